@@ -17,6 +17,7 @@ import psycopg
 
 from benchmarks.storage import ALONE
 from benchmarks.upkeep import take_in
+from weboid.central.store_work import StoreWork
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
@@ -25,7 +26,6 @@ from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
 from weboid.crawl.round import Round
-from weboid.crawl.work import StoreWork
 from weboid.maintain.consistency import check_store
 from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import Pool, open_pool

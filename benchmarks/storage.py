@@ -17,6 +17,7 @@ from zlib import crc32
 
 import psycopg
 
+from weboid.central.store_work import StoreWork
 from weboid.checking.online import Online
 from weboid.config import CrawlConfig
 from weboid.core.document.face import NO_FACE, Face, Kind, Look, Role
@@ -31,7 +32,6 @@ from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.made_up import MadeUp, near_place, probes_of
 from weboid.core.url.urls import parse
 from weboid.crawl.round import Round
-from weboid.crawl.work import StoreWork
 from weboid.feed.intake import page_urls
 from weboid.net.outbound import no_answer
 from weboid.store.db.migrate import migrate

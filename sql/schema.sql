@@ -207,6 +207,8 @@ CREATE UNLOGGED TABLE slot (
     free timestamptz NOT NULL,
     -- A request of the worker that had the last turn is on its way: `free` is then the latest moment, not the expected one.
     held boolean NOT NULL DEFAULT false,
+    -- A random number of the last turn, by which a request that is repeated is known.
+    claim bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (bucket, host_key)
 );
 
@@ -221,6 +223,14 @@ CREATE TABLE moved_forward (
 CREATE TABLE checked (
     day smallint PRIMARY KEY,
     urls bigint NOT NULL
+);
+
+-- What crawlers and feeders did on each day of the last 400 days, for pictures (O-5): one row for each day and figure.
+CREATE TABLE day_total (
+    day smallint NOT NULL,
+    figure text NOT NULL,
+    total bigint NOT NULL,
+    PRIMARY KEY (day, figure)
 );
 
 -- How often working URLs are checked (C-4), since when; `calm` = days in a row before `day` on which all was checked in
@@ -611,3 +621,15 @@ CREATE TABLE watch_list (
     text text,
     fault text NOT NULL DEFAULT ''
 );
+
+-- What crawlers without a database had done here within the last day, with the answers they got: what is repeated is
+-- done once.
+CREATE TABLE done_request (
+    client text NOT NULL,
+    request uuid NOT NULL,
+    done timestamptz NOT NULL DEFAULT now(),
+    answer bytea,
+    PRIMARY KEY (client, request)
+);
+
+CREATE INDEX done_request_done ON done_request (done);

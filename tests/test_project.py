@@ -16,8 +16,9 @@ _PROJECT = tomllib.loads((_REPOSITORY / "pyproject.toml").read_text(encoding="ut
 _WORKFLOW = (_REPOSITORY / ".github/workflows/ci.yml").read_text(encoding="utf-8")
 
 
-def test_the_version_is_that_of_the_package() -> None:
+def test_the_version_is_that_of_the_package_and_has_a_section_in_the_changelog() -> None:
     assert _PROJECT["version"] == weboid.__version__
+    assert f"\n## [{weboid.__version__}] - " in (_REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 def test_the_version_is_shown_with_its_commit() -> None:

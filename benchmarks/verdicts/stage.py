@@ -17,6 +17,7 @@ from benchmarks.verdicts.simulated import Answered, SimulatedWeb
 from benchmarks.verdicts.wayout import SimulatedTurns, open_simulated
 from benchmarks.worlds.sight import PATIENCE_S
 from benchmarks.worlds.worldfile import WorldFile
+from weboid.checking.slots import Slots
 from weboid.checking.turns import SharedTurns, Turns
 from weboid.config import Config, NetConfig, WikiConfig, load_config
 from weboid.core.record.moment import planned_hour
@@ -25,7 +26,6 @@ from weboid.core.url.keys import host_key
 from weboid.demo.littleweb import LittleWeb, open_littleweb
 from weboid.demo.world import Host, Page, Spell, World
 from weboid.net.outbound import Outbound, open_session
-from weboid.store.db.pool import Pool
 
 FIRST_DAY: Final = 3_000
 """The day of the store on which the world's day 0 is."""
@@ -58,7 +58,7 @@ class Stage:
     config: Config
     located: Callable[[str], str]
     open_outbound: Callable[[NetConfig], AbstractAsyncContextManager[Outbound]] = open_session
-    open_turns: Callable[[Pool, float], Turns] = SharedTurns
+    open_turns: Callable[[Slots, float], Turns] = SharedTurns
     day: int = 0
     requests: int = 0
     questions: int = 0

@@ -3,7 +3,6 @@
 One law: nothing here waits.
 """
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -17,7 +16,7 @@ from weboid.config import NetConfig
 from weboid.demo.world import HostState, Lost, address_of, host_state, outage_on
 from weboid.net.dns import LookupFailed, NameAnswer, Resolver
 from weboid.net.guard import Guard
-from weboid.net.outbound import Outbound
+from weboid.net.outbound import Outbound, Seats
 from weboid.net.tcp import Dialer
 
 
@@ -64,7 +63,7 @@ async def open_simulated(web: SimulatedWeb, settings: NetConfig) -> AsyncIterato
     names = SimulatedNames(web)
     dialer = Dialer(settings, Guard(settings.deny, settings.permit), cast(Resolver, names))
     engine = SimulatedEngine(web, settings)
-    seats = asyncio.Semaphore(settings.connections)
+    seats = Seats(settings.connections)
     addresses = partial(address_of, web.world)
     yield Outbound(
         settings,
@@ -98,6 +97,9 @@ class SimulatedTurns:
     async def rest(self, host: str, seconds: float) -> None:
         """Sends no requests to the host for so many seconds."""
         self._free[host] = max(self._free.get(host, 0.0), self._now.get(host, 0.0) + seconds)
+
+    async def close(self) -> None:
+        """Nothing waits."""
 
     def slow(self, host: str, delay_s: float) -> None:
         """Sets a longer delay between requests to this host."""

@@ -24,12 +24,13 @@ from benchmarks.verdicts.stage import ANSWER_S, FIRST_DAY, PORTS, WIKI, Stage, o
 from benchmarks.worlds.onlooker import Onlooker
 from benchmarks.worlds.sight import Sight
 from benchmarks.worlds.worldfile import WorldFile
+from weboid.central.lending import OneTransaction
+from weboid.central.on_store import StoreDays
 from weboid.cli.crawl import crawl
 from weboid.cli.stopping import stop_signals
 from weboid.core.record.moment import Moment
 from weboid.core.record.reasons import Reason
 from weboid.core.url.farms import WMFLABS
-from weboid.crawl.worker_day import confirm_day
 from weboid.demo.world import outage_on
 from weboid.errors import DayRefused, WeboidError
 from weboid.feed.intake import page_urls
@@ -172,7 +173,7 @@ async def _lived(pool: Pool, stage: Stage, year: Year) -> None:
 async def _confirmed(pool: Pool, day: int) -> None:
     """What an operator does who confirms a day that was refused though it is right."""
     async with pool.connection() as conn:
-        await confirm_day(conn, day)
+        await StoreDays(OneTransaction(conn)).confirm(day)
 
 
 async def _round(pool: Pool, stage: Stage, told: int) -> bool:

@@ -14,6 +14,7 @@ from dnslib import RR, A, DNSRecord
 from support.ftpserver import POLITE, answers, serve_ftp
 from support.misbehaving import Act, Asked, Certificates, reply, serve
 
+from weboid.checking.slots import StoreSlots
 from weboid.checking.turns import LocalTurns, NotAsked, SharedTurns
 from weboid.mechanism.sending import Sending, announce, claimed
 from weboid.net.fetch import fetch_answer
@@ -159,7 +160,7 @@ async def test_two_workers_leave_a_pause_between_their_sendings(database: str, c
         slow_way(site.port, (0.7, 0.0, 0.4, 0.0, 0.9, 0.0)) as port,
         open_session(net) as session,
     ):
-        workers = [SharedTurns(pool, DELAY_S) for _ in range(2)]
+        workers = [SharedTurns(StoreSlots(pool), DELAY_S) for _ in range(2)]
         url = f"https://127.0.0.1:{port}/"
         checks = [fetch_answer(session, url, turn=worker.turn, get_only=True) for _ in range(3) for worker in workers]
         assert {answer.code for answer in await asyncio.gather(*checks)} == {404}
@@ -217,7 +218,7 @@ async def test_a_crash_gives_its_hosts_back_to_the_other_workers(
 ) -> None:
     monkeypatch.setattr("weboid.checking.turns._HELD_S", 0.8)
     async with open_pool(database, size=4, part="test") as pool:
-        one, other = SharedTurns(pool, 0.1), SharedTurns(pool, 0.1)
+        one, other = SharedTurns(StoreSlots(pool), 0.1), SharedTurns(StoreSlots(pool), 0.1)
         await one.turn("a.demo")
         with claimed():
             await asyncio.sleep(0.2)  # it is held now

@@ -6,10 +6,11 @@ from time import monotonic
 
 import pytest
 
+from weboid.checking.slots import StoreSlots
 from weboid.checking.turns import QUEUE_S, LocalTurns, NotAsked, SharedTurns
 from weboid.store.db.pool import open_pool
 from weboid.store.db.rows import HostKey
-from weboid.store.schedule.turn import delete_past, lease_slots, record_rest, record_slots
+from weboid.store.schedule.turn import SlotNote, WantedSlot, delete_past, lease_slots, record_rest, record_slots
 
 
 async def _times(slots: LocalTurns | SharedTurns, host: str, count: int) -> list[float]:
@@ -67,7 +68,7 @@ async def test_a_host_that_asks_for_slowness_is_asked_slowly() -> None:
 
 async def test_two_workers_ask_one_host_in_turns(database: str) -> None:
     async with open_pool(database, size=4, part="test") as pool:
-        workers = [SharedTurns(pool, 0.1) for _ in range(2)]
+        workers = [SharedTurns(StoreSlots(pool), 0.1) for _ in range(2)]
         both = await asyncio.gather(*(_times(worker, "a.demo", 4) for worker in workers))
         times = sorted(chain.from_iterable(both))
         assert len(times) == 8
@@ -77,7 +78,7 @@ async def test_two_workers_ask_one_host_in_turns(database: str) -> None:
 
 async def test_workers_do_not_wait_for_each_other_at_different_hosts(database: str) -> None:
     async with open_pool(database, size=4, part="test") as pool:
-        slots = SharedTurns(pool, 60.0)
+        slots = SharedTurns(StoreSlots(pool), 60.0)
         begun = monotonic()
         await asyncio.gather(*(slots.turn(f"h{number}.demo") for number in range(500)))
         assert monotonic() - begun < 30
@@ -85,7 +86,7 @@ async def test_workers_do_not_wait_for_each_other_at_different_hosts(database: s
 
 async def test_a_rest_is_kept_by_all_workers(database: str) -> None:
     async with open_pool(database, size=4, part="test") as pool:
-        one, other = SharedTurns(pool, 0.05), SharedTurns(pool, 0.05)
+        one, other = SharedTurns(StoreSlots(pool), 0.05), SharedTurns(StoreSlots(pool), 0.05)
         await one.rest("a.demo", 3_600)
         for slots in (one, other):
             with pytest.raises(NotAsked):
@@ -96,23 +97,44 @@ async def test_a_rest_is_kept_by_all_workers(database: str) -> None:
 async def test_a_turn_is_taken_by_one_and_the_others_are_told_when_to_come(database: str) -> None:
     async with open_pool(database, size=4, part="test") as pool, pool.connection() as conn:
         host, other = HostKey(1, 2), HostKey(1, 3)
-        assert (await lease_slots(conn, {host: 100.0}))[host].is_ours
-        states = await lease_slots(conn, {host: 5.0, other: 5.0})
-        assert (states[host].is_ours, states[host].is_held, round(states[host].free_s)) == (False, False, 100)
-        assert states[other].is_ours
+
+        async def look() -> tuple[bool, bool, int]:
+            state = (await lease_slots(conn, {host: WantedSlot(5.0, 8)}))[host]
+            return state.is_ours, state.is_held, round(state.free_s)
+
+        assert (await lease_slots(conn, {host: WantedSlot(100.0, 7)}))[host].is_ours
+        assert await look() == (False, False, 100)
+        assert (await lease_slots(conn, {other: WantedSlot(5.0, 9)}))[other].is_ours
         # A request that is on its way holds its host, and frees it earlier or later than was expected …
-        await record_slots(conn, {host: (300.0, True)})
-        state = (await lease_slots(conn, {host: 5.0}))[host]
-        assert (state.is_ours, state.is_held, round(state.free_s)) == (False, True, 300)
-        await record_slots(conn, {host: (7.0, False)})
-        state = (await lease_slots(conn, {host: 5.0}))[host]
-        assert (state.is_ours, state.is_held, round(state.free_s)) == (False, False, 7)
+        await record_slots(conn, {host: SlotNote(300.0, True, 7)})
+        assert await look() == (False, True, 300)
+        await record_slots(conn, {host: SlotNote(7.0, False, 7)})
+        assert await look() == (False, False, 7)
         # … but not before the end of a pause that was requested meanwhile.
-        await record_slots(conn, {host: (60.0, True)})
+        await record_slots(conn, {host: SlotNote(60.0, True, 7)})
         await record_rest(conn, host, 900.0)
-        await record_slots(conn, {host: (7.0, False)})
-        state = (await lease_slots(conn, {host: 5.0}))[host]
-        assert (state.is_ours, state.is_held, round(state.free_s)) == (False, False, 900)
+        await record_slots(conn, {host: SlotNote(7.0, False, 7)})
+        assert await look() == (False, False, 900)
+
+
+async def test_a_turn_that_is_asked_for_again_is_the_same_and_notes_that_come_late_end_no_other(database: str) -> None:
+    async with open_pool(database, size=4, part="test") as pool, pool.connection() as conn:
+        host = HostKey(1, 2)
+
+        async def take(claim: int, *, are_held: bool = False) -> tuple[bool, bool, int]:
+            state = (await lease_slots(conn, {host: WantedSlot(50.0, claim)}, are_held=are_held))[host]
+            return state.is_ours, state.is_held, round(state.free_s)
+
+        assert (await take(7, are_held=True))[0]
+        assert (await take(7, are_held=True))[0]
+        assert await take(8) == (False, True, 50)
+        await record_slots(conn, {host: SlotNote(0.0, False, 7)})
+        assert (await take(8, are_held=True))[0]
+        for late in (SlotNote(1.0, False, 7), SlotNote(300.0, True, 7)):
+            await record_slots(conn, {host: late})
+            assert await take(9) == (False, True, 50)
+        await record_slots(conn, {host: SlotNote(3.0, False, 8)})
+        assert await take(9) == (False, False, 3)
 
 
 async def test_who_would_wait_too_long_takes_no_turn_from_others() -> None:
@@ -129,7 +151,7 @@ async def test_who_would_wait_too_long_takes_no_turn_from_others() -> None:
 
 async def test_hosts_that_are_free_again_are_forgotten(database: str) -> None:
     async with open_pool(database, size=4, part="test") as pool, pool.connection() as conn:
-        await lease_slots(conn, {HostKey(1, 2): -61.0, HostKey(1, 3): 5.0})
+        await lease_slots(conn, {HostKey(1, 2): WantedSlot(-61.0, 1), HostKey(1, 3): WantedSlot(5.0, 1)})
         await delete_past(conn)
         rows = await (await conn.execute("SELECT host_key FROM slot")).fetchall()
         assert rows == [(3,)]

@@ -2,11 +2,7 @@
 
 import asyncio
 import os
-import shutil
 import signal
-import subprocess
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import LiteralString
 
@@ -15,6 +11,8 @@ import pytest
 from psycopg.conninfo import make_conninfo
 from support.commands import Place
 from support.rows import all_rows
+from support.sessions import until_no_session
+from support.small_disk import small_disk
 from support.stored import open_wiki
 
 from weboid.store.backup.manifest import is_backup
@@ -119,47 +117,25 @@ async def test_a_killed_backup_leaves_no_file_and_no_pg_dump(database: str, tmp_
         os.kill(process.pid, signal.SIGKILL)
         await process.communicate()
     assert not (tmp_path / "x.dump").exists()
-    with psycopg.connect(database, autocommit=True) as connection:
-        async with asyncio.timeout(30):
-            while connection.execute(
-                "SELECT 1 FROM pg_stat_activity WHERE application_name LIKE 'weboid%' AND datname = current_database()"
-            ).fetchone():
-                await asyncio.sleep(0.05)
+    await until_no_session(database)
     done = await here.run("backup", "x.dump")
     assert done.status == 0, done.err
     assert is_backup(tmp_path / "x.dump")
     assert list(tmp_path.glob("x.dump.*")) == []
 
 
-@pytest.fixture
-def small_disk() -> Iterator[Path]:
-    """A file system of its own with room for a hundred kilobytes."""
-    folder = Path(tempfile.mkdtemp(prefix="weboid-backup-disk-"))
-    call = ["mount", "-t", "tmpfs", "-o", "size=100k", "weboid-test", str(folder)]
-    mounted = os.geteuid() == 0 and shutil.which("mount") is not None
-    if not mounted or subprocess.run(call, capture_output=True, check=False).returncode:
-        folder.rmdir()
-        pytest.skip("a disk of its own can only be mounted by root")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
-        folder.rmdir()
-
-
 @pytest.mark.long
-async def test_a_full_disk_leaves_the_older_backup_and_nothing_else(
-    database: str, small_disk: Path, tmp_path: Path
-) -> None:
+async def test_a_full_disk_leaves_the_older_backup_and_nothing_else(database: str, tmp_path: Path) -> None:
     here = _place(tmp_path, database)
-    older = small_disk / "weboid-2017-04-11.dump"
-    assert (await here.run("backup", "--to", str(small_disk), "--keep", "1", "--day", "100")).status == 0
-    before = older.read_bytes()
-    failed = await here.run("backup", "--to", str(small_disk), "--keep", "1", "--day", "101")
-    assert failed.status == 2
-    assert "No space left on device; no backup was made: make room" in failed.err
-    assert [path.name for path in small_disk.iterdir()] == [older.name]
-    assert older.read_bytes() == before
+    with small_disk(tmp_path / "disk", "100k") as disk:
+        older = disk / "weboid-2017-04-11.dump"
+        assert (await here.run("backup", "--to", str(disk), "--keep", "1", "--day", "100")).status == 0
+        before = older.read_bytes()
+        failed = await here.run("backup", "--to", str(disk), "--keep", "1", "--day", "101")
+        assert failed.status == 2
+        assert "No space left on device; no backup was made: make room" in failed.err
+        assert [path.name for path in disk.iterdir()] == [older.name]
+        assert older.read_bytes() == before
 
 
 @pytest.mark.long
@@ -241,3 +217,16 @@ async def _seen(dsn: str, name: str, state: LiteralString) -> None:
         async with asyncio.timeout(30):
             while not connection.execute(query + state, (name,)).fetchone():
                 await asyncio.sleep(0.005)
+
+
+async def test_a_role_without_rights_is_told_what_it_lacks(database: str, tmp_path: Path) -> None:
+    with psycopg.connect(make_conninfo(database, user="postgres"), autocommit=True) as connection:
+        connection.execute("CREATE ROLE stranger LOGIN")
+        try:
+            failed = await _place(tmp_path, make_conninfo(database, options="-c role=stranger", user="postgres")).run(
+                "backup", "x.dump"
+            )
+        finally:
+            connection.execute("DROP ROLE stranger")
+    assert failed.status == 2
+    assert "refuses us: permission denied for table migration; the role of WEBOID_DATABASE must own" in failed.err

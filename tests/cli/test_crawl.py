@@ -17,12 +17,14 @@ from support.commands import LIMIT_S, Place
 from support.misbehaving import Act, Asked, HangUp, Silence, Zone, head_only, name_server, reply, serve
 from support.stored import WikiInStore, key, open_wiki
 
+from weboid.central.lending import OneTransaction
+from weboid.central.on_store import StoreDays
 from weboid.cli.crawl import crawl
 from weboid.config import Config, CrawlConfig, load_config
 from weboid.core.record.days import day_of
 from weboid.core.record.moment import Moment
 from weboid.core.verdict.verdict import Verdict
-from weboid.crawl.worker_day import WorkerDay, confirm_day
+from weboid.crawl.worker_day import WorkerDay
 from weboid.errors import DayRefused
 from weboid.mechanism.loop_lag import LATE_S
 from weboid.store.people.replacement import find_replacements, record_replacement
@@ -149,7 +151,7 @@ async def test_a_crawler_that_runs_for_good_waits_for_the_day_to_be_right(
 ) -> None:
     monkeypatch.setattr("weboid.cli.crawl._CUT_OFF_S", 0.05)
     async with serve(lambda _: reply(200)) as site, open_wiki(database, {1: [site.url("/link")]}) as wiki:
-        await WorkerDay(wiki.pool, lambda: Moment(50)).require()
+        await WorkerDay(StoreDays(wiki.pool), lambda: Moment(50)).require()
         told = StringIO()
         running = asyncio.create_task(
             crawl(config_of(), wiki.pool, lambda: Moment(100), once=False, console=Console(file=told, soft_wrap=True))
@@ -161,7 +163,7 @@ async def test_a_crawler_that_runs_for_good_waits_for_the_day_to_be_right(
                 await asyncio.sleep(0.3)
                 assert (site.asked, told.getvalue().count("--confirm-day")) == ([], 1)
                 async with wiki.pool.connection() as conn:
-                    await confirm_day(conn, 100)
+                    await StoreDays(OneTransaction(conn)).confirm(100)
                 while not site.asked:
                     await asyncio.sleep(0.02)
         finally:

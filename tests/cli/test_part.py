@@ -11,6 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from support.commands import Place
+from support.database_proxy import open_database_proxy
 from support.ports import free_port
 
 from weboid.cli.console import PartConsole, bar
@@ -117,6 +118,40 @@ async def test_a_second_feeder_waits_for_the_first(place: Place, database: str) 
         while _parts(database)["feed"][0] != fourth.pid:
             await asyncio.sleep(0.1)
     await _stopped(fourth)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("is_alive", [True, False])
+async def test_who_could_not_be_seen_while_the_database_was_away_writes_first(
+    place: Place, database: str, is_alive: bool
+) -> None:
+    if is_alive:
+        with psycopg.connect(database) as connection:
+            connection.execute(
+                "INSERT INTO part (role, name, host, machine, pid, version, seen) "
+                "VALUES ('maintain', 'x', 'far', 'm', 1, '1', now() - interval '1 hour')"
+            )
+    with open_database_proxy(database) as proxy:
+        proxy.cut()
+        place.environ["WEBOID_DATABASE"] = proxy.dsn
+        process = await place.start("maintain", "--repeat")
+        assert process.stderr
+        async with asyncio.timeout(LIMIT_S):
+            assert b"the database is away: " in await process.stderr.readline()
+        proxy.heal()
+        if is_alive:
+            async with asyncio.timeout(LIMIT_S):
+                while b"another maintain may have run: process 1 on far" not in await process.stderr.readline():
+                    assert process.returncode is None
+            with psycopg.connect(database) as connection:
+                connection.execute("UPDATE part SET seen = now()")
+            process.send_signal(signal.SIGTERM)
+            await process.communicate()
+            assert set(_parts(database).values()) == {(1, "")}
+        else:
+            async with asyncio.timeout(20):  # It need not wait for anybody.
+                assert (await _row(database, "maintain"))[0] == process.pid
+            await _stopped(process)
 
 
 @pytest.mark.long

@@ -1,13 +1,19 @@
 """``weboid backup --wal``, ``restore --wal`` and ``upgrade`` as operators call them, on an embedded server."""
 
+import asyncio
+import os
 import shutil
+import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from support.commands import Place, open_place
+from support.processes import programs_of
 
 from weboid.demo.world import World
+from weboid.store.embedded.folder import Folder
+from weboid.store.embedded.postmaster import server_pid
 from weboid.store.embedded.server import stop_server
 
 
@@ -60,3 +66,27 @@ async def test_what_does_not_go_is_said(place: Place, call: tuple[str, ...], sta
     done = await place.run(*call)
     assert done.status == status
     assert words in done.err
+
+
+@pytest.mark.long
+async def test_a_base_backup_that_is_stopped_leaves_no_program_and_no_server(place: Place) -> None:
+    wal = Path(place.environ["WEBOID_EMBEDDED_WAL"])
+    process = await place.start("backup", "--wal", str(wal))
+    try:
+        async with asyncio.timeout(30):
+            while len(programs := programs_of("pg_basebackup", wal)) < 2:  # it has a child for the log
+                await asyncio.sleep(0.001)
+        for pid in programs:
+            os.kill(pid, signal.SIGSTOP)
+        process.terminate()
+        process.send_signal(signal.SIGINT)
+        _, err = await asyncio.wait_for(process.communicate(), 15)
+        assert process.returncode in {128 + signal.SIGTERM, 128 + signal.SIGINT}
+        assert err == b"weboid: stopped; no base backup was made\n"
+        assert programs_of("pg_basebackup", wal) == []
+    finally:
+        for pid in programs_of("pg_basebackup", wal):
+            os.kill(pid, signal.SIGKILL)
+    assert list(wal.glob("cluster-*/base-*")) == []
+    assert server_pid(Folder.of(Path(place.environ["WEBOID_DATA"]))) is None
+    assert (await place.run("backup", "--wal", str(wal))).status == 0

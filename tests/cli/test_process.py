@@ -22,8 +22,23 @@ run_async(main())
 """
 
 
+_LIMITED = "from weboid.cli.process import raise_open_files; print(raise_open_files(1000))"
+
+
 def test_libraries_find_a_name_of_whoever_runs_it_where_the_user_id_has_none() -> None:
     # So it is in containers that run under any user id: the SSH library, which checks sftp links, refused to work.
     names = ("LOGNAME", "USER", "LNAME", "USERNAME")
     environ = {name: value for name, value in os.environ.items() if name not in names}
     subprocess.run([sys.executable, "-c", _NAMELESS], env=environ, check=True, timeout=60)
+
+
+def test_where_few_files_may_be_open_one_connection_is_left_and_told() -> None:
+    told = subprocess.run(
+        ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh", sys.executable, "-c", _LIMITED],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert told.stdout == "1\n"
+    assert told.stderr == "weboid: only 1 of 1000 connections fit into 64 open files (ulimit -n)\n"

@@ -12,6 +12,7 @@ import pytest
 from support.commands import Place
 from support.ports import free_port
 from support.processes import assert_nothing_is_left, children, of_folder
+from support.repeats import TIMES, thorough
 
 LIMIT_S = 60
 LEFT_S = 30
@@ -53,20 +54,21 @@ async def test_a_killed_up_leaves_no_part_and_no_server(place: Place) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("workers", ["1", "2"])
-async def test_a_killed_up_leaves_nothing_at_any_moment(place: Place, workers: str) -> None:
+@pytest.mark.parametrize(
+    ("workers", "moment"), [("1", 1.3), ("2", 2.2), *thorough(*(("1", moment) for moment in (0.5, 0.9, 1.8, 2.6)))]
+)
+async def test_a_killed_up_leaves_nothing_at_any_moment(place: Place, workers: str, moment: float) -> None:
     place.environ["WEBOID_WEB_WORKERS"] = workers
-    for moment in (0.5, 0.9, 1.3, 1.8, 2.6) if workers == "1" else (2.2,):
-        process = await place.start("up")
-        await asyncio.sleep(moment)
-        process.kill()
-        await process.communicate()
-        await assert_nothing_is_left(place.folder, LEFT_S)
+    process = await place.start("up")
+    await asyncio.sleep(moment)
+    process.kill()
+    await process.communicate()
+    await assert_nothing_is_left(place.folder, LEFT_S)
 
 
 @pytest.mark.long
 async def test_up_and_all_parts_killed_at_once_leave_no_server(place: Place) -> None:
-    for _ in range(2):
+    for _ in TIMES:
         process = await place.start("up")
         await _said(process, "Weboid answers")
         os.killpg(process.pid, signal.SIGKILL)

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from support.commands import Place
 from support.wikireplay import Exchange, exchange, open_wiki_replay
@@ -52,7 +53,8 @@ async def test_passes_go_over_the_wikis_of_the_page_by_variables_alone(database:
         del place.environ["TOOL_FEED__WATCHED"]
         ran = await place.run("feed", "pass")
         assert ran.status == 2
-        assert "no wiki is named or configured" in ran.err
+        assert "no wiki is named or configured: add " in ran.err
+        assert "WEBOID_WIKI" in ran.err
 
 
 async def until_ended(config: Config, database: str, stopped: asyncio.Event) -> list[str]:
@@ -82,6 +84,20 @@ async def test_events_learn_that_the_page_names_other_wikis(database: str, monke
         stopped = asyncio.Event()
         stopped.set()
         assert await until_ended(config, database, stopped) == ["awiki@Little", "bwiki@Little"]
+
+
+async def test_what_nobody_expects_ends_who_follows_the_page(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watched, "READ_S", 0.02)
+    monkeypatch.setattr(watch_list, "READ_S", 0.0)
+    async with open_wiki_replay([page(awiki={})]) as lists, open_pool(database, size=2, part="test") as pool:
+        config = load_config(None, environment(lists.url))
+        following = watched.watching(config, pool, asyncio.Event(), lambda: 100)
+        _, ended = await following.__aenter__()
+        with psycopg.connect(database) as connection:
+            connection.execute("DROP TABLE watch_list")
+        await asyncio.wait_for(ended.wait(), 20)
+        with pytest.raises(psycopg.errors.UndefinedTable):
+            await following.__aexit__(None, None, None)
 
 
 async def test_a_wiki_that_is_configured_stays_as_it_is(database: str) -> None:

@@ -380,7 +380,7 @@ async def test_a_worker_is_started_by_its_parent_only(tmp_path: Path) -> None:
 async def test_only_requests_of_a_worker_that_is_killed_are_lost_under_load(database: str, tmp_path: Path) -> None:
     callers = 12
     async with open_workers(tmp_path, database, 3) as service:
-        until = asyncio.get_running_loop().time() + 15
+        until = asyncio.get_running_loop().time() + 9
         statuses: list[int | None] = []
 
         async def ask() -> None:

@@ -77,7 +77,7 @@ def test_a_named_file_is_read_and_the_option_beats_it(tmp_path: Path) -> None:
     given.write_text('contact = "given"', encoding="utf-8")
     assert load_config(None, {"WEBOID_CONFIG": str(named)}).contact == "named"
     assert load_config(given, {"WEBOID_CONFIG": str(named)}).contact == "given"
-    with pytest.raises(ConfigError, match=r"nowhere\.toml"):
+    with pytest.raises(ConfigError, match=r"nowhere\.toml, which WEBOID_CONFIG names: No such file or directory$"):
         load_config(None, {"WEBOID_CONFIG": str(tmp_path / "nowhere.toml")}, search=True)
 
 

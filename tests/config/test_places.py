@@ -1,6 +1,7 @@
 """Where the configuration and the data are by the conventions of the system."""
 
 import os
+import pwd
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,24 @@ def test_data_are_where_the_system_says(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert default_data({**environ, "XDG_DATA_HOME": str(xdg)}) == Path("/var/lib/weboid")
     assert default_data(of_systemd) == Path("/var/lib/links")
+
+
+def test_a_user_id_without_an_account_has_no_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_account(_uid: int) -> None:
+        raise KeyError
+
+    monkeypatch.setattr(pwd, "getpwuid", no_account)
+    monkeypatch.setattr(os, "geteuid", lambda: 60_000)
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.chdir(tmp_path)
+    environ = {"XDG_CONFIG_DIRS": str(tmp_path)}
+    assert places(environ) == [
+        Path("weboid.toml"),
+        tmp_path / "weboid" / "weboid.toml",
+        Path("/etc/weboid/weboid.toml"),
+    ]
+    assert load_config(None, environ, search=True).data == Path("/var/lib/weboid")
+    assert default_data({"XDG_DATA_HOME": str(tmp_path)}) == tmp_path / "weboid"
 
 
 @pytest.mark.parametrize(

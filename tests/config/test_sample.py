@@ -87,3 +87,38 @@ async def test_the_command_prints_checks_and_names_every_fault(tmp_path: Path) -
     criteria = await place.run("config", "--check")
     assert criteria.status == 2
     assert "namspaces" in criteria.err
+
+
+@pytest.mark.parametrize(
+    ("watched", "said"),
+    [
+        ("nonsense", "a wiki and a title"),
+        ("metawiki@WMF:", "a wiki and a title"),
+        ("metawiki@Nowhere:User:Ann/X.json", "Nowhere"),
+        ("http://wiki.example.org/w/index.php?title=X.json", "https"),
+    ],
+)
+async def test_a_page_of_what_is_watched_that_cannot_be_asked_for_is_a_fault(
+    tmp_path: Path, watched: str, said: str
+) -> None:
+    place = Place(tmp_path, environ={"WEBOID_FEED_WATCHED": watched})
+    wrong = await place.run("config", "--check")
+    assert (wrong.status, wrong.out) == (2, "")
+    assert wrong.err.startswith("weboid: [feed] watched: ")
+    assert said in wrong.err
+
+
+@pytest.mark.parametrize("watched", ["metawiki@WMF:User:Ann/X.json", "https://wiki.example.org/w/index.php?title=X"])
+async def test_a_page_of_what_is_watched_is_named_in_two_ways(tmp_path: Path, watched: str) -> None:
+    fine = await Place(tmp_path, environ={"WEBOID_FEED_WATCHED": watched}).run("config", "--check")
+    assert (fine.status, watched in fine.out) == (0, True), fine.err
+
+
+async def test_help_is_shown_whatever_the_configuration_is(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    (tmp_path / "weboid.toml").write_text("contcat = 1", encoding="utf-8")
+    for call in (["up", "--help"], ["feed", "pass", "-h"], ["crawl", "--once", "--help"]):
+        shown = await place.run(*call)
+        assert (shown.status, shown.out[:6]) == (0, "Usage:"), shown.err
+    refused = await place.run("normalize", "--", "--help")
+    assert (refused.status, "contact" in refused.err) == (2, True)

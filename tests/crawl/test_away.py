@@ -7,13 +7,13 @@ import pytest
 from support.observations import FINE
 from support.stored import NAMES_ALONE, WikiInStore, open_wiki
 
+from weboid.central.store_work import StoreWork
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import Moment
 from weboid.core.record.policy import DEFAULT
 from weboid.crawl.round import Round
-from weboid.crawl.work import StoreWork
 from weboid.errors import StoreAway
 from weboid.store.db.rows import HostKey, StoredUrl
 from weboid.store.results.record import Checked, Tally

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from weboid.central.on_store import StoreAlarms
 from weboid.crawl import lag_watch
 from weboid.crawl.lag_watch import LOOK_S, LagWatch
 from weboid.mechanism import loop_lag
@@ -20,7 +21,7 @@ async def alarms(pool: Pool) -> list[Alarm]:
 
 
 def new_watch(pool: Pool, lag: LoopLag) -> LagWatch:
-    return LagWatch(pool, lag, lambda: DAY, 700)
+    return LagWatch(StoreAlarms(pool), lag, lambda: DAY, 700)
 
 
 async def test_most_of_a_minute_raises_it_and_a_minute_in_time_lowers_it(

@@ -7,6 +7,7 @@ import pytest
 from support.observations import FINE, LOST, NO_NAME, SILENT
 from support.stored import WikiInStore, open_wiki
 
+from weboid.central.on_store import StoreLosses
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
@@ -39,7 +40,7 @@ async def live(
     """A round a day, each by a new process; the alarms after each."""
     alarms = []
     for day in days:
-        losses = Losses(wiki.pool, partial(int, day), addresses=addresses, name_servers=name_servers_of)
+        losses = Losses(StoreLosses(wiki.pool), partial(int, day), addresses=addresses, name_servers=name_servers_of)
         async with losses.open():
             await wiki.new_round(day, script, losses=losses).run()
         async with wiki.pool.connection() as conn:
@@ -145,7 +146,10 @@ async def test_a_host_whose_front_page_answers_last_counts_as_answering(database
 
 async def test_what_two_workers_see_adds_up_and_each_is_told(database: str) -> None:
     async with open_wiki(database, {1: URLS}) as wiki:
-        workers = [Losses(wiki.pool, lambda: 107, addresses=address_of, name_servers=name_servers_of) for _ in range(2)]
+        workers = [
+            Losses(StoreLosses(wiki.pool), lambda: 107, addresses=address_of, name_servers=name_servers_of)
+            for _ in range(2)
+        ]
         for number, losses in enumerate(workers):
             for host in BLOCKED[4 * number : 4 * number + 4]:
                 losses.count(host, Past(True), await losses.groups(host, Past(True), SILENT), failed=True)
@@ -157,7 +161,7 @@ async def test_what_two_workers_see_adds_up_and_each_is_told(database: str) -> N
 
 async def test_a_database_that_fails_in_between_loses_no_count(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_wiki(database, {1: URLS}) as wiki:
-        losses = Losses(wiki.pool, lambda: 107, addresses=address_of, name_servers=name_servers_of)
+        losses = Losses(StoreLosses(wiki.pool), lambda: 107, addresses=address_of, name_servers=name_servers_of)
         for host in BLOCKED[:9]:
             losses.count(host, Past(True), await losses.groups(host, Past(True), SILENT), failed=True)
 
@@ -165,7 +169,7 @@ async def test_a_database_that_fails_in_between_loses_no_count(database: str, mo
             raise StoreError("gone")
 
         with monkeypatch.context() as patch:
-            patch.setattr("weboid.crawl.losses.lock_losses", broken)
+            patch.setattr("weboid.central.on_store.lock_losses", broken)
             with pytest.raises(StoreError):
                 await losses.exchange()
         assert losses.lost
@@ -184,7 +188,7 @@ async def test_name_servers_are_not_asked_for_every_day_of_a_dead_name(database:
         return await name_servers_of(domain)
 
     async with open_wiki(database, {1: URLS}) as wiki:
-        losses = Losses(wiki.pool, lambda: 107, addresses=address_of, name_servers=name_servers)
+        losses = Losses(StoreLosses(wiki.pool), lambda: 107, addresses=address_of, name_servers=name_servers)
         await losses.groups(HOSTS[0], Past(False, 90), FAILING_NAME)
         await losses.groups(HOSTS[0], Past(True), SILENT)
         await losses.groups(HOSTS[0], Past(True), FINE)

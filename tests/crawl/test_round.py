@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from support.observations import FINE, LOST, NO_NAME, SILENT, WALL
 from support.stored import Script, WikiInStore, key, open_wiki
 
+from weboid.central.store_work import StoreWork
 from weboid.core.document.face import NO_FACE, Answer, Face, Kind, Look, Role
 from weboid.core.document.portrait import Portrait
 from weboid.core.observe.observation import Observation
@@ -19,7 +20,6 @@ from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.specials import Special
 from weboid.core.record.status import NO_CODE, Status
 from weboid.core.verdict.verdict import Verdict, finding_of
-from weboid.crawl.work import StoreWork
 from weboid.store.schedule.lease import Held, lease_buckets
 from weboid.store.urls.verdict_log import list_changes, list_dead
 

@@ -11,6 +11,7 @@ from support.misbehaving import NameServer, Silence, Zone, name_server, reply, s
 from support.observations import FINE
 from support.stored import NAMES_ALONE, WikiInStore, key, open_wiki
 
+from weboid.central.store_work import StoreWork
 from weboid.checking.checker import Checker
 from weboid.checking.turns import LocalTurns
 from weboid.config import CrawlConfig, NetConfig
@@ -21,7 +22,6 @@ from weboid.core.record.record import UNKNOWN_HOST
 from weboid.crawl import round as rounds
 from weboid.crawl.round import Round
 from weboid.crawl.shares import ASIDE, LEAST_ADDRESS, LEAST_DOMAIN, Shares, Waiting
-from weboid.crawl.work import StoreWork
 from weboid.net.outbound import open_session
 from weboid.store.db.rows import HostKey, StoredHost
 

@@ -32,7 +32,7 @@ async def test_maintain_waits_for_a_pass_stops_at_too_many_and_goes_on_when_allo
         assert (waits.status, waits.out) == (0, "")
         assert "1 URLs without use for 100 days wait for a pass over testwiki@wmflabs (never)" in waits.err
         assert "2017-07-20: 0 URLs and 0 hosts deleted, 0 specials" in waits.err
-        assert "alarm round-slow, since 2017-07-20: links that were due on 2017-04-11" in waits.err
+        assert "alarm round-slow, since 2017-05-10: links that were due on 2017-04-11" in waits.err
         async with stored.pool.connection() as conn:
             await record_start(conn, stored.wiki.wiki, "", 200)
             await record_end(conn, stored.wiki.wiki, 200, 200)

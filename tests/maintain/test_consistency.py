@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import Place
+from support.failover import set_read_only
 from support.observations import FINE, LOST, SILENT
 from support.records import random_host_record, random_record
 from support.stored import WikiInStore, key, open_wiki
@@ -374,6 +375,25 @@ async def test_the_command_ends_with_status_one_until_everything_is_repaired(dat
         assert await _alarms(stored) == []
         await broken(stored, "UPDATE url SET since = 1 {LIVES}")
         assert (await here.run("check-store", "--day", "134", "--repair")).status == 1
+
+
+async def test_a_database_that_is_read_only_is_looked_through(database: str, tmp_path: Path) -> None:
+    here = Place(tmp_path, environ={"WEBOID_DATABASE": database})
+    async with open_wiki(database, PAGES) as stored:
+        assert (await here.run("check-store", "--day", "134")).status == 0
+        set_read_only(database, is_on=True)
+        fine = await here.run("check-store", "--day", "134")
+        assert (fine.status, fine.out[:19]) == (0, "nothing is wrong in")
+        assert "the database is read-only: nothing is written there" in fine.err
+        set_read_only(database, is_on=False)
+        await broken(stored, BREAKS["no next day"][0])
+        set_read_only(database, is_on=True)
+        wrong = await here.run("check-store", "--day", "134")
+        assert wrong.status == 1, wrong.err
+        assert "next-day: lives.demo: next day none" in wrong.err
+        refused = await here.run("check-store", "--day", "134", "--repair")
+        assert refused.status == 2
+        assert "the database is read-only: --repair needs" in refused.err
 
 
 def test_places_follow_each_other_without_a_gap() -> None:

@@ -22,7 +22,7 @@ from weboid.store.pages.page import record_added, release_pages
 from weboid.store.pages.page_pass import record_end, record_start
 from weboid.store.pages.wiki import record_wiki
 from weboid.store.people.ended_session import is_ended, record_ended
-from weboid.store.schedule.turn import lease_slots
+from weboid.store.schedule.turn import WantedSlot, lease_slots
 from weboid.store.upkeep.alarm import AlarmKind, list_alarms
 from weboid.store.upkeep.expiry import Expired, WikiPass, expire_urls
 from weboid.store.urls.face import record_faces
@@ -71,7 +71,7 @@ async def depend(stored: WikiInStore, urls: Iterable[str], day: int) -> None:
     async with stored.pool.connection() as conn:
         await record_specials(conn, {HostSpecial(host, Special.NEEDS_GET): day for host in hosts})
         await record_faces(conn, dict.fromkeys(hosts, face_of(day)))
-        await lease_slots(conn, dict.fromkeys(hosts, 0.0))
+        await lease_slots(conn, dict.fromkeys(hosts, WantedSlot(0.0, 1)))
 
 
 async def test_a_url_without_use_goes_after_a_hundred_days_with_all_that_depends_on_it(database: str) -> None:

@@ -6,11 +6,11 @@ from support.stored import WikiInStore, key, open_wiki
 from weboid.core.observe.observation import Observation
 from weboid.core.record.pace import Pace
 from weboid.core.record.policy import DEFAULT
-from weboid.maintain.alarms import watch
 from weboid.maintain.pace import keep_pace
+from weboid.store.lists.alarms import find_health
 from weboid.store.lists.health import find_status
 from weboid.store.schedule.pace import find_checks_a_day, find_pace, list_big_hosts, record_checked, record_pace
-from weboid.store.upkeep.alarm import AlarmKind, list_alarms
+from weboid.store.upkeep.alarm import AlarmKind
 
 HOSTS = [f"http://h{number}.demo/" for number in range(30)]
 BIG = [f"http://big.demo/{number}" for number in range(150)]
@@ -92,10 +92,10 @@ async def test_a_host_with_more_links_than_fit_raises_no_alarm_and_slows_nobody_
             await conn.execute(
                 b"UPDATE host SET next_day = 130 WHERE host_key <> %(key)s", {"key": key(BIG[0]).host_key}
             )
-            await watch(conn, 140)
-            assert [alarm.kind for alarm in await list_alarms(conn)] == [AlarmKind.ROUND_SLOW]
+            alarms = (await find_health(conn, 140, patience_s=20)).alarms
+            assert [alarm.kind for alarm in alarms] == [AlarmKind.NO_CRAWLER, AlarmKind.ROUND_SLOW]
         await kept(wiki, 140, SLOW_S)
         async with wiki.pool.connection() as conn:
-            await watch(conn, 140)
-            assert await list_alarms(conn) == []
+            alarms = (await find_health(conn, 140, patience_s=20)).alarms
+            assert [alarm.kind for alarm in alarms] == [AlarmKind.NO_CRAWLER]  # of the other hosts
             assert (await find_pace(conn) or Pace(0, 0, 0)).interval == 7

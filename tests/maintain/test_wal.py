@@ -1,14 +1,20 @@
 """The archive of the embedded server's log of writes as ``weboid maintain`` keeps it: alarm and base backup."""
 
+import asyncio
+import os
 import shutil
+import signal
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+from support.processes import programs_of
+
 from weboid.maintain.wal import make_due_base, watch_wal
 from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import Pool, open_pool
-from weboid.store.embedded.archiving import forget_gap
+from weboid.store.embedded.archiving import forget_gap, has_gap
 from weboid.store.embedded.folder import Folder
 from weboid.store.embedded.server import open_server, stop_server
 from weboid.store.upkeep.alarm import list_alarms
@@ -55,7 +61,38 @@ async def test_an_archive_that_is_off_behind_or_broken_is_told_and_a_base_backup
                 assert await make_due_base(folder, at(2))
                 assert await alarms(pool, folder) == []
                 assert await alarms(pool, None, 99) == []
-                forget_gap(folder)
+                forget_gap(folder, 0)
+    finally:
+        assert stop_server(data)
+        shutil.rmtree(data)
+        shutil.rmtree(wal)
+
+
+async def test_a_base_backup_that_is_cancelled_ends_at_once_and_leaves_nothing(server_folder: Path) -> None:
+    data, wal = server_folder / "stopped", server_folder / "stopped-wal"
+    folder = Folder.of(data, wal)
+    wal.mkdir()
+    try:
+        with open_server(data, wal=wal):
+            (folder.cluster / "weboid-wal.gap").touch()
+            making = asyncio.create_task(make_due_base(folder, at(0)))
+            try:
+                async with asyncio.timeout(30):
+                    while len(program := programs_of("pg_basebackup", wal)) < 2:  # it has a child for the log
+                        await asyncio.sleep(0.001)
+                for pid in program:
+                    os.kill(pid, signal.SIGSTOP)
+                assert not making.done(), "it was stopped in its middle"
+                making.cancel()
+                async with asyncio.timeout(10):
+                    with pytest.raises(asyncio.CancelledError):
+                        await making
+                assert programs_of("pg_basebackup", wal) == [], "it was killed"
+            finally:
+                for pid in programs_of("pg_basebackup", wal):
+                    os.kill(pid, signal.SIGKILL)
+            assert list(wal.glob("cluster-*/base-*")) == []
+            assert has_gap(folder), "no base backup has begun after it"
     finally:
         assert stop_server(data)
         shutil.rmtree(data)

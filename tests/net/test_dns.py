@@ -23,7 +23,7 @@ from weboid.net.engine import SocketEngine
 from weboid.net.faults import fault_of
 from weboid.net.fetch import fetch_answer
 from weboid.net.guard import Guard, NotPublic
-from weboid.net.outbound import Outbound, open_session
+from weboid.net.outbound import Outbound, Seats, open_session
 from weboid.net.tcp import Dialer
 
 LOOPBACK = Guard(permit=(ip_network("127.0.0.0/8"),))
@@ -122,7 +122,7 @@ async def test_a_resolver_that_lies_is_caught_at_the_socket(settings: NetConfig)
     async with serve(lambda _: reply(200, body=b"")) as site:
         resolver = Liar(Guard(), (), 1)
         engine = SocketEngine(settings, Guard(), resolver, tls_context(None))
-        session = Outbound(settings, engine, asyncio.Semaphore(1), Dialer(settings, Guard(), resolver))
+        session = Outbound(settings, engine, Seats(1), Dialer(settings, Guard(), resolver))
         answer = await fetch_answer(session, site.url(host="site.test"), turn=at_once)
         engine.close()
         await resolver.close()

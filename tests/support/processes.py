@@ -24,6 +24,11 @@ def of_folder(folder: Path) -> dict[int, str]:
     return found
 
 
+def programs_of(name: str, folder: Path) -> list[int]:
+    """The numbers of the processes of a program that was told this folder, or one below it."""
+    return [pid for pid, words in of_folder(folder).items() if words.partition(" ")[0].endswith(f"/{name}")]
+
+
 def is_running(pid: int) -> bool:
     """Whether a process has not ended; one that nobody has waited for has."""
     try:

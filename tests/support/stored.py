@@ -3,10 +3,11 @@
 One law: everything goes through the program's own functions; no test writes a table directly.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+from weboid.central.store_work import StoreWork
 from weboid.checking.online import Online
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
@@ -21,14 +22,13 @@ from weboid.core.verdict.verdict import Finding, finding_of
 from weboid.crawl.losses import Losses
 from weboid.crawl.round import Round
 from weboid.crawl.visit import SecondOutcome
-from weboid.crawl.work import StoreWork
 from weboid.feed.intake import page_urls
 from weboid.net.dns import NameAnswer
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.db.rows import KnownUrl
 from weboid.store.pages.page import Intake, record_pages
 from weboid.store.pages.wiki import StoredWiki, record_wiki
-from weboid.store.results.record import Tally
+from weboid.store.results.record import Checked, Tally
 from weboid.store.urls.url import find_urls
 from weboid.wiki.source import PageLinks
 
@@ -105,6 +105,7 @@ class WikiInStore:
         hour: int | None = None,
         waits: bool = False,
         online: Online = NAMES_ALONE,
+        count: Callable[[Sequence[Checked]], None] = lambda written: None,
         **config: Any,
     ) -> Round:
         """A round that is not running yet; `hour` and `waits` as in Moment and Round, `config` as in CrawlConfig."""
@@ -122,6 +123,7 @@ class WikiInStore:
             online,
             now=lambda: Moment(day, hour),
             config=settings,
+            count=count,
             connections=10,
             policy=DEFAULT,
             second_opinion=second_opinion,

@@ -7,6 +7,7 @@ import asyncio
 import re
 import time
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,7 @@ import aiohttp
 import pytest
 from support.away import URLS, Running, fed_place
 from support.commands import Place
+from support.repeats import IS_THOROUGH, TIMES, thorough
 
 pytestmark = pytest.mark.timed
 
@@ -21,9 +23,24 @@ _GRACE_S: Final = 14.0
 """Toolforge kills 15 s after SIGTERM."""
 _AWAY_S: Final = 8.0
 """So soon whoever knows that the database is away ends."""
+_ANSWERED_S: Final = 18.0
+"""A statement is found silent after 12 s; then nobody waits longer than a second, and eight wait in lanes of two."""
 TROUBLES: Final = ("cut", "stall", "swallow", "read-only")
 _LONG: Final = [
-    *(pytest.param(trouble, time, marks=pytest.mark.long) for trouble in TROUBLES for time in range(1, 6)),
+    *(pytest.param(trouble, number, marks=pytest.mark.long) for trouble in TROUBLES for number in TIMES),
+]
+_SHORT: Final = ("crawl", "cut")
+_STARTS: Final = [
+    (command, trouble)
+    for command in ("crawl", "archive", "serve --port=0", "serve --port=0 --workers=2")
+    for trouble in TROUBLES
+    if (command, trouble) != _SHORT and (trouble != "read-only" or "serve" not in command)
+]
+_FEW_STARTS: Final = [
+    ("crawl", "swallow"),
+    ("archive", "read-only"),
+    ("serve --port=0", "stall"),
+    ("serve --port=0 --workers=2", "cut"),
 ]
 
 
@@ -76,7 +93,7 @@ async def test_a_round_goes_on_when_the_database_is_back(
 
 @pytest.mark.long
 @pytest.mark.parametrize("is_passed", [True, False])
-@pytest.mark.parametrize("number", range(1, 6))
+@pytest.mark.parametrize("number", TIMES)
 async def test_a_cut_in_the_middle_of_recording_loses_and_doubles_nothing(
     database: str, tmp_path: Path, number: int, is_passed: bool
 ) -> None:
@@ -92,8 +109,15 @@ async def test_a_cut_in_the_middle_of_recording_loses_and_doubles_nothing(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("is_known", [True, False])
-@pytest.mark.parametrize("trouble", TROUBLES)
+@pytest.mark.parametrize(
+    ("trouble", "is_known"),
+    [
+        ("cut", True),
+        ("swallow", False),
+        ("read-only", True),
+        *thorough(("stall", True), ("swallow", True), *((each, False) for each in TROUBLES if each != "swallow")),
+    ],
+)
 async def test_a_round_is_stopped_while_the_database_is_away_and_the_next_one_goes_on(
     database: str, tmp_path: Path, trouble: str, is_known: bool
 ) -> None:
@@ -117,13 +141,8 @@ async def test_a_round_is_stopped_while_the_database_is_away_and_the_next_one_go
 @pytest.mark.parametrize(
     ("command", "trouble"),
     [
-        ("crawl", "cut"),
-        *(
-            pytest.param(command, trouble, marks=pytest.mark.long)
-            for command in ("crawl", "archive", "serve --port=0", "serve --port=0 --workers=2")
-            for trouble in ("cut", "stall", "swallow", "read-only")
-            if (command, trouble) != ("crawl", "cut") and (trouble != "read-only" or "serve" not in command)
-        ),
+        _SHORT,
+        *(pytest.param(*start, marks=pytest.mark.long) for start in (_STARTS if IS_THOROUGH else _FEW_STARTS)),
     ],
 )
 async def test_a_part_whose_database_is_away_at_its_start_waits_and_can_be_stopped(
@@ -144,7 +163,7 @@ async def test_a_part_whose_database_is_away_at_its_start_waits_and_can_be_stopp
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("trouble", ["cut", "swallow", "read-only"])
+@pytest.mark.parametrize("trouble", ["cut", "read-only", *thorough("swallow")])
 async def test_a_crawler_that_starts_without_its_database_does_its_work_when_it_is_there(
     database: str, tmp_path: Path, trouble: str
 ) -> None:
@@ -161,8 +180,14 @@ async def test_a_crawler_that_starts_without_its_database_does_its_work_when_it_
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("trouble", ["cut", "stall", "swallow", "read-only"])
+@pytest.mark.parametrize(
+    ("trouble", "workers"),
+    [
+        ("cut", 1),
+        ("swallow", 2),
+        *thorough(("cut", 2), ("swallow", 1), *product(("stall", "read-only"), (1, 2))),
+    ],
+)
 async def test_the_webservice_answers_503_promptly_and_recovers(
     database: str, tmp_path: Path, trouble: str, workers: int
 ) -> None:
@@ -185,7 +210,7 @@ async def test_the_webservice_answers_503_promptly_and_recovers(
         begun = time.monotonic()
         # Answers are kept for a while: other pages than before.
         assert await find_answers(range(5, 13)) == {trouble == "read-only"}
-        assert time.monotonic() - begun < 14
+        assert time.monotonic() - begun < _ANSWERED_S
         away.end()
         limit = time.monotonic() + 30
         while await find_answers(range(5, 13)) != {True}:

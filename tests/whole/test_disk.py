@@ -1,16 +1,12 @@
 """A disk that is full in the middle of a round: what cannot be written waits until there is room."""
 
 import asyncio
-import os
-import shutil
-import subprocess
-import tempfile
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from support.commands import open_place
+from support.small_disk import small_disk
 
 from weboid.demo.world import Host, Page, Spell, World
 
@@ -24,26 +20,15 @@ WORLD = World(
 URLS = [f"http://h{host}.demo/{path}" for host in range(HOSTS) for path in range(PATHS)]
 
 
-@pytest.fixture
-def small_disk() -> Iterator[Path]:
-    """A file system of its own, too small for carelessness."""
-    folder = Path(tempfile.mkdtemp(prefix="weboid-disk-"))
-    mounted = os.geteuid() == 0 and shutil.which("mount") is not None
-    call = ["mount", "-t", "tmpfs", "-o", "size=200m,mode=0711", "weboid-test", str(folder)]
-    if not mounted or subprocess.run(call, capture_output=True, check=False).returncode:
-        folder.rmdir()
-        pytest.skip("a disk of its own can only be mounted by root")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
-        folder.rmdir()
-
-
 @pytest.mark.alone
 @pytest.mark.long
-async def test_a_full_disk_in_mid_round_costs_no_check(small_disk: Path) -> None:
-    async with open_place(small_disk, WORLD, {"All": URLS}) as place:
+async def test_a_full_disk_in_mid_round_costs_no_check(server_folder: Path) -> None:
+    with small_disk(server_folder / "disk-of-a-round", "200m") as disk:
+        await _crawl_on_a_full_disk(disk)
+
+
+async def _crawl_on_a_full_disk(disk: Path) -> None:
+    async with open_place(disk, WORLD, {"All": URLS}) as place:
         assert place.web
         place.environ |= {"WEBOID_CRAWL_DELAY": "0.2", "WEBOID_NET_CONNECTIONS": "10"}
         assert (await place.run("feed", "pass", "--day", "100")).status == 0
@@ -51,7 +36,7 @@ async def test_a_full_disk_in_mid_round_costs_no_check(small_disk: Path) -> None
         async with asyncio.timeout(30):
             while len(place.web.requests) < 40:
                 await asyncio.sleep(0.01)
-        filler = small_disk / "filler"
+        filler = disk / "filler"
         with pytest.raises(OSError, match="No space left"):
             _fill(filler)
         await asyncio.sleep(4)

@@ -30,6 +30,9 @@ async def test_readers_answer_on_a_standby_and_writers_go_on_when_it_is_promoted
             place.environ["WEBOID_DATABASE"] = server.dsn
             shown = await place.run("show", "--json", "demowiki@wmflabs:All")
             assert (shown.status, len(shown.lines())) == (0, len(URLS)), shown.err
+            checked = await place.run("check-store", "--day", "128")
+            assert (checked.status, checked.out[:19]) == (0, "nothing is wrong in"), checked.err
+            assert "the database is read-only: nothing is written there" in checked.err
             serve = Running(await place.start("serve", "--port=0"))
             await serve.until(lambda: serve.count("Weboid answers at ") > 0)
             url = serve.said.split("Weboid answers at ")[1].split()[0]

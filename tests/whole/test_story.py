@@ -17,6 +17,7 @@ from weboid.store.archives.lookup import list_lookups
 from weboid.store.archives.snapshot import list_snapshots
 from weboid.store.archives.wiki_settings import find_settings
 from weboid.store.db.pool import Pool, open_pool
+from weboid.store.lists.alarms import AlarmBounds, find_health
 from weboid.store.pages.wiki import find_wiki
 from weboid.store.results.record import Tally
 from weboid.store.urls.url import find_urls
@@ -40,6 +41,10 @@ async def test_ten_weeks_of_a_little_web_are_judged_as_they_were_written(databas
             assert wiki is not None
             assert await find_settings(conn, wiki.wiki) is not None
         await play_story(stage, pool, lambda day, tally: tallies.append(tally))
+        async with pool.connection() as conn:
+            health = await find_health(conn, LAST_DAY, patience_s=20, alarms=AlarmBounds.of(stage.config))
+        assert health.alarms == ()
+        assert sum(sum(done.values()) for done in health.totals.values()) > 0
         assert (await feed_story(stage, pool)).intake.pages == 0
         assert sum(tally.lost for tally in tallies) == 0
         wrong = []

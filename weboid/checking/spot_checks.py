@@ -86,6 +86,10 @@ class DomainTurns:
         """Sends no requests to the host's domain for so many seconds (Retry-After)."""
         await self._turns.rest(registrable_domain(host), seconds)
 
+    async def close(self) -> None:
+        """Ends the waiting for turns."""
+        await self._turns.close()
+
     def slow(self, host: str, delay_s: float) -> None:
         """Sets a longer delay between requests to this host's domain (robots.txt)."""
         self._turns.slow(registrable_domain(host), delay_s)

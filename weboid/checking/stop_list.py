@@ -55,6 +55,11 @@ class StopList:
                     f"the stop list {file} cannot be read; it may be empty, but must exist: {error}"
                 ) from None
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The hosts on the list, as it was last read."""
+        return self._names
+
     def __len__(self) -> int:
         """How many hosts are on the list."""
         return len(self._names)

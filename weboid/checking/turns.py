@@ -1,6 +1,7 @@
 """Turns at hosts: at least `delay_s` seconds between two requests to one host, across all workers (C-3, C-17).
 
-`LocalTurns` is for one process; `SharedTurns` for all processes that share a store, and takes many turns at once.
+`LocalTurns` is for one process; `SharedTurns` for all processes that share slots (``checking/slots``), and takes many
+turns at once.
 One law: the pause counts from the moment at which the last request was sent, not from its turn: while one is on its way
 (``mechanism/sending``), no other has its turn.
 """
@@ -9,17 +10,18 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from math import inf
+from secrets import randbits
 from time import monotonic
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
+from weboid.checking.slots import Slots
 from weboid.core.url.keys import bucket, host_key
 from weboid.errors import StoreAway
 from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.pauses import GrowingPause
 from weboid.mechanism.sending import Sending, announce
-from weboid.store.db.pool import Pool
 from weboid.store.db.rows import HostKey
-from weboid.store.schedule.turn import SlotState, delete_past, lease_slots, record_rest, record_slots
+from weboid.store.schedule.turn import SlotNote, SlotState, WantedSlot
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +42,8 @@ _LOOK_S: Final = 0.2
 """How often it is looked whether the request of another worker has been sent."""
 _RETRY_S: Final = 1.0
 _RETRY_LIMIT_S: Final = 15.0
-_FORGETTING_S: Final = 60.0
+_LAST_S: Final = 2.0
+_CLAIM_BITS: Final = 63
 
 
 class NotAsked(Exception):
@@ -66,13 +69,19 @@ class Turns(Protocol):
         """The seconds between two requests to a host."""
         ...
 
+    async def close(self) -> None:
+        """Ends the waiting for turns; what others still have to know of the last requests is told them before."""
+        ...
+
 
 class _Queue:
     """The requests to one host: when the last was sent, whether one is on its way, who waits (in order)."""
 
-    __slots__ = ("estimate", "last", "lock", "on_its_way", "rest", "waiting")
+    __slots__ = ("claim", "estimate", "last", "lock", "on_its_way", "rest", "waiting")
 
     def __init__(self) -> None:
+        self.claim = 0
+        """Of the last turn that was shared."""
         self.estimate = -inf
         """From when on a turn that is wanted now may be free, if all requests are sent at their turns."""
         self.last = -inf
@@ -190,6 +199,9 @@ class LocalTurns:
         queue = self._queue_of(host)
         queue.rest = max(queue.rest, monotonic() + seconds)
 
+    async def close(self) -> None:
+        """Nothing is to be told."""
+
     def note_sent(self, host: str, flight: _Flight) -> None:
         """A request was sent."""
 
@@ -224,69 +236,68 @@ class LocalTurns:
         return queue
 
 
-class _Note(NamedTuple):
-    """What other workers have to know: a host is free in so many seconds, or it is held for so long."""
-
-    seconds: float
-    is_held: bool
-
-
 class SharedTurns(LocalTurns):
-    """Turns for all processes that share a store.
+    """Turns for all processes that share slots.
 
-    A request that is not sent soon after its turn keeps its host from the others until it is.
+    A request that is not sent soon after its turn keeps its host from the others until it is; where slots are far, each
+    request does.
     """
 
-    def __init__(self, pool: Pool, delay_s: float) -> None:
+    def __init__(self, slots: Slots, delay_s: float) -> None:
         super().__init__(delay_s)
-        self._pool = pool
+        self._slots = slots
         self._wanted: dict[str, asyncio.Future[SlotState]] = {}
-        self._notes: dict[str, _Note] = {}
+        self._notes: dict[str, SlotNote] = {}
         self._gathering: asyncio.Task[None] | None = None
-        self._forgotten = monotonic()
 
     def slow(self, host: str, delay_s: float) -> None:
         """Sets a longer delay between requests to this host, which other workers see at once if we just sent one."""
         super().slow(host, delay_s)
         queue = self._queue_of(host)
         if queue.on_its_way is None and (left_s := queue.last + self._pause_of(host) - monotonic()) > 0:
-            self._note(host, _Note(left_s, is_held=False))
+            self._note(host, left_s)
 
     async def rest(self, host: str, seconds: float) -> None:
         """Sends no requests to the host for so many seconds (Retry-After)."""
         await super().rest(host, seconds)
         try:
-            async with self._pool.connection() as conn:
-                await record_rest(conn, _key(host), seconds)
+            await self._slots.rest(_key(host), seconds)
         except StoreAway as error:
             log.debug("other workers do not know that %s requested a pause: %s", host, error)
 
     async def close(self) -> None:
-        """Cancels the turns that are still waited for."""
+        """Cancels the turns that are still waited for, and tells others what they do not know yet, within `_LAST_S`."""
+        for wanted in self._wanted.values():
+            wanted.cancel()
         if self._gathering:
+            await asyncio.wait([self._gathering], timeout=_LAST_S)
             self._gathering.cancel()
             await asyncio.gather(self._gathering, return_exceptions=True)
 
     def note_sent(self, host: str, flight: _Flight) -> None:
         """Lets the pause of a request that was sent late begin now, for other workers, too."""
-        if flight.is_held or monotonic() - flight.begun > _LATE_S:
+        if self._is_held(flight) or monotonic() - flight.begun > _LATE_S:
             flight.is_held = False
-            self._note(host, _Note(self._pause_of(host), is_held=False))
+            self._note(host, self._pause_of(host))
 
     def note_unsent(self, host: str, flight: _Flight) -> None:
         """Gives back a host that was held for a request that was not sent."""
-        if flight.is_held:
-            self._note(host, _Note(max(0.0, flight.begun + self._pause_of(host) - monotonic()), is_held=False))
+        if self._is_held(flight):
+            self._note(host, max(0.0, flight.begun + self._pause_of(host) - monotonic()))
 
     def note_held(self, host: str) -> None:
         """Keeps the host from other workers."""
-        self._note(host, _Note(_HELD_S, is_held=True))
+        self._note(host, _HELD_S, is_held=True)
+
+    def _is_held(self, flight: _Flight) -> bool:
+        return flight.is_held or self._slots.is_far
 
     def _pause_of(self, host: str) -> float:
         return self.delay_of(host) + _SLACK_S
 
-    def _note(self, host: str, note: _Note) -> None:
-        self._notes[host] = note
+    def _note(self, host: str, seconds: float, *, is_held: bool = False) -> None:
+        """Tells others that a host is free in so many seconds, or held for so long."""
+        self._notes[host] = SlotNote(seconds, is_held, self._queue_of(host).claim)
         self._gather_soon()
 
     def _gather_soon(self) -> None:
@@ -294,12 +305,16 @@ class SharedTurns(LocalTurns):
             self._gathering = asyncio.create_task(self._gather())
 
     async def _take(self, host: str) -> None:
+        self._queue_of(host).claim = randbits(_CLAIM_BITS)
         while True:
             # One task of this process at a time: the others wait in the host's queue.
             wanted = self._wanted[host] = asyncio.get_running_loop().create_future()
+            asked = monotonic()
             self._gather_soon()
             state = await wanted
             if state.is_ours:
+                if self._slots.is_far and monotonic() - asked > _HELD_S / 2:
+                    continue  # It may soon be another's; if it is still ours, it is again.
                 return
             if state.free_s > QUEUE_S:
                 raise NotAsked(host)
@@ -311,28 +326,30 @@ class SharedTurns(LocalTurns):
         while self._wanted or self._notes:
             wanted, self._wanted = self._wanted, {}
             notes, self._notes = self._notes, {}
-            states = await self._written(notes, [host for host, taken in wanted.items() if not taken.done()])
-            for host, taken in wanted.items():
-                if not taken.done():  # its check may have been cancelled
-                    taken.set_result(states[host])
+            slots = {
+                host: WantedSlot(_HELD_S if self._slots.is_far else self._pause_of(host), self._queue_of(host).claim)
+                for host, taken in wanted.items()
+                if not taken.done()
+            }
+            states = await self._written(notes, slots)
+            for host, slot in slots.items():
+                if not wanted[host].done():
+                    wanted[host].set_result(states[host])
+                elif self._slots.is_far and states[host].is_ours:  # Its check was cancelled: nothing will be sent.
+                    self._notes.setdefault(host, SlotNote(self._pause_of(host), False, slot.claim))
             await asyncio.sleep(_GATHERING_S)
 
-    async def _written(self, notes: Mapping[str, _Note], wanted: list[str]) -> dict[str, SlotState]:
+    async def _written(self, notes: Mapping[str, SlotNote], wanted: Mapping[str, WantedSlot]) -> dict[str, SlotState]:
         pause = GrowingPause(_RETRY_S, _RETRY_LIMIT_S)
         while True:
             try:
-                async with self._pool.reading() as conn:  # each statement by itself, so that none waits for another
-                    if notes:
-                        await record_slots(conn, {_key(host): note for host, note in notes.items()})
-                    if monotonic() - self._forgotten > _FORGETTING_S:
-                        self._forgotten = monotonic()
-                        await delete_past(conn)
-                    if not wanted:
-                        return {}
-                    states = await lease_slots(conn, {_key(host): self._pause_of(host) for host in wanted})
+                states = await self._slots.exchange(
+                    {_key(host): note for host, note in notes.items()},
+                    {_key(host): slot for host, slot in wanted.items()},
+                )
                 return {host: states[_key(host)] for host in wanted}
             except StoreAway as error:
-                log.debug("turns wait for the database: %s", error)
+                log.debug("turns wait for others to be told: %s", error)
                 await asyncio.sleep(pause.grown_s())
 
 

@@ -18,32 +18,34 @@ from weboid.cli.line import take_line
 from weboid.cli.logs import FORM_VARIABLE, LogForm, begin_log, chosen_form, complain, is_json
 from weboid.cli.process import from_environment
 from weboid.config import load_config
-from weboid.errors import WeboidError
+from weboid.errors import ConfigError, WeboidError
 
 READ_CONFIG: Final = "weboid.read_config"
+_WANTS_HELP: Final = "weboid.wants_help"
+_HELP: Final = frozenset({"-h", "--help"})
 
 _COMMANDS: Final = {
-    "demo": "A made-up wiki and web on this machine: some weeks in a minute, then pages to click.",
-    "up": "Everything: database, feed, events, crawl, archive, maintenance and web, until Ctrl-C.",
-    "serve": "The webservice alone.",
+    "demo": "Plays weeks of a made-up wiki and web on this machine, then serves pages to click.",
+    "config": "Prints a sample of the configuration, what holds now, or what is wrong with it.",
+    "up": "Runs everything: database, feed, events, crawler, archives, maintenance and web, until Ctrl-C.",
+    "serve": "Runs the webservice alone.",
     "crawl": "Checks the links that are due.",
     "archive": "Looks up copies of dead links in web archives.",
     "feed": "Reads pages and their links into the database: from dumps, APIs, replicas and event streams.",
+    "maintain": "Deletes what has expired, checks the store, raises and lowers alarms.",
+    "health": "Checks whether a part runs on this host, for health checks.",
     "check": "Checks URLs once, now; nothing is stored.",
     "page": "Checks all links of a live page, now; nothing is stored.",
     "snapshots": "Looks up copies of URLs in web archives, now; nothing is stored.",
     "normalize": "Shows the normal form and the class of URLs.",
-    "health": "Whether a part of a role runs on this host, for health checks.",
     "show": "Shows what is known of a URL or of the links of a page.",
-    "maintain": "Deletes what has expired, checks the store, raises and lowers alarms.",
-    "check-store": "Looks for what contradicts itself in the database, and repairs what can be derived.",
     "backup": "Writes all that the database knows to a file, while everything goes on.",
     "restore": "Puts a backup into an empty database.",
-    "gadget": "Writes the pages of the gadget for a wiki, or saves them there.",
-    "config": "Prints a sample of the configuration, what holds now, or what is wrong with it.",
+    "check-store": "Looks for what contradicts itself in the database, and repairs what can be derived.",
     "migrate": "Brings the database up to this version.",
-    "upgrade": "Brings the embedded database to a newer major version of PostgreSQL.",
     "rekey": "Moves everything to the keys of this version, after a change of URL form or suffix list.",
+    "upgrade": "Brings the embedded database to a newer major version of PostgreSQL.",
+    "gadget": "Writes the pages of the gadget for a wiki, or saves them there.",
 }
 
 
@@ -52,6 +54,13 @@ class _Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        options = args[: args.index("--")] if "--" in args else args
+        ctx.meta[_WANTS_HELP] = not _HELP.isdisjoint(options)
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
@@ -75,7 +84,7 @@ def _show_version(ctx: click.Context, _param: click.Parameter, is_wanted: bool) 
         ctx.exit()
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=_Commands, context_settings={"help_option_names": sorted(_HELP), "max_content_width": 100})
 @click.option(
     "--version",
     is_flag=True,
@@ -84,10 +93,10 @@ def _show_version(ctx: click.Context, _param: click.Parameter, is_wanted: bool) 
     callback=_show_version,
     help="Show the version and exit.",
 )
+@click.option("--config", "file", type=click.Path(path_type=Path), help="Configuration file (WEBOID_CONFIG).")
 @click.option(
-    "--config", "file", type=click.Path(path_type=Path), help="Configuration file (or $WEBOID_CONFIG, weboid.toml)"
+    "--data", type=click.Path(path_type=Path, file_okay=False), help="Folder of the embedded database (WEBOID_DATA)."
 )
-@click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="Folder of the embedded database.")
 @click.option("-v", "--verbose", is_flag=True, help="Log more of what is done.")
 @click.option(
     "--log",
@@ -106,8 +115,13 @@ def main(
     read = partial(load_config, file, data=data, search=True)
     # Commands that run continuously read it again.
     ctx.meta[READ_CONFIG] = read
-    if ctx.invoked_subcommand != "config":  # which tells what is wrong with it
+    if ctx.invoked_subcommand == "config":  # which tells what is wrong with it
+        return
+    try:
         ctx.obj = read()
+    except ConfigError:
+        if not ctx.meta[_WANTS_HELP]:  # which is shown whatever the configuration is
+            raise
 
 
 def run() -> None:

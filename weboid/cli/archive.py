@@ -23,6 +23,7 @@ from weboid.cli.process import run_async
 from weboid.config import Config
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.record.moment import Moment
+from weboid.mechanism.cancelling import cancel
 from weboid.mechanism.disturbance import Disturbance
 from weboid.mechanism.patience import patiently
 from weboid.store.archives.copy_queue import count_queue
@@ -150,9 +151,7 @@ async def _work(works: Sequence[ArchiveWork], stopped: asyncio.Event, away: Dist
             await asyncio.wait([stopping, *(task for task in tasks if not task.done())], return_when="FIRST_COMPLETED")
         await asyncio.wait(tasks, timeout=_GRACE_S)
     finally:
-        for task in (stopping, *tasks):
-            task.cancel()
-        ends = await asyncio.gather(*tasks, return_exceptions=True)
+        ends = await cancel(stopping, *tasks)
     for end in ends:
         if isinstance(end, BaseException) and not isinstance(end, asyncio.CancelledError):
             raise end

@@ -53,6 +53,11 @@ def named_wiki(text: str, config: Config) -> NamedWiki:
     return NamedWiki(name, farm, given or api_url(farm, name.dbname))
 
 
+def how_to_watch(farm: str = WMF.name) -> str:
+    """What to do where no wiki of the farm is configured, for a message."""
+    return f'add [wiki."dewiki@{farm}"] to weboid.toml, or set WEBOID_WIKI or WEBOID_FEED_WATCHED'
+
+
 def online_of(config: Config, checker: Checker, session: Outbound) -> Online:
     """What proves that we are online, as configured: canaries, and the APIs of the watched wikis (C-16)."""
     return Online(

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, Te
 from weboid.cli.console import PartConsole
 from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option
+from weboid.cli.escape import plain
 from weboid.cli.logs import complain, is_json
 from weboid.cli.point_in_time import take_base_backup
 from weboid.cli.process import run_async
@@ -94,7 +95,9 @@ def command(
         complain("stopped; no backup was made")
         raise SystemExit(STOPPED)
     path, manifest = done
-    console.print(f"{path}: {manifest.summary}; {path.stat().st_size / 1e6:,.1f} MB, read back whole", markup=False)
+    console.print(
+        f"{plain(path)}: {manifest.summary}; {path.stat().st_size / 1e6:,.1f} MB, read back whole", markup=False
+    )
     console.print(BESIDE, markup=False)
 
 

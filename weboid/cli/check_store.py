@@ -14,7 +14,9 @@ from weboid.cli.escape import plain
 from weboid.cli.longwork import LongWork, run_long
 from weboid.cli.process import run_async
 from weboid.config import Config
+from weboid.errors import StoreError
 from weboid.maintain.consistency import WHOLE, Consistency, Show, check_store, record_outcome
+from weboid.store.db.read_only import is_read_only
 from weboid.store.upkeep.invariant import Walk
 
 
@@ -26,16 +28,27 @@ def command(config: Config, repairs: bool, day: int | None) -> None:
     """Looks through the whole database for what contradicts itself, while everything else goes on.
 
     It ends with status 1 if something is wrong and was not repaired. What cannot be derived is shown, never changed.
+    A database that is read-only, such as a hot standby, is looked through, and nothing is written there.
     """
     console = PartConsole()
     on_day = clock(day)()
 
     async def work(long: LongWork) -> Consistency:
+        only_reads = await long.again(partial(is_read_only, long.pool))
+        if only_reads and repairs:
+            raise StoreError("the database is read-only: --repair needs the one that it is a copy of")
         with progress(console) as show:
             done = await check_store(
-                long.pool, on_day, policy=config.policy, repairs=repairs, show=show, again=long.again
+                *(long.pool, on_day),
+                policy=config.policy,
+                repairs=repairs,
+                locks=not only_reads,
+                show=show,
+                again=long.again,
             )
-        if repairs or not done.found:
+        if only_reads:
+            console.print("the database is read-only: nothing is written there, not even an alarm", style="yellow")
+        elif repairs or not done.found:
             await long.again(partial(record_outcome, long.pool, done, WHOLE, on_day))
         return done
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 from weboid.cli.line import BEAT_S, READY
 from weboid.cli.notify import VARIABLES
 from weboid.cli.process import environment_without
-from weboid.cli.stopping import GRACE_S
+from weboid.cli.stopping import GRACE_S, held_back
 from weboid.mechanism.pauses import GrowingPause
 
 log = logging.getLogger(__name__)
@@ -75,13 +75,14 @@ async def start_child(
     """
     ours, theirs = socket.socketpair()
     try:
-        process = await asyncio.create_subprocess_exec(
-            *(*program, f"--line={theirs.fileno()}", *words),
-            stdin=asyncio.subprocess.DEVNULL,
-            pass_fds=(theirs.fileno(), *descriptors),
-            # systemd hears of the state of the service from this process alone.
-            env=environment_without(*VARIABLES),
-        )
+        with held_back():
+            process = await asyncio.create_subprocess_exec(
+                *(*program, f"--line={theirs.fileno()}", *words),
+                stdin=asyncio.subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(), *descriptors),
+                # systemd hears of the state of the service from this process alone.
+                env=environment_without(*VARIABLES),
+            )
     except BaseException:
         ours.close()
         raise

@@ -8,6 +8,7 @@ import click
 
 from weboid.cli.escape import plain
 from weboid.cli.logs import complain
+from weboid.cli.watched import titled_page
 from weboid.config import ConfigReading, effective_lines, read_config, sample
 from weboid.errors import ConfigError
 from weboid.wiki.criteria import read_criteria
@@ -33,7 +34,7 @@ def command(ctx: click.Context, effective: bool, check: bool) -> None:
     reading = read_config(
         file if isinstance(file, Path) else None, data=data if isinstance(data, Path) else None, search=True
     )
-    faults = (*reading.faults, *_faults_of_criteria(reading))
+    faults = (*reading.faults, *_faults_of_criteria(reading), *_faults_of_watched(reading))
     for fault in faults:
         complain(fault)
     if faults:
@@ -52,6 +53,19 @@ def _faults_of_criteria(reading: ConfigReading) -> list[str]:
         except ConfigError as error:
             faults.append(f'[wiki."{wiki.name}"] {error}')
     return faults
+
+
+def _faults_of_watched(reading: ConfigReading) -> list[str]:
+    watched = reading.config.feed.watched if reading.config else ""
+    if reading.config is None or not watched or watched.startswith("https://"):
+        return []
+    try:
+        if "://" in watched:
+            raise ConfigError("only an https address is taken: on the way somebody else could change the page")
+        titled_page(reading.config)
+    except ConfigError as error:
+        return [f"[feed] watched: {error}"]
+    return []
 
 
 def _summary(reading: ConfigReading) -> str:

@@ -189,8 +189,8 @@ async def _keep_alive(server: "Server") -> None:
         await asyncio.sleep(pause.grown_s() if dead.times else _WATCH_S)
         try:
             if await asyncio.to_thread(server.revive):
-                log.warning("the embedded database had died and was started again")
-        except StoreError as error:
+                log.warning("the embedded database %s; it was started again", server.fate)
+        except Exception as error:  # StoreError, or no thread could be begun: nobody else looks after it
             dead.met(error)
         else:
             dead.passed()

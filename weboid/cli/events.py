@@ -10,7 +10,7 @@ from functools import partial
 import click
 from rich.console import Console
 
-from weboid.cli.arguments import named_wiki, open_source
+from weboid.cli.arguments import how_to_watch, named_wiki, open_source
 from weboid.cli.console import PartConsole, progress_on
 from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.lists import record_named
@@ -42,7 +42,7 @@ _REREAD_S = 30.0
 """The interval at which pages that were handed in are read again."""
 
 
-@click.command("events")
+@click.command("events", short_help="Follows the event streams of the configured wikis.")
 @click.option("--url", help="Address of the streams, instead of the configured one.")
 @click.option("--farm", default=WMF.name, show_default=True, help="The farm whose wikis the events are about.")
 @click.option("--once", is_flag=True, help="End when caught up, or when the server ends the stream.")
@@ -54,7 +54,7 @@ def command(config: Config, url: str | None, farm: str, once: bool, day: int | N
     Links that edits add are stored at once; new, moved and restored pages are read again a little later.
     """
     if not config.feed.watched and not _of_farm(config, farm):
-        raise ConfigError(f'no wiki of {farm} is configured: add [wiki."dewiki@{farm}"] to weboid.toml')
+        raise ConfigError(f"no wiki of {farm} is configured, so there is nothing to follow: {how_to_watch(farm)}")
     console = PartConsole()
 
     async def main() -> None:

@@ -20,7 +20,7 @@ _WAIT_S = 2.0
 @click.argument("role", type=click.Choice([role.value for role in PartRole]))
 @click.pass_obj
 def command(config: Config, role: str) -> None:
-    """Ends with status 0 if a part of the role on this host was seen within the last minute, else with 1.
+    """Checks whether a part of the role on this host was seen within the last minute: status 0, else 1.
 
     While a database of your own is away it is 0, too: a part that is started again could do no more. And while a role
     that only one may have is another host's: Kubernetes ends the old part once the new one is well. The embedded
@@ -42,7 +42,9 @@ async def _health(config: Config, role: str) -> tuple[int, str]:
         ):
             parts = await list_parts(conn)
     except (StoreAway, TimeoutError) as error:
-        return (0 if config.database else 1), str(error) or f"the database has not answered for {_WAIT_S:g} s"
+        if not config.database:
+            return 1, f"no {role} runs: the database in {config.data} does not answer"
+        return 0, str(error) or f"the database has not answered for {_WAIT_S:g} s"
     parts.sort(key=lambda part: part.silent_s)
     here = [part for part in parts if part.role == role and part.host == host_name()]
     elsewhere = [part for part in parts if part.role == role and part.is_running]

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Final
@@ -26,7 +26,6 @@ from weboid.core.record.days import iso
 from weboid.core.record.pace import Pace
 from weboid.core.record.policy import Policy
 from weboid.errors import StoreError
-from weboid.maintain.alarms import watch
 from weboid.maintain.backup import BackupPlan, back_up_daily
 from weboid.maintain.consistency import watch_store
 from weboid.maintain.dataset import publish
@@ -35,12 +34,14 @@ from weboid.maintain.pace import keep_pace
 from weboid.maintain.wal import make_due_base, watch_wal
 from weboid.mechanism.again import Again
 from weboid.store.db.pool import Pool
+from weboid.store.lists.alarms import AlarmBounds, find_health
 from weboid.store.lists.dataset import PARTS
 from weboid.store.schedule.part import PartRole
-from weboid.store.upkeep.alarm import Alarm, list_alarms
+from weboid.store.upkeep.alarm import Alarm
 
 _NAMED: Final = 5
 """The most wikis that are named; of the others only the number is shown."""
+_PATIENCE_S: Final = 60.0
 _LOOK_S: Final = 300.0
 """The interval at which it is checked whether a new day has begun."""
 
@@ -115,7 +116,7 @@ async def _once(
     console.print(f"{iso(day)}: working links are checked every {pace.interval} days")
     await again(partial(_back_up, console, pool, config, day))
     await again(partial(_keep_wal, console, pool, config, day))
-    for alarm in await again(partial(_watch, pool, day)):
+    for alarm in await again(partial(_list_alarms, pool, watched, day)):
         about = f" {alarm.subject}" if alarm.subject else ""
         console.print(f"alarm {alarm.kind}{about}, since {iso(alarm.since)}: {alarm.detail}", style="red", markup=False)
     return done
@@ -131,10 +132,9 @@ async def _keep_pace(pool: Pool, config: Config, day: int) -> Pace:
         return await keep_pace(conn, day, config.policy, delay_s=config.crawl.delay)
 
 
-async def _watch(pool: Pool, day: int) -> list[Alarm]:
+async def _list_alarms(pool: Pool, config: Config, day: int) -> Sequence[Alarm]:
     async with pool.connection() as conn:
-        await watch(conn, day)
-        return await list_alarms(conn)
+        return (await find_health(conn, day, patience_s=_PATIENCE_S, alarms=AlarmBounds.of(config))).alarms
 
 
 async def _expire(console: Console, pool: Pool, plan: ExpiryPlan, day: int, allow_many: bool, again: Again) -> bool:

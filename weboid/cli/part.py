@@ -8,10 +8,11 @@ import asyncio
 import logging
 import os
 import secrets
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC
+from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -26,8 +27,20 @@ from weboid.cli.stopping import stop_signals
 from weboid.config import Config
 from weboid.errors import StoreAway, StoreError, WeboidError
 from weboid.mechanism.background import in_background
+from weboid.mechanism.disturbance import Disturbance
 from weboid.mechanism.ending import is_stopped_within
-from weboid.store.schedule.part import PartProcess, PartRole, SeenPart, delete_part, record_seen, take_role
+from weboid.mechanism.patience import FIRST_PAUSE_S, LONGEST_PAUSE_S
+from weboid.mechanism.pauses import GrowingPause
+from weboid.store.schedule.part import (
+    EXPIRY_S,
+    KEPT_DAYS,
+    PartProcess,
+    PartRole,
+    SeenPart,
+    delete_part,
+    record_seen,
+    take_role,
+)
 
 if TYPE_CHECKING:
     from weboid.store.db.pool import Pool
@@ -42,31 +55,47 @@ _ALIVE_S: Final = 2 * _SEEN_S + 5
 """A process on another machine that was seen since counts as one that runs; later it may have died a moment ago."""
 _STATEMENT_S: Final = 10.0
 _FAREWELL_S: Final = 3.0
+_STATUS_S: Final = 1.0
+"""The shortest time between two words to systemd: bars tell up to 50 times a second, and it tells others each time."""
 
 
 @dataclass(slots=True)
 class RunningPart:
-    """A running part: its pool of connections, the event that is set when it is to stop, and counters of its own."""
+    """A running part: its pool of connections, the event that is set when it is to stop, and figures of its own."""
 
     role: PartRole
     pool: "Pool"
     stopped: asyncio.Event
-    figures: dict[str, float] = field(default_factory=dict)
+    figures: Callable[[], Mapping[str, float]] = dict
+    """Reads the part's own figures, whenever its sign of life is written; must not raise."""
     doing: str = ""
+    _shown: str = ""
+    _shown_at: float = float("-inf")
 
     def tell(self, doing: str) -> None:
         """Says in a few words of plain text what it is doing, for the status page and systemd (O-5). Never raises."""
-        if doing != self.doing:
-            self.doing = doing
-            if parent_line() is None:
-                notify(STATUS=doing)
+        self.doing = doing
+        if monotonic() - self._shown_at > _STATUS_S:
+            self.show()
+
+    def show(self) -> None:
+        """Lets systemd know what was told last, which `tell` does not always do at once."""
+        if self.doing != self._shown and parent_line() is None:
+            self._shown, self._shown_at = self.doing, monotonic()
+            notify(STATUS=self.doing)
 
     def tell_ready(self) -> None:
         """Says that it does its work from now on; a web part itself, once it answers. Once is enough."""
-        if line := parent_line():
-            line.tell_ready()
-        else:
-            notify(READY="1")
+        self.show()
+        tell_ready()
+
+
+def tell_ready() -> None:
+    """Says to who started this process that it does its work from now on. Once is enough."""
+    if line := parent_line():
+        line.tell_ready()
+    else:
+        notify(READY="1")
 
 
 @asynccontextmanager
@@ -186,33 +215,46 @@ class _SignOfLife:
         """Waits for the exclusive role, or a stop; for ``up`` raises WeboidError if another one runs."""
         told = ""
         while other := await self._other():
-            if self._part.role is PartRole.UP and (other.silent_s < _ALIVE_S or self._is_here(other)):
+            is_here = other.machine == self._process.machine  # and has not ended, as take_role has asked
+            if self._part.role is PartRole.UP and (other.silent_s < _ALIVE_S or is_here):
                 raise WeboidError(f"weboid up runs already: {_named(other)}; stop it first, or use another database")
             if told != other.name:
                 told = other.name
                 log.warning("another %s runs: %s; waiting for it to end", self._process.role.value, _named(other))
                 self._part.tell_ready()
-            self._part.tell(f"waits for another one: {_named(other)}")
+            self._part.tell("waits for another one to end")
             await is_stopped_within(self._part.stopped, _LOOK_S)
         self._part.tell("")
 
     async def _other(self) -> SeenPart | None:
         """Who has the role; None: this process has taken it, or is stopped."""
-        while not self._part.stopped.is_set():
+        pool, stopped = self._part.pool, self._part.stopped
+        pause = GrowingPause(FIRST_PAUSE_S, LONGEST_PAUSE_S)
+        was_away = pool.away.times > 0
+        while not stopped.is_set():
             try:
-                async with self._part.pool.connection() as conn:
-                    return await take_role(conn, self._process, self._is_gone)
+                async with pool.connection() as conn:
+                    expiry_s = KEPT_DAYS * 86_400.0 if was_away else EXPIRY_S
+                    other = await take_role(conn, self._process, self._is_gone, expiry_s=expiry_s)
             except StoreAway as error:
                 log.debug("the role waits for the database: %s", error)
-            # Whoever has the role could not be seen meanwhile, and is given the time to write first.
-            await is_stopped_within(self._part.stopped, 2 * _SEEN_S)
+                was_away = True
+                await is_stopped_within(stopped, pause.grown_s())
+                continue
+            if other is None or other.is_running:
+                return other
+            # Nobody could be seen: whoever has the role is given the time to write first.
+            log.warning("while the database was away another %s may have run: %s", *(other.role, _named(other)))
+            was_away = False
+            await is_stopped_within(stopped, 2 * _SEEN_S)
         return None
 
-    def _is_here(self, other: SeenPart) -> bool:
-        return other.machine == self._process.machine and is_running(other.pid)
-
     def _is_gone(self, other: SeenPart) -> bool:
-        return other.machine == self._process.machine and not is_running(other.pid)
+        """Whether it is known to have ended. A container that is started again may have the numbers it had before:
+        whoever had this process's number has ended.
+        """
+        is_here = other.machine == self._process.machine
+        return is_here and (other.pid == self._process.pid or not is_running(other.pid))
 
     @asynccontextmanager
     async def shown(self) -> AsyncIterator[None]:
@@ -230,12 +272,17 @@ class _SignOfLife:
                 await delete_part(conn, self._process)
 
     async def _beat(self) -> None:
+        failing = Disturbance(log, "the sign of life is not written")
         while True:
+            self._part.show()
             try:
                 async with asyncio.timeout(_STATEMENT_S):
                     await self._write()
+                failing.passed()
             except (StoreError, TimeoutError) as error:
                 log.debug("the sign of life is not written: %s", error)
+            except Exception as error:  # such as a missing table, until another part has made it again
+                failing.met(error)
             if self.lost_to:
                 log.error("another %s has taken over: %s", self._process.role.value, _named(self.lost_to))
                 self._part.stopped.set()
@@ -244,11 +291,11 @@ class _SignOfLife:
 
     async def _write(self) -> None:
         async with self._part.pool.connection(_STATEMENT_S) as conn:
-            if await record_seen(conn, self._process, self._part.doing, self._part.figures):
+            if await record_seen(conn, self._process, self._part.doing, self._part.figures()):
                 return
             self.lost_to = await take_role(conn, self._process)
             if self.lost_to is None:
-                await record_seen(conn, self._process, self._part.doing, self._part.figures)
+                await record_seen(conn, self._process, self._part.doing, self._part.figures())
 
 
 def _named(other: SeenPart) -> str:

@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from weboid.cli import READ_CONFIG
-from weboid.cli.arguments import named_wiki, open_source
+from weboid.cli.arguments import how_to_watch, named_wiki, open_source
 from weboid.cli.console import PartConsole, bar
 from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.events import followed_wiki, reread_wikis
@@ -35,7 +35,7 @@ _LOOK_S: Final = 300.0
 """The interval at which it is checked whether a pass over a wiki is due."""
 
 
-@click.command("pass")
+@click.command("pass", short_help="Goes through all pages of wikis, once or again and again.")
 @click.argument("wikis", nargs=-1)
 @click.option("--repeat", is_flag=True, help="Again and again, each wiki once a period, until stopped.")
 @day_option
@@ -180,7 +180,7 @@ def changes(intake: Intake) -> str:
 def _chosen(config: Config, wikis: tuple[str, ...]) -> list[WikiConfig]:
     if chosen := [_wiki_config(wiki, config) for wiki in wikis] or list(config.wikis):
         return chosen
-    raise ConfigError('no wiki is named or configured: add [wiki."dewiki@WMF"] to weboid.toml')
+    raise ConfigError(f"no wiki is named or configured: {how_to_watch()}")
 
 
 def _wiki_config(text: str, config: Config) -> WikiConfig:

@@ -12,6 +12,7 @@ from weboid.cli.days import moment_now
 from weboid.cli.escape import plain
 from weboid.cli.logs import complain, say
 from weboid.cli.process import run_async
+from weboid.cli.stopping import ended_by_signals
 from weboid.config import Config, EmbeddedConfig
 from weboid.core.record.days import day_of
 from weboid.errors import StoreError
@@ -47,7 +48,7 @@ def take_base_backup(config: Config, wal: Path) -> None:
     """Makes a base backup below a folder, and says whether what follows is archived there; raises StoreError."""
     _require_embedded(config)
     folder = Folder.of(config.data, wal)
-    with open_server(config.data, wal=wal):
+    with ended_by_signals("no base backup was made"), open_server(config.data, wal=wal):
         base = make_base_backup(folder, moment_now)
         archive, _ = archive_of(folder)
         state = archiving_state(folder, archive, moment_now())
@@ -63,7 +64,8 @@ def take_base_backup(config: Config, wal: Path) -> None:
 def restore_moment(config: Config, wal: Path, until: datetime | None, day: int) -> None:
     """Makes the embedded database as it was at a moment, in an empty data folder, and sets it right; StoreError."""
     _require_embedded(config)
-    done = recover(config.data, wal, until, say)
+    with ended_by_signals("nothing was restored"):
+        done = recover(config.data, wal, until, say)
     # Nothing is archived yet: the database that was restored may go on elsewhere, into the same folder.
     quiet = replace(config, embedded=EmbeddedConfig())
 

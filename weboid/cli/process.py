@@ -115,7 +115,7 @@ def raise_open_files(wanted: int) -> int:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    fits = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard - 200)
+    fits = wanted if hard == resource.RLIM_INFINITY else max(min(wanted, hard - 200), 1)
     if fits < wanted:
         complain(f"only {fits} of {wanted} connections fit into {hard} open files (ulimit -n)", logging.WARNING)
-    return max(fits, 1)
+    return fits

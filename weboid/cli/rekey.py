@@ -16,7 +16,7 @@ from weboid.store.upkeep.rekey import Rekeyed, count_urls, rekey
 @day_option
 @click.pass_obj
 def command(config: Config, dry_run: bool, day: int | None) -> None:
-    """Moves all URLs to this program's normal form and suffix list, with all that is known of them (O-10).
+    """Moves all URLs to this program's normal form and suffix list, with all that is known of them.
 
     Stop crawlers and feeders before; they refuse to start until it is done. If it is stopped half-way, run it again.
     """

@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from socket import socket
 from tempfile import TemporaryDirectory
@@ -21,7 +22,8 @@ from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option
 from weboid.cli.line import parent_line
 from weboid.cli.logs import say
-from weboid.cli.part import open_part, tell_alive
+from weboid.cli.meanwhile import answering_meanwhile
+from weboid.cli.part import open_part, tell_alive, tell_ready
 from weboid.cli.process import add_to_environment, own_call, raise_open_files, run_async
 from weboid.cli.stopping import stop_signals, until
 from weboid.cli.watched import with_stored
@@ -93,7 +95,7 @@ def command(
         run_async(_work(config, clock(day), inherited))
     elif config.web.workers > 1:
         days = [] if day is None else [f"--day={day}"]
-        if status := run_async(_parent(config, own_call(ctx, config), ["serve", *days])):
+        if status := run_async(_parent(config, clock(day), own_call(ctx, config), ["serve", *days])):
             sys.exit(status)
     else:
         run_async(_alone(config, clock(day)))
@@ -101,7 +103,10 @@ def command(
 
 async def _alone(config: Config, today: Callable[[], int]) -> None:
     """The webservice in this process."""
+    web = config.web
     async with (
+        _listening(config) as listeners,
+        answering_meanwhile(config, today, listeners, partial(_tell_listening, listeners)) as end_meanwhile,
         open_part(
             config,
             PartRole.WEB,
@@ -110,33 +115,51 @@ async def _alone(config: Config, today: Callable[[], int]) -> None:
             statement_timeout_s=_STATEMENT_S,
             wait_s=_CONNECTION_S,
         ) as part,
-        serving(config, part.pool, today, config.web.host, config.web.port) as url,
     ):
-        say(f"Weboid answers at {url}/")
-        part.tell_ready()
-        await part.stopped.wait()
+        await end_meanwhile()
+        async with serving(config, part.pool, today, web.host, web.port, listeners=listeners) as url:
+            say(f"Weboid answers at {url}/")
+            part.tell_ready()
+            await part.stopped.wait()
 
 
-async def _parent(config: Config, program: list[str], words: list[str]) -> int:
+@asynccontextmanager
+async def _listening(config: Config) -> AsyncIterator[list[socket]]:
+    """Sockets that listen from now on, so that who comes waits instead of being refused; raises WeboidError."""
+    with ExitStack() as closing:
+        yield [closing.enter_context(each) for each in await open_listeners(config.web.host, config.web.port)]
+
+
+def _tell_listening(listeners: Sequence[socket]) -> None:
+    """It counts as started: who waits for its start would end it, and start it again, while its database is away."""
+    say(f"Weboid listens at {url_of(listeners[0])}/ until its database is there: what needs it gets 503")
+    tell_ready()
+
+
+async def _parent(config: Config, today: Callable[[], int], program: list[str], words: list[str]) -> int:
     """Starts the workers and keeps them running; returns the status with which this process should end."""
     web = config.web
     # The database is started and migrated here, once; the share in it keeps it running while workers come and go.
-    async with open_part(config, PartRole.WEB, size=1, lasting=True) as part:
+    async with (
+        _listening(config) as listeners,
+        answering_meanwhile(config, today, listeners, partial(_tell_listening, listeners)) as end_meanwhile,
+        open_part(config, PartRole.WEB, size=1, lasting=True) as part,
+    ):
         most = await patiently(part.pool.find_most_connections, part.stopped, part.pool.away)
         if most is None:
             return 0
+        await end_meanwhile()
         connections = _share_of(most, web.workers)
-        with _figures() as folder, ExitStack() as closing:
-            listeners = [closing.enter_context(each) for each in await open_listeners(web.host, web.port)]
+        with _figures() as folder:
             words = [*words, f"--host={web.host}", f"--port={listeners[0].getsockname()[1]}"]
             told = {"secret": web.secret or secrets.token_hex(), "connections": connections}
             workers = Workers(web.workers, program, words, listeners, told, folder, part.stopped)
 
-            def tell_ready() -> None:
+            def tell() -> None:
                 say(f"Weboid answers at {url_of(listeners[0])}/ with {web.workers} workers")
                 part.tell_ready()
 
-            return await workers.run(tell_ready)
+            return await workers.run(tell)
 
 
 def _share_of(most: int, workers: int) -> int:
@@ -183,10 +206,14 @@ async def _work(config: Config, today: Callable[[], int], inherited: Inherited) 
     async def work() -> None:
         web = config.web
         size = int(line.told["connections"])
-        async with open_store(
-            config, size=size, part="web", statement_timeout_s=_STATEMENT_S, wait_s=_CONNECTION_S, stopped=stopped
-        ) as pool:
-            listeners = inherited.sockets()
+        listeners = inherited.sockets()
+        async with (
+            answering_meanwhile(config, today, listeners, line.tell_ready) as end_meanwhile,
+            open_store(
+                config, size=size, part="web", statement_timeout_s=_STATEMENT_S, wait_s=_CONNECTION_S, stopped=stopped
+            ) as pool,
+        ):
+            await end_meanwhile()
             async with serving(config, pool, today, web.host, web.port, share=share, listeners=listeners):
                 line.tell_ready()
                 await asyncio.Event().wait()

@@ -125,7 +125,7 @@ def _iso(at: datetime | None) -> str | None:
 @click.option(
     "--at",
     type=MomentType(),
-    help="When the URL was cited: a copy from then is wanted. Without it the newest is, and no distance is told.",
+    help="When the URL was cited: a copy from then is wanted. Without it the newest is, and no distance is shown.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, in the order of the input.")
 @click.pass_obj

@@ -18,6 +18,7 @@ from types import FrameType
 from typing import Any, Final
 
 from weboid.cli.logs import complain
+from weboid.mechanism.cancelling import cancel
 
 GRACE_S: Final = 15.0
 """Seconds that a process may take to end in order; longer than what is under way gets (mechanism/ending)."""
@@ -44,6 +45,7 @@ class StopOrder:
         for kind, before in self._before.items():
             if kind != signal.SIGHUP or before != signal.SIG_IGN:
                 signal.signal(kind, self.on_signal)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _KINDS)
 
     def close(self) -> None:
         """Ends the block; if no signal has come, they mean what they did before."""
@@ -82,6 +84,16 @@ class StopOrder:
 
 
 @contextmanager
+def held_back() -> Iterator[None]:
+    """A program that is started in the block gets signals to stop when it begins to heed them: not while it loads."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _KINDS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
 def stop_signals(stop: Callable[[], object], *, tells: bool = False, ends: bool = False) -> Iterator[StopOrder]:
     """Calls `stop` in the running loop on the first signal to stop; one after `GRACE_S` ends the program
     at once. `tells`: the first one is answered on a terminal. `ends`: without another one, too, the process ends
@@ -98,6 +110,35 @@ def stop_signals(stop: Callable[[], object], *, tells: bool = False, ends: bool 
 def _end_after_grace(kind: int) -> None:
     time.sleep(GRACE_S)
     os._exit(128 + kind)
+
+
+@contextmanager
+def ended_by_signals(left: str) -> Iterator[None]:
+    """The same for work that blocks, without a loop: the first signal raises SystemExit in it, with 128 + its number,
+    so that what it has begun is undone by its own hands; `left` says what is left. Repeats mean the same.
+    """
+    before = {kind: signal.getsignal(kind) for kind in _KINDS}
+    came: list[float] = []
+
+    def on_signal(kind: int, _: FrameType | None) -> None:
+        if not came:
+            came.append(time.monotonic())
+            raise SystemExit(128 + kind)
+        if time.monotonic() - came[0] > GRACE_S:
+            signal.signal(kind, signal.SIG_DFL)
+            os.kill(os.getpid(), kind)
+
+    for kind in _KINDS:
+        if kind != signal.SIGHUP or before[kind] != signal.SIG_IGN:
+            signal.signal(kind, on_signal)
+    try:
+        yield
+    finally:
+        if came:
+            complain(f"stopped; {left}")
+        else:
+            for kind in _KINDS:
+                signal.signal(kind, before[kind])
 
 
 def _tell() -> None:
@@ -134,9 +175,7 @@ async def until(stopped: asyncio.Event, *works: Coroutine[Any, Any, object]) -> 
     try:
         await asyncio.wait(doing, return_when="FIRST_COMPLETED")
     finally:
-        for task in doing:
-            task.cancel()
-        ends = await asyncio.gather(*doing, return_exceptions=True)
+        ends = await cancel(*doing)
     for end in ends:
         if isinstance(end, BaseException) and not isinstance(end, asyncio.CancelledError):
             raise end

@@ -13,6 +13,7 @@ from functools import partial
 import click
 
 from weboid.archive.saving.saving_round import require_save_keys
+from weboid.cli.arguments import how_to_watch
 from weboid.cli.children import Child, Keeper, start_child
 from weboid.cli.logs import say
 from weboid.cli.part import RunningPart, open_part
@@ -28,7 +29,7 @@ log = logging.getLogger(__name__)
 @click.command("up")
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Runs everything. Each part is a process of its own: one that fails is started again, the others go on (O-8).
+    """Runs everything. Each part is a process of its own: one that fails is started again, the others go on.
 
     A second one on the same database ends at once and says who runs.
     """
@@ -40,7 +41,7 @@ def command(ctx: click.Context) -> None:
         if config.feed.watched or any(wiki.name.farm == WMF.name for wiki in config.wikis):
             parts["events"] = ["feed", "events"]
     else:
-        say('no wiki is configured: add [wiki."dewiki@WMF"] to weboid.toml, or use weboid feed', logging.WARNING)
+        say(f"no wiki is configured: {how_to_watch()}, and start it again; or use weboid feed", logging.WARNING)
     own = own_call(ctx, config)
 
     async def main() -> None:

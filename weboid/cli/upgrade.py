@@ -8,6 +8,7 @@ import click
 from weboid.cli.days import clock, day_option
 from weboid.cli.logs import say
 from weboid.cli.restore import restore_file
+from weboid.cli.stopping import ended_by_signals
 from weboid.config import Config
 from weboid.errors import StoreError
 from weboid.store.embedded.folder import Folder
@@ -48,7 +49,8 @@ def command(config: Config, yes: bool, removes: bool, backup: Path | None, day: 
         assert backup is not None, "--from is given"
         restore_file(replace(config, database=dsn), backup, clock(day)())
 
-    done = upgrade(config.data, bring=bring, show=say, fill=fill if backup else None)
+    with ended_by_signals("the database is as it was, or upgraded if that was done already: run it again"):
+        done = upgrade(config.data, bring=bring, show=say, fill=fill if backup else None)
     if done is None:
         click.echo("the database is of the newest version that is here")
     else:

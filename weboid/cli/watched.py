@@ -13,7 +13,7 @@ from typing import Final
 
 import click
 
-from weboid.cli.arguments import named_wiki
+from weboid.cli.arguments import NamedWiki, named_wiki
 from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option
 from weboid.cli.escape import plain
@@ -23,6 +23,7 @@ from weboid.config import Config
 from weboid.errors import ConfigError, WeboidError
 from weboid.feed.watch_list import READ_S, current_watch_list
 from weboid.mechanism.again import Again, at_once
+from weboid.mechanism.background import in_background
 from weboid.net.outbound import open_client
 from weboid.store.db.pool import Pool
 from weboid.store.pages.watch_list import StoredWatchList, find_watch_list
@@ -37,7 +38,7 @@ _PATIENCE: Final = ApiPatience(tries=2, timeout_s=30, longest_pause_s=10, answer
 """It is read again soon, and passes wait for it."""
 
 
-@click.command("watched")
+@click.command("watched", short_help="Shows which wikis are watched.")
 @click.option("--confirm", is_flag=True, help="Read it now, and take it even if it drops more than half of the wikis.")
 @day_option
 @click.pass_obj
@@ -54,6 +55,14 @@ def command(config: Config, confirm: bool, day: int | None) -> None:
         click.echo(plain(str(wiki.name)))
     if fault:
         raise ConfigError(f"{config.feed.watched}: {fault}")
+
+
+def titled_page(config: Config) -> tuple[NamedWiki, str]:
+    """The wiki and the title that `[feed] watched` names, where that is no address. Raises ConfigError."""
+    wiki, _, title = config.feed.watched.partition(":")
+    if not title.strip():
+        raise ConfigError("name an https address, or a wiki and a title: metawiki@WMF:User:Ann/Weboid.json")
+    return named_wiki(wiki, config), title
 
 
 async def with_watched(config: Config, pool: Pool, day: int) -> Config:
@@ -82,21 +91,20 @@ async def watching(
 ) -> AsyncIterator[tuple[Config, asyncio.Event]]:
     """The configuration with the wikis of the page, and an event that is set when they are others, or with `stopped`.
 
-    Raises StoreError.
+    It is set, too, once nobody looks any more: what was unexpected is raised at the end of the block. Raises
+    StoreError.
     """
     current = await again(partial(with_watched, config, pool, today()))
     ended = asyncio.Event()
 
     async def watch() -> None:
-        await until(stopped, _change(config, current, pool, today))
-        ended.set()
+        try:
+            await until(stopped, _change(config, current, pool, today))
+        finally:
+            ended.set()
 
-    task = asyncio.create_task(watch())
-    try:
+    async with in_background(watch()):
         yield current, ended
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 async def _change(config: Config, current: Config, pool: Pool, today: Callable[[], int]) -> None:
@@ -140,11 +148,8 @@ async def _fetch(config: Config, source: str) -> str:
     async with open_client(config.net) as client:
         if "://" in source:
             return await fetch_address(client, source, config.net.user_agent)
-        wiki, _, title = source.partition(":")
-        if not title.strip():
-            raise ConfigError("[feed] watched: name an address, or a wiki and a title: metawiki@WMF:User:Ann/X.json")
-        api = ActionApi(named_wiki(wiki, config).api, client, config.net.user_agent, _PATIENCE)
-        text = await fetch_text(api, title)
+        wiki, title = titled_page(config)
+        text = await fetch_text(ActionApi(wiki.api, client, config.net.user_agent, _PATIENCE), title)
     if not text.strip():
         raise ConfigError("there is no such page")
     return text

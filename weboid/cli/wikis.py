@@ -10,7 +10,7 @@ from weboid.cli.process import run_async
 from weboid.config import Config
 
 
-@click.command("wikis")
+@click.command("wikis", short_help="Lists the wikis that the replicas have.")
 @click.pass_obj
 def command(config: Config) -> None:
     """Lists the wikis that the replicas have and that are not closed; nothing is stored."""

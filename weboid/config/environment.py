@@ -140,8 +140,9 @@ _KINDS: Final[Mapping[str, Any]] = {
 }
 _OTHERS: Final = (
     CONFIG_VARIABLE,
-    "WEBOID_LOG",
     "WEBOID_DATABASE_SILENCE_S",
+    "WEBOID_CRAWL_TOKEN",
+    "WEBOID_LOG",
     "WEBOID_TOKEN",
     "WEBOID_SERVICE",
     "WEBOID_WIKI_USER",

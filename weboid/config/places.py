@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 FILE: Final = "weboid.toml"
+_SYSTEM_DATA: Final = Path("/var/lib/weboid")
 
 
 def find_file(environ: Mapping[str, str]) -> Path | None:
@@ -19,7 +20,9 @@ def find_file(environ: Mapping[str, str]) -> Path | None:
 def places(environ: Mapping[str, str]) -> list[Path]:
     """Where a configuration file may be, in the order in which it is looked for."""
     system = environ.get("XDG_CONFIG_DIRS") or "/etc/xdg"
-    folders = [_absolute(environ, "XDG_CONFIG_HOME") or _home(environ) / ".config", *map(Path, system.split(":"))]
+    home = _home(environ)
+    own = _absolute(environ, "XDG_CONFIG_HOME") or (home / ".config" if home else None)
+    folders = [*([own] if own else []), *map(Path, system.split(":"))]
     below = [folder / "weboid" / FILE for folder in folders if folder.is_absolute()]
     return [Path(FILE), *below, Path("/etc/weboid") / FILE]
 
@@ -28,15 +31,15 @@ def default_data(environ: Mapping[str, str]) -> Path:
     """The folder of the data: systemd's STATE_DIRECTORY; for root ``/var/lib/weboid``, since PostgreSQL must run as
     another user then, who cannot enter root's home; else ``$XDG_DATA_HOME/weboid``, or ``~/.local/share/weboid``.
 
-    The last is taken as well where it is there already and the other is not.
+    The last is taken as well where it is there already and the other is not. Who has no home has root's folder.
     """
     if state := environ.get("STATE_DIRECTORY", "").split(":")[0]:
         return Path(state)
     if os.geteuid() == 0:
-        return Path("/var/lib/weboid")
-    usual = _home(environ) / ".local" / "share" / "weboid"
-    chosen = _absolute(environ, "XDG_DATA_HOME")
-    if chosen is None or (usual.is_dir() and not (chosen / "weboid").is_dir()):
+        return _SYSTEM_DATA
+    home, chosen = _home(environ), _absolute(environ, "XDG_DATA_HOME")
+    usual = home / ".local" / "share" / "weboid" if home else _SYSTEM_DATA
+    if chosen is None or (home and usual.is_dir() and not (chosen / "weboid").is_dir()):
         return usual
     return chosen / "weboid"
 
@@ -46,5 +49,11 @@ def _absolute(environ: Mapping[str, str], name: str) -> Path | None:
     return folder if folder.is_absolute() else None
 
 
-def _home(environ: Mapping[str, str]) -> Path:
-    return Path(environ.get("HOME") or Path.home())
+def _home(environ: Mapping[str, str]) -> Path | None:
+    """The folder of this user, or None: a user id without an account has none where HOME is not set."""
+    if given := environ.get("HOME"):
+        return Path(given)
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None

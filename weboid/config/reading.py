@@ -86,11 +86,11 @@ def _given(
     file: Path | None, environ: Mapping[str, str], search: bool, faults: list[str]
 ) -> tuple[str, Mapping[str, Any]]:
     """What is configured besides variables, and the name of the file, or of the variable that holds the text."""
-    named = environ.get(CONFIG_VARIABLE, "").strip()
+    named, by = environ.get(CONFIG_VARIABLE, "").strip(), ""
     if file is None and named:
         if "\n" in named or "=" in named or named.startswith("["):
             return CONFIG_VARIABLE, _parsed(named, CONFIG_VARIABLE, faults)
-        file = Path(named)
+        file, by = Path(named), f", which {CONFIG_VARIABLE} names"
     if file is None and search:
         file = find_file(environ)
     if file is None:
@@ -98,7 +98,8 @@ def _given(
     try:
         return str(file), _parsed(file.expanduser().read_text(encoding="utf-8"), str(file), faults)
     except (OSError, RuntimeError, ValueError) as error:
-        faults.append(f"cannot read the configuration {file}: {error}")
+        reason = error.strerror if isinstance(error, OSError) else error
+        faults.append(f"cannot read the configuration {file}{by}: {reason}")
         return str(file), {}
 
 

@@ -85,6 +85,9 @@ class CrawlConfig:
     """A file with more of them, one per line, read again whenever it changes."""
     canaries: tuple[str, ...] = ()
     """URLs that always answer unless our own connection is down (C-16); empty = some that worked before."""
+    core: str = ""
+    """The address of a Weboid whose links are checked here, without a database of our own; its token is in
+    ``WEBOID_CRAWL_TOKEN``. Empty = the database is used."""
     vantage: str = ""
     """A command that checks a URL from another network before it is called dead, such as
     ``ssh other weboid check --json -`` (C-14)."""
@@ -141,6 +144,9 @@ class WebConfig:
     """Networks whose ``X-Forwarded-For`` is trusted (W-9)."""
     tokens: tuple[str, ...] = field(default=(), repr=False)
     """Trusted clients (W-9), each ``name:SHA-256 of the token in hex``."""
+    crawlers: tuple[str, ...] = field(default=(), repr=False)
+    """Crawlers elsewhere, without a database, that are given work (``weboid crawl --core``), each
+    ``name:SHA-256 of its token in hex``; empty = none are."""
     rate: int = 1_200
     """What a range of IP addresses may spend per minute, in units of cost (``web/http/limits``); 0 = no limit."""
     burst: int = 2_400

@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager, suppress
 from time import monotonic
 from typing import Final
 
+from weboid.central.core import Alarms
 from weboid.errors import StoreAway
 from weboid.mechanism.loop_lag import LATE_S, LoopLag
-from weboid.store.db.pool import Pool
-from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm
+from weboid.store.upkeep.alarm import AlarmKind
 
 log = logging.getLogger(__name__)
 
@@ -27,8 +27,8 @@ MOST: Final = 0.5
 class LagWatch:
     """Raises the alarm of one crawler and lowers it: its own, and once that of a crawler that was here before."""
 
-    def __init__(self, pool: Pool, lag: LoopLag, today: Callable[[], int], connections: int) -> None:
-        self._pool = pool
+    def __init__(self, alarms: Alarms, lag: LoopLag, today: Callable[[], int], connections: int) -> None:
+        self._alarms = alarms
         self._lag = lag
         self._today = today
         self._connections = connections
@@ -74,12 +74,10 @@ class LagWatch:
         if not self._is_raised:
             log.error("this program was up to %.0f s late: failures by time do not count", worst_s)
         self._may_be_raised = self._is_raised = True
-        async with self._pool.connection() as conn:
-            await raise_alarm(conn, AlarmKind.LOOP_LAG, "", self._today(), self._detail(worst_s))
+        await self._alarms.raise_alarm(AlarmKind.LOOP_LAG, self._today(), self._detail(worst_s))
 
     async def _lower(self) -> None:
-        async with self._pool.connection() as conn:
-            await lower_alarm(conn, AlarmKind.LOOP_LAG, "")
+        await self._alarms.lower_alarm(AlarmKind.LOOP_LAG)
         self._may_be_raised = self._is_raised = False
 
     def _detail(self, worst_s: float) -> str:

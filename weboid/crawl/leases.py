@@ -7,8 +7,8 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection
 
+from weboid.central.core import Work
 from weboid.core.record.moment import Moment
-from weboid.crawl.work import Work
 from weboid.errors import StoreAway
 from weboid.store.schedule.lease import Held
 
@@ -23,6 +23,8 @@ class Leases:
         self._lease_s = lease_s
         self._lost = lost
         self._held: dict[int, int] = {}
+        self._leaving: Collection[int] = ()
+        """Buckets that are being given back: whoever has them next has not taken them over."""
 
     @property
     def held(self) -> Held:
@@ -39,7 +41,11 @@ class Leases:
         """Gives back all buckets but those in `busy`; raises StoreError."""
         done = {bucket: epoch for bucket, epoch in self._held.items() if bucket not in busy}
         if done:
-            await self._work.release(done)
+            self._leaving = done
+            try:
+                await self._work.release(done)
+            finally:
+                self._leaving = ()
         for bucket in done:
             del self._held[bucket]
 
@@ -54,7 +60,7 @@ class Leases:
                 log.debug("leases not renewed: %s", error)
                 continue
             for bucket in held.keys() - ours:
-                if self._held.get(bucket) == held[bucket]:
+                if self._held.get(bucket) == held[bucket] and bucket not in self._leaving:
                     log.warning("bucket %d was taken over by another worker", bucket)
                     del self._held[bucket]
                     self._lost(bucket)

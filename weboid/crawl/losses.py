@@ -1,7 +1,7 @@
 """Watches for parts of the net that are lost to us alone, and holds the failures there (C-16).
 
 What makes a loss, and what ends it, is decided in ``core/verdict/partial_loss``; all workers share what they have seen,
-through ``store/upkeep/loss``.
+through a `LossExchange`.
 One law: a visit counts once in each group of its host, and its failure is held from the moment a group is lost.
 """
 
@@ -11,17 +11,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from time import monotonic
-from typing import Final
+from typing import Final, NamedTuple
 
+from weboid.central.core import LossExchange
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
-from weboid.core.record.days import iso
 from weboid.core.url.hosts import registrable_domain
 from weboid.core.url.keys import host_key
 from weboid.core.verdict.judge import is_host_failure
 from weboid.core.verdict.partial_loss import (
     DOMAINS_KEPT,
-    HOLD_DAYS,
     NO_CONTACTS,
     SUSPECTED,
     WINDOW_DAYS,
@@ -32,7 +31,6 @@ from weboid.core.verdict.partial_loss import (
     Past,
     began_in,
     groups_of,
-    is_over,
     loss_in,
     names_fail,
     past_of,
@@ -40,18 +38,9 @@ from weboid.core.verdict.partial_loss import (
 from weboid.crawl.visit import Check
 from weboid.errors import StoreAway
 from weboid.mechanism.bounded import BoundedMap
-from weboid.store.db.pool import Connection, Pool
+from weboid.mechanism.cancelling import cancel
 from weboid.store.db.rows import StoredHost, StoredUrl
-from weboid.store.upkeep.alarm import AlarmKind, raise_alarm
-from weboid.store.upkeep.loss import (
-    ContactsByDay,
-    delete_loss,
-    delete_past_contacts,
-    list_contacts,
-    list_losses,
-    lock_losses,
-    record_contacts,
-)
+from weboid.store.upkeep.loss import ContactsByDay
 
 log = logging.getLogger(__name__)
 
@@ -61,18 +50,26 @@ _GROUPS: Final = 100_000
 """Groups and days that wait for an exchange, at most."""
 
 
+class _Telling(NamedTuple):
+    """What is told to the other workers in one exchange."""
+
+    day: int
+    written: dict[tuple[HostGroup, int], Contacts]
+    found: dict[HostGroup, Failing]
+
+
 class Losses:
     """What one worker knows of partial losses; `addresses` and `name_servers` as in ``net/outbound``."""
 
     def __init__(
         self,
-        pool: Pool,
+        exchange: LossExchange,
         today: Callable[[], int],
         *,
         addresses: Callable[[str], str | None],
         name_servers: Callable[[str], Awaitable[str | None]],
     ) -> None:
-        self._pool = pool
+        self._exchange = exchange
         self._today = today
         self._addresses = addresses
         self._name_servers = name_servers
@@ -81,6 +78,8 @@ class Losses:
         """Lost groups of which the other workers do not know yet."""
         self._stored: ContactsByDay = {}
         self._new: BoundedMap[tuple[HostGroup, int], Contacts] = BoundedMap(_GROUPS)
+        self._telling: _Telling | None = None
+        """What is told to the others until it is known that they have heard it: the same again, and nothing twice."""
         self._has_news = False
         self._exchanged_at = float("-inf")
 
@@ -103,27 +102,24 @@ class Losses:
         try:
             yield
         finally:
-            keeping.cancel()
-            await asyncio.gather(keeping, return_exceptions=True)
+            await cancel(keeping)
             if self._has_news:
                 await self._try_exchange()
 
     async def exchange(self) -> None:
         """Writes what was seen, reads what the others have seen, raises alarms and lowers them. Raises StoreAway."""
-        day = self._today()
         self._exchanged_at = monotonic()
         self._has_news = False
-        written = self._take_written()
-        found, self._found = self._found, {}
+        if self._telling is None:
+            self._telling = _Telling(self._today(), self._take_written(), self._found)
+            self._found = {}
+        day, _, found = self._telling
         try:
-            async with self._pool.connection() as conn:
-                lost, stored = await _exchanged(conn, day, written, found)
+            lost, stored = await self._exchange.exchange(*self._telling)
         except BaseException:
-            for (group, seen_on), contacts in written.items():
-                self._add(group, seen_on, contacts)
-            self._found = found | self._found
             self._has_news = True
             raise
+        self._telling = None
         for group in lost.keys() - self._lost.keys() - found.keys():
             log.warning("a part of the net is lost, as other workers say: %s", group.subject)
         for group in self._lost.keys() - lost.keys() - self._found.keys():
@@ -200,8 +196,9 @@ class Losses:
         """What all workers have seen of a group, and what this one has not written yet."""
         daily = dict(self._stored.get(group, {}))
         for day in range(self._today(), self._today() - WINDOW_DAYS, -1):
-            if (new := self._new.get((group, day))) is not None:
-                daily[day] = daily.get(day, NO_CONTACTS) + new
+            for new in (self._new.get((group, day)), self._told(group, day)):
+                if new is not None:
+                    daily[day] = daily.get(day, NO_CONTACTS) + new
         return daily
 
     def _add(self, group: HostGroup, day: int, contacts: Contacts) -> None:
@@ -210,7 +207,10 @@ class Losses:
             self._stored.setdefault(group, {})
 
     def _new_domains(self, group: HostGroup, day: int) -> int:
-        return (self._new.get((group, day)) or NO_CONTACTS).domains
+        return ((self._new.get((group, day)) or NO_CONTACTS) + (self._told(group, day) or NO_CONTACTS)).domains
+
+    def _told(self, group: HostGroup, day: int) -> Contacts | None:
+        return self._telling.written.get((group, day)) if self._telling else None
 
     def _suspects_name_servers(self) -> bool:
         return any(group.kind is GroupKind.NAME_SERVERS for group in (*self._stored, *self._lost))
@@ -253,37 +253,3 @@ class WatchedVisit:
 
     def _held(self, seen: Observation, groups: Sequence[HostGroup]) -> Observation:
         return replace(seen, held=True) if is_host_failure(seen) and self._losses.is_lost(groups) else seen
-
-
-async def _exchanged(
-    conn: Connection, day: int, written: dict[tuple[HostGroup, int], Contacts], found: dict[HostGroup, Failing]
-) -> tuple[dict[HostGroup, int], ContactsByDay]:
-    """What is lost since when, and what all workers have seen, after one worker has added its part."""
-    await lock_losses(conn)
-    lost = await list_losses(conn)
-    if written:
-        await record_contacts(conn, written)
-    await delete_past_contacts(conn, day)
-    for group, failing in found.items():
-        await _raise(conn, group, lost.setdefault(group, day), failing)
-    stored = await list_contacts(conn, day, lost)
-    for group, since in list(lost.items()):
-        if is_over(stored.get(group, {}), since, day):
-            await delete_loss(conn, group)
-            del lost[group]
-            stored.pop(group, None)
-    for group, contacts in stored.items():
-        if now_failing := loss_in(group, contacts, day):
-            await _raise(conn, group, lost.setdefault(group, day), now_failing)
-    return lost, stored
-
-
-async def _raise(conn: Connection, group: HostGroup, since: int, failing: Failing) -> None:
-    """Raises the alarm of a lost group; while its hosts go on failing, its numbers are brought up to date."""
-    detail = (
-        f"{failing.domains} of {failing.contacted} hosts that had answered before fail together; until "
-        f"{iso(since + HOLD_DAYS)} at most their failures count against no link. Look at some of them from another "
-        "address: if they answer there, ask the hoster whether our address is blocked; WEBOID_CRAWL_VANTAGE sets a "
-        "second vantage point"
-    )
-    await raise_alarm(conn, AlarmKind.PARTIAL_LOSS, group.subject, since, detail)

@@ -6,10 +6,11 @@ second time changes nothing, so that a batch is written again when it is unknown
 
 import asyncio
 import logging
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Final, NamedTuple
 
-from weboid.crawl.work import Work
+from weboid.central.core import Work
 from weboid.errors import StoreAway
 from weboid.mechanism.ending import is_stopped_within
 from weboid.mechanism.pauses import GrowingPause
@@ -31,13 +32,21 @@ class _Waiting(NamedTuple):
 
 
 class Recorder:
-    """Takes checks from a bounded queue and writes them until it is closed."""
+    """Takes checks from a bounded queue and writes them until it is closed; `count` is told what was written."""
 
-    def __init__(self, work: Work, held: Held, *, batch: int) -> None:
+    def __init__(
+        self,
+        work: Work,
+        held: Held,
+        *,
+        batch: int,
+        count: Callable[[Sequence[Checked]], None] = lambda written: None,
+    ) -> None:
         self.tally = Tally()
         self._work = work
         self._held = held
         self._batch = batch
+        self._count = count
         self._queue: asyncio.Queue[_Waiting | None] = asyncio.Queue(maxsize=4 * batch)
         self._closing = asyncio.Event()
         self._last = float("inf")
@@ -85,6 +94,7 @@ class Recorder:
                     await asyncio.sleep(_LAST_PAUSE_S)
             else:
                 self._add(tally)
+                self._count(batch)
                 return
 
     def _add(self, tally: Tally) -> None:

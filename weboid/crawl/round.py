@@ -14,6 +14,7 @@ from functools import partial
 from time import monotonic
 from typing import Any, Final
 
+from weboid.central.core import Paces, Work
 from weboid.checking.connectivity import CANARIES, Ask, Connectivity
 from weboid.checking.online import LOOK_S, Online
 from weboid.config import CrawlConfig
@@ -26,12 +27,12 @@ from weboid.crawl.losses import Losses
 from weboid.crawl.recorder import Recorder
 from weboid.crawl.shares import Shares, Waiting
 from weboid.crawl.visit import SecondOutcome, Visit
-from weboid.crawl.work import Paces, Work
 from weboid.errors import StoreAway
+from weboid.mechanism.cancelling import cancel
 from weboid.mechanism.ending import is_stopped_within
 from weboid.mechanism.pauses import GrowingPause
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
-from weboid.store.results.record import Tally
+from weboid.store.results.record import Checked, Tally
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +66,7 @@ class Round:
     """One worker's round. `now` is called at every check, so that a round may go on past midnight.
 
     With `waits` only hosts whose hour has come are visited; otherwise all that are due that day. `is_away`: whether the
-    store cannot do its work now.
+    store cannot do its work now. `count` is told of all checks that were written.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class Round:
         is_away: Callable[[], bool] = lambda: False,
         waits: bool = False,
         show: Callable[[RoundProgress], None] = lambda progress: None,
+        count: Callable[[Sequence[Checked]], None] = lambda written: None,
         find_address: Callable[[str, float], Awaitable[str | None]] | None = None,
     ) -> None:
         self._work = work
@@ -101,7 +103,7 @@ class Round:
         self._leases = Leases(work, lease_s=config.lease_s, lost=self._give_up)
         self._read: deque[Waiting] = deque()
         self._open: dict[HostKey, asyncio.Task[None]] = {}
-        self._recorder = Recorder(work, self._leases.held, batch=config.batch)
+        self._recorder = Recorder(work, self._leases.held, batch=config.batch, count=count)
         self._stopping = asyncio.Event()
         self._news = asyncio.Event()
         """Set whenever a visit or the recorder has ended, or the round is stopped."""
@@ -142,15 +144,11 @@ class Round:
             await self._visit_all(recording)
             await self._finish()
         finally:
-            for task in self._open.values():
-                task.cancel()
-            await asyncio.gather(*self._open.values(), return_exceptions=True)
+            await cancel(*self._open.values())
             if not recording.done():
                 await self._recorder.close()
             await recording
-            for task in (renewing, looking):
-                task.cancel()
-            await asyncio.gather(renewing, looking, return_exceptions=True)
+            await cancel(renewing, looking)
             await self._connectivity.close()
             await self._release()
             self._show(self._progress)

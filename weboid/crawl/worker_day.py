@@ -12,12 +12,10 @@ from datetime import datetime, timedelta
 from time import monotonic
 from typing import Final
 
+from weboid.central.core import Days
 from weboid.core.record.days import day_of, iso
 from weboid.core.record.moment import Moment
 from weboid.errors import DayRefused, StoreAway
-from weboid.store.db.pool import Connection, Pool
-from weboid.store.schedule.clock import find_lived, find_moment, record_confirmed_day, record_lived
-from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm
 
 log = logging.getLogger(__name__)
 
@@ -38,13 +36,13 @@ class WorkerDay:
 
     def __init__(
         self,
-        pool: Pool,
+        days: Days,
         given: Callable[[], Moment] | None = None,
         witnessed: Witnessed | None = None,
         *,
         hour: int | None = None,
     ) -> None:
-        self._pool = pool
+        self._days = days
         self._given = given
         self._witnessed = witnessed
         self._hour = hour
@@ -84,8 +82,7 @@ class WorkerDay:
             day = self._given().day
         else:
             self._moment, self._read_at, day = await self._read()
-        async with self._pool.connection() as conn:
-            await confirm_day(conn, day)
+        await self._days.confirm(day)
         self._accepted = day
 
     async def keep(self) -> None:
@@ -100,31 +97,25 @@ class WorkerDay:
                 log.warning("the clock is not followed: %s", error)
 
     async def _read(self) -> tuple[datetime, float, int]:
-        async with self._pool.connection() as conn:
-            moment = await find_moment(conn)
+        moment = await self._days.find_moment()
         read_at = monotonic()
         try:
             return moment, read_at, day_of(moment)
         except ValueError as error:
             what = f"the clock of the database's server is wrong: {error}"
-            async with self._pool.connection() as conn:
-                await raise_alarm(conn, AlarmKind.CLOCK, "", await find_lived(conn) or 0, what)
+            await self._days.refuse(await self._days.find_lived() or 0, what)
             self._accepted = None
             raise DayRefused(what) from error
 
     async def _accept(self, day: int) -> None:
-        async with self._pool.connection() as conn:
-            lived = await find_lived(conn)
+        lived = await self._days.find_lived()
         if (
             lived is not None
             and abs(day - lived) > JUMP_DAYS
             and not (day > lived and self._witnessed and await self._witnessed(day))
         ):
             await self._refuse(day, lived)
-        async with self._pool.connection() as conn:
-            await record_lived(conn, day)
-            if self._accepted is None:
-                await lower_alarm(conn, AlarmKind.CLOCK, "")
+        await self._days.accept(day, is_over=self._accepted is None)
         self._accepted = day
 
     async def _refuse(self, day: int, lived: int) -> None:
@@ -134,12 +125,5 @@ class WorkerDay:
             f"if {iso(day)} is right, run `weboid crawl --once --confirm-day`; else set right the clock of the "
             "database's server"
         )
-        async with self._pool.connection() as conn:
-            await raise_alarm(conn, AlarmKind.CLOCK, "", lived, f"{what}; {todo}")
+        await self._days.refuse(lived, f"{what}; {todo}")
         raise DayRefused(f"{what}; nothing is checked: {todo}")
-
-
-async def confirm_day(conn: Connection, day: int) -> None:
-    """Takes a day as right, once: it is the newest lived day, and the alarm is over."""
-    await record_confirmed_day(conn, day)
-    await lower_alarm(conn, AlarmKind.CLOCK, "")

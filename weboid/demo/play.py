@@ -15,6 +15,7 @@ from weboid.archive.lookups.queue_round import QueueRound
 from weboid.archive.service.client import open_archive_client
 from weboid.archive.service.shared_limits import SharedLimiter
 from weboid.archive.visits.copy_rounds import CopyRounds
+from weboid.central.store_work import StoreWork
 from weboid.checking.checker import Checker
 from weboid.checking.online import Online
 from weboid.checking.turns import LocalTurns
@@ -25,7 +26,6 @@ from weboid.core.url.farms import WMFLABS, parse_wiki_name
 from weboid.core.url.keys import key_of
 from weboid.core.url.urls import parse
 from weboid.crawl.round import Round
-from weboid.crawl.work import StoreWork
 from weboid.demo.copies import EXPECTED, LOOKED_UP_UNTIL, QUARTER_DAYS, demo_captures, demo_excluded
 from weboid.demo.littlearchive import LittleArchive, open_littlearchive
 from weboid.demo.littleweb import LittleWeb, open_littleweb
@@ -37,7 +37,7 @@ from weboid.net.outbound import open_client, open_session
 from weboid.store.archives.copy_queue import follow_changes
 from weboid.store.archives.snapshot import list_snapshots, record_visit
 from weboid.store.db.pool import Pool
-from weboid.store.pages.wiki import record_wiki
+from weboid.store.pages.wiki import StoredWiki, record_wiki
 from weboid.store.results.record import Tally
 from weboid.wiki.action import ActionApi, ApiPatience
 from weboid.wiki.api import ApiSource
@@ -106,11 +106,15 @@ async def feed_story(stage: Stage, pool: Pool) -> PassProgress:
     async with open_client(stage.config.net) as client:
         api = ActionApi(stage.wiki.api_url, client, stage.config.net.user_agent, ApiPatience())
         await refresh_settings(pool, api, wiki, name=WIKI, title=SETTINGS_TITLE, day=stage.days[0])
+    return await _pass_over(stage, pool, wiki, stage.days[0])
+
+
+async def _pass_over(stage: Stage, pool: Pool, wiki: StoredWiki, day: int) -> PassProgress:
+    untouched_days = stage.config.feed.untouched_days
+    async with open_client(stage.config.net) as client:
         source = ApiSource(stage.wiki.api_url, client, user_agent=stage.config.net.user_agent)
-        criteria = read_criteria({}, {})
-        today = stage.days[0]
         return await PagePass(
-            pool, source, wiki, WMFLABS, criteria, today=lambda: today, untouched_days=stage.config.feed.untouched_days
+            pool, source, wiki, WMFLABS, read_criteria({}, {}), today=lambda: day, untouched_days=untouched_days
         ).run()
 
 
@@ -122,6 +126,10 @@ async def play_story(stage: Stage, pool: Pool, show: Callable[[int, Tally], None
         tally = await _round(stage, pool, day)
         await _look_at_copies(stage, pool, day)
         show(day, tally)
+    # Weekly passes would find nothing else: the last of them stands for all.
+    async with pool.connection() as conn:
+        wiki = await record_wiki(conn, WMFLABS, parse_wiki_name(WIKI), api=stage.wiki.api_url)
+    await _pass_over(stage, pool, wiki, stage.days[-1])
 
 
 async def _look_at_copies(stage: Stage, pool: Pool, day: int) -> None:

@@ -7,7 +7,6 @@ whose file is gone is none.
 import asyncio
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from weboid.core.record.days import iso
 from weboid.errors import StoreError
@@ -17,14 +16,12 @@ from weboid.store.backup.make import Show
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.upkeep.alarm import AlarmKind, record_alarms
 from weboid.store.upkeep.last_backup import (
+    OLD_DAYS,
     GoodBackup,
     find_last_backup,
     record_backup_failure,
     record_last_backup,
 )
-
-OLD_DAYS: Final = 2
-"""A newest backup that is older than that is an alarm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +43,14 @@ async def back_up_daily(pool: Pool, plan: BackupPlan | None, day: int, *, show: 
         async with pool.connection() as conn:
             await record_alarms(conn, AlarmKind.BACKUP_OLD, {}, day)
         return None
-    before = await asyncio.to_thread(newest_backup, plan.folder)
+    before = await asyncio.to_thread(newest_backup, plan.folder, day)
     why = ""
     if before is None or before.day < day:
         try:
             await make_kept_backup(plan.dsn, plan.folder, plan.runner, day=day, keep=plan.keep, show=show)
         except StoreError as error:
             why = str(error)
-    newest = await asyncio.to_thread(newest_backup, plan.folder)
+    newest = await asyncio.to_thread(newest_backup, plan.folder, day)
     async with pool.connection() as conn:
         await record_last_backup(conn, newest)
         if why:

@@ -5,15 +5,17 @@ One law: what was found and not repaired is an alarm until a check finds that sh
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Final, Protocol
 
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.url.keys import BUCKETS, UrlKey
 from weboid.mechanism.again import Again, at_once
 from weboid.store.db.pool import Connection, Pool
+from weboid.store.db.read_only import one_moment
 from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm, record_alarms
 from weboid.store.upkeep.expiry import count_urls
 from weboid.store.upkeep.invariant import (
@@ -76,6 +78,7 @@ async def check_store(
     *,
     policy: Policy = DEFAULT,
     repairs: bool = False,
+    locks: bool = True,
     share: Share = WHOLE,
     batch: int = BATCH,
     show: Show = lambda walk, rows, about: None,
@@ -84,7 +87,8 @@ async def check_store(
     """Looks at a share of the store; `repairs`: what is derived and wrong is derived anew on `day`.
 
     Links come first, as orphans, verdicts and dead links follow from them. Each batch is by itself: a check that is
-    stopped has repaired what it has counted. `again` does what belongs to a batch.
+    stopped has repaired what it has counted. Not `locks`: where nothing can be written nothing can be locked, and
+    what seems wrong is looked at again at one moment instead. `again` does what belongs to a batch.
     """
     done = Consistency()
     about = await again(partial(_estimate, pool))
@@ -92,7 +96,9 @@ async def check_store(
         first, last_bucket = _ends(walk, share)
         rows = about.get(walk)
         while stretch := await again(partial(_next, pool, walk, first, last_bucket, batch)):
-            await again(partial(_check_stretch, pool, stretch, day, done, policy=policy, repairs=repairs, share=share))
+            look = _look_again if locks else _look_at_one_moment
+            step = partial(_check_stretch, pool, stretch, day, done, look, policy=policy, repairs=repairs, share=share)
+            await again(step)
             done.rows[walk] += stretch.rows
             show(walk, done.rows[walk], rows)
             first = place_after(walk, stretch.last)
@@ -148,17 +154,51 @@ async def _next(pool: Pool, walk: Walk, first: tuple[int, ...], last_bucket: int
         return await find_stretch(conn, walk, first, last_bucket=last_bucket, limit=batch)
 
 
+class _Look(Protocol):
+    """Lends a connection at which suspects were looked at again, and those that are breaches nevertheless."""
+
+    def __call__(
+        self, pool: Pool, stretch: Stretch, suspects: Sequence[Breach], policy: Policy, share: Share
+    ) -> AbstractAsyncContextManager[tuple[Connection, list[Breach]]]: ...
+
+
+@asynccontextmanager
+async def _look_again(
+    pool: Pool, stretch: Stretch, suspects: Sequence[Breach], policy: Policy, share: Share
+) -> AsyncIterator[tuple[Connection, list[Breach]]]:
+    """Their rows are locked until the block ends."""
+    async with pool.connection() as conn:
+        yield conn, await confirm(conn, stretch.walk, suspects, policy, share)
+
+
+@asynccontextmanager
+async def _look_at_one_moment(
+    pool: Pool, stretch: Stretch, suspects: Sequence[Breach], policy: Policy, share: Share
+) -> AsyncIterator[tuple[Connection, list[Breach]]]:
+    """Without a lock: whoever writes keeps the invariants in each transaction."""
+    async with one_moment(pool) as conn:
+        found = await list_breaches(conn, stretch, policy, share)
+        yield conn, [each for each in found if each in suspects]
+
+
 async def _check_stretch(
-    pool: Pool, stretch: Stretch, day: int, done: Consistency, *, policy: Policy, repairs: bool, share: Share
+    pool: Pool,
+    stretch: Stretch,
+    day: int,
+    done: Consistency,
+    look: _Look,
+    *,
+    policy: Policy,
+    repairs: bool,
+    share: Share,
 ) -> None:
-    """Looks at a stretch without a lock; only where something seems wrong its rows are locked and looked at again."""
+    """Looks at a stretch without a lock; only where something seems wrong its rows are looked at again."""
     async with pool.reading() as conn:
         suspects = await list_breaches(conn, stretch, policy, share)
     if not suspects:
         return
     repaired: list[Breach] = []
-    async with pool.connection() as conn:
-        breaches = await confirm(conn, stretch.walk, suspects, policy, share)
+    async with look(pool, stretch, suspects, policy, share) as (conn, breaches):
         told = breaches[: _TOLD - len(done.told)]
         names = await list_names(conn, [each.key for each in told]) if told else {}
         if repairs and breaches:

@@ -6,6 +6,7 @@ One law: a host that is too big for its delay changes the interval of its own UR
 from weboid.core.record.pace import WIDEST_INTERVAL, Pace, paced, turn_of_host
 from weboid.core.record.policy import Policy
 from weboid.store.db.pool import Connection
+from weboid.store.schedule.day_total import delete_past_totals
 from weboid.store.schedule.pace import (
     BigHost,
     delete_past_checked,
@@ -20,6 +21,7 @@ from weboid.store.schedule.pace import (
 async def keep_pace(conn: Connection, day: int, policy: Policy, *, delay_s: float) -> Pace:
     """Finds the hosts that are too big, then the pace of the crawl without them; a second call changes nothing."""
     await delete_past_checked(conn, day)
+    await delete_past_totals(conn, day)
     load = await find_load(conn, day)
     fits = _most_urls(delay_s)
     largest = await list_largest_hosts(conn, least=fits, urls=load.urls)

@@ -6,6 +6,7 @@ Making them belongs to ``store/embedded``.
 import asyncio
 from collections.abc import Callable
 from datetime import datetime
+from threading import Event
 from typing import Final
 
 from weboid.errors import StoreError
@@ -24,10 +25,20 @@ Clock = Callable[[], datetime]
 
 
 async def make_due_base(folder: Folder, now: Clock) -> BaseBackup | None:
-    """Makes a base backup of the running server if one is due; raises StoreError."""
+    """Makes a base backup of the running server if one is due; raises StoreError.
+
+    If it is cancelled, it has ended soon after: pg_basebackup is killed, and what it has written is removed.
+    """
     if not await asyncio.to_thread(is_base_due, folder, now(), days=BASE_DAYS):
         return None
-    return await asyncio.to_thread(make_base_backup, folder, now)
+    given_up = Event()
+    making = asyncio.create_task(asyncio.to_thread(make_base_backup, folder, now, given_up))
+    try:
+        return await asyncio.shield(making)
+    except asyncio.CancelledError:
+        given_up.set()
+        await asyncio.gather(making, return_exceptions=True)
+        raise
 
 
 async def watch_wal(pool: Pool, folder: Folder | None, day: int, now: Clock, *, failure: str = "") -> None:

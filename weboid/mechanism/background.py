@@ -6,8 +6,10 @@ One law: when the block has ended, so has the work, and what it raised is raised
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any
+
+from weboid.mechanism.cancelling import cancel
 
 
 @asynccontextmanager
@@ -17,6 +19,6 @@ async def in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+        (end,) = await cancel(task)
+        if isinstance(end, Exception):
+            raise end

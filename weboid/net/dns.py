@@ -117,6 +117,8 @@ class Resolver(AbstractResolver):
         """The last address of each name, also while it has none any more."""
         self._lookups: SingleFlight[_Known] = SingleFlight()
         self._served_by: BoundedMap[str, tuple[float, str]] = BoundedMap(NAMES)
+        self.queries = self.failures = 0
+        """Queries sent since the start, and those that no name server answered."""
         self._answered_at = self._silent_at = float("-inf")
         self._probing = asyncio.Lock()
         self._room = asyncio.Semaphore(_BURST)
@@ -235,7 +237,10 @@ class Resolver(AbstractResolver):
         finally:
             leaving.cancel()
             self._leave(place)
-        if not isinstance(found, int) or found not in _UNANSWERED:
+        self.queries += 1
+        if isinstance(found, int) and found in _UNANSWERED:
+            self.failures += 1
+        else:
             self._answered_at = monotonic()
         return found
 

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from time import monotonic
+from typing import Literal
 
 import aiohttp
 
@@ -35,13 +36,32 @@ async def no_answer(name: str) -> NameAnswer:
     return NameAnswer.NOTHING
 
 
+class Seats(asyncio.Semaphore):
+    """Seats for requests, which knows how many are taken."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.used = 0
+
+    async def acquire(self) -> Literal[True]:
+        """Waits for a seat and takes it."""
+        await super().acquire()
+        self.used += 1
+        return True
+
+    def release(self) -> None:
+        """Gives a seat back."""
+        self.used -= 1
+        super().release()
+
+
 @dataclass(frozen=True, slots=True)
 class Outbound:
     """What ``net/fetch`` needs. A request holds one of the `seats`; waiting for one does not count as server time."""
 
     settings: NetConfig
     engine: Engine
-    seats: asyncio.Semaphore
+    seats: Seats
     dialer: Dialer
     """For protocols other than HTTP (C-10)."""
     now: Callable[[], float] = monotonic
@@ -55,6 +75,8 @@ class Outbound:
     """The name servers of a registrable domain in one text, None if unknown; never raises for a server's failure."""
     look_up: Callable[[str], Awaitable[NameAnswer]] = no_answer
     """What name servers say of a name now, past all caches (C-16)."""
+    name_queries: Callable[[], tuple[int, int]] = lambda: (0, 0)
+    """How many queries were sent to name servers so far, and how many of them were not answered (O-5)."""
 
 
 @asynccontextmanager
@@ -64,7 +86,7 @@ async def open_session(settings: NetConfig) -> AsyncIterator[Outbound]:
         engine = SocketEngine(settings, guard, resolver, tls_context(settings.ca))
         dialer = Dialer(settings, guard, resolver)
         try:
-            seats = asyncio.Semaphore(settings.connections)
+            seats = Seats(settings.connections)
             yield Outbound(
                 settings,
                 engine,
@@ -74,6 +96,7 @@ async def open_session(settings: NetConfig) -> AsyncIterator[Outbound]:
                 find_address=resolver.find_address,
                 name_servers=resolver.name_servers_of,
                 look_up=resolver.look_up,
+                name_queries=lambda: (resolver.queries, resolver.failures),
             )
         finally:
             engine.close()

@@ -13,6 +13,7 @@ from weboid.core.verdict.kept_copies import services_of
 from weboid.errors import StoreError
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.store.db.pool import Pool
+from weboid.store.lists.alarms import AlarmBounds
 from weboid.web.answer.answers import Answers
 from weboid.web.answer.change_watch import ChangeWatch
 from weboid.web.answer.large_answers import LargeAnswers
@@ -57,6 +58,7 @@ def make_app(
     public_url: str = PROJECT_URL,
     client: ClientSession | None = None,
     share: WorkerShare | None = None,
+    health: HealthReader | None = None,
 ) -> web.Application:
     """The webservice.
 
@@ -64,6 +66,7 @@ def make_app(
     reading may take, in seconds. `public_url` is the URL under which this service is reached from outside. `client`
     connects to the OAuth provider; without it nobody can sign in. The application closes neither sources nor client.
     `share` is this process's share in the figures of all workers; None = there is one process only.
+    `health` reads the state of the system by other bounds than those of `config`.
     """
     live = LiveReader(sources, budget_s=live_budget_s)
     public_url = public_url.rstrip("/")
@@ -97,7 +100,8 @@ def make_app(
         AnswerCache(),
     )
     lag = LoopLag()
-    status, metrics = HealthReader(pool, today), Metrics(lag, share)
+    status = health or HealthReader(pool, today, alarms=AlarmBounds.of(config))
+    metrics = Metrics(lag, share)
     lanes = Lanes(refusals, metrics.shed)
     metrics.measure(
         "weboid_web_waiting_requests", "Requests that wait for their turn.", lambda: lanes.waiting, across="livesum"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from aiohttp import ClientSession, hdrs, web
 from aiohttp.typedefs import Handler
 
+from weboid.central.answering import Answering
 from weboid.config import Config
 from weboid.web.answer.wiki_names import Wikis
 from weboid.web.api.bulk import BulkPages
@@ -17,7 +18,9 @@ from weboid.web.api.normal_form import NormalForm
 from weboid.web.api.openapi import OpenApi, preflight
 from weboid.web.api.ping import Ping
 from weboid.web.api.reverts import Reverts
+from weboid.web.central.crawlers import Crawlers
 from weboid.web.health.pages import StatusPage
+from weboid.web.http.tokens import clients_of
 from weboid.web.identity.oauth import Provider
 from weboid.web.pages import files
 from weboid.web.pages.about import AboutPages
@@ -46,7 +49,13 @@ def add_routes(
     client: ClientSession | None,
 ) -> None:
     """Adds every route of the table to the application, and nothing else."""
-    bound = (*_pages(service, config, wikis), *_programs(service), *_health(status), *_people(service, config, client))
+    bound = (
+        *_pages(service, config, wikis),
+        *_programs(service),
+        *_crawlers(service, config),
+        *_health(status),
+        *_people(service, config, client),
+    )
     handlers = {(name, method): handler for name, method, handler in bound}
     assert len(handlers) == len(bound), "two handlers for one method of a route"
     for route in ROUTES:
@@ -107,10 +116,16 @@ def _programs(service: Service) -> Bound:
     yield "data-file", "GET", data.file
 
 
+def _crawlers(service: Service, config: Config) -> Bound:
+    answering = Answering(service.pool, config.crawl, config.policy)
+    yield "crawlers", "POST", Crawlers(answering, clients_of(config.web.crawlers, "crawlers")).call
+
+
 def _health(status: StatusPage) -> Bound:
     yield "status", "GET", status.status
     yield "metrics", "GET", status.metrics
     yield "health", "GET", status.health
+    yield "alarms", "GET", status.alarms
 
 
 def _people(service: Service, config: Config, client: ClientSession | None) -> Bound:

@@ -19,6 +19,7 @@ WITH ended AS (DELETE FROM pass WHERE wiki = %(wiki)s RETURNING started, begun)
 UPDATE wiki
 SET passed = %(day)s, pass_days = %(day)s - ended.started, pass_s = extract(epoch FROM now() - ended.begun)::integer
 FROM ended WHERE wiki.wiki = %(wiki)s
+RETURNING pass_s
 
 -- name: count_records
 SELECT count(*), count(*) FILTER (WHERE touched >= %(started)s) FROM page WHERE wiki = %(wiki)s

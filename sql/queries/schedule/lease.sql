@@ -46,7 +46,8 @@ WHERE lease.bucket = held.bucket AND lease.epoch = held.epoch
 RETURNING lease.bucket
 
 -- name: record_release
-UPDATE lease SET until = now()
+-- The epoch ends with the lease: what still comes of it is late.
+UPDATE lease SET until = now(), epoch = lease.epoch + 1
 FROM unnest(%(bucket)s::smallint[], %(epoch)s::bigint[]) AS held (bucket, epoch)
 WHERE lease.bucket = held.bucket AND lease.epoch = held.epoch
 

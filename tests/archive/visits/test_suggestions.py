@@ -24,6 +24,7 @@ from weboid.archive.visits.suggestions import (
 )
 from weboid.checking.checker import Checker
 from weboid.checking.online import Online
+from weboid.checking.slots import StoreSlots
 from weboid.checking.turns import NotAsked, SharedTurns
 from weboid.config import CrawlConfig, NetConfig
 from weboid.core.observe.check_request import CheckRequest
@@ -82,7 +83,7 @@ async def crawler(
 ) -> AsyncIterator[Callable[[int], Suggestions]]:
     """What a crawler has: one way out, with shared slots."""
     async with open_session(NET) as session:
-        checker = Checker(session, SharedTurns(wiki.pool, delay), CrawlConfig(delay=delay, **config))  # type: ignore[arg-type]
+        checker = Checker(session, SharedTurns(StoreSlots(wiki.pool), delay), CrawlConfig(delay=delay, **config))  # type: ignore[arg-type]
         yield lambda day: Suggestions(wiki.pool, checker.ask, NAMES_ALONE, today=lambda: day, stopped=asyncio.Event())
 
 
@@ -208,7 +209,7 @@ async def test_a_redirect_into_our_own_network_is_not_followed(wiki: WikiInStore
             ) as session,
         ):
             await suggest(wiki, site.url("/new"))
-            checker = Checker(session, SharedTurns(wiki.pool, 0.0), CrawlConfig(delay=0.0))
+            checker = Checker(session, SharedTurns(StoreSlots(wiki.pool), 0.0), CrawlConfig(delay=0.0))
             await Suggestions(wiki.pool, checker.ask, NAMES_ALONE, today=lambda: 100, stopped=asyncio.Event()).sweep()
         assert inside.asked == []
     told = await stands(wiki)

@@ -1,6 +1,7 @@
 """A backup and its restore: all that is stored comes back, whole or not at all, and only into an empty store."""
 
 import asyncio
+import fcntl
 import json
 import os
 import resource
@@ -9,11 +10,13 @@ import stat
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 from support.rows import all_rows
+from support.sessions import until_no_session
 from support.stored import WikiInStore, open_wiki
 
 from weboid.assets import asset
@@ -22,7 +25,9 @@ from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
 from weboid.errors import StoreError
+from weboid.maintain.backup import BackupPlan, back_up_daily
 from weboid.maintain.consistency import check_store
+from weboid.store.backup import make as making
 from weboid.store.backup import restore as restoring
 from weboid.store.backup.client_programs import Runner, address, find_program
 from weboid.store.backup.kept_files import list_backups, make_kept_backup
@@ -35,6 +40,8 @@ from weboid.store.db.pool import open_pool
 from weboid.store.embedded import programs
 from weboid.store.embedded.folder import Folder
 from weboid.store.embedded.server import open_server
+from weboid.store.upkeep.alarm import list_alarms
+from weboid.store.upkeep.last_backup import find_last_backup
 
 URLS = [f"http://h{n % 17}.demo/{n}" for n in range(200)]
 AFTERWARDS = {"lease"}
@@ -203,9 +210,11 @@ def _rewrite(path: Path, key: str, value: object) -> None:
     path.write_bytes(data[: at + 15] + json.dumps(given, separators=(",", ":")).encode() + b"\n")
 
 
-@pytest.mark.parametrize(
-    ("spoil", "said"),
-    [
+async def test_what_is_no_whole_backup_of_ours_is_refused_before_anything_is_written(
+    backup: Path, second_database: str, runner: Runner
+) -> None:
+    before, whole = all_rows(second_database), backup.read_bytes()
+    for spoil, said in (
         (_torn, "not a whole backup"),
         (_shortened, "torn"),
         (_flipped, "checksum"),
@@ -213,15 +222,11 @@ def _rewrite(path: Path, key: str, value: object) -> None:
         (_plain_dump, "not a whole backup"),
         (_newer, "newer weboid"),
         (_other_format, "format 2"),
-    ],
-)
-async def test_what_is_no_whole_backup_of_ours_is_refused_before_anything_is_written(
-    spoil: Callable[[Path], None], said: str, backup: Path, second_database: str, runner: Runner
-) -> None:
-    spoil(backup)
-    before = all_rows(second_database)
-    with pytest.raises(StoreError, match=said):
-        await _restore(second_database, backup, runner)
+    ):
+        backup.write_bytes(whole)
+        spoil(backup)
+        with pytest.raises(StoreError, match=said):
+            await _restore(second_database, backup, runner)
     assert all_rows(second_database) == before
 
 
@@ -293,12 +298,7 @@ async def test_a_stopped_backup_leaves_no_file_and_no_pg_dump(database: str, tmp
         with pytest.raises(asyncio.CancelledError):
             await making
     assert list(tmp_path.iterdir()) == []
-    with psycopg.connect(database, autocommit=True) as connection:
-        async with asyncio.timeout(20):
-            while connection.execute(
-                "SELECT 1 FROM pg_stat_activity WHERE application_name LIKE 'weboid%' AND datname = current_database()"
-            ).fetchone():
-                await asyncio.sleep(0.02)
+    await until_no_session(database)
 
 
 async def test_a_file_that_would_be_too_large_leaves_nothing(database: str, tmp_path: Path, runner: Runner) -> None:
@@ -462,3 +462,91 @@ def test_a_password_is_in_the_environment_alone() -> None:
     assert (environ["PGHOST"], environ["PGUSER"], environ["PGDATABASE"]) == ("db.example.org", "u", "w")
     with pytest.raises(StoreError, match="sslpassword"):
         address(make_conninfo(dsn, sslpassword="y"))
+
+
+def _broken(path: Path) -> None:
+    _rewrite(path, "rows", [])
+
+
+def _of_no_day(path: Path) -> None:
+    _rewrite(path, "day", 10**9)
+
+
+def _without_a_zone(path: Path) -> None:
+    _rewrite(path, "moment", "2026-11-24T00:00:00")
+
+
+def _of_other_types(path: Path) -> None:
+    _rewrite(path, "schema", 7)
+
+
+def _nested(path: Path) -> None:
+    data = path.read_bytes()
+    path.write_bytes(data[: data.rindex(b"\nweboid-backup ") + 15] + b"[" * 50_000 + b"}\n")
+
+
+@pytest.mark.parametrize("spoil", [_broken, _of_no_day, _without_a_zone, _of_other_types, _nested])
+def test_a_last_line_that_somebody_made_up_is_refused(spoil: Callable[[Path], None], tmp_path: Path) -> None:
+    path = tmp_path / "x.dump"
+    manifest = Manifest("1", "2026-11-24T00:00:00+00:00", 100, 1, 1, "a", 180004, 18, "public", 5, "")
+    path.write_bytes(b"PGDMP" + manifest.line())
+    assert is_backup(path)
+    spoil(path)
+    assert not is_backup(path)
+
+
+def test_a_named_pipe_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(StoreError, match="is no file: write what comes out of a pipe to one first"):
+        read_manifest(tmp_path / "pipe")
+
+
+async def test_backups_of_a_clock_that_was_wrong_do_not_keep_todays_from_being_made(
+    database: str, tmp_path: Path, runner: Runner
+) -> None:
+    plan = BackupPlan(tmp_path / "backups", 1, database, runner)
+    async with open_pool(database, size=1, part="test") as pool:
+        for day in (500, 100, 101):
+            made = await back_up_daily(pool, plan, day, show=_silent)
+            assert made is not None
+            assert made.day == day
+            assert await back_up_daily(pool, plan, day, show=_silent) is None
+        async with pool.connection() as conn:
+            assert await list_alarms(conn) == []
+            assert (await find_last_backup(conn)).good == made
+
+
+async def test_a_folder_whose_name_is_no_utf_8_will_do_and_so_will_one_that_cannot_be_used(
+    database: str, tmp_path: Path, runner: Runner
+) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/n\xf6"))
+    plan = BackupPlan(folder, 1, database, runner)
+    async with open_pool(database, size=1, part="test") as pool:
+        made = await back_up_daily(pool, plan, 100, show=_silent)
+        assert made is not None
+        assert is_backup(Path(made.place))
+        shutil.rmtree(folder)
+        folder.touch()
+        assert await back_up_daily(pool, plan, 101, show=_silent) is None
+        async with pool.connection() as conn:
+            (alarm,) = await list_alarms(conn)
+    assert r"there is no backup in " in alarm.detail
+    assert r"n\udcf6" in alarm.detail
+
+
+def test_a_backup_that_was_finished_since_its_file_was_opened_is_not_emptied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another program gives the file its name between our opening and locking it."""
+    unfinished, path = tmp_path / "x.dump.unfinished", tmp_path / "x.dump"
+    unfinished.write_text("whole")
+    lock = fcntl.flock
+
+    def after_the_other(file: IO[bytes], kind: int) -> None:
+        unfinished.rename(path)
+        lock(file, kind)
+
+    monkeypatch.setattr(fcntl, "flock", after_the_other)
+    with pytest.raises(StoreError, match="another program was writing"), making._unfinished(path):
+        pass
+    assert path.read_text() == "whole"

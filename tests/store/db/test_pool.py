@@ -5,6 +5,7 @@ import os
 import signal
 from contextlib import suppress
 from pathlib import Path
+from time import monotonic
 
 import psycopg
 import pytest
@@ -185,6 +186,27 @@ async def test_after_one_silence_idle_connections_are_tested_before_they_are_len
             for _ in range(3):
                 async with asyncio.timeout(20), pool.connection() as connection:
                     await connection.execute("SELECT 1")
+
+
+async def test_only_the_first_waits_long_for_a_database_that_is_away(database: str) -> None:
+    with open_database_proxy(database) as proxy:
+        async with open_pool(proxy.dsn, size=2, timeout_s=2.5) as pool:
+            proxy.cut()
+            took: list[float] = []
+            for _ in range(2):
+                begun = monotonic()
+                with pytest.raises(StoreAway):
+                    async with pool.connection() as connection:
+                        await connection.execute("SELECT 1")
+                took.append(monotonic() - begun)
+            assert took[1] < 2 < took[0]
+            proxy.heal()
+            async with asyncio.timeout(20):
+                while True:
+                    with suppress(StoreAway):
+                        async with pool.connection() as connection:
+                            await connection.execute("SELECT 1")
+                        break
 
 
 async def test_a_server_that_becomes_read_only_is_away_for_who_writes_and_answers_who_reads(

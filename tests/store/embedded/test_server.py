@@ -16,6 +16,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from support.small_disk import small_disk
 
 from weboid.errors import StoreError
 from weboid.store.embedded import folder, postmaster, programs, starting
@@ -280,6 +281,22 @@ def test_a_pid_file_whose_number_is_another_process_by_now_is_no_server(data: Pa
         stranger.kill()
 
 
+def test_a_pid_file_whose_number_is_the_server_of_another_cluster_is_no_server(data: Path, server_folder: Path) -> None:
+    with open_server(server_folder / "neighbour") as neighbour:
+        stranger = _pid(server_folder / "neighbour")
+        with open_server(data):
+            pass
+        account = Folder.of(data).account
+        (data / "postgres/postmaster.pid").write_text(f"{stranger}\n{data}/postgres\n")
+        os.chown(data / "postgres/postmaster.pid", account.uid, account.gid)
+        assert _pid(data) is None
+        with open_server(data) as again:
+            assert _pid(data) not in (stranger, None)
+            assert again.dsn != neighbour.dsn
+        assert _pid(server_folder / "neighbour") == stranger
+        assert _value(neighbour.dsn, "SELECT 1") == 1
+
+
 @pytest.mark.parametrize("left", ["", "\n", "no number\n"])
 def test_a_broken_pid_file_does_not_keep_the_server_from_starting(data: Path, left: str) -> None:
     (data / "postgres/postmaster.pid").write_text(left)
@@ -404,18 +421,12 @@ def test_a_folder_of_root_is_told_to_an_ordinary_user(data: Path) -> None:
 @_as_root
 @_on_linux
 def test_a_full_disk_is_told(server_folder: Path) -> None:
-    disk = server_folder / "disk"
-    disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=20m,mode=755", "none", disk], check=False).returncode:
-        pytest.skip("mounting is not permitted here")
-    try:
+    with small_disk(server_folder / "disk", "20m") as disk:
         with pytest.raises(
             StoreError, match=r"No space left on device; free some space there, or choose another folder"
         ):
             open_server(disk / "data")
         assert not list((disk / "data").glob("postgres*"))
-    finally:
-        subprocess.run(["umount", disk], check=True)
 
 
 def test_a_setting_that_postgresql_refuses_is_told_with_the_log(data: Path) -> None:

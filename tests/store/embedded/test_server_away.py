@@ -3,17 +3,17 @@
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import psycopg
 import pytest
+from support.small_disk import small_disk
 
 from weboid.errors import StoreAway
 from weboid.store.embedded import postmaster
@@ -82,6 +82,7 @@ def test_a_server_that_waits_for_its_sessions_to_end_is_ended_and_started_again(
             psycopg.connect(server.dsn)
         assert _pid(data) == first, "it waits for the session"
         assert server.revive()
+        assert server.fate == "was told by somebody else to shut down"
         assert _known_pid(data) != first
         with pytest.raises(psycopg.OperationalError):
             session.execute("SELECT 1")
@@ -216,11 +217,8 @@ def test_who_waits_for_the_server_is_stopped_soon(data: Path) -> None:
 @_on_linux
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a disk")
 def test_a_full_disk_is_away_until_there_is_space(server_folder: Path) -> None:
-    disk = server_folder / "small"
-    disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=120m,mode=755", "none", disk], check=False).returncode:
-        pytest.skip("mounting is not permitted here")
-    try:
+    with small_disk(server_folder / "small", "120m") as disk, ExitStack() as stack:
+        stack.callback(stop_server, disk / "data")
         with open_server(disk / "data") as server:
             junk = disk / "junk"
             with junk.open("wb") as file, suppress(OSError):
@@ -236,6 +234,3 @@ def test_a_full_disk_is_away_until_there_is_space(server_folder: Path) -> None:
             assert server.revive()
             with psycopg.connect(server.dsn) as connection:
                 connection.execute("SELECT 1")
-    finally:
-        stop_server(disk / "data")
-        subprocess.run(["umount", disk], check=True)

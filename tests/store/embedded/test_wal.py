@@ -7,11 +7,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
 import pytest
+from support.small_disk import small_disk
 
 from weboid.errors import StoreError
 from weboid.store.embedded import archiving
@@ -38,6 +40,10 @@ def place(server_folder: Path) -> Iterator[Path]:
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+def _in(days: float) -> Callable[[], datetime]:
+    return lambda: _now() + timedelta(days=days)
 
 
 def _wait(condition: Callable[[], bool]) -> None:
@@ -103,7 +109,7 @@ def test_after_the_loss_of_the_disk_any_moment_comes_back_exactly(place: Path) -
         rows = _do(again, "SELECT count(*)::text || ' ' || sum(n) FROM t")
         assert rows == f"2000 {sum(range(2001))}"
         assert _do(again, "SELECT to_regclass('later')") is None
-        # It goes on in the same archive, and can be restored from there again.
+        # It goes on in the same folder, and can be restored from there again.
         _do(again, "INSERT INTO t VALUES (-1)")
         second = make_base_backup(Folder.of(data, wal), _now)
         _do(again, "INSERT INTO t VALUES (-2)")
@@ -160,11 +166,10 @@ def test_a_segment_that_is_there_is_never_written_over(place: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts a small disk")
 def test_a_full_archive_stops_no_writer_and_is_told(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data, wal = place / "data", place / "wal"
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m,mode=711", "none", wal], check=False).returncode:
-        pytest.skip("mounting is not permitted here")
     monkeypatch.setattr(archiving, "_MOST_WAITING", 3)
     folder = Folder.of(data, wal)
-    try:
+    with small_disk(wal, "8m"), ExitStack() as stack:
+        stack.callback(stop_server, data)
         with open_server(data, wal=wal) as server:
             (wal / "filler").write_bytes(os.urandom(7_900_000))
             _do(server, "CREATE TABLE t (n int, text text)")
@@ -183,9 +188,7 @@ def test_a_full_archive_stops_no_writer_and_is_told(place: Path, monkeypatch: py
             assert is_base_due(folder, _now(), days=7)
             (wal / "filler").unlink()
             _archived(server)
-    finally:
         assert stop_server(data)
-        subprocess.run(["umount", wal], check=True)
 
 
 @pytest.mark.long
@@ -220,3 +223,36 @@ def test_a_folder_that_is_not_there_is_told_and_not_made(place: Path, caplog: py
         with pytest.raises(StoreError, match="mount its disk, or make it"):
             make_base_backup(Folder.of(data, wal), _now)
         assert not wal.exists()
+
+
+@pytest.mark.long
+def test_a_clock_that_went_back_neither_drops_the_new_base_backup_nor_keeps_others_from_being_made(place: Path) -> None:
+    folder = Folder.of(place / "data", place / "wal")
+    with open_server(folder.data, wal=folder.wal):
+        for days in (400, 401):
+            made = make_base_backup(folder, _in(days))
+        assert not is_base_due(folder, _now() + timedelta(days=401), days=7)
+        assert is_base_due(folder, _now(), days=7)
+        newest = make_base_backup(folder, _now)
+        assert not is_base_due(folder, _now(), days=7)
+    assert set(base_backups(place / "wal")) == {made, newest}
+
+
+@pytest.mark.long
+def test_a_restored_copy_and_the_database_it_was_made_of_may_archive_in_the_same_folder(place: Path) -> None:
+    data, copy, wal = place / "data", place / "copy", place / "wal"
+    with open_server(data, wal=wal) as server:
+        _do(server, "CREATE TABLE t AS SELECT 'before' AS n")
+        base = make_base_backup(Folder.of(data, wal), _now)
+        recover(copy, wal, None, print)
+        with open_server(copy, wal=wal) as other:
+            _do(other, "INSERT INTO t VALUES ('in the copy')")
+            _archived(other)
+            _do(server, "INSERT INTO t VALUES ('in the living one')")
+            _archived(server)
+            assert is_base_due(Folder.of(copy, wal), _now(), days=7)
+            assert len(list(wal.iterdir())) == 2
+    shutil.rmtree(copy)
+    assert recover(copy, wal, None, print).base == base
+    with open_server(copy) as again:
+        assert _do(again, "SELECT string_agg(n, ', ' ORDER BY n) FROM t") == "before, in the living one"

@@ -7,6 +7,7 @@ from weboid.core.url.farms import WMF, WMFLABS
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.spam_lines import parse_lines
 from weboid.core.url.urls import parse
+from weboid.store.lists.alarms import find_health
 from weboid.store.pages.spam import (
     FARM,
     ListKind,
@@ -25,7 +26,6 @@ from weboid.store.pages.spam import (
     spam_list,
 )
 from weboid.store.pages.wiki import record_farms
-from weboid.store.upkeep.alarm import list_unusable_lines
 
 BAD, WORSE, FINE = "https://bad.com/", "https://worse.net/a", "https://fine.org/"
 
@@ -70,10 +70,12 @@ async def test_the_status_page_is_told_the_unusable_lines(database: str) -> None
     async with open_wiki(database, {}) as stored, stored.pool.connection() as conn:
         lines = parse_lines("a\n(?=x)\n(\x0b\u2028(")
         await record_spam_list(conn, spam_list(WMFLABS.code, "testwiki", ListKind.BLACK, 5, lines))
-        [(name, told)] = (await list_unusable_lines(conn)).items()
-        assert name.startswith("testwiki@wmflabs")
-        assert told[0] == "(?=x): RE2: invalid perl operator: (?="
-        assert len(told) == 2
+        health = await find_health(conn, 5, patience_s=20)
+        [spam], [alarm] = health.spam_lists, health.alarms
+        assert spam.told[0] == "(?=x): RE2: invalid perl operator: (?="
+        assert (spam.unusable.value, len(spam.told)) == (2, 2)
+        assert alarm.subject == "testwiki@wmflabs black"
+        assert alarm.detail == f"2 lines cannot be run, the first: {spam.told[0]}"
 
 
 async def test_spam_links_of_a_page_are_replaced_by_differences(database: str) -> None:

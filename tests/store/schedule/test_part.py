@@ -115,15 +115,26 @@ async def test_what_a_part_tells_is_kept_as_one_line(database: str, text: str) -
         assert seen.is_running
 
 
-async def test_rows_of_who_ended_without_a_word_go_after_a_week(database: str) -> None:
+async def test_rows_of_who_ended_without_a_word_go_after_a_month(database: str) -> None:
     async with open_two(database) as pool:
-        for name, days in (("old", 8), ("late", 6)):
+        for name in ("old", "older", "late"):
             await _take(pool, part(name, PartRole.CRAWL))
+        for name, days in (("old", 31), ("older", 40), ("late", 29)):
             await _silent(pool, name, days * 86_400)
+        await _take(pool, part("other", PartRole.WEB))
+        assert await _names(pool) == ["late", "other"]
+
+
+async def test_whoever_begins_is_the_successor_of_one_that_is_gone(database: str) -> None:
+    async with open_two(database) as pool:
+        for name in ("older", "old", "lively"):
+            await _take(pool, part(name, PartRole.CRAWL))
+        for name, seconds in (("older", 8_000), ("old", 6_000), ("lively", 10)):
+            await _silent(pool, name, seconds)
         await _take(pool, part("new", PartRole.CRAWL))
-        assert await _names(pool) == ["late", "new"]
-        async with pool.connection() as conn:
-            assert [each.is_running for each in await list_parts(conn)] == [False, True]
+        assert await _names(pool) == ["lively", "new", "old"]
+        await _take(pool, part("newer", PartRole.CRAWL))
+        assert await _names(pool) == ["lively", "new", "newer"]
 
 
 async def test_a_database_that_was_not_migrated_says_so(empty_database: str) -> None:

@@ -14,6 +14,7 @@ from support.stored import key
 from support.webservice import DEAD, TODAY, Site
 
 from weboid.core.record.days import iso
+from weboid.core.record.reasons import Reason
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.spam_lines import parse_lines
 from weboid.errors import StoreError
@@ -22,13 +23,18 @@ from weboid.mechanism.single_flight import SingleFlight
 from weboid.store.archives.copy_queue import Rank, record_wanted
 from weboid.store.archives.service_limit import RequestKind, lease_request, record_rest
 from weboid.store.db.pool import Pool, open_pool
+from weboid.store.lists.alarms import find_health
+from weboid.store.lists.crawler_figures import BUCKETS_S, CrawlerFigure, bucket_figure, reason_figure
 from weboid.store.pages.page_pass import PassPosition, record_end, record_place, record_start
 from weboid.store.pages.spam import FARM, ListKind, record_spam_list, spam_list
 from weboid.store.pages.stream import Position, record_position
 from weboid.store.pages.wiki import record_wiki
+from weboid.store.schedule.day_total import DayFigure, record_totals
+from weboid.store.schedule.part import PartProcess, PartRole, record_seen, take_role
 from weboid.store.upkeep.alarm import AlarmKind, raise_alarm
 from weboid.store.upkeep.last_backup import GoodBackup, record_last_backup
 from weboid.web.health import pages
+from weboid.web.health.crawler_metrics import crawler_metrics
 from weboid.web.health.metrics import KINDS, Metrics
 from weboid.web.health.reader import HealthReader, answer_within
 
@@ -142,7 +148,12 @@ async def test_programs_get_the_same_as_json(site: Site) -> None:
     told = await document(site)
     assert (told["day"], told["version"]) == ("2017-05-01", 2)
     assert told["urls"] == {"value": 6, "exactness": "exact"}
-    assert {alarm["kind"] for alarm in told["alarms"]} == {"spam-lines", "pass-slow", "unheard-of"}
+    assert {alarm["kind"] for alarm in told["alarms"]} == {
+        "spam-lines",
+        "pass-slow",
+        "stream-behind",
+        "unheard-of",
+    }
     (ours,) = [wiki for wiki in told["wikis"] if wiki["wiki"] == "testwiki@wmflabs"]
     assert (ours["passed"], ours["pass_days"], ours["started"], ours["step"]) == ("2017-04-24", 2, "2017-04-30", 3)
     assert ours["pages"] == {"value": 2, "exactness": "exact"}
@@ -190,7 +201,7 @@ async def test_the_page_of_one_wiki_has_nothing_of_the_others(site: Site) -> Non
     await bring_trouble(site)
     told = await document(site, "&dbname=testwiki@wmflabs")
     assert [wiki["wiki"] for wiki in told["wikis"]] == ["testwiki@wmflabs"]
-    assert [alarm["kind"] for alarm in told["alarms"]] == ["pass-slow"]
+    assert [alarm["kind"] for alarm in told["alarms"]] == ["pass-slow", "spam-lines"]
     _, body, _ = await site.fetch("/status?dbname=testwiki@wmflabs&lang=en")
     assert "otherwiki" not in body
     assert "System status: testwiki@wmflabs" in text_of(body)
@@ -282,6 +293,159 @@ async def test_metrics_tell_how_old_the_newest_backup_is(site: Site) -> None:
     told = await samples(site)
     assert 10_800 <= told["weboid_backup_age_seconds", ()] < 11_000
     assert told["weboid_backup_bytes", ()] == 12_345
+
+
+async def bring_parts(site: Site) -> None:
+    """A crawler that runs, one that ended without a word, and a feeder."""
+    async with site.wiki.pool.connection() as conn:
+        for role, name, silent_s in (
+            (PartRole.CRAWL, "lively", 5),
+            (PartRole.CRAWL, "gone", 1_000),
+            (PartRole.FEED, "only", 20),
+        ):
+            part = PartProcess(role, name, "secret-host", "secret-machine", 4_321_987, "1.2<b>")
+            await take_role(conn, part)
+            await record_seen(conn, part, "<b>checking</b>", {})
+            await conn.execute(
+                "UPDATE part SET seen = now() - make_interval(secs => %s), since = now() - interval '1 day'"
+                " WHERE name = %s",
+                (silent_s, name),
+            )
+
+
+async def test_the_parts_are_told_without_hosts_and_processes(site: Site) -> None:
+    await bring_parts(site)
+    told = await document(site)
+    assert sorted((part["role"], part["state"]) for part in told["parts"]) == [
+        ("crawl", "missing"),
+        ("crawl", "running"),
+        ("feed", "running"),
+    ]
+    assert {(part["doing"], part["version"]) for part in told["parts"]} == {("<b>checking</b>", "1.2<b>")}
+    assert sorted(part["seen_s"] // 5 for part in told["parts"]) == [1, 4, 200]
+    (alarm,) = told["alarms"]
+    assert (alarm["kind"], alarm["subject"]) == ("part-gone", "crawl")
+    assert alarm["detail"].startswith("1 ended without a word")
+    _, body, _ = await site.fetch("/status?lang=en")
+    text = text_of(body)
+    assert "crawl (checking links) missing (<b>checking</b>)" in text
+    assert "feed (reading pages) running (<b>checking</b>)" in text
+    assert "A program of this service ( crawl ) has stopped without a word" in text
+    _, as_xml, _ = await site.fetch("/status?format=xml")
+    assert len(etree.fromstring(as_xml.encode()).findall("part")) == 3
+    for path in ("/status?format=json", "/status", "/metrics", "/status?format=xml", "/healthz/alarms"):
+        shown = (await site.fetch(path))[1]
+        assert "secret" not in shown
+        assert "4321987" not in shown  # ports and sizes may have four such digits
+    assert (await document(site, "&dbname=testwiki@wmflabs"))["parts"] == []
+
+
+async def bring_work(site: Site) -> None:
+    """Eight weeks with more and more checks, and a pass each week."""
+    async with site.wiki.pool.connection() as conn:
+        for ago in range(56):
+            day = TODAY - ago
+            added = {
+                (day, DayFigure.WORKING): 1_000 - 10 * ago,
+                (day, DayFigure.FAILING): 50 + ago % 7,
+                (day, DayFigure.ROUNDS): 20,
+                (day, DayFigure.ROUND_SECONDS): 3_600 + 60 * ago,
+            }
+            if ago % 7 == 0:
+                added |= {(day, DayFigure.PASSES): 2, (day, DayFigure.PASS_SECONDS): 14_400}
+            await record_totals(conn, added)
+        await record_totals(conn, {(TODAY - 56, DayFigure.WORKING): 1})
+
+
+async def test_what_was_done_is_shown_in_pictures_and_numbers(site: Site) -> None:
+    await bring_work(site)
+    told = (await document(site))["done"]
+    assert (len(told), told[-1]["day"], told[-1]["working"], told[-1]["pass_seconds"]) == (
+        56,
+        "2017-05-01",
+        1_000,
+        14_400,
+    )
+    _, body, _ = await site.fetch("/status?lang=en")
+    text = text_of(body)
+    assert "Checks of links (most on one day: 1,050)" in text
+    assert "Time that a pass took (most on one day: 2 hours)" in text
+    pictures = nodes(body, '//figure[figcaption/strong[.="Checks of links"]]//*[name()="rect"]')
+    assert len(pictures) == 56
+    assert float(pictures[-1].get("height")) == 48
+    passes = nodes(body, '//figure[figcaption/strong[.="Time that a pass took"]]//*[name()="rect"]')
+    assert len(passes) == 8
+    rows = nodes(body, '//details[summary[.="What was done, as a table"]]//tbody/tr')
+    assert len(rows) == 56
+    _, body, _ = await site.fetch("/status?dbname=testwiki@wmflabs&lang=en")
+    assert "Checks of links" not in text_of(body)
+
+
+async def test_metrics_tell_of_each_role_whether_it_runs(site: Site) -> None:
+    await bring_parts(site)
+    told = await samples(site)
+    assert (told["weboid_parts", ("crawl",)], told["weboid_parts_missing", ("crawl",)]) == (1, 1)
+    assert (told["weboid_parts", ("feed",)], told["weboid_parts_missing", ("feed",)]) == (1, 0)
+    assert told["weboid_parts", ("archive",)] == 0
+    assert 5 <= told["weboid_part_last_seen_seconds", ("crawl",)] < 15
+    assert told["weboid_part_start_timestamp_seconds", ("feed",)] > 0
+    assert told["weboid_part_info", ("crawl", "1.2<b>")] == 2
+    assert ("weboid_part_last_seen_seconds", ("archive",)) not in told
+    assert (told["weboid_alarms", ("part-gone",)], told["weboid_alarms", ("no-pass",)]) == (1, 0)
+
+
+async def test_metrics_tell_of_each_crawler_by_itself_what_it_does(site: Site) -> None:
+    figures = {
+        reason_figure(Reason.OK): 7,
+        reason_figure(Reason.TIMEOUT): 2,
+        bucket_figure(0): 3,
+        bucket_figure(len(BUCKETS_S)): 1,
+        CrawlerFigure.SECONDS: 140.5,
+        CrawlerFigure.SEATS: 20,
+        CrawlerFigure.HELD: 1,
+        "of-a-newer-version": 5,
+    }
+    crawlers = [PartProcess(PartRole.CRAWL, f"4321-{name}", "host", "machine", 4_321, "1") for name in "ab"]
+    async with site.wiki.pool.connection() as conn:
+        for crawler in crawlers:
+            await take_role(conn, crawler)
+        await record_seen(conn, crawlers[0], "", figures)
+    told = await samples(site)
+    (label,) = {labels[0] for (name, labels) in told if name == "weboid_crawler_checks_total"}
+    other = ({labels[0] for (name, labels) in told if name == "weboid_crawler_seats"} - {label}).pop()
+    assert told["weboid_crawler_checks_total", (label, "working", "ok")] == 7
+    assert told["weboid_crawler_checks_total", (label, "failing", "timeout")] == 2
+    buckets = [told["weboid_crawler_check_seconds_bucket", (label, bound)] for bound in ("0.1", "120.0", "+Inf")]
+    assert buckets == [3, 3, 4]
+    assert told["weboid_crawler_check_seconds_count", (label,)] == 4
+    assert told["weboid_crawler_check_seconds_sum", (label,)] == 140.5
+    assert [told["weboid_crawler_seats", (each,)] for each in (label, other)] == [20, 0]
+    assert told["weboid_crawler_held_total", (label,)] == 1
+    assert "4321" not in label + other
+    async with site.wiki.pool.connection() as conn:
+        await conn.execute("UPDATE part SET seen = now() - interval '2 minutes'")
+        status = await find_health(conn, TODAY, patience_s=20)
+    assert len(status.parts) == 2
+    assert not [each for family in crawler_metrics(status) for each in family.samples]
+
+
+async def test_a_monitor_that_knows_codes_only_hears_of_alarms(site: Site) -> None:
+    status, body, response = await site.fetch("/healthz/alarms")
+    assert (status, body, response.headers["Cache-Control"]) == (200, "ok\n", "no-store")
+
+
+async def test_a_monitor_is_told_which_alarms_there_are(site: Site) -> None:
+    async with site.wiki.pool.connection() as conn:
+        await raise_alarm(conn, "unheard-of", "a\nb\u202e", TODAY, "not for everybody")
+    await bring_parts(site)
+    status, body, _ = await site.fetch("/healthz/alarms")
+    assert status == 503
+    assert body.splitlines()[0] == "part-gone crawl"
+    assert body.splitlines()[1].startswith("unheard-of a")
+    assert len(body.splitlines()) == 2
+    assert "\u202e" not in body
+    assert "not for everybody" not in body
+    assert (await site.fetch("/healthz"))[:2] == (200, "ok\n")
 
 
 async def test_metrics_tell_what_this_process_has_answered(site: Site) -> None:

@@ -19,7 +19,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq import Conninfo
 
 from weboid.errors import StoreError
-from weboid.store.embedded.accounts import SystemAccount, name_of
+from weboid.store.embedded.accounts import SystemAccount, client_of, this_account
 from weboid.store.embedded.programs import client_folders
 
 _WORDS: Final = 2_000
@@ -34,10 +34,8 @@ class Runner:
 
     @classmethod
     def of(cls, account: SystemAccount | None, data: Path) -> "Runner":
-        """`account` = None or without a name, which the embedded server would not let in: this program's own."""
-        if account is None or name_of(account.uid) is None:
-            account = SystemAccount(os.geteuid(), os.getegid(), str(os.geteuid()))
-        return cls(account, data)
+        """`account`: that of the embedded server, None = there is none."""
+        return cls(this_account() if account is None else client_of(account), data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,10 +56,15 @@ def list_backups(folder: Path) -> list[Path]:
     return sorted((path for path in paths if not path.is_symlink() and is_backup(path)), reverse=True)
 
 
-def newest_backup(folder: Path) -> GoodBackup | None:
-    """The newest whole backup of a folder, None = there is none."""
+def newest_backup(folder: Path, day: int) -> GoodBackup | None:
+    """The newest whole backup of a folder as of a day, None = there is none.
+
+    Those of later days are of a clock that was wrong: they stand for no day until it has come.
+    """
     for path in list_backups(folder):
-        return good_backup(path, read_manifest(path))
+        manifest = read_manifest(path)
+        if manifest.day <= day:
+            return good_backup(path, manifest)
     return None
 
 

@@ -62,14 +62,14 @@ async def make_backup(dsn: str, path: Path, runner: Runner, *, day: int | None =
         with _unfinished(path) as file:
             manifest = replace(source.manifest, tool=dumping.version)
             manifest = await _dump(pool, dsn, dumping, replace(source, manifest=manifest), file, show)
+            await conn.rollback()  # The snapshot keeps vacuum from what is dead since.
+            await conn.set_isolation_level(None)
             manifest = replace(manifest, rows=await _read_back(file, manifest, reading, show))
             if missing := source.tables.keys() - VOLATILE - manifest.rows.keys():
                 raise StoreError(f"the backup lacks the tables {', '.join(sorted(missing))}: tell us, please")
             file.seek(manifest.size)
             file.write(manifest.line())
             await asyncio.to_thread(os.fsync, file.fileno())
-        await conn.rollback()
-        await conn.set_isolation_level(None)
     assert read_manifest(path) == manifest
     return manifest
 
@@ -180,6 +180,14 @@ def _settle(file: IO[bytes]) -> None:
     file.seek(0)
 
 
+def _is_at(path: Path, file: IO[bytes]) -> bool:
+    """Whether an open file is still the one of that name."""
+    try:
+        return os.path.samestat(path.lstat(), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
+
+
 @contextlib.contextmanager
 def _unfinished(path: Path) -> Iterator[IO[bytes]]:
     """A new file that gets its name when the work is done, and is removed if it fails; raises StoreError.
@@ -193,6 +201,8 @@ def _unfinished(path: Path) -> Iterator[IO[bytes]]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise StoreError(f"another program is writing {unfinished}: wait for it") from None
+            if not _is_at(unfinished, file):  # It has got its name, or was removed, since it was opened here.
+                raise StoreError(f"another program was writing {unfinished}: try again")
             os.fchmod(file.fileno(), 0o600)
             os.ftruncate(file.fileno(), 0)
             try:

@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
+from weboid.core.record.days import LAST_DAY
 from weboid.errors import StoreError
 
 FORMAT: Final = 1
@@ -67,17 +68,27 @@ class Manifest:
     @classmethod
     def parse(cls, text: bytes) -> Self:
         """The manifest of a line's JSON; raises ValueError."""
-        given = json.loads(text)
+        try:
+            given = json.loads(text)
+        except RecursionError:
+            raise ValueError("it is nested too deeply") from None
         if not isinstance(given, dict):
             raise ValueError("it is no object")
         if (number := given.get("format")) != FORMAT:
             raise StoreError(f"it is a backup of format {number}, by another weboid: use that version, or a newer one")
         try:
             manifest = cls(**given)
-            manifest.made  # noqa: B018 (it raises ValueError)
+            is_aware = manifest.made.tzinfo is not None
         except TypeError as error:
             raise ValueError(str(error)) from None
-        if not all(isinstance(n, int) for n in (manifest.day, manifest.migration, manifest.size, manifest.tool)):
+        rows = manifest.rows
+        if not isinstance(rows, dict) or not all(isinstance(count, int) for count in rows.values()):
+            raise ValueError("its rows are none")
+        texts = (manifest.weboid, manifest.suffix_version, manifest.schema, manifest.sha256)
+        numbers = (manifest.migration, manifest.form_version, manifest.server, manifest.tool, manifest.size)
+        if not is_aware or not all(isinstance(text, str) for text in texts):
+            raise ValueError("its texts are none")
+        if not all(isinstance(number, int) for number in (*numbers, manifest.day)) or not 0 <= manifest.day <= LAST_DAY:
             raise ValueError("its numbers are none")
         return manifest
 
@@ -104,6 +115,8 @@ def tail_of(end: bytes, name: str) -> Tail:
 def read_manifest(path: Path) -> Manifest:
     """The manifest of a file of that length; raises StoreError if it is no backup or torn, OSError."""
     size = path.stat().st_size
+    if not path.is_file():  # To open a named pipe would wait for ever, deaf to signals.
+        raise StoreError(f"{path} is no file: write what comes out of a pipe to one first")
     with path.open("rb") as file:
         if file.read(len(_MAGIC)) != _MAGIC:
             raise StoreError(f"{path} is no backup of Weboid")

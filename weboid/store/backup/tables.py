@@ -10,7 +10,16 @@ from weboid.store.db.statements import statements
 SQL: Final = statements("backup/tables")
 VOLATILE: Final = frozenset({"backup", "part", "slot", "throttle", "throttle_key"})
 """Tables whose rows are not backed up: what runs now, turns, and limits, whose key must not outlive its day (W-9)."""
-MADE_BY_STARTING: Final = VOLATILE | {"migration", "lease", "key_form", "alarm", "lived", "checked", "pace"}
+MADE_BY_STARTING: Final = VOLATILE | {
+    "migration",
+    "lease",
+    "key_form",
+    "alarm",
+    "lived",
+    "checked",
+    "pace",
+    "day_total",
+}
 """Tables that may have rows in a store that watches nothing yet."""
 MIGRATIONS: Final = "migration"
 

@@ -8,7 +8,7 @@ import asyncio
 import logging
 import select
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from time import monotonic
 from typing import Final
 
@@ -19,12 +19,13 @@ from psycopg.errors import (
     ActiveSqlTransaction,
     DuplicatePreparedStatement,
     InFailedSqlTransaction,
+    InsufficientPrivilege,
     InvalidSqlStatementName,
     NoActiveSqlTransaction,
     ReadOnlySqlTransaction,
 )
 from psycopg.rows import TupleRow
-from psycopg_pool import AsyncConnectionPool, PoolClosed
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from weboid import __version__
 from weboid.errors import StoreAway, StoreError
@@ -40,6 +41,8 @@ _GRACE_S: Final = 2.0
 """How long after its time limit a statement may be silent before its connection is given up."""
 _RECONNECT_S: Final = 5.0
 """So long the pool goes on trying to connect by itself; then it tries when a connection is wanted."""
+_AWAY_WAIT_S: Final = 1.0
+"""How long anybody waits for a connection after the last one failed: else those who come one by one wait for each."""
 _CLOSE_S: Final = 1.0
 """How long an attempt to connect may keep the pool from being closed."""
 _OUR_MISTAKES: Final = (
@@ -78,8 +81,15 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
     _limits: set[asyncio.Timeout]
     _is_given_up = False
     _is_read_only = False
+    _is_failing = False
+    """Whether the last who wanted to use the database could not."""
+    _worked = 0.0
+    """The moment when somebody last could."""
+    _draining: asyncio.Task[None] | None = None
     _doubted = 0.0
     """The moment when a server was last found silent or another one: who has not been heard since is tested."""
+    _drained = 0.0
+    """The moment when all connections of before were last given up."""
 
     @asynccontextmanager
     async def connection(
@@ -89,7 +99,8 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
         """Lends a connection in a transaction that is committed at the end, or rolled back by an exception.
 
         Raises StoreAway if the database is gone, silent, full, shut down, starting, read-only, or slower than the
-        statement timeout, or has ended the transaction because nothing happened in it. An error at the commit leaves
+        statement timeout, or has ended the transaction because nothing happened in it; StoreError if the role has no
+        right to what it wanted. An error at the commit leaves
         open whether it took place: what is tried again must be the same when it is done twice.
         """
         try:
@@ -100,12 +111,18 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
                 except _OTHER_SESSION:
                     await self._leave(connection)
                     raise
+        except InsufficientPrivilege as error:
+            raise StoreError(
+                f"the database refuses us: {_first_line(error)}; the role of WEBOID_DATABASE must own the tables"
+            ) from error
         except psycopg.Error as error:
             if isinstance(error, _OUR_MISTAKES) and not isinstance(error, _OTHER_SESSION):
                 raise
             self._is_read_only = self._is_read_only or isinstance(error, ReadOnlySqlTransaction)
+            self._is_failing = True
             self.away.met(_first_line(error))
             raise StoreAway(f"the database failed: {_first_line(error)}") from error
+        self._is_failing, self._worked = False, monotonic()
         if not self._is_read_only:
             self.away.passed()
 
@@ -120,8 +137,12 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
             yield connection
 
     async def getconn(self, timeout: float | None = None) -> AsyncConnection[TupleRow]:  # noqa: ASYNC109 (as above)
-        """As psycopg_pool's, but it ends with PoolClosed when the pool is given up."""
+        """As psycopg_pool's, but it ends with PoolClosed when the pool is given up, and waits less long while the
+        database cannot be reached.
+        """
         if not self._is_given_up:
+            if self._is_failing and not self.get_stats()["pool_available"]:
+                timeout = min(self.timeout if timeout is None else timeout, _AWAY_WAIT_S)
             try:
                 async with asyncio.timeout(None) as limit:
                     self._limits.add(limit)
@@ -130,17 +151,26 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
                     finally:
                         self._limits.discard(limit)
             except TimeoutError:
-                pass
+                if not self._is_given_up:
+                    raise PoolTimeout(f"no connection could be opened in {_RECONNECT_S:g} s") from None
         raise PoolClosed("the program is ending")
 
     def give_up(self) -> None:
         """Ends all waiting for the database, now and from now on, with StoreAway: for a program that has to end."""
         self._is_given_up = True
+        self._end_waiting()
+        for connection in self._busy:
+            connection.hang_up()
+
+    def _end_waiting(self) -> None:
         now = asyncio.get_running_loop().time()
         for limit in self._limits:
             limit.reschedule(now)
-        for connection in self._busy:
-            connection.hang_up()
+
+    def _cannot_connect(self) -> None:
+        """No connection could be opened for `_RECONNECT_S`: nobody waits longer, unless others have one that works."""
+        if monotonic() - self._worked > _RECONNECT_S:
+            self._end_waiting()
 
     async def find_most_connections(self) -> int:
         """How many connections the server allows to all programs together; raises StoreAway."""
@@ -158,11 +188,23 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
     async def _leave(self, connection: AsyncConnection[TupleRow]) -> None:
         """Ends a session that is not, or no more, with the server that we want, and the idle ones with it."""
         await connection.close()
-        if monotonic() - self._doubted > _RECONNECT_S:
-            self._doubted = monotonic()
+        if self._begins_to_doubt():
             await self.drain()
 
     async def _test(self, connection: AsyncConnection[TupleRow]) -> None:
+        """Raises psycopg's error if the server has closed the connection, and then replaces the idle ones, too.
+
+        They were likely cut off with it, and whoever waits would pause for seconds after each that psycopg_pool finds.
+        """
+        try:
+            await self._look_whether_open(connection)
+        except psycopg.Error:
+            if isinstance(connection, ImpatientConnection) and connection.heard > self._drained:
+                self._drained = monotonic()
+                await self.drain()
+            raise
+
+    async def _look_whether_open(self, connection: AsyncConnection[TupleRow]) -> None:
         """Raises psycopg's error if the server has closed the connection.
 
         A connection that is idle and alive has nothing to read; a query is sent only over one that has, or that has
@@ -178,7 +220,18 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
             connection.patience_s = usual_s
 
     def _doubt(self) -> None:
+        """A server was found silent: the idle sessions with it are left, for who tests each of them waits for each."""
+        if self._begins_to_doubt():
+            self._draining = asyncio.create_task(self._drain())
+
+    async def _drain(self) -> None:
+        with suppress(psycopg.Error):  # the pool is being closed
+            await self.drain()
+
+    def _begins_to_doubt(self) -> bool:
+        begins = monotonic() - self._doubted > _RECONNECT_S
         self._doubted = monotonic()
+        return begins
 
 
 @asynccontextmanager
@@ -225,7 +278,7 @@ async def open_pool(
         connection.busy, connection.when_silent = pool._busy, pool._doubt
 
     await _try(dsn)
-    pool = Pool(
+    pool: Pool = Pool(
         limited(dsn),
         connection_class=ImpatientConnection,
         kwargs={"application_name": name, "prepare_threshold": 2},
@@ -238,6 +291,7 @@ async def open_pool(
         name=name,
         timeout=timeout_s,
         reconnect_timeout=_RECONNECT_S,
+        reconnect_failed=lambda _: pool._cannot_connect(),
     )
     pool.away = away or Disturbance(log, "the database is away")
     pool._busy, pool._limits = set(), set()

@@ -8,12 +8,14 @@ import grp
 import logging
 import os
 import pwd
+import signal
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+from threading import Event
 from typing import IO, Final
 
 from weboid.errors import StoreError
@@ -25,6 +27,7 @@ _SHARED: Final = "nobody"
 _OWN_UIDS: Final = range(60_578, 61_184)
 """User and group ids that nothing assigns: https://systemd.io/UIDS-GIDS calls them unused."""
 _PROCESSES: Final = Path("/proc")
+_LOOK_S: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +50,14 @@ class SystemAccount:
         cwd: Path = Path("/"),
         env: Mapping[str, str] | None = None,
         stdin: IO[bytes] | None = None,
+        given_up: Event | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Runs a command to its end as this account, with its status and output; raises OSError if it cannot start.
 
         The environment is empty but for ``env``: a stray PGPORT or LC_MESSAGES must not change what the programs do.
+        The program is killed soon after `given_up` is set (by another thread).
         """
-        return subprocess.run(
+        with subprocess.Popen(
             command,
             cwd=cwd,
             env={"LC_ALL": "C", "PATH": os.defpath, **(env or {})},
@@ -61,20 +66,41 @@ class SystemAccount:
             stderr=subprocess.STDOUT,
             encoding="utf-8",
             errors="replace",
-            check=False,
             # Ctrl-C and a TERM to the group would end it by halves, and leave a server that nobody knows of.
             start_new_session=True,
             user=self.uid if self.foreign else None,
             group=self.gid if self.foreign else None,
             extra_groups=[] if self.foreign else None,
-        )
+        ) as process:
+            output = _output_of(process, given_up)
+        return subprocess.CompletedProcess(command, process.returncode, output)
+
+
+def _output_of(process: "subprocess.Popen[str]", given_up: Event | None) -> str:
+    """What a program says until its end; kills it if `given_up` is set, or if this is broken off."""
+    try:
+        while True:
+            try:
+                return process.communicate(timeout=None if given_up is None else _LOOK_S)[0]
+            except subprocess.TimeoutExpired:
+                if given_up is not None and given_up.is_set():
+                    _kill(process)
+    except BaseException:
+        _kill(process)
+        raise
+
+
+def _kill(process: "subprocess.Popen[str]") -> None:
+    """Kills a program and those that it has started, such as the half of pg_basebackup that receives the log."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def server_account(cluster: Path) -> SystemAccount:
     """The account for the server of a data folder: this program's own, or, for root, the owner of existing data, else
     ``weboid`` or ``postgres``, else a number of its own, without a name. Raises StoreError if root finds none."""
-    if (uid := os.geteuid()) != 0:
-        return SystemAccount(uid, os.getegid(), name_of(uid) or str(uid))
+    if os.geteuid() != 0:
+        return this_account()
     if cluster.exists() and (owner := cluster.stat()).st_uid != 0:
         return SystemAccount(owner.st_uid, owner.st_gid, name_of(owner.st_uid) or str(owner.st_uid))
     for name in _SERVER_ACCOUNTS:
@@ -106,8 +132,11 @@ def maker_of(account: SystemAccount) -> SystemAccount:
 def client_of(account: SystemAccount) -> SystemAccount:
     """The account as which PostgreSQL's clients reach the server of an account: this program's own where that one has
     no name, by which the server would let it in."""
-    if name_of(account.uid) is not None:
-        return account
+    return account if name_of(account.uid) is not None else this_account()
+
+
+def this_account() -> SystemAccount:
+    """The account of this program."""
     return SystemAccount(os.geteuid(), os.getegid(), name_of(os.geteuid()) or str(os.geteuid()))
 
 

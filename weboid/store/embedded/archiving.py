@@ -5,7 +5,7 @@ at each start. One law: an archive that is full or away never stops the database
 are given up once they are more than a gigabyte, and a file in the cluster says that the archive has a gap.
 
 Below the configured folder each cluster has a folder of its own, `cluster-ID`, with `wal/` and its base backups
-(``store/embedded/base_backup``): an upgraded or newly made database never mixes with the one before.
+(``store/embedded/base_backup``): an upgraded, restored or newly made database never mixes with the one before.
 """
 
 import logging
@@ -16,13 +16,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from secrets import token_hex
 from typing import Final
 
 import psycopg
 
 from weboid.errors import StoreError
 from weboid.store.embedded.accounts import SystemAccount
-from weboid.store.embedded.folder import Folder, make_private_folder, replace_file
+from weboid.store.embedded.folder import Folder, make_private_folder, replace_file, text_of
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +32,8 @@ SEGMENT_S: Final = 300
 _MOST_WAITING: Final = 64
 """Segments of 16 MB that wait for the archive at most."""
 _GAP: Final = "weboid-wal.gap"
+_RESTORED: Final = "weboid-wal.restored"
+_RESTORED_NAME: Final = re.compile(r"-[0-9a-f]{8}")
 _SCRIPT_NAME: Final = "archive-wal.sh"
 _SCRIPT: Final = """\
 # Written by Weboid at each start. $1 is the archive's folder, $2 a file of PostgreSQL's log of writes, $3 its name.
@@ -48,7 +51,7 @@ fi
 set -- pg_wal/archive_status/*.ready
 test $# -gt MOST_WAITING || exit 1
 echo "weboid: gives up the oldest of $# segments, so that the log of writes does not fill the disk" >&2
-: >>GAP
+echo "$3" >>GAP
 """
 
 
@@ -57,7 +60,7 @@ class WalArchive:
     """The archive of one cluster."""
 
     path: Path
-    """`cluster-ID` below the configured folder."""
+    """`cluster-ID` below the configured folder, `cluster-ID-NAME` if the cluster was restored from an archive."""
 
     @classmethod
     def of(cls, folder: Folder, programs: Path) -> "WalArchive":
@@ -67,7 +70,8 @@ class WalArchive:
         found = re.search(r"^Database system identifier: +(\d+)$", run.stdout, re.M)
         if run.returncode or found is None:
             raise folder.fault("read", run.stdout)
-        return cls(folder.wal / f"cluster-{found[1]}")
+        restored = _RESTORED_NAME.fullmatch(text_of(folder.cluster / _RESTORED))
+        return cls(folder.wal / f"cluster-{found[1]}{restored[0] if restored else ''}")
 
     @property
     def wal(self) -> Path:
@@ -136,10 +140,22 @@ def has_gap(folder: Folder) -> bool:
     return (folder.cluster / _GAP).exists()
 
 
-def forget_gap(folder: Folder) -> None:
-    """Forgets a gap, as a base backup begins: what comes after it is archived anew."""
+def gap_size(folder: Folder) -> int:
+    """How large the gap is, as a number that only grows; 0 also if there is none."""
     with suppress(FileNotFoundError):
-        (folder.cluster / _GAP).unlink()
+        return (folder.cluster / _GAP).stat().st_size
+    return 0
+
+
+def forget_gap(folder: Folder, size: int) -> None:
+    """Forgets a gap after a base backup, at whose beginning it had this size, unless it has grown since."""
+    if gap_size(folder) == size:
+        (folder.cluster / _GAP).unlink(missing_ok=True)
+
+
+def separate(restored: Folder) -> None:
+    """Gives a cluster that was restored an archive of its own: that from which it came may still run (D-400)."""
+    replace_file(restored.cluster / _RESTORED, f"-{token_hex(4)}".encode(), restored.account)
 
 
 def _command(folder: Folder, archive: WalArchive) -> str:

@@ -11,11 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from threading import Event
 from typing import Final
 
 from weboid.errors import StoreError
 from weboid.store.embedded.accounts import client_of
-from weboid.store.embedded.archiving import WalArchive, forget_gap, has_gap
+from weboid.store.embedded.archiving import WalArchive, forget_gap, gap_size, has_gap
 from weboid.store.embedded.folder import Folder, hand_over, make_private_folder, remove_tree, sync_folder, text_of
 from weboid.store.embedded.programs import find_programs
 
@@ -25,6 +26,8 @@ _NAME: Final = re.compile(r"base-(\d{8}T\d{6}\.\d{6}Z)-(\d+)")
 _FORM: Final = "%Y%m%dT%H%M%S.%fZ"
 _SEGMENT: Final = re.compile(r"[0-9A-F]{24}\.")
 _SEGMENT_BITS: Final = 24
+_POSITION: Final = slice(8, 24)
+"""The part of a segment's name that goes on where timelines, the eight digits before, fork."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -58,17 +61,19 @@ def base_backups(wal: Path) -> list[BaseBackup]:
 
 
 def is_base_due(folder: Folder, now: datetime, *, days: float) -> bool:
-    """Whether a new base backup is needed: there is none of this cluster, it is old, or the log has a gap since."""
-    assert folder.wal is not None, "an archive is wanted"
-    archive, _ = archive_of(folder)
-    newest = [base for base in base_backups(folder.wal) if base.archive == archive][-1:]
-    return not newest or has_gap(folder) or (now - newest[0].moment).total_seconds() > days * 86_400
+    """Whether a new base backup is needed: there is none of this cluster, it is old, or the log has a gap since.
+
+    One of the future is of a clock that was wrong: for so many days it is as good as a new one. Raises StoreError.
+    """
+    bases = _in_order(archive_of(folder)[0])
+    return not bases or has_gap(folder) or abs((now - bases[-1].moment).total_seconds()) > days * 86_400
 
 
-def make_base_backup(folder: Folder, now: Callable[[], datetime]) -> BaseBackup:
+def make_base_backup(folder: Folder, now: Callable[[], datetime], given_up: Event | None = None) -> BaseBackup:
     """Makes a base backup of the running server, and drops the oldest with the log that only they needed. Blocks.
 
-    Raises StoreError, also where the place is full: what was begun is removed then.
+    Raises StoreError, also where the place is full, and soon after `given_up` is set (by another thread): what was
+    begun is removed then.
     """
     with folder.faults_told():
         archive, programs = archive_of(folder)
@@ -77,24 +82,35 @@ def make_base_backup(folder: Folder, now: Callable[[], datetime]) -> BaseBackup:
             remove_tree(left)
         # A name of its own: a pg_basebackup whose program was killed may still write into the one before.
         unfinished = archive.path / f"base-{os.getpid()}.unfinished"
-        client = client_of(folder.account)
-        make_private_folder(unfinished, client)
-        forget_gap(folder)
-        command: list[str | Path] = [programs / "pg_basebackup", "--pgdata", unfinished, "--format=tar", "--gzip"]
-        command += ["--wal-method=stream", "--checkpoint=fast", "--no-password", "--label=weboid"]
-        command += ["--dbname", folder.dsn("postgres", "postgres")]
-        run = client.run(command)
-        if run.returncode:
+        gap = gap_size(folder)
+        try:
+            make_private_folder(unfinished, client_of(folder.account))
+            _fill(unfinished, folder, programs, given_up)
+        except BaseException:
             remove_tree(unfinished)
-            raise StoreError(f"cannot make a base backup in {archive.path}: {_reason(run.stdout)}")
-        if client != folder.account:
-            hand_over(unfinished, folder.account)
+            raise
         version = int(text_of(folder.cluster / "PG_VERSION"))
-        base = archive.path / f"base-{now().strftime(_FORM)}-{version}"
-        unfinished.rename(base)
+        moment = now()
+        base = BaseBackup(moment, version, archive.path / f"base-{moment.strftime(_FORM)}-{version}")
+        unfinished.rename(base.path)
         sync_folder(archive.path)
+        forget_gap(folder, gap)
         _drop_oldest(archive)
-        return base_backups(archive.path.parent)[-1]
+        return base
+
+
+def _fill(unfinished: Path, folder: Folder, programs: Path, given_up: Event | None) -> None:
+    """Runs pg_basebackup into a folder; raises StoreError with its reason."""
+    command: list[str | Path] = [programs / "pg_basebackup", "--pgdata", unfinished, "--format=tar", "--gzip"]
+    command += ["--wal-method=stream", "--checkpoint=fast", "--no-password", "--label=weboid"]
+    command += ["--dbname", folder.dsn("postgres", "postgres")]
+    client = client_of(folder.account)
+    run = client.run(command, given_up=given_up)
+    if run.returncode:
+        reason = "stopped before its end" if given_up is not None and given_up.is_set() else _reason(run.stdout)
+        raise StoreError(f"cannot make a base backup in {unfinished.parent}: {reason}")
+    if client != folder.account:
+        hand_over(unfinished, folder.account)
 
 
 def archive_of(folder: Folder) -> tuple[WalArchive, Path]:
@@ -104,14 +120,19 @@ def archive_of(folder: Folder) -> tuple[WalArchive, Path]:
     return WalArchive.of(folder, programs), programs
 
 
-def _drop_oldest(archive: WalArchive) -> None:
+def _in_order(archive: WalArchive) -> list[BaseBackup]:
+    """Those of one cluster as they were made, by the log's position: a clock may go back. Raises StoreError."""
     bases = [base for base in base_backups(archive.path.parent) if base.archive == archive]
+    return sorted(bases, key=lambda base: base.first_segment()[_POSITION])
+
+
+def _drop_oldest(archive: WalArchive) -> None:
+    bases = _in_order(archive)
     for base in bases[:-KEPT]:
         remove_tree(base.path)
     first = bases[-KEPT:][0].first_segment()
     for path in archive.wal.iterdir():
-        # Timelines (the first eight digits) fork, but the log's position goes on.
-        if _SEGMENT.match(path.name) and path.name[8:24] < first[8:24]:
+        if _SEGMENT.match(path.name) and path.name[_POSITION] < first[_POSITION]:
             path.unlink()
 
 

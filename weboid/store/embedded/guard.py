@@ -26,14 +26,19 @@ _LAST_S: Final = 60.0
 @asynccontextmanager
 async def open_guard(data: Path) -> AsyncIterator[None]:
     """A guard for the server of a data folder: at the end of the block, or of this process, the server has no user
-    here any more."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", __name__, str(data)),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    here any more. Raises StoreError if no process can be started.
+    """
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", __name__, str(data)),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        reason = error.strerror or error
+        raise StoreError(f"no process can be started ({reason}): allow more files and processes (ulimit)") from None
     try:
         yield
     finally:

@@ -38,11 +38,13 @@ class ServerState(Enum):
 
 
 def server_pid(folder: Folder) -> int | None:
-    """The running server's process id. A pid file alone proves nothing: after a reboot another process may have it."""
+    """The running server's process id. A pid file alone proves nothing: after a reboot another process may have it,
+    such as another cluster's server.
+    """
     first_line = text_of(folder.pid_file).partition("\n")[0].strip()
     if not first_line.isascii() or not first_line.isdigit():
         return None
-    return pid if (pid := int(first_line)) > 0 and _process_state(pid, folder.account.uid) else None
+    return pid if (pid := int(first_line)) > 0 and _process_state(pid, folder) else None
 
 
 def is_leaving(folder: Folder) -> bool:
@@ -59,7 +61,7 @@ def find_state(folder: Folder) -> ServerState:
         return ServerState.GONE
     if _is_stopping(folder):
         return ServerState.STOPPING
-    if _process_state(pid, folder.account.uid) in ("T", "t"):
+    if _process_state(pid, folder) in ("T", "t"):
         return ServerState.HALTED
     match psycopg.pq.PGconn.ping(make_conninfo(folder.dsn(), connect_timeout=_ANSWER_S).encode()):
         case psycopg.pq.Ping.OK:
@@ -114,8 +116,8 @@ def _is_stopping(folder: Folder) -> bool:
     return len(lines) > _STATUS_LINE and lines[_STATUS_LINE].strip() == "stopping"
 
 
-def _process_state(pid: int, uid: int) -> str:
-    """The letter of the state of a PostgreSQL process of this account; empty if there is none.
+def _process_state(pid: int, folder: Folder) -> str:
+    """The letter of the state of a PostgreSQL process of this cluster and account; empty if there is none.
 
     A zombie has ended; where process 1 reaps no children (many containers) it stays in the process table.
     """
@@ -131,4 +133,15 @@ def _process_state(pid: int, uid: int) -> str:
         owner = process.stat().st_uid
     except (FileNotFoundError, ProcessLookupError):
         return ""
-    return rest[0] if name == "postgres" and rest[0] not in "ZX" and owner in {uid, 0} else ""
+    is_ours = name == "postgres" and rest[0] not in "ZX" and owner in {folder.account.uid, 0}
+    return rest[0] if is_ours and _works_in(process, folder.cluster) else ""
+
+
+def _works_in(process: Path, cluster: Path) -> bool:
+    """Whether a PostgreSQL process, which stays in its cluster's folder, is in this one; also where that is hidden."""
+    try:
+        return (process / "cwd").samefile(cluster)
+    except PermissionError:
+        return True
+    except OSError:  # it has ended, or has no such folder any more
+        return False

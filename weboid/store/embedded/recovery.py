@@ -17,7 +17,7 @@ import psycopg
 
 from weboid.errors import StoreError
 from weboid.store.embedded.accounts import server_account
-from weboid.store.embedded.archiving import forget_gap
+from weboid.store.embedded.archiving import forget_gap, gap_size, separate
 from weboid.store.embedded.base_backup import BaseBackup, base_backups
 from weboid.store.embedded.folder import Folder, hand_over, make_private_folder, replace_file, sync_folder, text_of
 from weboid.store.embedded.kept_programs import find_kept_programs
@@ -88,7 +88,8 @@ def _unpack(folder: Folder, base: BaseBackup, show: Callable[[str], None]) -> No
             run = new.account.run(["tar", "-xzf", "-", "-C", into], stdin=file)
         if run.returncode:
             raise new.fault("unpack", run.stdout)
-    forget_gap(new)
+    forget_gap(new, gap_size(new))
+    separate(new)
     replace_file(new.cluster / "recovery.signal", b"", new.account)
 
 
@@ -101,7 +102,7 @@ def _replay(
         hand_over(base.archive.path, new.account)  # A copy that root has made.
     if new.account.run(["ls", wal]).returncode:
         raise StoreError(f"the user {new.account.name} cannot read {wal}: let it enter and read it")
-    source = f"{shlex.quote(str(wal))}/%f.gz".replace("%", "%%").replace("%%f.gz", "%f.gz")
+    source = shlex.quote(str(wal)).replace("%", "%%") + "/%f.gz"
     settings = {
         "restore_command": f'test -e {source} && gzip -dc {source} >"%p"',
         "recovery_target_action": "promote",

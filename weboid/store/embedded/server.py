@@ -33,6 +33,8 @@ _START_S: Final = 300.0
 """A crash in mid-import can leave a gigabyte of log to replay."""
 _SILENT_S: Final = 30.0
 """A server that does not even refuse for so long hangs. It is not killed: it may be somebody's debugger (D-331)."""
+_NOT_NOW: Final = "the database system is "
+"""What a server says that recovers, or shuts down, since it was asked."""
 _SAID_S: Final = 2.0
 _PAUSE_S: Final = 0.02
 
@@ -43,6 +45,8 @@ class Server:
     def __init__(self, folder: Folder, share: int) -> None:
         self.dsn = folder.dsn()
         """How psycopg reaches the database ``weboid`` as its owner; the role ``postgres`` may do everything."""
+        self.fate = ""
+        """What had become of the server when it was last revived, in words."""
         self._folder = folder
         self._share: int | None = share
         self._left = Event()
@@ -60,9 +64,10 @@ class Server:
 
         Returns whether it did. Blocks until the server answers, or `close` is called; raises StoreError.
         """
-        if not is_leaving(self._folder):
-            return False
         with self._folder.faults_told():
+            if not is_leaving(self._folder):
+                return False
+            self.fate = "had ended" if server_pid(self._folder) is None else ServerState.STOPPING.value
             bringing = _Bringing(self._folder, self._left)
             while not self._left.is_set():
                 with bringing.decided():
@@ -97,8 +102,12 @@ def open_server(data: Path, given_up: Event | None = None, *, wal: Path | None =
                 if bringing.is_ready():
                     if admit(folder):
                         reload(folder)
-                    make_database(folder)
-                    return Server(folder, share_of(folder.users_lock))
+                    try:
+                        make_database(folder)
+                        return Server(folder, share_of(folder.users_lock))
+                    except psycopg.OperationalError as error:
+                        if _NOT_NOW not in str(error):
+                            raise
             bringing.wait()
 
 

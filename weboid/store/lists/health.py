@@ -1,7 +1,8 @@
 """The health of the system: passes, streams, rounds, verdicts, spam lists and alarms in one value (O-5, P-6, P-7).
 
-What is shown of it belongs to ``web/health``. One law: nothing here is counted beyond a bound: in a store of fifty
-million URLs as few rows are read as in a small one; a number beyond the bound is an estimate, and marked as one.
+What is shown of it belongs to ``web/health``, which alarms follow from it to ``store/lists/alarms``. One law: nothing
+here is counted beyond a bound: in a store of fifty million URLs as few rows are read as in a small one; a number beyond
+the bound is an estimate, and marked as one.
 """
 
 from dataclasses import dataclass, field
@@ -17,13 +18,21 @@ from weboid.store.archives.service_limit import ServiceState, list_services
 from weboid.store.db.pool import Connection
 from weboid.store.db.statements import statements
 from weboid.store.pages.spam import FARM, UNAPPLIED, ListKind
+from weboid.store.schedule.day_total import DayTotals, list_totals
 from weboid.store.schedule.pace import BigHost, find_checks_a_day, find_pace, list_big_hosts
-from weboid.store.upkeep.alarm import Alarm, list_alarms
+from weboid.store.schedule.part import SeenPart, list_parts
+from weboid.store.upkeep.alarm import Alarm, find_overdue, list_alarms
 from weboid.store.upkeep.last_backup import GoodBackup, find_last_backup
 
 SQL: Final = statements("lists/health")
+SLOW_DAYS: Final = 28
+"""A pass or a round that takes over so many days is too slow (P-7)."""
 DAYS: Final = 30
 """The number of days for which verdict changes are counted, including the current one."""
+
+
+TOTAL_DAYS: Final = 56
+"""The number of days for which it is told what was done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +126,14 @@ class Health:
     """Links waiting for a look-up in archives."""
     backup: GoodBackup | None = None
     """The newest good backup (O-9)."""
+    late: int | None = None
+    """An earlier day since when a URL has been due, those of big hosts left out; not always the oldest."""
+    overdue: int | None = None
+    """The same of a URL that has been due for over four weeks (P-7)."""
+    totals: DayTotals = field(default_factory=dict)
+    """What was done on each of the last `TOTAL_DAYS` days."""
+    parts: tuple[SeenPart, ...] = ()
+    """The parts that run, and those that ended without a word."""
 
 
 async def find_status(conn: Connection, day: int, *, patience_s: float, bounds: Bounds = DEFAULT_BOUNDS) -> Health:
@@ -144,6 +161,10 @@ async def find_status(conn: Connection, day: int, *, patience_s: float, bounds: 
         services=tuple(await list_services(conn)),
         copy_queue=await count_queue(conn, limit=bounds.due),
         backup=(await find_last_backup(conn)).good,
+        late=await find_overdue(conn, day, days=0),
+        overdue=await find_overdue(conn, day, days=SLOW_DAYS),
+        totals=await list_totals(conn, day, days=TOTAL_DAYS),
+        parts=tuple(await list_parts(conn)),
     )
 
 

@@ -10,6 +10,7 @@ from weboid.errors import StoreError
 from weboid.store.db.pool import Connection
 from weboid.store.db.statements import statements
 from weboid.store.pages.use import begin_intake
+from weboid.store.schedule.day_total import DayFigure, record_totals
 
 SQL: Final = statements("pages/page_pass")
 PAGE_SQL: Final = statements("pages/page")
@@ -68,7 +69,9 @@ async def record_place(conn: Connection, wiki: int, before: PassPosition, after:
 async def record_end(conn: Connection, wiki: int, started: int, day: int) -> None:
     """Completes the pass: categories that it did not find are deleted, and its day is recorded for expiry (U-8)."""
     await conn.execute(SQL["record_trees_gone"], {"wiki": wiki, "started": started})
-    await conn.execute(SQL["record_end"], {"wiki": wiki, "day": day})
+    ended = await (await conn.execute(SQL["record_end"], {"wiki": wiki, "day": day})).fetchone()
+    if ended:
+        await record_totals(conn, {(day, DayFigure.PASSES): 1, (day, DayFigure.PASS_SECONDS): ended[0]})
 
 
 async def count_records(conn: Connection, wiki: int, started: int) -> tuple[int, int]:

@@ -18,8 +18,9 @@ from weboid.store.db.statements import statements
 SQL: Final = statements("schedule/part")
 EXPIRY_S: Final = 60.0
 """Seconds after which a part that was not seen counts as gone."""
-_KEPT_DAYS: Final = 7
+KEPT_DAYS: Final = 30
 """How long the row of a part that ended without a word is kept, so that one sees that it is missing."""
+_MOST_LISTED: Final = 1_000
 _LONGEST_TEXT: Final = 200
 
 
@@ -61,7 +62,10 @@ class PartProcess:
 
 
 class SeenPart(NamedTuple):
-    """A part as its row tells; `role` is a text, since another version may have others. `silent_s`: not seen since."""
+    """A part as its row tells; `role` is a text, since another version may have others.
+
+    `silent_s`: the seconds since it was `seen`.
+    """
 
     role: str
     name: str
@@ -70,6 +74,7 @@ class SeenPart(NamedTuple):
     pid: int
     version: str
     since: datetime
+    seen: datetime
     silent_s: float
     doing: str
     figures: Mapping[str, float]
@@ -81,13 +86,17 @@ class SeenPart(NamedTuple):
 
 
 async def take_role(
-    conn: Connection, part: PartProcess, is_gone: Callable[[SeenPart], bool] = lambda _: False
+    conn: Connection,
+    part: PartProcess,
+    is_gone: Callable[[SeenPart], bool] = lambda _: False,
+    *,
+    expiry_s: float = EXPIRY_S,
 ) -> SeenPart | None:
-    """Writes the part's row; of an exclusive role only if no other part has been seen within `EXPIRY_S`.
+    """Writes the part's row; of an exclusive role only if no other part has been seen within `expiry_s` seconds.
 
     Returns that other part, and has written nothing then. `is_gone` may know better that it has ended.
     """
-    row = part.columns | {"expiry": EXPIRY_S, "kept": _KEPT_DAYS}
+    row = part.columns | {"expiry": expiry_s, "kept": KEPT_DAYS}
     if part.role.is_exclusive:
         await conn.execute(SQL["lock_role"], row)
         found = await (await conn.execute(SQL["find_other"], row)).fetchone()
@@ -113,4 +122,4 @@ async def delete_part(conn: Connection, part: PartProcess) -> None:
 
 async def list_parts(conn: Connection) -> list[SeenPart]:
     """All parts that run, and those of the last days that ended without a word, by role and name."""
-    return [SeenPart(*row) async for row in await conn.execute(SQL["list_parts"])]
+    return [SeenPart(*row) async for row in await conn.execute(SQL["list_parts"], {"limit": _MOST_LISTED})]

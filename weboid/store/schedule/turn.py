@@ -24,21 +24,51 @@ class SlotState(NamedTuple):
     free_s: float
 
 
-async def lease_slots(conn: Connection, delays_s: Mapping[HostKey, float]) -> dict[HostKey, SlotState]:
-    """Takes one turn at each host that is free, followed by a pause of the given seconds."""
-    keys = sorted(delays_s)
-    row = {**host_key_columns(keys), "delay": [delays_s[key] for key in keys], "moment": _MOMENT_S}
+class SlotNote(NamedTuple):
+    """What others have to know of a turn that was taken: the host is free in so many seconds, or held for so long."""
+
+    seconds: float
+    is_held: bool
+    claim: int
+
+
+class WantedSlot(NamedTuple):
+    """A turn that is wanted, and the pause after it, in seconds.
+
+    `claim` is a random number of this turn alone: while the host is held by it, to ask again takes the same turn.
+    """
+
+    delay_s: float
+    claim: int
+
+
+async def lease_slots(
+    conn: Connection, wanted: Mapping[HostKey, WantedSlot], *, are_held: bool = False
+) -> dict[HostKey, SlotState]:
+    """Takes one turn at each host that is free, or that is held by the same claim.
+
+    `are_held`: the host is held for the given seconds, until a note says otherwise.
+    """
+    keys = sorted(wanted)
+    row = {
+        **host_key_columns(keys),
+        "delay": [wanted[key].delay_s for key in keys],
+        "claim": [wanted[key].claim for key in keys],
+        "moment": _MOMENT_S,
+        "held": are_held,
+    }
     rows = await conn.execute(SQL["lease_slots"], row)
     return {HostKey(bucket, host): SlotState(*state) async for bucket, host, *state in rows}
 
 
-async def record_slots(conn: Connection, slots: Mapping[HostKey, tuple[float, bool]]) -> None:
+async def record_slots(conn: Connection, notes: Mapping[HostKey, SlotNote]) -> None:
     """Writes for hosts whose turn was ours the seconds until the next one, and whether our request is on its way."""
-    keys = sorted(slots)
+    keys = sorted(notes)
     row = {
         **host_key_columns(keys),
-        "seconds": [slots[key][0] for key in keys],
-        "held": [slots[key][1] for key in keys],
+        "seconds": [notes[key].seconds for key in keys],
+        "held": [notes[key].is_held for key in keys],
+        "claim": [notes[key].claim for key in keys],
     }
     await conn.execute(SQL["record_slots"], row)
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from weboid.store.db.pool import Connection
 from weboid.store.db.statements import statements
+from weboid.store.db.text import storable
 
 SQL: Final = statements("upkeep/alarm")
 
@@ -21,11 +22,16 @@ class AlarmKind(StrEnum):
     share of a large store), BACKUP_OLD by ``maintain/backup`` (O-9), WAL_BEHIND by ``maintain/wal``, PARTIAL_LOSS,
     CLOCK, LOOP_LAG and OFFLINE by crawlers (C-16), ARCHIVE_RESTS by whoever asks archives (A-2; subject: the service),
     ARCHIVE_SAVING by whoever saves there (it refuses our keys), ARCHIVE_DOWN and SNAPSHOTS by the visits to kept copies
-    (A-3; subject: the service), WATCHED by ``feed/watch_list``, the others by ``maintain/alarms``.
+    (A-3; subject: the service), WATCHED by ``feed/watch_list``. PASS_SLOW, NO_PASS, ROUND_SLOW, NO_CRAWLER, PART_GONE
+    (subject: the role), STREAM_BEHIND and SPAM_LINES are not stored: they follow from the state, as
+    ``store/lists/alarms`` computes it when it is asked, and so does BACKUP_OLD when nobody is there to raise it.
     """
 
     PASS_SLOW = "pass-slow"
+    NO_PASS = "no-pass"
     ROUND_SLOW = "round-slow"
+    NO_CRAWLER = "no-crawler"
+    PART_GONE = "part-gone"
     EXPIRY_STOPPED = "expiry-stopped"
     STREAM_BEHIND = "stream-behind"
     SPAM_LINES = "spam-lines"
@@ -53,18 +59,9 @@ class Alarm:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class SlowPass:
-    """A wiki with a pass under way since day `started`, or whose last one took so many days, or both."""
-
-    wiki: str
-    started: int | None
-    days: int | None
-
-
 async def raise_alarm(conn: Connection, kind: str, subject: str, day: int, detail: str) -> None:
     """Raises an alarm, or updates the detail of one that is raised already."""
-    await conn.execute(SQL["record_alarm"], {"kind": kind, "subject": subject, "day": day, "detail": detail})
+    await conn.execute(SQL["record_alarm"], {"kind": kind, "subject": subject, "day": day, "detail": storable(detail)})
 
 
 async def lower_alarm(conn: Connection, kind: str, subject: str) -> None:
@@ -84,25 +81,7 @@ async def list_alarms(conn: Connection) -> list[Alarm]:
     return [Alarm(*row) async for row in await conn.execute(SQL["list_alarms"])]
 
 
-async def list_slow_passes(conn: Connection, day: int, *, days: int) -> list[SlowPass]:
-    """The wikis whose pass under way on `day`, or whose last pass, has taken more than so many days."""
-    row = {"day": day, "days": days}
-    return [SlowPass(*columns) async for columns in await conn.execute(SQL["list_slow_passes"], row)]
-
-
 async def find_overdue(conn: Connection, day: int, *, days: int) -> int | None:
     """The day since when a URL has been due, if one is due for more than so many days; not always the oldest one."""
     row = await (await conn.execute(SQL["find_oldest_due"], {"day": day, "days": days})).fetchone()
     return row[0] if row else None
-
-
-async def list_streams_behind(conn: Connection, *, seconds: float) -> dict[str, int]:
-    """By list of streams, how many seconds it is behind by the database's clock, where that is more than `seconds`."""
-    return {
-        streams: lag_s async for streams, lag_s in await conn.execute(SQL["list_streams_behind"], {"seconds": seconds})
-    }
-
-
-async def list_unusable_lines(conn: Connection) -> dict[str, list[str]]:
-    """The lines of spam lists that cannot be run, by list (L-3)."""
-    return {name: text.splitlines() async for name, text in await conn.execute(SQL["list_unusable_lines"])}

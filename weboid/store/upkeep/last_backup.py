@@ -9,8 +9,11 @@ from typing import Final
 
 from weboid.store.db.pool import Connection
 from weboid.store.db.statements import statements
+from weboid.store.db.text import storable
 
 SQL: Final = statements("upkeep/last_backup")
+OLD_DAYS: Final = 2
+"""A newest backup that is older than that is an alarm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +48,10 @@ async def record_last_backup(conn: Connection, backup: GoodBackup | None) -> Non
     if backup is None:
         await conn.execute(SQL["record_gone"])
     else:
-        row = {"day": backup.day, "moment": backup.moment, "bytes": backup.bytes, "place": backup.place}
+        row = {"day": backup.day, "moment": backup.moment, "bytes": backup.bytes, "place": storable(backup.place)}
         await conn.execute(SQL["record_backup"], row)
 
 
 async def record_backup_failure(conn: Connection, why: str) -> None:
     """Records why no backup could be made; the newest good one stays what it is."""
-    await conn.execute(SQL["record_failure"], {"why": why})
+    await conn.execute(SQL["record_failure"], {"why": storable(why)})

@@ -34,6 +34,8 @@ _ITEMS: Final = {
     "archives": "archive",
     "snapshots": "copy",
     "services": "archive",
+    "parts": "part",
+    "done": "done",
     "files": "file",
     "flags": "flag",
 }

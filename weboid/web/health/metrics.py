@@ -24,7 +24,9 @@ from weboid.mechanism.background import in_background
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.store.lists.health import Amount, Health
 from weboid.web.health.archives import archive_metrics
+from weboid.web.health.crawler_metrics import crawler_metrics
 from weboid.web.health.reader import PUBLIC_DETAILS
+from weboid.web.health.running_parts import part_metrics
 from weboid.web.health.worker_share import WorkersCollector, WorkerShare
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
@@ -142,6 +144,8 @@ class StatusCollector(Collector):
             yield from _wikis(self._status)
             yield from _others(self._status)
             yield from archive_metrics(self._status)
+            yield from part_metrics(self._status)
+            yield from crawler_metrics(self._status)
 
 
 def _rounds(status: Health) -> Iterator[Metric]:

@@ -22,6 +22,7 @@ from weboid.store.upkeep.alarm import Alarm
 from weboid.web.formats import html, json, xml
 from weboid.web.formats.html import time_html
 from weboid.web.health.archives import archives_view
+from weboid.web.health.done_by_day import done_view
 from weboid.web.health.metrics import CONTENT_TYPE, Metrics
 from weboid.web.health.reader import (
     HealthReader,
@@ -33,6 +34,7 @@ from weboid.web.health.reader import (
     status_of,
     status_payload,
 )
+from weboid.web.health.running_parts import parts_view
 from weboid.web.http.respond import sent
 from weboid.web.request.accept import Format
 from weboid.web.request.parameters import Parameters, wiki_of
@@ -47,6 +49,9 @@ BAR_HEIGHT: Final = 48
 _NOT_KEPT: Final = "no-store"
 _ALARMS: Final = {
     "pass-slow": "weboid-status-alarm-pass-slow",
+    "no-pass": "weboid-status-alarm-no-pass",
+    "no-crawler": "weboid-status-alarm-no-crawler",
+    "part-gone": "weboid-status-alarm-part-gone",
     "round-slow": "weboid-status-alarm-round-slow",
     "expiry-stopped": "weboid-status-alarm-expiry-stopped",
     "stream-behind": "weboid-status-alarm-stream-behind",
@@ -111,6 +116,16 @@ class StatusPage:
         await self._reader.find_health()
         return sent(request, "ok\n", "text/plain", cache=_NOT_KEPT)
 
+    async def alarms(self, request: web.Request) -> web.Response:
+        """For monitors that know nothing but the code of an answer: 200 without alarms, 503 with them, one a line.
+
+        Raises StoreError.
+        """
+        status = await self._reader.find_status()
+        raised = [f"{alarm.kind} {visible(alarm.subject)}".strip() for alarm in status.alarms]
+        text = "".join(f"{line}\n" for line in raised) or "ok\n"
+        return sent(request, text, "text/plain", http=503 if raised else 200, cache=_NOT_KEPT)
+
 
 def status_view(status: Health, wiki: WikiName | None, given: Parameters, say: Messages) -> dict[str, Any]:
     """The values that the template of the status page shows."""
@@ -121,6 +136,7 @@ def status_view(status: Health, wiki: WikiName | None, given: Parameters, say: M
             moment.isoformat(timespec="seconds"), say.moment(moment)
         ),
         "alarms": [_alarm_view(alarm, status.day, say) for alarm in status.alarms],
+        "parts": parts_view(status, say),
         "urls": amount_words(status.urls, say),
         "hosts": amount_words(status.hosts, say),
         "due": amount_words(status.due, say),
@@ -146,6 +162,7 @@ def status_view(status: Health, wiki: WikiName | None, given: Parameters, say: M
         "json": html.query(given) + ("&" if given else "") + "format=json",
         "status_query": lambda name: html.query({**given, "dbname": name}),
         "all_query": html.query({name: value for name, value in given.items() if name != "dbname"}),
+        **done_view(status, say, bar_width=BAR_WIDTH, bar_height=BAR_HEIGHT),
         "bar_width": BAR_WIDTH,
         "bar_height": BAR_HEIGHT,
     }

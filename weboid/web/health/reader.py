@@ -19,9 +19,12 @@ from weboid.core.verdict.verdict import Verdict
 from weboid.errors import NotFound, StoreError
 from weboid.mechanism.single_flight import SingleFlight
 from weboid.store.db.pool import Pool
-from weboid.store.lists.health import DAYS, Amount, Health, SpamListStatus, WikiStatus, find_status
+from weboid.store.lists.alarms import DEFAULT_ALARMS, AlarmBounds, find_health
+from weboid.store.lists.health import DAYS, Amount, Health, SpamListStatus, WikiStatus
 from weboid.store.upkeep.alarm import Alarm
 from weboid.web.health.archives import archives_payload
+from weboid.web.health.done_by_day import done_payload
+from weboid.web.health.running_parts import parts_payload
 
 KEPT_S: Final = 60.0
 PATIENCE_S: Final = 10.0
@@ -31,7 +34,10 @@ HEALTH_S: Final = 1.0
 PUBLIC_DETAILS: Final = frozenset(
     {
         "pass-slow",
+        "no-pass",
         "round-slow",
+        "no-crawler",
+        "part-gone",
         "stream-behind",
         "expiry-stopped",
         "partial-loss",
@@ -52,10 +58,18 @@ Answer = TypeVar("Answer")
 class HealthReader:
     """Reads the status and keeps it for a minute, so that many requests cost one query of the database (O-5)."""
 
-    def __init__(self, pool: Pool, today: Callable[[], int], *, kept_s: float = KEPT_S) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        today: Callable[[], int],
+        *,
+        kept_s: float = KEPT_S,
+        alarms: AlarmBounds = DEFAULT_ALARMS,
+    ) -> None:
         self._pool = pool
         self._today = today
         self._kept_s = kept_s
+        self._alarms = alarms
         self._kept: tuple[float, Health] | None = None
         self._status: SingleFlight[Health] = SingleFlight()
         self._health: SingleFlight[None] = SingleFlight()
@@ -79,7 +93,7 @@ class HealthReader:
 
     async def _read(self) -> Health:
         async with self._pool.connection(PATIENCE_S) as conn:
-            status = await find_status(conn, self._today(), patience_s=PATIENCE_S)
+            status = await find_health(conn, self._today(), patience_s=PATIENCE_S, alarms=self._alarms)
         self._kept = asyncio.get_running_loop().time(), status
         return status
 
@@ -113,6 +127,8 @@ def status_of(status: Health, wiki: WikiName) -> Health:
     return replace(
         status,
         wikis=wikis,
+        parts=(),
+        totals={},
         services=(),
         copy_queue={},
         spam_lists=tuple(each for each in status.spam_lists if each.farm == wiki.farm and each.wiki in (None, wiki)),
@@ -166,6 +182,7 @@ def status_payload(
         "working_interval": status.interval,
         "checks_a_day": status.checks_a_day,
         "big_hosts": [{"host": big.host, "urls": big.urls, "days": big.days} for big in status.big_hosts],
+        "parts": parts_payload(status),
         "alarms": [
             {
                 "kind": alarm.kind,
@@ -184,6 +201,7 @@ def status_payload(
             }
             for day in days_of(status)
         ],
+        "done": done_payload(status),
         "spam_lists": [_spam_list(each, wiki) for each in status.spam_lists],
         **archives_payload(status, services),
     }

@@ -31,6 +31,7 @@ CAPACITIES: Final = {
     Lane.LISTS: Capacity(slots=2, places=32, wait_s=2.0, aside=14),
     Lane.DATA: Capacity(slots=1, places=16, wait_s=5.0, aside=15),
     Lane.BULK: Capacity(slots=1, places=8, wait_s=5.0, aside=4),
+    Lane.CRAWLERS: Capacity(slots=2, places=64, wait_s=8.0, aside=2),
     Lane.PEOPLE: Capacity(slots=3, places=32, wait_s=5.0, aside=29),
 }
 """More slots for pages would not answer more: their work is the processor's, and each one slows all others down."""
@@ -38,6 +39,8 @@ CAPACITIES: Final = {
 CONNECTIONS: Final = sum(each.slots for each in CAPACITIES.values()) + MOST_AT_ONCE + 5
 """To the database, of one process: one for each slot, those that limits need, and some for all that takes no turn."""
 
+_BY_HANDLERS: Final = (Lane.NONE, Lane.PAGES, Lane.CRAWLERS)
+"""Lanes that handlers enter themselves."""
 _CALM_S: Final = 10.0
 """Shedding is over once nobody has been refused for so long."""
 
@@ -68,7 +71,8 @@ class Lanes:
     async def turn(self, request: web.Request, lane: Lane) -> AsyncIterator[None]:
         """Holds a slot of the lane until the block ends; raises Problem 503 if there is none in time.
 
-        The middleware does so for all lanes but `Lane.PAGES`, into which a handler goes once it has work to do. While
+        The middleware does so for all lanes but `Lane.PAGES` and `Lane.CRAWLERS`, into which a handler goes once it has
+        work to do. While
         others take their time (a wiki, a slow client), the slot is given back: `weboid.mechanism.fair_slots.aside`.
         """
         turn = await self._entered(request, lane)
@@ -86,7 +90,7 @@ class Lanes:
             if route_of(request) is not None:
                 await self._bodies.receive(request)
             lane = lane_of(request)
-            if lane in (Lane.NONE, Lane.PAGES):
+            if lane in _BY_HANDLERS:
                 return await handler(request)
             async with self.turn(request, lane):
                 return await handler(request)

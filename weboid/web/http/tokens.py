@@ -57,14 +57,14 @@ def client_of(request: web.Request) -> str | None:
     return request.get(_CLIENT)
 
 
-def clients_of(tokens: Iterable[str]) -> TrustedClients:
-    """The clients of `WebConfig.tokens`; raises ConfigError, which numbers the entry but repeats nothing of it."""
+def clients_of(tokens: Iterable[str], key: str = "tokens") -> TrustedClients:
+    """The clients of this key of `WebConfig`; raises ConfigError, which numbers the entry but repeats nothing of it."""
     known = []
     for number, entry in enumerate(tokens, start=1):
         if not (match := _ENTRY.fullmatch(entry)):
             raise ConfigError(
-                f"[web] tokens (or WEBOID_WEB_TOKENS): entry {number} must be name:hash, a name of letters, digits, "
-                "dots, - and _, and the SHA-256 of the token in hex (printf %s TOKEN | sha256sum)"
+                f"[web] {key} (or WEBOID_WEB_{key.upper()}): entry {number} must be name:hash, a name of letters, "
+                "digits, dots, - and _, and the SHA-256 of the token in hex (printf %s TOKEN | sha256sum)"
             )
         known.append((match[1], bytes.fromhex(match[2])))
     return TrustedClients(tuple(known))

@@ -61,6 +61,8 @@ class Lane(Enum):
     DATA = "data"
     BULK = "bulk"
     PEOPLE = "people"
+    CRAWLERS = "crawlers"
+    """Calls of crawlers elsewhere. The handler enters it itself, once the body has come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +290,7 @@ ROUTES: Final = (
     ),
     _file("metrics", "/metrics", cost=0, is_open=True),
     _file("health", "/healthz", cost=0, is_open=True),
+    _file("alarms", "/healthz/alarms", cost=0, is_open=True),
     _file("openapi", "/api/openapi.json", cost=0, is_open=True, formats=_DATA),
     _file("static", "/static/{name}", cost=0),
     _file("source", "/source/{name}", cost=0),
@@ -297,6 +300,16 @@ ROUTES: Final = (
     Route("bot", "/bot", cost=1),
     Route("privacy", "/privacy", cost=1),
     Route("policy", "/policy", cost=1),
+    # For crawlers elsewhere.
+    Route(
+        "crawlers",
+        "/internal/crawl/{call}",
+        _SENT,
+        parameters=frozenset(),
+        form_cost=0,
+        form_lane=Lane.CRAWLERS,
+        asks_store=False,
+    ),
     # What people do.
     Route("account", "/account", parameters=_spoken("back"), lane=Lane.PEOPLE),
     _form("account-in", "/account/in", "back"),

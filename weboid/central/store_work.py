@@ -1,26 +1,31 @@
-"""`Work`: the protocol by which a round gets its work and gives back its results, and its implementation on the store.
+"""The work of a round, read directly from the store and written to it.
 
-A round uses nothing but `Work`, so that a crawler without a database can do the same over HTTP (O-1). What is written
-together, and in which order, is decided in ``store/results``.
+What is written together, and in which order, is decided in ``store/results``.
 """
 
 import logging
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from time import monotonic
-from typing import Final, NamedTuple, Protocol
+from typing import Final
 
+from weboid.central.core import Paces
+from weboid.central.lending import Lender
 from weboid.config import CrawlConfig
 from weboid.core.record.moment import Moment
 from weboid.core.record.pace import policy_at, policy_of_big_host
 from weboid.core.record.policy import Policy
+from weboid.core.record.reasons import Outcome
 from weboid.errors import StoreAway
-from weboid.store.db.pool import Pool
+from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked, Tally, record_batch
+from weboid.store.schedule.day_total import DayFigure, record_totals
 from weboid.store.schedule.lease import (
     Held,
     count_due_buckets,
     find_free_day,
+    is_due,
     lease_buckets,
     record_release,
     record_renewal,
@@ -28,83 +33,42 @@ from weboid.store.schedule.lease import (
 from weboid.store.schedule.pace import find_pace, list_big_hosts, record_checked
 from weboid.store.urls.check import record_next_days
 from weboid.store.urls.lock import lock_hosts
-from weboid.store.urls.url import list_canaries, list_due_hosts, list_due_urls
+from weboid.store.urls.url import count_due, list_canaries, list_due_hosts, list_due_urls
 
 log = logging.getLogger(__name__)
 
 _LEASED_AT_ONCE: Final = 512
 _NOTING_S: Final = 60.0
+_OUTCOMES: Final = {
+    Outcome.WORKING: DayFigure.WORKING,
+    Outcome.DOUBTFUL: DayFigure.DOUBTFUL,
+    Outcome.REFUSED: DayFigure.REFUSED,
+    Outcome.FAILING: DayFigure.FAILING,
+}
 _PACES_S: Final = 300.0
-
-
-class Paces(NamedTuple):
-    """The policy by which checks are judged, and those of hosts that have more URLs than fit (C-3, C-4)."""
-
-    usual: Policy
-    of_hosts: Mapping[HostKey, Policy]
-
-    def of(self, host: HostKey) -> Policy:
-        """The policy for the URLs of a host."""
-        return self.of_hosts.get(host, self.usual)
-
-
-class Work(Protocol):
-    """The work of one worker. All methods raise StoreAway while the store cannot be used."""
-
-    async def list_canaries(self, limit: int) -> Sequence[str]:
-        """URLs that were fine when they were last checked (C-16)."""
-        ...
-
-    async def lease(self, until: Moment) -> Held:
-        """Some buckets with hosts due by then, from now on this worker's; none = there are no more."""
-        ...
-
-    async def renew(self, held: Held) -> set[int]:
-        """Keeps these buckets for as long again; returns those that still are this worker's."""
-        ...
-
-    async def release(self, held: Held) -> None:
-        """Gives buckets back."""
-        ...
-
-    async def count_due_buckets(self, until: Moment) -> int:
-        """How many buckets have hosts due by then, whoever holds them."""
-        ...
-
-    async def list_hosts(
-        self, buckets: Collection[int], *, until: Moment, but: Sequence[HostKey], limit: int
-    ) -> Sequence[StoredHost]:
-        """Hosts of these buckets that are due by then, oldest first, without those in `but` (C-3).
-
-        Those that were due on the same day come in random order. There may be more due that wait for older ones in
-        buckets that nobody holds.
-        """
-        ...
-
-    async def list_urls(self, hosts: Sequence[HostKey], day: int) -> Mapping[HostKey, list[StoredUrl]]:
-        """The URLs of these hosts that are due by `day`, so many a host as one visit may have."""
-        ...
-
-    async def record(self, batch: Sequence[Checked], held: Held) -> Tally:
-        """Takes the results of checks, but for buckets that are no longer this worker's."""
-        ...
-
-    async def find_paces(self) -> Paces:
-        """By which policy the URLs of each host are judged now."""
-        ...
 
 
 class StoreWork:
     """Work read directly from the store and written to it."""
 
-    def __init__(self, pool: Pool, worker: str, config: CrawlConfig, policy: Policy) -> None:
+    def __init__(self, pool: Lender, worker: str, config: CrawlConfig, policy: Policy) -> None:
         self._pool = pool
         self._worker = worker
         self._config = config
         self._policy = policy
         self._checked: dict[int, int] = {}
+        self._totals: Counter[tuple[int, DayFigure]] = Counter()
         self._noted_at = monotonic()
         self._paces: tuple[float, Paces] | None = None
+
+    async def count_due(self, until: Moment, limit: int) -> int:
+        """About how many URLs are due by then, `limit` at most; 0 if there is nothing to do."""
+        async with self._pool.connection() as conn:
+            await require_scheme(conn)  # There may have been a rekey since the last round (O-10).
+            if not await is_due(conn, until):
+                return 0
+            # A host can be due without a due URL: that is put right by a round.
+            return max(await count_due(conn, until.day, limit=limit), 1)
 
     async def list_canaries(self, limit: int) -> Sequence[str]:
         """URLs that were fine when they were last checked (C-16)."""
@@ -128,7 +92,7 @@ class StoreWork:
         """Gives buckets back."""
         async with self._pool.connection() as conn:
             await record_release(conn, held)
-        await self._note_checked()
+        await self.note_checked()
 
     async def count_due_buckets(self, until: Moment) -> int:
         """How many buckets have hosts due by then, whoever holds them."""
@@ -164,8 +128,13 @@ class StoreWork:
             tally = await record_batch(conn, batch, held, self._policy)
         day = max(checked.day for checked in batch)
         self._checked[day] = self._checked.get(day, 0) + tally.written - tally.inferred
+        for checked in batch:
+            if checked.seen is not None:
+                self._totals[checked.day, _OUTCOMES[checked.seen.outcome]] += 1
+                self._totals[checked.day, DayFigure.INFERRED] += checked.seen.inferred
+                self._totals[checked.day, DayFigure.HELD] += checked.seen.held
         if monotonic() - self._noted_at > _NOTING_S:
-            await self._note_checked()
+            await self.note_checked()
         return tally
 
     async def find_paces(self) -> Paces:
@@ -178,14 +147,17 @@ class StoreWork:
             self._paces = monotonic(), Paces(usual, of_hosts)
         return self._paces[1]
 
-    async def _note_checked(self) -> None:
+    async def note_checked(self) -> None:
         """Adds what was checked to the store's numbers; if that fails, the next time."""
         self._noted_at = monotonic()
         checked, self._checked = self._checked, {}
+        totals, self._totals = self._totals, Counter()
         try:
             async with self._pool.connection() as conn:
                 await record_checked(conn, {day: urls for day, urls in checked.items() if urls > 0})
+                await record_totals(conn, totals)
         except StoreAway as error:
             log.debug("it was not noted how many URLs were checked: %s", error)
             for day, urls in checked.items():
                 self._checked[day] = self._checked.get(day, 0) + urls
+            self._totals.update(totals)

@@ -1,0 +1,14 @@
+-- What was done on each day (O-5).
+
+-- name: record_totals
+INSERT INTO day_total (day, figure, total)
+SELECT day, figure, total
+FROM unnest(%(day)s::smallint[], %(figure)s::text[], %(total)s::bigint[]) AS given (day, figure, total)
+ORDER BY day, figure
+ON CONFLICT (day, figure) DO UPDATE SET total = day_total.total + excluded.total
+
+-- name: list_totals
+SELECT day, figure, total FROM day_total WHERE day BETWEEN %(first)s AND %(day)s ORDER BY day, figure LIMIT %(limit)s
+
+-- name: delete_totals
+DELETE FROM day_total WHERE day < %(before)s

@@ -1,0 +1,215 @@
+"""The interface of what crawlers need (O-1): the same on the store and over HTTP."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from support.central import calling, core_config, open_bad_network, open_core
+from support.observations import FINE, LOST
+from support.stored import NAMES_ALONE, WikiInStore, open_wiki
+
+from weboid.central.core import CrawlCore
+from weboid.central.on_store import store_core
+from weboid.central.remote import greet, remote_core
+from weboid.checking.turns import SharedTurns
+from weboid.core.observe.check_request import CheckRequest
+from weboid.core.observe.observation import Observation
+from weboid.core.record.moment import Moment
+from weboid.core.record.policy import DEFAULT
+from weboid.core.url.keys import bucket, host_key
+from weboid.core.verdict.partial_loss import Contacts, Failing, GroupKind, HostGroup
+from weboid.core.verdict.verdict import Verdict
+from weboid.crawl.round import Round
+from weboid.maintain.consistency import check_store
+from weboid.mechanism.patience import patiently
+from weboid.mechanism.sending import claimed
+from weboid.store.db.rows import HostKey
+from weboid.store.schedule.turn import SlotNote, WantedSlot
+from weboid.store.upkeep.alarm import AlarmKind, list_alarms
+
+URLS = [f"http://h{host}.demo/{path}" for host in range(12) for path in range(3)]
+UNTIL = Moment(100)
+CONFIG = core_config().crawl
+
+
+@dataclass
+class Scene:
+    """A store with due links, and crawlers of it of one kind."""
+
+    wiki: WikiInStore
+    kind: str
+    open_far: Callable[[str], Coroutine[Any, Any, CrawlCore]]
+    asked: list[str] = field(default_factory=list)
+
+    async def core(self, worker: str = "one") -> CrawlCore:
+        """The core, as this worker sees it."""
+        return (
+            store_core(self.wiki.pool, worker, CONFIG, DEFAULT) if self.kind == "store" else await self.open_far(worker)
+        )
+
+    def round(self, core: CrawlCore, day: int = 100) -> Round:
+        """A round, in which dead.demo and its like are lost."""
+
+        async def ask(request: CheckRequest) -> Observation:
+            self.asked.append(request.url)
+            await asyncio.sleep(0)
+            return LOST if "h3." in request.url else FINE
+
+        return Round(
+            core.work, ask, NAMES_ALONE, now=lambda: Moment(day), config=CONFIG, connections=10, policy=DEFAULT
+        )
+
+    async def alarms(self) -> dict[str, str]:
+        """The alarms by kind."""
+        async with self.wiki.pool.connection() as conn:
+            return {alarm.kind: alarm.detail for alarm in await list_alarms(conn)}
+
+    async def checked(self) -> int:
+        """How many checks the store has counted."""
+        rows = await self.wiki.rows("SELECT urls FROM checked")
+        return sum(int(str(row[0])) for row in rows)
+
+
+@pytest.fixture(params=["store", "http"])
+async def scene(request: pytest.FixtureRequest, database: str) -> AsyncIterator[Scene]:
+    async with AsyncExitStack() as stack:
+        wiki = await stack.enter_async_context(open_wiki(database, {1: URLS}))
+        url = "" if request.param == "store" else await stack.enter_async_context(open_core(wiki.pool))
+        if request.param == "bad-network":
+            url, _ = await stack.enter_async_context(open_bad_network(url, seed=7, share=0.3))
+
+        async def open_far(worker: str) -> CrawlCore:
+            return remote_core(await stack.enter_async_context(calling(url, worker)))
+
+        yield Scene(wiki, request.param, open_far)
+
+
+@pytest.mark.parametrize("scene", ["store", "http", "bad-network"], indirect=True)
+async def test_two_workers_share_a_round_and_each_link_is_checked_and_counted_once(scene: Scene) -> None:
+    cores = [await scene.core("one"), await scene.core("other")]
+    rounds = [scene.round(core) for core in cores]
+    async with asyncio.timeout(90):
+        never = asyncio.Event()
+        tallies = await asyncio.gather(*(patiently(work.run, never, cores[0].away) for work in rounds))
+    assert Counter(scene.asked) == Counter(URLS)
+    assert sum(tally.written for tally in tallies if tally) == len(URLS) == await scene.checked()
+    assert {(await scene.wiki.known(url)).record.checked for url in URLS} == {100}
+    done = await check_store(scene.wiki.pool, 100, policy=DEFAULT)
+    assert not done.found
+
+
+async def test_what_one_has_leased_no_other_gets_and_the_epoch_ends_with_the_lease(scene: Scene) -> None:
+    one, other = await scene.core("one"), await scene.core("other")
+    held = dict(await one.work.lease(UNTIL))
+    assert held
+    assert not await other.work.lease(UNTIL)
+    assert await one.work.renew(held) == set(held)
+    assert await one.work.count_due_buckets(UNTIL) == len(held)
+    hosts = await one.work.list_hosts(held, until=UNTIL, but=[], limit=100)
+    assert len(hosts) == 12
+    left = await one.work.list_hosts(held, until=UNTIL, but=[host.key for host in hosts[:5]], limit=100)
+    assert {host.key for host in left} == {host.key for host in hosts[5:]}
+    urls = await one.work.list_urls([host.key for host in hosts], 100)
+    assert sorted(str(url.url) for found in urls.values() for url in found) == sorted(URLS)
+    await one.work.release(held)
+    assert await one.work.renew(held) == set()
+    again = dict(await other.work.lease(UNTIL))
+    assert all(again[number] > held[number] for number in again)
+    assert await one.work.count_due(UNTIL, 1_000) == len(URLS)
+    assert await one.work.count_due(Moment(90), 1_000) == 0
+    assert (await one.work.find_paces()).of(hosts[0].key) == DEFAULT
+
+
+@pytest.mark.long
+async def test_a_verdict_is_the_same_and_known_urls_are_canaries(scene: Scene) -> None:
+    core = await scene.core()
+    for day in (100, 103, 106, 109, 112, 113, 114, 115, 116, 117, 120, 123, 126, 128, 129, 130):
+        await scene.round(core, day).run()
+    assert (await scene.wiki.finding(URLS[0])).verdict is Verdict.WORKING
+    assert (await scene.wiki.finding("http://h3.demo/0")).verdict is Verdict.DEAD
+    assert set(await core.work.list_canaries(5)) <= set(URLS)
+
+
+async def test_the_day_is_the_stores(scene: Scene) -> None:
+    days = (await scene.core()).days
+    assert abs((await days.find_moment() - datetime.now(UTC)).total_seconds()) < 30
+    assert await days.find_lived() is None
+    await days.refuse(3, "it has jumped")
+    assert (await scene.alarms())["clock"] == "it has jumped"
+    await days.accept(5, is_over=True)
+    await days.accept(4, is_over=False)
+    assert (await days.find_lived(), await scene.alarms()) == (5, {})
+    await days.confirm(3)
+    assert await days.find_lived() == 3
+
+
+async def test_alarms_are_raised_and_lowered(scene: Scene) -> None:
+    alarms = (await scene.core()).alarms
+    await alarms.raise_alarm(AlarmKind.OFFLINE, 100, "the cable")
+    assert (await scene.alarms())["offline"].endswith("the cable")
+    await alarms.lower_alarm(AlarmKind.OFFLINE)
+    assert await scene.alarms() == {}
+
+
+async def test_what_workers_see_of_a_loss_adds_up(scene: Scene) -> None:
+    one, other = (await scene.core("one")).losses, (await scene.core("other")).losses
+    group = HostGroup(GroupKind.NETWORK, "192.0.2.0/24")
+    lost, _ = await one.exchange(100, {(group, 100): Contacts(answered=1, failed=frozenset({1, 2, 3}))}, {})
+    assert lost == {}
+    _, stored = await other.exchange(100, {(group, 100): Contacts(failed=frozenset({3, 4, 5}))}, {})
+    assert stored[group][100] == Contacts(answered=1, failed=frozenset({1, 2, 3, 4, 5}))
+    lost, _ = await one.exchange(100, {}, {group: Failing(5, 6)})
+    assert lost == {group: 100}
+
+
+async def test_a_host_is_one_workers_at_a_time(scene: Scene) -> None:
+    one, other = (await scene.core("one")).slots, (await scene.core("other")).slots
+    host = HostKey(bucket("a.demo"), host_key("a.demo"))
+    assert (await one.exchange({}, {host: WantedSlot(30.0, 7)}))[host].is_ours
+    # Where answers may be lost, who asks again has it; what comes when the turn is over has it no more.
+    assert (await one.exchange({}, {host: WantedSlot(30.0, 7)}))[host].is_ours is one.is_far
+    state = (await other.exchange({}, {host: WantedSlot(30.0, 8)}))[host]
+    assert (state.is_ours, state.is_held) == (False, one.is_far)
+    await one.exchange({host: SlotNote(0.0, False, 7)}, {})
+    await one.exchange({}, {host: WantedSlot(30.0, 7)})
+    if one.is_far:
+        await one.exchange({host: SlotNote(50.0, True, 7)}, {})
+        assert (await other.exchange({}, {host: WantedSlot(30.0, 8)}))[host].is_ours
+    await one.rest(host, 100.0)
+    assert (await other.exchange({host: SlotNote(0.0, False, 7)}, {host: WantedSlot(30.0, 9)}))[host].free_s > 60
+
+
+async def test_turns_of_near_and_far_workers_keep_the_pause(scene: Scene) -> None:
+    near = SharedTurns(store_core(scene.wiki.pool, "near", CONFIG, DEFAULT).slots, 0.2)
+    far = SharedTurns((await scene.core("far")).slots, 0.2)
+    loop, times = asyncio.get_running_loop(), list[float]()
+
+    async def ask(turns: SharedTurns) -> None:
+        for _ in range(3):
+            await turns.turn("a.demo")
+            with claimed() as sending:
+                await asyncio.sleep(0.05)
+                sending.sent()
+                times.append(loop.time())
+
+    await asyncio.gather(ask(near), ask(far))
+    await asyncio.gather(near.close(), far.close())
+    # Whoever ends tells of its last request first.
+    host = HostKey(bucket("a.demo"), host_key("a.demo"))
+    state = (await (await scene.core("one")).slots.exchange({}, {host: WantedSlot(1.0, 7)}))[host]
+    assert state.is_ours or (not state.is_held and state.free_s < 1)
+    times.sort()
+    assert min(after - before for before, after in pairwise(times)) >= 0.195
+
+
+async def test_the_greeting_tells_what_all_crawlers_must_agree_on(database: str) -> None:
+    config = core_config(WEBOID_CRAWL_STOP="stop.demo", WEBOID_CRAWL_PER_HOST="7")
+    async with open_wiki(database, {1: URLS}) as wiki, open_core(wiki.pool, config) as url, calling(url) as caller:
+        greeting = await greet(caller)
+        assert (greeting.policy, greeting.per_host, greeting.stop) == (DEFAULT, 7, ["stop.demo"])

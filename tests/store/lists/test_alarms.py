@@ -1,0 +1,249 @@
+"""Alarms in a real store (P-7, O-5): what raises them and what ends them, with nobody there to do either."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from support.observations import FINE
+from support.stored import WikiInStore, open_wiki
+
+from weboid.core.url.farms import WikiName
+from weboid.store.lists.alarms import AlarmBounds, find_health, missing_parts
+from weboid.store.lists.crawler_figures import CrawlerFigure
+from weboid.store.pages.page_pass import record_end, record_start
+from weboid.store.pages.spam import FARM, ListKind, SpamList, record_spam_list
+from weboid.store.pages.stream import Position, record_position
+from weboid.store.schedule.part import PartProcess, PartRole, SeenPart, take_role
+from weboid.store.upkeep.alarm import Alarm, AlarmKind, list_alarms, lower_alarm, raise_alarm
+from weboid.store.upkeep.last_backup import GoodBackup, record_last_backup
+
+LINK = "https://one.demo/"
+
+
+async def alarms_on(stored: WikiInStore, day: int, bounds: AlarmBounds | None = None) -> list[Alarm]:
+    """The alarms of a day; to ask writes nothing, so that who asks on the next one hears the same first days."""
+    async with stored.pool.connection() as conn:
+        found = (await find_health(conn, day, patience_s=20, alarms=bounds or AlarmBounds())).alarms
+        assert not [alarm for alarm in await list_alarms(conn) if alarm in found]
+    return [alarm for alarm in found if alarm.kind != AlarmKind.NO_CRAWLER]
+
+
+async def test_where_all_is_well_there_is_no_alarm(database: str) -> None:
+    async with open_wiki(database, {1: [LINK]}, day=100) as stored, stored.pool.connection() as conn:
+        assert (await find_health(conn, 101, patience_s=20)).alarms == ()
+
+
+async def test_an_alarm_raised_again_keeps_its_first_day_and_takes_new_words(database: str) -> None:
+    async with open_wiki(database, {}) as stored, stored.pool.connection() as conn:
+        await raise_alarm(conn, AlarmKind.SPAM_LINES, "a", 100, "first")
+        await raise_alarm(conn, AlarmKind.SPAM_LINES, "a", 120, "second")
+        await raise_alarm(conn, AlarmKind.SPAM_LINES, "b", 121, "other")
+        await lower_alarm(conn, AlarmKind.SPAM_LINES, "b")
+        await lower_alarm(conn, AlarmKind.SPAM_LINES, "never raised")
+        assert await list_alarms(conn) == [Alarm("spam-lines", "a", 100, "second")]
+
+
+async def test_a_pass_is_alarming_while_it_takes_over_four_weeks_and_until_a_faster_one_is_over(database: str) -> None:
+    async with open_wiki(database, {}) as stored:
+        wiki = stored.wiki.wiki
+
+        async def start(day: int) -> None:
+            async with stored.pool.connection() as conn:
+                await record_start(conn, wiki, "", day)
+
+        async def end(started: int, day: int) -> None:
+            async with stored.pool.connection() as conn:
+                await record_end(conn, wiki, started, day)
+
+        await start(100)
+        assert await alarms_on(stored, 127) == []
+        (slow,) = await alarms_on(stored, 129)
+        assert await alarms_on(stored, 130) == [slow]
+        assert slow == Alarm("pass-slow", "testwiki@wmflabs", 129, "a pass has been under way since 2017-04-11")
+        await end(100, 140)
+        assert await alarms_on(stored, 141) == [
+            Alarm("pass-slow", "testwiki@wmflabs", 140, "the last pass took 40 days")
+        ]
+        await start(141)
+        assert len(await alarms_on(stored, 142)) == 1
+        await end(141, 150)
+        assert await alarms_on(stored, 151) == []
+
+
+async def test_a_round_is_alarming_when_a_url_has_been_due_for_over_four_weeks(database: str) -> None:
+    async with open_wiki(database, {1: [LINK], 2: ["https://two.demo/"]}, day=100) as stored:
+        assert await alarms_on(stored, 127) == []
+        (slow,) = await alarms_on(stored, 129)
+        assert (slow.kind, slow.since, slow.detail) == (
+            "round-slow",
+            129,
+            "links that were due on 2017-04-11 have not been checked yet",
+        )
+        await stored.round(130, lambda url, day: FINE)
+        assert await alarms_on(stored, 131) == []
+
+
+async def test_what_nobody_uses_any_more_is_not_overdue(database: str) -> None:
+    async with open_wiki(database, {1: [LINK]}, day=100) as stored:
+        await stored.take_in({1: []}, 101, latest=2)
+        assert await alarms_on(stored, 200) == []
+
+
+async def test_events_are_alarming_when_the_newest_is_over_an_hour_old(database: str) -> None:
+    now = datetime.now(UTC)
+    async with open_wiki(database, {}) as stored:
+        for minutes, words in [(55, []), (150, ["the newest event is 2 hours old"]), (1, [])]:
+            async with stored.pool.connection() as conn:
+                await record_position(conn, Position("a,b", "[]", now - timedelta(minutes=minutes)))
+            alarms = await alarms_on(stored, 100)
+            assert [alarm.detail for alarm in alarms] == words
+            assert all((alarm.kind, alarm.subject) == ("stream-behind", "a,b") for alarm in alarms)
+
+
+async def test_spam_lines_that_cannot_be_run_are_alarming_until_they_are_mended(database: str) -> None:
+    unusable = ("a(: no closing bracket", "b\\1: no back references")
+    async with open_wiki(database, {}) as stored:
+        for dbname, about in [("testwiki", "testwiki@wmflabs black"), (FARM, "wmflabs black")]:
+            for lines, words in [(unusable, [f"2 lines cannot be run, the first: {unusable[0]}"]), ((), [])]:
+                async with stored.pool.connection() as conn:
+                    await record_spam_list(conn, SpamList(0, dbname, ListKind.BLACK, 100, ("c",), lines))
+                alarms = await alarms_on(stored, 100)
+                assert [alarm.detail for alarm in alarms] == words
+                assert all((alarm.kind, alarm.subject) == ("spam-lines", about) for alarm in alarms)
+
+
+async def of_kind(stored: WikiInStore, kind: AlarmKind, day: int, bounds: AlarmBounds) -> list[Alarm]:
+    async with stored.pool.connection() as conn:
+        found = (await find_health(conn, day, patience_s=20, alarms=bounds)).alarms
+    return [alarm for alarm in found if alarm.kind == kind]
+
+
+async def take(stored: WikiInStore, role: PartRole, name: str, *, silent_s: float = 0, began_s: float = 86_400) -> None:
+    """A part that began and was last seen so many seconds ago."""
+    async with stored.pool.connection() as conn:
+        await take_role(conn, PartProcess(role, name, "host", "machine", 7, "1"))
+        await conn.execute(
+            "UPDATE part SET seen = now() - make_interval(secs => %s), since = now() - make_interval(secs => %s)"
+            " WHERE name = %s",
+            (silent_s, began_s, name),
+        )
+
+
+async def test_a_wiki_that_no_pass_goes_over_is_alarming_until_one_begins(database: str) -> None:
+    bounds = AlarmBounds(period_days=5, late_days=2)
+    async with open_wiki(database, {}) as stored:
+        async with stored.pool.connection() as conn:
+            await record_start(conn, stored.wiki.wiki, "", 100)
+            await record_end(conn, stored.wiki.wiki, 100, 101)
+        assert await of_kind(stored, AlarmKind.NO_PASS, 108, bounds) == []
+        words = "the last one ended on 2017-04-12, and none is under way"
+        for day in (109, 180):
+            assert await of_kind(stored, AlarmKind.NO_PASS, day, bounds) == [
+                Alarm("no-pass", "testwiki@wmflabs", 109, words)
+            ]
+        async with stored.pool.connection() as conn:
+            await record_start(conn, stored.wiki.wiki, "", 180)
+        assert await of_kind(stored, AlarmKind.NO_PASS, 180, bounds) == []
+
+
+async def test_a_configured_wiki_without_any_pass_is_alarming_while_no_feeder_runs(database: str) -> None:
+    bounds = AlarmBounds(wikis=frozenset({WikiName("testwiki", "wmflabs"), WikiName("newwiki", "wmflabs")}))
+    async with open_wiki(database, {}) as stored:
+        found = await of_kind(stored, AlarmKind.NO_PASS, 100, bounds)
+        assert [alarm.subject for alarm in found] == ["newwiki@wmflabs", "testwiki@wmflabs"]
+        assert await of_kind(stored, AlarmKind.NO_PASS, 100, AlarmBounds()) == []
+        await take(stored, PartRole.FEED, "a")
+        assert await of_kind(stored, AlarmKind.NO_PASS, 100, bounds) == []
+        await take(stored, PartRole.FEED, "a", silent_s=301)
+        assert len(await of_kind(stored, AlarmKind.NO_PASS, 100, bounds)) == 2
+
+
+async def test_links_that_nobody_checks_are_alarming(database: str) -> None:
+    bounds = AlarmBounds(idle_s=3_600)
+    async with open_wiki(database, {1: [LINK]}, day=100) as stored:
+        assert await of_kind(stored, AlarmKind.NO_CRAWLER, 101, bounds) == []
+        (alarm,) = await of_kind(stored, AlarmKind.NO_CRAWLER, 102, bounds)
+        assert (alarm.since, alarm.detail) == (102, "links have been due since 2017-04-11, and no crawler runs")
+        await take(stored, PartRole.CRAWL, "a")
+        assert await of_kind(stored, AlarmKind.NO_CRAWLER, 102, bounds) == []
+        await stored.round(102, lambda url, day: FINE)
+        await take(stored, PartRole.CRAWL, "a", silent_s=3_601)
+        assert await of_kind(stored, AlarmKind.NO_CRAWLER, 103, bounds) == []
+
+
+@pytest.mark.parametrize(("idle_s", "silent_s", "is_alarming"), [(3_590, 0, False), (3_590, 20, True), (0, 300, False)])
+async def test_a_crawler_that_finishes_no_check_is_alarming(
+    database: str, idle_s: float, silent_s: float, is_alarming: bool
+) -> None:
+    async with open_wiki(database, {1: [LINK]}, day=100) as stored:
+        await take(stored, PartRole.CRAWL, "a", silent_s=silent_s)
+        async with stored.pool.connection() as conn:
+            row = {"figures": f'{{"{CrawlerFigure.IDLE}": {idle_s}}}'}
+            await conn.execute("UPDATE part SET figures = %(figures)s::jsonb", row)
+        found = await of_kind(stored, AlarmKind.NO_CRAWLER, 101, AlarmBounds())
+        assert [alarm.detail for alarm in found] == [
+            "links have been due since 2017-04-11, and for 60 minutes no crawler has finished a check"
+        ] * is_alarming
+        # Nothing is due today: there is nothing to finish.
+        assert await of_kind(stored, AlarmKind.NO_CRAWLER, 100, AlarmBounds()) == []
+
+
+@pytest.mark.parametrize("role", list(PartRole))
+async def test_a_part_that_ended_without_a_word_is_alarming_until_it_is_back(database: str, role: PartRole) -> None:
+    bounds = AlarmBounds(gone_s=300)
+    async with open_wiki(database, {}) as stored:
+        await take(stored, role, "a", silent_s=299)
+        assert await of_kind(stored, AlarmKind.PART_GONE, 100, bounds) == []
+        await take(stored, role, "a", silent_s=2 * 86_400)
+        (alarm,) = await of_kind(stored, AlarmKind.PART_GONE, 100, bounds)
+        assert (alarm.subject, alarm.since) == (role.value, 98)
+        assert alarm.detail.startswith("1 ended without a word and did not come back; last seen ")
+        await take(stored, role, "b", began_s=1)
+        assert await of_kind(stored, AlarmKind.PART_GONE, 100, bounds) == []
+
+
+def seen(name: str, *, began_s: float, silent_s: float, role: str = "crawl") -> SeenPart:
+    now = datetime(2020, 1, 1, tzinfo=UTC)
+    began, last = now - timedelta(seconds=began_s), now - timedelta(seconds=silent_s)
+    return SeenPart(role, name, "host", "machine", 7, "1", began, last, silent_s, "", {})
+
+
+@pytest.mark.parametrize(
+    ("parts", "missing"),
+    [
+        ([seen("a", began_s=900, silent_s=0)], []),
+        ([seen("a", began_s=900, silent_s=301)], ["a"]),
+        # One that ran beside it is no successor, nor is one of another role.
+        ([seen("a", began_s=900, silent_s=400), seen("b", began_s=900, silent_s=0)], ["a"]),
+        ([seen("a", began_s=900, silent_s=400), seen("b", began_s=390, silent_s=0, role="web")], ["a"]),
+        ([seen("a", began_s=900, silent_s=400), seen("b", began_s=390, silent_s=0)], []),
+        # A successor of one only; and one that is gone itself is a successor no more.
+        (
+            [
+                seen("a", began_s=900, silent_s=400),
+                seen("b", began_s=900, silent_s=395),
+                seen("c", began_s=390, silent_s=0),
+            ],
+            ["a"],
+        ),
+        ([seen("a", began_s=900, silent_s=600), seen("b", began_s=590, silent_s=400)], ["b", "a"]),
+        # It began so much later that it has deleted another row instead.
+        ([seen("a", began_s=900, silent_s=400), seen("b", began_s=300, silent_s=0)], ["a"]),
+    ],
+)
+def test_a_part_is_missing_unless_another_one_has_taken_its_place(parts: list[SeenPart], missing: list[str]) -> None:
+    assert [part.name for part in missing_parts(parts, 300)] == missing
+
+
+async def test_a_backup_that_grows_old_is_alarming_although_nobody_makes_one(database: str) -> None:
+    bounds = AlarmBounds(backup_days=2)
+    async with open_wiki(database, {}) as stored:
+        async with stored.pool.connection() as conn:
+            await record_last_backup(conn, GoodBackup(100, datetime.now(UTC), 7, "file"))
+        assert await of_kind(stored, AlarmKind.BACKUP_OLD, 102, bounds) == []
+        (alarm,) = await of_kind(stored, AlarmKind.BACKUP_OLD, 103, bounds)
+        assert (alarm.since, alarm.detail) == (103, "the newest backup is of 2017-04-11")
+        assert await of_kind(stored, AlarmKind.BACKUP_OLD, 103, AlarmBounds()) == []
+        async with stored.pool.connection() as conn:
+            await raise_alarm(conn, AlarmKind.BACKUP_OLD, "", 102, "the last try failed")
+        (alarm,) = await of_kind(stored, AlarmKind.BACKUP_OLD, 104, bounds)
+        assert (alarm.since, alarm.detail) == (102, "the last try failed")

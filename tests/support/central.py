@@ -1,0 +1,115 @@
+"""For tests of crawlers elsewhere: a core that answers over HTTP, and a network on the way that spoils what it can."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from io import BytesIO
+from random import Random
+
+import aiohttp
+from aiohttp import hdrs, web
+
+from weboid.central.calling import Caller, open_caller
+from weboid.cli.serve import serving
+from weboid.config import Config, load_config
+from weboid.store.db.pool import Pool
+
+TOKEN = "crawler-token"
+CRAWLERS = f"far:{sha256(TOKEN.encode()).hexdigest()}"
+
+
+def core_config(**values: str) -> Config:
+    """The configuration of a core; the crawler "far" is let in."""
+    return load_config(None, {"WEBOID_WEB_CRAWLERS": CRAWLERS, "WEBOID_CRAWL_DELAY": "0", **values})
+
+
+@asynccontextmanager
+async def open_core(pool: Pool, config: Config | None = None) -> AsyncIterator[str]:
+    """A web process for crawlers on loopback; its address."""
+    async with serving(config or core_config(), pool, lambda: 100, "127.0.0.1", 0) as url:
+        yield url
+
+
+@asynccontextmanager
+async def calling(url: str, worker: str = "one", token: str = TOKEN) -> AsyncIterator[Caller]:
+    """What calls the core at this address."""
+    async with open_caller(url, token, worker) as caller:
+        yield caller
+
+
+@dataclass
+class BadNetwork:
+    """Delays, repeats, reorders and drops requests and answers; how often it did what is counted in `did`."""
+
+    core: str
+    random: Random
+    share: float = 0.5
+    """The part of requests to which something happens."""
+    did: dict[str, int] = field(default_factory=dict)
+    late: set[asyncio.Task[None]] = field(default_factory=set)
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        """Passes a request on, or what becomes of it."""
+        body = await request.read()
+        fate = "pass"
+        if self.random.random() < self.share:
+            fate = self.random.choice(("drop", "drop-answer", "delay", "repeat", "repeat-late", "fail"))
+        self.did[fate] = self.did.get(fate, 0) + 1
+        match fate:
+            case "drop":
+                return self._hung_up(request)
+            case "fail":
+                return web.Response(status=502)
+            case "delay":
+                await asyncio.sleep(self.random.random() * 0.3)
+            case "repeat":
+                await self._passed_on(request, body)
+            case "repeat-late":
+                task = asyncio.create_task(self._late(request, body))
+                self.late.add(task)
+                task.add_done_callback(self.late.discard)
+        status, answer, kind = await self._passed_on(request, body)
+        if fate == "drop-answer":
+            return self._hung_up(request)
+        return web.Response(status=status, body=answer, headers={hdrs.CONTENT_TYPE: kind})
+
+    async def _late(self, request: web.Request, body: bytes) -> None:
+        await asyncio.sleep(0.1 + self.random.random())
+        await self._passed_on(request, body)
+
+    async def _passed_on(self, request: web.Request, body: bytes) -> tuple[int, bytes, str]:
+        kept = {name: request.headers[name] for name in (hdrs.AUTHORIZATION, hdrs.CONTENT_TYPE)}
+        async with (
+            aiohttp.ClientSession() as client,
+            client.post(self.core + request.path, data=BytesIO(body), headers=kept) as response,
+        ):
+            return response.status, await response.read(), response.headers.get(hdrs.CONTENT_TYPE, "")
+
+    @staticmethod
+    def _hung_up(request: web.Request) -> web.Response:
+        if request.transport is not None:
+            request.transport.abort()
+        return web.Response(status=500)
+
+
+@asynccontextmanager
+async def open_bad_network(core: str, seed: int, share: float = 0.5) -> AsyncIterator[tuple[str, BadNetwork]]:
+    """The address of a core behind such a network. At its end all that was to come late has come."""
+    network = BadNetwork(core, Random(seed), share)
+    app = web.Application(client_max_size=64 << 20)
+    app.router.add_post("/{path:.*}", network.handle)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        port = runner.addresses[0][1]
+        yield f"http://127.0.0.1:{port}", network
+        await asyncio.gather(*network.late, return_exceptions=True)
+    finally:
+        for task in network.late:
+            task.cancel()
+        await asyncio.gather(*network.late, return_exceptions=True)
+        await runner.cleanup()

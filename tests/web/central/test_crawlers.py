@@ -1,0 +1,170 @@
+"""``/internal/crawl/…`` (O-1): who may call, and what hostile bodies bring about: nothing."""
+
+import zlib
+from collections.abc import AsyncIterator
+from io import BytesIO
+from typing import Final
+from uuid import UUID, uuid4
+
+import aiohttp
+import msgspec
+import pytest
+from support.central import TOKEN, calling, core_config, open_core
+from support.stored import WikiInStore, open_wiki
+
+from weboid.central import calls
+from weboid.central.calling import KIND, PATH, SCHEME
+from weboid.central.messages import MOST_INFLATED, MOST_SENT
+from weboid.central.remote import RemoteAlarms, RemoteWork, greet
+from weboid.core.record.moment import Moment
+from weboid.errors import ConfigError, StoreError
+from weboid.store.upkeep.alarm import AlarmKind
+
+GREET: Final = PATH + "greet"
+
+
+def body(arguments: object, worker: object = "w", request: object = None) -> bytes:
+    """A call as it is sent."""
+    call = {"worker": worker, "request": request or str(UUID(int=7)), "arguments": arguments}
+    return zlib.compress(msgspec.msgpack.encode(call))
+
+
+@pytest.fixture
+async def wiki(database: str) -> AsyncIterator[WikiInStore]:
+    async with open_wiki(database, {1: ["http://a.demo/"]}) as wiki:
+        yield wiki
+
+
+@pytest.fixture
+async def core(wiki: WikiInStore) -> AsyncIterator[str]:
+    async with open_core(wiki.pool) as url:
+        yield url
+
+
+async def sent(
+    core: str, name: str, data: bytes, token: str | None = f"{SCHEME} {TOKEN}", kind: str = KIND
+) -> tuple[int, bytes]:
+    """The status and the body of the answer."""
+    headers = {"Content-Type": kind} | ({"Authorization": token} if token is not None else {})
+    async with (
+        aiohttp.ClientSession() as client,
+        client.post(core + PATH + name, data=BytesIO(data), headers=headers) as answer,
+    ):
+        return answer.status, await answer.read()
+
+
+async def test_nobody_without_the_token_is_answered(core: str) -> None:
+    wrong = (None, "", SCHEME, f"{SCHEME} wrong", f"{SCHEME} {TOKEN} x", f"Basic {TOKEN}", f"Bearer {TOKEN}", TOKEN)
+    for token in wrong:
+        assert (token, (await sent(core, "greet", body({}), token))[0]) == (token, 401)
+
+
+async def test_without_configured_crawlers_there_is_no_such_address(wiki: WikiInStore) -> None:
+    async with open_core(wiki.pool, core_config(WEBOID_WEB_CRAWLERS="")) as url:
+        assert (await sent(url, "greet", body({})))[0] == 404
+
+
+HOSTILE: Final = [
+    ("greet", b"", 400),
+    ("greet", b"\x00" * 100, 400),
+    ("greet", zlib.compress(b"\xc1"), 400),
+    ("greet", zlib.compress(b"\x91" * 100_000), 400),
+    ("greet", zlib.compress(msgspec.msgpack.encode([1])), 400),
+    ("greet", body({})[:-3], 400),
+    ("greet", body({}) + b"more", 400),
+    ("greet", body({}, worker=""), 400),
+    ("greet", body({}, worker="w" * 1_000), 400),
+    ("greet", body({}, request="7"), 400),
+    ("nothing", body({}), 404),
+    ("lease", body({"until": ["x", 1]}), 400),
+    ("renew", body({"held": {5_000: 1}}), 400),
+    ("record", body({"checks": [], "held": {}}), 400),
+    ("record", body({"checks": [{"url": 1}], "held": {}}), 400),
+    ("urls", body({"hosts": [[1, 2]] * 300, "day": 100}), 400),
+    ("urls", body({"hosts": [[2**40, 2]], "day": 100}), 400),
+    ("raise-alarm", body({"kind": "store", "day": 1, "detail": "x"}), 400),
+    ("raise-alarm", body({"kind": "offline", "day": 1, "detail": "x" * 9_999}), 400),
+    ("slots", body({"notes": {}, "wanted": {(1, 2): [1.0, 2**63]}}), 400),
+    ("slots", body({"notes": {}, "wanted": {(1, 2): [float("nan"), 2]}}), 400),
+    ("rest", body({"host": [1, 2], "seconds": float("inf")}), 400),
+    ("exchange", body({"day": 1, "written": [[["network", "x\x00"], 1, {"answered": 1}]], "found": {}}), 400),
+]
+
+
+async def test_what_is_not_understood_is_refused_and_changes_nothing(core: str, wiki: WikiInStore) -> None:
+    for number, (name, data, status) in enumerate(HOSTILE):
+        assert (number, (await sent(core, name, data))[0]) == (number, status)
+    assert await wiki.rows("SELECT * FROM done_request") == []
+    assert await wiki.rows("SELECT * FROM slot") == []
+    assert await wiki.rows("SELECT * FROM alarm") == []
+
+
+async def test_what_is_too_long_is_refused_compressed_or_not(core: str) -> None:
+    for data in (zlib.compress(b"\x00" * (MOST_INFLATED + 1)), b"x" * (MOST_SENT + 1)):
+        assert (await sent(core, "greet", data))[0] == 413
+
+
+async def test_other_types_of_bodies_and_other_methods_are_refused(core: str) -> None:
+    assert (await sent(core, "greet", body({}), kind="application/json"))[0] == 415
+    async with aiohttp.ClientSession() as client, client.get(core + GREET) as answer:
+        assert answer.status == 405
+
+
+async def test_what_is_sent_again_is_done_once_and_answered_as_the_first_time(core: str, wiki: WikiInStore) -> None:
+    data = body({"until": [100, None]})
+    answers = [await sent(core, "lease", data) for _ in range(3)]
+    assert len(set(answers)) == 1
+    assert answers[0][0] == 200
+    assert len(await wiki.rows("SELECT bucket FROM lease WHERE epoch > 0 AND until > now()")) == 1
+    another = body({"until": [100, None]}, request=str(uuid4()))
+    other = msgspec.msgpack.decode(zlib.decompress((await sent(core, "lease", another))[1]))
+    assert other == {}
+
+
+async def test_a_call_that_was_not_answered_has_the_same_number_when_it_is_made_again(
+    core: str, wiki: WikiInStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with calling(core) as caller:
+        answered = caller._answered
+
+        async def lost(name: str, sent: bytes) -> bytes:
+            await answered(name, sent)
+            raise StoreError("the answer is lost")
+
+        monkeypatch.setattr(caller, "_answered", lost)
+        with pytest.raises(StoreError):
+            await RemoteWork(caller).lease(Moment(100))
+        monkeypatch.setattr(caller, "_answered", answered)
+        assert len(await RemoteWork(caller).lease(Moment(100))) == 1
+        assert len(await RemoteWork(caller).lease(Moment(100))) == 0
+
+
+async def test_a_wrong_token_is_said_with_what_to_do(core: str) -> None:
+    async with calling(core, token="wrong") as caller:
+        with pytest.raises(StoreError, match="WEBOID_CRAWL_TOKEN"):
+            await greet(caller)
+
+
+async def test_a_crawler_says_which_one_raised_its_alarm(core: str, wiki: WikiInStore) -> None:
+    async with calling(core) as caller:
+        await RemoteAlarms(caller).raise_alarm(AlarmKind.OFFLINE, 100, "cut \udce4 off")
+        [(detail,)] = await wiki.rows("SELECT detail FROM alarm")
+        assert detail == "far: cut ? off"
+
+
+async def test_a_sign_of_life_is_a_row_until_the_end(core: str, wiki: WikiInStore) -> None:
+    async with calling(core) as caller:
+        for is_last in (False, False, True):
+            life = calls.Life("1-a", "host", "machine", 1, "0", "checking", {"x": 1.0}, is_last)
+            await caller.call(calls.LIFE, life)
+            rows = await wiki.rows("SELECT role, name, doing FROM part")
+            assert rows == ([] if is_last else [("crawl", "far:1-a", "checking")])
+
+
+@pytest.mark.parametrize(
+    "core", ["http://core.demo", "ftp://127.0.0.1", "https://", "core.demo", "https://u:p@core.demo", "https://a/?b"]
+)
+async def test_the_token_goes_to_no_address_where_others_could_read_it(core: str) -> None:
+    with pytest.raises(ConfigError, match="WEBOID_CRAWL_CORE"):
+        async with calling(core):
+            pass

@@ -1,0 +1,170 @@
+"""Crawlers without a database beside one with it (O-1): nothing lost or doubled, hosts spared, whatever happens."""
+
+import asyncio
+import os
+import signal
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from support.central import CRAWLERS, TOKEN, open_bad_network
+from support.commands import Place, open_place
+
+from weboid.demo.world import Behaviour, Host, Life, Page, Redirect, Spell, World
+
+HOSTS, PATHS = 700, 2
+"""Of more domains than a crawler leases at once, so that there is work for several."""
+DELAY_S = 0.2
+MOVED = 30
+"""So many hosts have a page that redirects to one host, which all crawlers so ask."""
+FINE: Life[Behaviour] = (Spell(0, Page()),)
+AWAY: Life[Behaviour] = (Spell(0, Redirect("http://target.demo/there")),)
+WORLD = World(
+    {
+        **{f"h{host}.demo": Host(paths={"/0": FINE, "/1": AWAY if host < MOVED else FINE}) for host in range(HOSTS)},
+        "target.demo": Host(paths={"/there": FINE}),
+    }
+)
+URLS = [f"http://h{host}.demo/{path}" for host in range(HOSTS) for path in range(PATHS)]
+
+
+@dataclass
+class Scene:
+    """A place with its database and a web process, and another one without."""
+
+    near: Place
+    far: Place
+    core: str
+    web: asyncio.subprocess.Process
+
+    async def serve_again(self) -> None:
+        """Kills the web process, and starts another one at the same address."""
+        os.kill(self.web.pid, signal.SIGKILL)
+        await self.web.wait()
+        self.web, _ = await _serving(self.near, self.core.rpartition(":")[2])
+
+    async def asked(self, count: int) -> None:
+        """Returns when the little web has got so many requests."""
+        assert self.near.web
+        async with asyncio.timeout(60):
+            while len(self.near.web.requests) < count:
+                await asyncio.sleep(0.01)
+
+    def times(self) -> Counter[str]:
+        """How often each URL was asked by HEAD."""
+        assert self.near.web
+        web = self.near.web
+        heads = (asked for asked in web.requests if asked.method == "HEAD" and asked.host != "target.demo")
+        return Counter(web.located(f"http://{asked.host}{asked.target}") for asked in heads)
+
+    def shortest_gap_s(self) -> float:
+        """The shortest time between two requests to one host, as the servers saw it."""
+        assert self.near.web
+        moments = defaultdict[str, list[float]](list)
+        for asked in self.near.web.requests:
+            moments[asked.host].append(asked.at_s)
+        return min(after - before for seen in moments.values() for before, after in pairwise(sorted(seen)))
+
+    async def known(self) -> set[str]:
+        """The URLs whose record has exactly one check."""
+        lines = (await self.near.run("show", "--json", "demowiki@wmflabs:All")).lines()
+        assert all(len(line["history"]) <= 1 for line in lines)
+        return {line["normal"] for line in lines if line["history"]}
+
+
+async def _serving(place: Place, port: str) -> tuple[asyncio.subprocess.Process, str]:
+    process = await place.start("serve", "--port", port)
+    assert process.stderr
+    async with asyncio.timeout(60):
+        while b"Weboid answers at " not in (line := await process.stderr.readline()):
+            assert line, "the web process has ended"
+    return process, line.decode().rpartition(" at ")[2].strip().rstrip("/")
+
+
+@asynccontextmanager
+async def open_scene(database: str, folder: Path) -> AsyncIterator[Scene]:
+    async with AsyncExitStack() as stack:
+        (folder / "near").mkdir()
+        (folder / "far").mkdir()
+        near = await stack.enter_async_context(open_place(folder / "near", WORLD, {"All": URLS}))
+        far = Place(folder / "far")
+        stack.push_async_callback(far.end)
+        near.environ |= {"WEBOID_CRAWL_DELAY": str(DELAY_S), "WEBOID_NET_CONNECTIONS": "20"}
+        far.environ = {**near.environ, "WEBOID_CRAWL_TOKEN": TOKEN}
+        near.environ |= {"WEBOID_DATABASE": database, "WEBOID_WEB_CRAWLERS": CRAWLERS}
+        assert (await near.run("feed", "pass", "--day", "100")).status == 0
+        web, core = await _serving(near, "0")
+        yield Scene(near, far, core, web)
+
+
+async def _in_order(process: asyncio.subprocess.Process) -> str:
+    async with asyncio.timeout(90):
+        out, err = await process.communicate()
+    assert process.returncode == 0, err.decode()
+    return (out + err).decode()
+
+
+def _written(out: str) -> int:
+    """How many checks a round says that it has written."""
+    return int(out.rpartition(" checks in ")[0].rpartition(": ")[2])
+
+
+@pytest.mark.long
+@pytest.mark.timed
+async def test_two_elsewhere_and_one_beside_share_a_round_over_a_bad_network(database: str, tmp_path: Path) -> None:
+    async with open_scene(database, tmp_path) as scene, open_bad_network(scene.core, 5, 0.2) as (address, network):
+        call = ("crawl", "--once", "--day", "100")
+        crawlers = [
+            await scene.far.start(*call, "--core", address),
+            await scene.far.start(*call, "--core", scene.core),
+            await scene.near.start(*call),
+        ]
+        written = [_written(await _in_order(each)) for each in crawlers]
+        assert sum(written) == len(URLS)
+        assert sum(count > 0 for count in written) >= 2
+        assert min(network.did[what] for what in ("drop-answer", "repeat", "repeat-late", "delay")) > 0
+        assert len(await scene.known()) == len(URLS)
+        assert set(scene.times().values()) == {1}
+        assert len(scene.times()) == len(URLS)
+        # Servers see the moments at which requests arrive, which is not quite when they are sent.
+        assert scene.shortest_gap_s() > DELAY_S - 0.05
+        assert (await scene.near.run("check-store", "--day", "100")).status == 0
+
+
+@pytest.mark.long
+@pytest.mark.timed
+async def test_the_web_process_and_a_crawler_elsewhere_are_killed_in_a_round(database: str, tmp_path: Path) -> None:
+    async with open_scene(database, tmp_path) as scene:
+        call = ("crawl", "--once", "--day", "100", "--core", scene.core)
+        victim = await scene.far.start(*call)
+        await scene.asked(200)
+        os.kill(victim.pid, signal.SIGKILL)
+        await victim.wait()
+        asked_before = set(scene.times())
+        in_vain = asked_before - await scene.known()
+        # One check of each visit that was under way, of 31.
+        assert len(in_vain) <= 31
+        other = await scene.far.start(*call)
+        await scene.asked(len(scene.times()) + 200)
+        await scene.serve_again()
+        out = await _in_order(other)
+        assert _written(out) == len(URLS) - len(asked_before - in_vain)
+        assert len(await scene.known()) == len(URLS)
+        assert len(scene.times()) == len(URLS)
+        assert {url for url, count in scene.times().items() if count > 1} <= in_vain
+        assert scene.shortest_gap_s() > DELAY_S - 0.05
+        assert (await scene.near.run("check-store", "--day", "100")).status == 0
+
+
+async def test_a_crawler_elsewhere_without_a_token_or_a_core_says_what_to_do(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    ran = await place.run("crawl", "--once", "--core", "https://core.demo")
+    assert (ran.status, "WEBOID_CRAWL_TOKEN" in ran.err) == (2, True)
+    place.environ["WEBOID_CRAWL_TOKEN"] = "hush"
+    ran = await place.run("crawl", "--once", "--core", "http://127.0.0.1:1")
+    assert (ran.status, "the core cannot be reached" in ran.err) == (2, True)
+    assert "hush" not in ran.err + ran.out

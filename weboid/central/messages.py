@@ -1,0 +1,61 @@
+"""The messages between a crawler elsewhere and the core, as bytes: MessagePack, compressed (zlib, RFC 1950).
+
+msgspec decodes into our own types and accepts nothing of another form. One law: what comes from outside is bounded
+before it is inflated or decoded, and never more is inflated than the caller allows.
+"""
+
+import zlib
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+MOST_SENT: Final = 8 << 20
+"""Bytes of a request, compressed."""
+MOST_INFLATED: Final = 64 << 20
+"""Bytes of a message, as it was before it was compressed."""
+MOST_ANSWERED: Final = 32 << 20
+"""Bytes of an answer, compressed."""
+_LEVEL: Final = 1
+
+_Type = TypeVar("_Type")
+_ENCODER: Final = msgspec.msgpack.Encoder()
+
+
+class BadMessage(Exception):
+    """Bytes that are no message of the expected form; the text says why, without repeating what was sent."""
+
+
+class TooLong(BadMessage):
+    """A message that is longer than any may be."""
+
+
+def encoded(value: Any) -> bytes:
+    """A value as a message that is not yet compressed."""
+    return _ENCODER.encode(value)
+
+
+def decoded(message: bytes | msgspec.Raw, kind: type[_Type]) -> _Type:
+    """The value in an inflated message; raises BadMessage if it is not of this type."""
+    try:
+        return msgspec.msgpack.decode(message, type=kind)
+    except (msgspec.DecodeError, ValueError, OverflowError, RecursionError) as error:
+        raise BadMessage(f"the message is not of the expected form: {type(error).__name__}") from None
+
+
+def compressed(message: bytes) -> bytes:
+    """A message as it is sent."""
+    return zlib.compress(message, _LEVEL)
+
+
+def inflated(sent: bytes, most: int = MOST_INFLATED) -> bytes:
+    """The message that was sent; raises TooLong if it has more than `most` bytes, BadMessage if it is broken."""
+    inflating = zlib.decompressobj()
+    try:
+        message = inflating.decompress(sent, most)
+    except zlib.error:
+        raise BadMessage("the message is not compressed with zlib, or is broken") from None
+    if inflating.unconsumed_tail:
+        raise TooLong("the message is too long")
+    if not inflating.eof or inflating.unused_data:
+        raise BadMessage("the message is cut off, or something follows it")
+    return message

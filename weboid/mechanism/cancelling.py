@@ -1,0 +1,29 @@
+"""Cancelling tasks until they have ended.
+
+A cancellation can be lost: before Python 3.12 ``asyncio.wait_for``, by which drivers wait too, takes none that comes in
+the moment in which what it waits for is done. Whoever then waited for the end of a task that runs for good would hang.
+"""
+
+import asyncio
+from typing import Any, Final
+
+AGAIN_S: Final = 3.0
+"""After so many seconds a task that has not ended is cancelled again; its clean-up may take as long."""
+
+
+async def cancel(*tasks: asyncio.Task[Any]) -> list[Any]:
+    """Cancels the tasks, again and again until all have ended; returns their results, or what they raised.
+
+    If the caller is cancelled meanwhile, that is raised when they have.
+    """
+    is_cancelled = False
+    while left := {task for task in tasks if not task.done()}:
+        for task in left:
+            task.cancel()
+        try:
+            await asyncio.wait(left, timeout=AGAIN_S)
+        except asyncio.CancelledError:
+            is_cancelled = True
+    if is_cancelled:
+        raise asyncio.CancelledError
+    return await asyncio.gather(*tasks, return_exceptions=True)

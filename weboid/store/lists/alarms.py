@@ -1,0 +1,198 @@
+"""The alarms that hold now: those that parts have raised, and those that follow from the state of the store (O-5, P-7).
+
+Raising and lowering what only a part can know belongs to ``store/upkeep/alarm``. One law: an alarm that follows from
+the state is computed whenever somebody asks, so that no part has to live to raise it, and nobody has to lower it.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC
+from typing import Final, Self
+
+from weboid.config import Config
+from weboid.core.record.days import iso
+from weboid.core.url.farms import WikiName
+from weboid.store.db.pool import Connection
+from weboid.store.lists.crawler_figures import CrawlerFigure
+from weboid.store.lists.health import (
+    DEFAULT_BOUNDS,
+    SLOW_DAYS,
+    Bounds,
+    Health,
+    SpamListStatus,
+    WikiStatus,
+    find_status,
+)
+from weboid.store.pages.spam import ListKind
+from weboid.store.schedule.part import EXPIRY_S, PartRole, SeenPart
+from weboid.store.upkeep.alarm import Alarm, AlarmKind
+from weboid.store.upkeep.last_backup import OLD_DAYS
+
+_DAY_S: Final = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmBounds:
+    """From when on something is an alarm.
+
+    `period_days` and `late_days`: a wiki is due for a pass, and how much later
+    that may have happened; `wikis`: the configured ones; `behind_s`: of events (P-6); `gone_s`: since a part was seen
+    that did not say that it ends; `idle_s`: since a crawler has finished a check although links are due;
+    `backup_days`: of the newest backup, None = none is wanted (O-9).
+    """
+
+    period_days: int = 7
+    late_days: int = 7
+    wikis: frozenset[WikiName] = frozenset()
+    behind_s: float = 3_600.0
+    gone_s: float = 300.0
+    idle_s: float = 3_600.0
+    backup_days: int | None = None
+
+    @classmethod
+    def of(cls, config: Config) -> Self:
+        """As configured: `config` has the wikis and how often they are passed, and whether backups are made."""
+        return cls(
+            period_days=config.feed.period_days,
+            wikis=frozenset(wiki.name for wiki in config.wikis),
+            backup_days=OLD_DAYS if config.backup.folder else None,
+        )
+
+
+DEFAULT_ALARMS: Final = AlarmBounds()
+
+
+async def find_health(
+    conn: Connection,
+    day: int,
+    *,
+    patience_s: float,
+    bounds: Bounds = DEFAULT_BOUNDS,
+    alarms: AlarmBounds = DEFAULT_ALARMS,
+) -> Health:
+    """The health on `day` with all alarms that hold, and without parts that have a successor.
+
+    No statement takes longer than `patience_s`, or the pool raises StoreError.
+    """
+    found = await find_status(conn, day, patience_s=patience_s, bounds=bounds)
+    stored = {(alarm.kind, alarm.subject): alarm for alarm in found.alarms}
+    current = {(alarm.kind, alarm.subject): alarm for alarm in _following(found, alarms)}
+    # What a part has said of the same thing tells more than its age.
+    merged = current | stored
+    missing = missing_parts(found.parts, alarms.gone_s)
+    return replace(
+        found,
+        alarms=tuple(merged[key] for key in sorted(merged)),
+        parts=tuple(part for part in found.parts if part.silent_s <= alarms.gone_s or part in missing),
+    )
+
+
+def missing_parts(parts: Iterable[SeenPart], gone_s: float) -> list[SeenPart]:
+    """The parts that ended without a word over `gone_s` seconds ago, and have no successor.
+
+    A part is the successor of one of its role that was seen shortly before it began, on any host; each of one only. It
+    has deleted the row of one that was gone for longer by then.
+    """
+    missing = []
+    known = list(parts)
+    for role in sorted({part.role for part in known}):
+        ours = [part for part in known if part.role == role]
+        began = sorted(part.since.timestamp() for part in ours if part.silent_s <= gone_s)
+        # Whoever was seen last has the fewest candidates.
+        for part in sorted((part for part in ours if part.silent_s > gone_s), key=lambda part: part.silent_s):
+            if successor := next((at for at in began if 0 <= at - part.seen.timestamp() <= EXPIRY_S), None):
+                began.remove(successor)
+            else:
+                missing.append(part)
+    return missing
+
+
+def _following(health: Health, bounds: AlarmBounds) -> Iterator[Alarm]:
+    """The alarms that follow from the state."""
+    for wiki in health.wikis:
+        yield from _slow_pass(wiki, health.day)
+    yield from _no_pass(health, bounds)
+    if health.overdue is not None:
+        detail = f"links that were due on {iso(health.overdue)} have not been checked yet"
+        yield Alarm(AlarmKind.ROUND_SLOW, "", health.overdue + SLOW_DAYS + 1, detail)
+    yield from _no_crawler(health, bounds)
+    yield from _gone(health, bounds)
+    for streams, lag_s in health.streams.items():
+        if lag_s > bounds.behind_s:
+            detail = f"the newest event is {lag_s // 3_600} hours old"
+            yield Alarm(AlarmKind.STREAM_BEHIND, streams, _days_ago(health.day, lag_s - bounds.behind_s), detail)
+    for spam in health.spam_lists:
+        yield from _spam_lines(spam, health.day)
+    if bounds.backup_days is not None and health.backup and health.backup.day < health.day - bounds.backup_days:
+        detail = f"the newest backup is of {iso(health.backup.day)}"
+        yield Alarm(AlarmKind.BACKUP_OLD, "", health.backup.day + bounds.backup_days + 1, detail)
+
+
+def _slow_pass(wiki: WikiStatus, day: int) -> Iterator[Alarm]:
+    if wiki.started is not None and wiki.started < day - SLOW_DAYS:
+        detail = f"a pass has been under way since {iso(wiki.started)}"
+        yield Alarm(AlarmKind.PASS_SLOW, str(wiki.name), wiki.started + SLOW_DAYS + 1, detail)
+    elif wiki.pass_days is not None and wiki.pass_days > SLOW_DAYS:
+        detail = f"the last pass took {wiki.pass_days} days"
+        yield Alarm(AlarmKind.PASS_SLOW, str(wiki.name), day if wiki.passed is None else wiki.passed, detail)
+
+
+def _no_pass(health: Health, bounds: AlarmBounds) -> Iterator[Alarm]:
+    """Wikis over which no pass went when it was due, and none is under way.
+
+    A wiki that was never passed waits for its turn as long as a feeder runs.
+    """
+    late_days = bounds.period_days + bounds.late_days
+    has_feeder = any(part.role == PartRole.FEED.value and part.silent_s <= bounds.gone_s for part in health.parts)
+    for wiki in health.wikis:
+        if wiki.passed is not None and wiki.started is None and wiki.passed < health.day - late_days:
+            detail = f"the last one ended on {iso(wiki.passed)}, and none is under way"
+            yield Alarm(AlarmKind.NO_PASS, str(wiki.name), wiki.passed + late_days + 1, detail)
+    begun = {wiki.name for wiki in health.wikis if wiki.passed is not None or wiki.started is not None}
+    if not has_feeder:
+        for name in sorted(bounds.wikis - begun):
+            yield Alarm(AlarmKind.NO_PASS, str(name), health.day, "there was none yet, and no feeder runs")
+
+
+def _no_crawler(health: Health, bounds: AlarmBounds) -> Iterator[Alarm]:
+    """Links were due on an earlier day, and nobody checks any. Without a crawler they have a day more: it may be
+    started once a day.
+    """
+    if health.late is None:
+        return
+    since = f"links have been due since {iso(health.late)}"
+    crawlers = [part for part in health.parts if part.role == PartRole.CRAWL.value and part.silent_s <= bounds.idle_s]
+    if not crawlers and health.late < health.day - 1:
+        yield Alarm(AlarmKind.NO_CRAWLER, "", health.late + 2, f"{since}, and no crawler runs")
+    idle_s = min((part.figures.get(CrawlerFigure.IDLE, 0.0) + part.silent_s for part in crawlers), default=0.0)
+    if idle_s > bounds.idle_s:
+        detail = f"{since}, and for {idle_s / 60:.0f} minutes no crawler has finished a check"
+        yield Alarm(AlarmKind.NO_CRAWLER, "", _days_ago(health.day, idle_s), detail)
+
+
+def _gone(health: Health, bounds: AlarmBounds) -> Iterator[Alarm]:
+    missing = missing_parts(health.parts, bounds.gone_s)
+    for role in sorted({part.role for part in missing}):
+        last = min((part for part in missing if part.role == role), key=lambda part: part.silent_s)
+        number = sum(part.role == role for part in missing)
+        detail = (
+            f"{number} ended without a word and did not come back; last seen {last.seen.astimezone(UTC):%Y-%m-%d %H:%M}"
+        )
+        yield Alarm(AlarmKind.PART_GONE, role, _days_ago(health.day, last.silent_s), detail)
+
+
+def _spam_lines(spam: SpamListStatus, day: int) -> Iterator[Alarm]:
+    if not spam.unusable.value:
+        return
+    kind = "black" if spam.kind is ListKind.BLACK else "white"
+    detail = f"{spam.unusable.value} lines cannot be run, the first: {_first(spam.told)}"
+    yield Alarm(AlarmKind.SPAM_LINES, f"{spam.wiki or spam.farm} {kind}", day if spam.day is None else spam.day, detail)
+
+
+def _first(lines: Sequence[str]) -> str:
+    return lines[0] if lines else ""
+
+
+def _days_ago(day: int, seconds: float) -> int:
+    """The day that was so many seconds ago, about: days may be given and need not be those of the clock."""
+    return day - int(seconds // _DAY_S)

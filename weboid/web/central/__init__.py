@@ -1,0 +1,1 @@
+"""For crawlers elsewhere, which have no database (O-1)."""

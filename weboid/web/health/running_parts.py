@@ -1,0 +1,91 @@
+"""The parts that run, as ``/status`` and ``/metrics`` show them (O-5).
+
+Which of them are missing is computed by ``store/lists/alarms``. One law: neither the name of a host nor the number of a
+process is shown: anybody may read these pages.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC
+from typing import Any, Final
+
+from markupsafe import Markup
+from prometheus_client.core import GaugeMetricFamily, Metric
+
+from weboid.store.lists.health import Health
+from weboid.store.schedule.part import PartRole, SeenPart
+from weboid.web.words.messages import Messages
+from weboid.web.words.phrases import visible
+
+_ROLES: Final = {
+    "crawl": "weboid-status-role-crawl",
+    "feed": "weboid-status-role-feed",
+    "events": "weboid-status-role-events",
+    "archive": "weboid-status-role-archive",
+    "maintain": "weboid-status-role-maintain",
+    "web": "weboid-status-role-web",
+    "up": "weboid-status-role-up",
+}
+
+
+def parts_payload(status: Health) -> list[dict[str, Any]]:
+    """The parts for programs."""
+    return [
+        {
+            "role": part.role,
+            "state": "running" if part.is_running else "missing",
+            "since": part.since.astimezone(UTC).isoformat(timespec="seconds"),
+            "seen": part.seen.astimezone(UTC).isoformat(timespec="seconds"),
+            "seen_s": round(part.silent_s),
+            "doing": part.doing,
+            "version": part.version,
+        }
+        for part in status.parts
+    ]
+
+
+def parts_view(status: Health, say: Messages) -> list[dict[str, Any]]:
+    """The values that the template of the status page shows."""
+    return [
+        {
+            "role": visible(part.role),
+            "words": say.text(_ROLES[part.role]) if part.role in _ROLES else "",
+            "state": say.text("weboid-status-part-running" if part.is_running else "weboid-status-part-missing"),
+            "is_running": part.is_running,
+            "since": _moment(part, say),
+            "seen": say.text("weboid-status-part-ago", say.duration(round(part.silent_s))),
+            "doing": visible(part.doing),
+        }
+        for part in status.parts
+    ]
+
+
+def part_metrics(status: Health) -> Iterator[Metric]:
+    """The parts for Prometheus: by role, so that no series begins or ends when a process does."""
+    running = GaugeMetricFamily("weboid_parts", "Parts that run.", labels=("role",))
+    missing = GaugeMetricFamily("weboid_parts_missing", "Parts that ended without a word.", labels=("role",))
+    seen = GaugeMetricFamily(
+        "weboid_part_last_seen_seconds",
+        "How long ago the part that was seen last wrote that it lives.",
+        labels=("role",),
+    )
+    began = GaugeMetricFamily(
+        "weboid_part_start_timestamp_seconds", "When the part that began last did so.", labels=("role",)
+    )
+    versions = GaugeMetricFamily("weboid_part_info", "Parts by version.", labels=("role", "version"))
+    for role in sorted({*(role.value for role in PartRole), *(part.role for part in status.parts)}):
+        ours = [part for part in status.parts if part.role == role]
+        running.add_metric((role,), sum(part.is_running for part in ours))
+        missing.add_metric((role,), sum(not part.is_running for part in ours))
+        if ours:
+            seen.add_metric((role,), min(part.silent_s for part in ours))
+            began.add_metric((role,), max(part.since.timestamp() for part in ours))
+        for version in sorted({part.version for part in ours}):
+            versions.add_metric((role, version), sum(part.version == version for part in ours))
+    yield from (running, missing, seen, began, versions)
+
+
+def _moment(part: SeenPart, say: Messages) -> Markup:
+    since = part.since.astimezone(UTC)
+    return Markup('<time datetime="{}"><bdi>{}</bdi></time>').format(
+        since.isoformat(timespec="seconds"), say.moment(since)
+    )
