@@ -49,16 +49,18 @@ class Place:
     started: list[asyncio.subprocess.Process] = field(default_factory=list)
 
     async def start(
-        self, *call: str, before: Sequence[str] = (), terminal: int | None = None
+        self, *call: str, before: Sequence[str] = (), terminal: int | None = None, stdin: int | None = None
     ) -> asyncio.subprocess.Process:
         """Starts ``weboid`` with these words, in a group of its own; `before`: by another program, such as timeout.
 
-        Its input and output are pipes, or a `terminal`.
+        Its input and output are pipes, or a `terminal`; its input another file if `stdin` is one.
         """
+        if stdin is None:
+            stdin = asyncio.subprocess.PIPE if terminal is None else terminal
         process = await asyncio.create_subprocess_exec(
             *(*before, sys.executable),
             *("-m", "weboid", *call),
-            stdin=asyncio.subprocess.PIPE if terminal is None else terminal,
+            stdin=stdin,
             stdout=asyncio.subprocess.PIPE if terminal is None else terminal,
             stderr=asyncio.subprocess.PIPE if terminal is None else terminal,
             env=self._environ(),

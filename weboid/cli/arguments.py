@@ -3,14 +3,14 @@
 One law: input is read as it comes, line by line, so that a million URLs need no more memory than one.
 """
 
-import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from weboid.checking.checker import Checker
 from weboid.checking.online import Online
+from weboid.cli.stdin import lines_of_input
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WMF, Farm, WikiName, api_url, farm_named, parse_wiki_name
 from weboid.net.outbound import Outbound, open_client
@@ -21,20 +21,17 @@ from weboid.wiki.source import WikiSource
 if TYPE_CHECKING:
     from weboid.wiki.toolforge import Replicas
 
-_LONGEST: Final = 100_000
-"""The most characters of a line that are read; a longer line is no URL."""
 
-
-def urls_of(arguments: Sequence[str]) -> Iterator[str]:
-    """The given URLs; ``-`` means the lines of standard input, without empty ones."""
+async def urls_of(arguments: Sequence[str]) -> AsyncGenerator[str, None]:
+    """The given URLs; ``-`` means the lines of standard input, without empty ones; raises WeboidError without one."""
     for argument in arguments:
         if argument != "-":
             yield argument
             continue
-        sys.stdin.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
-        while line := sys.stdin.readline(_LONGEST):
-            if text := line.strip():
-                yield text
+        async with aclosing(lines_of_input()) as lines:
+            async for line in lines:
+                if text := line.strip():
+                    yield text
 
 
 @dataclass(frozen=True, slots=True)

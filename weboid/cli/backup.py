@@ -78,7 +78,7 @@ def command(
                         made.append((file, await make_backup(dsn_of(config), file, runner, day=on_day, show=show)))
 
             stopped = asyncio.Event()
-            with stop_signals(stopped.set):
+            with stop_signals(stopped.set, ends=True):
                 try:
                     await until(stopped, work())
                 except StoreError as error:

@@ -4,8 +4,8 @@ One law: results come in the order of the URLs, and only a limited number of che
 """
 
 import asyncio
-from collections import deque
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -15,6 +15,7 @@ import click
 from weboid.checking.spot_checks import SpotCheck, open_spot_checks
 from weboid.checking.turns import LocalTurns
 from weboid.cli.arguments import online_of
+from weboid.cli.in_order import in_order
 from weboid.cli.process import raise_open_files
 from weboid.config import Config
 from weboid.core.url.classify import UrlClass, classify
@@ -53,7 +54,7 @@ def json_line(check: SpotCheck) -> dict[str, Any]:
 
 
 async def checked(
-    urls: Iterable[str], config: Config, farm: Farm, *, quick: bool = False
+    urls: AsyncGenerator[str, None], config: Config, farm: Farm, *, quick: bool = False
 ) -> AsyncGenerator[SpotCheck, None]:
     """Checks URLs in parallel, at most the configured number at a time, one host's URLs the configured delay apart.
 
@@ -63,16 +64,10 @@ async def checked(
     net = replace(config.net, connections=raise_open_files(config.net.connections))
     online = partial(online_of, config)
     async with open_spot_checks(net, config.crawl, LocalTurns(config.crawl.delay), online) as checks:
-        open_checks: deque[asyncio.Task[SpotCheck]] = deque()
-        try:
-            for url in urls:
-                open_checks.append(asyncio.create_task(checks.check(classify(url, farm), quick=quick)))
-                while len(open_checks) >= net.connections or (open_checks and open_checks[0].done()):
-                    yield await open_checks.popleft()
-                await asyncio.sleep(0)
-            while open_checks:
-                yield await open_checks.popleft()
-        finally:
-            for task in open_checks:
-                task.cancel()
-            await asyncio.gather(*open_checks, return_exceptions=True)
+
+        def check(url: str) -> asyncio.Task[SpotCheck]:
+            return asyncio.create_task(checks.check(classify(url, farm), quick=quick))
+
+        async with aclosing(in_order(urls, check, net.connections)) as lines:
+            async for line in lines:
+                yield line

@@ -46,7 +46,7 @@ async def run_long(
     # Until the store is open a signal cancels the program (stoppable), so that it need not wait for other migrations.
     opening = open_store(config, size=size, part=name, any_form=any_form, stopped=stopped, waits=False)
     async with opening as pool:
-        with stop_signals(stopped.set, tells=True):
+        with stop_signals(stopped.set, tells=True, ends=True):
             return await run_to_its_end(work(LongWork(pool, patience_of(pool, stopped))), stopped, name)
 
 

@@ -2,6 +2,8 @@
 
 import json
 import sys
+from collections.abc import AsyncIterator
+from contextlib import aclosing
 
 import click
 from rich.console import Console
@@ -11,10 +13,11 @@ from rich.text import Text
 from weboid.cli.arguments import urls_of
 from weboid.cli.console import styled
 from weboid.cli.escape import plain
+from weboid.cli.process import run_async
 from weboid.config import Config
 from weboid.core.archive.addresses import stamp_of
 from weboid.core.url.archives import snapshot_of
-from weboid.core.url.classify import classify
+from weboid.core.url.classify import Classified, classify
 from weboid.core.url.farms import farm_named
 from weboid.core.url.urls import Url
 
@@ -27,22 +30,33 @@ from weboid.core.url.urls import Url
 def command(config: Config, urls: tuple[str, ...], as_json: bool, farm: str) -> None:
     """Shows the normal form and the class of URLs. A URL ``-`` means the lines of standard input."""
     owner = farm_named(farm, config.farms)
-    links = (classify(url, owner) for url in urls_of(urls))
-    if as_json:
-        for link in links:
-            line = {
-                "url": link.given.encode(errors="replace").decode(),
-                "normal": str(link.url) if link.url else None,
-                "class": link.kind,
-                "reason": link.reason,
-                "archive": _archive(link.url),
-            }
-            sys.stdout.write(json.dumps(line) + "\n")
-        return
+
+    async def main() -> None:
+        async with aclosing(urls_of(urls)) as given:
+            links = (classify(url, owner) async for url in given)
+            await (_print_json(links) if as_json else _print_table(links))
+
+    run_async(main())
+
+
+async def _print_json(links: AsyncIterator[Classified]) -> None:
+    async for link in links:
+        line = {
+            "url": link.given.encode(errors="replace").decode(),
+            "normal": str(link.url) if link.url else None,
+            "class": link.kind,
+            "reason": link.reason,
+            "archive": _archive(link.url),
+        }
+        sys.stdout.write(json.dumps(line) + "\n")
+        sys.stdout.flush()
+
+
+async def _print_table(links: AsyncIterator[Classified]) -> None:
     table = Table(box=None, pad_edge=False)
     for heading in ("Class", "Reason", "Normal form"):
         table.add_column(heading, overflow="fold")
-    for link in links:
+    async for link in links:
         table.add_row(styled(link.kind), Text(link.reason or ""), Text(plain(link.url or link.given)))
     Console().print(table)
 

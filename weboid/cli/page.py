@@ -9,6 +9,7 @@ from weboid.cli.arguments import named_wiki, open_api
 from weboid.cli.check import show
 from weboid.cli.checking import checked, quick_option
 from weboid.cli.escape import plain
+from weboid.cli.in_order import one_by_one
 from weboid.cli.logs import say
 from weboid.cli.process import run_async
 from weboid.config import Config
@@ -42,7 +43,7 @@ def command(config: Config, wiki: str, page: str, as_json: bool, quick: bool) ->
             raise NotFound(f"{wiki} has no wikitext page {page!r}")
         if not as_json:
             say(_heading(found[0]))
-        async with aclosing(checked(found[0].urls, config, named.farm, quick=quick)) as lines:
+        async with aclosing(checked(one_by_one(found[0].urls), config, named.farm, quick=quick)) as lines:
             return await show(lines, as_json=as_json)
 
     sys.exit(run_async(main()))

@@ -61,7 +61,7 @@ def restore_file(config: Config, file: Path, day: int) -> None:
                     )
 
             stopped = asyncio.Event()
-            with stop_signals(stopped.set):
+            with stop_signals(stopped.set, ends=True):
                 await until_end(stopped, work())
             return done[0] if done else None
 

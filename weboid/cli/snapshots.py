@@ -4,8 +4,7 @@ import asyncio
 import json
 import re
 import sys
-from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
@@ -27,6 +26,7 @@ from weboid.cli.checking import EXIT_NO_NETWORK
 from weboid.cli.console import PartConsole, bar, styled
 from weboid.cli.days import moment_now
 from weboid.cli.escape import plain
+from weboid.cli.in_order import in_order
 from weboid.cli.logs import complain
 from weboid.cli.process import run_async
 from weboid.config import Config
@@ -153,27 +153,21 @@ def command(config: Config, urls: tuple[str, ...], at: datetime | None, as_json:
 
 
 async def _looked_up(
-    client: ArchiveClient, services: tuple[ArchiveService, ...], urls: Iterable[str], at: datetime | None
+    client: ArchiveClient, services: tuple[ArchiveService, ...], urls: AsyncGenerator[str, None], at: datetime | None
 ) -> AsyncGenerator[SnapshotLine, None]:
     """What is found of each URL, in their order; a few are looked up at a time, and none twice."""
-    under_way: deque[asyncio.Task[SnapshotLine]] = deque()
     known: dict[str, asyncio.Task[SnapshotLine]] = {}
-    try:
-        for url in urls:
-            if len(known) >= _REMEMBERED:
-                known.clear()
-            if url not in known:
-                known[url] = asyncio.create_task(_line(client, services, url, at))
-            under_way.append(known[url])
-            while len(under_way) >= _AT_ONCE or (under_way and under_way[0].done()):
-                yield await under_way.popleft()
-            await asyncio.sleep(0)
-        while under_way:
-            yield await under_way.popleft()
-    finally:
-        for task in under_way:
-            task.cancel()
-        await asyncio.gather(*under_way, return_exceptions=True)
+
+    def begin(url: str) -> asyncio.Task[SnapshotLine]:
+        if len(known) >= _REMEMBERED:
+            known.clear()
+        if url not in known:
+            known[url] = asyncio.create_task(_line(client, services, url, at))
+        return known[url]
+
+    async with aclosing(in_order(urls, begin, _AT_ONCE)) as lines:
+        async for line in lines:
+            yield line
 
 
 async def _line(

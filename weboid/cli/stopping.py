@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import time
+from _thread import start_new_thread
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -28,13 +29,14 @@ _TOLD: Final = "stopping; what is under way is written, at most 10 s"
 class StopOrder:
     """What signals to stop do while a block runs, and after it when there was one."""
 
-    def __init__(self, stop: Callable[[], object], tells: bool) -> None:
+    def __init__(self, stop: Callable[[], object], tells: bool, ends: bool) -> None:
         self.kind: int | None = None
         """The first signal, None if none has come."""
         self._since = 0.0
         self._loop = asyncio.get_running_loop()
         self._stop = stop
         self._tells = tells and sys.stderr.isatty()
+        self._ends = ends
         self._terminals = [number for number in (1, 2) if os.isatty(number)]
         self._before = {kind: signal.getsignal(kind) for kind in _KINDS}
 
@@ -58,6 +60,9 @@ class StopOrder:
             self._leave_terminal()
         if self.kind is None:
             self.kind, self._since = kind, time.monotonic()
+            if self._ends:
+                # Not threading.Thread: it takes a lock that the code which this handler interrupts may have.
+                start_new_thread(_end_after_grace, (kind,))
             self._call(self._stop)
             if self._tells:
                 self._call(_tell)
@@ -78,16 +83,22 @@ class StopOrder:
 
 
 @contextmanager
-def stop_signals(stop: Callable[[], object], *, tells: bool = False) -> Iterator[StopOrder]:
+def stop_signals(stop: Callable[[], object], *, tells: bool = False, ends: bool = False) -> Iterator[StopOrder]:
     """Calls `stop` in the running loop on the first signal to stop; one after `GRACE_S` ends the program
-    at once. `tells`: the first one is answered on a terminal.
+    at once. `tells`: the first one is answered on a terminal. `ends`: without another one, too, the process ends
+    `GRACE_S` after the first, with 128 + its number, even if its loop does not turn or its threads do not end.
     """
-    order = StopOrder(stop, tells)
+    order = StopOrder(stop, tells, ends)
     order.heed()
     try:
         yield order
     finally:
         order.close()
+
+
+def _end_after_grace(kind: int) -> None:
+    time.sleep(GRACE_S)
+    os._exit(128 + kind)
 
 
 @contextmanager
@@ -138,7 +149,7 @@ async def stoppable(main: Coroutine[Any, Any, Any]) -> Any:
     """
     task = asyncio.current_task()
     assert task
-    with stop_signals(task.cancel) as order:
+    with stop_signals(task.cancel, ends=True) as order:
         try:
             return await main
         except asyncio.CancelledError:
