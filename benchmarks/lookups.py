@@ -215,7 +215,9 @@ async def open_made_up() -> AsyncIterator[MadeUp]:
         assert process.stdout
         yield MadeUp(f"http://127.0.0.1:{int(await process.stdout.readline())}")
     finally:
-        await process.communicate()  # closes its input, with which it ends
+        assert process.stdin
+        process.stdin.close()  # it ends with its input
+        await process.wait()
 
 
 # The store
