@@ -7,7 +7,7 @@ import random
 import shutil
 import signal
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import suppress
 from itertools import product
 from pathlib import Path
@@ -145,6 +145,15 @@ async def test_ten_signals_at_random_moments_leave_nothing(place: Place) -> None
         shutil.rmtree(place.folder / "data", ignore_errors=True)
 
 
+@pytest.fixture
+def heard_hangups() -> Iterator[None]:
+    """SIGHUP means what it does by default, for programs that are started, too: this run may be under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("heard_hangups")
 async def test_a_terminal_that_closes_stops_in_order_and_is_told_before(place: Place, database: str) -> None:
     ours, theirs = pty.openpty()
     place.environ["WEBOID_DATABASE"] = database
