@@ -30,7 +30,7 @@ from benchmarks.crawl.measure import Client, Figures, Sample, measured
 from benchmarks.crawl.peers import Skipped
 from benchmarks.crawl.server import Server, open_server_process
 from benchmarks.crawl.table import say, show, tell, tell_figures
-from weboid.cli.process import raise_open_files, run_async
+from weboid.cli.processes.process import raise_open_files, run_async
 from weboid.config import NetConfig, load_config
 from weboid.net.dial import open_connector, tls_context
 from weboid.net.dns import Resolver

@@ -30,7 +30,7 @@ import psycopg
 from weboid.archive.lookups.queue_round import QueueRound, QueueTally
 from weboid.archive.service.client import open_archive_client
 from weboid.archive.service.shared_limits import SharedLimiter
-from weboid.cli.process import run_async
+from weboid.cli.processes.process import run_async
 from weboid.config import NetConfig
 from weboid.core.archive.addresses import taken_of
 from weboid.core.archive.outcomes import LookupOutcome

@@ -19,7 +19,7 @@ from benchmarks.content.play import play
 from benchmarks.content.staged import Staged, staged
 from benchmarks.content.table import as_json, tell, wrong_lines
 from benchmarks.worlds.worldfile import MOST_DAYS
-from weboid.cli.console import bar
+from weboid.cli.terminal.console import bar
 from weboid.errors import WeboidError
 
 _WIDTH: Final = 200

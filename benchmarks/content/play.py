@@ -18,8 +18,8 @@ from benchmarks.verdicts.hurry import run_hurried
 from benchmarks.verdicts.stage import open_socket_stage
 from benchmarks.verdicts.year import live, new_database
 from weboid.cli.checking import checked, json_line
-from weboid.cli.in_order import one_by_one
-from weboid.cli.process import run_async
+from weboid.cli.processes.process import run_async
+from weboid.cli.terminal.in_order import one_by_one
 from weboid.core.url.farms import WMFLABS
 
 _ANSWER_S: Final = 30.0

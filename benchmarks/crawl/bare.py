@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 
-from weboid.cli.process import raise_open_files, run_async
+from weboid.cli.processes.process import raise_open_files, run_async
 from weboid.config import load_config
 from weboid.net.exchange import Request
 from weboid.net.outbound import Outbound, open_session

@@ -12,7 +12,7 @@ import sys
 from time import perf_counter
 from typing import Final
 
-from weboid.cli.process import run_async
+from weboid.cli.processes.process import run_async
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.pages.stored_page import find_page
 from weboid.store.urls.url import find_urls

@@ -16,7 +16,7 @@ from typing import Final
 import psycopg
 
 from benchmarks.crawl.machine import used
-from weboid.cli.process import run_async
+from weboid.cli.processes.process import run_async
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import Moment
 from weboid.core.record.policy import DEFAULT

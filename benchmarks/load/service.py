@@ -12,7 +12,7 @@ from typing import Final
 
 from benchmarks.pages.seed import TODAY, World
 from benchmarks.pages.service import InProcess, made
-from weboid.cli.process import run_async
+from weboid.cli.processes.process import run_async
 from weboid.config import load_config
 from weboid.store.db.pool import open_pool
 from weboid.store.pages.wiki import StoredWiki

@@ -15,7 +15,7 @@ from typing import Final
 from aiohttp import web
 
 from benchmarks.pages.seed import LINKS_A_PAGE, TODAY, World
-from weboid.cli.process import run_async
+from weboid.cli.processes.process import run_async
 from weboid.config import load_config
 from weboid.core.wikitext.titles import Namespace
 from weboid.errors import SourceError, TooManyLinks

@@ -21,8 +21,8 @@ from benchmarks.verdicts.worth import tell_worth, worth_as_json, worths_of
 from benchmarks.verdicts.year import daily_as_json, live, new_database
 from benchmarks.worlds.worldfile import WorldFile, read_world
 from benchmarks.worlds.worldwords import WorldError
-from weboid.cli.console import bar
-from weboid.cli.process import run_async
+from weboid.cli.processes.process import run_async
+from weboid.cli.terminal.console import bar
 from weboid.errors import WeboidError
 
 

@@ -26,8 +26,8 @@ from benchmarks.worlds.sight import Sight
 from benchmarks.worlds.worldfile import WorldFile
 from weboid.central.lending import OneTransaction
 from weboid.central.on_store import StoreDays
-from weboid.cli.crawl import crawl
-from weboid.cli.stopping import stop_signals
+from weboid.cli.crawl import CrawlOptions, crawl
+from weboid.cli.processes.stopping import stop_signals
 from weboid.core.record.moment import Moment
 from weboid.core.record.reasons import Reason
 from weboid.core.url.farms import WMFLABS
@@ -194,10 +194,12 @@ async def _crawled(pool: Pool, stage: Stage, told: int) -> tuple[bool, bool]:
             stage.config,
             pool,
             lambda: Moment(FIRST_DAY + told),
-            once=True,
-            console=Console(quiet=True),
-            open_outbound=stage.open_outbound,
-            open_turns=stage.open_turns,
+            CrawlOptions(
+                once=True,
+                console=Console(quiet=True),
+                open_outbound=stage.open_outbound,
+                open_turns=stage.open_turns,
+            ),
         )
     except WeboidError as error:
         if "cut off" not in str(error):

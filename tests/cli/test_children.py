@@ -10,11 +10,11 @@ from contextlib import asynccontextmanager
 import pytest
 from support.processes import is_running
 
-from weboid.cli.children import Child, Keeper, start_child
+from weboid.cli.processes.children import Child, Keeper, start_child
 
 CHILD = """
 import signal, sys, time
-from weboid.cli.line import ParentLine
+from weboid.cli.processes.line import ParentLine
 line = ParentLine(int(sys.argv[1].removeprefix("--line=")))
 line.watch()
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
@@ -28,7 +28,7 @@ time.sleep(60)
 """
 PARENT = f"""
 import asyncio, sys
-from weboid.cli.children import start_child
+from weboid.cli.processes.children import start_child
 async def main():
     child = await start_child([sys.executable, "-c", {CHILD!r}], ["-1"], {{}})
     await child.ready

@@ -19,7 +19,7 @@ from support.stored import WikiInStore, key, open_wiki
 
 from weboid.central.lending import OneTransaction
 from weboid.central.on_store import StoreDays
-from weboid.cli.crawl import crawl
+from weboid.cli.crawl import CrawlOptions, crawl
 from weboid.config import Config, CrawlConfig, load_config
 from weboid.core.record.days import day_of
 from weboid.core.record.moment import Moment
@@ -58,7 +58,7 @@ async def test_one_call_checks_the_links_that_are_due_and_the_suggestions(databa
         await wiki.take_in({2: URLS}, 1_000)
         await suggest(wiki, URLS[0], site.url("/new"))
         await suggest(wiki, URLS[1], site.url("/gone"))
-        await crawl(config_of(), wiki.pool, lambda: Moment(100), once=True, console=Console(file=StringIO()))
+        await crawl(config_of(), wiki.pool, lambda: Moment(100), CrawlOptions(True, Console(file=StringIO())))
         assert await asked(wiki, URLS[0]) == (100, True)
         assert await asked(wiki, URLS[1]) == (100, False)
         assert (await wiki.known(site.url("/link"))).record.checked == 100
@@ -82,12 +82,12 @@ async def test_a_crawler_that_is_late_itself_concludes_nothing_from_silence_and_
     ):
         config, console = config_of(), Console(file=StringIO())
         keep_busy()
-        await crawl(config, wiki.pool, lambda: Moment(100), once=True, console=console)
+        await crawl(config, wiki.pool, lambda: Moment(100), CrawlOptions(True, console))
         busy[0].cancel()
         silent = (await wiki.known(site.url("/"))).record
         assert (silent.history, silent.streak.strikes) == ((), 0)
         assert (await wiki.finding(other.url("/fine"))).verdict is Verdict.WORKING
-        await crawl(config, wiki.pool, lambda: Moment(101), once=True, console=console)
+        await crawl(config, wiki.pool, lambda: Moment(101), CrawlOptions(True, console))
         assert (await wiki.known(site.url("/"))).record.streak.strikes == 1
 
 
@@ -111,7 +111,7 @@ async def test_a_hoster_that_hangs_up_on_us_alone_kills_no_link(database: str) -
         raised: dict[int, list[str]] = {}
         for day in (100, *range(107, 132)):
             blocks = 107 <= day <= 123
-            await crawl(config, wiki.pool, partial(Moment, day), once=True, console=console, confirmed=day == 107)
+            await crawl(config, wiki.pool, partial(Moment, day), CrawlOptions(True, console, confirmed=day == 107))
             async with wiki.pool.connection() as conn:
                 raised[day] = [alarm.subject for alarm in await list_alarms(conn)]
             assert Verdict.DEAD not in {(await wiki.finding(url)).verdict for url in urls}
@@ -135,13 +135,13 @@ async def test_a_pause_of_five_days_is_confirmed_by_the_dates_of_other_hosts(
         wiki = await stack.enter_async_context(open_wiki(database, {1: urls}))
         today = day_of(datetime.now(UTC))
         console = Console(file=StringIO())
-        await crawl(config_of(), wiki.pool, lambda: Moment(today - 5), once=True, console=console)
+        await crawl(config_of(), wiki.pool, lambda: Moment(today - 5), CrawlOptions(True, console))
         await wiki.take_in({2: [sites[0].url("/new")]}, today)
         if is_confirmed:
-            await crawl(config_of(), wiki.pool, None, once=True, console=console)
+            await crawl(config_of(), wiki.pool, None, CrawlOptions(True, console))
         else:
             with pytest.raises(DayRefused):
-                await crawl(config_of(), wiki.pool, None, once=True, console=console)
+                await crawl(config_of(), wiki.pool, None, CrawlOptions(True, console))
         checked = (await wiki.known(sites[0].url("/new"))).record.checked
         assert checked in ((today, today + 1) if is_confirmed else (None,))
 
@@ -149,12 +149,12 @@ async def test_a_pause_of_five_days_is_confirmed_by_the_dates_of_other_hosts(
 async def test_a_crawler_that_runs_for_good_waits_for_the_day_to_be_right(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weboid.cli.crawl._CUT_OFF_S", 0.05)
+    monkeypatch.setattr("weboid.cli.crawler._CUT_OFF_S", 0.05)
     async with serve(lambda _: reply(200)) as site, open_wiki(database, {1: [site.url("/link")]}) as wiki:
         await WorkerDay(StoreDays(wiki.pool), lambda: Moment(50)).require()
         told = StringIO()
         running = asyncio.create_task(
-            crawl(config_of(), wiki.pool, lambda: Moment(100), once=False, console=Console(file=told, soft_wrap=True))
+            crawl(config_of(), wiki.pool, lambda: Moment(100), CrawlOptions(False, Console(file=told, soft_wrap=True)))
         )
         try:
             async with asyncio.timeout(LIMIT_S):

@@ -10,7 +10,7 @@ from psycopg.conninfo import make_conninfo
 from support.database_proxy import open_database_proxy
 from support.failover import set_read_only
 
-from weboid.cli.database import open_store
+from weboid.cli.processes.database import open_store
 from weboid.config import Config, load_config
 from weboid.errors import StoreAway, StoreError
 from weboid.store.db.pool import Pool
@@ -23,7 +23,7 @@ def _config(database: str, folder: Path) -> Config:
 
 
 def _told(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [record.getMessage() for record in caplog.records if record.name == "weboid.cli.database"]
+    return [record.getMessage() for record in caplog.records if record.name == "weboid.cli.processes.database"]
 
 
 async def _until_told(caplog: pytest.LogCaptureFixture, words: str) -> None:
@@ -107,7 +107,7 @@ async def test_a_start_that_must_write_waits_until_it_can_and_says_why(
 async def test_after_a_stop_nobody_waits_long_for_a_database_that_is_away(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weboid.cli.database.LAST_AWAY_S", 0.2)
+    monkeypatch.setattr("weboid.cli.processes.database.LAST_AWAY_S", 0.2)
     stopped = asyncio.Event()
 
     async def ask(pool: Pool, wait_s: float) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from weboid.cli import database
-from weboid.cli.database import open_store
+from weboid.cli.processes import database
+from weboid.cli.processes.database import open_store
 from weboid.config import load_config
 from weboid.errors import StoreAway, StoreError
 from weboid.store.embedded.folder import Folder

@@ -19,8 +19,8 @@ from support.misbehaving import reply, serve
 from support.ports import free_port
 from support.sseserver import open_event_server
 
-from weboid.cli.console import PartConsole, bar
-from weboid.cli.logs import JsonLines, LogForm, TextLines, begin_log, is_json, say
+from weboid.cli.terminal.console import PartConsole, bar
+from weboid.cli.terminal.logs import JsonLines, LogForm, TextLines, begin_log, is_json, say
 from weboid.demo.world import Code, Host, Page, Spell, World
 
 WORLD = World({"site.demo": Host(paths={"/a": (Spell(0, Page()),), "/gone": (Spell(0, Code(404)),)})})
@@ -29,7 +29,7 @@ HOSTILE = "a\r\n2026-01-01T00:00:00.000Z ERROR weboid: forged\x1b[2J\u202eb\u202
 _DAY_NUMBER = re.compile(r"\bday \d{1,5}(?![-\d])")
 _PRINTING = """
 import threading, warnings
-from weboid.cli.logs import LogForm, begin_log
+from weboid.cli.terminal.logs import LogForm, begin_log
 
 class Ending:
     def __del__(self):

@@ -14,7 +14,7 @@ from support.commands import Place
 from support.database_proxy import open_database_proxy
 from support.ports import free_port
 
-from weboid.cli.console import PartConsole, bar
+from weboid.cli.terminal.console import PartConsole, bar
 
 LIMIT_S = 30
 

@@ -10,9 +10,9 @@ from typing import Any, Final
 import psycopg
 import pytest
 
-from weboid.cli import part as part_module
-from weboid.cli.part import open_part
-from weboid.cli.process import host_name, machine
+from weboid.cli.processes import part as part_module
+from weboid.cli.processes.part import open_part
+from weboid.cli.processes.process import host_name, machine
 from weboid.config import Config, load_config
 from weboid.store.schedule.part import PartRole
 

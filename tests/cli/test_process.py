@@ -13,7 +13,7 @@ def getpwuid(uid):
 pwd.getpwuid = getpwuid
 
 import asyncssh
-from weboid.cli.process import run_async
+from weboid.cli.processes.process import run_async
 
 async def main():
     asyncssh.SSHClientConnectionOptions(username="anonymous", config=None)
@@ -22,7 +22,7 @@ run_async(main())
 """
 
 
-_LIMITED = "from weboid.cli.process import raise_open_files; print(raise_open_files(1000))"
+_LIMITED = "from weboid.cli.processes.process import raise_open_files; print(raise_open_files(1000))"
 
 
 def test_libraries_find_a_name_of_whoever_runs_it_where_the_user_id_has_none() -> None:

@@ -21,8 +21,8 @@ import pytest
 import uvloop
 from support.commands import Place, open_web_place
 
-from weboid.cli.stdin import LONGEST, read_lines
-from weboid.cli.stopping import GRACE_S
+from weboid.cli.processes.stopping import GRACE_S
+from weboid.cli.terminal.stdin import LONGEST, read_lines
 from weboid.demo.world import World
 
 LIMIT_S = 30.0
@@ -239,8 +239,8 @@ def test_a_terminal_that_goes_away_is_the_end(run: Run) -> None:
 
 HELD_UP = """
 import asyncio, sys, threading, time
-import weboid.cli.stopping as stopping
-from weboid.cli.process import run_async
+import weboid.cli.processes.stopping as stopping
+from weboid.cli.processes.process import run_async
 
 stopping.GRACE_S = 0.5
 

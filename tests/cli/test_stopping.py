@@ -19,7 +19,7 @@ from support.ports import free_port
 from support.processes import assert_nothing_is_left, children
 from support.repeats import TIMES, thorough
 
-from weboid.cli.stopping import until
+from weboid.cli.processes.stopping import until
 
 LIMIT_S = 60
 BOTH = (signal.SIGTERM, signal.SIGINT)
@@ -195,7 +195,7 @@ def _read_until(terminal: int, words: bytes) -> bytes:
 
 HELD_UP = """
 import asyncio
-import weboid.cli.stopping as stopping
+import weboid.cli.processes.stopping as stopping
 
 stopping.GRACE_S = 0.5
 

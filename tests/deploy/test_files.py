@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from weboid.cli import main
-from weboid.cli.stopping import GRACE_S
+from weboid.cli.processes.stopping import GRACE_S
 from weboid.store.embedded import postmaster
 from weboid.store.schedule.part import PartRole
 from weboid.web.http.source_archive import ASSETS, SHIPPED, STAMP

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from weboid.cli.stopping import until
+from weboid.cli.processes.stopping import until
 from weboid.mechanism import cancelling
 from weboid.mechanism.background import in_background
 

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 from support.commands import open_place
 
-from weboid.cli.crawl import crawl
+from weboid.cli.crawl import CrawlOptions, crawl
 from weboid.config import load_config
 from weboid.core.record.moment import Moment
 from weboid.demo.world import Code, Host, Page, Spell, World
@@ -56,13 +56,13 @@ async def test_a_far_step_is_refused_and_nothing_is_asked_or_written_until_it_is
         asked = len(place.web.requests)
         config = load_config(None, place.environ, data=tmp_path)
         async with open_pool(database, size=2, part="test") as pool:
-            jumped = partial(crawl, config, pool, lambda: Moment(420), once=True, console=Console(quiet=True))
+            jumped = partial(crawl, config, pool, lambda: Moment(420))
             with pytest.raises(DayRefused, match="weboid crawl --once --confirm-day"):
-                await jumped()
+                await jumped(CrawlOptions(True, Console(quiet=True)))
             assert len(place.web.requests) == asked
             assert [(await place.run("show", "--json", place.web.located(url))).out for url in URLS] == before
             assert "alarm clock, since 2018-02-05" in (await place.run("maintain", "--day", "420")).err
             place.day = 420
-            await jumped(confirmed=True)
+            await jumped(CrawlOptions(True, Console(quiet=True), confirmed=True))
         assert len(place.web.requests) > asked
         assert "alarm clock" not in (await place.run("maintain", "--day", "420")).err

@@ -1,6 +1,7 @@
 """The simulated mode: every request ends as it does over sockets, and so does a whole life."""
 
 import json
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -10,7 +11,7 @@ from benchmarks.verdicts.looks import BROWSER, Look, Looks, Visitor
 from benchmarks.verdicts.stage import FIRST_DAY
 from benchmarks.verdicts.year import Year, daily_as_json, live, new_database
 from benchmarks.worlds.worldfile import WorldFile, world_in
-from weboid.cli.crawl import crawl
+from weboid.cli.crawl import CrawlOptions, crawl
 from weboid.core.record.reasons import Reason
 from weboid.errors import DayRefused
 
@@ -201,12 +202,12 @@ async def test_what_befalls_our_machine_is_lived_through(monkeypatch: pytest.Mon
     given: list[int] = []
     confirmed: list[int] = []
 
-    async def noted(config: Any, pool: Any, now: Any, **how: Any) -> bool:
+    async def noted(config: Any, pool: Any, now: Any, options: CrawlOptions) -> bool:
         day = now().day - FIRST_DAY
         given.append(day)
         if day == 27 or (day == 9 and not confirmed):
             raise DayRefused("this day jumps")
-        return await crawl(config, pool, now, confirmed=True, **how)
+        return await crawl(config, pool, now, replace(options, confirmed=True))
 
     async def confirm(pool: Any, day: int) -> None:
         confirmed.append(day - FIRST_DAY)

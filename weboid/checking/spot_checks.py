@@ -6,6 +6,7 @@ In which order URLs are checked, and how many at a time, is the caller's matter;
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Final
 
 from weboid.checking.checker import Checker
 from weboid.checking.connectivity import Connectivity
@@ -20,6 +21,9 @@ from weboid.core.url.classify import Classified, UrlClass
 from weboid.core.url.hosts import registrable_domain
 from weboid.net.outbound import Outbound, open_session
 
+NO_NETWORK: Final = "no-network"
+"""The reason where nothing can be said, since our own connection is down (C-16)."""
+
 
 @dataclass(frozen=True, slots=True)
 class SpotCheck:
@@ -32,6 +36,13 @@ class SpotCheck:
     signals: tuple[str, ...] = ()
     no_network: str | None = None
     """Why nothing can be said of any link: our own connection is down (C-16)."""
+
+    @property
+    def reason(self) -> str | None:
+        """The word of the reason of its outcome, or why the URL has none; None where nothing is to be said."""
+        if self.seen:
+            return self.seen.reason.word
+        return NO_NETWORK if self.no_network else self.link.reason
 
 
 class SpotChecks:

@@ -14,9 +14,9 @@ from typing import Final
 import click
 
 from weboid import __version__
-from weboid.cli.line import take_line
-from weboid.cli.logs import FORM_VARIABLE, LogForm, begin_log, chosen_form, complain, is_json
-from weboid.cli.process import from_environment
+from weboid.cli.processes.line import take_line
+from weboid.cli.processes.process import from_environment
+from weboid.cli.terminal.logs import FORM_VARIABLE, LogForm, begin_log, chosen_form, complain, is_json
 from weboid.config import load_config
 from weboid.errors import ConfigError, WeboidError
 

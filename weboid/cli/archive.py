@@ -16,10 +16,10 @@ from weboid.archive.service.replays import Replays
 from weboid.archive.service.shared_limits import SharedLimiter
 from weboid.archive.visits.copy_rounds import CopyRounds
 from weboid.archive.visits.suggestions import SuggestedCopies
-from weboid.cli.console import PartConsole, bar
 from weboid.cli.days import clock, day_option, moments
-from weboid.cli.part import open_part
-from weboid.cli.process import run_async
+from weboid.cli.processes.part import open_part
+from weboid.cli.processes.process import run_async
+from weboid.cli.terminal.console import PartConsole, bar
 from weboid.config import Config
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.record.moment import Moment

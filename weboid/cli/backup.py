@@ -10,14 +10,14 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from weboid.cli.console import PartConsole
-from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option
-from weboid.cli.escape import plain
-from weboid.cli.logs import complain, is_json
 from weboid.cli.point_in_time import take_base_backup
-from weboid.cli.process import run_async
-from weboid.cli.stopping import stop_signals, until
+from weboid.cli.processes.database import open_store
+from weboid.cli.processes.process import run_async
+from weboid.cli.processes.stopping import stop_signals, until
+from weboid.cli.terminal.console import PartConsole
+from weboid.cli.terminal.escape import plain
+from weboid.cli.terminal.logs import complain, is_json
 from weboid.config import Config
 from weboid.errors import StoreError
 from weboid.store.backup.client_programs import Runner

@@ -8,11 +8,11 @@ from contextlib import aclosing
 import click
 
 from weboid.checking.spot_checks import SpotCheck
-from weboid.cli.arguments import urls_of
 from weboid.cli.checking import EXIT_NO_NETWORK, checked, json_line, quick_option
-from weboid.cli.console import check_table
-from weboid.cli.logs import complain
-from weboid.cli.process import run_async
+from weboid.cli.processes.process import run_async
+from weboid.cli.terminal.arguments import urls_of
+from weboid.cli.terminal.console import check_table
+from weboid.cli.terminal.logs import complain
 from weboid.config import Config
 from weboid.core.url.farms import farm_named
 

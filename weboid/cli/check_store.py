@@ -8,11 +8,11 @@ from functools import partial
 import click
 from rich.console import Console
 
-from weboid.cli.console import PartConsole, bar
 from weboid.cli.days import clock, day_option
-from weboid.cli.escape import plain
-from weboid.cli.longwork import LongWork, run_long
-from weboid.cli.process import run_async
+from weboid.cli.processes.longwork import LongWork, run_long
+from weboid.cli.processes.process import run_async
+from weboid.cli.terminal.console import PartConsole, bar
+from weboid.cli.terminal.escape import plain
 from weboid.config import Config
 from weboid.errors import StoreError
 from weboid.maintain.consistency import WHOLE, Consistency, Show, check_store, record_outcome

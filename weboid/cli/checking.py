@@ -14,18 +14,16 @@ import click
 
 from weboid.checking.spot_checks import SpotCheck, open_spot_checks
 from weboid.checking.turns import LocalTurns
-from weboid.cli.arguments import online_of
-from weboid.cli.in_order import in_order
-from weboid.cli.process import raise_open_files
+from weboid.cli.processes.process import raise_open_files
+from weboid.cli.terminal.arguments import online_of
+from weboid.cli.terminal.in_order import in_order
 from weboid.config import Config
 from weboid.core.url.classify import UrlClass, classify
 from weboid.core.url.display import unicode_host
 from weboid.core.url.farms import Farm
 
-NO_NETWORK: Final = "no-network"
-"""The reason of a line where nothing can be said, since our own connection is down (C-16)."""
 EXIT_NO_NETWORK: Final = 3
-"""The exit status where that is so."""
+"""The exit status where our own connection is down, so that nothing can be said (C-16)."""
 
 quick_option = click.option("--quick", is_flag=True, help="Headers only: soft 404s, parked pages and the like pass.")
 
@@ -33,7 +31,6 @@ quick_option = click.option("--quick", is_flag=True, help="Headers only: soft 40
 def json_line(check: SpotCheck) -> dict[str, Any]:
     """The line of ``weboid check --json``; all values of an answer are null if the URL was not checked."""
     answer, seen = check.answer, check.seen
-    reason = seen.reason.word if seen else NO_NETWORK if check.no_network else check.link.reason
     line: dict[str, Any] = {
         "url": check.link.given.encode(errors="replace").decode(),
         "normal": str(check.link.url) if check.link.url else None,
@@ -42,7 +39,7 @@ def json_line(check: SpotCheck) -> dict[str, Any]:
         "status": int(seen.status) if seen else 128 if check.link.kind is UrlClass.INVALID else None,
         "http": seen.http or None if seen else None,
         "outcome": seen.outcome if seen else None,
-        "reason": reason,
+        "reason": check.reason,
         "signals": list(check.signals) if seen else None,
         "final": answer.final if answer else None,
         "hops": len(answer.hops) if answer else None,

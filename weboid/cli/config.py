@@ -6,8 +6,8 @@ from typing import Final
 
 import click
 
-from weboid.cli.escape import plain
-from weboid.cli.logs import complain
+from weboid.cli.terminal.escape import plain
+from weboid.cli.terminal.logs import complain
 from weboid.cli.watched import titled_page
 from weboid.config import ConfigReading, effective_lines, read_config, sample
 from weboid.errors import ConfigError

@@ -12,13 +12,13 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from weboid.cli.console import bar
-from weboid.cli.database import open_store
 from weboid.cli.days import today
 from weboid.cli.passes import told
-from weboid.cli.process import run_async
+from weboid.cli.processes.database import open_store
+from weboid.cli.processes.process import run_async
+from weboid.cli.processes.stopping import stop_signals
 from weboid.cli.serve import serving
-from weboid.cli.stopping import stop_signals
+from weboid.cli.terminal.console import bar
 from weboid.config import Config, PeopleConfig
 from weboid.core.url.farms import parse_wiki_name
 from weboid.demo.articles import LOST_PAGES

@@ -10,14 +10,14 @@ from functools import partial
 import click
 from rich.console import Console
 
-from weboid.cli.arguments import how_to_watch, named_wiki, open_source
-from weboid.cli.console import PartConsole, progress_on
 from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.lists import record_named
-from weboid.cli.longwork import patience_of
-from weboid.cli.part import RunningPart, open_part
-from weboid.cli.process import run_async
-from weboid.cli.stopping import until
+from weboid.cli.processes.longwork import patience_of
+from weboid.cli.processes.part import RunningPart, open_part
+from weboid.cli.processes.process import run_async
+from weboid.cli.processes.stopping import until
+from weboid.cli.terminal.arguments import how_to_watch, named_wiki, open_source
+from weboid.cli.terminal.console import PartConsole, progress_on
 from weboid.cli.watched import watching
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WMF

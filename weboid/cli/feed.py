@@ -7,14 +7,14 @@ from pathlib import Path
 
 import click
 
-from weboid.cli.arguments import named_wiki
-from weboid.cli.console import PartConsole, bar
 from weboid.cli.days import clock, day_option
 from weboid.cli.events import command as events
-from weboid.cli.longwork import LongWork, run_long
 from weboid.cli.passes import changes
 from weboid.cli.passes import command as page_pass
-from weboid.cli.process import run_async
+from weboid.cli.processes.longwork import LongWork, run_long
+from weboid.cli.processes.process import run_async
+from weboid.cli.terminal.arguments import named_wiki
+from weboid.cli.terminal.console import PartConsole, bar
 from weboid.cli.watched import command as watched
 from weboid.cli.wikis import command as wikis
 from weboid.config import Config

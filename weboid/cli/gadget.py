@@ -9,9 +9,9 @@ import click
 
 from weboid import __version__
 from weboid.assets import asset
-from weboid.cli.arguments import named_wiki
-from weboid.cli.escape import plain
-from weboid.cli.process import from_environment, run_async
+from weboid.cli.processes.process import from_environment, run_async
+from weboid.cli.terminal.arguments import named_wiki
+from weboid.cli.terminal.escape import plain
 from weboid.config import Config
 from weboid.errors import ConfigError
 from weboid.net.outbound import open_client

@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from weboid.cli.process import host_name, run_async
+from weboid.cli.processes.process import host_name, run_async
 from weboid.config import Config
 from weboid.errors import StoreAway
 from weboid.store.db.pool import open_pool

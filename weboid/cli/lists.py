@@ -9,7 +9,7 @@ from functools import partial
 
 from rich.console import Console
 
-from weboid.cli.arguments import named_wiki
+from weboid.cli.terminal.arguments import named_wiki
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WikiName, farm_named
 from weboid.errors import SourceError

@@ -12,14 +12,14 @@ from rich.console import Console
 
 from weboid.cli.backup import dsn_of, runner_of, transfer
 from weboid.cli.check_store import print_breaches, progress
-from weboid.cli.console import PartConsole, bar
 from weboid.cli.days import clock, day_option, moment_now
-from weboid.cli.longwork import patience_of, run_to_its_end
-from weboid.cli.part import RunningPart, open_part
 from weboid.cli.point_in_time import wal_folder
-from weboid.cli.process import run_async
+from weboid.cli.processes.longwork import patience_of, run_to_its_end
+from weboid.cli.processes.part import RunningPart, open_part
+from weboid.cli.processes.process import run_async
+from weboid.cli.processes.stopping import until
 from weboid.cli.settings import refresh_all_settings
-from weboid.cli.stopping import until
+from weboid.cli.terminal.console import PartConsole, bar
 from weboid.cli.watched import with_watched
 from weboid.config import Config
 from weboid.core.record.days import iso

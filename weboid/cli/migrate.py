@@ -2,8 +2,8 @@
 
 import click
 
-from weboid.cli.database import open_store
-from weboid.cli.process import run_async
+from weboid.cli.processes.database import open_store
+from weboid.cli.processes.process import run_async
 from weboid.config import Config
 
 

@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from weboid.cli.arguments import urls_of
-from weboid.cli.console import styled
-from weboid.cli.escape import plain
-from weboid.cli.process import run_async
+from weboid.cli.processes.process import run_async
+from weboid.cli.terminal.arguments import urls_of
+from weboid.cli.terminal.console import styled
+from weboid.cli.terminal.escape import plain
 from weboid.config import Config
 from weboid.core.archive.addresses import stamp_of
 from weboid.core.url.archives import snapshot_of

@@ -5,13 +5,13 @@ from contextlib import aclosing
 
 import click
 
-from weboid.cli.arguments import named_wiki, open_api
 from weboid.cli.check import show
 from weboid.cli.checking import checked, quick_option
-from weboid.cli.escape import plain
-from weboid.cli.in_order import one_by_one
-from weboid.cli.logs import say
-from weboid.cli.process import run_async
+from weboid.cli.processes.process import run_async
+from weboid.cli.terminal.arguments import named_wiki, open_api
+from weboid.cli.terminal.escape import plain
+from weboid.cli.terminal.in_order import one_by_one
+from weboid.cli.terminal.logs import say
 from weboid.config import Config
 from weboid.errors import NotFound
 from weboid.wiki.action import ApiPatience

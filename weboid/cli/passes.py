@@ -9,15 +9,15 @@ import click
 from rich.console import Console
 
 from weboid.cli import READ_CONFIG
-from weboid.cli.arguments import how_to_watch, named_wiki, open_source
-from weboid.cli.console import PartConsole, bar
 from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.events import followed_wiki, reread_wikis
 from weboid.cli.lists import record_named, refresh_lists
-from weboid.cli.longwork import patience_of
-from weboid.cli.part import open_part
-from weboid.cli.process import run_async
-from weboid.cli.stopping import until
+from weboid.cli.processes.longwork import patience_of
+from weboid.cli.processes.part import open_part
+from weboid.cli.processes.process import run_async
+from weboid.cli.processes.stopping import until
+from weboid.cli.terminal.arguments import how_to_watch, named_wiki, open_source
+from weboid.cli.terminal.console import PartConsole, bar
 from weboid.cli.watched import with_watched
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WikiName

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
-from weboid.cli.database import open_store
 from weboid.cli.days import moment_now
-from weboid.cli.escape import plain
-from weboid.cli.logs import complain, say
-from weboid.cli.process import run_async
-from weboid.cli.stopping import ended_by_signals
+from weboid.cli.processes.database import open_store
+from weboid.cli.processes.process import run_async
+from weboid.cli.processes.stopping import ended_by_signals
+from weboid.cli.terminal.escape import plain
+from weboid.cli.terminal.logs import complain, say
 from weboid.config import Config, EmbeddedConfig
 from weboid.core.record.days import day_of
 from weboid.errors import StoreError

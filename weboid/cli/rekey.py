@@ -2,10 +2,10 @@
 
 import click
 
-from weboid.cli.console import PartConsole, bar
 from weboid.cli.days import clock, day_option
-from weboid.cli.longwork import LongWork, run_long
-from weboid.cli.process import run_async
+from weboid.cli.processes.longwork import LongWork, run_long
+from weboid.cli.processes.process import run_async
+from weboid.cli.terminal.console import PartConsole, bar
 from weboid.config import Config
 from weboid.store.db.key_scheme import has_scheme
 from weboid.store.upkeep.rekey import Rekeyed, count_urls, rekey

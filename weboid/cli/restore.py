@@ -7,14 +7,14 @@ from pathlib import Path
 import click
 
 from weboid.cli.backup import STOPPED, runner_of, transfer
-from weboid.cli.console import PartConsole
-from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option
-from weboid.cli.logs import complain
 from weboid.cli.point_in_time import InstantType, restore_moment
-from weboid.cli.process import run_async
-from weboid.cli.stopping import stop_signals
-from weboid.cli.stopping import until as until_end
+from weboid.cli.processes.database import open_store
+from weboid.cli.processes.process import run_async
+from weboid.cli.processes.stopping import stop_signals
+from weboid.cli.processes.stopping import until as until_end
+from weboid.cli.terminal.console import PartConsole
+from weboid.cli.terminal.logs import complain
 from weboid.config import Config
 from weboid.core.record.days import iso
 from weboid.core.url.keys import SUFFIX_VERSION

@@ -18,16 +18,16 @@ from typing import Any
 import aiohttp
 import click
 
-from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option
-from weboid.cli.line import parent_line
-from weboid.cli.logs import say
-from weboid.cli.meanwhile import answering_meanwhile
-from weboid.cli.part import open_part, tell_alive, tell_ready
-from weboid.cli.process import add_to_environment, own_call, raise_open_files, run_async
-from weboid.cli.stopping import stop_signals, until
+from weboid.cli.processes.database import open_store
+from weboid.cli.processes.line import parent_line
+from weboid.cli.processes.meanwhile import answering_meanwhile
+from weboid.cli.processes.part import open_part, tell_alive, tell_ready
+from weboid.cli.processes.process import add_to_environment, own_call, raise_open_files, run_async
+from weboid.cli.processes.stopping import stop_signals, until
+from weboid.cli.processes.workers import Inherited, Workers
+from weboid.cli.terminal.logs import say
 from weboid.cli.watched import with_stored
-from weboid.cli.workers import Inherited, Workers
 from weboid.config import MOST_WORKERS, Config
 from weboid.core.url.farms import WMF, api_url
 from weboid.errors import WeboidError

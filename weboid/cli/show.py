@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from weboid.cli.console import styled
-from weboid.cli.database import open_store
-from weboid.cli.escape import host_line, plain
-from weboid.cli.process import run_async
+from weboid.cli.processes.database import open_store
+from weboid.cli.processes.process import run_async
+from weboid.cli.terminal.console import styled
+from weboid.cli.terminal.escape import host_line, plain
 from weboid.config import Config
 from weboid.core.record.days import iso
 from weboid.core.url.classify import classify

@@ -21,14 +21,14 @@ from weboid.archive.service.client import ArchiveClient, open_archive_client
 from weboid.archive.service.limits import LocalLimiter
 from weboid.checking.checker import Checker
 from weboid.checking.turns import LocalTurns
-from weboid.cli.arguments import online_of, urls_of
 from weboid.cli.checking import EXIT_NO_NETWORK
-from weboid.cli.console import PartConsole, bar, styled
 from weboid.cli.days import moment_now
-from weboid.cli.escape import plain
-from weboid.cli.in_order import in_order
-from weboid.cli.logs import complain
-from weboid.cli.process import run_async
+from weboid.cli.processes.process import run_async
+from weboid.cli.terminal.arguments import online_of, urls_of
+from weboid.cli.terminal.console import PartConsole, bar, styled
+from weboid.cli.terminal.escape import plain
+from weboid.cli.terminal.in_order import in_order
+from weboid.cli.terminal.logs import complain
 from weboid.config import Config
 from weboid.core.archive.choice import Wish
 from weboid.core.archive.services import ArchiveService, playing

@@ -1,7 +1,7 @@
 """``weboid up``: database, feed, events, crawl, archive, web, maintenance as processes of one group, until stopped.
 
-How each is kept running is in ``cli/children``. One law: however this process ends, no part and no embedded server is
-left: the parts end with their lines, the server by the last of them or by its guard.
+How each is kept running is in ``processes/children``. One law: however this process ends, no part and no embedded
+server is left: the parts end with their lines, the server by the last of them or by its guard.
 """
 
 import asyncio
@@ -13,11 +13,11 @@ from functools import partial
 import click
 
 from weboid.archive.saving.saving_round import require_save_keys
-from weboid.cli.arguments import how_to_watch
-from weboid.cli.children import Child, Keeper, start_child
-from weboid.cli.logs import say
-from weboid.cli.part import RunningPart, open_part
-from weboid.cli.process import own_call, run_async
+from weboid.cli.processes.children import Child, Keeper, start_child
+from weboid.cli.processes.part import RunningPart, open_part
+from weboid.cli.processes.process import own_call, run_async
+from weboid.cli.terminal.arguments import how_to_watch
+from weboid.cli.terminal.logs import say
 from weboid.config import Config
 from weboid.core.url.farms import WMF
 from weboid.store.embedded.guard import open_guard

@@ -6,9 +6,9 @@ from pathlib import Path
 import click
 
 from weboid.cli.days import clock, day_option
-from weboid.cli.logs import say
+from weboid.cli.processes.stopping import ended_by_signals
 from weboid.cli.restore import restore_file
-from weboid.cli.stopping import ended_by_signals
+from weboid.cli.terminal.logs import say
 from weboid.config import Config
 from weboid.errors import StoreError
 from weboid.store.embedded.folder import Folder

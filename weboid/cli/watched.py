@@ -13,12 +13,12 @@ from typing import Final
 
 import click
 
-from weboid.cli.arguments import NamedWiki, named_wiki
-from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option
-from weboid.cli.escape import plain
-from weboid.cli.process import run_async
-from weboid.cli.stopping import until
+from weboid.cli.processes.database import open_store
+from weboid.cli.processes.process import run_async
+from weboid.cli.processes.stopping import until
+from weboid.cli.terminal.arguments import NamedWiki, named_wiki
+from weboid.cli.terminal.escape import plain
 from weboid.config import Config
 from weboid.errors import ConfigError, WeboidError
 from weboid.feed.watch_list import READ_S, current_watch_list

@@ -4,9 +4,9 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from weboid.cli.arguments import replicas_of
-from weboid.cli.escape import plain
-from weboid.cli.process import run_async
+from weboid.cli.processes.process import run_async
+from weboid.cli.terminal.arguments import replicas_of
+from weboid.cli.terminal.escape import plain
 from weboid.config import Config
 
 

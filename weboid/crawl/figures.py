@@ -1,7 +1,7 @@
 """What a crawler has done since it started, for those who watch it (O-5): counted in memory.
 
-Writing it to the store is the business of ``cli/part``, showing it that of ``web/health``. One law: to count costs no
-more than some additions, and never fails a check.
+Writing it to the store is the business of ``cli/processes/part``, showing it that of ``web/health``. One law: to count
+costs no more than some additions, and never fails a check.
 """
 
 from bisect import bisect_left

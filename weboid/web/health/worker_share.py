@@ -1,6 +1,6 @@
 """What the workers of one service share for ``/metrics``: a folder in which each keeps its own figures.
 
-Starting and ending workers is the business of ``cli/workers``; what is counted is in ``web/health/metrics``.
+Starting and ending workers is the business of ``cli/processes/workers``; what is counted is in ``web/health/metrics``.
 One law: a worker that is started again goes on counting where its predecessor was killed, so no counter ever falls and
 the folder does not grow.
 """

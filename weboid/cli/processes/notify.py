@@ -10,7 +10,7 @@ import socket
 from contextlib import suppress
 from typing import Final
 
-from weboid.cli.process import from_environment
+from weboid.cli.processes.process import from_environment
 
 _PATIENCE_S: Final = 0.2
 VARIABLES: Final = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")

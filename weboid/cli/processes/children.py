@@ -1,6 +1,6 @@
 """Processes of Weboid that this one starts and keeps running: parts of ``weboid up``, workers of ``weboid serve``.
 
-Each has a line to this process (``cli/line``). One that dies, or whose event loop does not turn, is started again after
+Each has a line to this process (``line``). One that dies, or whose event loop does not turn, is started again after
 growing pauses. One law: at the end of `keep` the child has ended.
 """
 
@@ -16,10 +16,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from weboid.cli.line import BEAT_S, READY
-from weboid.cli.notify import VARIABLES
-from weboid.cli.process import environment_without
-from weboid.cli.stopping import GRACE_S
+from weboid.cli.processes.line import BEAT_S, READY
+from weboid.cli.processes.notify import VARIABLES
+from weboid.cli.processes.process import environment_without
+from weboid.cli.processes.stopping import GRACE_S
 from weboid.mechanism.pauses import GrowingPause
 
 log = logging.getLogger(__name__)

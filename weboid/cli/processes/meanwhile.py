@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from socket import socket
 from typing import Final
 
-from weboid.cli.process import raise_open_files
+from weboid.cli.processes.process import raise_open_files
 from weboid.config import Config
 from weboid.errors import WeboidError
 from weboid.mechanism.ending import is_stopped_within

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from weboid import __version__
-from weboid.cli.database import open_store
-from weboid.cli.line import BEAT_S, parent_line
-from weboid.cli.logs import name_part
-from weboid.cli.notify import keep_watchdog, notify
-from weboid.cli.process import host_name, is_running, machine
-from weboid.cli.stopping import stop_signals
+from weboid.cli.processes.database import open_store
+from weboid.cli.processes.line import BEAT_S, parent_line
+from weboid.cli.processes.notify import keep_watchdog, notify
+from weboid.cli.processes.process import host_name, is_running, machine
+from weboid.cli.processes.stopping import stop_signals
+from weboid.cli.terminal.logs import name_part
 from weboid.config import Config
 from weboid.errors import StoreAway, StoreError, WeboidError
 from weboid.mechanism.background import in_background

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, Final
 
-from weboid.cli.logs import complain
+from weboid.cli.terminal.logs import complain
 from weboid.mechanism.cancelling import cancel
 
 GRACE_S: Final = 15.0

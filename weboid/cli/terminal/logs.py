@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import click
 
-from weboid.cli.escape import plain
+from weboid.cli.terminal.escape import plain
 from weboid.errors import ConfigError
 
 FORM_VARIABLE: Final = "WEBOID_LOG"

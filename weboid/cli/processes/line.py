@@ -2,7 +2,7 @@
 
 Over it the parent tells what nobody else may read, and the child that it is ready and that its event loop turns. One
 law: no child outlives its parent by more than `GRACE_S`, however the parent ends: when the line is closed the child
-ends in order. The parent's side is in ``cli/children``.
+ends in order. The parent's side is in ``cli/processes/children``.
 """
 
 import json
@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import click
 
-from weboid.cli.stopping import GRACE_S
+from weboid.cli.processes.stopping import GRACE_S
 from weboid.errors import WeboidError
 
 BEAT_S: Final = 5.0

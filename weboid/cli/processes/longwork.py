@@ -5,8 +5,8 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from weboid.cli.database import open_store
-from weboid.cli.stopping import stop_signals, until
+from weboid.cli.processes.database import open_store
+from weboid.cli.processes.stopping import stop_signals, until
 from weboid.config import Config
 from weboid.errors import WeboidError
 from weboid.mechanism.again import Again, again_until

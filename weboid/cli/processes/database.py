@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from click.exceptions import Exit
 
-from weboid.cli.process import from_environment
+from weboid.cli.processes.process import from_environment
 from weboid.config import Config
 from weboid.errors import ConfigError, StoreError
 from weboid.mechanism.background import in_background

@@ -1,6 +1,6 @@
 """A crawler elsewhere: its way to the core, its signals and its sign of life there (O-1).
 
-As ``cli/part`` is for parts with a database. One law: from the first moment on a signal to stop sets `stopped`, also
+As ``part`` is for parts with a database. One law: from the first moment on a signal to stop sets `stopped`, also
 while the core is waited for.
 """
 
@@ -20,12 +20,12 @@ from weboid.central import calls
 from weboid.central.calling import Caller, open_caller
 from weboid.central.core import CrawlCore
 from weboid.central.remote import greet, remote_core
-from weboid.cli.database import LAST_AWAY_S, LAST_S
-from weboid.cli.line import parent_line
-from weboid.cli.notify import notify
-from weboid.cli.part import tell_alive
-from weboid.cli.process import from_environment, host_name, machine
-from weboid.cli.stopping import stop_signals
+from weboid.cli.processes.database import LAST_AWAY_S, LAST_S
+from weboid.cli.processes.line import parent_line
+from weboid.cli.processes.notify import notify
+from weboid.cli.processes.part import tell_alive
+from weboid.cli.processes.process import from_environment, host_name, machine
+from weboid.cli.processes.stopping import stop_signals
 from weboid.config import Config
 from weboid.errors import StoreError
 from weboid.mechanism.background import in_background

@@ -1,7 +1,7 @@
 """The workers of ``weboid serve``: processes that accept connections from one socket, of one parent that answers none.
 
 The parent holds the socket, so that connections wait in it while a worker is away; how workers are kept running is in
-``cli/children``. What a worker does is in ``cli/serve``.
+``cli/processes/children``. What a worker does is in ``cli/serve``.
 """
 
 import asyncio
@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from weboid.cli.children import Child, Keeper, start_child
-from weboid.cli.line import own_socket
+from weboid.cli.processes.children import Child, Keeper, start_child
+from weboid.cli.processes.line import own_socket
 from weboid.errors import WeboidError
 from weboid.web.health.worker_share import WorkerShare
 

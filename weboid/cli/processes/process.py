@@ -13,8 +13,8 @@ from typing import Any
 
 import click
 
-from weboid.cli.logs import complain
-from weboid.cli.stopping import ignore_repeats, stoppable
+from weboid.cli.processes.stopping import ignore_repeats, stoppable
+from weboid.cli.terminal.logs import complain
 from weboid.config import Config
 
 _GARBAGE = 50_000

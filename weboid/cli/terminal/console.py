@@ -22,9 +22,8 @@ from rich.table import Table
 from rich.text import Text
 
 from weboid.checking.spot_checks import SpotCheck
-from weboid.cli.checking import NO_NETWORK
-from weboid.cli.escape import host_line, plain
-from weboid.cli.logs import is_json, say
+from weboid.cli.terminal.escape import host_line, plain
+from weboid.cli.terminal.logs import is_json, say
 
 _STYLES: Final = {
     "working": "green",
@@ -118,18 +117,11 @@ def _check_row(line: SpotCheck) -> tuple[Text, ...]:
         url.append(f"\n→ {plain(answer.final)}", style="dim")
     return (
         styled(seen.outcome if seen else "error" if line.error else "unknown" if line.no_network else link.kind),
-        Text(plain(line.error or _reason(line))).append(_why(line), style="dim"),
+        Text(plain(line.error or line.reason or "")).append(_why(line), style="dim"),
         Text(str(seen.http) if seen and seen.http else ""),
         Text(f"{answer.seconds:.1f}" if answer else ""),
         url,
     )
-
-
-def _reason(line: SpotCheck) -> str:
-    """The reason of a line without a fault of ours."""
-    if line.seen:
-        return line.seen.reason.word
-    return NO_NETWORK if line.no_network else line.link.reason or ""
 
 
 def _why(line: SpotCheck) -> str:

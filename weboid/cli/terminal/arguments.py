@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from weboid.checking.checker import Checker
 from weboid.checking.online import Online
-from weboid.cli.stdin import lines_of_input
+from weboid.cli.terminal.stdin import lines_of_input
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WMF, Farm, WikiName, api_url, farm_named, parse_wiki_name
 from weboid.net.outbound import Outbound, open_client

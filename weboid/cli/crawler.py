@@ -1,0 +1,220 @@
+"""A worker: runs rounds, shows their progress, and stops in order.
+
+What it is made of is wired in ``crawl``; what a round does is in ``weboid/crawl/round``.
+"""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from rich.console import Console
+
+from weboid.archive.visits.suggestions import Suggestions
+from weboid.central.core import CrawlCore
+from weboid.checking.checker import Checker
+from weboid.checking.online import Online
+from weboid.checking.second_opinion import SecondOpinion
+from weboid.cli.processes.database import LAST_S
+from weboid.cli.terminal.console import bar
+from weboid.config import Config
+from weboid.core.record.days import iso
+from weboid.core.record.moment import Moment
+from weboid.crawl.figures import CrawlFigures
+from weboid.crawl.lag_watch import LagWatch
+from weboid.crawl.losses import Losses
+from weboid.crawl.round import Round, RoundProgress
+from weboid.crawl.worker_day import WorkerDay
+from weboid.errors import DayRefused, StoreAway, WeboidError
+from weboid.mechanism.cancelling import cancel
+from weboid.mechanism.ending import ending
+from weboid.mechanism.patience import patiently
+from weboid.store.db.pool import Pool
+from weboid.store.results.record import Tally
+from weboid.store.schedule.day_total import DayFigure, record_totals
+from weboid.store.upkeep.alarm import AlarmKind
+
+log = logging.getLogger(__name__)
+
+_IDLE_S = 5.0
+"""The pause before due links are searched for again, when a round has found no more."""
+_CUT_OFF_S = 60.0
+"""The pause before another try, when our own connection is down, or the day cannot be right (C-16)."""
+_ROUND_GRACE_S: Final = 30.0
+"""A round ends by itself within 12 s after a stop."""
+_COUNTED = 1_000_000
+"""The most due URLs that are counted for the progress bar; if there are more, no total is shown."""
+
+
+@dataclass(slots=True)
+class Crawler:
+    """A worker with all that it works with."""
+
+    config: Config
+    core: CrawlCore
+    checker: Checker
+    second: SecondOpinion | None
+    days: WorkerDay
+    losses: Losses
+    lags: LagWatch
+    online: Online
+    connections: int
+    console: Console
+    waits: bool
+    figures: CrawlFigures
+    pool: Pool | None
+    stopped: asyncio.Event
+    work: Round | None = None
+
+    async def run(self, *, once: bool) -> None:
+        """Rounds until a signal to stop, or one round; alongside, the day is followed and suggestions are checked.
+
+        Raises WeboidError if one round was to be run and our own connection is down, or the day is refused (C-16).
+        """
+        await self.await_day(once=once)
+        if self.stopped.is_set():
+            return
+        keeping = asyncio.create_task(self.days.keep())
+        alongside = asyncio.create_task(self._check_suggestions(once=once))
+        try:
+            await self._rounds(once=once)
+            # They end by themselves, but not while they wait for the database and the program is to end.
+            async with ending(self.stopped, LAST_S):
+                await alongside
+        finally:
+            await cancel(keeping, alongside)
+
+    async def _check_suggestions(self, *, once: bool) -> None:
+        """Those that are due, or from now on; far from the database none, as crawlers beside it do so."""
+        if self.pool is None:
+            return
+        suggestions = Suggestions(self.pool, self.checker.ask, self.online, today=self.days.today, stopped=self.stopped)
+        if once:
+            await patiently(suggestions.sweep, self.stopped, self.core.away)
+        else:
+            await suggestions.run()
+
+    async def _rounds(self, *, once: bool) -> None:
+        while not self.stopped.is_set():
+            if (due := await patiently(self.due, self.stopped, self.core.away)) is None:
+                return
+            why = await self.round(due)
+            if once and why:
+                raise WeboidError(
+                    f"this machine seems to be cut off: {why}. No link was counted as failing; try again later"
+                )
+            if once:
+                return
+            await self.pause(_CUT_OFF_S if why else _IDLE_S)
+            await self.await_day(once=once)
+
+    async def due(self) -> int:
+        """About how many URLs are due, `_COUNTED` at most; 0 if there is nothing to do now. Raises StoreAway."""
+        day, hour = self.days.now()
+        await self.lags.look()
+        return await self.core.work.count_due(Moment(day, hour if self.waits else None), _COUNTED)
+
+    async def round(self, due: int) -> str | None:
+        """One round, if anything is due; returns why it was given up, None if it was not."""
+        if not due:
+            return None
+        day = self.days.today()
+        start = time.monotonic()
+        with bar(self.console) as shown:
+            task = shown.add_task(iso(day), total=due if due < _COUNTED else None)
+
+            def show(progress: RoundProgress) -> None:
+                done = progress.tally.written + progress.tally.postponed
+                waiting = f", waiting for {progress.busy} buckets of other workers" if progress.busy else ""
+                shown.update(task, completed=done, description=f"{iso(day)}: {progress.hosts} hosts{waiting}")
+
+            work = self.work = self._new_round(show)
+            if self.stopped.is_set():
+                work.stop()
+            async with self.losses.open(), self.lags.open():
+                tally = await patiently(work.run, self.stopped, self.core.away, grace_s=_ROUND_GRACE_S)
+        if tally is None:
+            return None
+        self.console.print(f"{iso(day)}: {_summary(tally, time.monotonic() - start)}", highlight=False)
+        why = work.why_cut_off if work.is_cut_off else None
+        if tally.written:
+            await self._add_up(day, time.monotonic() - start)
+        await self._tell(why, day)
+        return why
+
+    async def _add_up(self, day: int, seconds: float) -> None:
+        """Adds a round to those of the day; those of crawlers elsewhere are not counted."""
+        if self.pool is None:
+            return
+        try:
+            async with self.pool.connection() as conn:
+                await record_totals(conn, {(day, DayFigure.ROUNDS): 1, (day, DayFigure.ROUND_SECONDS): round(seconds)})
+        except StoreAway as error:
+            log.debug("the round is not added up: %s", error)
+
+    async def _tell(self, why: str | None, day: int) -> None:
+        """Raises the alarm of a round that was given up; a good one lowers it (C-16)."""
+        if why:
+            self.console.print(f"{iso(day)}: the round was given up: {why}", style="red", markup=False, highlight=False)
+        try:
+            if why:
+                await self.core.alarms.raise_alarm(AlarmKind.OFFLINE, day, f"the last round was given up: {why}")
+            else:
+                await self.core.alarms.lower_alarm(AlarmKind.OFFLINE)
+        except StoreAway as error:
+            log.debug("the alarm of our connection is not written: %s", error)
+
+    async def await_day(self, *, once: bool) -> None:
+        """Waits until the day can be right, or a signal to stop; raises DayRefused at once if `once` (C-16)."""
+        told = ""
+        while not self.stopped.is_set():
+            try:
+                await patiently(self.days.require, self.stopped, self.core.away)
+                return
+            except DayRefused as refused:
+                if once:
+                    raise
+                if told != (told := str(refused)):
+                    self.console.print(told, style="red", markup=False, highlight=False)
+            await self.pause(_CUT_OFF_S)
+
+    async def heed_stop(self) -> None:
+        """Ends the round that is under way once `stopped` is set."""
+        await self.stopped.wait()
+        if self.work:
+            self.work.stop()
+
+    async def pause(self, seconds: float) -> None:
+        """Waits, but not after a signal to stop."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.stopped.wait(), seconds)
+
+    def _new_round(self, show: Callable[[RoundProgress], None]) -> Round:
+        return Round(
+            self.core.work,
+            self.figures.timed(self.checker.ask),
+            self.online,
+            now=self.days.now,
+            config=self.config.crawl,
+            connections=self.connections,
+            policy=self.config.policy,
+            second_opinion=self.second.outcome if self.second else None,
+            losses=self.losses,
+            is_away=lambda: self.core.away.times > 0,
+            waits=self.waits,
+            show=show,
+            count=self.figures.count,
+            find_address=self.checker.find_address,
+        )
+
+
+def _summary(tally: Tally, seconds: float) -> str:
+    lost = f", {tally.lost} left to other workers" if tally.lost else ""
+    postponed = f", {tally.postponed} could not be checked" if tally.postponed else ""
+    return (
+        f"{tally.written} checks in {seconds:.1f} s ({tally.inferred} without contact), "
+        f"{tally.changes} changes of verdict{postponed}{lost}"
+    )
