@@ -149,6 +149,7 @@ def test_a_recovery_is_waited_for_and_no_second_server_is_started(data: Path) ->
             (backend,) = session.execute("SELECT pg_backend_pid()").fetchone() or (0,)
             os.kill(int(backend), signal.SIGKILL)  # All sessions are cut off, and what was committed is recovered.
             session.close()
+        _wait(lambda: "terminating any other active server processes" in (data / "postgres/server.log").read_text())
         assert not server.revive()
         with open_server(data) as another, psycopg.connect(another.dsn) as connection:
             connection.execute("SELECT 1")

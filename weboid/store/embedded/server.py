@@ -33,8 +33,8 @@ _START_S: Final = 300.0
 """A crash in mid-import can leave a gigabyte of log to replay."""
 _SILENT_S: Final = 30.0
 """A server that does not even refuse for so long hangs. It is not killed: it may be somebody's debugger (D-331)."""
-_NOT_NOW: Final = "the database system is "
-"""What a server says that recovers, or shuts down, since it was asked."""
+_NOT_NOW: Final = ("the database system is ", "server closed the connection", "terminating connection")
+"""What is said for a server that has begun to recover, or to shut down, since it was asked."""
 _SAID_S: Final = 2.0
 _PAUSE_S: Final = 0.02
 
@@ -106,7 +106,7 @@ def open_server(data: Path, given_up: Event | None = None, *, wal: Path | None =
                         make_database(folder)
                         return Server(folder, share_of(folder.users_lock))
                     except psycopg.OperationalError as error:
-                        if _NOT_NOW not in str(error):
+                        if not any(said in str(error) for said in _NOT_NOW):
                             raise
             bringing.wait()
 
