@@ -31,7 +31,6 @@ BESIDE: Final = (
     "Not in it, keep them beside: weboid.toml, and the secrets: WEBOID_WEB_SECRET, WEBOID_WEB_TOKENS, the OAuth "
     "client, the keys for archives, the credentials of replicas and databases."
 )
-STOPPED: Final = 130
 
 
 @click.command("backup")
@@ -62,7 +61,7 @@ def command(
     console = PartConsole()
     on_day = clock(day)()
 
-    async def main() -> tuple[Path, Manifest] | None:
+    async def main() -> tuple[Path, Manifest]:
         async with open_store(config, size=1, part="backup", any_form=True) as pool:
             made: list[tuple[Path, Manifest]] = []
 
@@ -78,23 +77,21 @@ def command(
                         made.append((file, await make_backup(dsn_of(config), file, runner, day=on_day, show=show)))
 
             stopped = asyncio.Event()
-            with stop_signals(stopped.set, ends=True):
+            with stop_signals(stopped.set, ends=True) as order:
                 try:
                     await until(stopped, work())
                 except StoreError as error:
                     async with pool.connection() as conn:
                         await record_backup_failure(conn, str(error))
                     raise
-            for path, manifest in made:
-                async with pool.connection() as conn:
-                    await record_last_backup(conn, good_backup(path, manifest))
-            return made[0] if made else None
+            if not made:
+                complain("stopped; no backup was made")
+                raise SystemExit(order.status)
+            async with pool.connection() as conn:
+                await record_last_backup(conn, good_backup(*made[0]))
+            return made[0]
 
-    done = run_async(main())
-    if done is None:
-        complain("stopped; no backup was made")
-        raise SystemExit(STOPPED)
-    path, manifest = done
+    path, manifest = run_async(main())
     console.print(
         f"{plain(path)}: {manifest.summary}; {path.stat().st_size / 1e6:,.1f} MB, read back whole", markup=False
     )

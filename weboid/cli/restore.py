@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from weboid.cli.backup import STOPPED, runner_of, transfer
+from weboid.cli.backup import runner_of, transfer
 from weboid.cli.days import clock, day_option
 from weboid.cli.point_in_time import InstantType, restore_moment
 from weboid.cli.processes.database import open_store
@@ -49,7 +49,7 @@ def restore_file(config: Config, file: Path, day: int) -> None:
     """Puts a backup into the configured database and says what to do next; raises StoreError, SystemExit if stopped."""
     console = PartConsole()
 
-    async def main() -> Restored | None:
+    async def main() -> Restored:
         async with open_store(config, size=1, part="restore", any_form=True) as pool:
             done: list[Restored] = []
 
@@ -61,14 +61,14 @@ def restore_file(config: Config, file: Path, day: int) -> None:
                     )
 
             stopped = asyncio.Event()
-            with stop_signals(stopped.set, ends=True):
+            with stop_signals(stopped.set, ends=True) as order:
                 await until_end(stopped, work())
-            return done[0] if done else None
+            if not done:
+                complain("stopped; nothing was restored")
+                raise SystemExit(order.status)
+            return done[0]
 
     restored = run_async(main())
-    if restored is None:
-        complain("stopped; nothing was restored")
-        raise SystemExit(STOPPED)
     for line in _lines(restored, day):
         console.print(line, markup=False)
 

@@ -5,7 +5,11 @@ the moment in which what it waits for is done. Whoever then waited for the end o
 """
 
 import asyncio
-from typing import Any, Final
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any, Final, TypeVar
+
+T = TypeVar("T")
 
 AGAIN_S: Final = 3.0
 """After so many seconds a task that has not ended is cancelled again; its clean-up may take as long."""
@@ -27,3 +31,12 @@ async def cancel(*tasks: asyncio.Task[Any]) -> list[Any]:
     if is_cancelled:
         raise asyncio.CancelledError
     return await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def to_the_end(work: Coroutine[Any, Any, T]) -> T:
+    """Runs work whose end must be known, such as a commit: a cancellation that comes meanwhile comes too late."""
+    task = asyncio.create_task(work)
+    while not task.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait([task])
+    return task.result()

@@ -301,6 +301,20 @@ async def test_a_stopped_backup_leaves_no_file_and_no_pg_dump(database: str, tmp
     await until_no_session(database)
 
 
+async def test_a_stop_that_comes_after_the_file_has_its_name_comes_too_late(
+    database: str, tmp_path: Path, runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Path.rename
+
+    def rename(path: Path, target: Path) -> Path:
+        asyncio.get_running_loop().call_soon(task.cancel)
+        return real(path, target)
+
+    monkeypatch.setattr(Path, "rename", rename)
+    task = asyncio.create_task(_back_up(database, tmp_path / "x.dump", runner))
+    assert await task == read_manifest(tmp_path / "x.dump")
+
+
 async def test_a_file_that_would_be_too_large_leaves_nothing(database: str, tmp_path: Path, runner: Runner) -> None:
     await _fill(database)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -343,6 +357,30 @@ async def test_a_restore_that_is_killed_leaves_the_store_empty(
             await _restore(second_database, backup, runner)
     assert all_rows(second_database) == before
     await _restore(second_database, backup, runner)
+
+
+async def test_a_stop_that_comes_during_the_commit_of_a_restore_comes_too_late(
+    backup: Path, database: str, second_database: str, runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else it would be said that nothing was restored, and the next restore would find a store that is not empty."""
+    real = psycopg.AsyncConnection.commit
+    stops: list[asyncio.Task[Restored]] = []
+
+    async def commit(conn: psycopg.AsyncConnection[tuple[object, ...]]) -> None:
+        await real(conn)
+        if stops and _urls_in(second_database):
+            stops.pop().cancel()
+            await asyncio.sleep(0)
+
+    monkeypatch.setattr(psycopg.AsyncConnection, "commit", commit)
+    stops.append(restoring_it := asyncio.create_task(_restore(second_database, backup, runner)))
+    assert (await restoring_it).manifest == read_manifest(backup)
+    assert not stops
+
+
+def _urls_in(dsn: str) -> bool:
+    with psycopg.connect(dsn) as connection:
+        return connection.execute("SELECT FROM url LIMIT 1").fetchone() is not None
 
 
 async def test_overdue_links_are_spread_and_none_is_earlier(

@@ -40,6 +40,12 @@ class StopOrder:
         self._terminals = [number for number in (1, 2) if os.isatty(number)]
         self._before = {kind: signal.getsignal(kind) for kind in _KINDS}
 
+    @property
+    def status(self) -> int:
+        """The exit status of a command that this ended: 128 + the signal's number, as shells tell it."""
+        assert self.kind is not None, "a signal has come"
+        return 128 + self.kind
+
     def heed(self) -> None:
         """Begins to heed signals. Not by the loop's own handlers: when it closes, they go before the program ends."""
         for kind, before in self._before.items():
@@ -155,7 +161,7 @@ async def stoppable(main: Coroutine[Any, Any, Any]) -> Any:
         except asyncio.CancelledError:
             if order.kind is None:
                 raise
-            raise SystemExit(128 + order.kind) from None
+            raise SystemExit(order.status) from None
 
 
 async def until(stopped: asyncio.Event, *works: Coroutine[Any, Any, object]) -> None:

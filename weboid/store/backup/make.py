@@ -51,26 +51,34 @@ class _Source:
 async def make_backup(dsn: str, path: Path, runner: Runner, *, day: int | None = None, show: Show) -> Manifest:
     """Writes a backup of the database to a file, whole or not at all, with mode 0600, in place of an older one.
 
-    `day` = None: that of the database's clock. Raises StoreError with what to do.
+    `day` = None: that of the database's clock. Raises StoreError with what to do. If it is cancelled, there is no file.
     """
     _require_replaceable(path)
+    with _unfinished(path) as file:
+        manifest = await _write(dsn, file, runner, day, show)
+    # Nothing is waited for from here on: a cancellation would come after the file has its name.
+    assert read_manifest(path) == manifest
+    return manifest
+
+
+async def _write(dsn: str, file: IO[bytes], runner: Runner, day: int | None, show: Show) -> Manifest:
+    """Writes a backup to an open file, reads it back, and brings it to the disk."""
     async with open_pool(dsn, size=2, part="backup", idle_s=0) as pool, pool.connection() as conn:
         await conn.set_isolation_level(IsolationLevel.REPEATABLE_READ)
         source = await _begin(conn, day)
         dumping = find_program("pg_dump", runner, least=source.manifest.server // 10_000)
         reading = find_program("pg_restore", runner, least=dumping.version)
-        with _unfinished(path) as file:
-            manifest = replace(source.manifest, tool=dumping.version)
-            manifest = await _dump(pool, dsn, dumping, replace(source, manifest=manifest), file, show)
-            await conn.rollback()  # The snapshot keeps vacuum from what is dead since.
-            await conn.set_isolation_level(None)
-            manifest = replace(manifest, rows=await _read_back(file, manifest, reading, show))
-            if missing := source.tables.keys() - VOLATILE - manifest.rows.keys():
-                raise StoreError(f"the backup lacks the tables {', '.join(sorted(missing))}: tell us, please")
-            file.seek(manifest.size)
-            file.write(manifest.line())
-            await asyncio.to_thread(os.fsync, file.fileno())
-    assert read_manifest(path) == manifest
+        manifest = replace(source.manifest, tool=dumping.version)
+        manifest = await _dump(pool, dsn, dumping, replace(source, manifest=manifest), file, show)
+        await conn.rollback()  # The snapshot keeps vacuum from what is dead since.
+        await conn.set_isolation_level(None)
+        manifest = replace(manifest, rows=await _read_back(file, manifest, reading, show))
+        if missing := source.tables.keys() - VOLATILE - manifest.rows.keys():
+            raise StoreError(f"the backup lacks the tables {', '.join(sorted(missing))}: tell us, please")
+        file.seek(manifest.size)
+        file.write(manifest.line())
+        file.flush()
+        await asyncio.to_thread(os.fsync, file.fileno())
     return manifest
 
 

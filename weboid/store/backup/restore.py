@@ -16,6 +16,7 @@ from psycopg import sql
 from weboid.assets import asset
 from weboid.core.record.days import iso
 from weboid.errors import StoreError
+from weboid.mechanism.cancelling import to_the_end
 from weboid.store.backup.aftermath import Aftermath, set_right
 from weboid.store.backup.archive import archive_script
 from weboid.store.backup.client_programs import ClientProgram, Runner, find_program
@@ -54,7 +55,7 @@ def require_restorable(path: Path) -> Manifest:
 async def restore_backup(pool: Pool, path: Path, runner: Runner, *, day: int, interval: int, show: Show) -> Restored:
     """Restores a file into an empty store; `interval` is that of working links, in days.
 
-    Raises StoreError with what to do; then the store is as it was.
+    Raises StoreError with what to do; then the store is as it was, and so it is if this is cancelled.
     """
     show("looking at the backup", 0, 0)
     try:
@@ -78,6 +79,7 @@ async def restore_backup(pool: Pool, path: Path, runner: Runner, *, day: int, in
         aftermath = await set_right(conn, manifest.day, day, interval=interval)
         show("analyzing", manifest.size, manifest.size)
         await conn.execute("ANALYZE")
+        await to_the_end(conn.commit())
     return Restored(manifest, applied, aftermath)
 
 
