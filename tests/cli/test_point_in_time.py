@@ -7,6 +7,7 @@ import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import psycopg
 import pytest
 from support.commands import Place, open_place
 from support.processes import programs_of
@@ -14,7 +15,7 @@ from support.processes import programs_of
 from weboid.demo.world import World
 from weboid.store.embedded.folder import Folder
 from weboid.store.embedded.postmaster import server_pid
-from weboid.store.embedded.server import stop_server
+from weboid.store.embedded.server import open_server, stop_server
 
 
 @pytest.fixture
@@ -47,6 +48,21 @@ async def test_base_backup_loss_and_restore(place: Place) -> None:
     assert "into an empty folder" in (await place.run("restore", "--wal", wal)).err
     newest = await place.run("upgrade")
     assert (newest.status, newest.out) == (0, "the database is of the newest version that is here\n")
+
+
+@pytest.mark.long
+async def test_a_moment_that_cannot_be_set_right_leaves_the_folder_empty(place: Place) -> None:
+    data, wal = Path(place.environ["WEBOID_DATA"]), place.environ["WEBOID_EMBEDDED_WAL"]
+    assert (await place.run("migrate")).status == 0
+    with open_server(data) as server, psycopg.connect(server.dsn) as connection:
+        connection.execute("INSERT INTO migration (number, name, checksum) VALUES (9999, 'of a later version', '')")
+    assert (await place.run("backup", "--wal", wal)).status == 0
+    shutil.rmtree(data)
+    for _ in range(2):
+        refused = await place.run("restore", "--wal", wal)
+        assert refused.status == 2
+        assert "made by a newer weboid" in refused.err
+        assert not {"postgres", "making"} & {path.name for path in data.iterdir()}
 
 
 @pytest.mark.parametrize(

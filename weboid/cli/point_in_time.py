@@ -4,6 +4,7 @@ import logging
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -13,7 +14,7 @@ from weboid.cli.processes.process import run_async
 from weboid.cli.processes.stopping import ended_by_signals
 from weboid.cli.terminal.escape import plain
 from weboid.cli.terminal.logs import complain, say
-from weboid.config import Config, EmbeddedConfig
+from weboid.config import Config
 from weboid.core.record.days import day_of
 from weboid.errors import StoreError
 from weboid.store.backup.aftermath import Aftermath, set_right
@@ -22,6 +23,8 @@ from weboid.store.embedded.base_backup import archive_of, make_base_backup
 from weboid.store.embedded.folder import Folder
 from weboid.store.embedded.recovery import Recovery, recover
 from weboid.store.embedded.server import open_server
+
+_NOTHING: Final = "nothing was restored"
 
 
 class InstantType(click.ParamType[datetime]):
@@ -64,23 +67,28 @@ def take_base_backup(config: Config, wal: Path) -> None:
 def restore_moment(config: Config, wal: Path, until: datetime | None, day: int) -> None:
     """Makes the embedded database as it was at a moment, in an empty data folder, and sets it right; StoreError."""
     _require_embedded(config)
-    with ended_by_signals("nothing was restored"):
-        done = recover(config.data, wal, until, say)
-    # Nothing is archived yet: the database that was restored may go on elsewhere, into the same folder.
-    quiet = replace(config, embedded=EmbeddedConfig())
+    aftermaths: list[Aftermath] = []
 
-    async def main() -> Aftermath:
-        made = day_of(done.reached or done.base.moment)
+    async def main(dsn: str, made: int) -> None:
         async with (
-            open_store(quiet, size=1, part="restore", any_form=True) as pool,
+            open_store(replace(config, database=dsn), size=1, part="restore", any_form=True) as pool,
             pool.connection() as conn,
         ):
-            return await set_right(conn, made, day, interval=config.policy.working_interval)
+            aftermaths.append(await set_right(conn, made, day, interval=config.policy.working_interval))
 
-    aftermath = run_async(main())
+    def set_it_right(dsn: str, moment: datetime) -> None:
+        try:
+            run_async(main(dsn, day_of(moment)))
+        except SystemExit:
+            complain(f"stopped; {_NOTHING}")
+            raise
+
+    with ended_by_signals(_NOTHING):
+        done = recover(config.data, wal, until, say, set_it_right)
     click.echo(_summary(done))
-    if aftermath.put_off:
-        click.echo(f"{aftermath.overdue:,} links are overdue: they are spread over {aftermath.days} days")
+    for aftermath in aftermaths:
+        if aftermath.put_off:
+            click.echo(f"{aftermath.overdue:,} links are overdue: they are spread over {aftermath.days} days")
     click.echo("next: weboid check-store, then start the parts, with weboid.toml and the secrets of before")
 
 

@@ -37,10 +37,17 @@ class Recovery:
     reached: datetime | None
 
 
-def recover(data: Path, wal: Path, until: datetime | None, show: Callable[[str], None]) -> Recovery:
+SetRight = Callable[[str, datetime], None]
+"""Sets the restored database right, to which a DSN leads; it is as of the moment."""
+
+
+def recover(
+    data: Path, wal: Path, until: datetime | None, show: Callable[[str], None], set_right: SetRight | None = None
+) -> Recovery:
     """Makes the database of an empty data folder, as it was at a moment; None = up to the last that was archived.
 
-    Blocks. Raises StoreError that says what to do: also if the archive does not reach that moment.
+    It is set right before it gets its place, so that it is never there without. Blocks. Raises StoreError that says
+    what to do: also if the archive does not reach that moment.
     """
     given = Folder.of(data)
     with given.faults_told():
@@ -56,7 +63,7 @@ def recover(data: Path, wal: Path, until: datetime | None, show: Callable[[str],
                 raise StoreError(f"the base backup is of PostgreSQL {base.version}, which is not here: install that")
             try:
                 _unpack(folder, base, show)
-                reached = _replay(folder, programs, base, until, show)
+                reached = _replay(folder, programs, base, until, show, set_right)
             except BaseException:
                 drop_making(folder)
                 raise
@@ -94,9 +101,14 @@ def _unpack(folder: Folder, base: BaseBackup, show: Callable[[str], None]) -> No
 
 
 def _replay(
-    folder: Folder, programs: Path, base: BaseBackup, until: datetime | None, show: Callable[[str], None]
+    folder: Folder,
+    programs: Path,
+    base: BaseBackup,
+    until: datetime | None,
+    show: Callable[[str], None],
+    set_right: SetRight | None,
 ) -> datetime | None:
-    """Replays the archived log until the moment; returns that of the last change."""
+    """Replays the archived log until the moment, and sets right what came; returns the moment of the last change."""
     new, wal = folder.making, base.archive.wal
     if new.account.foreign and wal.stat().st_uid == 0:
         hand_over(base.archive.path, new.account)  # A copy that root has made.
@@ -118,6 +130,8 @@ def _replay(
         reached = _promoted(new, show)
     except StoreError as error:
         raise _told(new, error) from error
+    if set_right is not None:
+        set_right(new.dsn(), reached or base.moment)
     stop(new)
     return reached
 
