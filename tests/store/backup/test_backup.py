@@ -207,6 +207,7 @@ def _rewrite(path: Path, key: str, value: object) -> None:
     at = data.rindex(b"\nweboid-backup ")
     given = json.loads(data[at + 15 :])
     given[key] = value
+    given.pop("check", None)  # as older Weboids wrote it
     path.write_bytes(data[: at + 15] + json.dumps(given, separators=(",", ":")).encode() + b"\n")
 
 
@@ -531,6 +532,29 @@ def test_a_last_line_that_somebody_made_up_is_refused(spoil: Callable[[Path], No
     assert is_backup(path)
     spoil(path)
     assert not is_backup(path)
+
+
+def test_no_bit_of_the_last_line_can_change_unnoticed(tmp_path: Path) -> None:
+    path = tmp_path / "x.dump"
+    manifest = Manifest("1", "2026-11-24T00:00:00+00:00", 100, 1, 1, "a", 180004, 18, "public", 5, "", {"url": 2})
+    whole = b"PGDMP" + manifest.line()
+    unnoticed = []
+    for bit in range(len(b"PGDMP") * 8, len(whole) * 8):
+        changed = bytearray(whole)
+        changed[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(changed)
+        if is_backup(path) and read_manifest(path) != manifest:
+            unnoticed.append((bit, read_manifest(path)))
+    assert unnoticed == []
+
+
+def test_a_last_line_of_an_older_weboid_will_do(tmp_path: Path) -> None:
+    path = tmp_path / "x.dump"
+    manifest = Manifest("1", "2026-11-24T00:00:00+00:00", 100, 1, 1, "a", 180004, 18, "public", 5, "")
+    path.write_bytes(b"PGDMP" + manifest.line())
+    _rewrite(path, "weboid", "1")
+    assert b"check" not in path.read_bytes()
+    assert read_manifest(path) == manifest
 
 
 def test_a_named_pipe_is_refused_at_once(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ this line, or whose archive is not as it says, is no backup.
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +20,7 @@ LONGEST: Final = 65_536
 """Bytes of the line at most."""
 _MAGIC: Final = b"PGDMP"
 _MARK: Final = b"\nweboid-backup "
+_CHECK: Final = "check"
 _BLOCK: Final = 1 << 20
 
 
@@ -63,7 +65,11 @@ class Manifest:
 
     def line(self) -> bytes:
         """The end of the file."""
-        return _MARK + json.dumps(asdict(self), separators=(",", ":")).encode() + b"\n"
+        return _MARK + _json({**asdict(self), _CHECK: self._check()}) + b"\n"
+
+    def _check(self) -> str:
+        """The checksum of the line itself."""
+        return hashlib.sha256(_json(asdict(self))).hexdigest()[:16]
 
     @classmethod
     def parse(cls, text: bytes) -> Self:
@@ -76,6 +82,7 @@ class Manifest:
             raise ValueError("it is no object")
         if (number := given.get("format")) != FORMAT:
             raise StoreError(f"it is a backup of format {number}, by another weboid: use that version, or a newer one")
+        check = given.pop(_CHECK, None)  # Lines of older versions have none.
         try:
             manifest = cls(**given)
             is_aware = manifest.made.tzinfo is not None
@@ -90,7 +97,13 @@ class Manifest:
             raise ValueError("its texts are none")
         if not all(isinstance(number, int) for number in (*numbers, manifest.day)) or not 0 <= manifest.day <= LAST_DAY:
             raise ValueError("its numbers are none")
+        if check is not None and check != manifest._check():
+            raise ValueError("its last line has changed since it was made")
         return manifest
+
+
+def _json(given: Mapping[str, object]) -> bytes:
+    return json.dumps(given, separators=(",", ":")).encode()
 
 
 class Tail(NamedTuple):
@@ -121,8 +134,9 @@ def read_manifest(path: Path) -> Manifest:
         if file.read(len(_MAGIC)) != _MAGIC:
             raise StoreError(f"{path} is no backup of Weboid")
         file.seek(max(0, size - LONGEST))
-        manifest = tail_of(file.read(), str(path)).manifest
-    if manifest.file_size != size:
+        end = file.read()
+    archive, manifest = tail_of(end, str(path))
+    if size - len(end) + len(archive) != manifest.size:
         raise StoreError(f"{path} is {size} bytes long, but its last line says otherwise: it is torn, take another one")
     return manifest
 
