@@ -11,6 +11,7 @@ from weboid.config.reading import ConfigReading, load_config, read_config
 from weboid.config.sample import sample
 from weboid.config.sections import (
     MOST_WORKERS,
+    PROJECT_CONTACT,
     PROJECT_URL,
     SETTINGS_TITLE,
     SOURCES,
@@ -31,6 +32,7 @@ from weboid.config.tables import read_wikis
 
 __all__ = [
     "MOST_WORKERS",
+    "PROJECT_CONTACT",
     "PROJECT_URL",
     "SETTINGS_TITLE",
     "SOURCES",

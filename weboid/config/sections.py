@@ -16,6 +16,8 @@ from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.url.farms import BUILT_IN, Farm, WikiName
 
 PROJECT_URL: Final = "https://weboid.toolforge.org/"
+PROJECT_CONTACT: Final = "tools.weboid@toolforge.org"
+"""For who finds a crawler whose operator has named no contact (SECURITY.md)."""
 
 SOURCES: Final = ("api", "replica")
 """How a wiki's pages can be read (L-2)."""

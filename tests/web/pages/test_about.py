@@ -3,6 +3,8 @@
 import pytest
 from support.webservice import Site
 
+from weboid.config import PROJECT_CONTACT
+
 
 @pytest.mark.parametrize("path", ["/help", "/bot", "/privacy", "/policy"])
 @pytest.mark.parametrize("language", ["en", "de"])
@@ -28,3 +30,9 @@ async def test_the_policy_tells_the_limits_that_are_configured(site: Site) -> No
     assert f"{web.rate:,} units a minute" in body
     assert f"up to {web.burst:,} at once" in body
     assert "up to 50 per request, or 500 in a form" in body
+
+
+async def test_site_owners_have_somebody_to_write_to_also_where_no_contact_is_configured(site: Site) -> None:
+    _, body, _ = await site.fetch("/bot")
+    assert site.config.contact == ""
+    assert f'<code dir="ltr">{PROJECT_CONTACT}</code>' in body

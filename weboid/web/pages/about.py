@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from weboid.config import Config
+from weboid.config import PROJECT_CONTACT, Config
 from weboid.core.verdict.report_json import VERSION
 from weboid.web.formats import html
 from weboid.web.http.respond import sent
@@ -31,7 +31,7 @@ class AboutPages:
             request,
             "bot.html",
             user_agent=net.user_agent,
-            contact=self.config.contact,
+            contact=self.config.contact or PROJECT_CONTACT,
             delay_s=int(self.config.crawl.delay),
             body_kib=max(net.body_bytes, net.text_bytes) // 1024,
         )
