@@ -104,15 +104,11 @@ def _show_version(ctx: click.Context, _param: click.Parameter, is_wanted: bool) 
     type=click.Choice([form.value for form in LogForm]),
     help="Form of what is said on standard error; json: one object a line (or $WEBOID_LOG).",
 )
-@click.option("--line", type=int, hidden=True)
+@click.option("--line", type=int, hidden=True, is_eager=True, expose_value=False, callback=take_line)
 @click.pass_context
-def main(
-    ctx: click.Context, file: Path | None, data: Path | None, verbose: bool, log: str | None, line: int | None
-) -> None:
+def main(ctx: click.Context, file: Path | None, data: Path | None, verbose: bool, log: str | None) -> None:
     """Weboid watches the external links of wikis and shows which are really dead, since when and why."""
     begin_log(chosen_form(log, from_environment(FORM_VARIABLE)), ctx.invoked_subcommand or "", is_verbose=verbose)
-    if line is not None:
-        take_line(ctx, line)
     read = partial(load_config, file, data=data, search=True)
     # Commands that run continuously read it again.
     ctx.meta[READ_CONFIG] = read
