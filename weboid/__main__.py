@@ -1,8 +1,10 @@
-"""``python -m weboid``. Ctrl-C while it loads ends it without a word: a terminal sends it to all parts of a group."""
+"""The program. Ctrl-C while it loads ends it without a word: a terminal sends it to all parts of a group."""
 
 import signal
 
-if __name__ == "__main__":
+
+def main() -> None:
+    """Loads the command line and runs it."""
     is_heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if is_heeded:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -12,3 +14,7 @@ if __name__ == "__main__":
     if is_heeded:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     run()
+
+
+if __name__ == "__main__":
+    main()

@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from support.processes import is_running
@@ -18,6 +19,8 @@ from weboid.cli.processes.line import ParentLine
 line = ParentLine(int(sys.argv[1].removeprefix("--line=")))
 line.watch()
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+if len(sys.argv) > 3:
+    time.sleep(float(sys.argv[3]))  # as while it loads
 line.tell_ready()
 beats = int(sys.argv[2])
 while beats:
@@ -42,11 +45,13 @@ LIMIT_S = 20
 class Kept:
     """A keeper at work, and all children that it has started."""
 
-    def __init__(self, words: Sequence[str]) -> None:
+    def __init__(self, words: Sequence[str], start_s: float) -> None:
         self.children: list[Child] = []
         self.stopped = asyncio.Event()
         self.states: list[str] = []
-        self.keeper = Keeper("child", self._start, self.stopped, show=self._show, beat_s=0.1, silence_s=0.6)
+        self.keeper = Keeper(
+            "child", self._start, self.stopped, show=self._show, beat_s=0.1, silence_s=0.6, start_s=start_s
+        )
         self._words = words
 
     async def _start(self) -> Child:
@@ -65,8 +70,8 @@ class Kept:
 
 
 @asynccontextmanager
-async def open_kept(*words: str) -> AsyncIterator[Kept]:
-    kept = Kept(words)
+async def open_kept(*words: str, start_s: float = 60) -> AsyncIterator[Kept]:
+    kept = Kept(words, start_s)
     keeping = asyncio.create_task(kept.keeper.keep())
     yield kept
     kept.stopped.set()
@@ -93,6 +98,50 @@ async def test_a_child_that_hangs_is_killed_and_started_again(
         await kept.started(2)
         assert first.end == "was ended by SIGKILL"
     assert f"child does not answer any more (process {first.process.pid}): it is killed" in caplog.text
+
+
+async def test_a_child_may_take_long_to_load() -> None:
+    async with open_kept("-1", "2") as kept:
+        await kept.started(1)
+        assert kept.states == ["starts", "runs"]
+
+
+async def test_a_child_that_never_tells_anything_is_killed_too(caplog: pytest.LogCaptureFixture) -> None:
+    async with open_kept("-1", "600", start_s=2) as kept:
+        async with asyncio.timeout(LIMIT_S):
+            while len(kept.children) < 2:
+                await asyncio.sleep(0.02)
+    assert "child does not answer any more" in caplog.text
+
+
+HELD_WHILE_LOADING = """
+import os, sys, time
+
+class Held:
+    def find_spec(self, name, path, target=None):
+        if name == "weboid.cli.crawl":
+            os.write(int(os.environ["SAY_TO"]), b"loading")
+            time.sleep(600)
+
+sys.meta_path.insert(0, Held())
+from weboid.__main__ import main
+main()
+"""
+
+
+async def test_a_child_whose_parent_ends_while_it_loads_ends_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said, theirs = os.pipe()
+    monkeypatch.setenv("SAY_TO", str(theirs))
+    program = [sys.executable, "-c", HELD_WHILE_LOADING, f"--data={tmp_path}"]
+    child = await start_child(program, ["crawl"], {}, [theirs])
+    os.close(theirs)
+    assert await asyncio.to_thread(os.read, said, 100) == b"loading"
+    os.close(said)
+    child.line.close()
+    async with asyncio.timeout(LIMIT_S):
+        assert await child.ended == -signal.SIGTERM
 
 
 async def test_a_child_whose_parent_is_killed_ends() -> None:

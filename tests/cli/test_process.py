@@ -1,8 +1,11 @@
 """What holds for every process of the program."""
 
 import os
+import signal
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 _NAMELESS = """
 import pwd
@@ -42,3 +45,24 @@ def test_where_few_files_may_be_open_one_connection_is_left_and_told() -> None:
     )
     assert told.stdout == "1\n"
     assert told.stderr == "weboid: only 1 of 1000 connections fit into 64 open files (ulimit -n)\n"
+
+
+_INTERRUPTED = """
+import importlib, os, signal, sys
+
+class Interrupted:
+    def find_spec(self, name, path, target=None):
+        if name == "weboid.cli":
+            os.kill(os.getpid(), signal.SIGINT)
+
+module, function = sys.argv[1].split(":")
+sys.meta_path.insert(0, Interrupted())
+getattr(importlib.import_module(module), function)()
+"""
+
+
+def test_ctrl_c_while_the_program_loads_ends_it_without_a_word() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
+    program = project["project"]["scripts"]["weboid"]
+    ran = subprocess.run([sys.executable, "-c", _INTERRUPTED, program], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stderr) == (-signal.SIGINT, "")

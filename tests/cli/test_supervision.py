@@ -77,6 +77,18 @@ async def test_up_and_all_parts_killed_at_once_leave_no_server(place: Place) -> 
 
 
 @pytest.mark.long
+async def test_a_killed_guard_is_started_again_and_guards(place: Place) -> None:
+    process = await place.start("up")
+    await _said(process, "Weboid answers")
+    (guard,) = _guards(process.pid)
+    os.kill(guard, signal.SIGKILL)
+    await _until(lambda: _guards(process.pid) not in ([], [guard]))
+    os.killpg(process.pid, signal.SIGKILL)
+    await process.communicate()
+    await assert_nothing_is_left(place.folder, LEFT_S)
+
+
+@pytest.mark.long
 async def test_who_uses_the_server_of_a_killed_up_keeps_it(place: Place) -> None:
     process = await place.start("up")
     await _said(process, "Weboid answers")
@@ -127,6 +139,10 @@ async def test_an_up_on_another_host_that_died_a_moment_ago_is_waited_for(place:
     await _said(process, "another up runs: process 1 on far")
     await _said(process, "Weboid answers")
     await _stop(process)
+
+
+def _guards(pid: int) -> list[int]:
+    return [child for child, words in children(pid).items() if "weboid.store.embedded.guard" in words]
 
 
 def _roles(database: str) -> list[str]:

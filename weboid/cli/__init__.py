@@ -5,7 +5,7 @@ One law: a command is loaded when it is called, so that ``weboid --help`` is fas
 
 import importlib
 import json
-import os
+import signal
 import sys
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from weboid import __version__
 from weboid.cli.processes.line import take_line
 from weboid.cli.processes.process import from_environment
 from weboid.cli.terminal.logs import FORM_VARIABLE, LogForm, begin_log, chosen_form, complain, is_json
+from weboid.cli.terminal.streams import OutputClosedError, open_streams
 from weboid.config import load_config
 from weboid.errors import ConfigError, WeboidError
 
@@ -103,15 +104,11 @@ def _show_version(ctx: click.Context, _param: click.Parameter, is_wanted: bool) 
     type=click.Choice([form.value for form in LogForm]),
     help="Form of what is said on standard error; json: one object a line (or $WEBOID_LOG).",
 )
-@click.option("--line", type=int, hidden=True)
+@click.option("--line", type=int, hidden=True, is_eager=True, expose_value=False, callback=take_line)
 @click.pass_context
-def main(
-    ctx: click.Context, file: Path | None, data: Path | None, verbose: bool, log: str | None, line: int | None
-) -> None:
+def main(ctx: click.Context, file: Path | None, data: Path | None, verbose: bool, log: str | None) -> None:
     """Weboid watches the external links of wikis and shows which are really dead, since when and why."""
     begin_log(chosen_form(log, from_environment(FORM_VARIABLE)), ctx.invoked_subcommand or "", is_verbose=verbose)
-    if line is not None:
-        take_line(ctx, line)
     read = partial(load_config, file, data=data, search=True)
     # Commands that run continuously read it again.
     ctx.meta[READ_CONFIG] = read
@@ -126,10 +123,14 @@ def main(
 
 def run() -> None:
     """Runs the program; a WeboidError, which the user can fix, ends it with its text and exit status 2."""
+    open_streams()
     # What is wrong with the options is said in that form, too.
     begin_log(LogForm.JSON if from_environment(FORM_VARIABLE) == LogForm.JSON else LogForm.TEXT)
     try:
-        main(standalone_mode=False)
+        try:
+            main(standalone_mode=False)
+        finally:
+            sys.stdout.flush()
     except click.exceptions.Abort:
         sys.exit(130)
     except click.ClickException as error:
@@ -143,7 +144,5 @@ def run() -> None:
             click.echo(json.dumps({"error": str(error)}))
         complain(error)
         sys.exit(2)
-    except BrokenPipeError:
-        # The reader of standard output has closed it: nothing more can be written, and flushing would fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+    except OutputClosedError:
+        sys.exit(128 + signal.SIGPIPE)

@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 
 SILENCE_S: Final = 60.0
 """A child that has not told for so long that its event loop turns is killed."""
+START_S: Final = 600.0
+"""The same for one that has not told anything yet: on a machine that is overloaded the program takes long to load."""
 _END_S: Final = GRACE_S + 3
 """Seconds that a child may take to end: by its line it ends itself before."""
 _STEADY_S: Final = 60.0
@@ -45,6 +47,8 @@ class Child:
     """Whether it has come to do its work; if not, it has ended."""
     ticks: int = 0
     """Looks at it since it last told anything. Ticks, not seconds: this process may have been stopped meanwhile."""
+    has_told: bool = False
+    """Whether it has told anything."""
     reading: "asyncio.Task[None]" = field(init=False)
 
     @property
@@ -60,6 +64,7 @@ class Child:
         with suppress(OSError, ValueError):
             while word := await said.readline():
                 self.ticks = 0
+                self.has_told = True
                 if word == READY and not self.ready.done():
                     self.ready.set_result(True)
         if not self.ready.done():
@@ -111,6 +116,7 @@ class Keeper:
         show: Callable[[], None] = lambda: None,
         beat_s: float = BEAT_S,
         silence_s: float = SILENCE_S,
+        start_s: float = START_S,
     ) -> None:
         self.name = name
         self.state = "starts"
@@ -121,6 +127,7 @@ class Keeper:
         self._show = show
         self._beat_s = beat_s
         self._most_ticks = silence_s / beat_s
+        self._most_starting = start_s / beat_s
 
     async def keep(self, child: Child | None = None) -> None:
         """Runs it, again and again with growing pauses. `child`: it has been started already."""
@@ -153,7 +160,8 @@ class Keeper:
             while not child.ended.done() and not stopping.done():
                 await asyncio.wait({child.ended, stopping}, timeout=self._beat_s, return_when="FIRST_COMPLETED")
                 child.ticks += 1
-                if child.ticks > self._most_ticks and not child.ended.done():
+                most = self._most_ticks if child.has_told else self._most_starting
+                if child.ticks > most and not child.ended.done():
                     log.error("%s does not answer any more (process %d): it is killed", self.name, child.process.pid)
                     child.process.kill()
                     await child.ended

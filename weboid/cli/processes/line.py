@@ -74,10 +74,11 @@ def own_socket(descriptor: int) -> socket.socket:
     return socket.socket(fileno=descriptor)
 
 
-def take_line(ctx: click.Context, descriptor: int) -> None:
-    """Takes this process's end of the line and heeds it from now on; raises WeboidError."""
-    line = ctx.meta[_KEY] = ParentLine(descriptor)
-    line.watch()
+def take_line(ctx: click.Context, _: click.Parameter, descriptor: int | None) -> None:
+    """Takes this process's end of the line, if it has one, and heeds it from now on; raises WeboidError."""
+    if descriptor is not None:
+        line = ctx.meta[_KEY] = ParentLine(descriptor)
+        line.watch()
 
 
 def parent_line() -> ParentLine | None:

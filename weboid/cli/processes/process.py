@@ -15,6 +15,7 @@ import click
 
 from weboid.cli.processes.stopping import ignore_repeats, stoppable
 from weboid.cli.terminal.logs import complain
+from weboid.cli.terminal.streams import fill_standard_files
 from weboid.config import Config
 
 _GARBAGE = 50_000
@@ -24,7 +25,7 @@ _GARBAGE = 50_000
 def run_async(main: Any) -> Any:
     """Runs a coroutine on uvloop, or on asyncio's own loop if that is not installed; signals to stop cancel it."""
     _name_the_user()
-    _fill_standard_files()
+    fill_standard_files()
     # Thousands of visits under way are no garbage, and scanning them again and again costs time.
     gc.freeze()
     gc.set_threshold(_GARBAGE)
@@ -38,13 +39,6 @@ def run_async(main: Any) -> Any:
         return run(stoppable(main))
     finally:
         ignore_repeats()
-
-
-def _fill_standard_files() -> None:
-    """Opens /dev/null where standard input, output or errors are closed: libuv ends a process that has others there."""
-    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
-        os.set_inheritable(number, True)
-    os.close(number)
 
 
 def _name_the_user() -> None:

@@ -1,0 +1,67 @@
+"""Standard input, output and errors of this process, also where they are closed, full, or read by nobody any more.
+
+What is said to people is nothing that work depends on: lines that cannot be written are lost. Results are what a
+command is for: where they cannot be written it ends.
+"""
+
+import io
+import os
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+from weboid.errors import WeboidError
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+
+class OutputClosedError(Exception):
+    """Nobody reads the results any more."""
+
+
+class _Errors(io.FileIO):
+    """Standard errors: what cannot be written (the reader has gone, the disk is full) is lost."""
+
+    def write(self, data: "ReadableBuffer", /) -> int:
+        try:
+            written = super().write(data)
+        except OSError:
+            written = None
+        return memoryview(data).nbytes if written is None else written
+
+
+class _Output(io.FileIO):
+    """Standard output: raises OutputClosedError, or WeboidError, once; then it is /dev/null."""
+
+    def write(self, data: "ReadableBuffer", /) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            # What is still in its buffer would fail again at the end of the program.
+            os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), self.fileno())
+            if isinstance(error, BrokenPipeError):
+                raise OutputClosedError from None
+            raise WeboidError(f"standard output cannot be written: {error.strerror}") from None
+
+
+def open_streams() -> None:
+    """Puts streams of this module in the place of Python's own, which have no stream at all for a closed file."""
+    fill_standard_files()
+    sys.stdin = sys.stdin or io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)), encoding="utf-8")
+    if sys.stdout is sys.__stdout__:  # else a test's
+        sys.stdout = _text(_Output(1, "w", closefd=False), sys.stdout, "strict", is_lined=os.isatty(1))
+    if sys.stderr is sys.__stderr__:
+        sys.stderr = _text(_Errors(2, "w", closefd=False), sys.stderr, "backslashreplace", is_lined=True)
+
+
+def fill_standard_files() -> None:
+    """Opens /dev/null where standard input, output or errors are closed: libuv ends a process that has others there."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(number, True)
+    os.close(number)
+
+
+def _text(raw: io.FileIO, before: TextIO | None, errors: str, *, is_lined: bool) -> TextIO:
+    encoding = before.encoding if before else "utf-8"
+    errors = (before and before.errors) or errors
+    return io.TextIOWrapper(io.BufferedWriter(raw), encoding=encoding, errors=errors, line_buffering=is_lined)
