@@ -10,17 +10,27 @@ WHERE role = %(role)s AND name <> %(name)s AND seen > now() - make_interval(secs
 ORDER BY seen DESC
 LIMIT 1
 
+-- name: list_others_here
+-- Those of the role on the same machine that were seen a moment ago: they may have been killed since.
+SELECT role, name, host, machine, pid, version, since, seen, extract(epoch FROM now() - seen)::float8, doing,
+    figures
+FROM part
+WHERE role = %(role)s AND name <> %(name)s AND machine = %(machine)s
+    AND seen >= now() - make_interval(secs => %(expiry)s)
+ORDER BY seen
+
 -- name: delete_expired
--- Where several may run, whoever begins is the successor of one that is gone; of an exclusive role, of all.
+-- Where several may run, whoever begins is the successor of one that is gone: of `before`, or else of the one that has
+-- been silent for longest; of an exclusive role, of all.
 DELETE FROM part
 WHERE seen < now() - make_interval(days => %(kept)s)
    OR (role = %(role)s AND name <> %(name)s AND %(exclusive)s)
-   OR (role, name) IN (
-       SELECT role, name FROM part
+   OR (role = %(role)s AND name = coalesce(%(before)s::text, (
+       SELECT name FROM part
        WHERE role = %(role)s AND name <> %(name)s AND seen < now() - make_interval(secs => %(expiry)s)
        ORDER BY seen
        LIMIT 1
-   )
+   )))
 
 -- name: record_part
 INSERT INTO part (role, name, host, machine, pid, version)
@@ -33,7 +43,16 @@ WHERE role = %(role)s AND name = %(name)s
 RETURNING true
 
 -- name: delete_part
-DELETE FROM part WHERE role = %(role)s AND name = %(name)s
+-- With it goes one that it followed, as `missing_parts` sees it, or that one would be missed from now on.
+DELETE FROM part WHERE role = %(role)s AND (name = %(name)s OR name = (
+    SELECT gone.name FROM part AS own JOIN part AS gone
+        ON gone.role = own.role AND gone.seen <= own.since
+        AND gone.seen >= own.since - make_interval(secs => %(expiry)s)
+    WHERE own.role = %(role)s AND own.name = %(name)s AND gone.name <> own.name
+        AND gone.seen < now() - make_interval(secs => %(expiry)s)
+    ORDER BY gone.seen DESC
+    LIMIT 1
+))
 
 -- name: list_parts
 -- Those that were seen last, if a part that is started again and again has left more than `limit` rows.

@@ -157,6 +157,47 @@ async def test_a_configured_wiki_without_any_pass_is_alarming_while_no_feeder_ru
         assert len(await of_kind(stored, AlarmKind.NO_PASS, 100, bounds)) == 2
 
 
+async def test_a_configured_wiki_without_any_pass_is_no_alarm_while_the_parts_are_just_started(database: str) -> None:
+    bounds = AlarmBounds(wikis=frozenset({WikiName("newwiki", "wmflabs")}))
+    async with open_wiki(database, {}) as stored:
+        await take(stored, PartRole.WEB, "a", began_s=200)
+        assert await of_kind(stored, AlarmKind.NO_PASS, 100, bounds) == []
+        await take(stored, PartRole.CRAWL, "b", began_s=301)
+        assert len(await of_kind(stored, AlarmKind.NO_PASS, 100, bounds)) == 1
+
+
+async def test_a_wiki_that_is_no_longer_configured_is_no_alarm(database: str) -> None:
+    async with open_wiki(database, {}) as stored:
+        others = AlarmBounds(wikis=frozenset({WikiName("newwiki", "wmflabs")}))
+        async with stored.pool.connection() as conn:
+            await record_start(conn, stored.wiki.wiki, "", 100)
+        kinds = (AlarmKind.PASS_SLOW, AlarmKind.NO_PASS)
+        assert [len(await of_kind(stored, kind, 180, AlarmBounds())) for kind in kinds] == [1, 0]
+        for kind in kinds:
+            assert [each.subject for each in await of_kind(stored, kind, 180, others)] == ["newwiki@wmflabs"] * (
+                kind is AlarmKind.NO_PASS
+            )
+        async with stored.pool.connection() as conn:
+            await record_end(conn, stored.wiki.wiki, 100, 101)
+        assert len(await of_kind(stored, AlarmKind.NO_PASS, 180, AlarmBounds())) == 1
+        assert [each.subject for each in await of_kind(stored, AlarmKind.NO_PASS, 180, others)] == ["newwiki@wmflabs"]
+
+
+async def test_a_part_whose_place_was_taken_is_told_no_more_once_it_counts_as_gone(database: str) -> None:
+    async with open_wiki(database, {}) as stored:
+        await take(stored, PartRole.CRAWL, "killed", silent_s=59)
+        await take(stored, PartRole.CRAWL, "new", began_s=58)
+        await take(stored, PartRole.ARCHIVE, "gone", silent_s=61)
+        await take(stored, PartRole.WEB, "lively", silent_s=59)
+        for told in (["gone", "killed", "new", "lively"], ["gone", "new", "lively"]):
+            async with stored.pool.connection() as conn:
+                found = await find_health(conn, 100, patience_s=20)
+                await conn.execute("UPDATE part SET seen = now() - interval '61 seconds' WHERE name = 'killed'")
+                await conn.execute("UPDATE part SET since = now() - interval '60 seconds' WHERE name = 'new'")
+            assert [part.name for part in found.parts] == told
+            assert found.alarms == ()
+
+
 async def test_links_that_nobody_checks_are_alarming(database: str) -> None:
     bounds = AlarmBounds(idle_s=3_600)
     async with open_wiki(database, {1: [LINK]}, day=100) as stored:
@@ -216,7 +257,7 @@ def seen(name: str, *, began_s: float, silent_s: float, role: str = "crawl") -> 
         ([seen("a", began_s=900, silent_s=400), seen("b", began_s=900, silent_s=0)], ["a"]),
         ([seen("a", began_s=900, silent_s=400), seen("b", began_s=390, silent_s=0, role="web")], ["a"]),
         ([seen("a", began_s=900, silent_s=400), seen("b", began_s=390, silent_s=0)], []),
-        # A successor of one only; and one that is gone itself is a successor no more.
+        # A successor of one only.
         (
             [
                 seen("a", began_s=900, silent_s=400),
@@ -225,7 +266,27 @@ def seen(name: str, *, began_s: float, silent_s: float, role: str = "crawl") -> 
             ],
             ["a"],
         ),
-        ([seen("a", began_s=900, silent_s=600), seen("b", began_s=590, silent_s=400)], ["b", "a"]),
+        # Two that began in time for two, whichever for whom.
+        (
+            [
+                seen("a", began_s=900, silent_s=410),
+                seen("b", began_s=900, silent_s=400),
+                seen("c", began_s=395, silent_s=0),
+                seen("d", began_s=345, silent_s=0),
+            ],
+            [],
+        ),
+        # One that took its place and was killed as well: it is one part that is missing, or none if a third one runs.
+        ([seen("a", began_s=900, silent_s=600), seen("b", began_s=590, silent_s=400)], ["b"]),
+        (
+            [
+                seen("a", began_s=900, silent_s=400),
+                seen("b", began_s=399, silent_s=399),
+                seen("c", began_s=398, silent_s=0),
+            ],
+            [],
+        ),
+        ([seen("a", began_s=400, silent_s=400)], ["a"]),
         # It began so much later that it has deleted another row instead.
         ([seen("a", began_s=900, silent_s=400), seen("b", began_s=300, silent_s=0)], ["a"]),
     ],

@@ -137,6 +137,35 @@ async def test_whoever_begins_is_the_successor_of_one_that_is_gone(database: str
         assert await _names(pool) == ["lively", "new", "newer"]
 
 
+async def test_whoever_begins_where_one_was_killed_has_its_place_and_not_that_of_another_machine(database: str) -> None:
+    async with open_two(database) as pool:
+        await _take(pool, part("lost", PartRole.CRAWL, "two"))
+        await _silent(pool, "lost", 7_200)
+        for name in ("beside", "killed"):
+            async with pool.connection() as conn:
+                await take_role(conn, part(name, PartRole.CRAWL), lambda other: other.name == "killed")
+        # "beside" has taken the place of the one that was lost; it is lost again.
+        await _take(pool, part("lost", PartRole.CRAWL, "two"))
+        await _silent(pool, "lost", 7_200)
+        async with pool.connection() as conn:
+            await take_role(conn, part("new", PartRole.CRAWL), lambda other: other.name == "killed")
+        assert await _names(pool) == ["beside", "lost", "new"]
+
+
+async def test_whoever_ends_in_order_leaves_no_row_of_the_one_whose_place_it_had(database: str) -> None:
+    async with open_two(database) as pool:
+        for name in ("killed", "beside", "new"):
+            await _take(pool, part(name, PartRole.CRAWL))
+        async with pool.connection() as conn:
+            await conn.execute("UPDATE part SET since = now() - interval '1 day'")
+            await conn.execute("UPDATE part SET seen = now() - interval '1 hour' WHERE name = 'killed'")
+            await conn.execute("UPDATE part SET since = now() - interval '59 minutes 10 seconds' WHERE name = 'new'")
+            await delete_part(conn, part("beside", PartRole.CRAWL))
+            assert [each.name for each in await list_parts(conn)] == ["killed", "new"]
+            await delete_part(conn, part("new", PartRole.CRAWL))
+            assert await list_parts(conn) == []
+
+
 async def test_a_database_that_was_not_migrated_says_so(empty_database: str) -> None:
     async with open_two(empty_database) as pool:
         with pytest.raises(psycopg.errors.UndefinedTable):

@@ -293,7 +293,7 @@ class _SignOfLife:
         async with self._part.pool.connection(_STATEMENT_S) as conn:
             if await record_seen(conn, self._process, self._part.doing, self._part.figures()):
                 return
-            self.lost_to = await take_role(conn, self._process)
+            self.lost_to = await take_role(conn, self._process, self._is_gone)
             if self.lost_to is None:
                 await record_seen(conn, self._process, self._part.doing, self._part.figures())
 

@@ -79,39 +79,45 @@ async def find_health(
     current = {(alarm.kind, alarm.subject): alarm for alarm in _following(found, alarms)}
     # What a part has said of the same thing tells more than its age.
     merged = current | stored
-    missing = missing_parts(found.parts, alarms.gone_s)
+    missing = missing_parts(found.parts, EXPIRY_S)
     return replace(
         found,
         alarms=tuple(merged[key] for key in sorted(merged)),
-        parts=tuple(part for part in found.parts if part.silent_s <= alarms.gone_s or part in missing),
+        parts=tuple(part for part in found.parts if part.is_running or part in missing),
     )
 
 
 def missing_parts(parts: Iterable[SeenPart], gone_s: float) -> list[SeenPart]:
     """The parts that ended without a word over `gone_s` seconds ago, and have no successor.
 
-    A part is the successor of one of its role that was seen shortly before it began, on any host; each of one only. It
-    has deleted the row of one that was gone for longer by then.
+    A part is the successor of one of its role that was seen shortly before it began, on any host; each of one only, and
+    also if it is gone itself by now. It has deleted the row of one that was gone for longer by then.
     """
     missing = []
     known = list(parts)
     for role in sorted({part.role for part in known}):
-        ours = [part for part in known if part.role == role]
-        began = sorted(part.since.timestamp() for part in ours if part.silent_s <= gone_s)
-        # Whoever was seen last has the fewest candidates.
-        for part in sorted((part for part in ours if part.silent_s > gone_s), key=lambda part: part.silent_s):
-            if successor := next((at for at in began if 0 <= at - part.seen.timestamp() <= EXPIRY_S), None):
-                began.remove(successor)
+        # Who began last first, and each time for whoever was seen last: so as many as can be have a successor.
+        free = sorted((part for part in known if part.role == role), key=lambda part: part.since, reverse=True)
+        for part in sorted((part for part in free if part.silent_s > gone_s), key=lambda part: part.silent_s):
+            if successor := next((other for other in free if _has_followed(other, part)), None):
+                free.remove(successor)
             else:
                 missing.append(part)
     return missing
 
 
+def _has_followed(other: SeenPart, part: SeenPart) -> bool:
+    """Whether another part of the role began so soon after this one was seen that it may have taken its place."""
+    return other is not part and 0 <= (other.since - part.seen).total_seconds() <= EXPIRY_S
+
+
 def _following(health: Health, bounds: AlarmBounds) -> Iterator[Alarm]:
     """The alarms that follow from the state."""
-    for wiki in health.wikis:
+    # Those that were configured once get no passes any more.
+    wikis = [wiki for wiki in health.wikis if not bounds.wikis or wiki.name in bounds.wikis]
+    for wiki in wikis:
         yield from _slow_pass(wiki, health.day)
-    yield from _no_pass(health, bounds)
+    yield from _no_pass(health, wikis, bounds)
     if health.overdue is not None:
         detail = f"links that were due on {iso(health.overdue)} have not been checked yet"
         yield Alarm(AlarmKind.ROUND_SLOW, "", health.overdue + SLOW_DAYS + 1, detail)
@@ -137,19 +143,20 @@ def _slow_pass(wiki: WikiStatus, day: int) -> Iterator[Alarm]:
         yield Alarm(AlarmKind.PASS_SLOW, str(wiki.name), day if wiki.passed is None else wiki.passed, detail)
 
 
-def _no_pass(health: Health, bounds: AlarmBounds) -> Iterator[Alarm]:
+def _no_pass(health: Health, wikis: Iterable[WikiStatus], bounds: AlarmBounds) -> Iterator[Alarm]:
     """Wikis over which no pass went when it was due, and none is under way.
 
-    A wiki that was never passed waits for its turn as long as a feeder runs.
+    A wiki that was never passed waits for its turn as long as a feeder runs, or all parts have just been started.
     """
     late_days = bounds.period_days + bounds.late_days
     has_feeder = any(part.role == PartRole.FEED.value and part.silent_s <= bounds.gone_s for part in health.parts)
-    for wiki in health.wikis:
+    begun_s = [(health.moment - part.since).total_seconds() for part in health.parts]
+    for wiki in wikis:
         if wiki.passed is not None and wiki.started is None and wiki.passed < health.day - late_days:
             detail = f"the last one ended on {iso(wiki.passed)}, and none is under way"
             yield Alarm(AlarmKind.NO_PASS, str(wiki.name), wiki.passed + late_days + 1, detail)
     begun = {wiki.name for wiki in health.wikis if wiki.passed is not None or wiki.started is not None}
-    if not has_feeder:
+    if not has_feeder and max(begun_s, default=bounds.gone_s) >= bounds.gone_s:
         for name in sorted(bounds.wikis - begun):
             yield Alarm(AlarmKind.NO_PASS, str(name), health.day, "there was none yet, and no feeder runs")
 

@@ -94,14 +94,18 @@ async def take_role(
 ) -> SeenPart | None:
     """Writes the part's row; of an exclusive role only if no other part has been seen within `expiry_s` seconds.
 
-    Returns that other part, and has written nothing then. `is_gone` may know better that it has ended.
+    Returns that other part, and has written nothing then. `is_gone` may know better that it has ended. Where several
+    may run, the part takes the place of one that is gone, first of one of which that is known.
     """
-    row = part.columns | {"expiry": expiry_s, "kept": KEPT_DAYS}
+    row = part.columns | {"expiry": expiry_s, "kept": KEPT_DAYS, "before": None}
     if part.role.is_exclusive:
         await conn.execute(SQL["lock_role"], row)
         found = await (await conn.execute(SQL["find_other"], row)).fetchone()
         if found and not is_gone(other := SeenPart(*found)):
             return other
+    else:
+        others = [SeenPart(*found) async for found in await conn.execute(SQL["list_others_here"], row)]
+        row["before"] = next((other.name for other in others if is_gone(other)), None)
     await conn.execute(SQL["delete_expired"], row)
     await conn.execute(SQL["record_part"], row)
     return None
@@ -116,8 +120,8 @@ async def record_seen(conn: Connection, part: PartProcess, doing: str, figures: 
 
 
 async def delete_part(conn: Connection, part: PartProcess) -> None:
-    """Takes the row of a part that ends."""
-    await conn.execute(SQL["delete_part"], part.columns)
+    """Takes the row of a part that ends, and that of the one whose place it had."""
+    await conn.execute(SQL["delete_part"], part.columns | {"expiry": EXPIRY_S})
 
 
 async def list_parts(conn: Connection) -> list[SeenPart]:
