@@ -23,7 +23,7 @@ from aiohttp import hdrs
 from msgspec import Raw
 
 from weboid.central.calls import Call, CallKind
-from weboid.central.messages import MOST_ANSWERED, BadMessage, compressed, decoded, encoded, inflated
+from weboid.central.messages import MOST_ANSWERED, BadMessage, TooLong, compressed, decoded, encoded, inflated
 from weboid.errors import ConfigError, StoreAway, StoreError
 from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.disturbance import Disturbance
@@ -87,8 +87,7 @@ class Caller:
             self._unanswered[same] = numbered
         sent = compressed(encoded(Call(self._worker, numbered.request, Raw(arguments))))
         try:
-            answer = await self._answered(kind.name, sent)
-            result: _Result = decoded(inflated(answer), kind.result)
+            result: _Result = decoded(await self._answered(kind.name, sent), kind.result)
         except BadMessage as error:
             raise StoreError(f"the core answers what this program does not understand: {error}") from None
         except StoreAway as error:
@@ -114,7 +113,7 @@ class Caller:
                 async with asyncio.timeout(_CALL_S) as limit:
                     self._limits.add(limit)
                     try:
-                        return await self._sent(name, sent)
+                        return _received(await self._sent(name, sent))
                     finally:
                         self._limits.discard(limit)
             except TimeoutError:
@@ -129,12 +128,24 @@ class Caller:
         ) as response:
             if response.status != 200:
                 raise _refusal(response.status)
+            if response.content_type != KIND:
+                raise StoreAway(f"something else answers in the place of the core ({response.content_type})")
             answer = bytearray()
             async for chunk in response.content.iter_any():
                 answer += chunk
                 if len(answer) > MOST_ANSWERED:
                     raise BadMessage("the answer is too long")
             return bytes(answer)
+
+
+def _received(answer: bytes) -> bytes:
+    """The message in an answer. What was spoiled on the way may come whole the next time: raises StoreAway."""
+    try:
+        return inflated(answer)
+    except TooLong:
+        raise
+    except BadMessage as error:
+        raise StoreAway(f"the answer of the core is spoiled: {error}") from None
 
 
 def _refusal(status: int) -> StoreError:
