@@ -14,9 +14,9 @@ from support.central import calling, core_config, open_bad_network, open_core
 from support.observations import FINE, LOST
 from support.stored import NAMES_ALONE, WikiInStore, open_wiki
 
-from weboid.central.core import CrawlCore
-from weboid.central.on_store import store_core
-from weboid.central.remote import greet, remote_core
+from weboid.central.crawl.core import CrawlCore
+from weboid.central.crawl.on_store import store_core
+from weboid.central.crawl.remote import greet, remote_core
 from weboid.checking.turns import SharedTurns
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation

@@ -11,7 +11,7 @@ from random import Random
 import aiohttp
 from aiohttp import hdrs, web
 
-from weboid.central.calling import Caller, open_caller
+from weboid.central.http.calling import Caller, open_caller
 from weboid.cli.serve import serving
 from weboid.config import Config, load_config
 from weboid.store.db.pool import Pool

@@ -13,8 +13,8 @@ from typing import Final
 import click
 from rich.console import Console
 
-from weboid.central.core import CrawlCore
-from weboid.central.on_store import store_core
+from weboid.central.crawl.core import CrawlCore
+from weboid.central.crawl.on_store import store_core
 from weboid.checking.date_witnesses import is_witnessed
 from weboid.checking.lagged import LaggedChecker
 from weboid.checking.second_opinion import CommandOpinion

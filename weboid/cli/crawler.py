@@ -14,7 +14,7 @@ from typing import Final
 from rich.console import Console
 
 from weboid.archive.visits.suggestions import Suggestions
-from weboid.central.core import CrawlCore
+from weboid.central.crawl.core import CrawlCore
 from weboid.checking.checker import Checker
 from weboid.checking.online import Online
 from weboid.checking.second_opinion import SecondOpinion

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from aiohttp import ClientSession, hdrs, web
 from aiohttp.typedefs import Handler
 
-from weboid.central.answering import Answering
+from weboid.central.crawl.answering import Answering
 from weboid.config import Config
 from weboid.web.answer.wiki_names import Wikis
 from weboid.web.api.bulk import BulkPages

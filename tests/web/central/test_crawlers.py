@@ -12,10 +12,10 @@ import pytest
 from support.central import TOKEN, calling, core_config, open_core
 from support.stored import WikiInStore, open_wiki
 
-from weboid.central import calls
-from weboid.central.calling import KIND, PATH, SCHEME
-from weboid.central.messages import MOST_INFLATED, MOST_SENT
-from weboid.central.remote import RemoteAlarms, RemoteWork, greet
+from weboid.central.crawl import calls
+from weboid.central.crawl.remote import RemoteAlarms, RemoteWork, greet
+from weboid.central.http.calling import KIND, PATH, SCHEME
+from weboid.central.http.messages import MOST_INFLATED, MOST_SENT
 from weboid.core.record.moment import Moment
 from weboid.errors import ConfigError, StoreError
 from weboid.store.upkeep.alarm import AlarmKind

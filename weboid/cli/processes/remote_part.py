@@ -16,10 +16,10 @@ from typing import Final
 from click.exceptions import Exit
 
 from weboid import __version__
-from weboid.central import calls
-from weboid.central.calling import Caller, open_caller
-from weboid.central.core import CrawlCore
-from weboid.central.remote import greet, remote_core
+from weboid.central.crawl import calls
+from weboid.central.crawl.core import CrawlCore
+from weboid.central.crawl.remote import greet, remote_core
+from weboid.central.http.calling import Caller, open_caller
 from weboid.cli.processes.database import LAST_AWAY_S, LAST_S
 from weboid.cli.processes.line import parent_line
 from weboid.cli.processes.notify import notify

@@ -1,7 +1,7 @@
 """``/internal/crawl/…``: the calls of crawlers elsewhere (O-1), off unless tokens are configured for them.
 
-What a call does, ``central/answering`` says. One law: nothing of a body is read before the token is known, and nobody
-holds a slot while its body comes.
+What a call does, ``central/crawl/answering`` says. One law: nothing of a body is read before the token is known, and
+nobody holds a slot while its body comes.
 """
 
 import logging
@@ -10,9 +10,9 @@ from typing import Final
 
 from aiohttp import hdrs, web
 
-from weboid.central.answering import Answering, NoSuchCall, OtherScheme
-from weboid.central.calling import KIND, SCHEME
-from weboid.central.messages import MOST_SENT, BadMessage, TooLong
+from weboid.central.crawl.answering import Answering, NoSuchCall, OtherScheme
+from weboid.central.http.calling import KIND, SCHEME
+from weboid.central.http.messages import MOST_SENT, BadMessage, TooLong
 from weboid.errors import StoreError
 from weboid.web.http.lanes import lanes_of
 from weboid.web.http.tokens import TrustedClients

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from msgspec import Meta, Raw, Struct
 
-from weboid.central.core import Exchanged
+from weboid.central.crawl.core import Exchanged
 from weboid.core.record.moment import Moment
 from weboid.core.record.policy import Policy
 from weboid.core.url.keys import BUCKETS

@@ -9,9 +9,9 @@ from datetime import datetime
 from time import monotonic
 from typing import Final
 
-from weboid.central import calls
-from weboid.central.calling import Caller
-from weboid.central.core import CrawlCore, Exchanged, Paces
+from weboid.central.crawl import calls
+from weboid.central.crawl.core import CrawlCore, Exchanged, Paces
+from weboid.central.http.calling import Caller
 from weboid.core.record.moment import Moment
 from weboid.core.verdict.partial_loss import Contacts, Failing, HostGroup
 from weboid.errors import StoreError

@@ -9,13 +9,13 @@ from time import monotonic
 from typing import Any, Final
 
 from weboid import __version__
-from weboid.central import calls
-from weboid.central.calls import Call, CallKind, Greeting, Nothing
-from weboid.central.core import CrawlCore
+from weboid.central.crawl import calls
+from weboid.central.crawl.calls import Call, CallKind, Greeting, Nothing
+from weboid.central.crawl.core import CrawlCore
+from weboid.central.crawl.on_store import StoreAlarms, StoreDays, StoreLosses
+from weboid.central.crawl.store_work import StoreWork
+from weboid.central.http.messages import BadMessage, compressed, decoded, encoded, inflated
 from weboid.central.lending import Lender, OneTransaction
-from weboid.central.messages import BadMessage, compressed, decoded, encoded, inflated
-from weboid.central.on_store import StoreAlarms, StoreDays, StoreLosses
-from weboid.central.store_work import StoreWork
 from weboid.checking.slots import StoreSlots
 from weboid.checking.stop_list import StopList
 from weboid.config import CrawlConfig

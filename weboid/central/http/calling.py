@@ -22,8 +22,8 @@ import aiohttp
 from aiohttp import hdrs
 from msgspec import Raw
 
-from weboid.central.calls import Call, CallKind
-from weboid.central.messages import MOST_ANSWERED, BadMessage, TooLong, compressed, decoded, encoded, inflated
+from weboid.central.crawl.calls import Call, CallKind
+from weboid.central.http.messages import MOST_ANSWERED, BadMessage, TooLong, compressed, decoded, encoded, inflated
 from weboid.errors import ConfigError, StoreAway, StoreError
 from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.disturbance import Disturbance

@@ -6,9 +6,9 @@ One law: what a method writes is one transaction.
 from collections.abc import Mapping
 from datetime import datetime
 
-from weboid.central.core import CrawlCore, Exchanged
+from weboid.central.crawl.core import CrawlCore, Exchanged
+from weboid.central.crawl.store_work import StoreWork
 from weboid.central.lending import Lender
-from weboid.central.store_work import StoreWork
 from weboid.checking.slots import StoreSlots
 from weboid.config import CrawlConfig
 from weboid.core.record.days import iso
