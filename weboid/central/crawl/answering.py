@@ -13,6 +13,7 @@ from weboid.central.crawl import calls
 from weboid.central.crawl.calls import Call, CallKind, Greeting, Nothing
 from weboid.central.crawl.core import CrawlCore
 from weboid.central.crawl.on_store import StoreAlarms, StoreDays, StoreLosses
+from weboid.central.crawl.soundness import require_sound, require_sound_contacts
 from weboid.central.crawl.store_work import StoreWork
 from weboid.central.http.messages import BadMessage, compressed, decoded, encoded, inflated
 from weboid.central.lending import Lender, OneTransaction
@@ -68,7 +69,7 @@ class Answering:
         if (known := _CALLS.get(name)) is None:
             raise NoSuchCall(name)
         kind, do = known
-        call = decoded(inflated(sent), Call)
+        call = decoded(inflated(sent, calls.MOST_GIVEN), Call)
         given = decoded(call.arguments, kind.given)
         try:
             with refused_values():
@@ -182,6 +183,7 @@ async def _urls(_: Answering, client: str, core: CrawlCore, given: calls.UrlsWan
 
 
 async def _record(_: Answering, client: str, core: CrawlCore, given: calls.Batch) -> Any:
+    require_sound(given.checks)
     return await core.work.record(given.checks, given.held)
 
 
@@ -214,6 +216,7 @@ async def _refuse_day(_: Answering, client: str, core: CrawlCore, given: calls.R
 
 
 async def _exchange(_: Answering, client: str, core: CrawlCore, given: calls.SeenLosses) -> Any:
+    require_sound_contacts((group, contacts) for group, _, contacts in given.written)
     written = {(group, day): contacts for group, day, contacts in given.written}
     return await core.losses.exchange(given.day, written, given.found)
 
