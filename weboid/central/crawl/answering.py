@@ -12,7 +12,7 @@ from weboid import __version__
 from weboid.central.crawl import calls
 from weboid.central.crawl.calls import Call, CallKind, Greeting, Nothing
 from weboid.central.crawl.core import CrawlCore
-from weboid.central.crawl.on_store import StoreAlarms, StoreDays, StoreLosses
+from weboid.central.crawl.on_store import StoreAlarms, StoreDays, StoreLosses, StoreSecondLooks
 from weboid.central.crawl.soundness import require_sound, require_sound_contacts
 from weboid.central.crawl.store_work import StoreWork
 from weboid.central.http.messages import BadMessage, compressed, decoded, encoded, inflated
@@ -101,7 +101,13 @@ class Answering:
     def _core_by(self, lender: Lender, worker: str) -> CrawlCore:
         work = StoreWork(lender, worker, self._config, self._policy)
         return CrawlCore(
-            work, StoreDays(lender), StoreLosses(lender), StoreAlarms(lender), self._slots, self._pool.away
+            work,
+            StoreDays(lender),
+            StoreLosses(lender),
+            StoreAlarms(lender),
+            self._slots,
+            StoreSecondLooks(lender, ""),
+            self._pool.away,
         )
 
     async def greet(self, client: str, core: CrawlCore, given: Nothing) -> Greeting:
@@ -117,6 +123,7 @@ class Answering:
             config.lease_s,
             config.strict,
             sorted(StopList(config.stop, config.stop_file).names),
+            config.are_second_looks,
         )
 
     async def take_slots(self, client: str, core: CrawlCore, given: calls.SlotsWanted) -> Any:
@@ -129,6 +136,10 @@ class Answering:
         states = await self._slots.exchange(notes, wanted, are_held=True)
         late = SlotState(is_ours=False, is_held=False, free_s=_LATE_S)
         return {host: states.get(host, late) for host in given.wanted}
+
+    def looks_of(self, client: str) -> StoreSecondLooks:
+        """The second looks of a crawler elsewhere: its place is its client, whatever it says."""
+        return StoreSecondLooks(self._pool, client)
 
     async def live(self, client: str, core: CrawlCore, given: calls.Life) -> Nothing:
         """Writes the sign of life of a crawler, or takes it away."""
@@ -240,6 +251,19 @@ async def _rest(_: Answering, client: str, core: CrawlCore, given: calls.Rest) -
     return Nothing()
 
 
+async def _ask_look(answering: Answering, client: str, core: CrawlCore, given: calls.LookWanted) -> Any:
+    return await answering.looks_of(client).ask(given.look, given.key)
+
+
+async def _take_looks(answering: Answering, client: str, core: CrawlCore, given: calls.LooksTaken) -> Any:
+    return await answering.looks_of(client).take(given.limit)
+
+
+async def _answer_look(answering: Answering, client: str, core: CrawlCore, given: calls.LookAnswered) -> Nothing:
+    await answering.looks_of(client).answer(given.look, given.outcome)
+    return Nothing()
+
+
 _CALLS: Final[dict[str, tuple[CallKind[Any, Any], _Do]]] = {
     kind.name: (kind, do)
     for kind, do in (
@@ -264,6 +288,9 @@ _CALLS: Final[dict[str, tuple[CallKind[Any, Any], _Do]]] = {
         (calls.LOWER_ALARM, _lower_alarm),
         (calls.SLOTS, Answering.take_slots),
         (calls.REST, _rest),
+        (calls.ASK_LOOK, _ask_look),
+        (calls.TAKE_LOOKS, _take_looks),
+        (calls.ANSWER_LOOK, _answer_look),
         (calls.LIFE, Answering.live),
     )
 }

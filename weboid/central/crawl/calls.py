@@ -15,10 +15,12 @@ from msgspec import Meta, Raw, Struct
 from weboid.central.crawl.core import Exchanged
 from weboid.core.record.moment import Moment
 from weboid.core.record.policy import Policy
-from weboid.core.url.keys import BUCKETS
+from weboid.core.record.reasons import Outcome
+from weboid.core.url.keys import BUCKETS, UrlKey
 from weboid.core.verdict.partial_loss import Contacts, Failing, HostGroup
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked, Tally
+from weboid.store.schedule.second_look import LookState, TakenLook
 from weboid.store.schedule.turn import SlotNote, SlotState, WantedSlot
 from weboid.store.upkeep.alarm import AlarmKind
 
@@ -30,6 +32,7 @@ MOST_HOSTS: Final = 256
 """Hosts whose URLs are read at once: so many have tens of thousands."""
 MOST_LISTED: Final = 100_000
 MOST_SLOTS: Final = 5_000
+MOST_LOOKS: Final = 100
 _MOST_LEFT_OUT: Final = 200_000
 _MOST_GROUPS: Final = 100_000
 _LEASE_S: Final = 10.0
@@ -77,6 +80,8 @@ class Greeting(Struct, frozen=True):
     lease_s: float
     strict: bool
     stop: list[str]
+    looks: bool = False
+    """Whether crawlers are each other's second vantage point (C-14)."""
 
 
 class Due(Struct, frozen=True):
@@ -163,6 +168,20 @@ class Rest(Struct, frozen=True):
     seconds: Annotated[float, Meta(ge=0, le=100 * 86_400)]
 
 
+class LookWanted(Struct, frozen=True):
+    look: UUID
+    key: UrlKey
+
+
+class LooksTaken(Struct, frozen=True):
+    limit: Annotated[int, Meta(ge=0, le=MOST_LOOKS)]
+
+
+class LookAnswered(Struct, frozen=True):
+    look: UUID
+    outcome: Outcome | None
+
+
 class Life(Struct, frozen=True):
     """A sign of life of a crawler elsewhere; `is_last`: it ends."""
 
@@ -214,4 +233,7 @@ RAISE_ALARM: Final = CallKind[RaisedAlarm, Nothing]("raise-alarm", RaisedAlarm, 
 LOWER_ALARM: Final = CallKind[OneAlarm, Nothing]("lower-alarm", OneAlarm, Nothing, is_once=True)
 SLOTS: Final = CallKind[SlotsWanted, dict[HostKey, SlotState]]("slots", SlotsWanted, dict[HostKey, SlotState])
 REST: Final = CallKind[Rest, Nothing]("rest", Rest, Nothing)
+ASK_LOOK: Final = CallKind[LookWanted, LookState]("ask-look", LookWanted, LookState)
+TAKE_LOOKS: Final = CallKind[LooksTaken, list[TakenLook]]("take-looks", LooksTaken, list[TakenLook])
+ANSWER_LOOK: Final = CallKind[LookAnswered, Nothing]("answer-look", LookAnswered, Nothing)
 LIFE: Final = CallKind[Life, Nothing]("life", Life, Nothing)

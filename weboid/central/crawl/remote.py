@@ -8,17 +8,21 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from time import monotonic
 from typing import Final
+from uuid import UUID
 
 from weboid.central.crawl import calls
 from weboid.central.crawl.core import CrawlCore, Exchanged, Paces
 from weboid.central.http.calling import Caller
 from weboid.core.record.moment import Moment
+from weboid.core.record.reasons import Outcome
+from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.partial_loss import Contacts, Failing, HostGroup
 from weboid.errors import StoreError
 from weboid.store.db.key_scheme import OURS
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked, Tally
 from weboid.store.schedule.lease import Held
+from weboid.store.schedule.second_look import LookState, TakenLook
 from weboid.store.schedule.turn import SlotNote, SlotState, WantedSlot
 from weboid.store.upkeep.alarm import AlarmKind
 
@@ -34,6 +38,7 @@ def remote_core(caller: Caller) -> CrawlCore:
         RemoteLosses(caller),
         RemoteAlarms(caller),
         RemoteSlots(caller),
+        RemoteSecondLooks(caller),
         caller.away,
     )
 
@@ -169,6 +174,25 @@ class RemoteAlarms:
 def _detail(text: str) -> str:
     """The words of an alarm, as they may be sent."""
     return text.encode(errors="replace").decode()[: calls.MOST_DETAIL]
+
+
+class RemoteSecondLooks:
+    """Second looks between crawlers of different places, as in `SecondLooks`; the place is the name of our token."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    async def ask(self, look: UUID, key: UrlKey) -> LookState:
+        """Wants a look from another place; how it stands."""
+        return await self._caller.call(calls.ASK_LOOK, calls.LookWanted(look, key))
+
+    async def take(self, limit: int) -> Sequence[TakenLook]:
+        """Some looks that other places want, for this one to answer."""
+        return await self._caller.call(calls.TAKE_LOOKS, calls.LooksTaken(min(limit, calls.MOST_LOOKS)))
+
+    async def answer(self, look: UUID, outcome: Outcome | None) -> None:
+        """What a look that was taken has found."""
+        await self._caller.call(calls.ANSWER_LOOK, calls.LookAnswered(look, outcome))
 
 
 class RemoteSlots:

@@ -26,7 +26,7 @@ from weboid.cli.processes.notify import notify
 from weboid.cli.processes.part import tell_alive
 from weboid.cli.processes.process import from_environment, host_name, machine
 from weboid.cli.processes.stopping import stop_signals
-from weboid.config import Config
+from weboid.config import BY_CRAWLERS, Config
 from weboid.errors import StoreError
 from weboid.mechanism.background import in_background
 from weboid.mechanism.patience import patiently
@@ -98,6 +98,7 @@ def _as_told(config: Config, greeting: calls.Greeting) -> Config:
         lease_s=greeting.lease_s,
         strict=config.crawl.strict or greeting.strict,
         stop=(*config.crawl.stop, *greeting.stop),
+        vantage=config.crawl.vantage or (BY_CRAWLERS if greeting.looks else ""),
     )
     return replace(config, crawl=crawl, policy=greeting.policy)
 
