@@ -99,6 +99,10 @@ HOSTILE: Final = [
     ("rest", body({"host": [1, 2], "seconds": float("inf")}), 400),
     ("exchange", body({"day": 1, "written": [[["network", "x" * 9_999], 1, {"answered": 1}]], "found": {}}), 400),
     ("exchange", body({"day": 1, "written": [[["network", "x"], 1, {"failed": [*range(9_999)]}]], "found": {}}), 400),
+    ("ask-look", body({"look": "x", "key": [1, 2, 3]}), 400),
+    ("ask-look", body({"look": str(UUID(int=1)), "key": [2**20, 2, 3]}), 400),
+    ("take-looks", body({"limit": 101}), 400),
+    ("answer-look", body({"look": str(UUID(int=1)), "outcome": "dead"}), 400),
     ("life", body({"name": "a", "host": "", "machine": "", "pid": 1, "version": "", "figures": {"x" * 999: 1.0}}), 400),
     ("exchange", body({"day": 1, "written": [[["network", "x\x00"], 1, {"answered": 1}]], "found": {}}), 400),
 ]
@@ -110,6 +114,7 @@ async def test_what_is_not_understood_is_refused_and_changes_nothing(core: str, 
     assert await wiki.rows("SELECT * FROM done_request") == []
     assert await wiki.rows("SELECT * FROM slot") == []
     assert await wiki.rows("SELECT * FROM alarm") == []
+    assert await wiki.rows("SELECT * FROM second_look") == []
 
 
 def far_checked(url: StoredUrl, host: StoredHost, day: int = 100) -> Checked:
@@ -132,6 +137,8 @@ UNSOUND: Final[dict[str, Callable[[Checked], Checked]]] = {
     "strikes below 0": lambda c: replace(c, record=c.record._replace(streak=replace(LONG_AGO, strikes=-3))),
     "strikes at no time": lambda c: replace(c, record=c.record._replace(streak=replace(LONG_AGO, since=None))),
     "more than all evidence": lambda c: replace(c, host_after=HostRecord(replace(LONG_AGO, evidence=Evidence(9_999)))),
+    "evidence below none": lambda c: replace(c, host_after=HostRecord(replace(LONG_AGO, evidence=Evidence(-1)))),
+    "a script as target": lambda c: replace(c, record=c.record._replace(target="javascript:alert(1)")),
     "never due": lambda c: replace(c, due=NEVER_DUE),
     "due in the past": lambda c: replace(c, due=-1),
     "a day below 0": lambda c: replace(c, day=-1),

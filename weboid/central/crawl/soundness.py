@@ -4,9 +4,8 @@ Types and most bounds are those of ``calls``; here is what follows from several 
 One law: what could not be read again as it was is refused, since one such row would break every answer that needs it.
 """
 
-import struct
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, TypeVar
 
 from weboid.central.http.messages import BadMessage
 from weboid.core.document.face import MOST_PLACES, Face, packed_face, unpacked_face
@@ -26,7 +25,10 @@ _LONGEST_TARGET: Final = 4 * MAX_URL
 _LONGEST_NAME: Final = 2_000
 """Characters of the name of a group of hosts: those of some name servers."""
 _MOST_DOMAINS: Final = 1_000
-_UNPACKABLE: Final = (ValueError, OverflowError, IndexError, KeyError, TypeError, RecursionError, struct.error)
+_SCHEMES: Final = ("http://", "https://", "ftp://", "ftps://", "sftp://")
+
+_Value = TypeVar("_Value")
+_Packed = TypeVar("_Packed")
 
 
 def require_sound(checks: Sequence[Checked]) -> None:
@@ -60,6 +62,7 @@ def _require_record(record: UrlRecord) -> None:
         0 <= (record.size_kib or 0) <= _LARGEST
         and 0 <= (record.http or 0) <= _LARGEST_SMALL
         and len(record.target or "") <= _LONGEST_TARGET
+        and (record.target is None or record.target.startswith(_SCHEMES))
     )
     if not (is_known and is_bounded):
         raise BadMessage("a record is none")
@@ -76,27 +79,25 @@ def _require_streak(streak: Streak) -> None:
         0 <= (number or 0) <= bound
         for number, bound in ((streak.strikes, _LARGEST_SMALL), (streak.since, LAST_DAY), (streak.until, LAST_DAY))
     )
-    if not (is_whole and is_bounded and unpacked_evidence(packed_evidence(streak.evidence)) == streak.evidence):
+    if not (is_whole and is_bounded and _is_readable(streak.evidence, packed_evidence, unpacked_evidence)):
         raise BadMessage("a streak is none")
 
 
 def _require_portrait(portrait: Portrait | None) -> None:
-    if portrait is None:
-        return
-    try:
-        is_sound = len(portrait.title) <= TITLE_WORDS and unpacked_portrait(packed_portrait(portrait)) == portrait
-    except _UNPACKABLE:
-        is_sound = False
-    if not is_sound:
+    if portrait is not None and (
+        len(portrait.title) > TITLE_WORDS or not _is_readable(portrait, packed_portrait, unpacked_portrait)
+    ):
         raise BadMessage("a portrait is none")
 
 
 def _require_face(face: Face | None) -> None:
-    if face is None:
-        return
-    try:
-        is_sound = len(face.answers) <= MOST_PLACES and unpacked_face(packed_face(face)) == face
-    except _UNPACKABLE:
-        is_sound = False
-    if not is_sound:
+    if face is not None and (len(face.answers) > MOST_PLACES or not _is_readable(face, packed_face, unpacked_face)):
         raise BadMessage("a face is none")
+
+
+def _is_readable(value: _Value, pack: Callable[[_Value], _Packed], unpack: Callable[[_Packed], _Value]) -> bool:
+    """Whether a value can be stored, and read again as it was."""
+    try:
+        return unpack(pack(value)) == value
+    except (ValueError, OverflowError, LookupError, TypeError, RecursionError):
+        return False
