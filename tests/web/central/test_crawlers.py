@@ -16,7 +16,8 @@ from support.stored import WikiInStore, open_wiki
 
 from weboid.central.crawl import calls
 from weboid.central.crawl.remote import RemoteAlarms, RemoteWork, greet
-from weboid.central.http.calling import KIND, PATH, SCHEME
+from weboid.central.http.entrance import CRAWLERS
+from weboid.central.http.kinds import Life
 from weboid.central.http.messages import MOST_SENT
 from weboid.core.document.face import Answer, Face, Kind, Look, Role
 from weboid.core.document.portrait import Portrait
@@ -30,6 +31,7 @@ from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked
 from weboid.store.upkeep.alarm import AlarmKind
 
+KIND, PATH, SCHEME = CRAWLERS.kind, CRAWLERS.path, CRAWLERS.scheme
 GREET: Final = PATH + "greet"
 
 
@@ -225,7 +227,7 @@ async def test_a_crawler_says_which_one_raised_its_alarm(core: str, wiki: WikiIn
 async def test_a_sign_of_life_is_a_row_until_the_end(core: str, wiki: WikiInStore) -> None:
     async with calling(core) as caller:
         for is_last in (False, False, True):
-            life = calls.Life("1-a", "host", "machine", 1, "0", "checking", {"x": 1.0}, is_last)
+            life = Life("1-a", "host", "machine", 1, "0", "checking", {"x": 1.0}, is_last)
             await caller.call(calls.LIFE, life)
             rows = await wiki.rows("SELECT role, name, doing FROM part")
             assert rows == ([] if is_last else [("crawl", "far:1-a", "checking")])

@@ -1,18 +1,16 @@
-"""The calls of a crawler elsewhere: the name of each, what it takes, what it returns, and whether it is done once only.
+"""The calls of a crawler elsewhere.
 
-``remote`` makes them, ``answering`` does them. One law: whatever is not the same when it is done twice has
-`is_once`, and so is noted with its answer (``store/schedule/done_request``).
+``remote`` makes them, ``answering`` does them. One law: what comes from a crawler elsewhere has a bound in its type.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
-from math import inf
-from typing import Annotated, Any, Final, Generic, TypeVar
+from typing import Annotated, Final
 from uuid import UUID
 
-from msgspec import Meta, Raw, Struct
+from msgspec import Meta, Struct
 
 from weboid.central.crawl.core import Exchanged
+from weboid.central.http.kinds import CallKind, Day, Detail, Life, Nothing, Scheme
 from weboid.core.record.moment import Moment
 from weboid.core.record.policy import Policy
 from weboid.core.record.reasons import Outcome
@@ -38,34 +36,11 @@ _MOST_GROUPS: Final = 100_000
 _LEASE_S: Final = 10.0
 """Well below the time for which a domain is leased."""
 _MOST_BUCKET: Final = BUCKETS - 1
-MOST_DETAIL: Final = 2_000
-_MOST_SMALL: Final = 2**15 - 1
 _MOST_BIG: Final = 2**63 - 1
 
 Bucket = Annotated[int, Meta(ge=0, le=_MOST_BUCKET)]
-Day = Annotated[int, Meta(ge=0, le=_MOST_SMALL)]
 Epoch = Annotated[int, Meta(ge=0, le=_MOST_BIG)]
 HeldBuckets = Annotated[dict[Bucket, Epoch], Meta(max_length=BUCKETS)]
-Detail = Annotated[str, Meta(max_length=MOST_DETAIL)]
-
-
-class Call(Struct, frozen=True):
-    """A request: who makes it, the number that it has (for a call that `is_once`), and what it takes, by the call."""
-
-    worker: Annotated[str, Meta(min_length=1, max_length=200)]
-    request: UUID
-    arguments: Raw
-
-
-class Nothing(Struct, frozen=True):
-    """No arguments, or no result."""
-
-
-class Scheme(Struct, frozen=True):
-    """The form of keys of a program (O-10)."""
-
-    form_version: int
-    suffix_version: str
 
 
 class Greeting(Struct, frozen=True):
@@ -180,36 +155,6 @@ class LooksTaken(Struct, frozen=True):
 class LookAnswered(Struct, frozen=True):
     look: UUID
     outcome: Outcome | None
-
-
-class Life(Struct, frozen=True):
-    """A sign of life of a crawler elsewhere; `is_last`: it ends."""
-
-    name: Annotated[str, Meta(max_length=100)]
-    host: Annotated[str, Meta(max_length=200)]
-    machine: Annotated[str, Meta(max_length=200)]
-    pid: Annotated[int, Meta(ge=0, le=2**31 - 1)]
-    version: Annotated[str, Meta(max_length=100)]
-    doing: Annotated[str, Meta(max_length=500)] = ""
-    figures: Annotated[dict[Annotated[str, Meta(max_length=100)], float], Meta(max_length=100)] = {}
-    is_last: bool = False
-
-
-_Given = TypeVar("_Given")
-_Result = TypeVar("_Result")
-
-
-@dataclass(frozen=True)
-class CallKind(Generic[_Given, _Result]):
-    """A kind of call, by its word in the address."""
-
-    name: str
-    given: type[_Given]
-    result: Any
-    """The type of the result: a class or a generic alias."""
-    is_once: bool = False
-    fresh_s: float = inf
-    """Seconds after which it is another call, even if it was not answered: its answer would be worth nothing."""
 
 
 GREET: Final = CallKind[Nothing, Greeting]("greet", Nothing, Greeting)
