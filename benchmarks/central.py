@@ -18,10 +18,10 @@ from time import perf_counter
 from typing import Final
 
 from benchmarks.storage import ALONE
-from weboid.central.calling import open_caller
-from weboid.central.core import CrawlCore
-from weboid.central.on_store import store_core
-from weboid.central.remote import remote_core
+from weboid.central.crawl.core import CrawlCore
+from weboid.central.crawl.on_store import store_core
+from weboid.central.crawl.remote import remote_core
+from weboid.central.http.calling import open_caller
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation

@@ -17,7 +17,7 @@ import psycopg
 
 from benchmarks.storage import ALONE
 from benchmarks.upkeep import take_in
-from weboid.central.store_work import StoreWork
+from weboid.central.crawl.store_work import StoreWork
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation

@@ -17,7 +17,7 @@ from zlib import crc32
 
 import psycopg
 
-from weboid.central.store_work import StoreWork
+from weboid.central.crawl.store_work import StoreWork
 from weboid.checking.online import Online
 from weboid.config import CrawlConfig
 from weboid.core.document.face import NO_FACE, Face, Kind, Look, Role

@@ -633,3 +633,25 @@ CREATE TABLE done_request (
 );
 
 CREATE INDEX done_request_done ON done_request (done);
+
+-- Second looks (C-14): URLs that would be called dead now, which crawlers of another place than `place` check, too.
+-- `taken_by` = the place that does so, until a moment after `taken`; `outcome` NULL with `answered` = it cannot tell.
+CREATE TABLE second_look (
+    look uuid PRIMARY KEY,
+    bucket smallint NOT NULL,
+    host_key bigint NOT NULL,
+    url_key bigint NOT NULL,
+    place text NOT NULL,
+    asked timestamptz NOT NULL DEFAULT now(),
+    ends timestamptz NOT NULL,
+    taken timestamptz,
+    taken_by text,
+    answered timestamptz,
+    outcome text
+);
+
+-- When a crawler of each place last asked for second looks to take.
+CREATE TABLE vantage_place (
+    place text PRIMARY KEY,
+    seen timestamptz NOT NULL
+);

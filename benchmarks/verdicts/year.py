@@ -24,8 +24,8 @@ from benchmarks.verdicts.stage import ANSWER_S, FIRST_DAY, PORTS, WIKI, Stage, o
 from benchmarks.worlds.onlooker import Onlooker
 from benchmarks.worlds.sight import Sight
 from benchmarks.worlds.worldfile import WorldFile
+from weboid.central.crawl.on_store import StoreDays
 from weboid.central.lending import OneTransaction
-from weboid.central.on_store import StoreDays
 from weboid.cli.crawl import CrawlOptions, crawl
 from weboid.cli.processes.stopping import stop_signals
 from weboid.core.record.moment import Moment

@@ -4,25 +4,28 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from support.central import calling, core_config, open_bad_network, open_core
 from support.observations import FINE, LOST
 from support.stored import NAMES_ALONE, WikiInStore, open_wiki
 
-from weboid.central.core import CrawlCore
-from weboid.central.on_store import store_core
-from weboid.central.remote import greet, remote_core
+from weboid.central.crawl.core import CrawlCore
+from weboid.central.crawl.on_store import store_core
+from weboid.central.crawl.remote import greet, remote_core
 from weboid.checking.turns import SharedTurns
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import Moment
 from weboid.core.record.policy import DEFAULT
-from weboid.core.url.keys import bucket, host_key
+from weboid.core.record.reasons import Outcome
+from weboid.core.url.keys import bucket, host_key, key_of
+from weboid.core.url.urls import parse
 from weboid.core.verdict.partial_loss import Contacts, Failing, GroupKind, HostGroup
 from weboid.core.verdict.verdict import Verdict
 from weboid.crawl.round import Round
@@ -30,6 +33,7 @@ from weboid.maintain.consistency import check_store
 from weboid.mechanism.patience import patiently
 from weboid.mechanism.sending import claimed
 from weboid.store.db.rows import HostKey
+from weboid.store.schedule.second_look import LookState, TakenLook, delete_past_looks
 from weboid.store.schedule.turn import SlotNote, WantedSlot
 from weboid.store.upkeep.alarm import AlarmKind, list_alarms
 
@@ -206,6 +210,53 @@ async def test_turns_of_near_and_far_workers_keep_the_pause(scene: Scene) -> Non
     assert state.is_ours or (not state.is_held and state.free_s < 1)
     times.sort()
     assert min(after - before for before, after in pairwise(times)) >= 0.195
+
+
+async def test_a_second_look_is_wanted_by_one_place_and_made_once_by_another(scene: Scene) -> None:
+    here, far = await scene.core("one"), await scene.core("two")
+    other = store_core(scene.wiki.pool, "other", replace(CONFIG, place="elsewhere"), DEFAULT)
+    await scene.round(here).run()
+    fails, works = key_of(parse("http://h3.demo/0")), key_of(parse(URLS[0]))
+    for asking, looking in ((here, other), (other, here)):
+        look = uuid4()
+        await scene.wiki.rows("DELETE FROM vantage_place RETURNING 1")
+        assert await asking.second_looks.ask(look, fails) == LookState(is_open=False, is_alone=True)
+        assert await looking.second_looks.take(0) == []
+        # Only what is stored and fails is looked at for others (U-9).
+        for key in (works, fails._replace(url_key=7)):
+            assert await asking.second_looks.ask(uuid4(), key) == LookState(is_open=False, is_alone=False)
+        for _ in range(2):
+            assert (await asking.second_looks.ask(look, fails)).is_open
+        # No place looks for itself, however many crawlers it has.
+        assert await (far if asking is here else other).second_looks.take(9) == []
+        assert await looking.second_looks.take(9) == [TakenLook(look, "http://h3.demo/0")]
+        assert await looking.second_looks.take(9) == []
+        await asking.second_looks.answer(look, Outcome.FAILING)
+        assert (await asking.second_looks.ask(look, fails)).is_open
+        for outcome in (Outcome.WORKING, Outcome.FAILING):
+            await looking.second_looks.answer(look, outcome)
+        assert await asking.second_looks.ask(look, fails) == LookState(False, False, Outcome.WORKING)
+    await scene.wiki.rows("UPDATE second_look SET ends = now() - interval '1 day' RETURNING 1")
+    async with scene.wiki.pool.connection() as conn:
+        await delete_past_looks(conn)
+    assert await scene.wiki.rows("SELECT * FROM second_look") == []
+
+
+async def test_a_look_that_was_taken_by_who_is_gone_is_taken_again(scene: Scene) -> None:
+    here, other = await scene.core(), store_core(scene.wiki.pool, "other", replace(CONFIG, place="elsewhere"), DEFAULT)
+    await scene.round(here).run()
+    await other.second_looks.take(0)
+    look, key = uuid4(), key_of(parse("http://h3.demo/0"))
+    await here.second_looks.ask(look, key)
+    await other.second_looks.take(9)
+    await scene.wiki.rows("UPDATE second_look SET taken = taken - interval '1 hour' RETURNING 1")
+    third = store_core(scene.wiki.pool, "third", replace(CONFIG, place="third"), DEFAULT)
+    assert len(await third.second_looks.take(9)) == 1
+    await other.second_looks.answer(look, Outcome.FAILING)
+    await third.second_looks.answer(look, None)
+    assert await here.second_looks.ask(look, key) == LookState(is_open=False, is_alone=False)
+    await scene.wiki.rows("UPDATE vantage_place SET seen = seen - interval '1 hour' RETURNING 1")
+    assert (await here.second_looks.ask(uuid4(), key)).is_alone
 
 
 async def test_the_greeting_tells_what_all_crawlers_must_agree_on(database: str) -> None:

@@ -17,8 +17,8 @@ from support.commands import LIMIT_S, Place
 from support.misbehaving import Act, Asked, HangUp, Silence, Zone, head_only, name_server, reply, serve
 from support.stored import WikiInStore, key, open_wiki
 
+from weboid.central.crawl.on_store import StoreDays
 from weboid.central.lending import OneTransaction
-from weboid.central.on_store import StoreDays
 from weboid.cli.crawl import CrawlOptions, crawl
 from weboid.config import Config, CrawlConfig, load_config
 from weboid.core.record.days import day_of

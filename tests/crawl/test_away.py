@@ -7,7 +7,7 @@ import pytest
 from support.observations import FINE
 from support.stored import NAMES_ALONE, WikiInStore, open_wiki
 
-from weboid.central.store_work import StoreWork
+from weboid.central.crawl.store_work import StoreWork
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation

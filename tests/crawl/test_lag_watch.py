@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from weboid.central.on_store import StoreAlarms
+from weboid.central.crawl.on_store import StoreAlarms
 from weboid.crawl import lag_watch
 from weboid.crawl.lag_watch import LOOK_S, LagWatch
 from weboid.mechanism import loop_lag

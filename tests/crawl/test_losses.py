@@ -7,7 +7,7 @@ import pytest
 from support.observations import FINE, LOST, NO_NAME, SILENT
 from support.stored import WikiInStore, open_wiki
 
-from weboid.central.on_store import StoreLosses
+from weboid.central.crawl.on_store import StoreLosses
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
@@ -169,7 +169,7 @@ async def test_a_database_that_fails_in_between_loses_no_count(database: str, mo
             raise StoreError("gone")
 
         with monkeypatch.context() as patch:
-            patch.setattr("weboid.central.on_store.lock_losses", broken)
+            patch.setattr("weboid.central.crawl.on_store.lock_losses", broken)
             with pytest.raises(StoreError):
                 await losses.exchange()
         assert losses.lost

@@ -10,8 +10,8 @@ import pytest
 from support.observations import FINE
 from support.stored import open_wiki
 
+from weboid.central.crawl.on_store import StoreDays
 from weboid.central.lending import OneTransaction
-from weboid.central.on_store import StoreDays
 from weboid.core.record.days import day_of
 from weboid.core.record.moment import Moment
 from weboid.crawl import worker_day

@@ -11,7 +11,7 @@ from random import Random
 import aiohttp
 from aiohttp import hdrs, web
 
-from weboid.central.calling import Caller, open_caller
+from weboid.central.http.calling import Caller, open_caller
 from weboid.cli.serve import serving
 from weboid.config import Config, load_config
 from weboid.store.db.pool import Pool
@@ -55,7 +55,9 @@ class BadNetwork:
         body = await request.read()
         fate = "pass"
         if self.random.random() < self.share:
-            fate = self.random.choice(("drop", "drop-answer", "delay", "repeat", "repeat-late", "fail"))
+            fate = self.random.choice(
+                ("drop", "drop-answer", "delay", "repeat", "repeat-late", "fail", "cut-off", "other-page")
+            )
         self.did[fate] = self.did.get(fate, 0) + 1
         match fate:
             case "drop":
@@ -73,6 +75,10 @@ class BadNetwork:
         status, answer, kind = await self._passed_on(request, body)
         if fate == "drop-answer":
             return self._hung_up(request)
+        if fate == "cut-off":
+            answer = answer[: len(answer) // 2]
+        if fate == "other-page":
+            answer, kind = b"<html>Please log in", "text/html"
         return web.Response(status=status, body=answer, headers={hdrs.CONTENT_TYPE: kind})
 
     async def _late(self, request: web.Request, body: bytes) -> None:

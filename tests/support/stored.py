@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import asynccontextmanager
 from typing import Any
 
-from weboid.central.store_work import StoreWork
+from weboid.central.crawl.store_work import StoreWork
 from weboid.checking.online import Online
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest

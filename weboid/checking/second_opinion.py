@@ -1,6 +1,7 @@
 """Second opinions: the outcome of a check from another vantage point, made by a command (C-14).
 
-The command reads a URL on its standard input and writes the same output as ``weboid check --json -``.
+The command reads a URL on its standard input and writes the same output as ``weboid check --json -``. Crawlers of
+another place are asked by ``crawl/second_looks``.
 One law: a URL never becomes part of a command line, and a command without a usable answer changes nothing.
 """
 
@@ -37,6 +38,31 @@ class SecondOpinion(Protocol):
         ...
 
 
+class Silences:
+    """Unusable answers of one vantage point: each is a warning; after some in a row it is left alone for a while."""
+
+    def __init__(self) -> None:
+        self._in_row = 0
+        self._rest_end = float("-inf")
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether the vantage point is not to be asked now."""
+        return monotonic() < self._rest_end
+
+    def met(self, url: str, error: Exception) -> None:
+        """There was no usable answer."""
+        self._in_row += 1
+        log.warning("the second vantage point gives no usable answer for %r: %r", url, error)
+        if self._in_row >= _SILENT:
+            self._rest_end = monotonic() + REST_S
+            log.warning("the second vantage point gave no usable answer %d times: paused", self._in_row)
+
+    def passed(self) -> None:
+        """There was a usable answer."""
+        self._in_row = 0
+
+
 class CommandOpinion:
     """A command, such as ``ssh other weboid check --json -``, run once per URL, a few at a time."""
 
@@ -44,28 +70,20 @@ class CommandOpinion:
         self._command = list(command)
         self._answer_s = answer_s
         self._seats = asyncio.Semaphore(_AT_ONCE)
-        self._silent = 0
-        self._rest_end = float("-inf")
+        self._silences = Silences()
 
     async def outcome(self, url: str) -> Outcome | None:
         """The outcome reported by the command; None, with a warning, if it gives no usable answer in time."""
         async with self._seats:
-            if monotonic() < self._rest_end:
+            if self._silences.is_resting:
                 return None
             try:
                 outcome = _outcome(url, await self._run(url))
             except (OSError, ValueError, TimeoutError) as error:
-                self._note_silence(url, error)
+                self._silences.met(url, error)
                 return None
-            self._silent = 0
+            self._silences.passed()
             return outcome
-
-    def _note_silence(self, url: str, error: Exception) -> None:
-        self._silent += 1
-        log.warning("the second vantage point gives no usable answer for %r: %r", url, error)
-        if self._silent >= _SILENT:
-            self._rest_end = monotonic() + REST_S
-            log.warning("the second vantage point gave no usable answer %d times: paused", self._silent)
 
     async def _run(self, url: str) -> bytes:
         """The command's output; raises OSError, TimeoutError, or ValueError if it is too long or the command failed."""

@@ -13,11 +13,11 @@ from typing import Final
 import click
 from rich.console import Console
 
-from weboid.central.core import CrawlCore
-from weboid.central.on_store import store_core
+from weboid.central.crawl.core import CrawlCore
+from weboid.central.crawl.on_store import store_core
 from weboid.checking.date_witnesses import is_witnessed
 from weboid.checking.lagged import LaggedChecker
-from weboid.checking.second_opinion import CommandOpinion
+from weboid.checking.second_opinion import CommandOpinion, SecondOpinion
 from weboid.checking.slots import Slots
 from weboid.checking.turns import SharedTurns, Turns
 from weboid.cli.crawler import Crawler
@@ -28,11 +28,12 @@ from weboid.cli.processes.remote_part import RemotePart, open_remote_part
 from weboid.cli.terminal.arguments import online_of
 from weboid.cli.terminal.console import PartConsole
 from weboid.cli.watched import with_stored
-from weboid.config import Config, NetConfig
+from weboid.config import Config, CrawlConfig, NetConfig
 from weboid.core.record.moment import Moment
 from weboid.crawl.figures import CrawlFigures
 from weboid.crawl.lag_watch import LagWatch
 from weboid.crawl.losses import Losses
+from weboid.crawl.second_looks import CrawlersOpinion
 from weboid.crawl.worker_day import WorkerDay
 from weboid.mechanism.background import in_background
 from weboid.mechanism.loop_lag import LoopLag
@@ -130,7 +131,6 @@ async def crawl_by(
         missing = "no contact is configured: set WEBOID_CONTACT, so that site owners can reach you"
         options.console.print(missing, style="yellow")
     turns = options.open_turns(core.slots, config.crawl.delay)
-    second = CommandOpinion(shlex.split(config.crawl.vantage)) if config.crawl.vantage else None
     async with options.open_outbound(replace(config.net, connections=connections)) as session:
         lag = LoopLag()
         checker = LaggedChecker(session, turns, config.crawl, lag)
@@ -149,7 +149,7 @@ async def crawl_by(
             config,
             core,
             checker,
-            second,
+            _second_opinion(config.crawl, core),
             days,
             losses,
             lags,
@@ -171,4 +171,13 @@ async def crawl_by(
                     await crawler.run(once=options.once)
         finally:
             await turns.close()
+            if isinstance(crawler.second, CrawlersOpinion):
+                crawler.second.close()
     return options.stopped.is_set()
+
+
+def _second_opinion(config: CrawlConfig, core: CrawlCore) -> SecondOpinion | None:
+    """The second vantage point, if there is one (C-14)."""
+    if config.are_second_looks:
+        return CrawlersOpinion(core.second_looks)
+    return CommandOpinion(shlex.split(config.vantage)) if config.vantage else None

@@ -14,7 +14,7 @@ from typing import Final
 from rich.console import Console
 
 from weboid.archive.visits.suggestions import Suggestions
-from weboid.central.core import CrawlCore
+from weboid.central.crawl.core import CrawlCore
 from weboid.checking.checker import Checker
 from weboid.checking.online import Online
 from weboid.checking.second_opinion import SecondOpinion
@@ -27,6 +27,7 @@ from weboid.crawl.figures import CrawlFigures
 from weboid.crawl.lag_watch import LagWatch
 from weboid.crawl.losses import Losses
 from weboid.crawl.round import Round, RoundProgress
+from weboid.crawl.second_looks import LookTaker
 from weboid.crawl.worker_day import WorkerDay
 from weboid.errors import DayRefused, StoreAway, WeboidError
 from weboid.mechanism.cancelling import cancel
@@ -78,6 +79,7 @@ class Crawler:
         if self.stopped.is_set():
             return
         keeping = asyncio.create_task(self.days.keep())
+        looking = asyncio.create_task(self._look_for_others())
         alongside = asyncio.create_task(self._check_suggestions(once=once))
         try:
             await self._rounds(once=once)
@@ -85,7 +87,7 @@ class Crawler:
             async with ending(self.stopped, LAST_S):
                 await alongside
         finally:
-            await cancel(keeping, alongside)
+            await cancel(keeping, looking, alongside)
 
     async def _check_suggestions(self, *, once: bool) -> None:
         """Those that are due, or from now on; far from the database none, as crawlers beside it do so."""
@@ -96,6 +98,12 @@ class Crawler:
             await patiently(suggestions.sweep, self.stopped, self.core.away)
         else:
             await suggestions.run()
+
+    async def _look_for_others(self) -> None:
+        """Second looks that crawlers of another place want, in the middle of rounds, too (C-14)."""
+        if self.config.crawl.are_second_looks:
+            taker = LookTaker(self.core.second_looks, self.checker.ask, self.online, self.core.work.list_canaries)
+            await taker.run(self.stopped)
 
     async def _rounds(self, *, once: bool) -> None:
         while not self.stopped.is_set():

@@ -10,6 +10,7 @@ from weboid.config.names import KeyPath, variable
 from weboid.config.reading import ConfigReading, load_config, read_config
 from weboid.config.sample import sample
 from weboid.config.sections import (
+    BY_CRAWLERS,
     MOST_WORKERS,
     PROJECT_CONTACT,
     PROJECT_URL,
@@ -31,6 +32,7 @@ from weboid.config.sections import (
 from weboid.config.tables import read_wikis
 
 __all__ = [
+    "BY_CRAWLERS",
     "MOST_WORKERS",
     "PROJECT_CONTACT",
     "PROJECT_URL",

@@ -67,6 +67,10 @@ class NetConfig:
     """The mail address for the header ``From``; empty = none is sent."""
 
 
+BY_CRAWLERS: Final = "crawlers"
+"""The word of `vantage` for crawlers of another place."""
+
+
 @dataclass(frozen=True, slots=True)
 class CrawlConfig:
     """The rounds of checks (C-3)."""
@@ -92,7 +96,16 @@ class CrawlConfig:
     ``WEBOID_CRAWL_TOKEN``. Empty = the database is used."""
     vantage: str = ""
     """A command that checks a URL from another network before it is called dead, such as
-    ``ssh other weboid check --json -`` (C-14)."""
+    ``ssh other weboid check --json -`` (C-14). ``crawlers`` = crawlers of another place do so; it holds for those
+    elsewhere, too."""
+    place: str = "core"
+    """The place of crawlers beside the database, if crawlers check for each other; that of one elsewhere is the name of
+    its token."""
+
+    @property
+    def are_second_looks(self) -> bool:
+        """Whether crawlers are each other's second vantage point (C-14)."""
+        return self.vantage == BY_CRAWLERS
 
 
 @dataclass(frozen=True, slots=True)

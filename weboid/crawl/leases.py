@@ -7,7 +7,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection
 
-from weboid.central.core import Work
+from weboid.central.crawl.core import Work
 from weboid.core.record.moment import Moment
 from weboid.errors import StoreAway
 from weboid.store.schedule.lease import Held

@@ -13,7 +13,7 @@ from dataclasses import replace
 from time import monotonic
 from typing import Final, NamedTuple
 
-from weboid.central.core import LossExchange
+from weboid.central.crawl.core import LossExchange
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.core.url.hosts import registrable_domain

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Final, NamedTuple
 
-from weboid.central.core import Work
+from weboid.central.crawl.core import Work
 from weboid.errors import StoreAway
 from weboid.mechanism.ending import is_stopped_within
 from weboid.mechanism.pauses import GrowingPause

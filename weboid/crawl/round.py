@@ -14,7 +14,7 @@ from functools import partial
 from time import monotonic
 from typing import Any, Final
 
-from weboid.central.core import Paces, Work
+from weboid.central.crawl.core import Paces, Work
 from weboid.checking.connectivity import CANARIES, Ask, Connectivity
 from weboid.checking.online import LOOK_S, Online
 from weboid.config import CrawlConfig

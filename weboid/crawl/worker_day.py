@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from time import monotonic
 from typing import Final
 
-from weboid.central.core import Days
+from weboid.central.crawl.core import Days
 from weboid.core.record.days import day_of, iso
 from weboid.core.record.moment import Moment
 from weboid.errors import DayRefused, StoreAway

@@ -16,6 +16,7 @@ from weboid.store.people.audit import expire_audit
 from weboid.store.people.ended_session import delete_past_sessions
 from weboid.store.people.report import expire_reports
 from weboid.store.people.throttle import delete_past as delete_past_limits
+from weboid.store.schedule.second_look import delete_past_looks
 from weboid.store.schedule.turn import delete_past
 from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm
 from weboid.store.upkeep.expiry import (
@@ -162,5 +163,6 @@ async def _deleted(pool: Pool, expire_some: _Expire, day: int, batch: int) -> in
 async def _delete_past(pool: Pool, day: int) -> None:
     async with pool.connection() as conn:
         await delete_past(conn)
+        await delete_past_looks(conn)
         await delete_past_limits(conn, day, limit=_MOST_LIMITS)
         await delete_past_sessions(conn, limit=_MOST_LIMITS)

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from aiohttp import ClientSession, hdrs, web
 from aiohttp.typedefs import Handler
 
-from weboid.central.answering import Answering
+from weboid.central.crawl.answering import CrawlAnswering
+from weboid.central.http.entrance import CRAWLERS
 from weboid.config import Config
 from weboid.web.answer.wiki_names import Wikis
 from weboid.web.api.bulk import BulkPages
@@ -18,7 +19,7 @@ from weboid.web.api.normal_form import NormalForm
 from weboid.web.api.openapi import OpenApi, preflight
 from weboid.web.api.ping import Ping
 from weboid.web.api.reverts import Reverts
-from weboid.web.central.crawlers import Crawlers
+from weboid.web.central.elsewhere import PartsElsewhere
 from weboid.web.health.pages import StatusPage
 from weboid.web.http.tokens import clients_of
 from weboid.web.identity.oauth import Provider
@@ -33,7 +34,7 @@ from weboid.web.people.account import AccountPage
 from weboid.web.people.admin import AdminPage
 from weboid.web.people.replacement import ReplacementPage
 from weboid.web.people.report import ReportPage
-from weboid.web.request.route import ROUTES, address_of
+from weboid.web.request.route import ROUTES, Lane, address_of
 from weboid.web.service import Service
 
 Bound = Iterator[tuple[str, str, Handler]]
@@ -52,7 +53,7 @@ def add_routes(
     bound = (
         *_pages(service, config, wikis),
         *_programs(service),
-        *_crawlers(service, config),
+        *_elsewhere(service, config),
         *_health(status),
         *_people(service, config, client),
     )
@@ -116,9 +117,10 @@ def _programs(service: Service) -> Bound:
     yield "data-file", "GET", data.file
 
 
-def _crawlers(service: Service, config: Config) -> Bound:
-    answering = Answering(service.pool, config.crawl, config.policy)
-    yield "crawlers", "POST", Crawlers(answering, clients_of(config.web.crawlers, "crawlers")).call
+def _elsewhere(service: Service, config: Config) -> Bound:
+    crawl = CrawlAnswering(service.pool, config.crawl, config.policy)
+    crawlers = clients_of(config.web.crawlers, CRAWLERS.parts)
+    yield CRAWLERS.parts, "POST", PartsElsewhere(CRAWLERS, crawl, crawlers, Lane.CRAWLERS).call
 
 
 def _health(status: StatusPage) -> Bound:

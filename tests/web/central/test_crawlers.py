@@ -1,7 +1,8 @@
 """``/internal/crawl/…`` (O-1): who may call, and what hostile bodies bring about: nothing."""
 
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from io import BytesIO
 from typing import Final
 from uuid import UUID, uuid4
@@ -10,16 +11,27 @@ import aiohttp
 import msgspec
 import pytest
 from support.central import TOKEN, calling, core_config, open_core
+from support.observations import FINE
 from support.stored import WikiInStore, open_wiki
 
-from weboid.central import calls
-from weboid.central.calling import KIND, PATH, SCHEME
-from weboid.central.messages import MOST_INFLATED, MOST_SENT
-from weboid.central.remote import RemoteAlarms, RemoteWork, greet
+from weboid.central.crawl import calls
+from weboid.central.crawl.remote import RemoteAlarms, RemoteWork, greet
+from weboid.central.http.entrance import CRAWLERS
+from weboid.central.http.kinds import Life
+from weboid.central.http.messages import MOST_SENT
+from weboid.core.document.face import Answer, Face, Kind, Look, Role
+from weboid.core.document.portrait import Portrait
+from weboid.core.record.days import NEVER_DUE
+from weboid.core.record.history import Entry
 from weboid.core.record.moment import Moment
+from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
+from weboid.core.record.streak import Evidence, Streak
 from weboid.errors import ConfigError, StoreError
+from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
+from weboid.store.results.record import Checked
 from weboid.store.upkeep.alarm import AlarmKind
 
+KIND, PATH, SCHEME = CRAWLERS.kind, CRAWLERS.path, CRAWLERS.scheme
 GREET: Final = PATH + "greet"
 
 
@@ -87,6 +99,12 @@ HOSTILE: Final = [
     ("slots", body({"notes": {}, "wanted": {(1, 2): [1.0, 2**63]}}), 400),
     ("slots", body({"notes": {}, "wanted": {(1, 2): [float("nan"), 2]}}), 400),
     ("rest", body({"host": [1, 2], "seconds": float("inf")}), 400),
+    ("exchange", body({"day": 1, "written": [[["network", "x" * 9_999], 1, {"answered": 1}]], "found": {}}), 400),
+    ("exchange", body({"day": 1, "written": [[["network", "x"], 1, {"failed": [*range(9_999)]}]], "found": {}}), 400),
+    ("ask-look", body({"look": "x", "key": [1, 2, 3]}), 400),
+    ("take-looks", body({"limit": 101}), 400),
+    ("answer-look", body({"look": str(UUID(int=1)), "outcome": "dead"}), 400),
+    ("life", body({"name": "a", "host": "", "machine": "", "pid": 1, "version": "", "figures": {"x" * 999: 1.0}}), 400),
     ("exchange", body({"day": 1, "written": [[["network", "x\x00"], 1, {"answered": 1}]], "found": {}}), 400),
 ]
 
@@ -97,10 +115,63 @@ async def test_what_is_not_understood_is_refused_and_changes_nothing(core: str, 
     assert await wiki.rows("SELECT * FROM done_request") == []
     assert await wiki.rows("SELECT * FROM slot") == []
     assert await wiki.rows("SELECT * FROM alarm") == []
+    assert await wiki.rows("SELECT * FROM second_look") == []
+
+
+def far_checked(url: StoredUrl, host: StoredHost, day: int = 100) -> Checked:
+    """A check that could be one."""
+    record = UrlRecord((Entry(FINE.status, day, day),), reason=FINE.reason, http=200)
+    return Checked(url, host, day, FINE, record, day + 7, UNKNOWN_HOST, UNKNOWN_HOST)
+
+
+LONG_AGO: Final = Streak(3, 70, 99, Evidence(30, 3, 30, hours=True, weekdays=True))
+UNSOUND: Final[dict[str, Callable[[Checked], Checked]]] = {
+    "no history": lambda c: replace(c, record=c.record._replace(history=())),
+    "a long history": lambda c: replace(c, record=c.record._replace(history=c.record.history * 6)),
+    "days below 0": lambda c: replace(c, record=c.record._replace(history=(Entry(FINE.status, -1, 5),))),
+    "days of no century": lambda c: replace(c, record=c.record._replace(history=(Entry(FINE.status, 1, 70_000),))),
+    "no reason": lambda c: replace(c, record=c.record._replace(reason=None)),
+    "another type": lambda c: replace(c, record=c.record._replace(mime="x/y")),
+    "a size below 0": lambda c: replace(c, record=c.record._replace(size_kib=-1)),
+    "a code below 0": lambda c: replace(c, record=c.record._replace(http=-1)),
+    "an endless target": lambda c: replace(c, record=c.record._replace(target="http://a.demo/" + "x" * 99_999)),
+    "strikes below 0": lambda c: replace(c, record=c.record._replace(streak=replace(LONG_AGO, strikes=-3))),
+    "strikes at no time": lambda c: replace(c, record=c.record._replace(streak=replace(LONG_AGO, since=None))),
+    "more than all evidence": lambda c: replace(c, host_after=HostRecord(replace(LONG_AGO, evidence=Evidence(9_999)))),
+    "evidence below none": lambda c: replace(c, host_after=HostRecord(replace(LONG_AGO, evidence=Evidence(-1)))),
+    "a script as target": lambda c: replace(c, record=c.record._replace(target="javascript:alert(1)")),
+    "never due": lambda c: replace(c, due=NEVER_DUE),
+    "due in the past": lambda c: replace(c, due=-1),
+    "a day below 0": lambda c: replace(c, day=-1),
+    "a host not held": lambda c: replace(c, host=replace(c.host, key=HostKey(c.host.key.bucket ^ 1, 7))),
+    "a host that is another": lambda c: replace(c, host=replace(c.host, key=HostKey(c.host.key.bucket, 7))),
+    "a portrait": lambda c: replace(c, seen=replace(FINE, portrait=Portrait(title=(1 << 20,) * 500))),
+    "a face": lambda c: replace(c, seen=replace(FINE, face=Face((Answer(1 << 20, Role.FAR, 1, Look(Kind.PAGE)),)))),
+}
+
+
+async def test_checks_that_can_be_no_check_are_refused_and_change_nothing(core: str, wiki: WikiInStore) -> None:
+    async with calling(core) as caller:
+        work = RemoteWork(caller)
+        held = await work.lease(Moment(100))
+        [host] = await work.list_hosts(held, until=Moment(100), but=[], limit=9)
+        [url] = (await work.list_urls([host.key], 100))[host.key]
+        sound = far_checked(url, host)
+        before, urls = await wiki.rows("SELECT * FROM url CROSS JOIN host"), await wiki.rows("SELECT * FROM url")
+        for name, spoiled in UNSOUND.items():
+            given = calls.Batch([spoiled(sound)], dict(held))
+            assert (name, (await sent(core, "record", body(given)))[0]) == (name, 400)
+        assert await wiki.rows("SELECT * FROM url CROSS JOIN host") == before
+        # A URL that is not stored is none of ours, and one without the lease is another's (U-9).
+        unknown = replace(sound, url=replace(url, key=url.key._replace(url_key=5)))
+        assert (await work.record([unknown], held)).written == 0
+        assert (await work.record([sound], {bucket: epoch + 1 for bucket, epoch in held.items()})).lost == 1
+        assert await wiki.rows("SELECT * FROM url") == urls
+        assert (await work.record([sound], held)).written == 1
 
 
 async def test_what_is_too_long_is_refused_compressed_or_not(core: str) -> None:
-    for data in (zlib.compress(b"\x00" * (MOST_INFLATED + 1)), b"x" * (MOST_SENT + 1)):
+    for data in (zlib.compress(b"\x00" * (calls.MOST_GIVEN + 1)), b"x" * (MOST_SENT + 1)):
         assert (await sent(core, "greet", data))[0] == 413
 
 
@@ -155,7 +226,7 @@ async def test_a_crawler_says_which_one_raised_its_alarm(core: str, wiki: WikiIn
 async def test_a_sign_of_life_is_a_row_until_the_end(core: str, wiki: WikiInStore) -> None:
     async with calling(core) as caller:
         for is_last in (False, False, True):
-            life = calls.Life("1-a", "host", "machine", 1, "0", "checking", {"x": 1.0}, is_last)
+            life = Life("1-a", "host", "machine", 1, "0", "checking", {"x": 1.0}, is_last)
             await caller.call(calls.LIFE, life)
             rows = await wiki.rows("SELECT role, name, doing FROM part")
             assert rows == ([] if is_last else [("crawl", "far:1-a", "checking")])

@@ -16,24 +16,25 @@ from typing import Final
 from click.exceptions import Exit
 
 from weboid import __version__
-from weboid.central import calls
-from weboid.central.calling import Caller, open_caller
-from weboid.central.core import CrawlCore
-from weboid.central.remote import greet, remote_core
+from weboid.central.crawl import calls
+from weboid.central.crawl.core import CrawlCore
+from weboid.central.crawl.remote import greet, remote_core
+from weboid.central.http.calling import Caller, open_caller
+from weboid.central.http.entrance import CRAWLERS
+from weboid.central.http.kinds import Life
 from weboid.cli.processes.database import LAST_AWAY_S, LAST_S
 from weboid.cli.processes.line import parent_line
 from weboid.cli.processes.notify import notify
 from weboid.cli.processes.part import tell_alive
 from weboid.cli.processes.process import from_environment, host_name, machine
 from weboid.cli.processes.stopping import stop_signals
-from weboid.config import Config
+from weboid.config import BY_CRAWLERS, Config
 from weboid.errors import StoreError
 from weboid.mechanism.background import in_background
 from weboid.mechanism.patience import patiently
 
 log = logging.getLogger(__name__)
 
-TOKEN_VARIABLE: Final = "WEBOID_CRAWL_TOKEN"
 _SEEN_S: Final = 15.0
 _FAREWELL_S: Final = 3.0
 _LOOK_S: Final = 0.2
@@ -71,7 +72,7 @@ async def open_remote_part(config: Config, core: str, worker: str, *, lasting: b
         if parent_line() is None:
             notify(STOPPING="1")
 
-    async with open_caller(core, from_environment(TOKEN_VARIABLE), worker, ca=config.net.ca) as caller:
+    async with open_caller(core, from_environment(CRAWLERS.token), worker, ca=config.net.ca) as caller:
         with stop_signals(stop, tells=parent_line() is None):
             async with in_background(tell_alive()), in_background(_end(caller, stopped)):
                 greeting = await (
@@ -98,6 +99,7 @@ def _as_told(config: Config, greeting: calls.Greeting) -> Config:
         lease_s=greeting.lease_s,
         strict=config.crawl.strict or greeting.strict,
         stop=(*config.crawl.stop, *greeting.stop),
+        vantage=config.crawl.vantage or (BY_CRAWLERS if greeting.looks else ""),
     )
     return replace(config, crawl=crawl, policy=greeting.policy)
 
@@ -116,15 +118,13 @@ async def _end(caller: Caller, stopped: asyncio.Event) -> None:
 async def _shown(caller: Caller, part: RemotePart) -> AsyncIterator[None]:
     """Writes the sign of life in the core, again and again, until the block ends."""
     name = f"{os.getpid()}-{secrets.token_hex(4)}"
-    life = calls.Life(name, host_name()[:200], machine()[:200], os.getpid(), __version__)
+    life = Life(name, host_name()[:200], machine()[:200], os.getpid(), __version__)
 
     async def write(*, is_last: bool = False) -> None:
         doing = part.doing.encode(errors="replace").decode()[:500]
         await caller.call(
             calls.LIFE,
-            calls.Life(
-                life.name, life.host, life.machine, life.pid, life.version, doing, dict(part.figures()), is_last
-            ),
+            Life(life.name, life.host, life.machine, life.pid, life.version, doing, dict(part.figures()), is_last),
         )
 
     async def beat() -> None:

@@ -3,19 +3,24 @@
 One law: what a method writes is one transaction.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from uuid import UUID
 
-from weboid.central.core import CrawlCore, Exchanged
+from weboid.central.crawl.core import CrawlCore, Exchanged
+from weboid.central.crawl.store_work import StoreWork
 from weboid.central.lending import Lender
-from weboid.central.store_work import StoreWork
+from weboid.checking.second_opinion import ANSWER_S
 from weboid.checking.slots import StoreSlots
 from weboid.config import CrawlConfig
 from weboid.core.record.days import iso
 from weboid.core.record.policy import Policy
+from weboid.core.record.reasons import Outcome
+from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.partial_loss import HOLD_DAYS, Contacts, Failing, HostGroup, is_over, loss_in
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.schedule.clock import find_lived, find_moment, record_confirmed_day, record_lived
+from weboid.store.schedule.second_look import LookState, TakenLook, record_look, record_look_answer, take_looks
 from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm
 from weboid.store.upkeep.loss import (
     delete_loss,
@@ -30,7 +35,8 @@ from weboid.store.upkeep.loss import (
 def store_core(pool: Pool, worker: str, config: CrawlConfig, policy: Policy) -> CrawlCore:
     """All that a crawler beside the database needs."""
     work = StoreWork(pool, worker, config, policy)
-    return CrawlCore(work, StoreDays(pool), StoreLosses(pool), StoreAlarms(pool), StoreSlots(pool), pool.away)
+    looks = StoreSecondLooks(pool, config.place)
+    return CrawlCore(work, StoreDays(pool), StoreLosses(pool), StoreAlarms(pool), StoreSlots(pool), looks, pool.away)
 
 
 class StoreDays:
@@ -83,6 +89,29 @@ class StoreAlarms:
         """Lowers an alarm; does nothing if it is not raised."""
         async with self._pool.connection() as conn:
             await lower_alarm(conn, kind, "")
+
+
+class StoreSecondLooks:
+    """Second looks of one place, as in `SecondLooks` (C-14)."""
+
+    def __init__(self, pool: Lender, place: str) -> None:
+        self._pool = pool
+        self._place = place
+
+    async def ask(self, look: UUID, key: UrlKey) -> LookState:
+        """Wants a look from another place; how it stands."""
+        async with self._pool.connection() as conn:
+            return await record_look(conn, self._place, look, key, wait_s=ANSWER_S)
+
+    async def take(self, limit: int) -> Sequence[TakenLook]:
+        """Some looks that other places want, for this one to answer."""
+        async with self._pool.connection() as conn:
+            return await take_looks(conn, self._place, limit)
+
+    async def answer(self, look: UUID, outcome: Outcome | None) -> None:
+        """What a look that was taken has found."""
+        async with self._pool.connection() as conn:
+            await record_look_answer(conn, self._place, look, outcome)
 
 
 class StoreLosses:

@@ -1,107 +1,68 @@
 """The calls of crawlers elsewhere, done on the store (O-1).
 
-One law: a call that `is_once` is done in one transaction with the note that it was, so that however often it comes, and
-however late, it is done once and answered as the first time. What a crawler may still write, epochs of leases say.
+One law: what a crawler may still write, epochs of leases say, however late its call comes.
 """
 
-from collections.abc import Awaitable, Callable
-from time import monotonic
 from typing import Any, Final
 
 from weboid import __version__
-from weboid.central import calls
-from weboid.central.calls import Call, CallKind, Greeting, Nothing
-from weboid.central.core import CrawlCore
-from weboid.central.lending import Lender, OneTransaction
-from weboid.central.messages import BadMessage, compressed, decoded, encoded, inflated
-from weboid.central.on_store import StoreAlarms, StoreDays, StoreLosses
-from weboid.central.store_work import StoreWork
+from weboid.central.crawl import calls
+from weboid.central.crawl.calls import Greeting
+from weboid.central.crawl.core import CrawlCore
+from weboid.central.crawl.on_store import StoreAlarms, StoreDays, StoreLosses, StoreSecondLooks
+from weboid.central.crawl.soundness import require_sound, require_sound_contacts
+from weboid.central.crawl.store_work import StoreWork
+from weboid.central.http.doing import Answering, OtherScheme, table_of
+from weboid.central.http.kinds import OUR_SCHEME, Life, Nothing
+from weboid.central.http.messages import BadMessage
+from weboid.central.lending import Lender
 from weboid.checking.slots import StoreSlots
 from weboid.checking.stop_list import StopList
 from weboid.config import CrawlConfig
 from weboid.core.record.policy import Policy
 from weboid.mechanism.bounded import BoundedMap
-from weboid.store.db.key_scheme import OURS
 from weboid.store.db.pool import Pool
-from weboid.store.db.refused import RefusedValues, refused_values
-from weboid.store.schedule.done_request import RequestKey, begin_request, delete_past_requests, record_answer
 from weboid.store.schedule.part import PartProcess, PartRole, delete_part, record_seen, take_role
 from weboid.store.schedule.turn import SlotState
 from weboid.store.upkeep.alarm import AlarmKind
 
-_FORGETTING_S: Final = 600.0
 _CLAIMS: Final = 100_000
 """Those of some minutes."""
 _LATE_S: Final = 1.0
 _ALARMS: Final = frozenset({AlarmKind.OFFLINE, AlarmKind.LOOP_LAG})
 """The alarms that are a crawler's own."""
 
-OUR_SCHEME: Final = calls.Scheme(OURS.form_version, OURS.suffix_version)
 
-
-class NoSuchCall(Exception):
-    """A call that this version does not know."""
-
-
-class OtherScheme(Exception):
-    """The crawler computes other keys than the store has (O-10)."""
-
-
-class Answering:
+class CrawlAnswering(Answering[CrawlCore]):
     """Does the calls of crawlers elsewhere, in one web process."""
 
+    most_given = calls.MOST_GIVEN
+
     def __init__(self, pool: Pool, config: CrawlConfig, policy: Policy) -> None:
-        self._pool = pool
+        super().__init__(pool)
         self._config = config
         self._policy = policy
         self._slots = StoreSlots(pool)
         self._over: BoundedMap[int, bool] = BoundedMap(_CLAIMS)
         """Claims whose turns are over: what still wants one, or holds it, is late, and would hold a host for nobody."""
-        self._core = self._core_by(pool, "")
-        self._forgotten = monotonic()
 
-    async def answer(self, client: str, name: str, sent: bytes) -> bytes:
-        """The answer to a call of a client, both compressed.
-
-        Raises NoSuchCall, BadMessage, TooLong, OtherScheme, StoreError, and StoreAway.
-        """
-        if (known := _CALLS.get(name)) is None:
-            raise NoSuchCall(name)
-        kind, do = known
-        call = decoded(inflated(sent), Call)
-        given = decoded(call.arguments, kind.given)
-        try:
-            with refused_values():
-                if kind.is_once:
-                    return compressed(await self._done_once(client, call, given, do))
-                return compressed(encoded(await do(self, client, self._core, given)))
-        except RefusedValues as error:
-            raise BadMessage(f"the store takes no such values: {error}") from error
-
-    async def _done_once(self, client: str, call: Call, given: Any, do: "_Do") -> bytes:
-        await self._forget()
-        key = RequestKey(client, call.request)
-        async with self._pool.connection() as conn:
-            if (before := await begin_request(conn, key)) is not None:
-                return before
-            core = self._core_by(OneTransaction(conn), f"{client}:{call.worker}")
-            answer = encoded(await do(self, client, core, given))
-            if isinstance(core.work, StoreWork):
-                await core.work.note_checked()
-            await record_answer(conn, key, answer)
-        return answer
-
-    async def _forget(self) -> None:
-        if monotonic() - self._forgotten > _FORGETTING_S:
-            self._forgotten = monotonic()
-            async with self._pool.connection() as conn:
-                await delete_past_requests(conn)
-
-    def _core_by(self, lender: Lender, worker: str) -> CrawlCore:
+    def core_by(self, lender: Lender, worker: str) -> CrawlCore:
+        """What a crawler of that name needs."""
         work = StoreWork(lender, worker, self._config, self._policy)
         return CrawlCore(
-            work, StoreDays(lender), StoreLosses(lender), StoreAlarms(lender), self._slots, self._pool.away
+            work,
+            StoreDays(lender),
+            StoreLosses(lender),
+            StoreAlarms(lender),
+            self._slots,
+            StoreSecondLooks(lender, ""),
+            self._pool.away,
         )
+
+    async def finish(self, core: CrawlCore) -> None:
+        """Adds what the call has checked to the store's numbers, in the same transaction."""
+        if isinstance(core.work, StoreWork):
+            await core.work.note_checked()
 
     async def greet(self, client: str, core: CrawlCore, given: Nothing) -> Greeting:
         """What a crawler is told at its start."""
@@ -116,6 +77,7 @@ class Answering:
             config.lease_s,
             config.strict,
             sorted(StopList(config.stop, config.stop_file).names),
+            config.are_second_looks,
         )
 
     async def take_slots(self, client: str, core: CrawlCore, given: calls.SlotsWanted) -> Any:
@@ -129,7 +91,11 @@ class Answering:
         late = SlotState(is_ours=False, is_held=False, free_s=_LATE_S)
         return {host: states.get(host, late) for host in given.wanted}
 
-    async def live(self, client: str, core: CrawlCore, given: calls.Life) -> Nothing:
+    def looks_of(self, client: str) -> StoreSecondLooks:
+        """The second looks of a crawler elsewhere: its place is its client, whatever it says."""
+        return StoreSecondLooks(self._pool, client)
+
+    async def live(self, client: str, core: CrawlCore, given: Life) -> Nothing:
         """Writes the sign of life of a crawler, or takes it away."""
         part = PartProcess(
             PartRole.CRAWL, f"{client}:{given.name}", given.host, given.machine, given.pid, given.version
@@ -143,104 +109,115 @@ class Answering:
         return Nothing()
 
 
-_Do = Callable[[Answering, str, CrawlCore, Any], Awaitable[Any]]
-
-
-async def _count_due(_: Answering, client: str, core: CrawlCore, given: calls.Due) -> int:
+async def _count_due(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.Due) -> int:
     if given.scheme != OUR_SCHEME:
         raise OtherScheme
     return await core.work.count_due(given.until, given.limit)
 
 
-async def _canaries(_: Answering, client: str, core: CrawlCore, given: calls.Limit) -> Any:
+async def _canaries(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.Limit) -> Any:
     return await core.work.list_canaries(given.limit)
 
 
-async def _lease(_: Answering, client: str, core: CrawlCore, given: calls.Until) -> Any:
+async def _lease(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.Until) -> Any:
     return await core.work.lease(given.until)
 
 
-async def _renew(_: Answering, client: str, core: CrawlCore, given: calls.HeldNow) -> set[int]:
+async def _renew(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.HeldNow) -> set[int]:
     return await core.work.renew(given.held)
 
 
-async def _release(_: Answering, client: str, core: CrawlCore, given: calls.HeldNow) -> Nothing:
+async def _release(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.HeldNow) -> Nothing:
     await core.work.release(given.held)
     return Nothing()
 
 
-async def _count_buckets(_: Answering, client: str, core: CrawlCore, given: calls.Until) -> int:
+async def _count_buckets(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.Until) -> int:
     return await core.work.count_due_buckets(given.until)
 
 
-async def _hosts(_: Answering, client: str, core: CrawlCore, given: calls.HostsWanted) -> Any:
+async def _hosts(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.HostsWanted) -> Any:
     return await core.work.list_hosts(given.buckets, until=given.until, but=given.but, limit=given.limit)
 
 
-async def _urls(_: Answering, client: str, core: CrawlCore, given: calls.UrlsWanted) -> Any:
+async def _urls(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.UrlsWanted) -> Any:
     return await core.work.list_urls(given.hosts, given.day)
 
 
-async def _record(_: Answering, client: str, core: CrawlCore, given: calls.Batch) -> Any:
+async def _record(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.Batch) -> Any:
+    require_sound(given.checks)
     return await core.work.record(given.checks, given.held)
 
 
-async def _paces(_: Answering, client: str, core: CrawlCore, given: Nothing) -> calls.FoundPaces:
+async def _paces(_: CrawlAnswering, client: str, core: CrawlCore, given: Nothing) -> calls.FoundPaces:
     paces = await core.work.find_paces()
     return calls.FoundPaces(paces.usual, dict(paces.of_hosts))
 
 
-async def _moment(_: Answering, client: str, core: CrawlCore, given: Nothing) -> Any:
+async def _moment(_: CrawlAnswering, client: str, core: CrawlCore, given: Nothing) -> Any:
     return await core.days.find_moment()
 
 
-async def _lived(_: Answering, client: str, core: CrawlCore, given: Nothing) -> int | None:
+async def _lived(_: CrawlAnswering, client: str, core: CrawlCore, given: Nothing) -> int | None:
     return await core.days.find_lived()
 
 
-async def _accept_day(_: Answering, client: str, core: CrawlCore, given: calls.AcceptedDay) -> Nothing:
+async def _accept_day(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.AcceptedDay) -> Nothing:
     await core.days.accept(given.day, is_over=given.is_over)
     return Nothing()
 
 
-async def _confirm_day(_: Answering, client: str, core: CrawlCore, given: calls.OnDay) -> Nothing:
+async def _confirm_day(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.OnDay) -> Nothing:
     await core.days.confirm(given.day)
     return Nothing()
 
 
-async def _refuse_day(_: Answering, client: str, core: CrawlCore, given: calls.RefusedDay) -> Nothing:
+async def _refuse_day(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.RefusedDay) -> Nothing:
     await core.days.refuse(given.since, given.detail)
     return Nothing()
 
 
-async def _exchange(_: Answering, client: str, core: CrawlCore, given: calls.SeenLosses) -> Any:
+async def _exchange(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.SeenLosses) -> Any:
+    require_sound_contacts((group, contacts) for group, _, contacts in given.written)
     written = {(group, day): contacts for group, day, contacts in given.written}
     return await core.losses.exchange(given.day, written, given.found)
 
 
-async def _raise_alarm(_: Answering, client: str, core: CrawlCore, given: calls.RaisedAlarm) -> Nothing:
+async def _raise_alarm(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.RaisedAlarm) -> Nothing:
     if given.kind not in _ALARMS:
         raise BadMessage("this alarm is not a crawler's")
     await core.alarms.raise_alarm(given.kind, given.day, f"{client}: {given.detail}")
     return Nothing()
 
 
-async def _lower_alarm(_: Answering, client: str, core: CrawlCore, given: calls.OneAlarm) -> Nothing:
+async def _lower_alarm(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.OneAlarm) -> Nothing:
     if given.kind not in _ALARMS:
         raise BadMessage("this alarm is not a crawler's")
     await core.alarms.lower_alarm(given.kind)
     return Nothing()
 
 
-async def _rest(_: Answering, client: str, core: CrawlCore, given: calls.Rest) -> Nothing:
+async def _rest(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.Rest) -> Nothing:
     await core.slots.rest(given.host, given.seconds)
     return Nothing()
 
 
-_CALLS: Final[dict[str, tuple[CallKind[Any, Any], _Do]]] = {
-    kind.name: (kind, do)
-    for kind, do in (
-        (calls.GREET, Answering.greet),
+async def _ask_look(answering: CrawlAnswering, client: str, core: CrawlCore, given: calls.LookWanted) -> Any:
+    return await answering.looks_of(client).ask(given.look, given.key)
+
+
+async def _take_looks(answering: CrawlAnswering, client: str, core: CrawlCore, given: calls.LooksTaken) -> Any:
+    return await answering.looks_of(client).take(given.limit)
+
+
+async def _answer_look(answering: CrawlAnswering, client: str, core: CrawlCore, given: calls.LookAnswered) -> Nothing:
+    await answering.looks_of(client).answer(given.look, given.outcome)
+    return Nothing()
+
+
+CrawlAnswering.calls = table_of(
+    (
+        (calls.GREET, CrawlAnswering.greet),
         (calls.COUNT_DUE, _count_due),
         (calls.CANARIES, _canaries),
         (calls.LEASE, _lease),
@@ -259,8 +236,11 @@ _CALLS: Final[dict[str, tuple[CallKind[Any, Any], _Do]]] = {
         (calls.EXCHANGE, _exchange),
         (calls.RAISE_ALARM, _raise_alarm),
         (calls.LOWER_ALARM, _lower_alarm),
-        (calls.SLOTS, Answering.take_slots),
+        (calls.SLOTS, CrawlAnswering.take_slots),
         (calls.REST, _rest),
-        (calls.LIFE, Answering.live),
+        (calls.ASK_LOOK, _ask_look),
+        (calls.TAKE_LOOKS, _take_looks),
+        (calls.ANSWER_LOOK, _answer_look),
+        (calls.LIFE, CrawlAnswering.live),
     )
-}
+)

@@ -8,22 +8,25 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from time import monotonic
 from typing import Final
+from uuid import UUID
 
-from weboid.central import calls
-from weboid.central.calling import Caller
-from weboid.central.core import CrawlCore, Exchanged, Paces
+from weboid.central.crawl import calls
+from weboid.central.crawl.core import CrawlCore, Exchanged, Paces
+from weboid.central.http.calling import Caller
+from weboid.central.http.kinds import OUR_SCHEME, Nothing, fit_detail
 from weboid.core.record.moment import Moment
+from weboid.core.record.reasons import Outcome
+from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.partial_loss import Contacts, Failing, HostGroup
 from weboid.errors import StoreError
-from weboid.store.db.key_scheme import OURS
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked, Tally
 from weboid.store.schedule.lease import Held
+from weboid.store.schedule.second_look import LookState, TakenLook
 from weboid.store.schedule.turn import SlotNote, SlotState, WantedSlot
 from weboid.store.upkeep.alarm import AlarmKind
 
 _PACES_S: Final = 60.0
-_OUR_SCHEME: Final = calls.Scheme(OURS.form_version, OURS.suffix_version)
 
 
 def remote_core(caller: Caller) -> CrawlCore:
@@ -34,14 +37,15 @@ def remote_core(caller: Caller) -> CrawlCore:
         RemoteLosses(caller),
         RemoteAlarms(caller),
         RemoteSlots(caller),
+        RemoteSecondLooks(caller),
         caller.away,
     )
 
 
 async def greet(caller: Caller) -> calls.Greeting:
     """What the core says at the start; raises StoreAway, and StoreError if its keys are not ours (O-10)."""
-    greeting = await caller.call(calls.GREET, calls.Nothing())
-    if greeting.scheme != _OUR_SCHEME:
+    greeting = await caller.call(calls.GREET, Nothing())
+    if greeting.scheme != OUR_SCHEME:
         raise StoreError(
             f"the core (version {greeting.version}) has keys of another URL form or suffix list than this program: "
             "use the same version here"
@@ -58,7 +62,7 @@ class RemoteWork:
 
     async def count_due(self, until: Moment, limit: int) -> int:
         """About how many URLs are due by then, `limit` at most; 0 if there is nothing to do."""
-        return await self._caller.call(calls.COUNT_DUE, calls.Due(until, limit, _OUR_SCHEME))
+        return await self._caller.call(calls.COUNT_DUE, calls.Due(until, limit, OUR_SCHEME))
 
     async def list_canaries(self, limit: int) -> Sequence[str]:
         """URLs that were fine when they were last checked (C-16)."""
@@ -105,7 +109,7 @@ class RemoteWork:
     async def find_paces(self) -> Paces:
         """By which policy the URLs of each host are judged, as it was found a minute ago at the most."""
         if self._paces is None or monotonic() - self._paces[0] > _PACES_S:
-            found = await self._caller.call(calls.PACES, calls.Nothing())
+            found = await self._caller.call(calls.PACES, Nothing())
             self._paces = monotonic(), Paces(found.usual, found.of_hosts)
         return self._paces[1]
 
@@ -118,11 +122,11 @@ class RemoteDays:
 
     async def find_moment(self) -> datetime:
         """What the clock of the store says, in UTC."""
-        return await self._caller.call(calls.MOMENT, calls.Nothing())
+        return await self._caller.call(calls.MOMENT, Nothing())
 
     async def find_lived(self) -> int | None:
         """The newest day on which a worker worked, None before the first round."""
-        return await self._caller.call(calls.LIVED, calls.Nothing())
+        return await self._caller.call(calls.LIVED, Nothing())
 
     async def accept(self, day: int, *, is_over: bool) -> None:
         """Records that a worker works on a day; `is_over`: the alarm of a clock that has jumped, too."""
@@ -134,7 +138,7 @@ class RemoteDays:
 
     async def refuse(self, since: int, detail: str) -> None:
         """Raises the alarm of a clock that has jumped."""
-        await self._caller.call(calls.REFUSE_DAY, calls.RefusedDay(since, _detail(detail)))
+        await self._caller.call(calls.REFUSE_DAY, calls.RefusedDay(since, fit_detail(detail)))
 
 
 class RemoteLosses:
@@ -159,16 +163,30 @@ class RemoteAlarms:
 
     async def raise_alarm(self, kind: AlarmKind, day: int, detail: str) -> None:
         """Raises an alarm, or updates the detail of one that is raised already."""
-        await self._caller.call(calls.RAISE_ALARM, calls.RaisedAlarm(kind, day, _detail(detail)))
+        await self._caller.call(calls.RAISE_ALARM, calls.RaisedAlarm(kind, day, fit_detail(detail)))
 
     async def lower_alarm(self, kind: AlarmKind) -> None:
         """Lowers an alarm; does nothing if it is not raised."""
         await self._caller.call(calls.LOWER_ALARM, calls.OneAlarm(kind))
 
 
-def _detail(text: str) -> str:
-    """The words of an alarm, as they may be sent."""
-    return text.encode(errors="replace").decode()[: calls.MOST_DETAIL]
+class RemoteSecondLooks:
+    """Second looks between crawlers of different places, as in `SecondLooks`; the place is the name of our token."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    async def ask(self, look: UUID, key: UrlKey) -> LookState:
+        """Wants a look from another place; how it stands."""
+        return await self._caller.call(calls.ASK_LOOK, calls.LookWanted(look, key))
+
+    async def take(self, limit: int) -> Sequence[TakenLook]:
+        """Some looks that other places want, for this one to answer."""
+        return await self._caller.call(calls.TAKE_LOOKS, calls.LooksTaken(min(limit, calls.MOST_LOOKS)))
+
+    async def answer(self, look: UUID, outcome: Outcome | None) -> None:
+        """What a look that was taken has found."""
+        await self._caller.call(calls.ANSWER_LOOK, calls.LookAnswered(look, outcome))
 
 
 class RemoteSlots:

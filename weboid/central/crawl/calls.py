@@ -1,66 +1,46 @@
-"""The calls of a crawler elsewhere: the name of each, what it takes, what it returns, and whether it is done once only.
+"""The calls of a crawler elsewhere.
 
-``remote`` makes them, ``answering`` does them. One law: whatever is not the same when it is done twice has
-`is_once`, and so is noted with its answer (``store/schedule/done_request``).
+``remote`` makes them, ``answering`` does them. One law: what comes from a crawler elsewhere has a bound in its type.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
-from math import inf
-from typing import Annotated, Any, Final, Generic, TypeVar
+from typing import Annotated, Final
 from uuid import UUID
 
-from msgspec import Meta, Raw, Struct
+from msgspec import Meta, Struct
 
-from weboid.central.core import Exchanged
+from weboid.central.crawl.core import Exchanged
+from weboid.central.http.kinds import CallKind, Day, Detail, Life, Nothing, Scheme
 from weboid.core.record.moment import Moment
 from weboid.core.record.policy import Policy
-from weboid.core.url.keys import BUCKETS
+from weboid.core.record.reasons import Outcome
+from weboid.core.url.keys import BUCKETS, UrlKey
 from weboid.core.verdict.partial_loss import Contacts, Failing, HostGroup
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked, Tally
+from weboid.store.schedule.second_look import LookState, TakenLook
 from weboid.store.schedule.turn import SlotNote, SlotState, WantedSlot
 from weboid.store.upkeep.alarm import AlarmKind
 
+MOST_GIVEN: Final = 16 << 20
+"""Bytes of a call before it was compressed: several times what 2,000 checks have. As values it is twenty times that."""
 MOST_CHECKS: Final = 2_000
 """Checks of one batch."""
 MOST_HOSTS: Final = 256
 """Hosts whose URLs are read at once: so many have tens of thousands."""
 MOST_LISTED: Final = 100_000
 MOST_SLOTS: Final = 5_000
-_MOST_LEFT_OUT: Final = 1_000_000
+MOST_LOOKS: Final = 100
+_MOST_LEFT_OUT: Final = 200_000
 _MOST_GROUPS: Final = 100_000
 _LEASE_S: Final = 10.0
 """Well below the time for which a domain is leased."""
 _MOST_BUCKET: Final = BUCKETS - 1
-MOST_DETAIL: Final = 2_000
-_MOST_SMALL: Final = 2**15 - 1
 _MOST_BIG: Final = 2**63 - 1
 
 Bucket = Annotated[int, Meta(ge=0, le=_MOST_BUCKET)]
-Day = Annotated[int, Meta(ge=0, le=_MOST_SMALL)]
 Epoch = Annotated[int, Meta(ge=0, le=_MOST_BIG)]
 HeldBuckets = Annotated[dict[Bucket, Epoch], Meta(max_length=BUCKETS)]
-Detail = Annotated[str, Meta(max_length=MOST_DETAIL)]
-
-
-class Call(Struct, frozen=True):
-    """A request: who makes it, the number that it has (for a call that `is_once`), and what it takes, by the call."""
-
-    worker: Annotated[str, Meta(min_length=1, max_length=200)]
-    request: UUID
-    arguments: Raw
-
-
-class Nothing(Struct, frozen=True):
-    """No arguments, or no result."""
-
-
-class Scheme(Struct, frozen=True):
-    """The form of keys of a program (O-10)."""
-
-    form_version: int
-    suffix_version: str
 
 
 class Greeting(Struct, frozen=True):
@@ -75,6 +55,8 @@ class Greeting(Struct, frozen=True):
     lease_s: float
     strict: bool
     stop: list[str]
+    looks: bool = False
+    """Whether crawlers are each other's second vantage point (C-14)."""
 
 
 class Due(Struct, frozen=True):
@@ -161,34 +143,18 @@ class Rest(Struct, frozen=True):
     seconds: Annotated[float, Meta(ge=0, le=100 * 86_400)]
 
 
-class Life(Struct, frozen=True):
-    """A sign of life of a crawler elsewhere; `is_last`: it ends."""
-
-    name: Annotated[str, Meta(max_length=100)]
-    host: Annotated[str, Meta(max_length=200)]
-    machine: Annotated[str, Meta(max_length=200)]
-    pid: Annotated[int, Meta(ge=0, le=2**31 - 1)]
-    version: Annotated[str, Meta(max_length=100)]
-    doing: Annotated[str, Meta(max_length=500)] = ""
-    figures: Annotated[dict[str, float], Meta(max_length=100)] = {}
-    is_last: bool = False
+class LookWanted(Struct, frozen=True):
+    look: UUID
+    key: UrlKey
 
 
-_Given = TypeVar("_Given")
-_Result = TypeVar("_Result")
+class LooksTaken(Struct, frozen=True):
+    limit: Annotated[int, Meta(ge=0, le=MOST_LOOKS)]
 
 
-@dataclass(frozen=True)
-class CallKind(Generic[_Given, _Result]):
-    """A kind of call, by its word in the address."""
-
-    name: str
-    given: type[_Given]
-    result: Any
-    """The type of the result: a class or a generic alias."""
-    is_once: bool = False
-    fresh_s: float = inf
-    """Seconds after which it is another call, even if it was not answered: its answer would be worth nothing."""
+class LookAnswered(Struct, frozen=True):
+    look: UUID
+    outcome: Outcome | None
 
 
 GREET: Final = CallKind[Nothing, Greeting]("greet", Nothing, Greeting)
@@ -212,4 +178,7 @@ RAISE_ALARM: Final = CallKind[RaisedAlarm, Nothing]("raise-alarm", RaisedAlarm, 
 LOWER_ALARM: Final = CallKind[OneAlarm, Nothing]("lower-alarm", OneAlarm, Nothing, is_once=True)
 SLOTS: Final = CallKind[SlotsWanted, dict[HostKey, SlotState]]("slots", SlotsWanted, dict[HostKey, SlotState])
 REST: Final = CallKind[Rest, Nothing]("rest", Rest, Nothing)
+ASK_LOOK: Final = CallKind[LookWanted, LookState]("ask-look", LookWanted, LookState)
+TAKE_LOOKS: Final = CallKind[LooksTaken, list[TakenLook]]("take-looks", LooksTaken, list[TakenLook])
+ANSWER_LOOK: Final = CallKind[LookAnswered, Nothing]("answer-look", LookAnswered, Nothing)
 LIFE: Final = CallKind[Life, Nothing]("life", Life, Nothing)

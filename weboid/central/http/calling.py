@@ -1,4 +1,4 @@
-"""Calls over HTTP from a crawler elsewhere to its core (O-1).
+"""Calls over HTTP from a part elsewhere to its core (O-1).
 
 One law: a call is either answered or raises StoreAway; made again with the same arguments it has the same number, by
 which the core knows it. The token is sent to the core alone, never shown, and never sent unencrypted to another host.
@@ -22,19 +22,15 @@ import aiohttp
 from aiohttp import hdrs
 from msgspec import Raw
 
-from weboid.central.calls import Call, CallKind
-from weboid.central.messages import MOST_ANSWERED, BadMessage, compressed, decoded, encoded, inflated
+from weboid.central.http.entrance import CRAWLERS, Entrance
+from weboid.central.http.kinds import Call, CallKind
+from weboid.central.http.messages import MOST_ANSWERED, BadMessage, TooLong, compressed, decoded, encoded, inflated
 from weboid.errors import ConfigError, StoreAway, StoreError
 from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.disturbance import Disturbance
 
 log = logging.getLogger(__name__)
 
-SCHEME: Final = "Weboid-Crawler"
-"""The authentication scheme of crawlers, beside ``Bearer`` of trusted clients."""
-PATH: Final = "/internal/crawl/"
-"""Where the calls are, below the address of the core."""
-KIND: Final = "application/vnd.weboid.crawl"
 _CALL_S: Final = 20.0
 """Longer than the core waits for its database."""
 _CONNECT_S: Final = 5.0
@@ -42,16 +38,8 @@ _TRIES: Final = 2
 """A connection that was kept open may have been closed by the other side just then."""
 _UNANSWERED: Final = 1_000
 _CONNECTIONS: Final = 16
-_REFUSALS: Final = {
-    400: "it does not understand this program: use the same version on both sides",
-    401: "it does not know the token: set WEBOID_CRAWL_TOKEN here, and its hash in WEBOID_WEB_CRAWLERS there",
-    403: "it refuses the token: set WEBOID_CRAWL_TOKEN",
-    404: "no crawlers are allowed there (WEBOID_WEB_CRAWLERS), or it is of another version, or the address is wrong",
-    405: "the address is wrong",
-    409: "its database has keys of another URL form or suffix list than this program: use the same version",
-    413: "it takes no message of this length: use the same version on both sides",
-}
-
+_IN_WORDS: Final = 422
+_MOST_WORDS: Final = 10_000
 _Given = TypeVar("_Given")
 _Result = TypeVar("_Result")
 
@@ -66,11 +54,14 @@ class _Numbered(NamedTuple):
 class Caller:
     """Makes the calls of one worker. `away` is told when the core does not answer."""
 
-    def __init__(self, client: aiohttp.ClientSession, core: str, token: str, worker: str) -> None:
+    def __init__(
+        self, client: aiohttp.ClientSession, core: str, token: str, worker: str, entrance: Entrance = CRAWLERS
+    ) -> None:
         self.away = Disturbance(log, "the core is away")
         self._client = client
-        self._address = core.rstrip("/") + PATH
-        self._headers = {hdrs.AUTHORIZATION: f"{SCHEME} {token}", hdrs.CONTENT_TYPE: KIND}
+        self._entrance = entrance
+        self._address = core.rstrip("/") + entrance.path
+        self._headers = {hdrs.AUTHORIZATION: f"{entrance.scheme} {token}", hdrs.CONTENT_TYPE: entrance.kind}
         self._worker = worker
         self._unanswered: BoundedMap[bytes, _Numbered] = BoundedMap(_UNANSWERED)
         self._is_given_up = False
@@ -87,8 +78,7 @@ class Caller:
             self._unanswered[same] = numbered
         sent = compressed(encoded(Call(self._worker, numbered.request, Raw(arguments))))
         try:
-            answer = await self._answered(kind.name, sent)
-            result: _Result = decoded(inflated(answer), kind.result)
+            result: _Result = decoded(await self._answered(kind.name, sent), kind.result)
         except BadMessage as error:
             raise StoreError(f"the core answers what this program does not understand: {error}") from None
         except StoreAway as error:
@@ -114,7 +104,7 @@ class Caller:
                 async with asyncio.timeout(_CALL_S) as limit:
                     self._limits.add(limit)
                     try:
-                        return await self._sent(name, sent)
+                        return _received(await self._sent(name, sent))
                     finally:
                         self._limits.discard(limit)
             except TimeoutError:
@@ -127,36 +117,65 @@ class Caller:
         async with self._client.post(
             self._address + name, data=BytesIO(sent), headers=self._headers, allow_redirects=False
         ) as response:
+            if response.status == _IN_WORDS and response.content_type == self._entrance.kind:
+                words = decoded(inflated(await _whole(response), _MOST_WORDS), str)
+                raise StoreError("the core refuses: " + "".join(c if c.isprintable() else "\ufffd" for c in words))
             if response.status != 200:
-                raise _refusal(response.status)
-            answer = bytearray()
-            async for chunk in response.content.iter_any():
-                answer += chunk
-                if len(answer) > MOST_ANSWERED:
-                    raise BadMessage("the answer is too long")
-            return bytes(answer)
+                raise _refusal(response.status, self._entrance)
+            if response.content_type != self._entrance.kind:
+                raise StoreAway(f"something else answers in the place of the core ({response.content_type})")
+            return await _whole(response)
 
 
-def _refusal(status: int) -> StoreError:
-    if why := _REFUSALS.get(status):
+async def _whole(response: aiohttp.ClientResponse) -> bytes:
+    answer = bytearray()
+    async for chunk in response.content.iter_any():
+        answer += chunk
+        if len(answer) > MOST_ANSWERED:
+            raise BadMessage("the answer is too long")
+    return bytes(answer)
+
+
+def _received(answer: bytes) -> bytes:
+    """The message in an answer. What was spoiled on the way may come whole the next time: raises StoreAway."""
+    try:
+        return inflated(answer)
+    except TooLong:
+        raise
+    except BadMessage as error:
+        raise StoreAway(f"the answer of the core is spoiled: {error}") from None
+
+
+def _refusal(status: int, entrance: Entrance) -> StoreError:
+    refusals = {
+        400: "it does not understand this program: use the same version on both sides",
+        401: f"it does not know the token: set {entrance.token} here, and its hash in {entrance.tokens} there",
+        403: f"it refuses the token: set {entrance.token}",
+        404: f"no {entrance.parts} are allowed there ({entrance.tokens}), or it is of another version, or the address "
+        "is wrong",
+        405: "the address is wrong",
+        409: "its database has keys of another URL form or suffix list than this program: use the same version",
+        413: "it takes no message of this length: use the same version on both sides",
+    }
+    if why := refusals.get(status):
         return StoreError(f"the core refuses ({status}): {why}")
     if status < 500 and status != 429:
-        return StoreError(f"the core answers with status {status}: is its address right (WEBOID_CRAWL_CORE)?")
+        return StoreError(f"the core answers with status {status}: is its address right ({entrance.core})?")
     return StoreAway(f"the core answers with status {status}")
 
 
-def require_safe(core: str) -> None:
+def require_safe(core: str, entrance: Entrance = CRAWLERS) -> None:
     """Raises ConfigError for an address to which a token may not be sent: it is https, or on this machine."""
     try:
         parts = urlsplit(core)
         host = parts.hostname or ""
         _ = parts.port
     except ValueError:
-        raise ConfigError("WEBOID_CRAWL_CORE (or --core) is not an address") from None
+        raise ConfigError(f"{entrance.core} (or --core) is not an address") from None
     is_plain = not (parts.username or parts.password or parts.query or parts.fragment)
     if not (host and is_plain and (parts.scheme == "https" or (parts.scheme == "http" and _is_here(host)))):
         raise ConfigError(
-            "WEBOID_CRAWL_CORE (or --core) must be https://host/…, without user, password or query: the token would be "
+            f"{entrance.core} (or --core) must be https://host/…, without user, password or query: the token would be "
             "readable by others"
         )
 
@@ -169,11 +188,13 @@ def _is_here(host: str) -> bool:
 
 
 @asynccontextmanager
-async def open_caller(core: str, token: str, worker: str, *, ca: Path | None = None) -> AsyncIterator[Caller]:
+async def open_caller(
+    core: str, token: str, worker: str, *, ca: Path | None = None, entrance: Entrance = CRAWLERS
+) -> AsyncIterator[Caller]:
     """Calls to the core at this address until the block ends. Raises ConfigError."""
-    require_safe(core)
+    require_safe(core, entrance)
     if not token:
-        raise ConfigError("WEBOID_CRAWL_TOKEN is missing: the token of this crawler, whose hash the core has")
+        raise ConfigError(f"{entrance.token} is missing: the token of this part, whose hash the core has")
     tls = ssl.create_default_context()
     if ca is not None:
         tls.load_verify_locations(ca)
@@ -183,7 +204,7 @@ async def open_caller(core: str, token: str, worker: str, *, ca: Path | None = N
     async with aiohttp.ClientSession(
         connector=connector, timeout=timeout, headers=headers, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False
     ) as client:
-        caller = Caller(client, core, token, worker)
+        caller = Caller(client, core, token, worker, entrance)
         try:
             yield caller
         finally:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from time import monotonic
 from typing import Final
 
-from weboid.central.core import Paces
+from weboid.central.crawl.core import Paces
 from weboid.central.lending import Lender
 from weboid.config import CrawlConfig
 from weboid.core.record.moment import Moment

@@ -8,15 +8,19 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
+from uuid import UUID
 
 from weboid.checking.slots import Slots
 from weboid.core.record.moment import Moment
 from weboid.core.record.policy import Policy
+from weboid.core.record.reasons import Outcome
+from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.partial_loss import Contacts, Failing, HostGroup
 from weboid.mechanism.disturbance import Disturbance
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked, Tally
 from weboid.store.schedule.lease import Held
+from weboid.store.schedule.second_look import LookState, TakenLook
 from weboid.store.upkeep.alarm import AlarmKind
 from weboid.store.upkeep.loss import ContactsByDay
 
@@ -138,6 +142,22 @@ class Alarms(Protocol):
         ...
 
 
+class SecondLooks(Protocol):
+    """Second looks at URLs that would be called dead, between crawlers of different places (C-14)."""
+
+    async def ask(self, look: UUID, key: UrlKey) -> LookState:
+        """Wants a look from another place; how it stands. To be asked again and again until it is not open."""
+        ...
+
+    async def take(self, limit: int) -> Sequence[TakenLook]:
+        """Some looks that other places want, for this one to answer; while it asks, it counts as there."""
+        ...
+
+    async def answer(self, look: UUID, outcome: Outcome | None) -> None:
+        """What a look that was taken has found; None = that cannot be told."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class CrawlCore:
     """All that a crawler needs. `away` tells whether it can be used now."""
@@ -147,4 +167,5 @@ class CrawlCore:
     losses: LossExchange
     alarms: Alarms
     slots: Slots
+    second_looks: SecondLooks
     away: Disturbance

@@ -1,0 +1,62 @@
+-- Second looks (C-14). All times are by the clock of the database.
+
+-- name: record_look
+-- Only of URLs that are stored and fail, or whose host does (U-9), and only where there is another place.
+INSERT INTO second_look (look, bucket, host_key, url_key, place, ends)
+SELECT %(look)s, url.bucket, url.host_key, url.url_key, %(place)s, now() + make_interval(secs => %(seconds)s)
+FROM url JOIN host ON host.bucket = url.bucket AND host.host_key = url.host_key
+WHERE url.bucket = %(bucket)s AND url.host_key = %(host_key)s AND url.url_key = %(url_key)s
+    AND (url.strikes > 0 OR host.strikes > 0)
+    AND EXISTS (
+        SELECT FROM vantage_place
+        WHERE vantage_place.place <> %(place)s AND seen > now() - make_interval(secs => %(there)s)
+    )
+    -- fan-out: counts the looks of a few minutes.
+    AND (SELECT count(*) FROM second_look WHERE second_look.place = %(place)s AND ends > now()) < %(most)s
+ON CONFLICT (look) DO NOTHING
+
+-- name: find_look
+-- Whether there is another place now, and the look, if there is one.
+SELECT
+    EXISTS (
+        SELECT FROM vantage_place
+        WHERE vantage_place.place <> %(place)s AND seen > now() - make_interval(secs => %(there)s)
+    ),
+    (SELECT ends > now() FROM second_look WHERE look = %(look)s AND place = %(place)s AND answered IS NULL),
+    (SELECT outcome FROM second_look WHERE look = %(look)s AND place = %(place)s)
+
+-- name: record_place
+INSERT INTO vantage_place (place, seen) VALUES (%(place)s, now())
+ON CONFLICT (place) DO UPDATE SET seen = now() WHERE vantage_place.seen < now() - interval '5 seconds'
+
+-- name: take_looks
+-- What was taken by somebody who has not answered for long is taken again.
+-- fan-out: reads the looks of the last day, of which there are few.
+UPDATE second_look SET taken = now(), taken_by = %(place)s
+FROM (
+    SELECT second_look.look, url.scheme, host.host, url.port, url.path
+    FROM second_look
+    JOIN url ON url.bucket = second_look.bucket AND url.host_key = second_look.host_key
+        AND url.url_key = second_look.url_key
+    JOIN host ON host.bucket = url.bucket AND host.host_key = url.host_key
+    WHERE second_look.place <> %(place)s AND second_look.answered IS NULL AND second_look.ends > now()
+        AND (second_look.taken IS NULL OR second_look.taken < now() - make_interval(secs => %(seconds)s))
+    ORDER BY second_look.asked
+    LIMIT %(limit)s
+    FOR UPDATE OF second_look SKIP LOCKED
+) AS free
+WHERE second_look.look = free.look
+RETURNING second_look.look, free.scheme, free.host, free.port, free.path
+
+-- name: record_answer
+-- Once, and by who took it.
+UPDATE second_look SET answered = now(), outcome = %(outcome)s
+WHERE look = %(look)s AND taken_by = %(place)s AND place <> %(place)s AND answered IS NULL
+
+-- name: delete_past
+-- fan-out: deletes what is over, of the last day.
+DELETE FROM second_look WHERE ends < now() - interval '1 hour'
+
+-- name: delete_past_places
+-- fan-out: there are a few places.
+DELETE FROM vantage_place WHERE seen < now() - interval '30 days'

@@ -1,0 +1,135 @@
+"""Crawlers of two places as each other's second vantage point, in one store (C-14)."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+from support.observations import FINE, LOST
+from support.stored import NAMES_ALONE, WikiInStore, open_wiki
+
+from weboid.central.crawl.core import CrawlCore, SecondLooks
+from weboid.central.crawl.on_store import store_core
+from weboid.checking import second_opinion
+from weboid.config import CrawlConfig
+from weboid.core.observe.check_request import CheckRequest
+from weboid.core.observe.observation import Observation
+from weboid.core.record.moment import Moment
+from weboid.core.record.policy import Policy
+from weboid.core.record.reasons import Outcome
+from weboid.core.url.keys import UrlKey
+from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.crawl.round import Round
+from weboid.crawl.second_looks import CrawlersOpinion, LookTaker
+from weboid.errors import StoreAway
+from weboid.mechanism.background import in_background
+from weboid.store.schedule.second_look import LookState, TakenLook
+
+BLOCKED, GONE = "http://blocked.demo/", "http://gone.demo/"
+CONFIG = CrawlConfig(delay=0.0, vantage="crawlers")
+POLICY = Policy(missing_span=9)
+DAYS = (100, 103, 104, 105, 106, 107, 108, 109, 110)
+URL = "http://a.demo/"
+
+
+@pytest.fixture
+async def wiki(database: str) -> AsyncIterator[WikiInStore]:
+    async with open_wiki(database, {1: [BLOCKED, GONE, URL]}) as wiki:
+        yield wiki
+
+
+def core_of(wiki: WikiInStore, place: str) -> CrawlCore:
+    return store_core(wiki.pool, place, replace(CONFIG, place=place), POLICY)
+
+
+async def died(wiki: WikiInStore, opinion: CrawlersOpinion | None, core: CrawlCore) -> dict[str, int]:
+    """Plays the rounds of one place, where two links fail; on which day each was dead."""
+
+    async def ask(request: CheckRequest) -> Observation:
+        await asyncio.sleep(0)
+        return LOST if request.url in (BLOCKED, GONE) else FINE
+
+    dead: dict[str, int] = {}
+    for day in DAYS:
+        await Round(
+            core.work,
+            ask,
+            NAMES_ALONE,
+            now=lambda day=day: Moment(day),  # type: ignore[misc]
+            config=CONFIG,
+            connections=10,
+            policy=POLICY,
+            second_opinion=opinion.outcome if opinion else None,
+        ).run()
+        for url in (BLOCKED, GONE):
+            known = await wiki.known(url)
+            if finding_of(known.record, known.host, POLICY).verdict is Verdict.DEAD:
+                dead.setdefault(url, day)
+    return dead
+
+
+async def test_a_link_that_is_refused_to_one_place_alone_is_never_dead(wiki: WikiInStore) -> None:
+    here, there = core_of(wiki, "here"), core_of(wiki, "there")
+    looked: list[str] = []
+
+    async def ask(request: CheckRequest) -> Observation:
+        looked.append(request.url)
+        return LOST if request.url == GONE else FINE
+
+    async def no_canaries(_: int) -> list[str]:
+        return []
+
+    stopped = asyncio.Event()
+    taker = LookTaker(there.second_looks, ask, NAMES_ALONE, no_canaries, take_s=0.01)
+    async with in_background(taker.run(stopped)):
+        await _until(lambda: here.second_looks.ask(UUID(int=1), UrlKey(1, 1, 1)), lambda state: not state.is_alone)
+        assert await died(wiki, CrawlersOpinion(here.second_looks, ask_s=0.01), here) == {GONE: 109}
+        stopped.set()
+    assert set(looked) == {BLOCKED, GONE}
+
+
+async def test_where_nobody_else_is_there_verdicts_go_by_the_first_place_and_it_is_told_once(
+    wiki: WikiInStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    here = core_of(wiki, "here")
+    assert await died(wiki, CrawlersOpinion(here.second_looks), here) == {BLOCKED: 109, GONE: 109}
+    assert [each.levelno for each in caplog.records if "no crawler of another place" in each.message] == [
+        logging.WARNING
+    ]
+
+
+async def _until(ask: Callable[[], object], is_so: Callable[[LookState], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not is_so(await ask()):  # type: ignore[misc]
+            await asyncio.sleep(0.01)
+
+
+class Silent(SecondLooks):
+    """Another place is there, and never answers; the core is away at first."""
+
+    def __init__(self) -> None:
+        self.asked: set[UUID] = set()
+        self.away = 2
+
+    async def ask(self, look: UUID, key: UrlKey) -> LookState:
+        self.asked.add(look)
+        self.away -= 1
+        if self.away >= 0:
+            raise StoreAway("away")
+        return LookState(is_open=True, is_alone=False)
+
+    async def take(self, limit: int) -> list[TakenLook]:
+        return []
+
+    async def answer(self, look: UUID, outcome: Outcome | None) -> None:
+        raise NotImplementedError
+
+
+async def test_a_place_that_never_answers_is_left_alone_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(second_opinion, "_SILENT", 3)
+    silent = Silent()
+    opinion = CrawlersOpinion(silent, answer_s=0.05, ask_s=0.01)
+    assert [await opinion.outcome(URL) for _ in range(6)] == [None] * 6
+    assert len(silent.asked) == 3

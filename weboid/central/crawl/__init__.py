@@ -1,0 +1,1 @@
+"""What crawlers need of the store: the interface, on the store itself, and over HTTP (O-1)."""

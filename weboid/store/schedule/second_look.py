@@ -1,0 +1,70 @@
+"""Second looks: URLs that would be called dead now, which crawlers of another place check, too (C-14).
+
+One law: a look is of a URL that is stored and fails (U-9), no place answers its own, and each is answered once.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from weboid.core.record.reasons import Outcome
+from weboid.core.url.keys import UrlKey
+from weboid.store.db.pool import Connection
+from weboid.store.db.rows import url_of
+from weboid.store.db.statements import statements
+
+SQL: Final = statements("schedule/second_look")
+THERE_S: Final = 60.0
+"""So many seconds after it last asked for looks a place counts as there."""
+_TAKEN_S: Final = 120.0
+"""So many seconds who takes a look has for it, before another may."""
+_MOST: Final = 1_000
+"""Looks that a place may wait for at a time."""
+
+
+class LookState(NamedTuple):
+    """How it stands with a look: `is_open` = it may still be answered; `is_alone` = there is no other place.
+
+    `outcome` is the answer; None of a look that is not open = there is none.
+    """
+
+    is_open: bool
+    is_alone: bool
+    outcome: Outcome | None = None
+
+
+class TakenLook(NamedTuple):
+    """A look for whoever takes it: a URL in normal form."""
+
+    look: UUID
+    url: str
+
+
+async def record_look(conn: Connection, place: str, look: UUID, key: UrlKey, *, wait_s: float) -> LookState:
+    """Wants a second look from another place, for so many seconds; how it stands. A repeated call changes nothing."""
+    row = {"look": look, "place": place, **key._asdict(), "seconds": wait_s, "there": THERE_S, "most": _MOST}
+    await conn.execute(SQL["record_look"], row)
+    found = await (await conn.execute(SQL["find_look"], row)).fetchone()
+    is_there, is_open, outcome = found or (False, None, None)
+    return LookState(bool(is_there and is_open), not is_there, None if outcome is None else Outcome(outcome))
+
+
+async def take_looks(conn: Connection, place: str, limit: int) -> Sequence[TakenLook]:
+    """Notes that the place is there, and takes some looks that others want."""
+    row = {"place": place, "limit": limit, "seconds": _TAKEN_S}
+    await conn.execute(SQL["record_place"], row)
+    if not limit:
+        return []
+    return [TakenLook(look, str(url_of(url))) async for look, *url in await conn.execute(SQL["take_looks"], row)]
+
+
+async def record_look_answer(conn: Connection, place: str, look: UUID, outcome: Outcome | None) -> None:
+    """Writes what the place that took a look has found; None = it cannot tell. What comes late changes nothing."""
+    row = {"look": look, "place": place, "outcome": None if outcome is None else outcome.value}
+    await conn.execute(SQL["record_answer"], row)
+
+
+async def delete_past_looks(conn: Connection) -> None:
+    """Deletes looks that are over, and places that have long been gone."""
+    await conn.execute(SQL["delete_past"])
+    await conn.execute(SQL["delete_past_places"])
