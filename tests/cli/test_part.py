@@ -218,19 +218,23 @@ async def test_systemd_is_told_by_up_when_the_web_answers(place: Place) -> None:
         assert await systemd.until("STOPPING=1")
 
 
-def test_what_its_bars_show_a_part_tells() -> None:
+def test_what_its_bars_show_a_part_tells(capfd: pytest.CaptureFixture[str]) -> None:
     told: list[str] = []
     with bar(PartConsole(told.append)) as shown:
         task = shown.add_task("checking links", total=None)
         shown.update(task, completed=0)
         shown.update(task, completed=1_500, total=20_000)
         shown.update(task, completed=2, total=None, description="reading [dewiki]")
+        shown.update(task, completed=4, total=3, description="looking up")
     assert told == [
         "checking links",
         "checking links: 1,500 of 20,000",
         "reading [dewiki]: 2 of 20,000",
+        "looking up: 4",
         "waits for work",
     ]
+    # Bars are for terminals.
+    assert capfd.readouterr() == ("", "")
 
 
 async def test_a_socket_that_nobody_reads_disturbs_nobody(place: Place, database: str) -> None:
