@@ -66,6 +66,13 @@ async def test_a_part_has_a_row_while_it_lives_and_is_healthy(place: Place, data
     assert (await place.run("health", "crawl")).status == 1
 
 
+async def test_a_part_works_where_standard_error_is_closed(place: Place) -> None:
+    process = await place.start("maintain", "--day", "100", before=("sh", "-c", 'exec "$@" 2>&-', "sh"))
+    async with asyncio.timeout(LIMIT_S):
+        await process.communicate()
+    assert process.returncode == 0
+
+
 async def test_a_part_that_is_silent_or_on_another_host_is_not_healthy(place: Place, database: str) -> None:
     process = await place.start("crawl")
     await _row(database, "crawl")

@@ -133,8 +133,17 @@ def _form_before(words: Sequence[str]) -> str | None:
     return given[-1] if given else None
 
 
+def _open_standard_error() -> None:
+    """Where standard error is closed (``2>&-``) what is said goes nowhere, and no other file takes its place."""
+    if sys.stderr is None:
+        number = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(number, 2)
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 (it stays open)
+
+
 def run() -> None:
     """Runs the program; a WeboidError, which the user can fix, ends it with its text and exit status 2."""
+    _open_standard_error()
     # What is wrong with the options is said in that form, too.
     wanted = _form_before(sys.argv[1:]) or from_environment(FORM_VARIABLE)
     begin_log(LogForm.JSON if wanted == LogForm.JSON else LogForm.TEXT)
