@@ -165,16 +165,22 @@ async def test_each_part_logs_json_alone(server_folder: Path) -> None:
             json.loads(text.err.splitlines()[0])
 
 
-async def test_what_is_wrong_with_a_command_is_json_too(tmp_path: Path) -> None:
-    place = Place(tmp_path, environ={"WEBOID_LOG": "json"})
+@pytest.mark.parametrize(
+    ("variable", "options"), [("json", ()), ("", ("--log", "json")), ("text", ("--log", "text", "--log=json"))]
+)
+async def test_what_is_wrong_with_a_command_is_json_too(
+    tmp_path: Path, variable: str, options: tuple[str, ...]
+) -> None:
+    place = Place(tmp_path, environ={"WEBOID_LOG": variable})
     for call, status, about in (
         (("crawl", "--nothing"), 2, "--nothing"),
         (("--nothing",), 2, "--nothing"),
         (("normalise",), 2, "normalise"),
         (("--config", "no\nsuch.toml", "crawl"), 2, "such.toml"),
         (("feed", "pass"), 2, "no wiki"),
+        (("health", "crawl"), 1, "no crawl runs"),
     ):
-        ran = await place.run(*call)
+        ran = await place.run(*options, *call)
         (record,) = _records(ran.err)
         assert (ran.status, record["level"]) == (status, "error"), ran
         assert about in record["message"]

@@ -66,6 +66,13 @@ async def test_a_part_has_a_row_while_it_lives_and_is_healthy(place: Place, data
     assert (await place.run("health", "crawl")).status == 1
 
 
+async def test_a_part_works_where_standard_error_is_closed(place: Place) -> None:
+    process = await place.start("maintain", "--day", "100", before=("sh", "-c", 'exec "$@" 2>&-', "sh"))
+    async with asyncio.timeout(LIMIT_S):
+        await process.communicate()
+    assert process.returncode == 0
+
+
 async def test_a_part_that_is_silent_or_on_another_host_is_not_healthy(place: Place, database: str) -> None:
     process = await place.start("crawl")
     await _row(database, "crawl")
@@ -218,19 +225,23 @@ async def test_systemd_is_told_by_up_when_the_web_answers(place: Place) -> None:
         assert await systemd.until("STOPPING=1")
 
 
-def test_what_its_bars_show_a_part_tells() -> None:
+def test_what_its_bars_show_a_part_tells(capfd: pytest.CaptureFixture[str]) -> None:
     told: list[str] = []
     with bar(PartConsole(told.append)) as shown:
         task = shown.add_task("checking links", total=None)
         shown.update(task, completed=0)
         shown.update(task, completed=1_500, total=20_000)
         shown.update(task, completed=2, total=None, description="reading [dewiki]")
+        shown.update(task, completed=4, total=3, description="looking up")
     assert told == [
         "checking links",
         "checking links: 1,500 of 20,000",
         "reading [dewiki]: 2 of 20,000",
+        "looking up: 4",
         "waits for work",
     ]
+    # Bars are for terminals.
+    assert capfd.readouterr() == ("", "")
 
 
 async def test_a_socket_that_nobody_reads_disturbs_nobody(place: Place, database: str) -> None:

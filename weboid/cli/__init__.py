@@ -7,7 +7,9 @@ import importlib
 import json
 import signal
 import sys
+from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -121,11 +123,19 @@ def main(ctx: click.Context, file: Path | None, data: Path | None, verbose: bool
             raise
 
 
+def _form_before(words: Sequence[str]) -> str | None:
+    """What --log says, as far as that is plain before the options are read."""
+    given = [after for word, after in pairwise(words) if word == "--log"]
+    given += [word.removeprefix("--log=") for word in words if word.startswith("--log=")]
+    return given[-1] if given else None
+
+
 def run() -> None:
     """Runs the program; a WeboidError, which the user can fix, ends it with its text and exit status 2."""
     open_streams()
     # What is wrong with the options is said in that form, too.
-    begin_log(LogForm.JSON if from_environment(FORM_VARIABLE) == LogForm.JSON else LogForm.TEXT)
+    wanted = _form_before(sys.argv[1:]) or from_environment(FORM_VARIABLE)
+    begin_log(LogForm.JSON if wanted == LogForm.JSON else LogForm.TEXT)
     try:
         try:
             main(standalone_mode=False)

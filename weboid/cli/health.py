@@ -1,11 +1,13 @@
 """``weboid health``: whether a part runs on this host, for health checks of Kubernetes, containers and Toolforge."""
 
 import asyncio
+import logging
 import sys
 
 import click
 
 from weboid.cli.processes.process import host_name, run_async
+from weboid.cli.terminal.logs import say
 from weboid.config import Config
 from weboid.errors import StoreAway
 from weboid.store.db.pool import open_pool
@@ -27,7 +29,10 @@ def command(config: Config, role: str) -> None:
     database is neither started nor stopped: without it no part runs.
     """
     status, told = run_async(_health(config, role))
-    click.echo(told, err=bool(status))
+    if status:
+        say(told, logging.ERROR)
+    else:
+        click.echo(told)
     sys.exit(status)
 
 

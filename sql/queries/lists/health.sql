@@ -2,7 +2,8 @@
 -- rows, however large the store is; numbers beyond the bound are estimates.
 
 -- name: set_patience
-SELECT set_config('statement_timeout', %(milliseconds)s, true)
+-- To compile these statements takes longer than to run them.
+SELECT set_config('statement_timeout', %(milliseconds)s, true), set_config('jit', 'off', true)
 
 -- name: count_all
 -- fan-out: the first rows of any buckets, at most `limit`; beyond that the estimate of the last ANALYZE.

@@ -18,9 +18,15 @@ SELECT kind, subject, since, detail FROM alarm ORDER BY kind, subject
 -- One look-up in each bucket, by index; a host that was never visited again may have no due URL any more. Hosts with
 -- more URLs than fit are left out: they are shown on the status page (C-3).
 SELECT min(oldest.due) FROM lease CROSS JOIN LATERAL (
-    SELECT url.due FROM host JOIN url USING (bucket, host_key)
+    SELECT first.due FROM host CROSS JOIN LATERAL (
+        -- With a limit of its own, so that the planner does not read all that is due to sort it.
+        SELECT due FROM url
+        WHERE url.bucket = host.bucket AND url.host_key = host.host_key
+            AND due < %(day)s - %(days)s::integer AND orphaned IS NULL
+        ORDER BY due
+        LIMIT 1
+    ) AS first
     WHERE host.bucket = lease.bucket AND host.next_day < %(day)s - %(days)s::integer
-        AND url.due < %(day)s - %(days)s::integer AND url.orphaned IS NULL
         AND NOT EXISTS (SELECT FROM big_host WHERE big_host.bucket = host.bucket AND big_host.host_key = host.host_key)
     ORDER BY host.next_day
     LIMIT 1

@@ -1,19 +1,22 @@
 """Alarms in a real store (P-7, O-5): what raises them and what ends them, with nobody there to do either."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+import psycopg
 import pytest
 from support.observations import FINE
 from support.stored import WikiInStore, open_wiki
 
 from weboid.core.url.farms import WikiName
+from weboid.store.db.pool import open_pool
 from weboid.store.lists.alarms import AlarmBounds, find_health, missing_parts
 from weboid.store.lists.crawler_figures import CrawlerFigure
 from weboid.store.pages.page_pass import record_end, record_start
 from weboid.store.pages.spam import FARM, ListKind, SpamList, record_spam_list
 from weboid.store.pages.stream import Position, record_position
 from weboid.store.schedule.part import PartProcess, PartRole, SeenPart, take_role
-from weboid.store.upkeep.alarm import Alarm, AlarmKind, list_alarms, lower_alarm, raise_alarm
+from weboid.store.upkeep.alarm import SQL, Alarm, AlarmKind, find_overdue, list_alarms, lower_alarm, raise_alarm
 from weboid.store.upkeep.last_backup import GoodBackup, record_last_backup
 
 LINK = "https://one.demo/"
@@ -82,6 +85,37 @@ async def test_a_round_is_alarming_when_a_url_has_been_due_for_over_four_weeks(d
         assert await alarms_on(stored, 131) == []
 
 
+async def test_however_much_is_due_a_look_for_the_oldest_reads_a_few_rows_of_each_bucket(database: str) -> None:
+    with psycopg.connect(database, autocommit=True) as connection:
+        for statement in (
+            "INSERT INTO host (bucket, host_key, host, reversed, next_day)"
+            " SELECT number / 25, number, 'h' || number || '.demo', 'demo.h' || number || '.', 100 + number % 28"
+            " FROM generate_series(0, 999) AS number",
+            "INSERT INTO url (bucket, host_key, url_key, scheme, port, path, due, status, since, asked, reason)"
+            " SELECT bucket, host_key, number, 1, 443, '/' || number, next_day + number, 1, 90, 90, 1"
+            " FROM host CROSS JOIN generate_series(0, 3) AS number",
+            "VACUUM ANALYZE host",
+            "VACUUM ANALYZE url",
+        ):
+            connection.execute(statement.encode())
+    async with open_pool(database, size=1) as pool, pool.connection() as conn:
+        row = {"day": 200, "days": 0}
+        explained = await conn.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {SQL['find_oldest_due']}".encode(), row)
+        ((found,),) = await explained.fetchall()
+        read = [
+            node["Actual Rows"] * node["Actual Loops"]
+            for node in nodes_of(found[0]["Plan"])
+            if node.get("Relation Name") in ("host", "url")
+        ]
+        assert len(read) == 2
+        assert sum(read) <= 120  # of 5,000, in 40 buckets
+        assert await find_overdue(conn, 200, days=0) == 100
+
+
+def nodes_of(plan: dict[str, Any]) -> list[dict[str, Any]]:
+    return [plan, *(node for below in plan.get("Plans", ()) for node in nodes_of(below))]
+
+
 async def test_what_nobody_uses_any_more_is_not_overdue(database: str) -> None:
     async with open_wiki(database, {1: [LINK]}, day=100) as stored:
         await stored.take_in({1: []}, 101, latest=2)
@@ -97,6 +131,20 @@ async def test_events_are_alarming_when_the_newest_is_over_an_hour_old(database:
             alarms = await alarms_on(stored, 100)
             assert [alarm.detail for alarm in alarms] == words
             assert all((alarm.kind, alarm.subject) == ("stream-behind", "a,b") for alarm in alarms)
+
+
+async def test_events_of_which_none_has_ever_come_are_alarming_after_an_hour(database: str) -> None:
+    async with open_wiki(database, {}) as stored:
+        await take(stored, PartRole.EVENTS, "a", began_s=3_590)
+        assert await alarms_on(stored, 100) == []
+        await take(stored, PartRole.EVENTS, "a", began_s=2 * 86_400)
+        (alarm,) = await alarms_on(stored, 100)
+        assert alarm == Alarm(
+            "stream-behind", "events", 99, "no event has come in the 48 hours since they are followed"
+        )
+        async with stored.pool.connection() as conn:
+            await record_position(conn, Position("a,b", "[]", datetime.now(UTC)))
+        assert await alarms_on(stored, 100) == []
 
 
 async def test_spam_lines_that_cannot_be_run_are_alarming_until_they_are_mended(database: str) -> None:

@@ -131,10 +131,9 @@ async def test_trouble_is_told_in_words_and_safely(site: Site) -> None:
     await bring_trouble(site)
     _, body, _ = await site.fetch("/status?lang=en")
     text = text_of(body)
-    assert (
-        "Reading the pages of testwiki@wmflabs takes more than four weeks. Raised 3 days ago. (<b>40 days</b>)" in text
-    )
-    assert "Something else: unheard-of." in text
+    words = "Reading the pages of testwiki@wmflabs takes more than four weeks. Raised 3 days ago."
+    assert f"{words} (pass-slow: <b>40 days</b>)" in text
+    assert "Something else: unheard-of. Raised today. (unheard-of)" in text
     assert "recentchange<i> 3 hours" in text
     assert "last week" not in text
     assert "started yesterday, step 3" in text
@@ -331,6 +330,8 @@ async def test_the_parts_are_told_without_hosts_and_processes(site: Site) -> Non
     assert "crawl (checking links) missing (<b>checking</b>)" in text
     assert "feed (reading pages) running (<b>checking</b>)" in text
     assert "A program of this service ( crawl ) has stopped without a word" in text
+    assert "(part-gone: 1 ended without a word" in text
+    assert "What the people who run this service can do about each: docs/operating.md" in text
     _, as_xml, _ = await site.fetch("/status?format=xml")
     assert len(etree.fromstring(as_xml.encode()).findall("part")) == 3
     for path in ("/status?format=json", "/status", "/metrics", "/status?format=xml", "/healthz/alarms"):

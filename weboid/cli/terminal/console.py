@@ -66,13 +66,15 @@ class _ToldProgress(Progress):
     """Progress bars on a part's console."""
 
     def __init__(self, *columns: ProgressColumn, console: PartConsole) -> None:
-        super().__init__(*columns, console=console, disable=is_json())
+        # In a file or a journal a bar is no progress, but a line of rubbish once it is over.
+        super().__init__(*columns, console=console, disable=is_json() or not console.is_terminal)
         self._tell = console.tell
 
     def update(self, task_id: TaskID, *given: Any, **changed: Any) -> None:
         super().update(task_id, *given, **changed)
         task = next(each for each in self.tasks if each.id == task_id)
-        of = "" if task.total is None else f" of {task.total:,.0f}"
+        # What comes meanwhile makes it more than was expected.
+        of = "" if task.total is None or task.total < task.completed else f" of {task.total:,.0f}"
         self._tell(f"{task.description}: {task.completed:,.0f}{of}" if task.completed else task.description)
 
     def stop(self) -> None:

@@ -123,6 +123,7 @@ def _following(health: Health, bounds: AlarmBounds) -> Iterator[Alarm]:
         yield Alarm(AlarmKind.ROUND_SLOW, "", health.overdue + SLOW_DAYS + 1, detail)
     yield from _no_crawler(health, bounds)
     yield from _gone(health, bounds)
+    yield from _no_event(health, bounds)
     for streams, lag_s in health.streams.items():
         if lag_s > bounds.behind_s:
             detail = f"the newest event is {lag_s // 3_600} hours old"
@@ -175,6 +176,15 @@ def _no_crawler(health: Health, bounds: AlarmBounds) -> Iterator[Alarm]:
     if idle_s > bounds.idle_s:
         detail = f"{since}, and for {idle_s / 60:.0f} minutes no crawler has finished a check"
         yield Alarm(AlarmKind.NO_CRAWLER, "", _days_ago(health.day, idle_s), detail)
+
+
+def _no_event(health: Health, bounds: AlarmBounds) -> Iterator[Alarm]:
+    """Events are followed, and none has ever come: there is no age that could tell."""
+    since = [part.since for part in health.parts if part.role == PartRole.EVENTS.value and part.is_running]
+    waited_s = (health.moment - min(since, default=health.moment)).total_seconds()
+    if not health.streams and waited_s > bounds.behind_s:
+        detail = f"no event has come in the {waited_s // 3_600:.0f} hours since they are followed"
+        yield Alarm(AlarmKind.STREAM_BEHIND, "events", _days_ago(health.day, waited_s - bounds.behind_s), detail)
 
 
 def _gone(health: Health, bounds: AlarmBounds) -> Iterator[Alarm]:

@@ -47,6 +47,7 @@ BAR_WIDTH: Final = 10
 BAR_HEIGHT: Final = 48
 
 _NOT_KEPT: Final = "no-store"
+_MANUAL: Final = Markup("<code>docs/operating.md</code>")
 _ALARMS: Final = {
     "pass-slow": "weboid-status-alarm-pass-slow",
     "no-pass": "weboid-status-alarm-no-pass",
@@ -136,6 +137,7 @@ def status_view(status: Health, wiki: WikiName | None, given: Parameters, say: M
             moment.isoformat(timespec="seconds"), say.moment(moment)
         ),
         "alarms": [_alarm_view(alarm, status.day, say) for alarm in status.alarms],
+        "alarms_help": say.html("weboid-status-alarms-help", _MANUAL),
         "parts": parts_view(status, say),
         "urls": amount_words(status.urls, say),
         "hosts": amount_words(status.hosts, say),
@@ -199,6 +201,7 @@ def _alarm_view(alarm: Alarm, day: int, say: Messages) -> dict[str, Any]:
     detail = public_detail(alarm)
     return {
         "words": words,
+        "kind": visible(alarm.kind),
         "since": say.html("weboid-status-alarm-since", time_html(alarm.since, day, say)),
         "detail": None if detail is None else visible(detail),
     }
