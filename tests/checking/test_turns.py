@@ -1,6 +1,7 @@
 """At least so many seconds between two requests to one host (C-3)."""
 
 import asyncio
+from collections.abc import Mapping
 from itertools import chain
 from time import monotonic
 
@@ -8,9 +9,19 @@ import pytest
 
 from weboid.checking.slots import StoreSlots
 from weboid.checking.turns import QUEUE_S, LocalTurns, NotAsked, SharedTurns
+from weboid.errors import StoreAway
+from weboid.mechanism.cancelling import cancel
 from weboid.store.db.pool import open_pool
 from weboid.store.db.rows import HostKey
-from weboid.store.schedule.turn import SlotNote, WantedSlot, delete_past, lease_slots, record_rest, record_slots
+from weboid.store.schedule.turn import (
+    SlotNote,
+    SlotState,
+    WantedSlot,
+    delete_past,
+    lease_slots,
+    record_rest,
+    record_slots,
+)
 
 
 async def _times(slots: LocalTurns | SharedTurns, host: str, count: int) -> list[float]:
@@ -155,3 +166,36 @@ async def test_hosts_that_are_free_again_are_forgotten(database: str) -> None:
         await delete_past(conn)
         rows = await (await conn.execute("SELECT host_key FROM slot")).fetchall()
         assert rows == [(3,)]
+
+
+class _AwaySlots:
+    """Slots that cannot be reached."""
+
+    is_far = False
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def exchange(
+        self, notes: Mapping[HostKey, SlotNote], wanted: Mapping[HostKey, WantedSlot]
+    ) -> dict[HostKey, SlotState]:
+        self.asked += 1
+        raise StoreAway("the database is away")
+
+    async def rest(self, host: HostKey, seconds: float) -> None:
+        raise StoreAway("the database is away")
+
+
+async def test_who_ends_while_the_store_is_away_tries_once_more_and_waits_no_longer() -> None:
+    slots = _AwaySlots()
+    turns = SharedTurns(slots, 0.0)
+    turns.slow("a.demo", 1.0)
+    waiting = asyncio.create_task(turns.turn("a.demo"))
+    async with asyncio.timeout(5):
+        while slots.asked == 0:
+            await asyncio.sleep(0.01)
+    begun, asked = monotonic(), slots.asked
+    await turns.close()
+    assert monotonic() - begun < 0.5
+    assert slots.asked == asked + 1
+    await cancel(waiting)

@@ -9,11 +9,14 @@ from typing import Any, Final
 
 import psycopg
 import pytest
+from support.database_proxy import open_database_proxy
 
 from weboid.cli.processes import part as part_module
 from weboid.cli.processes.part import open_part
 from weboid.cli.processes.process import host_name, machine
 from weboid.config import Config, load_config
+from weboid.store.db.connection import ASK_S
+from weboid.store.db.pool import SILENCE_S
 from weboid.store.schedule.part import PartRole
 
 LIMIT_S = 20
@@ -48,6 +51,23 @@ async def test_a_part_writes_its_row_again_once_its_table_is_back(
             connection.execute("ALTER TABLE part_away RENAME TO part")
         await _until_seen(database)
     assert caplog.text.count("the sign of life is not written: relation") == 1
+
+
+@pytest.mark.long
+@pytest.mark.timed
+async def test_a_part_that_has_nothing_to_do_tells_of_a_silent_database(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The row is written by a statement without a limit, which is given up when the server is found silent."""
+    monkeypatch.setattr(part_module, "_SEEN_S", 0.02)
+    with open_database_proxy(database) as proxy:
+        async with open_part(_config(proxy.dsn, tmp_path), PartRole.CRAWL, **LASTING) as part:
+            await _until_seen(database)
+            proxy.swallow()
+            async with asyncio.timeout(SILENCE_S + ASK_S + 4):
+                while "the database is away: " not in caplog.text:
+                    await asyncio.sleep(0.02)
+            part.pool.give_up()
 
 
 @pytest.mark.parametrize("role", [PartRole.FEED, PartRole.UP])

@@ -21,8 +21,8 @@ pytestmark = pytest.mark.timed
 
 _GRACE_S: Final = 14.0
 """Toolforge kills 15 s after SIGTERM."""
-_AWAY_S: Final = 8.0
-"""So soon whoever knows that the database is away ends."""
+_AWAY_S: Final = 6.5
+"""So soon whoever knows that the database is away ends: 5 s, and what a busy machine takes."""
 _ANSWERED_S: Final = 18.0
 """A statement is found silent after 12 s; then nobody waits longer than a second, and eight wait in lanes of two."""
 TROUBLES: Final = ("cut", "stall", "swallow", "read-only")

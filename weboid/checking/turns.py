@@ -18,6 +18,7 @@ from weboid.checking.slots import Slots
 from weboid.core.url.keys import bucket, host_key
 from weboid.errors import StoreAway
 from weboid.mechanism.bounded import BoundedMap
+from weboid.mechanism.ending import is_stopped_within
 from weboid.mechanism.pauses import GrowingPause
 from weboid.mechanism.sending import Sending, announce
 from weboid.store.db.rows import HostKey
@@ -249,6 +250,7 @@ class SharedTurns(LocalTurns):
         self._wanted: dict[str, asyncio.Future[SlotState]] = {}
         self._notes: dict[str, SlotNote] = {}
         self._gathering: asyncio.Task[None] | None = None
+        self._closing = asyncio.Event()
 
     def slow(self, host: str, delay_s: float) -> None:
         """Sets a longer delay between requests to this host, which other workers see at once if we just sent one."""
@@ -266,7 +268,11 @@ class SharedTurns(LocalTurns):
             log.debug("other workers do not know that %s requested a pause: %s", host, error)
 
     async def close(self) -> None:
-        """Cancels the turns that are still waited for, and tells others what they do not know yet, within `_LAST_S`."""
+        """Cancels the turns that are still waited for, and tells others what they do not know yet, within `_LAST_S`.
+
+        Where the store is away it is tried once more only: nobody waits for it.
+        """
+        self._closing.set()
         for wanted in self._wanted.values():
             wanted.cancel()
         if self._gathering:
@@ -342,6 +348,7 @@ class SharedTurns(LocalTurns):
     async def _written(self, notes: Mapping[str, SlotNote], wanted: Mapping[str, WantedSlot]) -> dict[str, SlotState]:
         pause = GrowingPause(_RETRY_S, _RETRY_LIMIT_S)
         while True:
+            is_last = self._closing.is_set()
             try:
                 states = await self._slots.exchange(
                     {_key(host): note for host, note in notes.items()},
@@ -350,7 +357,9 @@ class SharedTurns(LocalTurns):
                 return {host: states[_key(host)] for host in wanted}
             except StoreAway as error:
                 log.debug("turns wait for others to be told: %s", error)
-                await asyncio.sleep(pause.grown_s())
+                if is_last:
+                    raise
+                await is_stopped_within(self._closing, pause.grown_s())
 
 
 def _key(host: str) -> HostKey:

@@ -302,6 +302,22 @@ async def test_a_cut_in_the_middle_of_a_copy_or_a_pipeline_is_a_database_that_is
                 await _await_answer(pool)
 
 
+async def test_who_waits_in_vain_for_a_connection_is_told_why_none_could_be_opened(database: str) -> None:
+    with open_database_proxy(database) as proxy:
+        async with open_pool(proxy.dsn, size=2) as pool:
+            proxy.cut()
+            said = ""
+            async with asyncio.timeout(20):
+                while "couldn't get a connection" not in said:
+                    with pytest.raises(StoreAway) as caught:
+                        async with pool.connection(0.5):
+                            pass
+                    said = str(caught.value)
+            assert "refused" in said
+            proxy.heal()
+            await _await_answer(pool)
+
+
 async def test_a_pool_that_is_given_up_lets_nobody_wait(database: str) -> None:
     with open_database_proxy(database) as proxy:
         async with open_pool(proxy.dsn, size=2, timeout_s=1_000) as pool:
@@ -321,6 +337,8 @@ async def test_a_pool_that_is_given_up_lets_nobody_wait(database: str) -> None:
             assert {type(end) for end in ends} == {StoreAway}
             with pytest.raises(StoreAway):
                 await ask()
+            begun = monotonic()
+        assert monotonic() - begun < 0.8  # although a connection is being opened
 
 
 async def _await_answer(pool: Pool) -> None:

@@ -54,6 +54,9 @@ _LOOK_S: Final = 2.0
 _ALIVE_S: Final = 2 * _SEEN_S + 5
 """A process on another machine that was seen since counts as one that runs; later it may have died a moment ago."""
 _STATEMENT_S: Final = 10.0
+_WRITING_S: Final = 30.0
+"""How long the sign of life may take: longer than it takes to find the server silent, which would else be told by none
+of a part that has nothing else to do; shorter than `EXPIRY_S`."""
 _FAREWELL_S: Final = 3.0
 _STATUS_S: Final = 1.0
 """The shortest time between two words to systemd: bars tell up to 50 times a second, and it tells others each time."""
@@ -276,7 +279,7 @@ class _SignOfLife:
         while True:
             self._part.show()
             try:
-                async with asyncio.timeout(_STATEMENT_S):
+                async with asyncio.timeout(_WRITING_S):
                     await self._write()
                 failing.passed()
             except (StoreError, TimeoutError) as error:

@@ -13,7 +13,7 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
-from typing import Final, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 import psycopg
 from psycopg import AsyncConnection
@@ -52,6 +52,11 @@ def limited(dsn: str) -> str:
     return make_conninfo(dsn, **{name: value for name, value in _LIMITS.items() if name not in given})
 
 
+def first_line(error: BaseException) -> str:
+    """What an error says, without the lines that libpq adds to explain it."""
+    return str(error).strip().split("\n", 1)[0]
+
+
 class ImpatientConnection(AsyncConnection[TupleRow]):
     """One that is given up when the server is silent."""
 
@@ -72,6 +77,19 @@ class ImpatientConnection(AsyncConnection[TupleRow]):
         """The connections that are waited for now, shared with all others of a pool."""
         self.when_silent: Callable[[], None] = lambda: None
         """Called when the server was found silent."""
+
+    @classmethod
+    async def connect(  # type: ignore[override]  # a pool gives the options that it was given, and these are ours
+        cls, conninfo: str = "", *, told: Callable[[str], None] = lambda _: None, **options: Any
+    ) -> Self:
+        """As psycopg's; `told` is called with the reason why it failed, or with nothing. Raises psycopg's error."""
+        try:
+            connection = await super().connect(conninfo, **options)
+        except psycopg.Error as error:
+            told(first_line(error))
+            raise
+        told("")
+        return connection
 
     async def wait(self, gen: PQGen[_Result], interval: float = 0.1, timeout: float | None = None) -> _Result:  # noqa: ASYNC109 (the name is psycopg's)
         loop = asyncio.get_running_loop()

@@ -31,7 +31,7 @@ from weboid import __version__
 from weboid.errors import StoreAway, StoreError
 from weboid.mechanism.disturbance import Disturbance
 from weboid.store.db.arrays import ArrayDumper
-from weboid.store.db.connection import ImpatientConnection, limited
+from weboid.store.db.connection import ImpatientConnection, first_line, limited
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +45,8 @@ _AWAY_WAIT_S: Final = 1.0
 """How long anybody waits for a connection after the last one failed: else those who come one by one wait for each."""
 _CLOSE_S: Final = 1.0
 """How long an attempt to connect may keep the pool from being closed."""
+_GIVEN_UP_CLOSE_S: Final = 0.1
+"""The same where the database was given up."""
 _OUR_MISTAKES: Final = (
     psycopg.ProgrammingError,
     psycopg.DataError,
@@ -83,6 +85,8 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
     _is_read_only = False
     _is_failing = False
     """Whether the last who wanted to use the database could not."""
+    _refusal = ""
+    """Why the last connection could not be opened; empty if it could."""
     _worked = 0.0
     """The moment when somebody last could."""
     _draining: asyncio.Task[None] | None = None
@@ -113,15 +117,16 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
                     raise
         except InsufficientPrivilege as error:
             raise StoreError(
-                f"the database refuses us: {_first_line(error)}; the role of WEBOID_DATABASE must own the tables"
+                f"the database refuses us: {first_line(error)}; the role of WEBOID_DATABASE must own the tables"
             ) from error
         except psycopg.Error as error:
             if isinstance(error, _OUR_MISTAKES) and not isinstance(error, _OTHER_SESSION):
                 raise
             self._is_read_only = self._is_read_only or isinstance(error, ReadOnlySqlTransaction)
             self._is_failing = True
-            self.away.met(_first_line(error))
-            raise StoreAway(f"the database failed: {_first_line(error)}") from error
+            said = self._reason_of(error)
+            self.away.met(said)
+            raise StoreAway(f"the database failed: {said}") from error
         self._is_failing, self._worked = False, monotonic()
         if not self._is_read_only:
             self.away.passed()
@@ -171,6 +176,14 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
         """No connection could be opened for `_RECONNECT_S`: nobody waits longer, unless others have one that works."""
         if monotonic() - self._worked > _RECONNECT_S:
             self._end_waiting()
+
+    def _told(self, refusal: str) -> None:
+        self._refusal = refusal
+
+    def _reason_of(self, error: psycopg.Error) -> str:
+        """What went wrong, for people: of waiting in vain for a connection also why none could be opened."""
+        is_unopened = isinstance(error, PoolTimeout) and self._refusal
+        return f"{first_line(error)}: {self._refusal}" if is_unopened else first_line(error)
 
     async def find_most_connections(self) -> int:
         """How many connections the server allows to all programs together; raises StoreAway."""
@@ -281,7 +294,7 @@ async def open_pool(
     pool: Pool = Pool(
         limited(dsn),
         connection_class=ImpatientConnection,
-        kwargs={"application_name": name, "prepare_threshold": 2},
+        kwargs={"application_name": name, "prepare_threshold": 2, "told": lambda refusal: pool._told(refusal)},
         min_size=1,
         max_size=size,
         open=False,
@@ -299,7 +312,7 @@ async def open_pool(
     try:
         yield pool
     finally:
-        await pool.close(_CLOSE_S)
+        await pool.close(_GIVEN_UP_CLOSE_S if pool._is_given_up else _CLOSE_S)
         pool.away.close()
 
 
@@ -313,9 +326,9 @@ async def _try(dsn: str) -> None:
     try:
         connection = await AsyncConnection.connect(limited(dsn))
     except psycopg.ProgrammingError as error:
-        raise StoreError(f"WEBOID_DATABASE is not a PostgreSQL address: {_first_line(error)}") from None
+        raise StoreError(f"WEBOID_DATABASE is not a PostgreSQL address: {first_line(error)}") from None
     except psycopg.Error as error:
-        said = _first_line(error)
+        said = first_line(error)
         if any(mistake in said for mistake in _OPERATORS_MISTAKES):
             raise StoreError(f"the database {_place(dsn)} refuses us: {said}; fix WEBOID_DATABASE") from error
         raise StoreAway(
@@ -329,7 +342,3 @@ def _place(dsn: str) -> str:
     """Where the database is, for messages: never the password."""
     parts = conninfo_to_dict(dsn)
     return f"{parts.get('dbname', '')!r} at {parts.get('host') or 'the local socket'}"
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().split("\n", 1)[0]
