@@ -16,6 +16,19 @@ def write(file: Path, text: str) -> Path:
     return file
 
 
+def test_a_home_that_cannot_be_looked_into_has_no_file_and_no_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    # The error that root gets, too; others get it for the home of root, which sudo and setpriv may leave in HOME.
+    environ = {"HOME": "/" + 300 * "x", "XDG_CONFIG_DIRS": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
+    assert find_file(environ) is None
+    file = write(tmp_path / "weboid" / "weboid.toml", "")
+    assert find_file(environ) == file
+    assert default_data(environ) == tmp_path / "weboid"
+
+
 def test_the_first_file_that_is_there_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = tmp_path / "here"
     here.mkdir()

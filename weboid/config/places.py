@@ -4,7 +4,8 @@ XDG Base Directory Specification 0.8 (paths that are not absolute are passed ove
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,7 @@ _SYSTEM_DATA: Final = Path("/var/lib/weboid")
 
 def find_file(environ: Mapping[str, str]) -> Path | None:
     """The first configuration file that is there: of the current folder, the user's, the system's."""
-    return next((place for place in places(environ) if place.is_file()), None)
+    return next((place for place in places(environ) if _is_there(place.is_file)), None)
 
 
 def places(environ: Mapping[str, str]) -> list[Path]:
@@ -39,9 +40,16 @@ def default_data(environ: Mapping[str, str]) -> Path:
         return _SYSTEM_DATA
     home, chosen = _home(environ), _absolute(environ, "XDG_DATA_HOME")
     usual = home / ".local" / "share" / "weboid" if home else _SYSTEM_DATA
-    if chosen is None or (home and usual.is_dir() and not (chosen / "weboid").is_dir()):
+    if chosen is None or (_is_there(usual.is_dir) and not _is_there((chosen / "weboid").is_dir)):
         return usual
     return chosen / "weboid"
+
+
+def _is_there(look: Callable[[], bool]) -> bool:
+    """As the specification has it, what may not be looked at (the home of root, under sudo or setpriv) is not there."""
+    with suppress(OSError):
+        return look()
+    return False
 
 
 def _absolute(environ: Mapping[str, str], name: str) -> Path | None:

@@ -235,3 +235,21 @@ def test_a_full_disk_is_away_until_there_is_space(server_folder: Path) -> None:
             assert server.revive()
             with psycopg.connect(server.dsn) as connection:
                 connection.execute("SELECT 1")
+
+
+# In another container
+
+
+def test_a_server_whose_process_cannot_be_seen_is_waited_for_and_left_alone(
+    data: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_module, "_SAID_S", 0)
+    with ThreadPoolExecutor() as threads, open_server(data):
+        with monkeypatch.context() as container:
+            container.setattr(postmaster, "_process_state", lambda *_: "")
+            before = Folder.of(data).pid_file.read_text()
+            opening = threads.submit(open_server, data)
+            _wait(lambda: _said(caplog, "runs, but not here: in another container") == 1 or opening.done())
+            assert not opening.done()
+            assert Folder.of(data).pid_file.read_text() == before
+        opening.result(20).close()

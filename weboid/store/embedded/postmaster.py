@@ -35,6 +35,7 @@ class ServerState(Enum):
     STOPPING = "was told by somebody else to shut down"
     SILENT = "runs but does not answer"
     HALTED = "is held by a signal (SIGSTOP) or a debugger"
+    HIDDEN = "runs, but not here: in another container that has the same folder?"
 
 
 def server_pid(folder: Folder) -> int | None:
@@ -58,12 +59,14 @@ def is_leaving(folder: Folder) -> bool:
 def find_state(folder: Folder) -> ServerState:
     """What the server is doing now; blocks for at most some seconds."""
     if (pid := server_pid(folder)) is None:
-        return ServerState.GONE
+        # Who would start another one beside it would ruin the data: PostgreSQL, too, sees only its own container.
+        speaks = _ping(folder) in (psycopg.pq.Ping.OK, psycopg.pq.Ping.REJECT)
+        return ServerState.HIDDEN if speaks else ServerState.GONE
     if _is_stopping(folder):
         return ServerState.STOPPING
     if _process_state(pid, folder) in ("T", "t"):
         return ServerState.HALTED
-    match psycopg.pq.PGconn.ping(make_conninfo(folder.dsn(), connect_timeout=_ANSWER_S).encode()):
+    match _ping(folder):
         case psycopg.pq.Ping.OK:
             return ServerState.READY
         case psycopg.pq.Ping.REJECT:
@@ -71,6 +74,10 @@ def find_state(folder: Folder) -> ServerState:
             return ServerState.STOPPING if _is_stopping(folder) else ServerState.STARTING
         case _:
             return ServerState.SILENT if server_pid(folder) == pid else ServerState.GONE
+
+
+def _ping(folder: Folder) -> psycopg.pq.Ping:
+    return psycopg.pq.Ping(psycopg.pq.PGconn.ping(make_conninfo(folder.dsn(), connect_timeout=_ANSWER_S).encode()))
 
 
 def end_fast(pid: int) -> None:

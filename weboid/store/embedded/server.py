@@ -183,8 +183,8 @@ class _Bringing:
         now = time.monotonic()
         if self._state not in (ServerState.SILENT, ServerState.HALTED):
             self._answered = now
-        pid = server_pid(self._folder)
-        what = f"PostgreSQL (process {pid}) in {self._folder.data} {self._state.value}; see {self._folder.log}"
+        process = f" (process {pid})" if (pid := server_pid(self._folder)) else ""
+        what = f"PostgreSQL{process} in {self._folder.data} {self._state.value}; see {self._folder.log}"
         if now - self._begun > _START_S or now - self._answered > _SILENT_S:
             raise StoreAway(what)
         if now - self._begun > _SAID_S and not self._is_said:
