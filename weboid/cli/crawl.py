@@ -34,6 +34,7 @@ from weboid.crawl.figures import CrawlFigures
 from weboid.crawl.lag_watch import LagWatch
 from weboid.crawl.losses import Losses
 from weboid.crawl.worker_day import WorkerDay
+from weboid.errors import ConfigError
 from weboid.mechanism.background import in_background
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.mechanism.patience import patiently
@@ -102,6 +103,14 @@ class CrawlOptions:
     open_turns: Callable[[Slots, float], Turns] = SharedTurns
 
 
+def words_of(vantage: str) -> list[str]:
+    """The words of the command in [crawl] vantage, as a shell takes them. Raises ConfigError."""
+    try:
+        return shlex.split(vantage)
+    except ValueError as error:
+        raise ConfigError(f"[crawl] vantage: {error}") from None
+
+
 def worker_name() -> str:
     """The name of this process among all crawlers."""
     return f"{platform.node()}:{os.getpid()}:{secrets.token_hex(4)}"
@@ -130,7 +139,7 @@ async def crawl_by(
         missing = "no contact is configured: set WEBOID_CONTACT, so that site owners can reach you"
         options.console.print(missing, style="yellow")
     turns = options.open_turns(core.slots, config.crawl.delay)
-    second = CommandOpinion(shlex.split(config.crawl.vantage)) if config.crawl.vantage else None
+    second = CommandOpinion(words_of(config.crawl.vantage)) if config.crawl.vantage else None
     async with options.open_outbound(replace(config.net, connections=connections)) as session:
         lag = LoopLag()
         checker = LaggedChecker(session, turns, config.crawl, lag)
