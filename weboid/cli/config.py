@@ -1,16 +1,24 @@
 """``weboid config``: the configuration as a sample, as it holds now, or what is wrong with it."""
 
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
 import click
 
+from weboid.checking.stop_list import StopList
+from weboid.cli.crawl import words_of
 from weboid.cli.terminal.escape import plain
 from weboid.cli.terminal.logs import complain
 from weboid.cli.watched import titled_page
-from weboid.config import ConfigReading, effective_lines, read_config, sample
-from weboid.errors import ConfigError
+from weboid.config import Config, ConfigReading, effective_lines, read_config, sample
+from weboid.errors import ConfigError, StoreError
+from weboid.store.db.address import read_address
+from weboid.web.http.tokens import clients_of
+from weboid.web.identity.member import api_of
+from weboid.web.identity.oauth import Provider
+from weboid.web.identity.session import require_secret
 from weboid.wiki.criteria import read_criteria
 
 _WRONG: Final = 2
@@ -34,7 +42,9 @@ def command(ctx: click.Context, effective: bool, check: bool) -> None:
     reading = read_config(
         file if isinstance(file, Path) else None, data=data if isinstance(data, Path) else None, search=True
     )
-    faults = (*reading.faults, *_faults_of_criteria(reading), *_faults_of_watched(reading))
+    faults = [*reading.faults]
+    if reading.config:
+        faults += [*_faults_of_criteria(reading), *_faults_of_watched(reading), *_faults_of_parts(reading.config)]
     for fault in faults:
         complain(fault)
     if faults:
@@ -66,6 +76,26 @@ def _faults_of_watched(reading: ConfigReading) -> list[str]:
     except ConfigError as error:
         return [f"[feed] watched: {error}"]
     return []
+
+
+def _faults_of_parts(config: Config) -> Iterator[str]:
+    """What the parts would say at their start of values that only they understand, and would end for."""
+    web, people = config.web, config.people
+    looks: list[Callable[[], object]] = [
+        lambda: read_address(config.database),
+        lambda: words_of(config.crawl.vantage),
+        lambda: StopList(config.crawl.stop, config.crawl.stop_file),
+        lambda: clients_of(web.tokens),
+        lambda: clients_of(web.crawlers, "crawlers"),
+        lambda: require_secret(web.secret),
+        lambda: Provider(people, None, "", ""),
+        lambda: api_of(people),
+    ]
+    for look in looks:
+        try:
+            look()
+        except (ConfigError, StoreError) as error:
+            yield str(error)
 
 
 def _summary(reading: ConfigReading) -> str:

@@ -35,6 +35,7 @@ from weboid.crawl.lag_watch import LagWatch
 from weboid.crawl.losses import Losses
 from weboid.crawl.second_looks import CrawlersOpinion
 from weboid.crawl.worker_day import WorkerDay
+from weboid.errors import ConfigError
 from weboid.mechanism.background import in_background
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.mechanism.patience import patiently
@@ -101,6 +102,14 @@ class CrawlOptions:
     part: RunningPart | RemotePart | None = None
     open_outbound: Callable[[NetConfig], AbstractAsyncContextManager[Outbound]] = open_session
     open_turns: Callable[[Slots, float], Turns] = SharedTurns
+
+
+def words_of(vantage: str) -> list[str]:
+    """The words of the command in [crawl] vantage, as a shell takes them. Raises ConfigError."""
+    try:
+        return shlex.split(vantage)
+    except ValueError as error:
+        raise ConfigError(f"[crawl] vantage: {error}") from None
 
 
 def worker_name() -> str:
@@ -180,4 +189,4 @@ def _second_opinion(config: CrawlConfig, core: CrawlCore) -> SecondOpinion | Non
     """The second vantage point, if there is one (C-14)."""
     if config.are_second_looks:
         return CrawlersOpinion(core.second_looks)
-    return CommandOpinion(shlex.split(config.vantage)) if config.vantage else None
+    return CommandOpinion(words_of(config.vantage)) if config.vantage else None

@@ -251,6 +251,8 @@ class WikiConfig:
             raise ValueError(f"source: {self.source!r} must be {' or '.join(SOURCES)}")
         if not isinstance(self.without, dict) or not isinstance(self.api, str):
             raise ValueError("api must be a text, and without a table")
+        if self.api and not self.api.startswith(("http://", "https://")):
+            raise ValueError(f"api: {self.api!r} must be an address such as https://…/w/api.php")
         if not isinstance(self.settings, str) or set(self.settings) & set("|#<>[]{}\n"):
             raise ValueError("settings must be the title of a page, or empty")
 

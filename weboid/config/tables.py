@@ -42,6 +42,8 @@ def _each_wiki(tables: Mapping[str, Any], farms: tuple[Farm, ...], faults: list[
         try:
             wiki = parse_wiki_name(name)
             farm_named(wiki.farm, farms)
+            if not isinstance(given, dict):
+                raise TypeError(f'{given!r} must be a table, such as {{}} or {{"namespaces": [0]}}')
             own = {key: given[key] for key in ("api", "source", "without", "settings") if key in given}
             matching = {key: value for key, value in given.items() if key not in own}
             yield WikiConfig(wiki, matching=matching, **own)

@@ -18,8 +18,10 @@ from typing import Any, Final, Self, TypeVar
 import psycopg
 from psycopg import AsyncConnection
 from psycopg.abc import PQGen
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.conninfo import make_conninfo
 from psycopg.rows import TupleRow
+
+from weboid.store.db.address import read_address
 
 log = logging.getLogger(__name__)
 
@@ -45,10 +47,10 @@ _Result = TypeVar("_Result")
 
 
 def limited(dsn: str) -> str:
-    """The address of a database with the client's limits, but for those that it names itself. Raises psycopg's error
-    if it is none.
+    """The address of a database with the client's limits, but for those that it names itself. Raises StoreError if it
+    is none.
     """
-    given = conninfo_to_dict(dsn)
+    given = read_address(dsn)
     return make_conninfo(dsn, **{name: value for name, value in _LIMITS.items() if name not in given})
 
 

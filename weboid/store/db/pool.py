@@ -14,7 +14,6 @@ from typing import Final
 
 import psycopg
 from psycopg import AsyncConnection
-from psycopg.conninfo import conninfo_to_dict
 from psycopg.errors import (
     ActiveSqlTransaction,
     DuplicatePreparedStatement,
@@ -30,6 +29,7 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 from weboid import __version__
 from weboid.errors import StoreAway, StoreError
 from weboid.mechanism.disturbance import Disturbance
+from weboid.store.db.address import read_address, refused_address
 from weboid.store.db.arrays import ArrayDumper
 from weboid.store.db.connection import ImpatientConnection, first_line, limited
 
@@ -323,10 +323,11 @@ async def _reset(connection: AsyncConnection[TupleRow]) -> None:
 
 async def _try(dsn: str) -> None:
     """Connects once, because a pool does not report the reason of a failure and goes on trying."""
+    address = limited(dsn)
     try:
-        connection = await AsyncConnection.connect(limited(dsn))
+        connection = await AsyncConnection.connect(address)
     except psycopg.ProgrammingError as error:
-        raise StoreError(f"WEBOID_DATABASE is not a PostgreSQL address: {first_line(error)}") from None
+        raise refused_address(error) from None
     except psycopg.Error as error:
         said = first_line(error)
         if any(mistake in said for mistake in _OPERATORS_MISTAKES):
@@ -340,5 +341,5 @@ async def _try(dsn: str) -> None:
 
 def _place(dsn: str) -> str:
     """Where the database is, for messages: never the password."""
-    parts = conninfo_to_dict(dsn)
+    parts = read_address(dsn)
     return f"{parts.get('dbname', '')!r} at {parts.get('host') or 'the local socket'}"

@@ -67,8 +67,7 @@ class Sessions:
     def __init__(
         self, secret: str, people: PeopleConfig, public_url: str, pool: Pool, confirmations: Confirmations
     ) -> None:
-        if secret and len(secret) < _SHORTEST_SECRET:
-            raise ConfigError(f"[web] secret: it must have at least {_SHORTEST_SECRET} characters, made at random")
+        require_secret(secret)
         given = secret or secrets.token_hex()
         self._people = people
         self._pool = pool
@@ -316,6 +315,12 @@ def _member(session: Session) -> Member | None:
         case [str(subject), str(name), int(edits), bool(blocked)]:
             return Member(subject, name, edits, blocked)
     return None
+
+
+def require_secret(secret: str) -> None:
+    """Raises ConfigError if [web] secret is set and too short to keep anything secret."""
+    if secret and len(secret) < _SHORTEST_SECRET:
+        raise ConfigError(f"[web] secret: it must have at least {_SHORTEST_SECRET} characters, made at random")
 
 
 def _key(secret: str, purpose: bytes) -> bytes:
