@@ -156,6 +156,7 @@ async def test_a_child_whose_parent_is_killed_ends() -> None:
     async with asyncio.timeout(LIMIT_S):
         while is_running(child):
             await asyncio.sleep(0.02)
+        assert await parent.stdout.read() == b""  # to its end, which closes it
 
 
 async def test_a_child_that_cannot_be_started_is_tried_again() -> None:

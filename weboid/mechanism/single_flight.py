@@ -32,7 +32,7 @@ class SingleFlight(Generic[Result]):
         if (flight := self._flights.get(key)) is None:
             flight = self._flights[key] = asyncio.create_task(work())
             flight.add_done_callback(lambda done: self._land(key, done))
-        waiting = asyncio.shield(flight)
+        waiting = _end_of(flight)
         # asyncio.timeout would cost several times as much as this timer.
         limit = None if limit_s is None else asyncio.get_running_loop().call_later(limit_s, waiting.cancel)
         try:
@@ -61,6 +61,28 @@ class SingleFlight(Generic[Result]):
         del self._flights[key]
         if not flight.cancelled():
             flight.exception()  # Retrieved here, because all callers may have been cancelled by now.
+
+
+def _end_of(flight: asyncio.Task[Result]) -> asyncio.Future[Result]:
+    """A future that ends as `flight` does, and may be cancelled without it.
+
+    From Python 3.14 on, `asyncio.shield` logs an error if the task fails after that.
+    """
+    waiting: asyncio.Future[Result] = flight.get_loop().create_future()
+
+    def land(done: asyncio.Task[Result]) -> None:
+        if waiting.done():
+            return
+        if done.cancelled():
+            waiting.cancel()
+        elif (error := done.exception()) is not None:
+            waiting.set_exception(error)
+        else:
+            waiting.set_result(done.result())
+
+    flight.add_done_callback(land)
+    waiting.add_done_callback(lambda _: flight.remove_done_callback(land))
+    return waiting
 
 
 def _is_cancelled() -> bool:

@@ -22,6 +22,8 @@ from weboid.core.wikitext.settings import (
 )
 
 _SHIPPED = {path.stem: path.read_text(encoding="utf-8") for path in sorted(asset("wikis").glob("*wiki.json"))}
+# Python 3.14 reads what was too deep for those before it, and finds other faults.
+_DEEP = ("no JSON that can be read: too deep", "no JSON: Expecting value", "a: unknown key")
 _SCHEMA = json.loads((asset("wikis") / "settings.schema.json").read_text(encoding="utf-8"))
 
 
@@ -135,9 +137,9 @@ def test_comments_may_stand_everywhere() -> None:
         ("", "no JSON: Expecting value in line 1, column 1"),
         ("[]", "must be a table"),
         ("null", "must be a table"),
-        ("[" * 150_000, "no JSON that can be read: too deep"),
-        ('{"a":' * 30_000, "no JSON that can be read: too deep"),
-        ('{"a":[' * 20_000 + "]}" * 20_000, "no JSON that can be read: too deep"),
+        ("[" * 150_000, _DEEP),
+        ('{"a":' * 30_000, _DEEP),
+        ('{"a":[' * 20_000 + "]}" * 20_000, _DEEP),
         (" " * 200_001, "longer than 200,000 characters"),
         ('{"lang": "en", "lang": "de"}', "'lang': stands twice in one table"),
         ('{"lang": ' + "9" * 5_000 + "}", "no JSON that can be read"),
@@ -147,7 +149,7 @@ def test_comments_may_stand_everywhere() -> None:
         ('{"_": "\ud800"}', "holds half a character"),
     ],
 )
-def test_a_hostile_page_is_one_named_error(text: str, fault: str) -> None:
+def test_a_hostile_page_is_one_named_error(text: str, fault: str | tuple[str, ...]) -> None:
     found = faults(text)
     assert [each for each in found if each.startswith(fault)], found
     assert all(each.encode() and len(each) < 400 for each in found)

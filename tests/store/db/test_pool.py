@@ -112,9 +112,9 @@ async def test_a_transaction_that_hangs_gives_its_locks_up(database: str) -> Non
 
 
 async def test_waiting_too_long_for_a_connection_is_a_store_error(database: str) -> None:
-    async with open_pool(database, size=1, timeout_s=0.1) as pool, pool.connection():
+    async with open_pool(database, size=1) as pool, pool.connection():
         with pytest.raises(StoreError, match="the database failed"):
-            async with pool.connection():
+            async with pool.connection(timeout=0.1):
                 raise AssertionError
 
 

@@ -59,6 +59,7 @@ def test_there_is_one_such_example_in_each_language() -> None:
     assert len(examples("js", "async function matchLinks")) == len(examples("python", "def match_links")) == 1
 
 
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 @pytest.mark.parametrize("command", re.findall(r"^.*\bcurl '.*", _DOC, re.MULTILINE))
 async def test_the_examples_with_curl_are_answered(site: Site, command: str) -> None:
     here = command.replace("https://…", site.url).replace("dewiki@WMF", "testwiki@wmflabs")

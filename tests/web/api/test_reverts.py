@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import shutil
 from collections.abc import AsyncIterator
 from hashlib import sha256
 from pathlib import Path
@@ -202,6 +203,7 @@ async def test_the_longest_url_fits_into_the_form_and_xml_tells_the_same(site: S
     }
 
 
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 async def test_the_example_in_the_documents_does_it(site: Site) -> None:
     text = (Path(__file__).parents[3] / "docs" / "api.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"^curl .*/api/reverts.*", text, re.MULTILINE)
