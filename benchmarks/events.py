@@ -23,6 +23,7 @@ import aiohttp
 import sseclient
 from aiohttp import web
 
+from weboid.central.feed.feed_on_store import store_feed
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.feed.effects import FollowedWiki
 from weboid.feed.events import load_streams
@@ -177,7 +178,9 @@ async def _followed(url: str, dsn: str, events: int, pages: int) -> tuple[float,
 
         followed = {"testwiki": FollowedWiki(wiki.wiki, WMFLABS, lambda page: page.namespace == 0)}
         far = _NOON + timedelta(days=3650)
-        following = Following(pool, open_stream, load_streams(), followed, today=lambda: 200, now=lambda: far)
+        following = Following(
+            store_feed(pool), open_stream, load_streams(), followed, today=lambda: 200, now=lambda: far
+        )
         begun = perf_counter()
         done = await following.run(once=True)
         spent_s = perf_counter() - begun

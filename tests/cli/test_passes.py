@@ -7,6 +7,7 @@ from ipaddress import ip_network
 
 from rich.console import Console
 
+from weboid.central.feed.feed_on_store import store_feed
 from weboid.cli import passes
 from weboid.config import Config, WikiConfig, load_config
 from weboid.core.url.farms import WikiName
@@ -30,7 +31,7 @@ async def test_the_configuration_is_read_again_before_each_pass(database: str) -
     async with open_pool(database, size=2, part="test") as pool, open_littlewiki(PAGES) as little:
         for day, namespaces, watched in [(100, [0], [1]), (107, [0, 1], [1, 2])]:
             read = partial(config_of, ("awiki", little.api_url), namespaces=namespaces)
-            await passes.next_pass(read, pool, (), day, told, set())
+            await passes.next_pass(read, store_feed(pool), (), day, told, set())
             async with pool.connection() as conn:
                 rows = await (await conn.execute("SELECT page FROM page ORDER BY page")).fetchall()
             assert [page for (page,) in rows] == watched
@@ -45,7 +46,7 @@ async def test_the_wiki_that_waits_longest_comes_first(database: str) -> None:
             (107, {"awiki": 107, "bwiki": 103}),
             (110, {"awiki": 107, "bwiki": 110}),
         ]:
-            await passes.next_pass(lambda: config, pool, (), day, Console(file=StringIO()), set())
+            await passes.next_pass(lambda: config, store_feed(pool), (), day, Console(file=StringIO()), set())
             assert await passed_by(pool) == passed
 
 
@@ -55,7 +56,7 @@ async def test_a_wiki_that_fails_is_told_and_holds_up_no_other(database: str) ->
         config = config_of(("awiki", f"{little.api_url}/gone"), ("bwiki", little.api_url))
         failed: set[WikiName] = set()
         for _ in range(2):
-            await passes.next_pass(lambda: config, pool, (), 100, told, failed)
+            await passes.next_pass(lambda: config, store_feed(pool), (), 100, told, failed)
         assert await passed_by(pool) == {"awiki": None, "bwiki": 100}
         assert failed == {WikiName("awiki", "wmflabs")}
         assert isinstance(told.file, StringIO)

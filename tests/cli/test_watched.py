@@ -10,6 +10,7 @@ import pytest
 from support.commands import Place
 from support.wikireplay import Exchange, exchange, open_wiki_replay
 
+from weboid.central.feed.feed_on_store import store_feed
 from weboid.cli import watched
 from weboid.config import Config, load_config
 from weboid.demo.littlewiki import open_littlewiki
@@ -61,7 +62,7 @@ async def until_ended(config: Config, database: str, stopped: asyncio.Event) -> 
     """The wikis that are watched first, after the event that they are others, or that all is to end."""
     async with (
         open_pool(database, size=2, part="test") as pool,
-        watched.watching(config, pool, stopped, lambda: 100) as (current, ended),
+        watched.watching(config, store_feed(pool), stopped, lambda: 100) as (current, ended),
     ):
         await asyncio.wait_for(ended.wait(), 20)
     return [str(wiki.name) for wiki in current.wikis]
@@ -91,7 +92,7 @@ async def test_what_nobody_expects_ends_who_follows_the_page(database: str, monk
     monkeypatch.setattr(watch_list, "READ_S", 0.0)
     async with open_wiki_replay([page(awiki={})]) as lists, open_pool(database, size=2, part="test") as pool:
         config = load_config(None, environment(lists.url))
-        following = watched.watching(config, pool, asyncio.Event(), lambda: 100)
+        following = watched.watching(config, store_feed(pool), asyncio.Event(), lambda: 100)
         _, ended = await following.__aenter__()
         with psycopg.connect(database) as connection:
             connection.execute("DROP TABLE watch_list")
@@ -104,7 +105,7 @@ async def test_a_wiki_that_is_configured_stays_as_it_is(database: str) -> None:
     async with open_wiki_replay([page(awiki={"namespaces": [4]}, bwiki={})]) as lists:
         environ = environment(lists.url) | {"TOOL_WIKI": '{"awiki@Little": {"namespaces": [0]}}'}
         async with open_pool(database, size=1, part="test") as pool:
-            config = await watched.with_watched(load_config(None, environ), pool, 100)
+            config = await watched.with_watched(load_config(None, environ), store_feed(pool), 100)
     assert [(str(wiki.name), wiki.matching) for wiki in config.wikis] == [
         ("awiki@Little", {"namespaces": [0]}),
         ("bwiki@Little", {}),
@@ -114,9 +115,9 @@ async def test_a_wiki_that_is_configured_stays_as_it_is(database: str) -> None:
 async def test_without_a_page_there_is_no_alarm_of_it(database: str) -> None:
     config = load_config(None, {"WEBOID_FEED_WATCHED": "meta@Nowhere:X"})
     async with open_pool(database, size=1, part="test") as pool:
-        assert (await watched.with_watched(config, pool, 100)).wikis == ()
+        assert (await watched.with_watched(config, store_feed(pool), 100)).wikis == ()
         async with pool.connection() as conn:
             assert [alarm.kind for alarm in await list_alarms(conn)] == [AlarmKind.WATCHED]
-        await watched.with_watched(load_config(None, {}), pool, 100)
+        await watched.with_watched(load_config(None, {}), store_feed(pool), 100)
         async with pool.connection() as conn:
             assert await list_alarms(conn) == []

@@ -12,13 +12,15 @@ from support.eventmaker import categorised, change, links_added, moment
 from support.sseserver import event_id
 from support.stored import WikiInStore, key, open_wiki
 
+from weboid.central.feed import store_streams
+from weboid.central.feed.feed_on_store import store_feed
 from weboid.core.url.farms import WMFLABS
 from weboid.core.url.spam_lines import SpamFilter
 from weboid.errors import StoreError
 from weboid.feed.effects import Applied, FollowedWiki, apply
 from weboid.feed.events import load_streams
+from weboid.feed.spam_filters import Judge, NoLists
 from weboid.feed.stream import RawEvent
-from weboid.store.db.pool import Connection
 from weboid.store.pages.page_pass import record_trees
 from weboid.store.pages.pending import Pending, list_pending, record_pending
 from weboid.store.pages.spam import list_spam_links
@@ -48,7 +50,11 @@ class Follower:
             for at, each in enumerate(events)
         ]
         self.number = begin + len(batch)
-        return await apply(self.stored.pool, batch, STREAMS, self.wikis, day=200, now=END)
+        core = store_feed(self.stored.pool)
+        there = await core.streams.find_position(STREAMS.names)
+        before = (there.streams, there.last_event_id) if there else None
+        done, _ = await apply(core, batch, STREAMS, self.wikis, before=before, day=200, now=END)
+        return done
 
     async def pending(self, until: datetime = END) -> list[Pending]:
         """What waits to be read."""
@@ -85,10 +91,11 @@ async def test_added_links_are_known_at_once_on_watched_pages_only(database: str
 
 
 async def test_spam_is_not_taken_in(database: str) -> None:
-    async def unwanted(conn: Connection) -> SpamFilter:
-        return SpamFilter([r"b\.sample"])
+    class Unwanted(NoLists):
+        async def judge(self) -> Judge:
+            return Judge(SpamFilter([r"b\.sample"]), None)
 
-    async with following(database, {1: []}, spam=unwanted) as wiki:
+    async with following(database, {1: []}, spam=Unwanted()) as wiki:
         await wiki.take(links_added(1, [A, B], 1), links_added(7, [B], 2))
         assert await wiki.links() == {use(1, A)}
         async with wiki.stored.pool.connection() as conn:
@@ -170,14 +177,16 @@ async def test_a_page_that_waits_is_not_read_before_its_newest_edit(database: st
         assert waiting == {(5, ""): moment(7), (0, "Talk:Page 5"): moment(7), (1, ""): moment(8)}
 
 
-async def test_the_position_is_written_with_the_effects_or_not_at_all(database: str) -> None:
-    async def fails(conn: Connection) -> SpamFilter:
+async def test_the_position_is_written_with_the_effects_or_not_at_all(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(*_: object) -> None:
         raise StoreError("in the middle")
 
     async with following(database, {1: [A]}) as wiki:
         await wiki.take(links_added(1, [B], 1))
         assert await wiki.position() == Position(STREAMS.names, event_id(0), moment(1))
-        wiki.wikis["testwiki"] = FollowedWiki(wiki.stored.wiki.wiki, WMFLABS, lambda page: True, spam=fails)
+        monkeypatch.setattr(store_streams, "record_later", fails)
         with pytest.raises(StoreError, match="in the middle"):
             await wiki.take(change("delete", 1, 2), links_added(2, [C], 3))
         assert await wiki.position() == Position(STREAMS.names, event_id(0), moment(1))

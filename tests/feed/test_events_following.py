@@ -15,18 +15,17 @@ from support.shared import shared
 from support.sseserver import EventServer, Turn, event_id, open_event_server
 from support.stored import WikiInStore, open_wiki
 
+from weboid.central.feed.feed_on_store import store_feed
 from weboid.core.url.farms import WMFLABS
-from weboid.core.url.spam_lines import SpamFilter
 from weboid.errors import StoreAway
 from weboid.feed import following as following_module
 from weboid.feed.effects import Applied, FollowedWiki
 from weboid.feed.events import load_streams
 from weboid.feed.following import Following
-from weboid.feed.intake import NO_SPAM
+from weboid.feed.spam_filters import Judge, NoLists
 from weboid.feed.stream import EventStream, Manner
 from weboid.mechanism.again import Again, again_until, at_once
 from weboid.mechanism.disturbance import Disturbance
-from weboid.store.db.pool import Connection
 from weboid.store.pages.page_pass import record_trees
 from weboid.store.pages.pending import list_pending
 from weboid.store.pages.stream import Position, find_position
@@ -59,9 +58,9 @@ class Chain:
             self.opened.append(EventStream(self.server.url, names, self.client, user_agent="Weboid-test", manner=QUICK))
             return self.opened[-1]
 
-        pool, wikis = self.stored.pool, self.wikis
+        core, wikis = store_feed(self.stored.pool), self.wikis
         return Following(
-            pool,
+            core,
             open_stream,
             STREAMS,
             wikis,
@@ -210,13 +209,14 @@ async def test_a_database_that_fails_for_a_moment_is_tried_again(database: str) 
     events = some_events()
     failures = iter([True, True])
 
-    async def spam(conn: Connection) -> SpamFilter:
-        if next(failures, False):
-            raise StoreAway("gone for a moment")
-        return NO_SPAM
+    class Spam(NoLists):
+        async def judge(self) -> Judge:
+            if next(failures, False):
+                raise StoreAway("gone for a moment")
+            return await super().judge()
 
     async with chain(database, PAGES, events, STAY) as one:
-        one.wikis["testwiki"] = FollowedWiki(one.stored.wiki.wiki, WMFLABS, lambda page: True, spam=spam)
+        one.wikis["testwiki"] = FollowedWiki(one.stored.wiki.wiki, WMFLABS, lambda page: True, spam=Spam())
         one.again = again_until(asyncio.Event(), Disturbance(logging.getLogger("test"), "away"))
         assert (await one.follow(len(events))).events == len(events)
     assert next(failures, None) is None

@@ -14,6 +14,7 @@ from support.eventmaker import moment
 from support.stored import WikiInStore, key, open_wiki
 from support.wikireplay import exchange, open_wiki_replay
 
+from weboid.central.feed.feed_on_store import store_feed
 from weboid.core.url.farms import WMFLABS
 from weboid.core.wikitext.titles import Namespace
 from weboid.errors import SourceError
@@ -114,7 +115,12 @@ class Rereader:
     async def run(self, minute: float, **more: Any) -> Intake:
         self.source.now = moment(minute)
         return await reread(
-            self.stored.pool, self.source, self.wiki, day=300, now=moment(minute), **{"margin_s": 0.0, **more}
+            store_feed(self.stored.pool),
+            self.source,
+            self.wiki,
+            day=300,
+            now=moment(minute),
+            **{"margin_s": 0.0, **more},
         )
 
     async def waiting(self) -> list[Pending]:
@@ -262,6 +268,6 @@ async def test_an_action_api_is_read_in_the_same_way(database: str) -> None:
         wiki = FollowedWiki(stored.wiki.wiki, WMFLABS, lambda page: page.namespace == 0)
         async with stored.pool.connection() as conn:
             await record_pending(conn, wiki.wiki, [waits(5, 1), waits(6, 1)])
-        await reread(stored.pool, source, wiki, day=300, now=moment(5))
+        await reread(store_feed(stored.pool), source, wiki, day=300, now=moment(5))
         assert await stored.rows("SELECT page, url_key FROM link") == [use(5, B)]
         assert replay.unknown == []

@@ -13,6 +13,7 @@ from support.database_proxy import open_database_proxy
 from support.killing import open_killer
 from support.stored import key
 
+from weboid.central.feed.feed_on_store import store_feed
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.demo.littlewiki import LittleWiki, open_littlewiki
 from weboid.demo.wikipages import WikiLink, WikiPage
@@ -52,7 +53,7 @@ class Fed:
         """A whole pass on a day."""
         criteria = read_criteria(matching, without or {})
         return await PagePass(
-            self.pool, self.source, self.wiki, WMFLABS, criteria, today=lambda: day, untouched_days=90
+            store_feed(self.pool), self.source, self.wiki, WMFLABS, criteria, today=lambda: day, untouched_days=90
         ).run()
 
     async def rows(self, query: str) -> list[tuple[object, ...]]:
@@ -132,7 +133,7 @@ async def test_a_pass_whose_end_was_stored_and_not_confirmed_is_no_new_pass(data
 
             criteria = read_criteria({}, {})
             await PagePass(
-                *(wiki.pool, wiki.source, wiki.wiki, WMFLABS, criteria),
+                *(store_feed(wiki.pool), wiki.source, wiki.wiki, WMFLABS, criteria),
                 today=lambda: 100,
                 untouched_days=90,
                 again=again,

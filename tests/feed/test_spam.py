@@ -13,19 +13,22 @@ from support.observations import LOST
 from support.stored import WikiInStore, key, open_wiki
 from support.wikireplay import Exchange, exchange, open_wiki_replay
 
+from weboid.central.feed.feed_on_store import StoreLists, store_feed
 from weboid.core.url.classify import UrlClass, classify
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.spam_lines import SpamFilter, parse_lines
 from weboid.core.url.urls import Url
 from weboid.errors import SourceError
-from weboid.feed.spam import Refreshed, SpamFilters, reclassify, refresh_farm_spam, refresh_spam
+from weboid.feed.spam import Refreshed, reclassify, refresh_farm_spam, refresh_spam
+from weboid.feed.spam_filters import Judge, SpamFilters
 from weboid.store.pages.page import PageUrls, record_pages, release_pages
 from weboid.store.pages.spam import (
     FARM,
     UNAPPLIED,
     ListKind,
     Reclassified,
+    are_in_force,
     list_spam_lists,
     record_spam_links,
     record_spam_list,
@@ -60,18 +63,23 @@ async def open_lists(black: str | None, white: str | None = None, farm: str = ""
 
 async def refreshed(stored: WikiInStore, black: str | None, white: str | None = None, day: int = 101) -> Refreshed:
     async with open_lists(black, white) as api:
-        return await refresh_spam(stored.pool, api, stored.wiki, day=day)
+        return await refresh_spam(store_feed(stored.pool), api, stored.wiki, day=day)
 
 
 async def farm_refreshed(stored: WikiInStore, text: str, day: int = 101) -> Refreshed:
     async with open_lists(None, farm=text) as api:
-        return await refresh_farm_spam(stored.pool, api, WMFLABS, day=day)
+        return await refresh_farm_spam(store_feed(stored.pool), api, WMFLABS, day=day)
+
+
+async def judge_of(stored: WikiInStore) -> Judge:
+    """What judges the links of the wiki now."""
+    return await SpamFilters(StoreLists(stored.pool)).judge(stored.wiki.farm, stored.wiki.dbname)
 
 
 async def take_in(stored: WikiInStore, pages: Mapping[int, Iterable[str]], day: int) -> None:
     """Takes in pages by the lists in force, as an intake does: what is spam is no use."""
     async with stored.pool.connection() as conn:
-        lists = await SpamFilters().current(conn, stored.wiki.farm, stored.wiki.dbname)
+        lists, _ = await judge_of(stored)
         given: list[PageUrls] = []
         spam: dict[int, dict[UrlKey, str]] = {}
         for number, links in pages.items():
@@ -138,7 +146,7 @@ async def test_an_intake_afterwards_finds_nothing_to_change(database: str) -> No
         await refreshed(stored, "bad\\.com")
         before = await stored.rows("SELECT page, urls, xmin::text FROM page")
         async with stored.pool.connection() as conn:
-            lists = await SpamFilters().current(conn, stored.wiki.farm, stored.wiki.dbname)
+            lists, _ = await judge_of(stored)
             given = [PageUrls(n, 0, f"Page {n}", 1, None, split(links, lists)[0]) for n, links in pages.items()]
             intake = await record_pages(conn, stored.wiki.wiki, given, 100)
         assert (intake.links_new, intake.links_gone, intake.pages_changed) == (0, 0, 0)
@@ -186,7 +194,7 @@ async def test_a_wiki_that_cannot_be_read_keeps_its_lists(database: str) -> None
         async with open_wiki_replay([exchange(asked, {})]) as replay, aiohttp.ClientSession() as session:
             api = ActionApi(replay.url, session, "Weboid-test", QUICK)
             with pytest.raises(SourceError):
-                await refresh_spam(stored.pool, api, stored.wiki, day=102)
+                await refresh_spam(store_feed(stored.pool), api, stored.wiki, day=102)
         assert await spam_of(stored) == {(1, BAD)}
 
 
@@ -200,7 +208,7 @@ async def test_a_refresh_that_is_broken_off_is_gone_on_with(database: str) -> No
 
         async with open_lists("bad\\.com") as api:
             with pytest.raises(RuntimeError, match="stopped"):
-                await refresh_spam(stored.pool, api, stored.wiki, day=101, batch=2, show=stop)
+                await refresh_spam(store_feed(stored.pool), api, stored.wiki, day=101, batch=2, show=stop)
         assert 0 < len(await spam_of(stored)) < 7
         async with stored.pool.connection() as conn:
             lists = await list_spam_lists(conn, stored.wiki.farm, stored.wiki.dbname)
@@ -217,10 +225,12 @@ async def test_stretches_of_any_size_come_to_the_same(database: str) -> None:
     pages = {number: [BAD, WORSE, FINE][number % 3 :] for number in range(1, 30)}
     async with open_wiki(database, pages) as stored:
         shown: list[Reclassified] = []
-        total = await reclassify(stored.pool, stored.wiki, SpamFilter(["bad"]), day=101, batch=4, show=shown.append)
+        total = await reclassify(
+            store_feed(stored.pool), stored.wiki, SpamFilter(["bad"]), day=101, batch=4, show=shown.append
+        )
         assert total == Reclassified(spam_new=9)
         assert len(shown) > 4
-        total = await reclassify(stored.pool, stored.wiki, SpamFilter(), day=101, batch=100)
+        total = await reclassify(store_feed(stored.pool), stored.wiki, SpamFilter(), day=101, batch=100)
         assert total == Reclassified(spam_gone=9)
         assert len(await links_of(stored)) == sum(len(set(urls)) for urls in pages.values())
 
@@ -310,11 +320,10 @@ async def packed(stored: WikiInStore) -> list[tuple[object, ...]]:
 
 async def test_a_filter_is_built_again_only_when_a_list_of_its_wiki_has_changed(database: str) -> None:
     async with open_wiki(database, {}) as stored:
-        filters = SpamFilters(wikis=3)
+        filters = SpamFilters(StoreLists(stored.pool), wikis=3)
 
         async def current(dbname: str) -> SpamFilter:
-            async with stored.pool.connection() as conn:
-                return await filters.current(conn, WMFLABS.code, dbname)
+            return (await filters.renew(WMFLABS.code, dbname)).spam
 
         nothing = await current("testwiki")
         assert not nothing
@@ -340,7 +349,8 @@ async def test_a_list_waits_for_an_intake_by_the_one_before_and_then_judges_what
     async with open_wiki(database, {1: [FINE]}) as stored:
         await refreshed(stored, None)
         async with stored.pool.connection() as conn:
-            lists = await SpamFilters().current(conn, stored.wiki.farm, stored.wiki.dbname)
+            lists, stamp = await judge_of(stored)
+            assert await are_in_force(conn, {stored.wiki.wiki: stamp})
             refresh = asyncio.create_task(refreshed(stored, "bad\\.com", day=102))
             await asyncio.wait([refresh], timeout=0.5)
             assert not refresh.done()

@@ -6,6 +6,7 @@ import pytest
 from support.mariadb import MariaServer, mariadb_server
 from support.realsources import dump_source, open_real_api, open_replica, real_wiki
 
+from weboid.central.feed.feed_on_store import store_feed
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.feed.page_pass import PagePass
 from weboid.feed.sweep import take_in
@@ -66,7 +67,7 @@ def _compare(rows: Rows, others: Rows) -> None:
 async def _pass(pool: Pool, source: WikiSource) -> None:
     wiki = await _wiki(pool)
     criteria = read_criteria({}, {})
-    await PagePass(pool, source, wiki, WMFLABS, criteria, today=lambda: DAY, untouched_days=90).run()
+    await PagePass(store_feed(pool), source, wiki, WMFLABS, criteria, today=lambda: DAY, untouched_days=90).run()
 
 
 async def _wiki(pool: Pool) -> StoredWiki:

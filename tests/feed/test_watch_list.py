@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from support.commands import Place
 from support.wikireplay import Exchange, exchange, open_wiki_replay
 
+from weboid.central.feed.feed_on_store import store_feed
 from weboid.config import NetConfig
 from weboid.core.url.farms import BUILT_IN
 from weboid.errors import ConfigError, SourceError
@@ -54,7 +55,7 @@ async def read(pool: Pool, text: str | Exception, *, is_confirmed: bool = False)
 
     async with pool.connection() as conn:
         await conn.execute("UPDATE watch_list SET seen = seen - interval '1 hour'")
-    return await current_watch_list(pool, SOURCE, fetch, BUILT_IN, 100, is_confirmed=is_confirmed)
+    return await current_watch_list(store_feed(pool), SOURCE, fetch, BUILT_IN, 100, is_confirmed=is_confirmed)
 
 
 async def alarms(pool: Pool) -> list[str]:
@@ -153,7 +154,7 @@ async def test_it_is_read_at_a_bounded_interval(pool: Pool) -> None:
         return FOUR
 
     for _ in range(3):
-        assert (await current_watch_list(pool, SOURCE, fetch, BUILT_IN, 100)).text == FOUR
+        assert (await current_watch_list(store_feed(pool), SOURCE, fetch, BUILT_IN, 100)).text == FOUR
     assert len(asked) == 1
 
 

@@ -1,4 +1,4 @@
-"""For tests of crawlers elsewhere: a core that answers over HTTP, and a network on the way that spoils what it can."""
+"""For tests of crawlers and feeders elsewhere: a core that answers over HTTP, and a network on the way that spoils."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,17 +12,21 @@ import aiohttp
 from aiohttp import hdrs, web
 
 from weboid.central.http.calling import Caller, open_caller
+from weboid.central.http.entrance import FEEDERS as FEEDERS_ENTRANCE
 from weboid.cli.serve import serving
 from weboid.config import Config, load_config
 from weboid.store.db.pool import Pool
 
 TOKEN = "crawler-token"
 CRAWLERS = f"far:{sha256(TOKEN.encode()).hexdigest()}"
+FEED_TOKEN = "feeder-token"
+FEEDERS = f"fed:{sha256(FEED_TOKEN.encode()).hexdigest()}"
 
 
 def core_config(**values: str) -> Config:
-    """The configuration of a core; the crawler "far" is let in."""
-    return load_config(None, {"WEBOID_WEB_CRAWLERS": CRAWLERS, "WEBOID_CRAWL_DELAY": "0", **values})
+    """The configuration of a core; the crawler "far" and the feeder "fed" are let in."""
+    tokens = {"WEBOID_WEB_CRAWLERS": CRAWLERS, "WEBOID_WEB_FEEDERS": FEEDERS}
+    return load_config(None, {**tokens, "WEBOID_CRAWL_DELAY": "0", **values})
 
 
 @asynccontextmanager
@@ -36,6 +40,13 @@ async def open_core(pool: Pool, config: Config | None = None) -> AsyncIterator[s
 async def calling(url: str, worker: str = "one", token: str = TOKEN) -> AsyncIterator[Caller]:
     """What calls the core at this address."""
     async with open_caller(url, token, worker) as caller:
+        yield caller
+
+
+@asynccontextmanager
+async def feeding(url: str, worker: str = "one", token: str = FEED_TOKEN) -> AsyncIterator[Caller]:
+    """What a feeder calls the core with."""
+    async with open_caller(url, token, worker, entrance=FEEDERS_ENTRANCE) as caller:
         yield caller
 
 

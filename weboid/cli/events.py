@@ -10,10 +10,10 @@ from functools import partial
 import click
 from rich.console import Console
 
+from weboid.central.feed.feed_core import FeedCore
 from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.lists import record_named
-from weboid.cli.processes.longwork import patience_of
-from weboid.cli.processes.part import RunningPart, open_part
+from weboid.cli.processes.feeder import Feeder, core_option, open_feeder
 from weboid.cli.processes.process import run_async
 from weboid.cli.processes.stopping import until
 from weboid.cli.terminal.arguments import how_to_watch, named_wiki, open_source
@@ -26,13 +26,11 @@ from weboid.feed.effects import Applied, FollowedWiki
 from weboid.feed.events import load_streams
 from weboid.feed.following import Following
 from weboid.feed.reread import reread
-from weboid.feed.spam import SpamFilters
+from weboid.feed.spam_filters import SpamFilters
 from weboid.feed.stream import EventStream
-from weboid.mechanism.again import Again, at_once
+from weboid.mechanism.again import Again, again_until, at_once
 from weboid.net.outbound import open_client
-from weboid.store.db.pool import Pool
 from weboid.store.pages.page import Intake
-from weboid.store.pages.pending import list_pending
 from weboid.store.schedule.part import PartRole
 from weboid.wiki.criteria import read_criteria
 
@@ -46,31 +44,34 @@ _REREAD_S = 30.0
 @click.option("--url", help="Address of the streams, instead of the configured one.")
 @click.option("--farm", default=WMF.name, show_default=True, help="The farm whose wikis the events are about.")
 @click.option("--once", is_flag=True, help="End when caught up, or when the server ends the stream.")
+@core_option
 @day_option
 @click.pass_obj
-def command(config: Config, url: str | None, farm: str, once: bool, day: int | None) -> None:
+def command(config: Config, url: str | None, farm: str, once: bool, core: str | None, day: int | None) -> None:
     """Follows the event streams for the configured wikis, from the position of the last run on.
 
     Links that edits add are stored at once; new, moved and restored pages are read again a little later.
+    With --core it works for another Weboid over HTTP, without a database; its token is in WEBOID_FEED_TOKEN.
     """
     if not config.feed.watched and not _of_farm(config, farm):
         raise ConfigError(f"no wiki of {farm} is configured, so there is nothing to follow: {how_to_watch(farm)}")
     console = PartConsole()
 
     async def main() -> None:
-        async with open_part(config, PartRole.EVENTS, size=4, lasting=not once) as part:
-            console.tell = part.tell
-            await until(part.stopped, follow(part))
+        async with open_feeder(config, PartRole.EVENTS, core, size=4, lasting=not once, day=day) as feeder:
+            console.tell = feeder.tell
+            await until(feeder.stopped, follow(feeder))
 
-    async def follow(part: RunningPart) -> None:
-        again = patience_of(part.pool, part.stopped)
+    async def follow(feeder: Feeder) -> None:
+        again = again_until(feeder.stopped, feeder.core.away)
+        told = feeder.as_told(config)
         is_changed = True
         while is_changed:
-            async with watching(config, part.pool, part.stopped, clock(day), again) as (watched, ended):
+            async with watching(told, feeder.core, feeder.stopped, clock(day), again) as (watched, ended):
                 if wikis := _of_farm(watched, farm):
                     await follow_events(
                         watched,
-                        part.pool,
+                        feeder.core,
                         wikis,
                         today=clock(day),
                         now=moment_now,
@@ -93,7 +94,7 @@ def _of_farm(config: Config, farm: str) -> list[WikiConfig]:
 
 async def follow_events(
     config: Config,
-    pool: Pool,
+    core: FeedCore,
     wikis: Sequence[WikiConfig],
     *,
     today: Callable[[], int],
@@ -109,13 +110,13 @@ async def follow_events(
     Raises SourceError if the server has no such streams, and StoreError.
     """
     stopped = stopped or asyncio.Event()
-    following = _follow(config, pool, wikis, today=today, now=now, console=console, url=url, once=once, again=again)
+    following = _follow(config, core, wikis, today=today, now=now, console=console, url=url, once=once, again=again)
     await until(stopped, following)
 
 
 async def _follow(
     config: Config,
-    pool: Pool,
+    core: FeedCore,
     wikis: Sequence[WikiConfig],
     *,
     today: Callable[[], int],
@@ -125,7 +126,8 @@ async def _follow(
     once: bool,
     again: Again,
 ) -> None:
-    followed = {wiki: await followed_wiki(config, pool, wiki, again) for wiki in wikis}
+    filters = SpamFilters(core.lists)
+    followed = {wiki: await followed_wiki(config, core, wiki, filters, again) for wiki in wikis}
     by_name = {wiki.name.dbname: judged for wiki, judged in followed.items()}
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(open_client(config.net))
@@ -138,19 +140,19 @@ async def _follow(
         def show(done: Applied) -> None:
             shown.update(task, description=told(done, now()))
 
-        following = Following(pool, open_stream, load_streams(), by_name, today=today, now=now, show=show, again=again)
+        following = Following(core, open_stream, load_streams(), by_name, today=today, now=now, show=show, again=again)
         stack.callback(lambda: console.print(told(following.done, now()), highlight=False))
         if once:
             await following.run(once=True)
-            await reread_wikis(config, pool, followed, today=today, now=now, again=again)
+            await reread_wikis(config, core, followed, today=today, now=now, again=again)
         else:
-            rereading = _reread_on(config, pool, followed, today=today, now=now, again=again)
+            rereading = _reread_on(config, core, followed, today=today, now=now, again=again)
             await until(asyncio.Event(), following.run(), rereading)
 
 
 async def reread_wikis(
     config: Config,
-    pool: Pool,
+    core: FeedCore,
     followed: Mapping[WikiConfig, FollowedWiki],
     *,
     today: Callable[[], int],
@@ -164,34 +166,34 @@ async def reread_wikis(
     total = Intake()
     for wiki, judged in followed.items():
         try:
-            total += await again(partial(_reread, config, pool, wiki, judged, day=today(), now=now()))
+            total += await again(partial(_reread, config, core, wiki, judged, day=today(), now=now()))
         except WeboidError as error:
             log.warning("%s: pages wait to be read again: %s", wiki.name, error)
     return total
 
 
 async def _reread(
-    config: Config, pool: Pool, wiki: WikiConfig, judged: FollowedWiki, *, day: int, now: datetime
+    config: Config, core: FeedCore, wiki: WikiConfig, judged: FollowedWiki, *, day: int, now: datetime
 ) -> Intake:
-    async with pool.connection() as conn:
-        if not await list_pending(conn, judged.wiki, now, 1):
-            return Intake()
+    if not await core.waiting.list_waiting(judged.wiki, now, 1):
+        return Intake()
     async with open_source(config, wiki) as source:
-        return await reread(pool, source, judged, day=day, now=now)
+        return await reread(core, source, judged, day=day, now=now)
 
 
-async def followed_wiki(config: Config, pool: Pool, wiki: WikiConfig, again: Again = at_once) -> FollowedWiki:
+async def followed_wiki(
+    config: Config, core: FeedCore, wiki: WikiConfig, filters: SpamFilters, again: Again = at_once
+) -> FollowedWiki:
     """A configured wiki with its criteria and spam filter, for events; raises ConfigError for unusable criteria."""
     named = named_wiki(str(wiki.name), config)
     criteria = read_criteria(wiki.matching, wiki.without)
-    filters = SpamFilters()
-    stored = await again(partial(record_named, config, pool, wiki))
+    stored = await again(partial(record_named, config, core, wiki))
     return FollowedWiki(
         stored.wiki,
         named.farm,
         covers=lambda page: criteria.covers(page) is True,
         excludes=lambda page: any(criterion.covers(page) for criterion in criteria.excluded),
-        spam=lambda conn: filters.current(conn, named.farm.code, wiki.name.dbname),
+        spam=filters.of(named.farm.code, wiki.name.dbname),
     )
 
 
@@ -208,7 +210,7 @@ def told(done: Applied, now: datetime) -> str:
 
 async def _reread_on(
     config: Config,
-    pool: Pool,
+    core: FeedCore,
     followed: Mapping[WikiConfig, FollowedWiki],
     *,
     today: Callable[[], int],
@@ -216,5 +218,5 @@ async def _reread_on(
     again: Again,
 ) -> None:
     while True:
-        await reread_wikis(config, pool, followed, today=today, now=now, again=again)
+        await reread_wikis(config, core, followed, today=today, now=now, again=again)
         await asyncio.sleep(_REREAD_S)

@@ -9,48 +9,42 @@ from functools import partial
 
 from rich.console import Console
 
+from weboid.central.feed.feed_core import FeedCore
 from weboid.cli.terminal.arguments import named_wiki
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WikiName, farm_named
 from weboid.errors import SourceError
-from weboid.feed.spam import Refreshed, is_fresh, refresh_farm_spam, refresh_spam
+from weboid.feed.spam import Refreshed, refresh_farm_spam, refresh_spam
 from weboid.mechanism.again import Again, at_once
 from weboid.net.outbound import open_client
-from weboid.store.db.pool import Pool
 from weboid.store.pages.spam import FARM
-from weboid.store.pages.wiki import StoredWiki, record_wiki
+from weboid.store.pages.wiki import StoredWiki
 from weboid.wiki.action import ActionApi, ApiPatience
 
 _Fetch = Callable[[ActionApi], Awaitable[Refreshed]]
 
 
 async def refresh_lists(
-    config: Config, pool: Pool, wikis: Sequence[WikiConfig], day: int, console: Console, again: Again = at_once
+    config: Config, core: FeedCore, wikis: Sequence[WikiConfig], day: int, console: Console, again: Again = at_once
 ) -> None:
     """Fetches the lists of these wikis and of their farms, unless that was done today, and classifies links again."""
     # First of all: in a new store a farm is recorded with its first wiki, and its list refers to it.
-    recorded = [(wiki, await again(partial(record_named, config, pool, wiki))) for wiki in wikis]
+    recorded = [(wiki, await again(partial(record_named, config, core, wiki))) for wiki in wikis]
     for farm in {wiki.name.farm: farm_named(wiki.name.farm, config.farms) for wiki in wikis}.values():
         if farm.spam_wiki:
             keeper = WikiName(farm.spam_wiki, farm.name)
-            if not await again(partial(_is_fresh, pool, farm.code, FARM, day)):
-                fetch = partial(refresh_farm_spam, pool, farm=farm, day=day, again=again)
+            if not await again(partial(core.lists.is_fresh, farm.code, FARM, day)):
+                fetch = partial(refresh_farm_spam, core, farm=farm, day=day, again=again)
                 await _refresh(config, keeper, fetch, console)
     for wiki, stored in recorded:
-        if not await again(partial(_is_fresh, pool, stored.farm, stored.dbname, day)):
-            await _refresh(config, wiki.name, partial(refresh_spam, pool, wiki=stored, day=day, again=again), console)
+        if not await again(partial(core.lists.is_fresh, stored.farm, stored.dbname, day)):
+            await _refresh(config, wiki.name, partial(refresh_spam, core, wiki=stored, day=day, again=again), console)
 
 
-async def record_named(config: Config, pool: Pool, wiki: WikiConfig) -> StoredWiki:
+async def record_named(config: Config, core: FeedCore, wiki: WikiConfig) -> StoredWiki:
     """A configured wiki as it is stored, recorded if it was not known."""
     named = named_wiki(str(wiki.name), config)
-    async with pool.connection() as conn:
-        return await record_wiki(conn, named.farm, wiki.name, api=named.api)
-
-
-async def _is_fresh(pool: Pool, farm: int, dbname: str, day: int) -> bool:
-    async with pool.connection() as conn:
-        return await is_fresh(conn, farm, dbname, day)
+    return await core.wikis.record(named.farm, wiki.name, named.api)
 
 
 async def _refresh(config: Config, keeper: WikiName, fetch: _Fetch, console: Console) -> None:

@@ -10,11 +10,12 @@ from typing import Final
 import click
 from rich.console import Console
 
+from weboid.central.feed.feed_on_store import store_feed
 from weboid.cli.backup import dsn_of, runner_of, transfer
 from weboid.cli.check_store import print_breaches, progress
 from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.point_in_time import wal_folder
-from weboid.cli.processes.longwork import patience_of, run_to_its_end
+from weboid.cli.processes.longwork import run_to_its_end
 from weboid.cli.processes.part import RunningPart, open_part
 from weboid.cli.processes.process import run_async
 from weboid.cli.processes.stopping import until
@@ -32,7 +33,7 @@ from weboid.maintain.dataset import publish
 from weboid.maintain.expiry import ORPHANED_DAYS, SHARE, Expiry, ExpiryPlan, expire, planned
 from weboid.maintain.pace import keep_pace
 from weboid.maintain.wal import make_due_base, watch_wal
-from weboid.mechanism.again import Again
+from weboid.mechanism.again import Again, again_until
 from weboid.store.db.pool import Pool
 from weboid.store.lists.alarms import AlarmBounds, find_health
 from weboid.store.lists.dataset import PARTS
@@ -101,7 +102,7 @@ async def _once(
 ) -> bool:
     """Does the work of one day; returns False if expiry was stopped because it would delete too many URLs."""
     pool = part.pool
-    again = patience_of(pool, part.stopped)
+    again = again_until(part.stopped, pool.away)
     plan = await again(partial(_planned, pool, day))
     _print_held(console, plan)
     if dry_run:
@@ -110,7 +111,7 @@ async def _once(
     done = await _expire(console, pool, plan, day, allow_many, again)
     await _check_store(console, pool, day, config.policy, again)
     await _publish(console, pool, day, again)
-    watched = await again(partial(with_watched, config, pool, day))
+    watched = await again(partial(with_watched, config, store_feed(pool), day))
     await refresh_all_settings(watched, pool, day, console, again)
     pace = await again(partial(_keep_pace, pool, config, day))
     console.print(f"{iso(day)}: working links are checked every {pace.interval} days")

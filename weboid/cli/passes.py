@@ -8,12 +8,12 @@ from typing import Final
 import click
 from rich.console import Console
 
+from weboid.central.feed.feed_core import FeedCore
 from weboid.cli import READ_CONFIG
 from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.events import followed_wiki, reread_wikis
 from weboid.cli.lists import record_named, refresh_lists
-from weboid.cli.processes.longwork import patience_of
-from weboid.cli.processes.part import open_part
+from weboid.cli.processes.feeder import core_option, open_feeder
 from weboid.cli.processes.process import run_async
 from weboid.cli.processes.stopping import until
 from weboid.cli.terminal.arguments import how_to_watch, named_wiki, open_source
@@ -24,10 +24,9 @@ from weboid.core.url.farms import WikiName
 from weboid.errors import ConfigError, SourceError, WeboidError
 from weboid.feed.namespaces import refresh_namespaces
 from weboid.feed.page_pass import PagePass, PassProgress
-from weboid.mechanism.again import Again, at_once
-from weboid.store.db.pool import Pool
+from weboid.feed.spam_filters import SpamFilters
+from weboid.mechanism.again import Again, again_until, at_once
 from weboid.store.pages.page import Intake
-from weboid.store.pages.wiki import list_wikis
 from weboid.store.schedule.part import PartRole
 from weboid.wiki.criteria import Criteria, read_criteria
 
@@ -38,12 +37,14 @@ _LOOK_S: Final = 300.0
 @click.command("pass", short_help="Goes through all pages of wikis, once or again and again.")
 @click.argument("wikis", nargs=-1)
 @click.option("--repeat", is_flag=True, help="Again and again, each wiki once a period, until stopped.")
+@core_option
 @day_option
 @click.pass_context
-def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, day: int | None) -> None:
+def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, core: str | None, day: int | None) -> None:
     """Goes through all pages of wikis; without names, of those that are configured.
 
     A pass that is broken off, also by Ctrl-C, goes on where it was when it is started again.
+    With --core it works for another Weboid over HTTP, without a database; its token is in WEBOID_FEED_TOKEN.
     """
     console = PartConsole()
     today = clock(day)
@@ -53,26 +54,33 @@ def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, day: int |
         _chosen(config, wikis)
 
     async def main() -> None:
-        async with open_part(config, PartRole.FEED, size=2, lasting=repeat) as part:
-            console.tell = part.tell
-            again = patience_of(part.pool, part.stopped)
+        async with open_feeder(config, PartRole.FEED, core, size=2, lasting=repeat, day=day) as feeder:
+            console.tell = feeder.tell
+            again = again_until(feeder.stopped, feeder.core.away)
             if not repeat:
-                await until(part.stopped, _once(config, part.pool, wikis, today(), console, again))
+                told = feeder.as_told(config)
+                await until(feeder.stopped, _once(told, feeder.core, wikis, today(), console, again))
             failed: set[WikiName] = set()
-            while repeat and not part.stopped.is_set():
-                await until(part.stopped, next_pass(read_again, part.pool, wikis, today(), console, failed, again))
+
+            def read() -> Config:
+                return feeder.as_told(read_again())
+
+            while repeat and not feeder.stopped.is_set():
+                await until(feeder.stopped, next_pass(read, feeder.core, wikis, today(), console, failed, again))
 
     run_async(main())
 
 
-async def _once(config: Config, pool: Pool, wikis: tuple[str, ...], day: int, console: Console, again: Again) -> None:
-    watched = await again(partial(with_watched, config, pool, day))
-    await feed_wikis(watched, pool, _chosen(watched, wikis), day, console, again)
+async def _once(
+    config: Config, core: FeedCore, wikis: tuple[str, ...], day: int, console: Console, again: Again
+) -> None:
+    watched = await again(partial(with_watched, config, core, day))
+    await feed_wikis(watched, core, _chosen(watched, wikis), day, console, again)
 
 
 async def next_pass(
     read_again: Callable[[], Config],
-    pool: Pool,
+    core: FeedCore,
     wikis: tuple[str, ...],
     day: int,
     console: Console,
@@ -84,17 +92,18 @@ async def next_pass(
     Wikis that have `failed` are tried again after the pause, so that they do not delay the others.
     """
     try:
-        config = await again(partial(with_watched, read_again(), pool, day))
+        config = await again(partial(with_watched, read_again(), core, day))
         chosen = _chosen(config, wikis)
-        for wiki in await again(partial(_due, config, pool, chosen, day)):
+        for wiki in await again(partial(_due, config, core, chosen, day)):
             if wiki.name not in failed:
                 failed.add(wiki.name)
-                await feed_wikis(config, pool, [wiki], day, console, again)
+                await feed_wikis(config, core, [wiki], day, console, again)
                 failed.remove(wiki.name)
                 return
-        await refresh_lists(config, pool, chosen, day, console, again)
-        followed = {wiki: await followed_wiki(config, pool, wiki, again) for wiki in chosen}
-        await reread_wikis(config, pool, followed, today=lambda: day, now=moment_now, again=again)
+        await refresh_lists(config, core, chosen, day, console, again)
+        filters = SpamFilters(core.lists)
+        followed = {wiki: await followed_wiki(config, core, wiki, filters, again) for wiki in chosen}
+        await reread_wikis(config, core, followed, today=lambda: day, now=moment_now, again=again)
     except SourceError:
         return  # It was reported, and the next wiki is due.
     except WeboidError as error:
@@ -103,10 +112,9 @@ async def next_pass(
     failed.clear()
 
 
-async def _due(config: Config, pool: Pool, wikis: list[WikiConfig], day: int) -> list[WikiConfig]:
+async def _due(config: Config, core: FeedCore, wikis: list[WikiConfig], day: int) -> list[WikiConfig]:
     """The wikis whose last pass ended a period ago or earlier, the oldest first."""
-    async with pool.connection() as conn:
-        stored = await list_wikis(conn)
+    stored = await core.wikis.list_all()
     passed = {(each.farm, each.dbname): each.passed for each in stored if each.passed is not None}
     codes = {farm.name: farm.code for farm in config.farms}
     turns = {wiki.name: passed.get((codes[wiki.name.farm], wiki.name.dbname), -1) for wiki in wikis}
@@ -115,14 +123,14 @@ async def _due(config: Config, pool: Pool, wikis: list[WikiConfig], day: int) ->
 
 
 async def feed_wikis(
-    config: Config, pool: Pool, wikis: list[WikiConfig], day: int, console: Console, again: Again = at_once
+    config: Config, core: FeedCore, wikis: list[WikiConfig], day: int, console: Console, again: Again = at_once
 ) -> None:
     """Runs one pass over each of the wikis. A failure is reported and does not stop the others; the last is raised."""
-    await refresh_lists(config, pool, wikis, day, console, again)
+    await refresh_lists(config, core, wikis, day, console, again)
     failed: WeboidError | None = None
     for wiki in wikis:
         try:
-            done = await _pass_over(config, pool, wiki, day, console, again)
+            done = await _pass_over(config, core, wiki, day, console, again)
             console.print(told(wiki.name, done), highlight=False)
         except WeboidError as error:
             console.print(f"{wiki.name}: {error}", style="red", markup=False)
@@ -132,11 +140,11 @@ async def feed_wikis(
 
 
 async def _pass_over(
-    config: Config, pool: Pool, wiki: WikiConfig, day: int, console: Console, again: Again
+    config: Config, core: FeedCore, wiki: WikiConfig, day: int, console: Console, again: Again
 ) -> PassProgress:
     named = named_wiki(str(wiki.name), config)
     criteria = _criteria(wiki)
-    stored = await again(partial(record_named, config, pool, wiki))
+    stored = await again(partial(record_named, config, core, wiki))
     with bar(console) as shown:
         task = shown.add_task(f"meeting pages of {wiki.name}", total=None)
 
@@ -148,9 +156,9 @@ async def _pass_over(
                 shown.update(task, completed=progress.met)
 
         async with open_source(config, wiki) as source:
-            await again(partial(refresh_namespaces, pool, source, stored))
+            await again(partial(refresh_namespaces, core, source, stored))
             return await PagePass(
-                pool,
+                core,
                 source,
                 stored,
                 named.farm,

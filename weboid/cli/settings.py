@@ -8,6 +8,7 @@ from typing import Final
 
 from rich.console import Console
 
+from weboid.central.feed.feed_on_store import store_feed
 from weboid.cli.lists import record_named
 from weboid.cli.terminal.arguments import named_wiki
 from weboid.config import Config, WikiConfig
@@ -31,7 +32,7 @@ async def refresh_all_settings(config: Config, pool: Pool, day: int, console: Co
 
 async def _refresh(config: Config, pool: Pool, wiki: WikiConfig, day: int, console: Console) -> None:
     named = named_wiki(str(wiki.name), config)
-    stored = await record_named(config, pool, wiki)
+    stored = await record_named(config, store_feed(pool), wiki)
     if await is_settings_fresh(pool, stored, day):
         return
     try:

@@ -13,6 +13,8 @@ from typing import Final
 
 import click
 
+from weboid.central.feed.feed_core import FeedCore
+from weboid.central.feed.feed_on_store import store_feed
 from weboid.cli.days import clock, day_option
 from weboid.cli.processes.database import open_store
 from weboid.cli.processes.process import run_async
@@ -27,7 +29,6 @@ from weboid.mechanism.background import in_background
 from weboid.net.outbound import open_client
 from weboid.store.db.pool import Pool
 from weboid.store.pages.watch_list import StoredWatchList, find_watch_list
-from weboid.store.upkeep.alarm import AlarmKind, lower_alarm
 from weboid.wiki.action import ActionApi, ApiPatience
 from weboid.wiki.spamlist import fetch_text
 from weboid.wiki.watch_list import fetch_address, read_watch_list
@@ -47,7 +48,7 @@ def command(config: Config, confirm: bool, day: int | None) -> None:
 
     async def main() -> tuple[Config, str]:
         async with open_store(config, size=1, part="watched") as pool:
-            stored = await _stored(config, pool, clock(day)(), is_confirmed=confirm)
+            stored = await _stored(config, store_feed(pool), clock(day)(), is_confirmed=confirm)
             return _with(config, stored), stored.fault if stored else ""
 
     watched, fault = run_async(main())
@@ -65,9 +66,9 @@ def titled_page(config: Config) -> tuple[NamedWiki, str]:
     return named_wiki(wiki, config), title
 
 
-async def with_watched(config: Config, pool: Pool, day: int) -> Config:
+async def with_watched(config: Config, core: FeedCore, day: int) -> Config:
     """The configuration with the wikis of the page, which is read if it is time to. Raises StoreError."""
-    return _with(config, await _stored(config, pool, day))
+    return _with(config, await _stored(config, core, day))
 
 
 async def with_stored(config: Config, pool: Pool) -> Config:
@@ -87,19 +88,19 @@ async def with_stored(config: Config, pool: Pool) -> Config:
 
 @asynccontextmanager
 async def watching(
-    config: Config, pool: Pool, stopped: asyncio.Event, today: Callable[[], int], again: Again = at_once
+    config: Config, core: FeedCore, stopped: asyncio.Event, today: Callable[[], int], again: Again = at_once
 ) -> AsyncIterator[tuple[Config, asyncio.Event]]:
     """The configuration with the wikis of the page, and an event that is set when they are others, or with `stopped`.
 
     It is set, too, once nobody looks any more: what was unexpected is raised at the end of the block. Raises
     StoreError.
     """
-    current = await again(partial(with_watched, config, pool, today()))
+    current = await again(partial(with_watched, config, core, today()))
     ended = asyncio.Event()
 
     async def watch() -> None:
         try:
-            await until(stopped, _change(config, current, pool, today))
+            await until(stopped, _change(config, current, core, today))
         finally:
             ended.set()
 
@@ -107,12 +108,12 @@ async def watching(
         yield current, ended
 
 
-async def _change(config: Config, current: Config, pool: Pool, today: Callable[[], int]) -> None:
+async def _change(config: Config, current: Config, core: FeedCore, today: Callable[[], int]) -> None:
     """Returns when the page names other wikis, or other criteria, than `current` has."""
     while True:
         await asyncio.sleep(READ_S)
         try:
-            now = await with_watched(config, pool, today())
+            now = await with_watched(config, core, today())
         except WeboidError:
             continue  # Whoever needs the database says so.
         if _essence(now) != _essence(current):
@@ -134,13 +135,12 @@ def _with(config: Config, stored: StoredWatchList | None) -> Config:
     return replace(config, wikis=(*config.wikis, *(wiki for wiki in wikis if wiki.name not in own)))
 
 
-async def _stored(config: Config, pool: Pool, day: int, *, is_confirmed: bool = False) -> StoredWatchList | None:
+async def _stored(config: Config, core: FeedCore, day: int, *, is_confirmed: bool = False) -> StoredWatchList | None:
     if not (source := config.feed.watched):
-        async with pool.connection() as conn:  # It may have been raised when there was a page.
-            await lower_alarm(conn, AlarmKind.WATCHED, "")
+        await core.watched.lower()  # It may have been raised when there was a page.
         return None
     fetch = partial(_fetch, config, source)
-    return await current_watch_list(pool, source, fetch, config.farms, day, is_confirmed=is_confirmed)
+    return await current_watch_list(core, source, fetch, config.farms, day, is_confirmed=is_confirmed)
 
 
 async def _fetch(config: Config, source: str) -> str:

@@ -118,6 +118,9 @@ class FeedConfig:
     """Days for which a page that no longer matches a criterion is kept."""
     streams: str = "https://stream.wikimedia.org/v2/stream"
     """Where the events come from."""
+    core: str = ""
+    """The address of a Weboid for which pages are brought in here, without a database of our own (``weboid feed pass``,
+    ``weboid feed events``); its token is in ``WEBOID_FEED_TOKEN``. Empty = the database is used."""
     watched: str = ""
     """A JSON page that says which wikis are watched in addition to those configured here: its address, or its wiki and
     title, such as ``metawiki@WMF:User:Ann/Weboid.json``. Only few may be able to edit it. Empty = there is none."""
@@ -161,6 +164,9 @@ class WebConfig:
     """Trusted clients (W-9), each ``name:SHA-256 of the token in hex``."""
     crawlers: tuple[str, ...] = field(default=(), repr=False)
     """Crawlers elsewhere, without a database, that are given work (``weboid crawl --core``), each
+    ``name:SHA-256 of its token in hex``; empty = none are."""
+    feeders: tuple[str, ...] = field(default=(), repr=False)
+    """Feeders elsewhere, without a database, that may bring pages in (``weboid feed … --core``), each
     ``name:SHA-256 of its token in hex``; empty = none are."""
     rate: int = 1_200
     """What a range of IP addresses may spend per minute, in units of cost (``web/http/limits``); 0 = no limit."""

@@ -16,6 +16,7 @@ from weboid.archive.service.client import open_archive_client
 from weboid.archive.service.shared_limits import SharedLimiter
 from weboid.archive.visits.copy_rounds import CopyRounds
 from weboid.central.crawl.store_work import StoreWork
+from weboid.central.feed.feed_on_store import store_feed
 from weboid.checking.checker import Checker
 from weboid.checking.online import Online
 from weboid.checking.turns import LocalTurns
@@ -114,7 +115,13 @@ async def _pass_over(stage: Stage, pool: Pool, wiki: StoredWiki, day: int) -> Pa
     async with open_client(stage.config.net) as client:
         source = ApiSource(stage.wiki.api_url, client, user_agent=stage.config.net.user_agent)
         return await PagePass(
-            pool, source, wiki, WMFLABS, read_criteria({}, {}), today=lambda: day, untouched_days=untouched_days
+            store_feed(pool),
+            source,
+            wiki,
+            WMFLABS,
+            read_criteria({}, {}),
+            today=lambda: day,
+            untouched_days=untouched_days,
         ).run()
 
 

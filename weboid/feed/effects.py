@@ -5,44 +5,41 @@ event that comes again changes nothing more.
 """
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
 
+from weboid.central.feed.feed_core import CategorisedPage, FeedCore, NamedPage, StreamMove, WikiEvents
 from weboid.core.url.farms import Farm
-from weboid.core.url.spam_lines import SpamFilter
+from weboid.errors import StoreAway
 from weboid.feed.events import HandedIn, LinksAdded, PageGone, PageHandedIn, Passed, Reading, Streams, Value, read
-from weboid.feed.intake import NO_SPAM, watched_urls
+from weboid.feed.intake import watched_urls
+from weboid.feed.spam_filters import NoLists, WikiSpam
 from weboid.feed.stream import RawEvent
-from weboid.store.db.pool import Connection, Pool
-from weboid.store.pages.page import Intake, PageChanges, record_intake
-from weboid.store.pages.page_pass import list_in_trees
-from weboid.store.pages.pending import Pending, record_pending
-from weboid.store.pages.stream import Position, list_watched, record_later, record_position
+from weboid.store.pages.page import Added, Intake
+from weboid.store.pages.stream import Position
 from weboid.wiki.source import PageState
+
+_TRIES: Final = 10
 
 
 def _no(fact: object) -> bool:
     return False
 
 
-async def _no_spam(conn: Connection) -> SpamFilter:
-    return NO_SPAM
-
-
 @dataclass(frozen=True, slots=True)
 class FollowedWiki:
     """A wiki whose events count: `wiki` is its number in the store.
 
-    `covers` and `excludes` are what the criteria decide by the page itself (P-4). `spam` finds the filter, which stays
-    valid until the end of the transaction (L-3).
+    `covers` and `excludes` are what the criteria decide by the page itself (P-4). `spam` judges the links (L-3).
     """
 
     wiki: int
     farm: Farm
     covers: Callable[[PageState], bool]
     excludes: Callable[[PageState], bool] = _no
-    spam: Callable[[Connection], Awaitable[SpamFilter]] = _no_spam
+    spam: WikiSpam = field(default_factory=NoLists)
 
     def may_match(self, given: PageHandedIn) -> bool:
         """Whether a page that is handed in by id may match the criteria; true also if too little is known of it."""
@@ -102,31 +99,40 @@ class WikiEffects:
 
 
 async def apply(
-    pool: Pool,
+    core: FeedCore,
     batch: Sequence[RawEvent],
     streams: Streams,
     wikis: Mapping[str, FollowedWiki],
     *,
+    before: tuple[str, str] | None,
     day: int,
     now: datetime,
-) -> Applied:
-    """Writes the effects of a batch, together with the position after it; `wikis` by database name. Raises StoreError.
+) -> tuple[Applied, tuple[str, str] | None]:
+    """Writes the effects of a batch, with the position after it; `wikis` by database name. Raises StoreError.
 
-    A moment later than `now` counts as now: the lag is never negative.
+    `before` is the position as streams and event id; returned with what was done is the position now. A moment later
+    than `now` counts as now: the lag is never negative.
     """
     readings = [read(event.data, streams, wikis) for event in batch]
     moments = [reading.moment for reading in readings if reading.moment]
     applied = Applied(len(batch), Counter(reading.kind for reading in readings))
     applied.moment = min(max(moments), now) if moments else None
     last_event_id = next((event.id for event in reversed(batch) if event.id), "")
-    plans = _plans(readings)
+    plans = [(wikis[dbname], plan) for dbname, plan in sorted(_plans(readings).items())]
     if not plans and not last_event_id:
-        return applied
-    async with pool.connection() as conn:
-        await _record_plans(conn, [(wikis[dbname], plan) for dbname, plan in sorted(plans.items())], day, applied)
-        if last_event_id:
-            await record_position(conn, Position(streams.names, last_event_id, applied.moment or now))
-    return applied
+        return applied, before
+    after = Position(streams.names, last_event_id, applied.moment or now)
+    move = StreamMove(before, after) if last_event_id else None
+    events = [await _events(wiki, plan) for wiki, plan in plans]
+    for _ in range(_TRIES):
+        if (done := await core.streams.apply(events, move, day)) is not None:
+            applied.intake, applied.handed_in = done
+            return applied, after[:2] if move else before
+        for wiki, plan in plans:
+            if plan.added:
+                await wiki.spam.renew()
+        events = [await _events(wiki, plan) for wiki, plan in plans]
+    raise StoreAway("the spam lists change again and again")
 
 
 def _plans(readings: Iterable[Reading]) -> dict[str, WikiEffects]:
@@ -137,53 +143,21 @@ def _plans(readings: Iterable[Reading]) -> dict[str, WikiEffects]:
     return plans
 
 
-async def _record_plans(
-    conn: Connection, plans: Sequence[tuple[FollowedWiki, WikiEffects]], day: int, applied: Applied
-) -> None:
-    """Writes the effects of all wikis: on pages first, as all is locked in one order, then what is to be read."""
-    pending: list[list[Pending]] = []
-    changes: dict[int, PageChanges] = {}
-    for wiki, plan in plans:
-        touched = plan.gone.keys() | {page for page, given in plan.handed_in.items() if given.how is HandedIn.MOVED}
-        watched = await list_watched(conn, wiki.wiki, touched) if touched else set()
-        pending.append(_pending(wiki, plan, watched) + await _categorised(conn, wiki, plan))
-        changes[wiki.wiki] = await _changes(conn, wiki, plan, watched, changes.get(wiki.wiki, PageChanges()))
-    applied.intake += await record_intake(conn, changes, day)
-    for (wiki, plan), waiting in zip(plans, pending, strict=True):
-        await record_pending(conn, wiki.wiki, waiting)
-        await record_later(conn, wiki.wiki, plan.later, plan.later_titles)
-        applied.handed_in += len(waiting)
-
-
-async def _changes(
-    conn: Connection, wiki: FollowedWiki, plan: WikiEffects, watched: set[int], others: PageChanges
-) -> PageChanges:
-    """What happens to pages at once, besides what does by `others`.
-
-    Deleted pages count as deleted, whatever was added to them before or later.
-    """
-    added = dict(others.added)
+async def _events(wiki: FollowedWiki, plan: WikiEffects) -> WikiEvents:
+    """The effects as the store takes them: links judged, pages compared with the criteria."""
+    added: dict[int, Added] = {}
+    stamp = None
     if plan.added:
-        spam = await wiki.spam(conn)
-        added |= {page: watched_urls(given, wiki.farm, spam) for page, given in plan.added.items()}
-    return PageChanges(added=added, gone=sorted({*others.gone, *(plan.gone.keys() & watched)}))
-
-
-async def _categorised(conn: Connection, wiki: FollowedWiki, plan: WikiEffects) -> list[Pending]:
-    """The pages that were put into a category of a criterion's tree."""
-    if not plan.categorised:
-        return []
-    trees = await list_in_trees(conn, wiki.wiki, {given.category for given in plan.categorised})
-    return [Pending(0, each.title, each.moment, True) for each in plan.categorised if each.category in trees]
-
-
-def _pending(wiki: FollowedWiki, plan: WikiEffects, watched: set[int]) -> list[Pending]:
-    """The pages to read once the source has come past the events.
-
-    Watched pages that were deleted are among them: if the event was an old one that came again, this undoes it.
-    """
-    pending = [Pending(page, "", moment, True) for page, moment in plan.gone.items() if page in watched]
-    for page, given in plan.handed_in.items():
-        if page in watched or wiki.may_match(given):
-            pending.append(Pending(page, "", given.moment))
-    return pending
+        spam, stamp = await wiki.spam.judge()
+        added = {page: watched_urls(given, wiki.farm, spam) for page, given in plan.added.items()}
+    return WikiEvents(
+        wiki.wiki,
+        stamp,
+        added,
+        plan.gone,
+        [NamedPage(page, given.moment, wiki.may_match(given)) for page, given in plan.handed_in.items()],
+        [page for page, given in plan.handed_in.items() if given.how is HandedIn.MOVED],
+        [CategorisedPage(given.title, given.category, given.moment) for given in plan.categorised],
+        plan.later,
+        plan.later_titles,
+    )

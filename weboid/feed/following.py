@@ -13,12 +13,11 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
+from weboid.central.feed.feed_core import FeedCore
 from weboid.feed.effects import Applied, FollowedWiki, apply
 from weboid.feed.events import Streams
 from weboid.feed.stream import EventStream, RawEvent, StreamStart, since_of
 from weboid.mechanism.again import Again, at_once
-from weboid.store.db.pool import Pool
-from weboid.store.pages.stream import find_position, has_category
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +36,7 @@ class Following:
 
     def __init__(
         self,
-        pool: Pool,
+        core: FeedCore,
         open_stream: Callable[[str], EventStream],
         streams: Streams,
         wikis: Mapping[str, FollowedWiki],
@@ -47,7 +46,7 @@ class Following:
         show: Callable[[Applied], None] = lambda applied: None,
         again: Again = at_once,
     ) -> None:
-        self._pool = pool
+        self._core = core
         self._open_stream = open_stream
         self._streams = streams
         self._wikis = wikis
@@ -55,6 +54,7 @@ class Following:
         self._now = now
         self._show = show
         self._again = again
+        self._position: tuple[str, str] | None = None
         self.done = Applied()
 
     async def run(self, *, once: bool = False) -> Applied:
@@ -89,12 +89,11 @@ class Following:
         return True
 
     async def _worthwhile(self) -> Streams:
-        async with self._pool.connection() as conn:
-            return self._streams.worthwhile({CATEGORIES} if await has_category(conn) else ())
+        return self._streams.worthwhile({CATEGORIES} if await self._core.streams.has_category() else ())
 
     async def _begin(self, names: str) -> StreamStart:
-        async with self._pool.connection() as conn:
-            position = await find_position(conn, names)
+        position = await self._core.streams.find_position(names)
+        self._position = (position.streams, position.last_event_id) if position else None
         if position is None:
             return StreamStart()
         if position.streams == names:
@@ -102,4 +101,7 @@ class Following:
         return StreamStart("", since_of(position.last_event_id, position.moment))
 
     async def _apply(self, batch: list[RawEvent], streams: Streams) -> Applied:
-        return await apply(self._pool, batch, streams, self._wikis, day=self._today(), now=self._now())
+        applied, self._position = await apply(
+            self._core, batch, streams, self._wikis, before=self._position, day=self._today(), now=self._now()
+        )
+        return applied

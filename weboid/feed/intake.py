@@ -4,17 +4,15 @@ One law: only WATCHED URLs are stored; all other links are only reported in answ
 """
 
 from collections.abc import Iterable
-from typing import Final
 
 from weboid.core.url.classify import UrlClass, classify
 from weboid.core.url.farms import Farm
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.spam_lines import SpamFilter
 from weboid.core.url.urls import Url
+from weboid.feed.spam_filters import NO_SPAM
 from weboid.store.pages.page import PageUrls
 from weboid.wiki.source import PageLinks
-
-NO_SPAM: Final = SpamFilter((), ())
 
 
 def page_urls(page: PageLinks, farm: Farm, spam: SpamFilter = NO_SPAM) -> PageUrls:

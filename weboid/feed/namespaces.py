@@ -2,15 +2,15 @@
 
 import logging
 
+from weboid.central.feed.feed_core import FeedCore
 from weboid.errors import SourceError
-from weboid.store.db.pool import Pool
-from weboid.store.pages.wiki import StoredWiki, record_namespaces
+from weboid.store.pages.wiki import StoredWiki
 from weboid.wiki.source import WikiSource
 
 log = logging.getLogger(__name__)
 
 
-async def refresh_namespaces(pool: Pool, source: WikiSource, wiki: StoredWiki) -> None:
+async def refresh_namespaces(core: FeedCore, source: WikiSource, wiki: StoredWiki) -> None:
     """Records the names as they are now; if the wiki does not tell them, those that are known stay. Raises StoreError.
 
     Pages can be read without: a wiki that keeps its names to itself is no reason not to.
@@ -21,5 +21,4 @@ async def refresh_namespaces(pool: Pool, source: WikiSource, wiki: StoredWiki) -
         log.warning("how %s names its namespaces could not be read: %s", wiki.dbname, error)
         return
     if names:
-        async with pool.connection() as conn:
-            await record_namespaces(conn, wiki.wiki, names)
+        await core.wikis.record_namespaces(wiki.wiki, names)

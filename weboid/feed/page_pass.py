@@ -8,32 +8,23 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final
+from typing import Final, NamedTuple
 
+from weboid.central.feed.feed_core import FeedCore, JudgedPages, Move
 from weboid.core.url.farms import Farm
 from weboid.errors import SourceError
 from weboid.feed.intake import page_urls
-from weboid.feed.spam import SpamFilters
+from weboid.feed.spam_filters import Judge, SpamFilters, WikiSpam, judged
 from weboid.mechanism.again import Again, at_once
-from weboid.store.db.pool import Connection, Pool
-from weboid.store.pages.page import Intake, PageChanges, record_intake
-from weboid.store.pages.page_pass import (
-    PageRecord,
-    PassPosition,
-    count_records,
-    list_records,
-    record_end,
-    record_exclusions,
-    record_place,
-    record_start,
-    record_touches,
-    record_trees,
-)
+from weboid.store.pages.page import Intake
+from weboid.store.pages.page_pass import PageRecord, PassPosition
 from weboid.store.pages.wiki import StoredWiki
 from weboid.wiki.criteria import Criteria, Criterion
 from weboid.wiki.source import WIKITEXT, PageLinks, PageState, WikiSource
 
 _BATCH: Final = 500
+_MOST_LINKS: Final = 20_000
+"""Links that are recorded in one transaction, but for a single page that has more."""
 
 
 @dataclass(slots=True)
@@ -74,7 +65,7 @@ class PagePass:
 
     def __init__(
         self,
-        pool: Pool,
+        core: FeedCore,
         source: WikiSource,
         wiki: StoredWiki,
         farm: Farm,
@@ -82,14 +73,14 @@ class PagePass:
         *,
         today: Callable[[], int],
         untouched_days: int,
+        spam: WikiSpam | None = None,
         show: Callable[[PassProgress], None] = lambda progress: None,
         again: Again = at_once,
     ) -> None:
-        self._pool = pool
+        self._core = core
         self._source = source
         self._wiki = wiki.wiki
-        self._dbname = wiki.dbname
-        self._spam = SpamFilters()
+        self._spam = spam or SpamFilters(core.lists).of(farm.code, wiki.dbname)
         self._farm = farm
         self._criteria = criteria
         self._today = today
@@ -113,8 +104,7 @@ class PagePass:
 
     async def _go_through(self) -> None:
         """Does all that is left of the pass but its end."""
-        async with self._pool.connection() as conn:
-            self._started, self._place = await record_start(conn, self._wiki, self._criteria.plan, self._today())
+        self._started, self._place = await self._core.passes.start(self._wiki, self._criteria.plan, self._today())
         included = self._criteria.included
         steps = [*included, *self._criteria.excluded]
         while self._place.step < len(steps):
@@ -122,51 +112,54 @@ class PagePass:
         await self._walk()
 
     async def _record_end(self) -> None:
-        async with self._pool.connection() as conn:
-            await record_end(conn, self._wiki, self._started, self._today())
+        await self._core.passes.end(self._wiki, self._started, self._today())
 
     async def _meet(self, criterion: Criterion, *, excludes: bool) -> None:
         """Records all pages of a criterion, from the place at which the pass was broken off."""
         async with aclosing(criterion.walk(self._source, self._place.place)) as stretches:
             async for stretch in stretches:
                 pages = [page for page in stretch.pages if page.is_watchable]
-                async with self._pool.connection() as conn:
-                    if excludes:
-                        await record_exclusions(conn, self._wiki, [page.page for page in pages])
-                    else:
-                        await record_touches(conn, self._wiki, pages, self._today())
-                    await self._go(conn, self._place._replace(place=stretch.place))
+                move = Move(self._place, self._place._replace(place=stretch.place))
+                if excludes:
+                    await self._core.passes.exclude(self._wiki, [page.page for page in pages], move)
+                else:
+                    await self._core.passes.meet(self._wiki, pages, self._today(), move)
+                self._place = move.after
                 self._progress.met += 0 if excludes else len(pages)
                 self._show(self._progress)
-        async with self._pool.connection() as conn:
-            if not excludes:
-                await record_trees(conn, self._wiki, self._started, criterion.trees)
-            await self._go(conn, PassPosition(self._place.step + 1))
+        move = Move(self._place, PassPosition(self._place.step + 1))
+        await self._core.passes.end_step(self._wiki, self._started, [] if excludes else sorted(criterion.trees), move)
+        self._place = move.after
 
     async def _walk(self) -> None:
         """Goes through all page records by id and releases, reads or keeps each."""
-        async with self._pool.connection() as conn:
-            self._progress.records, met = await count_records(conn, self._wiki, self._started)
-            if self._progress.records and not met:
-                raise SourceError(
-                    "none of the pages that are watched matches any more: nothing was released. "
-                    "Correct the criteria, or the source, and start the pass again"
-                )
+        self._progress.records, met = await self._core.passes.count(self._wiki, self._started)
+        if self._progress.records and not met:
+            raise SourceError(
+                "none of the pages that are watched matches any more: nothing was released. "
+                "Correct the criteria, or the source, and start the pass again"
+            )
         while True:
             after = int(self._place.place or 0)
-            async with self._pool.connection() as conn:
-                records = await list_records(conn, self._wiki, after=after, limit=_BATCH)
+            records = await self._core.passes.list_records(self._wiki, after, _BATCH)
             if not records:
                 return
             found, released = await self._decided(records)
-            async with self._pool.connection() as conn:
-                spam = await self._spam.current(conn, self._farm.code, self._dbname)
-                read = [page_urls(page, self._farm, spam) for page in found]
-                changes = PageChanges(read=read, gone=released, touches=False)
-                self._progress.intake += await record_intake(conn, {self._wiki: changes}, self._today())
-                await self._go(conn, self._place._replace(place=str(records[-1].page)))
-            self._progress.walked += len(records)
-            self._show(self._progress)
+            for part in runs(records, found, released):
+                await self._record(part)
+                self._progress.walked += part.records
+                self._show(self._progress)
+
+    async def _record(self, part: "Run") -> None:
+        move = Move(self._place, self._place._replace(place=str(part.last)))
+
+        async def by(judge: Judge) -> Intake | None:
+            read = [page_urls(page, self._farm, judge.spam) for page in part.read]
+            pages = JudgedPages(read, part.gone, judge.stamp)
+            return await self._core.passes.record(self._wiki, pages, self._today(), move)
+
+        self._progress.intake += await judged(self._spam, by)
+        self._place = move.after
 
     async def _decided(self, records: Sequence[PageRecord]) -> tuple[list[PageLinks], list[int]]:
         """From some records: the pages that were read again, and the ids of those to release."""
@@ -182,7 +175,34 @@ class PagePass:
         gone = set(wanted) - {page.page for page in found}
         return found, [page for page, fate in fates.items() if fate is PageFate.RELEASED or page in gone]
 
-    async def _go(self, conn: Connection, place: PassPosition) -> None:
-        # If the transaction fails, the pass ends, and the next call begins at the recorded place again.
-        await record_place(conn, self._wiki, self._place, place)
-        self._place = place
+
+class Run(NamedTuple):
+    """Some page records in a row, up to the page `last`: what is read of them, and those that are released."""
+
+    records: int
+    last: int
+    read: Sequence[PageLinks]
+    gone: Sequence[int]
+
+
+def runs(records: Sequence[PageRecord], found: Sequence[PageLinks], gone: Sequence[int]) -> list[Run]:
+    """Records in runs, of which each is recorded in one transaction: of so many links that it is done in seconds."""
+    by_page, released = {page.page: page for page in found}, set(gone)
+    parts: list[list[PageRecord]] = [[]]
+    links = 0
+    for record in records:
+        more = len(by_page[record.page].urls) if record.page in by_page else 0
+        if links and links + more > _MOST_LINKS:
+            parts.append([])
+            links = 0
+        parts[-1].append(record)
+        links += more
+    return [
+        Run(
+            len(part),
+            part[-1].page,
+            [by_page[record.page] for record in part if record.page in by_page],
+            [record.page for record in part if record.page in released],
+        )
+        for part in parts
+    ]

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+from weboid.central.feed.feed_core import FeedCore, JudgedPages
 from weboid.feed.effects import FollowedWiki
 from weboid.feed.intake import page_urls
-from weboid.store.db.pool import Pool
-from weboid.store.pages.page import Intake, PageChanges, record_intake
-from weboid.store.pages.pending import Pending, list_pending, record_done
-from weboid.store.pages.stream import list_watched
+from weboid.feed.spam_filters import Judge, judged
+from weboid.store.pages.page import Intake
+from weboid.store.pages.pending import Pending
 from weboid.wiki.source import PageLinks, WikiSource
 
 BATCH: Final = 500
@@ -21,7 +21,7 @@ MARGIN_S: Final = 10.0
 
 
 async def reread(
-    pool: Pool,
+    core: FeedCore,
     source: WikiSource,
     wiki: FollowedWiki,
     *,
@@ -38,14 +38,13 @@ async def reread(
     total = Intake()
     until = now - timedelta(seconds=margin_s + await source.find_lag_s())
     while True:
-        async with pool.connection() as conn:
-            waiting = await list_pending(conn, wiki.wiki, until, batch)
+        waiting = await core.waiting.list_waiting(wiki.wiki, until, batch)
         if not waiting:
             return total
-        total += await _read(pool, source, wiki, waiting, day)
+        total += await _read(core, source, wiki, waiting, day)
 
 
-async def _read(pool: Pool, source: WikiSource, wiki: FollowedWiki, waiting: Sequence[Pending], day: int) -> Intake:
+async def _read(core: FeedCore, source: WikiSource, wiki: FollowedWiki, waiting: Sequence[Pending], day: int) -> Intake:
     by_title = {each.title: each for each in waiting if not each.page}
     named = await source.find_pages(titles=sorted(by_title)) if by_title else []
     matched = {each.page for each in waiting if each.page and each.matched}
@@ -53,8 +52,7 @@ async def _read(pool: Pool, source: WikiSource, wiki: FollowedWiki, waiting: Seq
     ids = {each.page for each in waiting if each.page}
     states = await source.find_states(sorted(ids.union(page.page for page in named)))
     gone = sorted(ids - {state.page for state in states})
-    async with pool.connection() as conn:
-        watched = await list_watched(conn, wiki.wiki, [state.page for state in states])
+    watched = await core.waiting.list_watched(wiki.wiki, [state.page for state in states])
     wanted = [
         state.page
         for state in states
@@ -63,12 +61,12 @@ async def _read(pool: Pool, source: WikiSource, wiki: FollowedWiki, waiting: Seq
         and (state.page in matched or state.page in watched or wiki.covers(state))
     ]
     links = await source.find_pages(ids=wanted) if wanted else []
-    async with pool.connection() as conn:
-        spam = await wiki.spam(conn)
-        read = [page_urls(page, wiki.farm, spam) for page in links]
-        intake = await record_intake(conn, {wiki.wiki: PageChanges(read=read, gone=gone)}, day)
-        await record_done(conn, wiki.wiki, waiting)
-    return intake
+
+    async def record(judge: Judge) -> Intake | None:
+        pages = JudgedPages([page_urls(page, wiki.farm, judge.spam) for page in links], gone, judge.stamp)
+        return await core.waiting.record(wiki.wiki, pages, waiting, day)
+
+    return await judged(wiki.spam, record)
 
 
 def _names(by_title: dict[str, Pending], page: PageLinks) -> bool:

@@ -6,32 +6,20 @@ would do it; if that is broken off anywhere, the next refresh goes on with it.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
+from weboid.central.feed.feed_core import FeedCore
 from weboid.core.url.farms import Farm
 from weboid.core.url.keys import UrlKey, key_of
-from weboid.core.url.spam_lines import SpamFilter, SpamLines, parse_lines
+from weboid.core.url.spam_lines import SpamFilter, parse_lines
 from weboid.core.url.urls import InvalidUrl, Url, parse
+from weboid.feed.spam_filters import SpamFilters
 from weboid.mechanism.again import Again, at_once
-from weboid.store.db.pool import Connection, Pool
-from weboid.store.pages.spam import (
-    FARM,
-    UNAPPLIED,
-    ListKind,
-    Reclassified,
-    SpamBatch,
-    find_stretch,
-    list_spam_lists,
-    list_stamps,
-    record_applied,
-    record_reclassified,
-    record_spam_list,
-    spam_list,
-)
-from weboid.store.pages.wiki import StoredWiki, list_wikis
+from weboid.store.pages.spam import FARM, ListKind, Reclassified, SpamBatch
+from weboid.store.pages.wiki import StoredWiki
 from weboid.wiki.action import ActionApi
 from weboid.wiki.spamlist import GLOBAL_TITLE, ListTexts, fetch_global_list, fetch_local_lists
 
@@ -48,9 +36,6 @@ class Refreshed:
     links: Reclassified = field(default_factory=Reclassified)
 
 
-Stamp = tuple[tuple[str, ...], tuple[str, ...]]
-"""The stamps of a farm's lists and of a wiki's own: they change when a list does."""
-
 Show = Callable[[Reclassified], None]
 
 
@@ -58,51 +43,8 @@ def _show_nothing(so_far: Reclassified) -> None:
     pass
 
 
-class SpamFilters:
-    """The filters of wikis, each built when it is first needed and again when one of its lists has changed.
-
-    All wikis of a farm share the matcher of the farm's lists. At most `wikis` filters are kept.
-    """
-
-    def __init__(self, wikis: int = 100) -> None:
-        self._wikis = wikis
-        self._filters: dict[tuple[int, str], tuple[Stamp, SpamFilter]] = {}
-
-    async def current(self, conn: Connection, farm: int, dbname: str) -> SpamFilter:
-        """The filter for the pages of a wiki, by its farm's lists and its own.
-
-        It is valid until the end of the caller's transaction: a refresh that changes a list waits for that, and then
-        classifies again what was recorded in it.
-        """
-        stamps = await list_stamps(conn, farm, dbname)
-        stamp = (stamps[FARM], stamps[dbname])
-        known = self._filters.pop((farm, dbname), None)
-        if known is None or known[0] != stamp:
-            known = (stamp, await self._built(conn, farm, dbname, stamp))
-        self._filters[farm, dbname] = known
-        while len(self._filters) > self._wikis:
-            # Least recently used first; the farm's own filter counts as one.
-            del self._filters[next(iter(self._filters))]
-        return known[1]
-
-    async def _built(self, conn: Connection, farm: int, dbname: str, stamp: Stamp) -> SpamFilter:
-        above = await self.current(conn, farm, FARM) if dbname != FARM else None
-        if above is not None and not stamp[1]:
-            return above
-        lists = [each for each in await list_spam_lists(conn, farm, dbname) if each.dbname == dbname]
-        black = [line for each in lists if each.kind is ListKind.BLACK for line in each.lines]
-        white = [line for each in lists if each.kind is ListKind.WHITE for line in each.lines]
-        return await asyncio.to_thread(SpamFilter, black, white, beside=above)
-
-
-async def is_fresh(conn: Connection, farm: int, dbname: str, day: int) -> bool:
-    """Whether the lists of a wiki, or of FARM, were fetched on `day` or later, and have taken effect."""
-    own = [each for each in await list_spam_lists(conn, farm, dbname) if each.dbname == dbname]
-    return bool(own) and all(each.day >= day for each in own)
-
-
 async def refresh_spam(
-    pool: Pool,
+    core: FeedCore,
     api: ActionApi,
     wiki: StoredWiki,
     *,
@@ -116,11 +58,11 @@ async def refresh_spam(
     Raises SourceError if the wiki cannot be read, which changes nothing, and StoreError; `again` does what is stored.
     """
     texts = await fetch_local_lists(api)
-    return await _refresh(pool, texts, wiki.farm, wiki.dbname, [wiki], day=day, batch=batch, show=show, again=again)
+    return await _refresh(core, texts, wiki.farm, wiki.dbname, [wiki], day=day, batch=batch, show=show, again=again)
 
 
 async def refresh_farm_spam(
-    pool: Pool,
+    core: FeedCore,
     api: ActionApi,
     farm: Farm,
     *,
@@ -133,16 +75,12 @@ async def refresh_farm_spam(
     """As `refresh_spam`, for the list of all wikis of a farm; `api` is that of the wiki that has it as page `title`."""
     texts = await fetch_global_list(api, title)
 
-    async def list_ours() -> list[StoredWiki]:
-        async with pool.connection() as conn:
-            return [wiki for wiki in await list_wikis(conn) if wiki.farm == farm.code]
-
-    wikis = await again(list_ours)
-    return await _refresh(pool, texts, farm.code, FARM, wikis, day=day, batch=batch, show=show, again=again)
+    wikis = [wiki for wiki in await again(core.wikis.list_all) if wiki.farm == farm.code]
+    return await _refresh(core, texts, farm.code, FARM, wikis, day=day, batch=batch, show=show, again=again)
 
 
 async def reclassify(
-    pool: Pool,
+    core: FeedCore,
     wiki: StoredWiki,
     spam: SpamFilter,
     *,
@@ -158,15 +96,13 @@ async def reclassify(
     total, after = Reclassified(), 0
 
     async def classify_some() -> tuple[int, Reclassified | None] | None:
-        async with pool.connection() as conn:
-            stretch = await find_stretch(conn, wiki.wiki, after=after, limit=batch)
+        stretch = await core.lists.find_stretch(wiki.wiki, after, batch)
         if stretch is None:
             return None
         now_spam, no_spam = await asyncio.to_thread(_judged, stretch, spam)
         if not now_spam and not no_spam:
             return stretch.last, None
-        async with pool.connection() as conn:
-            return stretch.last, await record_reclassified(conn, wiki.wiki, now_spam, no_spam, day)
+        return stretch.last, await core.lists.reclassify(wiki.wiki, now_spam, no_spam, day)
 
     while done := await again(classify_some):
         after, changed = done
@@ -177,7 +113,7 @@ async def reclassify(
 
 
 async def _refresh(
-    pool: Pool,
+    core: FeedCore,
     texts: ListTexts,
     farm: int,
     dbname: str,
@@ -197,38 +133,14 @@ async def _refresh(
         unusable=sum(len(lines.unusable) for lines in fetched.values()),
     )
     # The lists come first, so that every intake from now on uses them; their day UNAPPLIED shows that links follow.
-    refreshed.changed = await again(partial(_record_lists, pool, farm, dbname, fetched, day))
+    refreshed.changed = await again(partial(core.lists.record, farm, dbname, fetched, day))
     if refreshed.changed:
-        filters = SpamFilters()
+        filters = SpamFilters(core.lists)
         for wiki in wikis:
-            spam = await again(partial(_filter_now, pool, filters, wiki))
-            refreshed.links += await reclassify(pool, wiki, spam, day=day, batch=batch, show=show, again=again)
-        await again(partial(_record_applied, pool, farm, dbname, day))
+            spam, _ = await again(partial(filters.renew, wiki.farm, wiki.dbname))
+            refreshed.links += await reclassify(core, wiki, spam, day=day, batch=batch, show=show, again=again)
+        await again(partial(core.lists.record_applied, farm, dbname, day))
     return refreshed
-
-
-async def _filter_now(pool: Pool, filters: SpamFilters, wiki: StoredWiki) -> SpamFilter:
-    async with pool.connection() as conn:
-        return await filters.current(conn, wiki.farm, wiki.dbname)
-
-
-async def _record_applied(pool: Pool, farm: int, dbname: str, day: int) -> None:
-    async with pool.connection() as conn:
-        await record_applied(conn, farm, dbname, day)
-
-
-async def _record_lists(pool: Pool, farm: int, dbname: str, fetched: Mapping[ListKind, SpamLines], day: int) -> bool:
-    """Stores the lists; returns whether links have to be classified again: because lines were added or removed, now or
-    in a refresh that was broken off."""
-    async with pool.connection() as conn:
-        known = {each.kind: each for each in await list_spam_lists(conn, farm, dbname) if each.dbname == dbname}
-        changed = any(
-            set(lines.usable) != set(known[kind].lines) if kind in known else bool(lines.usable)
-            for kind, lines in fetched.items()
-        ) or any(each.day == UNAPPLIED for each in known.values())
-        for kind, lines in fetched.items():
-            await record_spam_list(conn, spam_list(farm, dbname, kind, UNAPPLIED if changed else day, lines))
-    return changed
 
 
 def _judged(stretch: SpamBatch, spam: SpamFilter) -> tuple[dict[int, dict[UrlKey, str]], dict[int, dict[UrlKey, Url]]]:

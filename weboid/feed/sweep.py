@@ -8,13 +8,15 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from functools import partial
 
+from weboid.central.feed.feed_core import JudgedPages
+from weboid.central.feed.feed_on_store import StoreLists, StorePasses
 from weboid.core.url.farms import Farm
 from weboid.feed.intake import page_urls
-from weboid.feed.spam import SpamFilters
+from weboid.feed.spam_filters import Judge, SpamFilters, judged
 from weboid.mechanism.again import Again, at_once
 from weboid.store.db.pool import Pool
-from weboid.store.pages.page import Intake, record_pages
-from weboid.store.pages.wiki import StoredWiki, record_pass
+from weboid.store.pages.page import Intake
+from weboid.store.pages.wiki import StoredWiki
 from weboid.wiki.source import PageLinks, Sweep
 
 
@@ -34,20 +36,19 @@ async def take_in(
     `again` does a batch; the source is read on only after that, so nothing is read twice or left out.
     """
     total = Intake()
-    filters = SpamFilters()
+    store = StorePasses(pool)
+    spam = SpamFilters(StoreLists(pool)).of(farm.code, wiki.dbname)
 
     async def record(batch: Sequence[PageLinks]) -> Intake:
-        async with pool.connection() as conn:
-            spam = await filters.current(conn, farm.code, wiki.dbname)
-            return await record_pages(conn, wiki.wiki, [page_urls(page, farm, spam) for page in batch], day)
+        async def by(judge: Judge) -> Intake | None:
+            read = [page_urls(page, farm, judge.spam) for page in batch]
+            return await store.record_all(wiki.wiki, JudgedPages(read, stamp=judge.stamp), day)
 
-    async def record_its_end() -> None:
-        async with pool.connection() as conn:
-            await record_pass(conn, wiki.wiki, day)
+        return await judged(spam, by)
 
     async with aclosing(source.pages(namespaces)) as batches:
         async for batch in batches:
             total += await again(partial(record, batch))
             show(total)
-    await again(record_its_end)
+    await again(partial(store.end_dump, wiki.wiki, day))
     return total

@@ -8,11 +8,10 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from weboid.central.feed.feed_core import FeedCore
 from weboid.core.url.farms import Farm
 from weboid.errors import ConfigError, SourceError
-from weboid.store.db.pool import Pool
-from weboid.store.pages.watch_list import StoredWatchList, find_watch_list, record_watch_list
-from weboid.store.upkeep.alarm import AlarmKind, record_alarms
+from weboid.store.pages.watch_list import StoredWatchList
 from weboid.wiki.watch_list import names, read_watch_list
 
 log = logging.getLogger(__name__)
@@ -24,7 +23,7 @@ _DETAIL: Final = 500
 
 
 async def current_watch_list(
-    pool: Pool,
+    core: FeedCore,
     source: str,
     fetch: Callable[[], Awaitable[str]],
     farms: tuple[Farm, ...],
@@ -36,8 +35,7 @@ async def current_watch_list(
 
     `is_confirmed`: it is read now, and may drop any number of wikis. Raises StoreError.
     """
-    async with pool.connection() as conn:
-        before = await find_watch_list(conn, source)
+    before = await core.watched.find(source)
     if before is not None and before.age_s < READ_S and not is_confirmed:
         return before
     in_force = before.text if before else None
@@ -49,9 +47,7 @@ async def current_watch_list(
     except (ConfigError, SourceError) as error:
         fault = str(error)
     fault = "".join(letter if letter.isprintable() else "\ufffd" for letter in fault[:_DETAIL])
-    async with pool.connection() as conn, conn.transaction():
-        await record_watch_list(conn, source, None if fault else text, fault)
-        await record_alarms(conn, AlarmKind.WATCHED, {"": fault} if fault else {}, day)
+    await core.watched.record(source, None if fault else text, fault, day)
     if fault and (before is None or fault != before.fault):
         kept = "the one before stays in force" if in_force else "no wiki of it is watched yet"
         log.warning("the page of what is watched, %s: %s; %s", source, fault, kept)

@@ -9,7 +9,8 @@ from aiohttp import ClientSession, hdrs, web
 from aiohttp.typedefs import Handler
 
 from weboid.central.crawl.answering import CrawlAnswering
-from weboid.central.http.entrance import CRAWLERS
+from weboid.central.feed.feed_answering import FeedAnswering
+from weboid.central.http.entrance import CRAWLERS, FEEDERS
 from weboid.config import Config
 from weboid.web.answer.wiki_names import Wikis
 from weboid.web.api.bulk import BulkPages
@@ -121,6 +122,9 @@ def _elsewhere(service: Service, config: Config) -> Bound:
     crawl = CrawlAnswering(service.pool, config.crawl, config.policy)
     crawlers = clients_of(config.web.crawlers, CRAWLERS.parts)
     yield CRAWLERS.parts, "POST", PartsElsewhere(CRAWLERS, crawl, crawlers, Lane.CRAWLERS).call
+    feed = FeedAnswering(service.pool, config.farms, service.today)
+    feeders = clients_of(config.web.feeders, FEEDERS.parts)
+    yield FEEDERS.parts, "POST", PartsElsewhere(FEEDERS, feed, feeders, Lane.FEEDERS).call
 
 
 def _health(status: StatusPage) -> Bound:

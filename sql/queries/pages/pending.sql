@@ -47,3 +47,8 @@ ON CONFLICT DO NOTHING
 
 -- name: has_room
 SELECT %(most)s::bigint > count(*) FROM (SELECT FROM pending WHERE wiki = %(wiki)s LIMIT %(most)s) AS waiting
+
+-- name: count_waiting
+SELECT count(*)
+FROM (SELECT DISTINCT page, title FROM unnest(%(page)s::integer[], %(title)s::text[]) AS given (page, title)) AS wanted
+JOIN pending ON pending.wiki = %(wiki)s AND pending.page = wanted.page AND pending.title = wanted.title

@@ -13,6 +13,14 @@ WHERE farm = %(farm)s AND dbname = ANY(%(dbnames)s::text[])
 ORDER BY dbname, kind
 FOR SHARE
 
+-- name: list_stamps_of
+-- The same for some wikis by number.
+SELECT wiki.wiki, spam_list.dbname, spam_list.kind, md5(spam_list.lines)
+FROM wiki JOIN spam_list ON spam_list.farm = wiki.farm AND spam_list.dbname IN ('', wiki.dbname)
+WHERE wiki.wiki = ANY(%(wikis)s::integer[])
+ORDER BY spam_list.dbname, spam_list.kind, wiki.wiki
+FOR SHARE OF spam_list
+
 -- name: record_list
 INSERT INTO spam_list (farm, dbname, kind, day, lines, unusable)
 VALUES (%(farm)s, %(dbname)s, %(kind)s, %(day)s, %(lines)s, %(unusable)s)

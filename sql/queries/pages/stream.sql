@@ -1,8 +1,17 @@
 -- The positions of event streams, and what their effects look up (P-6).
 
--- name: record_position
-INSERT INTO stream_position (streams, last_event_id, moment) VALUES (%(streams)s, %(last_event_id)s, %(moment)s)
-ON CONFLICT (streams) DO UPDATE SET last_event_id = excluded.last_event_id, moment = excluded.moment
+-- name: record_first
+-- Nothing, if there is a position of whatever list meanwhile.
+INSERT INTO stream_position (streams, last_event_id, moment)
+SELECT %(streams)s, %(last_event_id)s, %(moment)s WHERE NOT EXISTS (SELECT FROM stream_position)
+ON CONFLICT DO NOTHING
+RETURNING true
+
+-- name: record_moved
+-- Waits for whoever moves it just now, and then finds another position.
+UPDATE stream_position SET streams = %(streams)s, last_event_id = %(last_event_id)s, moment = %(moment)s
+WHERE streams = %(before_streams)s AND last_event_id = %(before_id)s
+RETURNING true
 
 -- name: record_other_positions_gone
 -- Only one list of streams is followed at a time: positions of other lists are out of date.

@@ -14,7 +14,7 @@ from weboid.store.lists.alarms import AlarmBounds, find_health, missing_parts
 from weboid.store.lists.crawler_figures import CrawlerFigure
 from weboid.store.pages.page_pass import record_end, record_start
 from weboid.store.pages.spam import FARM, ListKind, SpamList, record_spam_list
-from weboid.store.pages.stream import Position, record_position
+from weboid.store.pages.stream import Position, record_move
 from weboid.store.schedule.part import PartProcess, PartRole, SeenPart, take_role
 from weboid.store.upkeep.alarm import SQL, Alarm, AlarmKind, find_overdue, list_alarms, lower_alarm, raise_alarm
 from weboid.store.upkeep.last_backup import GoodBackup, record_last_backup
@@ -125,9 +125,11 @@ async def test_what_nobody_uses_any_more_is_not_overdue(database: str) -> None:
 async def test_events_are_alarming_when_the_newest_is_over_an_hour_old(database: str) -> None:
     now = datetime.now(UTC)
     async with open_wiki(database, {}) as stored:
+        before = None
         for minutes, words in [(55, []), (150, ["the newest event is 2 hours old"]), (1, [])]:
             async with stored.pool.connection() as conn:
-                await record_position(conn, Position("a,b", "[]", now - timedelta(minutes=minutes)))
+                assert await record_move(conn, before, Position("a,b", "[]", now - timedelta(minutes=minutes)))
+            before = ("a,b", "[]")
             alarms = await alarms_on(stored, 100)
             assert [alarm.detail for alarm in alarms] == words
             assert all((alarm.kind, alarm.subject) == ("stream-behind", "a,b") for alarm in alarms)

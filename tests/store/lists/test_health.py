@@ -18,7 +18,7 @@ from weboid.store.lists.health import DEFAULT_BOUNDS, Amount, Bounds, Exactness,
 from weboid.store.pages.page_pass import PassPosition, record_end, record_place, record_start
 from weboid.store.pages.pending import Pending, record_pending
 from weboid.store.pages.spam import FARM, ListKind, record_spam_list, spam_list
-from weboid.store.pages.stream import Position, record_position
+from weboid.store.pages.stream import Position, record_move
 from weboid.store.pages.wiki import record_farms, record_wiki
 from weboid.store.upkeep.alarm import raise_alarm
 from weboid.store.urls.check import record_changes, record_due, record_next_days
@@ -156,7 +156,7 @@ async def test_streams_lag_by_the_databases_clock(database: str) -> None:
     async with open_wiki(database, {}) as stored:
         async with stored.pool.connection() as conn:
             moment = (await status_of(stored)).moment - timedelta(seconds=5_000)
-            await record_position(conn, Position("recentchange", "[]", moment))
+            await record_move(conn, None, Position("recentchange", "[]", moment))
         (lag_s,) = (await status_of(stored)).streams.values()
         assert 5_000 <= lag_s < 5_100
 

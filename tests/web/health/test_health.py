@@ -27,7 +27,7 @@ from weboid.store.lists.alarms import find_health
 from weboid.store.lists.crawler_figures import BUCKETS_S, CrawlerFigure, bucket_figure, reason_figure
 from weboid.store.pages.page_pass import PassPosition, record_end, record_place, record_start
 from weboid.store.pages.spam import FARM, ListKind, record_spam_list, spam_list
-from weboid.store.pages.stream import Position, record_position
+from weboid.store.pages.stream import Position, record_move
 from weboid.store.pages.wiki import record_wiki
 from weboid.store.schedule.day_total import DayFigure, record_totals
 from weboid.store.schedule.part import PartProcess, PartRole, record_seen, take_role
@@ -97,7 +97,7 @@ async def bring_trouble(site: Site) -> None:
         await raise_alarm(conn, "unheard-of", "<i>", TODAY, "not for everybody")
         row = await (await conn.execute("SELECT clock_timestamp()")).fetchone()
         assert row is not None
-        await record_position(conn, Position("recentchange<i>", "[]", row[0] - timedelta(hours=3)))
+        await record_move(conn, None, Position("recentchange<i>", "[]", row[0] - timedelta(hours=3)))
         await record_start(conn, site.wiki.wiki.wiki, "", TODAY - 9)
         await record_end(conn, site.wiki.wiki.wiki, TODAY - 9, TODAY - 7)
         await record_start(conn, site.wiki.wiki.wiki, "", TODAY - 1)

@@ -13,7 +13,7 @@ from support.webservice import TODAY, Site
 from weboid.core.record.reasons import Reason
 from weboid.store.lists.crawler_figures import reason_figure
 from weboid.store.pages.page_pass import record_end, record_start
-from weboid.store.pages.stream import Position, record_position
+from weboid.store.pages.stream import Position, record_move
 from weboid.store.schedule.pace import record_checked
 from weboid.store.schedule.part import PartProcess, PartRole, record_seen, take_role
 from weboid.store.upkeep.last_backup import GoodBackup, record_last_backup
@@ -52,7 +52,7 @@ async def _told(site: Site) -> tuple[set[str], set[str]]:
         await take_role(conn, crawler)
         await record_seen(conn, crawler, "", {reason_figure(Reason.OK): 1.0})
         await record_checked(conn, {TODAY - 1: 50})
-        await record_position(conn, Position("recentchange", "[]", datetime.now(UTC)))
+        await record_move(conn, None, Position("recentchange", "[]", datetime.now(UTC)))
         await record_last_backup(conn, GoodBackup(100, datetime.now(UTC), 7, "file"))
         for begun, ended in ((100, 101), (102, None)):
             await record_start(conn, site.wiki.wiki.wiki, "", begun)

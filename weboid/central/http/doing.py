@@ -33,7 +33,7 @@ class OtherScheme(Exception):
     """The part elsewhere computes other keys than the store has (O-10)."""
 
 
-class Refused(Exception):
+class CallRefused(Exception):
     """A call that is understood and is not done; the text says why, to whoever runs the part elsewhere."""
 
 
@@ -63,7 +63,7 @@ class Answering(ABC, Generic[_Core]):
     async def answer(self, client: str, name: str, sent: bytes) -> bytes:
         """The answer to a call of a client, both compressed.
 
-        Raises NoSuchCall, BadMessage, TooLong, OtherScheme, Refused, StoreError, and StoreAway.
+        Raises NoSuchCall, BadMessage, TooLong, OtherScheme, CallRefused, StoreError, and StoreAway.
         """
         if (known := self.calls.get(name)) is None:
             raise NoSuchCall(name)

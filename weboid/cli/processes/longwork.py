@@ -25,11 +25,6 @@ class LongWork:
     again: Again
 
 
-def patience_of(pool: "Pool", stopped: asyncio.Event) -> Again:
-    """How a command does steps again while the database is away, until it is stopped."""
-    return again_until(stopped, pool.away)
-
-
 async def run_long(
     config: Config,
     work: Callable[[LongWork], Coroutine[Any, Any, _Result]],
@@ -47,7 +42,7 @@ async def run_long(
     opening = open_store(config, size=size, part=name, any_form=any_form, stopped=stopped, waits=False)
     async with opening as pool:
         with stop_signals(stopped.set, tells=True, ends=True):
-            return await run_to_its_end(work(LongWork(pool, patience_of(pool, stopped))), stopped, name)
+            return await run_to_its_end(work(LongWork(pool, again_until(stopped, pool.away))), stopped, name)
 
 
 async def run_to_its_end(work: Coroutine[Any, Any, _Result], stopped: asyncio.Event, name: str) -> _Result:

@@ -154,7 +154,7 @@ async def open_part(
             part.tell_ready()
         yield part
     if sign.lost_to:
-        raise WeboidError(f"another {role.value} has taken over: {_named(sign.lost_to)}")
+        raise WeboidError(f"another {role.value} has taken over: {named_part(sign.lost_to)}")
 
 
 @dataclass(slots=True)
@@ -220,10 +220,12 @@ class _SignOfLife:
         while other := await self._other():
             is_here = other.machine == self._process.machine  # and has not ended, as take_role has asked
             if self._part.role is PartRole.UP and (other.silent_s < _ALIVE_S or is_here):
-                raise WeboidError(f"weboid up runs already: {_named(other)}; stop it first, or use another database")
+                raise WeboidError(
+                    f"weboid up runs already: {named_part(other)}; stop it first, or use another database"
+                )
             if told != other.name:
                 told = other.name
-                log.warning("another %s runs: %s; waiting for it to end", self._process.role.value, _named(other))
+                log.warning("another %s runs: %s; waiting for it to end", self._process.role.value, named_part(other))
                 self._part.tell_ready()
             self._part.tell("waits for another one to end")
             await is_stopped_within(self._part.stopped, _LOOK_S)
@@ -247,7 +249,7 @@ class _SignOfLife:
             if other is None or other.is_running:
                 return other
             # Nobody could be seen: whoever has the role is given the time to write first.
-            log.warning("while the database was away another %s may have run: %s", *(other.role, _named(other)))
+            log.warning("while the database was away another %s may have run: %s", *(other.role, named_part(other)))
             was_away = False
             await is_stopped_within(stopped, 2 * _SEEN_S)
         return None
@@ -287,7 +289,7 @@ class _SignOfLife:
             except Exception as error:  # such as a missing table, until another part has made it again
                 failing.met(error)
             if self.lost_to:
-                log.error("another %s has taken over: %s", self._process.role.value, _named(self.lost_to))
+                log.error("another %s has taken over: %s", self._process.role.value, named_part(self.lost_to))
                 self._part.stopped.set()
                 return
             await asyncio.sleep(_SEEN_S)
@@ -301,6 +303,6 @@ class _SignOfLife:
                 await record_seen(conn, self._process, self._part.doing, self._part.figures())
 
 
-def _named(other: SeenPart) -> str:
+def named_part(other: SeenPart) -> str:
     """Who that is, in words."""
     return f"process {other.pid} on {other.host}, since {other.since.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

@@ -1,4 +1,4 @@
-"""A crawler elsewhere: its way to the core, its signals and its sign of life there (O-1).
+"""A part elsewhere: its way to the core and its signals; and the sign of life of a crawler elsewhere (O-1).
 
 As ``part`` is for parts with a database. One law: from the first moment on a signal to stop sets `stopped`, also
 while the core is waited for.
@@ -8,10 +8,10 @@ import asyncio
 import logging
 import os
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from click.exceptions import Exit
 
@@ -20,12 +20,12 @@ from weboid.central.crawl import calls
 from weboid.central.crawl.core import CrawlCore
 from weboid.central.crawl.remote import greet, remote_core
 from weboid.central.http.calling import Caller, open_caller
-from weboid.central.http.entrance import CRAWLERS
+from weboid.central.http.entrance import CRAWLERS, Entrance
 from weboid.central.http.kinds import Life
 from weboid.cli.processes.database import LAST_AWAY_S, LAST_S
 from weboid.cli.processes.line import parent_line
 from weboid.cli.processes.notify import notify
-from weboid.cli.processes.part import tell_alive
+from weboid.cli.processes.part import tell_alive, tell_ready
 from weboid.cli.processes.process import from_environment, host_name, machine
 from weboid.cli.processes.stopping import stop_signals
 from weboid.config import BY_CRAWLERS, Config
@@ -38,6 +38,8 @@ log = logging.getLogger(__name__)
 _SEEN_S: Final = 15.0
 _FAREWELL_S: Final = 3.0
 _LOOK_S: Final = 0.2
+
+_Greeting = TypeVar("_Greeting")
 
 
 @dataclass(slots=True)
@@ -59,8 +61,25 @@ class RemotePart:
                 notify(STATUS=doing)
 
 
+@dataclass(frozen=True, slots=True)
+class Way(Generic[_Greeting]):
+    """An open way to the core, and what it has said at the start."""
+
+    caller: Caller
+    stopped: asyncio.Event
+    greeting: _Greeting
+
+
 @asynccontextmanager
-async def open_remote_part(config: Config, core: str, worker: str, *, lasting: bool) -> AsyncIterator[RemotePart]:
+async def open_way(
+    config: Config,
+    core: str,
+    worker: str,
+    entrance: Entrance,
+    greet: Callable[[Caller], Awaitable[_Greeting]],
+    *,
+    lasting: bool,
+) -> AsyncIterator[Way[_Greeting]]:
     """Opens the way to the core. A `lasting` part waits for a core that is away; stopped meanwhile, it raises Exit(0).
 
     Raises ConfigError, StoreError, and StoreAway unless it is lasting.
@@ -72,7 +91,8 @@ async def open_remote_part(config: Config, core: str, worker: str, *, lasting: b
         if parent_line() is None:
             notify(STOPPING="1")
 
-    async with open_caller(core, from_environment(CRAWLERS.token), worker, ca=config.net.ca) as caller:
+    token = from_environment(entrance.token)
+    async with open_caller(core, token, worker, ca=config.net.ca, entrance=entrance) as caller:
         with stop_signals(stop, tells=parent_line() is None):
             async with in_background(tell_alive()), in_background(_end(caller, stopped)):
                 greeting = await (
@@ -80,13 +100,17 @@ async def open_remote_part(config: Config, core: str, worker: str, *, lasting: b
                 )
                 if greeting is None:
                     raise Exit(0)
-                part = RemotePart(remote_core(caller), _as_told(config, greeting), stopped)
-                if line := parent_line():
-                    line.tell_ready()
-                else:
-                    notify(READY="1")
-                async with _shown(caller, part):
-                    yield part
+                yield Way(caller, stopped, greeting)
+
+
+@asynccontextmanager
+async def open_remote_part(config: Config, core: str, worker: str, *, lasting: bool) -> AsyncIterator[RemotePart]:
+    """A crawler elsewhere: opens its way to the core, as `open_way` does, and shows that it lives."""
+    async with open_way(config, core, worker, CRAWLERS, greet, lasting=lasting) as way:
+        part = RemotePart(remote_core(way.caller), _as_told(config, way.greeting), way.stopped)
+        tell_ready()
+        async with _shown(way.caller, part):
+            yield part
 
 
 def _as_told(config: Config, greeting: calls.Greeting) -> Config:

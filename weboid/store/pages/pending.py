@@ -91,3 +91,10 @@ async def record_done(conn: Connection, wiki: int, pages: Sequence[Pending]) -> 
         "seen": [page.seen for page in pages],
     }
     await conn.execute(SQL["record_done"], {"wiki": wiki, **columns})
+
+
+async def is_waiting(conn: Connection, wiki: int, pages: Sequence[Pending]) -> bool:
+    """Whether all of these pages still wait, from that moment or a later one on; none is locked."""
+    columns = {"page": [page.page for page in pages], "title": [page.title for page in pages]}
+    row = await (await conn.execute(SQL["count_waiting"], {"wiki": wiki, **columns})).fetchone()
+    return row is not None and row[0] == len({(page.page, page.title) for page in pages})

@@ -105,6 +105,20 @@ async def list_stamps(conn: Connection, farm: int, dbname: str) -> dict[str, tup
     return stamps
 
 
+async def are_in_force(conn: Connection, stamps: Mapping[int, tuple[tuple[str, ...], tuple[str, ...]] | None]) -> bool:
+    """Whether the lists of these wikis, by number, still have these stamps: of the farm's lists, and of their own.
+
+    If so, no other transaction changes these lists until the caller's ends. Wikis without stamps do not count.
+    """
+    wanted = {wiki: stamp for wiki, stamp in stamps.items() if stamp is not None}
+    if not wanted:
+        return True
+    now: dict[int, tuple[list[str], list[str]]] = {wiki: ([], []) for wiki in wanted}
+    async for wiki, of, kind, stamp in await conn.execute(SQL["list_stamps_of"], {"wikis": sorted(wanted)}):
+        now[wiki][of != FARM].append(f"{kind} {stamp}")
+    return all((tuple(farm), tuple(own)) == tuple(wanted[wiki]) for wiki, (farm, own) in now.items())
+
+
 async def record_spam_list(conn: Connection, given: SpamList) -> None:
     """Stores a list in place of the one before."""
     row = {

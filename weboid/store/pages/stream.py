@@ -31,10 +31,16 @@ async def find_position(conn: Connection, streams: str) -> Position | None:
     return None if row is None else Position(*row)
 
 
-async def record_position(conn: Connection, position: Position) -> None:
-    """Records that everything up to there has taken effect; positions of other lists are deleted."""
-    await conn.execute(SQL["record_other_positions_gone"], {"streams": position.streams})
-    await conn.execute(SQL["record_position"], position._asdict())
+async def record_move(conn: Connection, before: tuple[str, str] | None, after: Position) -> bool:
+    """Records that everything up to `after` has taken effect, unless the position is another than `before`, of which
+    streams and event id count (None = there is none); positions of other lists are deleted. Returns whether it was.
+    """
+    row = {"before_streams": before[0], "before_id": before[1]} if before else {}
+    wanted = SQL["record_moved" if before else "record_first"]
+    moved = await (await conn.execute(wanted, after._asdict() | row)).fetchone() is not None
+    if moved and before and before[0] != after.streams:
+        await conn.execute(SQL["record_other_positions_gone"], {"streams": after.streams})
+    return moved
 
 
 async def list_watched(conn: Connection, wiki: int, pages: Collection[int]) -> set[int]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from aiohttp import hdrs, web
 
-from weboid.central.http.doing import Answering, NoSuchCall, OtherScheme, Refused
+from weboid.central.http.doing import Answering, CallRefused, NoSuchCall, OtherScheme
 from weboid.central.http.entrance import Entrance
 from weboid.central.http.messages import MOST_SENT, BadMessage, TooLong, compressed, encoded
 from weboid.errors import StoreError
@@ -59,7 +59,7 @@ class PartsElsewhere:
                 raise Problem(400, "request") from None
             except OtherScheme:
                 raise Problem(409, "request") from None
-            except Refused as refused:
+            except CallRefused as refused:
                 return self._response(compressed(encoded(str(refused))), 422)
         return self._response(answer)
 

@@ -32,6 +32,7 @@ CAPACITIES: Final = {
     Lane.DATA: Capacity(slots=1, places=16, wait_s=5.0, aside=15),
     Lane.BULK: Capacity(slots=1, places=8, wait_s=5.0, aside=4),
     Lane.CRAWLERS: Capacity(slots=2, places=64, wait_s=8.0, aside=2),
+    Lane.FEEDERS: Capacity(slots=2, places=16, wait_s=8.0, aside=2),
     Lane.PEOPLE: Capacity(slots=3, places=32, wait_s=5.0, aside=29),
 }
 """More slots for pages would not answer more: their work is the processor's, and each one slows all others down."""
@@ -39,7 +40,7 @@ CAPACITIES: Final = {
 CONNECTIONS: Final = sum(each.slots for each in CAPACITIES.values()) + MOST_AT_ONCE + 5
 """To the database, of one process: one for each slot, those that limits need, and some for all that takes no turn."""
 
-_BY_HANDLERS: Final = (Lane.NONE, Lane.PAGES, Lane.CRAWLERS)
+_BY_HANDLERS: Final = (Lane.NONE, Lane.PAGES, Lane.CRAWLERS, Lane.FEEDERS)
 """Lanes that handlers enter themselves."""
 _CALM_S: Final = 10.0
 """Shedding is over once nobody has been refused for so long."""
@@ -71,9 +72,9 @@ class Lanes:
     async def turn(self, request: web.Request, lane: Lane) -> AsyncIterator[None]:
         """Holds a slot of the lane until the block ends; raises Problem 503 if there is none in time.
 
-        The middleware does so for all lanes but `Lane.PAGES` and `Lane.CRAWLERS`, into which a handler goes once it has
-        work to do. While
-        others take their time (a wiki, a slow client), the slot is given back: `weboid.mechanism.fair_slots.aside`.
+        The middleware does so for all lanes but `Lane.PAGES` and those of parts elsewhere, into which a handler goes
+        once it has work to do. While others take their time (a wiki, a slow client), the slot is given back:
+        `weboid.mechanism.fair_slots.aside`.
         """
         turn = await self._entered(request, lane)
         try:

@@ -63,6 +63,8 @@ class Lane(Enum):
     PEOPLE = "people"
     CRAWLERS = "crawlers"
     """Calls of crawlers elsewhere. The handler enters it itself, once the body has come."""
+    FEEDERS = "feeders"
+    """The same for feeders elsewhere, whose calls take longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +302,7 @@ ROUTES: Final = (
     Route("bot", "/bot", cost=1),
     Route("privacy", "/privacy", cost=1),
     Route("policy", "/policy", cost=1),
-    # For crawlers elsewhere.
+    # For crawlers and feeders elsewhere.
     Route(
         "crawlers",
         "/internal/crawl/{call}",
@@ -308,6 +310,15 @@ ROUTES: Final = (
         parameters=frozenset(),
         form_cost=0,
         form_lane=Lane.CRAWLERS,
+        asks_store=False,
+    ),
+    Route(
+        "feeders",
+        "/internal/feed/{call}",
+        _SENT,
+        parameters=frozenset(),
+        form_cost=0,
+        form_lane=Lane.FEEDERS,
         asks_store=False,
     ),
     # What people do.

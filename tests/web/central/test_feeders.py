@@ -1,0 +1,167 @@
+"""``/internal/feed/…`` (O-1): who may call, and what hostile bodies bring about: nothing."""
+
+from collections.abc import AsyncIterator
+from io import BytesIO
+from typing import Any, Final
+from uuid import UUID
+
+import aiohttp
+import pytest
+from support.central import FEED_TOKEN, TOKEN, core_config, feeding, open_core
+from support.rows import all_rows
+from support.stored import WikiInStore, open_wiki
+
+from weboid.central.feed import feed_calls as calls
+from weboid.central.feed.sent_pages import MOST_PAGES
+from weboid.central.http.entrance import CRAWLERS, FEEDERS
+from weboid.central.http.kinds import Life, Nothing
+from weboid.central.http.messages import compressed, encoded
+from weboid.errors import StoreError
+
+WIKI: Final = 1
+START: Final = ((0, ""), (0, "1"))
+FINE: Final = [1, 0, "Page 1", 7, None, ["http://a.demo/"], []]
+
+
+def body(arguments: object, request: int = 7) -> bytes:
+    """A call as it is sent."""
+    return compressed(encoded({"worker": "w", "request": str(UUID(int=request)), "arguments": arguments}))
+
+
+def walked(*pages: object, **more: object) -> dict[str, Any]:
+    """What a pass sends of these pages."""
+    given = {"wiki": WIKI, "pages": list(pages), "gone": [], "stamp": None, "day": 100, "move": START}
+    return given | more
+
+
+@pytest.fixture
+async def wiki(database: str) -> AsyncIterator[WikiInStore]:
+    async with open_wiki(database, {1: ["http://a.demo/"]}) as wiki:
+        yield wiki
+
+
+@pytest.fixture
+async def core(wiki: WikiInStore) -> AsyncIterator[str]:
+    async with open_core(wiki.pool) as url:
+        yield url
+
+
+async def sent(
+    core: str, name: str, data: bytes, token: str = f"{FEEDERS.scheme} {FEED_TOKEN}", way: Any = FEEDERS
+) -> tuple[int, bytes]:
+    """The status and the body of the answer."""
+    headers = {"Content-Type": way.kind, "Authorization": token}
+    async with (
+        aiohttp.ClientSession() as client,
+        client.post(core + way.path + name, data=BytesIO(data), headers=headers) as answer,
+    ):
+        return answer.status, await answer.read()
+
+
+async def test_a_token_opens_its_own_entrance_alone(core: str) -> None:
+    assert (await sent(core, "greet", body({})))[0] == 200
+    crawler = f"{CRAWLERS.scheme} {TOKEN}"
+    for token in (crawler, f"{FEEDERS.scheme} {TOKEN}", f"{CRAWLERS.scheme} {FEED_TOKEN}", f"Bearer {FEED_TOKEN}"):
+        assert (token, (await sent(core, "greet", body({}), token))[0]) == (token, 401)
+    for token in (f"{CRAWLERS.scheme} {FEED_TOKEN}", f"{FEEDERS.scheme} {FEED_TOKEN}"):
+        assert (token, (await sent(core, "greet", body({}), token, CRAWLERS))[0]) == (token, 401)
+    assert (await sent(core, "record", body({})))[0] == 404
+    assert (await sent(core, "walk", body({}), crawler, CRAWLERS))[0] == 404
+
+
+async def test_without_configured_feeders_there_is_no_such_address(wiki: WikiInStore) -> None:
+    async with open_core(wiki.pool, core_config(WEBOID_WEB_FEEDERS="")) as url:
+        assert (await sent(url, "greet", body({})))[0] == 404
+
+
+def page(*, urls: object = (), spam: object = (), title: object = "x", number: object = 1) -> list[object]:
+    return [number, 0, title, 7, None, urls, spam]
+
+
+HOSTILE: Final = [
+    ("walk", walked(FINE, wiki=2**40), 400),
+    ("walk", walked(FINE, wiki=-1), 400),
+    ("walk", walked(FINE, wiki=77), 422),
+    ("walk", walked(FINE, day=40_000), 400),
+    ("walk", walked(FINE, day=900), 422),
+    ("walk", walked(FINE, move=((0, "9"), (0, "10"))), 422),
+    ("walk", walked(*[FINE] * (MOST_PAGES + 1)), 400),
+    ("walk", walked(page(urls=["http://a.demo/"] * 500_001)), 400),
+    ("walk", walked(*[page(urls=["http://a.demo/"] * 300_000, number=n) for n in (1, 2)]), 400),
+    ("walk", walked(page(urls=["no URL"])), 400),
+    ("walk", walked(page(urls=["http://localhost/"])), 400),
+    ("walk", walked(page(urls=["http://de.beta.wmflabs.org/"])), 400),
+    ("walk", walked(page(spam=["javascript:x"])), 400),
+    ("walk", walked(page(urls=["http://a.demo/"], spam=["http://a.demo/"])), 400),
+    ("walk", walked(page(urls=["http://a.demo/" + "x" * 30_000])), 400),
+    ("walk", walked(page(title="x" * 2_000)), 400),
+    ("walk", walked(page(title="x\x00")), 400),
+    ("walk", walked(page(number=2**31)), 400),
+    ("meet", {"wiki": WIKI, "pages": [[1, 0, "x", 2**64 - 1]], "day": 100, "move": START}, 400),
+    ("start", {"wiki": 77, "plan": "p", "day": 100}, 422),
+    ("start", {"wiki": WIKI, "plan": "p", "day": 900}, 422),
+    ("wiki", {"farm": "Evil", "dbname": "x", "api": None}, 422),
+    ("wiki", {"farm": "WMF", "dbname": "x'; DROP", "api": None}, 400),
+    ("records", {"wiki": WIKI, "after": 0, "limit": 10**7}, 400),
+    ("record-list", {"farm": 999, "of": "", "black": {"usable": [], "unusable": []},
+                     "white": {"usable": [], "unusable": []}, "day": 100}, 422),
+    ("life", {"role": "web", "life": {"name": "n", "host": "h", "machine": "m", "pid": 1, "version": "0"}}, 400),
+    ("apply", {"events": [], "move": {"before": ["a", "b"], "after": ["a", "c", "2026-11-20T12:00:00Z"]}, "day": 100},
+     422),
+]  # fmt: skip
+
+
+async def test_what_cannot_be_is_refused_and_changes_nothing(core: str, wiki: WikiInStore, database: str) -> None:
+    assert (await sent(core, "start", body({"wiki": WIKI, "plan": "plan", "day": 100}, 1)))[0] == 200
+    before = all_rows(database)
+    for number, (name, arguments, status) in enumerate(HOSTILE, start=100):
+        answered = (await sent(core, name, body(arguments, number)))[0]
+        assert (number, name, answered) == (number, name, status)
+    assert all_rows(database) == before
+
+
+async def test_lines_of_a_list_that_the_core_cannot_run_are_not_in_force(core: str, wiki: WikiInStore) -> None:
+    async with feeding(core) as caller:
+        black = calls.FetchedList(["good\\.com", "(?=x)", "a\nb"], [])
+        given = calls.FetchedLists(wiki.wiki.farm, "testwiki", black, calls.FetchedList([], []), 100)
+        assert await caller.call(calls.RECORD_LIST, given)
+    rows = await wiki.rows("SELECT lines FROM spam_list WHERE kind = 0")
+    assert rows == [("good\\.com\na\nb",)]
+
+
+async def test_a_request_that_comes_again_is_done_once_and_answered_as_the_first_time(
+    core: str, wiki: WikiInStore
+) -> None:
+    await sent(core, "start", body({"wiki": WIKI, "plan": "plan", "day": 100}, 1))
+    call = body(walked([2, 0, "Page 2", 7, None, ["http://b.demo/"], []]))
+    answers = [await sent(core, "walk", call) for _ in range(3)]
+    assert answers[0][0] == 200
+    assert answers[0] == answers[1] == answers[2]
+    assert await wiki.rows("SELECT count(*) FROM page WHERE page = 2") == [(1,)]
+
+
+async def test_words_tell_what_is_wrong(core: str) -> None:
+    async with feeding(core) as caller:
+        with pytest.raises(StoreError, match="the core refuses: the day there is not that of this core"):
+            await caller.call(calls.START, calls.PassStart(WIKI, "plan", 900))
+        with pytest.raises(StoreError, match="the farm Evil is not configured at this core"):
+            await caller.call(calls.WIKI, calls.FarmWiki("Evil", "x", None))
+    async with feeding(core, token=TOKEN) as caller:
+        with pytest.raises(StoreError, match=r"set WEBOID_FEED_TOKEN here, and its hash in WEBOID_WEB_FEEDERS there"):
+            await caller.call(calls.GREET, Nothing())
+
+
+async def test_a_role_is_one_feeders_at_a_time(core: str, wiki: WikiInStore) -> None:
+    def life(name: str, **more: Any) -> calls.FeedLife:
+        return calls.FeedLife("events", Life(name, "host", "machine", 1, "0", "working"), **more)
+
+    async with feeding(core) as caller:
+        assert await caller.call(calls.LIFE, life("1-a", takes=True)) is None
+        other = await caller.call(calls.LIFE, life("2-b", takes=True))
+        assert other is not None
+        assert other.name == "fed:1-a"
+        assert await caller.call(calls.LIFE, life("2-b", takes=True, gone=["fed:1-a"])) is None
+        lost_to = await caller.call(calls.LIFE, life("1-a"))
+        assert lost_to is not None
+        assert lost_to.name == "fed:2-b"
+        assert await wiki.rows("SELECT role, name, doing FROM part") == [("events", "fed:2-b", "working")]

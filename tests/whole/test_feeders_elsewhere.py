@@ -1,0 +1,206 @@
+"""Feeders without a database (O-1): whatever happens on the way, the rows are those of a feeder beside the database."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import pytest
+from support.central import CRAWLERS, FEED_TOKEN, FEEDERS, TOKEN, open_bad_network
+from support.commands import Place, open_place
+from support.eventmaker import change, links_added
+from support.rows import all_rows
+from support.sseserver import EventServer, Turn, open_event_server
+
+from weboid.demo.wikipages import WikiLink
+from weboid.demo.world import World
+
+PAGES = {f"Page {number}": [f"http://h{number}.demo/", f"http://h{number % 7}.demo/all"] for number in range(1, 801)}
+WALKED = ("feed", "pass", "--day", "100")
+FOLLOWED = ("feed", "events", "--farm", "wmflabs", "--day", "100")
+
+
+@dataclass
+class Scene:
+    """A place with its database and a web process, and another one without."""
+
+    near: Place
+    far: Place
+    dsn: str
+    core: str
+    web: asyncio.subprocess.Process
+
+    async def serve_again(self) -> None:
+        """Kills the web process, and starts another one at the same address."""
+        os.kill(self.web.pid, signal.SIGKILL)
+        await self.web.wait()
+        self.web, _ = await _serving(self.near, self.core.rpartition(":")[2])
+
+    def count(self, query: str) -> int:
+        """A number that the database has."""
+        with psycopg.connect(self.dsn) as connection:
+            row = connection.execute(query.encode()).fetchone()
+            return int(row[0]) if row else 0
+
+    async def reached(self, query: str, number: int) -> None:
+        """Returns when the number is at least so large."""
+        async with asyncio.timeout(90):
+            while self.count(query) < number:
+                await asyncio.sleep(0.02)
+
+
+async def _serving(place: Place, port: str) -> tuple[asyncio.subprocess.Process, str]:
+    process = await place.start("serve", "--port", port, "--day", "100")
+    assert process.stderr
+    async with asyncio.timeout(90):
+        while b"Weboid answers at " not in (line := await process.stderr.readline()):
+            assert line, "the web process has ended"
+    return process, line.decode().rpartition(" at ")[2].strip().rstrip("/")
+
+
+@asynccontextmanager
+async def open_scene(database: str, folder: Path) -> AsyncIterator[Scene]:
+    async with AsyncExitStack() as stack:
+        (folder / "near").mkdir()
+        (folder / "far").mkdir()
+        near = await stack.enter_async_context(open_place(folder / "near", World({}), PAGES))
+        far = Place(folder / "far")
+        stack.push_async_callback(far.end)
+        assert near.wiki
+        far.watch("demowiki@wmflabs", near.wiki.api_url)
+        far.environ = {**near.environ, "WEBOID_FEED_TOKEN": FEED_TOKEN}
+        near.environ |= {"WEBOID_WEB_CRAWLERS": CRAWLERS, "WEBOID_WEB_FEEDERS": FEEDERS}
+        near.environ["WEBOID_DATABASE"] = database
+        web, core = await _serving(near, "0")
+        yield Scene(near, far, database, core, web)
+
+
+async def _in_order(process: asyncio.subprocess.Process) -> str:
+    async with asyncio.timeout(100):
+        out, err = await process.communicate()
+    assert process.returncode == 0, err.decode()
+    return (out + err).decode()
+
+
+def _rows(dsn: str) -> dict[str, list[str]]:
+    """All rows, without what tells when or how long."""
+    rows = all_rows(dsn, without=("part", "done_request", "day_total", "alarm"))
+    rows["wiki"] = [row.rpartition(",")[0] for row in rows["wiki"]]
+    rows["stream_position"] = [row.rpartition(',"')[0] for row in rows["stream_position"]]
+    return rows
+
+
+def _events() -> list[object]:
+    some = [links_added(page, [f"http://new{page}.demo/"], page / 10) for page in range(1, 400)]
+    return [*some, *(change("delete", page, 50) for page in (3, 5, 7)), change("create", 700, 51)]
+
+
+async def _undisturbed(scene: Scene, dsn: str, server: EventServer) -> dict[str, list[str]]:
+    """The rows that a feeder beside the database leaves."""
+    scene.near.environ["WEBOID_DATABASE"] = dsn
+    for call in (WALKED, (*FOLLOWED, "--once", "--url", server.url), WALKED):
+        ran = await scene.near.run(*call)
+        assert ran.status == 0, ran.err
+    scene.near.environ["WEBOID_DATABASE"] = scene.dsn
+    return _rows(dsn)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(400)
+async def test_over_a_bad_network_and_killed_on_both_sides_it_leaves_the_rows_of_one_beside_the_database(
+    database: str, second_database: str, tmp_path: Path
+) -> None:
+    async with (
+        open_scene(database, tmp_path) as scene,
+        open_bad_network(scene.core, 11, 0.2) as (address, network),
+        open_event_server(_events(), Turn()) as calm,
+        open_event_server(_events(), Turn(count=100), Turn(count=150, end="abort"), Turn()) as server,
+    ):
+        call = (*WALKED, "--core", address)
+        victim = await scene.far.start(*call)
+        await scene.reached("SELECT count(*) FROM page", 300)
+        os.kill(victim.pid, signal.SIGKILL)
+        await victim.wait()
+        other = await scene.far.start(*call)
+        await scene.reached("SELECT count(*) FROM link", 300)
+        await scene.serve_again()
+        assert "800 pages match" not in await _in_order(other)  # it went on where the other was
+        following = (*FOLLOWED, "--once", "--url", server.url, "--core", address)
+        victim = await scene.far.start(*following)
+        await scene.reached("SELECT count(*) FROM stream_position", 1)
+        os.kill(victim.pid, signal.SIGKILL)
+        await victim.wait()
+        for _ in range(3):
+            await _in_order(await scene.far.start(*following))
+        await _in_order(await scene.far.start(*call))
+        assert min(network.did.get(what, 0) for what in ("drop-answer", "repeat", "delay")) > 0
+        assert _rows(database) == await _undisturbed(scene, second_database, calm)
+        assert scene.count("SELECT count(*) FROM page") > 790
+        assert (await scene.near.run("check-store", "--day", "100")).status == 0
+
+
+@pytest.mark.long
+@pytest.mark.timeout(400)
+async def test_a_role_is_had_by_one_beside_the_database_or_one_elsewhere_and_sigterm_ends_both(
+    database: str, tmp_path: Path
+) -> None:
+    async with open_scene(database, tmp_path) as scene:
+        call = ("feed", "pass", "--repeat", "--day", "100")
+        ours = "SELECT count(*) FROM part WHERE role = 'feed' AND name {} 'fed:%'"
+        near = await scene.near.start(*call)
+        await scene.reached(ours.format("NOT LIKE"), 1)
+        far = await scene.far.start(*call, "--core", scene.core)
+        assert far.stderr
+        async with asyncio.timeout(60):
+            line = await far.stderr.readline()
+        assert b"another feed runs" in line
+        near.send_signal(signal.SIGTERM)
+        await _in_order(near)
+        await scene.reached(ours.format("LIKE"), 1)
+        beside = await scene.near.start(*call)
+        assert beside.stderr
+        async with asyncio.timeout(60):
+            assert b"another feed runs" in await beside.stderr.readline()
+        os.kill(scene.web.pid, signal.SIGKILL)  # Also while its core is away it ends in time.
+        await scene.web.wait()
+        begun = asyncio.get_running_loop().time()
+        far.send_signal(signal.SIGTERM)
+        await _in_order(far)
+        assert asyncio.get_running_loop().time() - begun < 15
+        beside.send_signal(signal.SIGTERM)
+        await _in_order(beside)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(400)
+async def test_pages_that_change_while_the_core_is_away_are_taken_in_when_it_is_back(
+    database: str, tmp_path: Path
+) -> None:
+    async with open_scene(database, tmp_path) as scene:
+        far = await scene.far.start(*WALKED, "--core", scene.core)
+        await scene.reached("SELECT count(*) FROM page", 100)
+        os.kill(scene.web.pid, signal.SIGKILL)
+        await scene.web.wait()
+        assert scene.near.wiki
+        scene.near.wiki.record_edit("Page 800", [WikiLink("http://late.demo/")])
+        scene.web, _ = await _serving(scene.near, scene.core.rpartition(":")[2])
+        await _in_order(far)
+        assert scene.count("SELECT count(*) FROM host WHERE host = 'late.demo'") == 1
+
+
+async def test_a_feeder_elsewhere_without_a_token_a_core_or_the_right_token_says_what_to_do(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.watch("demowiki@wmflabs", "http://127.0.0.1:1/w/api.php")
+    for call in (("feed", "pass"), ("feed", "events", "--farm", "wmflabs", "--once")):
+        ran = await place.run(*call, "--core", "https://core.demo")
+        assert (ran.status, "WEBOID_FEED_TOKEN is missing" in ran.err) == (2, True)
+    place.environ["WEBOID_FEED_TOKEN"] = TOKEN
+    ran = await place.run("feed", "pass", "--core", "http://core.demo")
+    assert (ran.status, "WEBOID_FEED_CORE (or --core) must be https" in ran.err) == (2, True)
+    ran = await place.run("feed", "pass", "--core", "http://127.0.0.1:1")
+    assert (ran.status, "the core cannot be reached" in ran.err) == (2, True)
+    assert TOKEN not in ran.err + ran.out

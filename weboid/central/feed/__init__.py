@@ -1,0 +1,1 @@
+"""What feeders need of the store: the interface, on the store itself, and over HTTP (O-1)."""
