@@ -37,13 +37,13 @@ async def test_a_backup_is_restored_elsewhere_and_says_what_is_kept_beside(
     file = tmp_path / "weboid.dump"
     made = await _place(tmp_path, database).run("backup", str(file), "--day", "100")
     assert made.status == 0, made.err
-    assert "2 pages, 2 links, 2 URLs, 1 hosts, as of " in made.err
+    assert "2 pages, 2 links, 2 URLs, 1 hosts, as of " in made.out
     assert "Not in it, keep them beside: weboid.toml, and the secrets: WEBOID_WEB_SECRET" in made.err
     restored = await _place(tmp_path, second_database).run("restore", str(file), "--day", "130")
     assert restored.status == 0, restored.err
-    assert "restored: 2 pages, 2 links, 2 URLs, 1 hosts" in restored.err
-    assert "next: weboid check-store" in restored.err
-    assert "weboid crawl --once --confirm-day" in restored.err
+    assert "restored: 2 pages, 2 links, 2 URLs, 1 hosts" in restored.out
+    assert "next: weboid check-store" in restored.out
+    assert "weboid crawl --once --confirm-day" in restored.out
     assert all_rows(second_database)["link"] == all_rows(database)["link"]
     checked = await _place(tmp_path, second_database).run("check-store", "--day", "130")
     assert (checked.status, "nothing is wrong" in checked.out) == (0, True)

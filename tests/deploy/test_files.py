@@ -77,6 +77,7 @@ def test_each_part_is_a_service_of_one_image_with_limits_and_a_check_of_its_own(
         if name != "database":
             accept(service["command"])
             assert service["read_only"]
+            assert service["init"], "orphans would stay as zombies"
 
 
 def test_the_database_of_the_services_has_the_major_version_of_the_programs_that_back_it_up(

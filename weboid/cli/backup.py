@@ -94,9 +94,7 @@ def command(
             return made[0]
 
     path, manifest = run_async(main())
-    console.print(
-        f"{plain(path)}: {manifest.summary}; {path.stat().st_size / 1e6:,.1f} MB, read back whole", markup=False
-    )
+    click.echo(f"{plain(path)}: {manifest.summary}; {path.stat().st_size / 1e6:,.1f} MB, read back whole")
     console.print(BESIDE, markup=False)
 
 

@@ -70,7 +70,7 @@ def restore_file(config: Config, file: Path, day: int) -> None:
 
     restored = run_async(main())
     for line in _lines(restored, day):
-        console.print(line, markup=False)
+        click.echo(line)
 
 
 def _lines(restored: Restored, day: int) -> list[str]:

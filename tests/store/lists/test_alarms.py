@@ -145,7 +145,7 @@ async def test_events_of_which_none_has_ever_come_are_alarming_after_an_hour(dat
             "stream-behind", "events", 99, "no event has come in the 48 hours since they are followed"
         )
         async with stored.pool.connection() as conn:
-            await record_position(conn, Position("a,b", "[]", datetime.now(UTC)))
+            assert await record_move(conn, None, Position("a,b", "[]", datetime.now(UTC)))
         assert await alarms_on(stored, 100) == []
 
 
