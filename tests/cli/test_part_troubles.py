@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from support.database_proxy import open_database_proxy
 
-from weboid.cli.processes import part as part_module
+from weboid.cli.processes import sign_of_life
 from weboid.cli.processes.part import open_part
 from weboid.cli.processes.process import host_name, machine
 from weboid.config import Config, load_config
@@ -40,7 +40,7 @@ async def _until_seen(database: str, condition: str = "true") -> None:
 async def test_a_part_writes_its_row_again_once_its_table_is_back(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(part_module, "_SEEN_S", 0.02)
+    monkeypatch.setattr(sign_of_life, "_SEEN_S", 0.02)
     async with open_part(_config(database, tmp_path), PartRole.CRAWL, **LASTING):
         await _until_seen(database)
         with psycopg.connect(database, autocommit=True) as connection:
@@ -59,7 +59,7 @@ async def test_a_part_that_has_nothing_to_do_tells_of_a_silent_database(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The row is written by a statement without a limit, which is given up when the server is found silent."""
-    monkeypatch.setattr(part_module, "_SEEN_S", 0.02)
+    monkeypatch.setattr(sign_of_life, "_SEEN_S", 0.02)
     with open_database_proxy(database) as proxy:
         async with open_part(_config(proxy.dsn, tmp_path), PartRole.CRAWL, **LASTING) as part:
             await _until_seen(database)
@@ -75,7 +75,7 @@ async def test_who_had_the_own_process_number_has_ended(
     database: str, tmp_path: Path, role: PartRole, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A container that was killed and started again: its namespace and its process 1 have the numbers they had."""
-    monkeypatch.setattr(part_module, "_SEEN_S", 0.02)
+    monkeypatch.setattr(sign_of_life, "_SEEN_S", 0.02)
     config = _config(database, tmp_path)
     async with open_part(config, PartRole.WEB, **LASTING):
         pass  # the tables are made
@@ -91,7 +91,7 @@ async def test_who_had_the_own_process_number_has_ended(
 async def test_systemd_hears_what_is_told_last_but_not_all(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(part_module, "_SEEN_S", 0.5)
+    monkeypatch.setattr(sign_of_life, "_SEEN_S", 0.5)
     monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
         systemd.bind(str(tmp_path / "notify"))

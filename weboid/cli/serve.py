@@ -22,8 +22,9 @@ from weboid.cli.days import clock, day_option
 from weboid.cli.processes.database import open_store
 from weboid.cli.processes.line import parent_line
 from weboid.cli.processes.meanwhile import answering_meanwhile
-from weboid.cli.processes.part import open_part, tell_alive, tell_ready
+from weboid.cli.processes.part import open_part, tell_alive
 from weboid.cli.processes.process import add_to_environment, own_call, raise_open_files, run_async
+from weboid.cli.processes.sign_of_life import tell_ready
 from weboid.cli.processes.stopping import stop_signals, until
 from weboid.cli.processes.workers import Inherited, Workers
 from weboid.cli.terminal.logs import say

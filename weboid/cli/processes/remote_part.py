@@ -5,17 +5,13 @@ while the core is waited for.
 """
 
 import asyncio
-import logging
-import os
-import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Final, Generic, TypeVar
 
 from click.exceptions import Exit
 
-from weboid import __version__
 from weboid.central.crawl import calls
 from weboid.central.crawl.core import CrawlCore
 from weboid.central.crawl.remote import greet, remote_core
@@ -25,40 +21,26 @@ from weboid.central.http.kinds import Life
 from weboid.cli.processes.database import LAST_AWAY_S, LAST_S
 from weboid.cli.processes.line import parent_line
 from weboid.cli.processes.notify import notify
-from weboid.cli.processes.part import tell_alive, tell_ready
-from weboid.cli.processes.process import from_environment, host_name, machine
+from weboid.cli.processes.part import tell_alive
+from weboid.cli.processes.process import from_environment
+from weboid.cli.processes.sign_of_life import IsGone, LivingPart, SignOfLife, own_process
 from weboid.cli.processes.stopping import stop_signals
 from weboid.config import BY_CRAWLERS, Config
-from weboid.errors import StoreError
 from weboid.mechanism.background import in_background
 from weboid.mechanism.patience import patiently
+from weboid.store.schedule.part import PartProcess, PartRole, SeenPart
 
-log = logging.getLogger(__name__)
-
-_SEEN_S: Final = 15.0
-_FAREWELL_S: Final = 3.0
 _LOOK_S: Final = 0.2
 
 _Greeting = TypeVar("_Greeting")
 
 
 @dataclass(slots=True)
-class RemotePart:
-    """A running crawler elsewhere: the core, the configuration as the core has it, the event that is set to stop."""
+class RemotePart(LivingPart):
+    """A running crawler elsewhere: the core, and the configuration as the core has it."""
 
     core: CrawlCore
     config: Config
-    stopped: asyncio.Event
-    doing: str = ""
-    figures: Callable[[], Mapping[str, float]] = dict
-    """Reads the part's own figures, whenever its sign of life is written; must not raise."""
-
-    def tell(self, doing: str) -> None:
-        """Says in a few words of plain text what it is doing. Never raises."""
-        if doing != self.doing:
-            self.doing = doing
-            if parent_line() is None:
-                notify(STATUS=doing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +89,10 @@ async def open_way(
 async def open_remote_part(config: Config, core: str, worker: str, *, lasting: bool) -> AsyncIterator[RemotePart]:
     """A crawler elsewhere: opens its way to the core, as `open_way` does, and shows that it lives."""
     async with open_way(config, core, worker, CRAWLERS, greet, lasting=lasting) as way:
-        part = RemotePart(remote_core(way.caller), _as_told(config, way.greeting), way.stopped)
-        tell_ready()
-        async with _shown(way.caller, part):
+        told = _as_told(config, way.greeting)
+        part = RemotePart(PartRole.CRAWL, way.stopped, remote_core(way.caller), told)
+        part.tell_ready()
+        async with SignOfLife(part, _CrawlerRow(way.caller)).shown():
             yield part
 
 
@@ -138,31 +121,38 @@ async def _end(caller: Caller, stopped: asyncio.Event) -> None:
     caller.give_up()
 
 
-@asynccontextmanager
-async def _shown(caller: Caller, part: RemotePart) -> AsyncIterator[None]:
-    """Writes the sign of life in the core, again and again, until the block ends."""
-    name = f"{os.getpid()}-{secrets.token_hex(4)}"
-    life = Life(name, host_name()[:200], machine()[:200], os.getpid(), __version__)
+class _CrawlerRow:
+    """The row of a crawler elsewhere in the core's store. As many may run as one likes: it never waits for a role."""
 
-    async def write(*, is_last: bool = False) -> None:
-        doing = part.doing.encode(errors="replace").decode()[:500]
-        await caller.call(
-            calls.LIFE,
-            Life(life.name, life.host, life.machine, life.pid, life.version, doing, dict(part.figures()), is_last),
-        )
+    def __init__(self, caller: Caller) -> None:
+        self.process = own_process(PartRole.CRAWL)
+        self.away = caller.away
+        self._caller = caller
 
-    async def beat() -> None:
-        while True:
-            try:
-                await write()
-            except StoreError as error:
-                log.debug("the sign of life is not written: %s", error)
-            await asyncio.sleep(_SEEN_S)
+    async def take(self, is_gone: IsGone, *, was_away: bool) -> SeenPart | None:
+        """Nobody has it alone."""
+        return None
 
-    try:
-        async with in_background(beat()):
-            yield
-    finally:
-        with suppress(StoreError, TimeoutError):
-            async with asyncio.timeout(_FAREWELL_S):
-                await write(is_last=True)
+    async def write(self, doing: str, figures: Mapping[str, float], is_gone: IsGone) -> SeenPart | None:
+        """Tells the core that the crawler lives."""
+        await self._caller.call(calls.LIFE, life_of(self.process, doing, figures))
+        return None
+
+    async def delete(self) -> None:
+        """Tells the core that the crawler ends."""
+        await self._caller.call(calls.LIFE, life_of(self.process, "", {}, is_last=True))
+
+
+def life_of(process: PartProcess, doing: str, figures: Mapping[str, float], *, is_last: bool = False) -> Life:
+    """A sign of life as it is sent to a core."""
+    said = doing.encode(errors="replace").decode()[:500]
+    return Life(
+        process.name,
+        process.host[:200],
+        process.machine[:200],
+        process.pid,
+        process.version,
+        said,
+        dict(figures),
+        is_last,
+    )
