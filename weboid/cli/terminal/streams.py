@@ -45,9 +45,11 @@ class _Output(io.FileIO):
 
 
 def open_streams() -> None:
-    """Puts streams of this module in the place of Python's own, which have no stream at all for a closed file."""
+    """Puts streams of this module in the place of Python's own, which have none for a closed file.
+
+    Standard input that is closed stays without one, so that who reads it can say so.
+    """
     fill_standard_files()
-    sys.stdin = sys.stdin or io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)), encoding="utf-8")
     if sys.stdout is sys.__stdout__:  # else a test's
         sys.stdout = _text(_Output(1, "w", closefd=False), sys.stdout, "strict", is_lined=os.isatty(1))
     if sys.stderr is sys.__stderr__:
