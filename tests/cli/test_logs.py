@@ -229,7 +229,7 @@ async def test_the_workers_of_the_webservice_log_as_their_parent(server_folder: 
         # With few open files each worker has something to say.
         limited = ("sh", "-c", 'ulimit -n 500; exec "$@"', "sh")
         call = ("--log=json", "serve", "--workers=2", "--port=0")
-        err = await _until_said(place, "connections fit", *call, before=limited, times=2)
+        err = await _until_said(place, "connections fit", *call, before=limited, processes=3)
     records = _records(err)
     assert {record["part"] for record in records} == {"web"}
     assert len({record["pid"] for record in records}) == 3
@@ -246,14 +246,16 @@ async def test_up_and_its_parts_log_json_alone(server_folder: Path) -> None:
     assert {"feed", "crawl", "web"} <= {record["part"] for record in records}
 
 
-async def _until_said(place: Place, words: str, *call: str, before: Sequence[str] = (), times: int = 1) -> bytes:
-    """Runs a part until it has said this, stops it in order, and returns all that it wrote to standard error."""
+async def _until_said(place: Place, words: str, *call: str, before: Sequence[str] = (), processes: int = 1) -> bytes:
+    """Runs a part until it has said this, and so many of its processes have said anything; stops it in order, and
+    returns all that it wrote to standard error.
+    """
     process = await place.start(*call, before=before)
     assert process.stderr
     said = b""
     try:
         async with asyncio.timeout(60):
-            while said.count(words.encode()) < times:
+            while words.encode() not in said or len(set(re.findall(rb'"pid": ?\d+', said))) < processes:
                 line = await process.stderr.readline()
                 assert line, said.decode()
                 said += line
