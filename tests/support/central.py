@@ -50,6 +50,10 @@ async def feeding(url: str, worker: str = "one", token: str = FEED_TOKEN) -> Asy
         yield caller
 
 
+ALL_FATES = ("drop", "drop-answer", "delay", "repeat", "repeat-late", "fail", "cut-off", "other-page")
+"""What may become of a request. After the last three a caller pauses, longer each time within one piece of work."""
+
+
 @dataclass
 class BadNetwork:
     """Delays, repeats, reorders and drops requests and answers; how often it did what is counted in `did`."""
@@ -57,7 +61,8 @@ class BadNetwork:
     core: str
     random: Random
     share: float = 0.5
-    """The part of requests to which something happens."""
+    """The part of requests to which something happens; to greetings nothing, for who works once ends if one fails."""
+    fates: tuple[str, ...] = ALL_FATES
     did: dict[str, int] = field(default_factory=dict)
     late: set[asyncio.Task[None]] = field(default_factory=set)
 
@@ -65,10 +70,8 @@ class BadNetwork:
         """Passes a request on, or what becomes of it."""
         body = await request.read()
         fate = "pass"
-        if self.random.random() < self.share:
-            fate = self.random.choice(
-                ("drop", "drop-answer", "delay", "repeat", "repeat-late", "fail", "cut-off", "other-page")
-            )
+        if self.random.random() < self.share and not request.path.endswith("/greet"):
+            fate = self.random.choice(self.fates)
         self.did[fate] = self.did.get(fate, 0) + 1
         match fate:
             case "drop":
@@ -112,9 +115,11 @@ class BadNetwork:
 
 
 @asynccontextmanager
-async def open_bad_network(core: str, seed: int, share: float = 0.5) -> AsyncIterator[tuple[str, BadNetwork]]:
+async def open_bad_network(
+    core: str, seed: int, share: float = 0.5, fates: tuple[str, ...] = ALL_FATES
+) -> AsyncIterator[tuple[str, BadNetwork]]:
     """The address of a core behind such a network. At its end all that was to come late has come."""
-    network = BadNetwork(core, Random(seed), share)
+    network = BadNetwork(core, Random(seed), share, fates)
     app = web.Application(client_max_size=64 << 20)
     app.router.add_post("/{path:.*}", network.handle)
     runner = web.AppRunner(app, access_log=None)
