@@ -52,7 +52,7 @@ class DatabaseProxy:
         self._loop = asyncio.new_event_loop()
         self._listener = _listening(0)
         self._port = int(self._listener.getsockname()[1])
-        self._accepting: asyncio.Task[None] | None = None
+        self._is_accepting = False
         self._lines: set[_Line] = set()
         self._state = _State.PASSING
         self._passing = asyncio.Event()
@@ -121,17 +121,21 @@ class DatabaseProxy:
             self._loop.close()
 
     def _accept(self) -> None:
-        self._accepting = self._loop.create_task(self._serve())
+        self._loop.add_reader(self._listener, self._serve)
+        self._is_accepting = True
 
-    async def _serve(self) -> None:
-        while True:
-            client, _ = await self._loop.sock_accept(self._listener)
-            client.setblocking(False)
-            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self.connected += 1
-            line = _Line(client, is_lost=self._state is _State.SWALLOWING)
-            self._lines.add(line)
-            line.task = self._loop.create_task(self._carry(line))
+    def _serve(self) -> None:
+        """Accepts a connection. Not in a task: one that is cancelled just then would lose it."""
+        try:
+            client, _ = self._listener.accept()
+        except OSError:  # it has gone meanwhile
+            return
+        client.setblocking(False)
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.connected += 1
+        line = _Line(client, is_lost=self._state is _State.SWALLOWING)
+        self._lines.add(line)
+        line.task = self._loop.create_task(self._carry(line))
 
     async def _carry(self, line: _Line) -> None:
         """Carries bytes both ways until one side ends, and then ends the other, unless the line is lost."""
@@ -199,9 +203,9 @@ class DatabaseProxy:
 
     def _cut(self) -> None:
         self._enter(_State.CUT)
-        if self._accepting:
-            self._accepting.cancel()
-            self._accepting = None
+        if self._is_accepting:
+            self._loop.remove_reader(self._listener)
+            self._is_accepting = False
         self._listener.close()
         self._drop()
 
@@ -216,7 +220,7 @@ class DatabaseProxy:
         self._enter(_State.PASSING)
 
     def _reopen(self) -> None:
-        if self._accepting is None:
+        if not self._is_accepting:
             self._listener = _listening(self._port)
             self._accept()
 
