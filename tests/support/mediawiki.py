@@ -132,7 +132,8 @@ class MediaWiki:
 
     def start(self, workers: int = 4) -> None:
         """Starts the web server and waits until the wiki answers."""
-        serve = ["php", *_COMPILED, "-S", f"127.0.0.1:{self.port}", "-t", str(self.folder / "www")]
+        # Not APCu, where it is installed: what one wiki keeps there would be taken for another's of the same name.
+        serve = ["php", *_COMPILED, "-dapc.enabled=0", "-S", f"127.0.0.1:{self.port}", "-t", str(self.folder / "www")]
         command = ["sh", "-c", _RUN, str(self.folder), *serve, str(self.folder / "router.php")]
         environ = {**os.environ, **self._environ(), "PHP_CLI_SERVER_WORKERS": str(workers)}
         with (self.folder / "server.log").open("ab") as out:
