@@ -50,10 +50,6 @@ async def feeding(url: str, worker: str = "one", token: str = FEED_TOKEN) -> Asy
         yield caller
 
 
-ALL_FATES = ("drop", "drop-answer", "delay", "repeat", "repeat-late", "fail", "cut-off", "other-page")
-"""What may become of a request. After the last three a caller pauses, longer each time within one piece of work."""
-
-
 @dataclass
 class BadNetwork:
     """Delays, repeats, reorders and drops requests and answers; how often it did what is counted in `did`."""
@@ -61,8 +57,9 @@ class BadNetwork:
     core: str
     random: Random
     share: float = 0.5
-    """The part of requests to which something happens; to greetings nothing, for who works once ends if one fails."""
-    fates: tuple[str, ...] = ALL_FATES
+    """The part of requests to which something happens."""
+    spared: str = ""
+    """The name of a call to which nothing happens, such as the greeting of commands that work once."""
     did: dict[str, int] = field(default_factory=dict)
     late: set[asyncio.Task[None]] = field(default_factory=set)
 
@@ -70,8 +67,10 @@ class BadNetwork:
         """Passes a request on, or what becomes of it."""
         body = await request.read()
         fate = "pass"
-        if self.random.random() < self.share and not request.path.endswith("/greet"):
-            fate = self.random.choice(self.fates)
+        if self.random.random() < self.share and request.path.rpartition("/")[2] != self.spared:
+            fate = self.random.choice(
+                ("drop", "drop-answer", "delay", "repeat", "repeat-late", "fail", "cut-off", "other-page")
+            )
         self.did[fate] = self.did.get(fate, 0) + 1
         match fate:
             case "drop":
@@ -115,11 +114,9 @@ class BadNetwork:
 
 
 @asynccontextmanager
-async def open_bad_network(
-    core: str, seed: int, share: float = 0.5, fates: tuple[str, ...] = ALL_FATES
-) -> AsyncIterator[tuple[str, BadNetwork]]:
+async def open_bad_network(core: str, seed: int, share: float = 0.5) -> AsyncIterator[tuple[str, BadNetwork]]:
     """The address of a core behind such a network. At its end all that was to come late has come."""
-    network = BadNetwork(core, Random(seed), share, fates)
+    network = BadNetwork(core, Random(seed), share)
     app = web.Application(client_max_size=64 << 20)
     app.router.add_post("/{path:.*}", network.handle)
     runner = web.AppRunner(app, access_log=None)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from support.central import ALL_FATES, CRAWLERS, FEED_TOKEN, FEEDERS, TOKEN, open_bad_network
+from support.central import CRAWLERS, FEED_TOKEN, FEEDERS, TOKEN, open_bad_network
 from support.commands import Place, open_place
 from support.eventmaker import change, links_added
 from support.rows import all_rows
@@ -116,10 +116,11 @@ async def test_over_a_bad_network_and_killed_on_both_sides_it_leaves_the_rows_of
 ) -> None:
     async with (
         open_scene(database, tmp_path) as scene,
-        open_bad_network(scene.core, 11, 0.2, ALL_FATES[:5]) as (address, network),
+        open_bad_network(scene.core, 11, 0.2) as (address, network),
         open_event_server(_events(), Turn()) as calm,
         open_event_server(_events(), Turn(count=100, end="stall"), Turn(count=150, end="abort"), Turn()) as server,
     ):
+        network.spared = "greet"
         call = (*WALKED, "--core", address)
         victim = await scene.far.start(*call)
         await scene.reached("SELECT count(*) FROM page", 300)

@@ -1,16 +1,17 @@
 """``/internal/crawl/…`` (O-1): who may call, and what hostile bodies bring about: nothing."""
 
 import zlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import replace
 from io import BytesIO
-from typing import Final
+from random import Random
+from typing import Any, Final
 from uuid import UUID, uuid4
 
 import aiohttp
 import msgspec
 import pytest
-from support.central import TOKEN, calling, core_config, open_core
+from support.central import TOKEN, calling, core_config, open_bad_network, open_core
 from support.observations import FINE
 from support.stored import WikiInStore, open_wiki
 
@@ -26,7 +27,7 @@ from weboid.core.record.history import Entry
 from weboid.core.record.moment import Moment
 from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
 from weboid.core.record.streak import Evidence, Streak
-from weboid.errors import ConfigError, StoreError
+from weboid.errors import ConfigError, StoreAway, StoreError
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked
 from weboid.store.upkeep.alarm import AlarmKind
@@ -208,6 +209,33 @@ async def test_a_call_that_was_not_answered_has_the_same_number_when_it_is_made_
         monkeypatch.setattr(caller, "_answered", answered)
         assert len(await RemoteWork(caller).lease(Moment(100))) == 1
         assert len(await RemoteWork(caller).lease(Moment(100))) == 0
+
+
+class _Fates(Random):
+    """Chooses these, one after the other."""
+
+    def __init__(self, fates: Iterable[str]) -> None:
+        super().__init__(0)
+        self._fates = iter(fates)
+
+    def random(self) -> float:
+        return 0.0
+
+    def choice(self, seq: object) -> Any:
+        return next(self._fates)
+
+
+@pytest.mark.parametrize("fate", ["drop", "drop-answer", "fail", "cut-off", "other-page"])
+async def test_what_is_spoiled_on_the_way_twice_is_asked_again_without_a_pause(
+    core: str, wiki: WikiInStore, fate: str
+) -> None:
+    async with open_bad_network(core, 0) as (url, network), calling(url) as caller:
+        network.random = _Fates([fate, fate, "pass", fate, fate, fate])
+        assert len(await RemoteWork(caller).lease(Moment(100))) == 1
+        assert caller.away.times == 0
+        with pytest.raises(StoreAway):
+            await RemoteWork(caller).count_due(Moment(100), 10)
+        assert caller.away.times == 1
 
 
 async def test_a_wrong_token_is_said_with_what_to_do(core: str) -> None:

@@ -34,14 +34,21 @@ log = logging.getLogger(__name__)
 _CALL_S: Final = 20.0
 """Longer than the core waits for its database."""
 _CONNECT_S: Final = 5.0
-_TRIES: Final = 2
-"""A connection that was kept open may have been closed by the other side just then."""
+_TRIES: Final = 3
+"""A connection that was kept open may have been closed by the other side just then, or an answer spoiled on the way:
+that alone is no reason to pause, as what is asked again has its number."""
+_BY_OTHERS: Final = frozenset({502, 504})
+"""What a proxy answers by itself."""
 _UNANSWERED: Final = 1_000
 _CONNECTIONS: Final = 16
 _IN_WORDS: Final = 422
 _MOST_WORDS: Final = 10_000
 _Given = TypeVar("_Given")
 _Result = TypeVar("_Result")
+
+
+class _Spoiled(Exception):
+    """An answer that is not the core's, or not as the core gave it."""
 
 
 class _Numbered(NamedTuple):
@@ -96,7 +103,7 @@ class Caller:
             limit.reschedule(now)
 
     async def _answered(self, name: str, sent: bytes) -> bytes:
-        why = "the program is ending"
+        why = "the core is not waited for: the program is ending"
         for _ in range(_TRIES):
             if self._is_given_up:
                 break
@@ -109,9 +116,11 @@ class Caller:
                         self._limits.discard(limit)
             except TimeoutError:
                 raise StoreAway(f"the core has not answered within {_CALL_S:.0f} s") from None
+            except _Spoiled as error:
+                why = str(error)
             except (aiohttp.ClientError, OSError) as error:
-                why = f"{type(error).__name__}: {error}"
-        raise StoreAway(f"the core cannot be reached: {why}")
+                why = f"the core cannot be reached: {type(error).__name__}: {error}"
+        raise StoreAway(why)
 
     async def _sent(self, name: str, sent: bytes) -> bytes:
         async with self._client.post(
@@ -120,10 +129,12 @@ class Caller:
             if response.status == _IN_WORDS and response.content_type == self._entrance.kind:
                 words = decoded(inflated(await _whole(response), _MOST_WORDS), str)
                 raise StoreError("the core refuses: " + "".join(c if c.isprintable() else "\ufffd" for c in words))
+            if response.status in _BY_OTHERS:
+                raise _Spoiled(f"a proxy answers with status {response.status} in the place of the core")
             if response.status != 200:
                 raise _refusal(response.status, self._entrance)
             if response.content_type != self._entrance.kind:
-                raise StoreAway(f"something else answers in the place of the core ({response.content_type})")
+                raise _Spoiled(f"something else answers in the place of the core ({response.content_type})")
             return await _whole(response)
 
 
@@ -137,13 +148,13 @@ async def _whole(response: aiohttp.ClientResponse) -> bytes:
 
 
 def _received(answer: bytes) -> bytes:
-    """The message in an answer. What was spoiled on the way may come whole the next time: raises StoreAway."""
+    """The message in an answer; raises _Spoiled, TooLong."""
     try:
         return inflated(answer)
     except TooLong:
         raise
     except BadMessage as error:
-        raise StoreAway(f"the answer of the core is spoiled: {error}") from None
+        raise _Spoiled(f"the answer of the core is spoiled: {error}") from None
 
 
 def _refusal(status: int, entrance: Entrance) -> StoreError:
