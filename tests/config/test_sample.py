@@ -115,6 +115,7 @@ async def test_a_page_of_what_is_watched_that_cannot_be_asked_for_is_a_fault(
         ("WEBOID_DATABASE", "postgresql://u:hu%sh@h/db", "WEBOID_DATABASE"),
         ("WEBOID_WEB_TOKENS", "hush", "[web] tokens"),
         ("WEBOID_WEB_CRAWLERS", "hush", "[web] crawlers"),
+        ("WEBOID_WEB_FEEDERS", "hush", "[web] feeders"),
         ("WEBOID_WEB_SECRET", "hush", "[web] secret"),
         ("WEBOID_PEOPLE_PROVIDER", "hush", "[people] provider"),
         ("WEBOID_PEOPLE_API", "hush", "[people] api"),

@@ -28,8 +28,9 @@ from weboid.store.embedded.folder import Folder
 from weboid.store.upkeep.last_backup import record_backup_failure, record_last_backup
 
 BESIDE: Final = (
-    "Not in it, keep them beside: weboid.toml, and the secrets: WEBOID_WEB_SECRET, WEBOID_WEB_TOKENS, the OAuth "
-    "client, the keys for archives, the credentials of replicas and databases."
+    "Not in it, keep them beside: weboid.toml, and the secrets: WEBOID_WEB_SECRET, WEBOID_WEB_TOKENS, "
+    "WEBOID_WEB_CRAWLERS, WEBOID_WEB_FEEDERS, the OAuth client, the keys for archives, the credentials of replicas and "
+    "databases."
 )
 
 

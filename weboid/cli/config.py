@@ -87,6 +87,7 @@ def _faults_of_parts(config: Config) -> Iterator[str]:
         lambda: StopList(config.crawl.stop, config.crawl.stop_file),
         lambda: clients_of(web.tokens),
         lambda: clients_of(web.crawlers, "crawlers"),
+        lambda: clients_of(web.feeders, "feeders"),
         lambda: require_secret(web.secret),
         lambda: Provider(people, None, "", ""),
         lambda: api_of(people),
