@@ -1,5 +1,7 @@
 """Fingerprints: similar texts have similar ones, and stored ones stay comparable (C-11)."""
 
+from hashlib import blake2b
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,6 +51,14 @@ def test_every_text_has_64_bits_or_none(text: str) -> None:
 def test_a_fingerprint_depends_on_the_words_alone(row: list[str]) -> None:
     assert fingerprint(row) == fingerprint(list(row))
     assert len(words(" ".join(row * 100))) <= MAX_WORDS
+
+
+@given(st.lists(st.text("abcö", min_size=1, max_size=3), min_size=3, max_size=60))
+def test_each_bit_is_that_of_most_shingles(row: list[str]) -> None:
+    shingles = {" ".join(three) for three in zip(row, row[1:], row[2:], strict=False)}
+    hashes = [int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little") for text in shingles]
+    expected = sum(1 << bit for bit in range(64) if 2 * sum(each >> bit & 1 for each in hashes) > len(hashes))
+    assert fingerprint(row) == expected
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))

@@ -5,7 +5,6 @@ so the words, the shingles and the hash never change without a new `VERSION`.
 """
 
 import re
-from collections import Counter
 from hashlib import blake2b
 from typing import Final
 
@@ -20,7 +19,8 @@ _MAX_CHARS: Final = 12 * MAX_WORDS
 _SPACELESS: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 # Digits are left out: dates, counters and prices differ each time the same document is fetched.
 _WORD: Final = re.compile(rf"[{_SPACELESS}]|[^\W\d_{_SPACELESS}]+")
-_WITH_BIT: Final = tuple(tuple(value for value in range(256) if value >> bit & 1) for bit in range(8))
+_BIT: Final = tuple(bytes(value >> bit & 1 for value in range(256)) for bit in range(8))
+"""For each bit of a byte, the table that translates a byte to this bit of it."""
 
 
 def words(text: str) -> list[str]:
@@ -37,10 +37,10 @@ def fingerprint(words: list[str]) -> int | None:
     half = len(shingles) / 2
     bits = 0
     for place in range(8):
-        # Counting bytes first and then bits takes a fiftieth of the time of 64 sums over all shingles.
-        count = Counter(digests[place::8])
-        for bit in range(8):
-            if sum(map(count.__getitem__, _WITH_BIT[bit])) > half:
+        # Two calls of C for each bit: 64 sums over all shingles in Python take five times as long.
+        column = digests[place::8]
+        for bit, table in enumerate(_BIT):
+            if column.translate(table).count(1) > half:
                 bits |= 1 << (8 * place + bit)
     return bits
 
