@@ -3,10 +3,12 @@
 import gzip
 import json
 import os
+import sqlite3
 import sys
 from asyncio import create_subprocess_exec
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 
 import aiohttp
@@ -28,8 +30,20 @@ real = pytest.mark.long
 _PASSWORD = "harbourlighthousebotpassword7777"
 """As long as MediaWiki wants those that are not made up by itself."""
 _NAME = "Gadgeteer"
-_OWN_GRANTS = "basic,editpage,createeditmovepage,editmycssjs"
-_GRANTS = f"{_OWN_GRANTS},editinterface,editsiteconfig"
+_GRANT_NAMES = {
+    "createeditmovepage": "Create, edit, and move pages",
+    "editmycssjs": "Edit your user CSS/JSON/JavaScript",
+    "editsiteconfig": "Edit sitewide and user CSS/JS",
+}
+_GRANTS = ("createeditmovepage", "editsiteconfig")
+_OWN_GRANTS = ("createeditmovepage", "editmycssjs")
+"""What gadget/README.md names, without the basic rights, which Special:BotPasswords always grants."""
+_TOO_FEW = {
+    "changing": ("editsiteconfig", "editinterface", "editpage"),
+    "interface": ("createeditmovepage", "editinterface"),
+    "creating": ("createeditmovepage",),
+    "ownpages": ("editmycssjs", "editpage"),
+}
 _LIMIT_KIB = 18
 _PAGES = built_gadget(asset("gadget"), asset("i18n"))
 _ALL = len(_PAGES.pages) + len(_PAGES.descriptions) + 1
@@ -63,18 +77,38 @@ async def weboid_gadget(wiki: MediaWiki | str, *options: str, user: str, passwor
     return Ran(process.returncode, out.decode(), err.decode())
 
 
+def add_accounts(wiki: MediaWiki) -> None:
+    wiki.run("createAndPromote", "--custom-groups=interface-admin", _NAME, _PASSWORD)
+    for name, grants in {"gadget": _GRANTS, "own": _OWN_GRANTS, **_TOO_FEW}.items():
+        wiki.run("createBotPassword", f"--appid={name}", f"--grants={','.join(('basic', *grants))}", _NAME, _PASSWORD)
+
+
+def saved_pages(wiki: MediaWiki) -> list[str]:
+    """The pages of the gadget that the wiki has, by the end of their title."""
+    with closing(sqlite3.connect(wiki.database)) as connection:
+        rows = connection.execute("SELECT page_title FROM page WHERE page_title LIKE '%eboid%' ORDER BY 1").fetchall()
+    return [str(title) for (title,) in rows]
+
+
 @pytest.fixture(scope="module")
 def wiki() -> Iterator[MediaWiki]:
-    """A wiki with an interface administrator who has two bot passwords, one of which may change her own pages only."""
+    """A wiki with an interface administrator who has bot passwords for its gadgets, for her own pages, and for less."""
     try:
         with make_mediawiki() as made:
-            made.run("createAndPromote", "--custom-groups=interface-admin", _NAME, _PASSWORD)
-            made.run("createBotPassword", "--appid=gadget", f"--grants={_GRANTS}", _NAME, _PASSWORD)
-            made.run("createBotPassword", "--appid=own", f"--grants={_OWN_GRANTS}", _NAME, _PASSWORD)
+            add_accounts(made)
             made.start()
             yield made
     except LookupError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def bare_wiki(wiki: MediaWiki) -> Iterator[MediaWiki]:
+    """Another wiki with the same accounts, in which nothing is saved."""
+    with make_mediawiki() as made:
+        add_accounts(made)
+        made.start()
+        yield made
 
 
 @pytest.fixture
@@ -156,7 +190,8 @@ async def test_without_rights_on_the_interface_it_becomes_a_script_of_ones_own(
     user = f"{_NAME}@own"
     refused = await weboid_gadget(wiki, user=user)
     assert refused.status == 2
-    assert "lacks editinterface, editsitecss, editsitejs, editsitejson" in refused.err
+    assert "it lacks editinterface" in refused.err
+    assert "--user installs the gadget for this account alone" in refused.err
     done = await weboid_gadget(wiki, "--user", user=user)
     assert (done.status, done.out.splitlines()[0]) == (0, f"created User:{_NAME}/weboid.js")
     assert await raw(client, wiki, f"User:{_NAME}/weboid.js") == _PAGES.user_script.rstrip()
@@ -198,12 +233,74 @@ async def test_an_account_that_cannot_be_used_is_said(wiki: MediaWiki, user: str
 
 
 @real
-async def test_a_protected_page_is_named(wiki: MediaWiki) -> None:
-    title = "MediaWiki:Gadget-weboid-config.json"
-    wiki.save(title, "{}")
-    wiki.run("protect", "--user", ADMIN, title)
-    ran = await weboid_gadget(wiki, user=f"{_NAME}@gadget")
-    assert (ran.status, f"{title} was not saved: it is protected" in ran.err) == (2, True)
+@pytest.mark.parametrize("options", [["--dry-run"], []])
+@pytest.mark.parametrize(
+    ("name", "place", "lacking", "grants"),
+    [
+        ("changing", [], "createpage", '"Create, edit, and move pages"'),
+        ("interface", [], "editsitecss, editsitejs", '"Edit sitewide and user CSS/JS"'),
+        (
+            "creating",
+            [],
+            "editinterface, editsitecss, editsitejs, editsitejson",
+            '"Edit sitewide and user CSS/JS"',
+        ),
+        ("ownpages", ["--user"], "createpage", '"Create, edit, and move pages"'),
+        ("creating", ["--user"], "editmyuserjs", '"Edit your user CSS/JSON/JavaScript"'),
+    ],
+)
+async def test_grants_that_do_not_suffice_are_said_before_anything_is_saved(
+    bare_wiki: MediaWiki, name: str, place: list[str], lacking: str, grants: str, options: list[str]
+) -> None:
+    ran = await weboid_gadget(bare_wiki, *place, *options, user=f"{_NAME}@{name}")
+    assert ran.status == 2
+    assert f"it lacks {lacking}; the bot password needs the grants {grants} (Special:BotPasswords)" in ran.err
+    assert "nothing was saved" in ran.err
+    assert all(line.startswith("cannot create ") for line in ran.out.splitlines())
+    assert saved_pages(bare_wiki) == []
+
+
+@real
+@pytest.mark.parametrize(
+    ("name", "place", "first"),
+    [("gadget", [], "MediaWiki:Gadget-weboid-messages.json"), ("own", ["--user"], f"User:{_NAME}/weboid.js")],
+)
+async def test_the_grants_that_the_readme_names_suffice(
+    bare_wiki: MediaWiki, name: str, place: list[str], first: str
+) -> None:
+    """On a wiki that has none of the pages: to create a page takes more than to change one."""
+    dry = await weboid_gadget(bare_wiki, *place, "--dry-run", user=f"{_NAME}@{name}")
+    assert (dry.status, dry.err, dry.out.splitlines()[0]) == (0, "", f"would create {first}")
+    readme = " ".join((asset("gadget") / "README.md").read_text(encoding="utf-8").split())
+    for grant in {"gadget": _GRANTS, "own": _OWN_GRANTS}[name]:
+        assert f"*{_GRANT_NAMES[grant]}*" in readme
+
+
+@real
+async def test_the_wikis_own_test_of_a_page_counts_and_not_a_list_of_rights(wiki: MediaWiki) -> None:
+    """Who may change the scripts of all accounts may change their own, without the right for just that."""
+    assert (await weboid_gadget(wiki, "--user", "--dry-run", user=f"{_NAME}@gadget")).status == 0
+
+
+@real
+@pytest.mark.parametrize("options", [["--dry-run"], []])
+async def test_a_page_that_is_protected_is_said_before_anything_is_saved(
+    bare_wiki: MediaWiki, options: list[str]
+) -> None:
+    protected, transcluded = "MediaWiki:Gadget-weboid-config.json", "MediaWiki:Gadget-weboid.css"
+    if not saved_pages(bare_wiki):
+        bare_wiki.save(protected, "{}")
+        bare_wiki.run("protect", "--user", ADMIN, protected)
+        bare_wiki.save("Project:Kept", f"{{{{{transcluded}}}}}")
+        bare_wiki.run("protect", "--user", ADMIN, "--cascade", "Project:Kept")
+    ran = await weboid_gadget(bare_wiki, *options, user=f"{_NAME}@gadget")
+    assert ran.status == 2
+    config, styles = sorted(ran.out.splitlines())
+    assert (config.startswith(f"cannot change {protected}: "), "(protectedpage)" in config) == (True, True)
+    assert (styles.startswith(f"cannot create {transcluded}: "), "(cascadeprotected)" in styles) == (True, True)
+    assert "may not save 2 of" in ran.err
+    assert 'it lacks editprotected; the bot password needs the grants "Edit protected pages"' in ran.err
+    assert saved_pages(bare_wiki) == ["Gadget-weboid-config.json"]
 
 
 async def test_a_wiki_that_cannot_be_reached_is_named() -> None:
@@ -250,10 +347,10 @@ _WHO = {"meta": "userinfo|siteinfo|tokens", "uiprop": "rights", "siprop": "gener
 _RIGHTS = ["editinterface", "editsitejs", "editsitecss", "editsitejson"]
 
 
-def signed_in(extensions: list[str]) -> list[Exchange]:
+def signed_in(extensions: list[str], name: str = "A") -> list[Exchange]:
     """What a wiki with these extensions answers to somebody who signs in."""
     who = {
-        "userinfo": {"name": "A", "rights": _RIGHTS},
+        "userinfo": {"name": name, "rights": _RIGHTS},
         "tokens": {"csrftoken": "c"},
         "general": {"lang": "en"},
         "extensions": [{"name": name} for name in extensions],
@@ -277,6 +374,76 @@ async def try_to_deploy(api: ActionApi) -> None:
 
 async def test_a_wiki_without_the_extension_is_told_from_others(client: aiohttp.ClientSession) -> None:
     assert "has no extension Gadgets" in await refusal_of(client, *signed_in(["Cite"]))
+
+
+def asked_pages(**answered: object) -> list[Exchange]:
+    """What a wiki answers that says the same of each page of the gadget, of which it has none."""
+    titles = [*_PAGES.pages, *_PAGES.descriptions, "MediaWiki:Gadgets-definition"]
+    question = {
+        "prop": "info|revisions",
+        "rvprop": "ids|content",
+        "rvslots": "main",
+        "inprop": "protection",
+        "intestactions": "edit|create",
+        "intestactionsdetail": "full",
+    }
+    return [
+        exchange(
+            {"titles": "|".join(some), **question},
+            {"query": {"pages": [{"title": title, "missing": True, "protection": [], **answered} for title in some]}},
+        )
+        for some in (titles[at : at + 50] for at in range(0, len(titles), 50))
+    ]
+
+
+_LONG = {"code": "c" * 1_000, "text": "\x1b[2J\n\u202e" + "why " * 500}
+
+
+@pytest.mark.parametrize(
+    ("answered", "why"),
+    [
+        ({"actions": {"edit": [_LONG] * 20, "create": []}}, "<U+001B>[2J <U+202E>why why"),
+        ({"actions": {"edit": [{"code": f"c{n}"} for n in range(100)], "create": []}}, ": c0; c1; c2; c3; c4\n"),
+        ({"actions": {"edit": False, "create": True}}, ": the wiki does not say why\n"),
+        ({"actions": {"edit": True, "create": [{"code": "cantcreate", "text": ""}]}}, ": cantcreate\n"),
+        (
+            {
+                "actions": {"edit": [{"code": "protectedpage"}], "create": []},
+                "protection": [{"type": "edit", "level": f"\x1b{level}" * 100} for level in range(50)],
+            },
+            ": protectedpage\n",
+        ),
+    ],
+)
+async def test_what_a_wiki_says_of_a_page_is_shown_short_and_escaped(answered: dict[str, object], why: str) -> None:
+    login = exchange({**_LOGIN, "lgpassword": _PASSWORD}, {"login": {"result": "Success"}})
+    first, _, who = signed_in(["Gadgets"], name="A\x1b" * 10_000)
+    async with open_wiki_replay([first, login, who, *asked_pages(**answered)]) as replay:
+        ran = await weboid_gadget(replay.url, user="A@b")
+        assert [question.get("action") for question in replay.asked].count("edit") == 0
+    assert (ran.status, ran.out.count("cannot create MediaWiki:")) == (2, _ALL)
+    assert why in ran.out
+    assert ran.out.replace("\n", "").isprintable()
+    assert max(map(len, ran.out.splitlines())) < 600
+    assert f"may not save {_ALL} of {_ALL} pages: it lacks " in ran.err
+    assert (len(ran.err) < 10_000, ran.err.count("\n"), "\x1b" in ran.err) == (True, 1, False)
+
+
+@pytest.mark.parametrize(
+    "answered",
+    [
+        {},
+        {"actions": []},
+        {"actions": {"edit": "no", "create": []}},
+        {"actions": {"edit": [7], "create": []}},
+        {"actions": {"edit": [], "create": []}, "protection": {"type": "edit"}},
+        {"actions": {"edit": [], "create": []}, "title": "MediaWiki:Other"},
+    ],
+)
+async def test_nothing_is_saved_where_a_wiki_does_not_say_of_a_page_whether_it_may_be(
+    client: aiohttp.ClientSession, answered: dict[str, object]
+) -> None:
+    assert "as no MediaWiki does" in await refusal_of(client, *signed_in(["Gadgets"]), *asked_pages(**answered))
 
 
 @pytest.mark.parametrize("body", [{"query": {}}, {"query": {"tokens": []}}, {"query": None}, {}])

@@ -56,7 +56,9 @@ _USER_SCRIPT_FILE: Final = f"{NAME}.user.js"
 @click.option(
     "--default", "is_default", is_flag=True, help="With --deploy: on for everybody who does not switch it off."
 )
-@click.option("--dry-run", "is_dry", is_flag=True, help="With --deploy: save nothing, say what would be saved.")
+@click.option(
+    "--dry-run", "is_dry", is_flag=True, help="With --deploy: save nothing, say what would be saved, or cannot be."
+)
 @click.pass_obj
 def command(
     config: Config,
@@ -124,10 +126,14 @@ async def _deploy(
 
 
 async def _show(edits: AsyncIterator[PageEdit], is_dry: bool) -> int:
-    """Prints each edit as it is made; returns how many there were."""
+    """Prints each edit as it is made, or why it cannot be; returns how many there were."""
     count = 0
     async for edit in edits:
         count += 1
+        if edit.refusals:
+            action = "create" if edit.is_new else "change"
+            click.echo(f"cannot {action} {plain(edit.title)}: {plain('; '.join(edit.refusals))}")
+            continue
         done = ("would create" if is_dry else "created") if edit.is_new else ("would change" if is_dry else "changed")
         click.echo(f"{done} {plain(edit.title)}")
     return count

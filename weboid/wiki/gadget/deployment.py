@@ -1,6 +1,6 @@
 """Saving the gadget on a wiki by its Action API, signed in with a bot password (G-1).
 
-One law: only what differs is saved, and nothing is when a right is missing; an interrupted deployment is repeated.
+One law: only what differs is saved, and nothing if one page of it cannot be; an interrupted deployment is repeated.
 """
 
 import json
@@ -8,18 +8,21 @@ import re
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from weboid.errors import ConfigError, SourceError
 from weboid.wiki.action import ActionApi, ApiRefusal
+from weboid.wiki.gadget import permissions
 from weboid.wiki.gadget.build import NAME, BuiltGadget
 
 DEFINITIONS: Final = "MediaWiki:Gadgets-definition"
 
 _TITLES_A_QUERY: Final = 50
-_SITE_RIGHTS: Final = {".js": "editsitejs", ".css": "editsitecss", ".json": "editsitejson"}
-_OWN_SCRIPT_RIGHT: Final = "editmyuserjs"
+_MOST_NAME: Final = 255
+"""Characters of an account's name and of a language's code that are kept; MediaWiki's are no longer."""
+_MOST_NAMED: Final = 12
+"""Rights that are named in an error, at most: levels of protection are the wiki's words."""
 _OURS: Final = ("ResourceLoader", "package", "dependencies")
 """Options of the definition that belong to the code; a wiki may decide on all others."""
 _DEFINED: Final = re.compile(rf"^\*+ *{NAME} *\[(?P<options>[^\]\n]*)\].*$", re.MULTILINE)
@@ -42,18 +45,22 @@ class BotPassword:
 
 @dataclass(frozen=True, slots=True)
 class PageEdit:
-    """An edit that was made, or would be: the full title of the page, and whether it is new."""
+    """An edit that was made, or would be: the full title of the page, whether it is new, and why it cannot be made."""
 
     title: str
     is_new: bool
+    refusals: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """A page as it is: empty, with revision 0, where there is none."""
+    """A page as it is: empty, with revision 0, where there is none; why it cannot be saved, and what protection demands
+    of who saves it."""
 
-    text: str = ""
-    revision: int = 0
+    text: str
+    revision: int
+    refusals: tuple[str, ...]
+    protection: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +75,23 @@ class WikiAccount:
     has_gadgets: bool
 
     async def fetch_pages(self, titles: list[str]) -> dict[str, _Page]:
-        """The newest revisions of these pages; raises SourceError."""
-        found = dict.fromkeys(titles, _Page())
+        """The newest revisions of these pages, and whether they can be saved; raises SourceError."""
+        found: dict[str, _Page] = {}
         for start in range(0, len(titles), _TITLES_A_QUERY):
             question = {
-                "prop": "revisions",
+                "prop": "info|revisions",
                 "titles": "|".join(titles[start : start + _TITLES_A_QUERY]),
                 "rvprop": "ids|content",
                 "rvslots": "main",
+                **permissions.QUESTION,
             }
             answer = await self.api.fetch_answer(question)
             with _well_formed(self.api):
                 asked = {entry["to"]: entry["from"] for entry in answer["query"].get("normalized", ())}
                 for page in answer["query"]["pages"]:
-                    if revisions := page.get("revisions"):
-                        title = asked.get(page["title"], page["title"])
-                        found[title] = _Page(str(revisions[0]["slots"]["main"]["content"]), int(revisions[0]["revid"]))
-        return found
+                    found[asked.get(page["title"], page["title"])] = _page_of(page)
+        with _well_formed(self.api):
+            return {title: found[title] for title in titles}
 
     async def send_page(self, title: str, text: str, before: _Page, summary: str) -> None:
         """Saves a page unless somebody else has meanwhile; raises SourceError that says why it cannot be."""
@@ -129,10 +136,10 @@ async def sign_in(api: ActionApi, password: BotPassword) -> WikiAccount:
         query = answer["query"]
         return WikiAccount(
             api,
-            str(query["userinfo"]["name"]),
+            str(query["userinfo"]["name"])[:_MOST_NAME],
             frozenset(map(str, query["userinfo"]["rights"])),
             str(query["tokens"]["csrftoken"]),
-            str(query["general"]["lang"]),
+            str(query["general"]["lang"])[:_MOST_NAME],
             any(extension.get("name") == "Gadgets" for extension in query["extensions"]),
         )
 
@@ -143,17 +150,10 @@ async def deploy_gadget(
     """Saves the pages that differ, the definition last, and yields each; with `is_dry` nothing is saved.
 
     Descriptions that are there stay, since a wiki may word them. `is_default` switches the gadget on for all readers.
-    Raises SourceError, at once where a right is missing.
+    Raises SourceError. If any page cannot be saved, those are yielded with the reasons, and nothing is saved.
     """
     if not account.has_gadgets:
         raise SourceError(f"{account.api.url} has no extension Gadgets; --user installs the gadget as a user script")
-    wanted = {"editinterface", *(right for end, right in _SITE_RIGHTS.items() if _has(gadget.pages, end))}
-    if missing := sorted(wanted - account.rights):
-        raise SourceError(
-            f"{account.name} lacks {', '.join(missing)}: only interface administrators install gadgets, and the bot "
-            "password needs the grants for the MediaWiki namespace and for sitewide CSS, JSON and JavaScript; "
-            "--user installs it for this account alone"
-        )
     before = await account.fetch_pages([*gadget.pages, *gadget.descriptions, DEFINITIONS])
     described = {title: text for title, text in gadget.descriptions.items() if not before[title].revision}
     definitions = merged_definitions(before[DEFINITIONS].text, gadget.definition, is_default=is_default)
@@ -165,9 +165,7 @@ async def deploy_gadget(
 async def deploy_user_script(
     account: WikiAccount, gadget: BuiltGadget, summary: str, *, is_dry: bool = False
 ) -> AsyncIterator[PageEdit]:
-    """Saves the user script beside the account's own, if it differs, and yields it; with `is_dry` nothing is saved."""
-    if _OWN_SCRIPT_RIGHT not in account.rights:
-        raise SourceError(f"{account.name} lacks {_OWN_SCRIPT_RIGHT}: the bot password needs the grant for own scripts")
+    """Saves the user script next to the account's own, if it differs, and yields it; otherwise as `deploy_gadget`."""
     pages = {f"User:{account.name}/{NAME}.js": gadget.user_script}
     async for edit in _send_changed(account, pages, await account.fetch_pages([*pages]), summary, is_dry):
         yield edit
@@ -197,11 +195,49 @@ def merged_definitions(text: str, line: str, *, is_default: bool = False) -> str
 async def _send_changed(
     account: WikiAccount, pages: Mapping[str, str], before: Mapping[str, _Page], summary: str, is_dry: bool
 ) -> AsyncIterator[PageEdit]:
-    for title, text in pages.items():
-        if not _is_same(title, before[title].text, text):
-            if not is_dry:
-                await account.send_page(title, text, before[title], summary)
-            yield PageEdit(title, is_new=not before[title].revision)
+    changed = {title: text for title, text in pages.items() if not _is_same(title, before[title].text, text)}
+    refused = [title for title in changed if before[title].refusals]
+    for title in refused:
+        yield PageEdit(title, not before[title].revision, before[title].refusals)
+    if refused:
+        raise SourceError(_advice(account, {title: before[title] for title in refused}, len(changed)))
+    for title, text in changed.items():
+        if not is_dry:
+            await account.send_page(title, text, before[title], summary)
+        yield PageEdit(title, is_new=not before[title].revision)
+
+
+def _advice(account: WikiAccount, refused: Mapping[str, _Page], changed: int) -> str:
+    """What the account lacks to save the pages that the wiki refuses, of so many that are to be changed."""
+    said = f"nothing was saved, as {account.name} may not save {len(refused)} of {changed} pages"
+    wanted = {
+        right
+        for title, page in refused.items()
+        for right in permissions.rights_for(title, is_new=not page.revision) | page.protection
+    }
+    lacking = sorted(wanted - account.rights)
+    if not lacking:
+        return f"{said}: see to what the wiki says of them, and run this again"
+    grants = " and ".join(f'"{grant}"' for grant in permissions.grants_with(lacking))
+    needed = f"the bot password needs the grants {grants} (Special:BotPasswords), and the account" if grants else "it"
+    hint = (
+        ", as interface administrators do; --user installs the gadget for this account alone"
+        if "editinterface" in wanted
+        else ""
+    )
+    return f"{said}: it lacks {', '.join(lacking[:_MOST_NAMED])}; {needed} must have these rights in the wiki{hint}"
+
+
+def _page_of(told: Mapping[str, Any]) -> _Page:
+    text, revision = "", 0
+    if revisions := told.get("revisions"):
+        text, revision = str(revisions[0]["slots"]["main"]["content"]), int(revisions[0]["revid"])
+    return _Page(
+        text,
+        revision,
+        permissions.refusals_of(told, is_new=not revision),
+        permissions.protection_rights(told),
+    )
 
 
 @contextmanager
@@ -221,10 +257,6 @@ def _is_same(title: str, before: str, after: str) -> bool:
         except (ValueError, RecursionError):
             return False
     return before.rstrip() == after.rstrip()
-
-
-def _has(pages: Mapping[str, str], end: str) -> bool:
-    return any(title.endswith(end) for title in pages)
 
 
 def _options(text: str) -> list[str]:
