@@ -28,6 +28,10 @@ class SourceError(WeboidError):
     """A wiki (its API, replica or dump) does not return what was requested."""
 
 
+class NotContacted(SourceError):
+    """A wiki at an address that this installation must not contact; only its operator can change that."""
+
+
 class TooManyLinks(SourceError):
     """The pages that were requested have more links than the caller wants to read at once."""
 

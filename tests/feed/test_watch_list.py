@@ -193,7 +193,7 @@ async def test_an_address_is_read_through_the_guard_without_redirects() -> None:
                     with pytest.raises(SourceError, match=said):
                         await fetch_address(client, base + path, "test")
             async with open_client(replace(settings, permit=())) as client:
-                with pytest.raises(SourceError, match="cannot be read"):
+                with pytest.raises(SourceError, match="is in a private network"):
                     await fetch_address(client, f"{base}/fine", "test")
     finally:
         await runner.cleanup()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weboid.net.guard import BAD_PORTS, BadPort, Guard, NotPublic, embedded
+from weboid.net.guard import BAD_PORTS, BadPort, Guard, NotPublic, embedded, refusal_in
 
 REFUSED = """
 0.0.0.0 0.1.2.3 10.0.0.1 10.255.255.255 100.64.0.1 100.100.100.200 100.127.255.255 127.0.0.1 127.255.255.254
@@ -120,3 +120,31 @@ def test_an_address_inside_another_is_never_allowed_more_than_by_itself(address:
     for disguise in map(IPv6Address, disguises):
         assert embedded(disguise) == address
         assert not Guard().allows(disguise) or Guard().allows(address)
+
+
+@pytest.mark.parametrize(
+    ("deny", "host", "port", "said"),
+    [
+        ([], "10.1.2.3", 443, '[net] permit = ["10.1.2.3"]'),
+        ([], "fd00::7", 443, '[net] permit = ["fd00::7"]'),
+        ([], "fe80::1%lo", 443, '[net] permit = ["fe80::1"]'),
+        ([], "::ffff:10.1.2.3", 443, '[net] permit = ["::ffff:10.1.2.3"]'),
+        (["10.0.0.0/8"], "10.1.2.3", 443, "[net] deny has it"),
+        (["10.0.0.0/8"], "::ffff:10.1.2.3", 443, "[net] deny has it"),
+        (["198.41.0.0/24"], "198.41.0.4", 443, "[net] deny has it"),
+        ([], "10.1.2.3", 22, "has a port at which no wiki is contacted"),
+    ],
+)
+def test_what_is_refused_says_what_its_operator_can_do(deny: list[str], host: str, port: int, said: str) -> None:
+    guard = Guard(deny=tuple(map(ip_network, deny)))
+    with pytest.raises(NotPublic) as refused:
+        guard.require(host, port)
+    assert said in refusal_in(refused.value)
+    if "permit" in said:
+        Guard(permit=tuple(map(ip_network, refused.value.addresses))).require(host, port)
+
+
+def test_other_failures_are_no_refusals() -> None:
+    assert [refusal_in(error) for error in (ConnectionRefusedError(), TimeoutError(), ValueError("10.1.2.3"))] == [
+        ""
+    ] * 3

@@ -1,5 +1,6 @@
 """``weboid config``: the configuration as a sample, as it holds now, or what is wrong with it."""
 
+import logging
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,11 +10,14 @@ import click
 
 from weboid.checking.stop_list import StopList
 from weboid.cli.crawl import words_of
+from weboid.cli.processes.process import run_async
+from weboid.cli.terminal.arguments import named_wiki
 from weboid.cli.terminal.escape import plain
 from weboid.cli.terminal.logs import complain
 from weboid.cli.watched import titled_page
 from weboid.config import Config, ConfigReading, effective_lines, read_config, sample
 from weboid.errors import ConfigError, StoreError
+from weboid.net.outbound import find_unreachable
 from weboid.store.db.address import read_address
 from weboid.web.http.tokens import clients_of
 from weboid.web.identity.member import api_of
@@ -21,6 +25,10 @@ from weboid.web.identity.oauth import Provider
 from weboid.web.identity.session import require_secret
 from weboid.wiki.criteria import read_criteria
 
+_LOOK_S: Final = 5.0
+"""So long name servers are waited for."""
+_MOST_NAMED: Final = 5
+"""Names that nobody knows, in one line."""
 _WRONG: Final = 2
 """The exit status where something is wrong, as of any command that cannot use its configuration."""
 
@@ -33,6 +41,8 @@ def command(ctx: click.Context, effective: bool, check: bool) -> None:
     """Prints a weboid.toml with every key, its default, its meaning and its variables.
 
     A start: weboid config >weboid.toml
+
+    --check sends nothing but queries to name servers: whether a configured wiki is in a private network.
     """
     if not (effective or check):
         click.echo(sample(), nl=False)
@@ -45,6 +55,8 @@ def command(ctx: click.Context, effective: bool, check: bool) -> None:
     faults = [*reading.faults]
     if reading.config:
         faults += [*_faults_of_criteria(reading), *_faults_of_watched(reading), *_faults_of_parts(reading.config)]
+    if reading.config and not faults and check:
+        faults += run_async(_faults_of_wikis(reading.config))
     for fault in faults:
         complain(fault)
     if faults:
@@ -97,6 +109,39 @@ def _faults_of_parts(config: Config) -> Iterator[str]:
             look()
         except (ConfigError, StoreError) as error:
             yield str(error)
+
+
+async def _faults_of_wikis(config: Config) -> list[str]:
+    """The wikis that are not contacted, since they are in a private network that is not permitted.
+
+    That no name server knows one is a warning, and that none answers is nothing: it may be so on this machine only.
+    """
+    urls = dict(_contacted(config))
+    found = await find_unreachable(config.net, urls.values(), _LOOK_S)
+    if found.unknown:
+        some = sorted(found.unknown)
+        more = f" and {len(some) - _MOST_NAMED} more" if len(some) > _MOST_NAMED else ""
+        names = ", ".join(some[:_MOST_NAMED])
+        complain(
+            f"no name server knows {names}{more}; /etc/hosts and search domains are not used: [net] dns names others",
+            logging.WARNING,
+        )
+    return [f"{place}: {url} {found.refused[url]}" for place, url in urls.items() if url in found.refused]
+
+
+def _contacted(config: Config) -> Iterator[tuple[str, str]]:
+    """The addresses of wikis that the parts request by the configuration, each with what names it there."""
+    for wiki in config.wikis:
+        yield f'[wiki."{wiki.name}"]', named_wiki(str(wiki.name), config).api
+    for farm in config.farms:
+        if farm.spam_wiki and any(wiki.name.farm == farm.name for wiki in config.wikis):
+            yield f"[farm.{farm.name}] spam_wiki", named_wiki(f"{farm.spam_wiki}@{farm.name}", config).api
+    if watched := config.feed.watched:
+        yield "[feed] watched", watched if "://" in watched else titled_page(config)[0].api
+    if config.people.client:
+        yield "[people] provider", config.people.provider
+        if config.people.api:
+            yield "[people] api", config.people.api
 
 
 def _summary(reading: ConfigReading) -> str:

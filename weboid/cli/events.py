@@ -158,17 +158,23 @@ async def reread_wikis(
     today: Callable[[], int],
     now: Callable[[], datetime],
     again: Again = at_once,
+    said: dict[str, str] | None = None,
 ) -> Intake:
     """Reads, in each of the wikis, the pages that were handed in and whose moment its source has passed.
 
-    If a wiki cannot be read, that is logged, and the pages stay pending.
+    If a wiki cannot be read, that is logged unless `said` has it from the last time, and the pages stay pending.
     """
+    said = {} if said is None else said
     total = Intake()
     for wiki, judged in followed.items():
+        what = f"pages of {wiki.name} wait to be read again"
         try:
             total += await again(partial(_reread, config, core, wiki, judged, day=today(), now=now()))
+            said.pop(what, None)
         except WeboidError as error:
-            log.warning("%s: pages wait to be read again: %s", wiki.name, error)
+            if said.get(what) != str(error):
+                said[what] = str(error)
+                log.warning("%s: %s", what, error)
     return total
 
 
@@ -217,6 +223,7 @@ async def _reread_on(
     now: Callable[[], datetime],
     again: Again,
 ) -> None:
+    said: dict[str, str] = {}
     while True:
-        await reread_wikis(config, core, followed, today=today, now=now, again=again)
+        await reread_wikis(config, core, followed, today=today, now=now, again=again, said=said)
         await asyncio.sleep(_REREAD_S)

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from weboid.central.feed.feed_core import FeedCore
 from weboid.cli.terminal.arguments import named_wiki
+from weboid.cli.terminal.console import complain_once
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WikiName, farm_named
 from weboid.errors import SourceError
@@ -25,9 +26,19 @@ _Fetch = Callable[[ActionApi], Awaitable[Refreshed]]
 
 
 async def refresh_lists(
-    config: Config, core: FeedCore, wikis: Sequence[WikiConfig], day: int, console: Console, again: Again = at_once
+    config: Config,
+    core: FeedCore,
+    wikis: Sequence[WikiConfig],
+    day: int,
+    console: Console,
+    again: Again = at_once,
+    said: dict[str, str] | None = None,
 ) -> None:
-    """Fetches the lists of these wikis and of their farms, unless that was done today, and classifies links again."""
+    """Fetches the lists of these wikis and of their farms, unless that was done today, and classifies links again.
+
+    A failure that `said` has from the last time is not said again.
+    """
+    said = {} if said is None else said
     # First of all: in a new store a farm is recorded with its first wiki, and its list refers to it.
     recorded = [(wiki, await again(partial(record_named, config, core, wiki))) for wiki in wikis]
     for farm in {wiki.name.farm: farm_named(wiki.name.farm, config.farms) for wiki in wikis}.values():
@@ -35,10 +46,11 @@ async def refresh_lists(
             keeper = WikiName(farm.spam_wiki, farm.name)
             if not await again(partial(core.lists.is_fresh, farm.code, FARM, day)):
                 fetch = partial(refresh_farm_spam, core, farm=farm, day=day, again=again)
-                await _refresh(config, keeper, fetch, console)
+                await _refresh(config, keeper, fetch, console, said)
     for wiki, stored in recorded:
         if not await again(partial(core.lists.is_fresh, stored.farm, stored.dbname, day)):
-            await _refresh(config, wiki.name, partial(refresh_spam, core, wiki=stored, day=day, again=again), console)
+            fetch = partial(refresh_spam, core, wiki=stored, day=day, again=again)
+            await _refresh(config, wiki.name, fetch, console, said)
 
 
 async def record_named(config: Config, core: FeedCore, wiki: WikiConfig) -> StoredWiki:
@@ -47,18 +59,20 @@ async def record_named(config: Config, core: FeedCore, wiki: WikiConfig) -> Stor
     return await core.wikis.record(named.farm, wiki.name, named.api)
 
 
-async def _refresh(config: Config, keeper: WikiName, fetch: _Fetch, console: Console) -> None:
+async def _refresh(config: Config, keeper: WikiName, fetch: _Fetch, console: Console, said: dict[str, str]) -> None:
+    what = f"spam list of {keeper}"
     try:
         async with open_client(config.net) as client:
             api = named_wiki(str(keeper), config).api
             done = await fetch(ActionApi(api, client, config.net.user_agent, ApiPatience()))
     except SourceError as error:
-        console.print(f"spam list of {keeper}: {error}", style="yellow", markup=False)
+        complain_once(console, said, what, error, style="yellow")
         return
+    said.pop(what, None)
     if done.changed:
         links = done.links
         console.print(
-            f"spam list of {keeper}: {done.lines} lines in force, {done.unusable} cannot be run; "
+            f"{what}: {done.lines} lines in force, {done.unusable} cannot be run; "
             f"{links.spam_new} links became spam, {links.spam_gone} are none any more",
             highlight=False,
         )

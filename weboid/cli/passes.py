@@ -17,7 +17,7 @@ from weboid.cli.processes.feeder import core_option, open_feeder
 from weboid.cli.processes.process import run_async
 from weboid.cli.processes.stopping import until
 from weboid.cli.terminal.arguments import how_to_watch, named_wiki, open_source
-from weboid.cli.terminal.console import PartConsole, bar
+from weboid.cli.terminal.console import PartConsole, bar, complain_once
 from weboid.cli.watched import with_watched
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WikiName
@@ -32,6 +32,9 @@ from weboid.wiki.criteria import Criteria, read_criteria
 
 _LOOK_S: Final = 300.0
 """The interval at which it is checked whether a pass over a wiki is due."""
+
+_MOST_NAMED: Final = 3
+"""Wikis that are named in what a part is doing, at most."""
 
 
 @click.command("pass", short_help="Goes through all pages of wikis, once or again and again.")
@@ -61,12 +64,13 @@ def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, core: str 
                 told = feeder.as_told(config)
                 await until(feeder.stopped, _once(told, feeder.core, wikis, today(), console, again))
             failed: set[WikiName] = set()
+            said: dict[str, str] = {}
 
             def read() -> Config:
                 return feeder.as_told(read_again())
 
             while repeat and not feeder.stopped.is_set():
-                await until(feeder.stopped, next_pass(read, feeder.core, wikis, today(), console, failed, again))
+                await until(feeder.stopped, next_pass(read, feeder.core, wikis, today(), console, failed, again, said))
 
     run_async(main())
 
@@ -86,28 +90,36 @@ async def next_pass(
     console: Console,
     failed: set[WikiName],
     again: Again = at_once,
+    said: dict[str, str] | None = None,
 ) -> None:
     """Runs the pass that is due first, with the configuration as it is now; or, if none is, pauses (P-7).
 
-    Wikis that have `failed` are tried again after the pause, so that they do not delay the others.
+    Wikis that have `failed` are tried again after the pause, so that they do not delay the others; what `said` has of
+    them from the last time is not said again.
     """
+    said = {} if said is None else said
     try:
         config = await again(partial(with_watched, read_again(), core, day))
         chosen = _chosen(config, wikis)
         for wiki in await again(partial(_due, config, core, chosen, day)):
             if wiki.name not in failed:
                 failed.add(wiki.name)
-                await feed_wikis(config, core, [wiki], day, console, again)
+                await feed_wikis(config, core, [wiki], day, console, again, said)
                 failed.remove(wiki.name)
                 return
-        await refresh_lists(config, core, chosen, day, console, again)
+        await refresh_lists(config, core, chosen, day, console, again, said)
         filters = SpamFilters(core.lists)
         followed = {wiki: await followed_wiki(config, core, wiki, filters, again) for wiki in chosen}
-        await reread_wikis(config, core, followed, today=lambda: day, now=moment_now, again=again)
+        await reread_wikis(config, core, followed, today=lambda: day, now=moment_now, again=again, said=said)
     except SourceError:
         return  # It was reported, and the next wiki is due.
     except WeboidError as error:
         console.print(f"{error}; trying again in {_LOOK_S / 60:.0f} minutes", style="red", markup=False)
+    if failed and isinstance(console, PartConsole):
+        # By name only: everybody can see it at /status.
+        names = sorted(map(str, failed))
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        console.tell(f"could not read {', '.join(names[:_MOST_NAMED])}{more}; tries again every {_LOOK_S / 60:.0f} min")
     await asyncio.sleep(_LOOK_S)
     failed.clear()
 
@@ -123,17 +135,28 @@ async def _due(config: Config, core: FeedCore, wikis: list[WikiConfig], day: int
 
 
 async def feed_wikis(
-    config: Config, core: FeedCore, wikis: list[WikiConfig], day: int, console: Console, again: Again = at_once
+    config: Config,
+    core: FeedCore,
+    wikis: list[WikiConfig],
+    day: int,
+    console: Console,
+    again: Again = at_once,
+    said: dict[str, str] | None = None,
 ) -> None:
-    """Runs one pass over each of the wikis. A failure is reported and does not stop the others; the last is raised."""
-    await refresh_lists(config, core, wikis, day, console, again)
+    """Runs one pass over each of the wikis. A failure is reported and does not stop the others; the last is raised.
+
+    `said` as in `next_pass`.
+    """
+    said = {} if said is None else said
+    await refresh_lists(config, core, wikis, day, console, again, said)
     failed: WeboidError | None = None
     for wiki in wikis:
         try:
             done = await _pass_over(config, core, wiki, day, console, again)
+            said.pop(str(wiki.name), None)
             console.print(told(wiki.name, done), highlight=False)
         except WeboidError as error:
-            console.print(f"{wiki.name}: {error}", style="red", markup=False)
+            complain_once(console, said, str(wiki.name), error)
             failed = error
     if failed:
         raise failed

@@ -42,7 +42,9 @@ class NetConfig:
     deny: tuple[Network, ...] = ()
     """Networks that are never contacted; this overrides `permit`."""
     permit: tuple[Network, ...] = ()
-    """Networks that may be contacted in addition to the public ones."""
+    """Addresses or networks that may be contacted in addition to the public ones, such as ``10.20.0.7``, the address of
+    a wiki in a private network. It holds for links as well: who edits a page can let Weboid request all that is
+    permitted."""
     ca: Path | None = None
     """A file of authorities trusted in addition to the system's."""
     connections: int = 1000

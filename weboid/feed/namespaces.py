@@ -3,7 +3,7 @@
 import logging
 
 from weboid.central.feed.feed_core import FeedCore
-from weboid.errors import SourceError
+from weboid.errors import NotContacted, SourceError
 from weboid.store.pages.wiki import StoredWiki
 from weboid.wiki.source import WikiSource
 
@@ -11,12 +11,15 @@ log = logging.getLogger(__name__)
 
 
 async def refresh_namespaces(core: FeedCore, source: WikiSource, wiki: StoredWiki) -> None:
-    """Records the names as they are now; if the wiki does not tell them, those that are known stay. Raises StoreError.
+    """Records the names as they are now; if the wiki does not tell them, those that are known stay. Raises StoreError,
+    and NotContacted, as no page can be read then.
 
     Pages can be read without: a wiki that keeps its names to itself is no reason not to.
     """
     try:
         names = await source.find_namespaces()
+    except NotContacted:
+        raise
     except SourceError as error:
         log.warning("how %s names its namespaces could not be read: %s", wiki.dbname, error)
         return

@@ -19,8 +19,9 @@ import aiohttp
 import sseclient
 
 from weboid.core.observe.retry_after import retry_after_s
-from weboid.errors import SourceError
+from weboid.errors import NotContacted, SourceError
 from weboid.mechanism.pauses import GrowingPause
+from weboid.net.guard import refusal_in
 
 log = logging.getLogger(__name__)
 
@@ -185,6 +186,8 @@ class EventStream:
         except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
             raise SourceError(f"{self._url} is no URL; correct the address of the event streams") from error
         except (aiohttp.ClientError, OSError) as error:
+            if refusal := refusal_in(error):
+                raise NotContacted(f"{self._url} {refusal}") from error
             raise _Failed(str(error) or type(error).__name__) from error
 
     def _check(self, response: aiohttp.ClientResponse) -> None:

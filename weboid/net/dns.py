@@ -91,7 +91,7 @@ class _Known(NamedTuple):
     end: float
     addresses: tuple[str, ...] = ()
     code: int = ares.ARES_ENODATA
-    is_private: bool = False
+    refusal: NotPublic | None = None
     """It has addresses, but none that is allowed."""
     is_whole: bool = True
 
@@ -99,8 +99,8 @@ class _Known(NamedTuple):
         """The addresses; raises LookupFailed or NotPublic if there are none."""
         if self.addresses:
             return self.addresses
-        if self.is_private:
-            raise NotPublic
+        if self.refusal:
+            raise NotPublic(addresses=self.refusal.addresses)  # a new one: each raised error has a trace of its own
         raise LookupFailed(self.code)
 
 
@@ -273,7 +273,8 @@ class Resolver(AbstractResolver):
             ttl_s = min([ttl_s, *(record.ttl for record in answer.answer)])
         if addresses:
             allowed = tuple(each for each in addresses if self._guard.allows(address_of(each)))
-            return _Known(monotonic() + max(ttl_s, SHORTEST_TTL_S), allowed, is_private=not allowed)
+            refusal = None if allowed else self._guard.refusal(addresses)
+            return _Known(monotonic() + max(ttl_s, SHORTEST_TTL_S), allowed, refusal=refusal)
         if ares.ARES_ENOTFOUND in codes:
             return _Known(monotonic() + NO_NAME_TTL_S, code=ares.ARES_ENOTFOUND)
         if failures := [code for code in codes if code not in NO_NAME]:

@@ -5,7 +5,7 @@ a configured denial overrides every permission.
 """
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
@@ -22,11 +22,13 @@ _PARSED: Final = 4096
 class NotPublic(OSError):
     """An address that must not be contacted. An OSError, so that a connector tries the host's next address.
 
-    Its text is always the same: connectors join different texts into an error without a type.
+    Its text is always the same: connectors join different texts into an error without a type. `addresses` are those
+    that would be contacted if they were permitted.
     """
 
-    def __init__(self, text: str = "not a public address") -> None:
+    def __init__(self, text: str = "not a public address", *, addresses: Sequence[str] = ()) -> None:
         super().__init__(text)
+        self.addresses = tuple(addresses)
 
 
 class BadPort(NotPublic):
@@ -45,9 +47,9 @@ class Guard:
 
     def allows(self, address: Address) -> bool:
         """Whether an address may be contacted. An IPv4 address inside an IPv6 one is checked as well."""
-        inner = embedded(address)
-        if any(_within(each, self.deny) for each in (address, inner)):
+        if self._denies(address):
             return False
+        inner = embedded(address)
         actual = inner if inner is not None and _leads_to_inner(address) else address
         return _within(actual, self.permit) or _within(address, self.permit) or is_public(actual)
 
@@ -62,7 +64,28 @@ class Guard:
         except ValueError:
             raise NotPublic from None
         if not self.allows(address):
-            raise NotPublic
+            raise self.refusal([host])
+
+    def refusal(self, addresses: Iterable[str]) -> NotPublic:
+        """The error for addresses none of which is allowed; those that are denied could not be permitted."""
+        # Without the name of an interface (fe80::1%eth0), as a network is written.
+        return NotPublic(addresses=[each.partition("%")[0] for each in addresses if not self._denies(address_of(each))])
+
+    def _denies(self, address: Address) -> bool:
+        return any(_within(each, self.deny) for each in (address, embedded(address)))
+
+
+def refusal_in(error: BaseException) -> str:
+    """What an operator has to know and do where the guard refused what ended a client's request; empty = it did not."""
+    match getattr(error, "os_error", error):  # as aiohttp wraps it
+        case BadPort():
+            return "has a port at which no wiki is contacted: let its web server listen at another one"
+        case NotPublic(addresses=()):
+            return "is in a network that must not be contacted: [net] deny has it"
+        case NotPublic(addresses=addresses):
+            wanted = ", ".join(f'"{address}"' for address in addresses)
+            return f"is in a private network: [net] permit = [{wanted}] lets Weboid contact it (docs/operating.md)"
+    return ""
 
 
 @lru_cache(_PARSED)

@@ -4,20 +4,22 @@ One law: everything opened here is closed here.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from time import monotonic
 from typing import Literal
+from urllib.parse import urlsplit
 
 import aiohttp
 
 from weboid.config import NetConfig
+from weboid.core.url.hosts import is_ip
 from weboid.net.dial import open_connector, tls_context
-from weboid.net.dns import NameAnswer, Resolver
+from weboid.net.dns import NO_NAME, LookupFailed, NameAnswer, Resolver
 from weboid.net.engine import SocketEngine
 from weboid.net.exchange import Engine
-from weboid.net.guard import Guard
+from weboid.net.guard import Guard, NotPublic, refusal_in, require_port
 from weboid.net.tcp import Dialer
 
 
@@ -115,6 +117,47 @@ async def open_client(settings: NetConfig, *, has_cookies: bool = False) -> Asyn
         aiohttp.ClientSession(connector=connector, connector_owner=False, cookie_jar=jar, trust_env=False) as client,
     ):
         yield client
+
+
+@dataclass(frozen=True, slots=True)
+class Unreachable:
+    """Of some URLs: why the guard refuses those that it does, by URL, and the hosts that no name server knows."""
+
+    refused: Mapping[str, str]
+    unknown: frozenset[str]
+
+
+async def find_unreachable(settings: NetConfig, urls: Iterable[str], limit_s: float) -> Unreachable:
+    """Which of these URLs of http and https could not be requested; nothing is sent but queries to name servers.
+
+    Of what is not known after `limit_s`, nothing is said. Raises ConfigError for unusable name servers.
+    """
+    refused: dict[str, str] = {}
+    unknown: set[str] = set()
+
+    async def look(url: str, guard: Guard, resolver: Resolver) -> None:
+        try:
+            parts = urlsplit(url)
+            host, port = parts.hostname or "", parts.port or {"http": 80}.get(parts.scheme, 443)
+        except ValueError:  # a port beyond all ports: whoever uses it says so
+            return
+        try:
+            if is_ip(host):
+                guard.require(host, port)
+            else:
+                require_port(port)
+                await resolver.resolve(host, port)
+        except LookupFailed as error:
+            if error.code in NO_NAME:
+                unknown.add(host)
+        except NotPublic as error:
+            refused[url] = refusal_in(error)
+
+    async with _open_resolver(settings) as (guard, resolver):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                await asyncio.gather(*(look(url, guard, resolver) for url in dict.fromkeys(urls)))
+    return Unreachable(refused, frozenset(unknown))
 
 
 @asynccontextmanager

@@ -13,8 +13,9 @@ from urllib.parse import urlencode
 import aiohttp
 
 from weboid.core.observe.retry_after import retry_after_s
-from weboid.errors import SourceError
+from weboid.errors import NotContacted, SourceError
 from weboid.mechanism.pauses import GrowingPause
+from weboid.net.guard import refusal_in
 
 _ENVELOPE: Final = {"action": "query", "format": "json", "formatversion": "2", "maxlag": "5"}
 _BUSY_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -69,7 +70,7 @@ class ActionApi:
 
         `question` may name another action; with `is_change` it is sent by POST, whatever its length.
         Raises SourceError after the last try, or at once where trying again cannot help: ApiRefusal for an error that
-        MediaWiki names.
+        MediaWiki names, NotContacted where the guard refuses the address.
         """
         pause = GrowingPause(self._patience.first_pause_s, self._patience.longest_pause_s)
         busy = _Busy("was not queried")
@@ -110,6 +111,8 @@ class ActionApi:
         except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
             raise self._error("is no URL; correct the wiki's API address in the configuration") from error
         except aiohttp.ClientError as error:
+            if refusal := refusal_in(error):
+                raise NotContacted(f"{self.url} {refusal}") from error
             return _Busy(f"cannot be reached ({error or type(error).__name__})")
 
     def _check_status(self, response: aiohttp.ClientResponse) -> None:

@@ -11,7 +11,8 @@ import aiohttp
 
 from weboid.config import WikiConfig, read_wikis
 from weboid.core.url.farms import Farm
-from weboid.errors import ConfigError, SourceError
+from weboid.errors import ConfigError, NotContacted, SourceError
+from weboid.net.guard import refusal_in
 from weboid.wiki.criteria import read_criteria
 
 MOST_BYTES: Final = 262_144
@@ -67,6 +68,8 @@ async def fetch_address(client: aiohttp.ClientSession, url: str, user_agent: str
     except TimeoutError:
         raise SourceError(f"{url} gave no answer within {_TIMEOUT.total:g} s") from None
     except (aiohttp.ClientError, ValueError) as error:
+        if refusal := refusal_in(error):
+            raise NotContacted(f"{url} {refusal}") from None
         raise SourceError(f"{url} cannot be read ({error or type(error).__name__})") from None
     return body.decode(errors="replace")
 

@@ -11,11 +11,13 @@ from typing import Any
 import aiohttp
 import pytest
 
-from weboid.config import PeopleConfig
+from weboid.config import NetConfig, PeopleConfig
 from weboid.demo.littleprovider import CLIENT, Editor, LittleProvider, ProviderReply, open_littleprovider
 from weboid.errors import ConfigError
+from weboid.net.outbound import open_client
 from weboid.web.identity.confirmation import FRESH_S, Confirmations
 from weboid.web.identity.member import Confirmed, Member, api_of, member_in
+from weboid.web.identity.oauth import Provider
 from weboid.web.request.problem import Problem
 
 NOW = 1_800_000_000
@@ -265,3 +267,16 @@ def test_the_api_is_beside_the_oauth_of_a_wiki(given: PeopleConfig, address: str
 def test_an_api_without_an_address_is_refused_at_the_start(address: str) -> None:
     with pytest.raises(ConfigError, match="api"):
         api_of(PeopleConfig(api=address))
+
+
+async def test_a_provider_in_a_private_network_is_named_with_what_to_permit(caplog: pytest.LogCaptureFixture) -> None:
+    async with open_littleprovider([EDITOR]) as little, open_client(NetConfig(user_agent="Weboid test")) as client:
+        settings = PeopleConfig(little.url, client=CLIENT)
+        known = Confirmations(settings, client, "Weboid test")
+        with pytest.raises(Problem):
+            await known.newest(ANNA, LONG_AGO, NOW)
+        await known.close()
+        provider = Provider(settings, client, "http://127.0.0.1/back", "Weboid test")
+        with pytest.raises(Problem):
+            await provider.find_member({"state": "s", "code": "c"}, "s", "v")
+    assert caplog.text.count('it is in a private network: [net] permit = ["127.0.0.1"]') == 2

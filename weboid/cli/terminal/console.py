@@ -62,6 +62,13 @@ class PartConsole(Console):
             say(" ".join(map(str, escaped)), _LEVELS.get(str(options.get("style")), logging.INFO))
 
 
+def complain_once(console: Console, said: dict[str, str], what: str, why: object, style: str = "red") -> None:
+    """Prints what cannot be done and why, unless `said` has that from the last time; forget it when it can be done."""
+    if said.get(what) != str(why):
+        said[what] = str(why)
+        console.print(f"{what}: {why}", style=style, markup=False)
+
+
 class _ToldProgress(Progress):
     """Progress bars on a part's console."""
 

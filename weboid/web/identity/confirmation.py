@@ -20,7 +20,7 @@ from weboid.mechanism.fair_slots import aside
 from weboid.mechanism.pauses import GrowingPause
 from weboid.mechanism.single_flight import SingleFlight
 from weboid.web.identity.member import Confirmed, Member, api_of, member_in, query_of
-from weboid.web.identity.provider_request import FAILURES, send_request
+from weboid.web.identity.provider_request import FAILURES, failure_words, send_request
 from weboid.web.request.problem import Problem
 
 log = logging.getLogger(__name__)
@@ -113,7 +113,7 @@ class Confirmations:
                 timeout_s=self._timeout_s,
             )
         except FAILURES as error:
-            raise self._failed(self._away, repr(error)) from None
+            raise self._failed(self._away, failure_words(error)) from None
         if reply.is_busy:
             raise self._failed(self._away, f"status {reply.status}", least_s=reply.retry_s)
         try:

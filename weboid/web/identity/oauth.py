@@ -20,7 +20,7 @@ from aiohttp import hdrs
 from weboid.config import PeopleConfig
 from weboid.errors import ConfigError
 from weboid.web.identity.member import Member, member_of_profile
-from weboid.web.identity.provider_request import FAILURES, send_request
+from weboid.web.identity.provider_request import FAILURES, failure_words, send_request
 from weboid.web.request.parameters import Parameters
 from weboid.web.request.problem import Problem
 
@@ -151,7 +151,7 @@ class Provider:
                 timeout_s=self.timeout_s,
             )
         except FAILURES as error:
-            log.warning("the OAuth provider does not answer at %s: %r", path, error)
+            log.warning("the OAuth provider does not answer at %s: %s", path, failure_words(error))
             raise Problem(503, "provider") from None
         if reply.is_busy:
             log.warning("the OAuth provider answers %s at %s", reply.status, path)

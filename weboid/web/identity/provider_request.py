@@ -12,10 +12,18 @@ from typing import Any, Final
 import aiohttp
 from aiohttp import hdrs
 
+from weboid.net.guard import refusal_in
+
 FAILURES: Final = (aiohttp.ClientError, OSError, TimeoutError)
 """What `send_request` raises if there is no answer."""
 _MOST_BYTES: Final = 64 * 1024
 _MOST_WAIT: Final = 6
+
+
+def failure_words(error: Exception) -> str:
+    """Why there is no answer, for the log: what the operator has to do where only that helps."""
+    refusal = refusal_in(error)
+    return f"it {refusal}" if refusal else repr(error)
 
 
 @dataclass(frozen=True, slots=True)

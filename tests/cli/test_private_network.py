@@ -1,0 +1,211 @@
+"""A wiki in a private network: each way to it says what its operator must permit, once and at once (C-13, issue 28)."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from io import StringIO
+from ipaddress import ip_network
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+from rich.console import Console
+from support.commands import Place, open_place
+from support.misbehaving import Zone, name_server
+from support.ports import free_port
+
+from weboid.central.feed.feed_on_store import store_feed
+from weboid.cli import passes
+from weboid.cli.terminal.console import PartConsole
+from weboid.config import load_config
+from weboid.core.url.farms import WMFLABS, WikiName
+from weboid.demo.world import World
+from weboid.net.outbound import open_client
+from weboid.store.db.pool import open_pool
+from weboid.store.pages.wiki import StoredWiki
+from weboid.web.answer.live_pages import LiveReader
+from weboid.wiki.api import ApiSource
+
+ZONE: Zone = {
+    "wiki.corp.test": ["127.0.0.1"],
+    "twice.corp.test": ["10.1.2.3", "192.168.7.8"],
+    "both.corp.test": ["10.1.2.3", "198.41.0.4"],
+    "wiki.public.test": ["198.41.0.4"],
+    "lists.public.test": ["10.1.2.3"],
+    "silent.corp.test": None,
+}
+PERMIT = '[net] permit = ["127.0.0.1"]'
+PRIVATE = f"is in a private network: {PERMIT}"
+
+
+@pytest.fixture
+async def place(tmp_path: Path) -> AsyncIterator[Place]:
+    """A folder whose configuration has a wiki by name, at a private address that is not permitted."""
+    async with AsyncExitStack() as stack:
+        place = await stack.enter_async_context(open_place(tmp_path, World({}), {"One": ["http://good.demo/"]}))
+        server = await stack.enter_async_context(name_server(ZONE))
+        assert place.wiki
+        place.watch("corpwiki@wmflabs", place.wiki.api_url.replace("127.0.0.1", "wiki.corp.test"))
+        place.environ |= {
+            "WEBOID_NET_DNS": server.address,
+            "WEBOID_WIKI_USER": "A@b",
+            "WEBOID_WIKI_PASSWORD": "harbourlighthouse",
+        }
+        del place.environ["WEBOID_NET_PERMIT"]
+        yield place
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("page", "corpwiki@wmflabs", "One"),
+        ("page", "http://127.0.0.1:8/w/api.php", "One"),
+        ("page", "https://wiki.corp.test/w/api.php", "One"),
+        ("gadget", "--deploy", "https://wiki.corp.test/w/api.php", "--dry-run"),
+        ("gadget", "--deploy", "http://127.0.0.1:8/w/api.php", "--user"),
+        ("config", "--check"),
+    ],
+)
+async def test_a_command_says_what_to_permit_and_tries_once(place: Place, call: tuple[str, ...]) -> None:
+    ran = await place.run(*call)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.count(PRIVATE) == 1
+    assert ran.err.count("\n") == 1
+    assert "try again" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (("feed", "pass"), ("spam list of corpwiki@wmflabs: ", "corpwiki@wmflabs: ", "weboid: ")),
+        (("feed", "events", "--farm", "wmflabs", "--once", "--url", "http://wiki.corp.test/stream"), ("weboid: ",)),
+        (("feed", "watched"), ("weboid: corpwiki@wmflabs:User:Ann/W.json: ",)),
+        (("maintain",), ("settings of corpwiki@wmflabs: ",)),
+    ],
+)
+async def test_what_feeds_says_it_for_each_thing_that_waits_for_it(
+    place: Place, database: str, call: tuple[str, ...], said: tuple[str, ...]
+) -> None:
+    place.environ["WEBOID_DATABASE"] = database
+    if call[1:] == ("watched",):
+        place.environ["WEBOID_FEED_WATCHED"] = "corpwiki@wmflabs:User:Ann/W.json"
+    ran = await place.run(*call)
+    lines = [line for line in ran.err.splitlines() if PRIVATE in line and " WARNING " not in line]
+    assert [any(line.startswith(begin) for line in lines) for begin in said] == [True] * len(said), ran.err
+    assert len(lines) == len(said)
+    assert "cannot be reached" not in ran.err
+
+
+async def test_with_what_it_says_put_in_place_the_wiki_is_read(place: Place, database: str) -> None:
+    place.environ |= {"WEBOID_NET_PERMIT": "127.0.0.1", "WEBOID_DATABASE": database}
+    checked = await place.run("config", "--check")
+    assert (checked.status, checked.err) == (0, "")
+    fed = await place.run("feed", "pass")
+    assert (fed.status, "1 pages match" in fed.err) == (0, True)
+
+
+async def test_what_is_permitted_is_an_address_and_no_network(place: Place) -> None:
+    """Links of pages are checked by the same rule, so that no more must be open than the wiki itself."""
+    place.environ["WEBOID_NET_PERMIT"] = "127.0.0.1"
+    ran = await place.run("check", "--json", "http://127.0.0.2:8/", "http://10.1.2.3/", "http://127.0.0.1:8/")
+    assert [line["reason"] for line in ran.lines()] == ["not-public", "not-public", "connection-refused"]
+
+
+@pytest.mark.parametrize(
+    ("environ", "said"),
+    [
+        ({"WEBOID_WIKI": '{"a@wmflabs": {"api": "https://twice.corp.test/w/api.php"}}'},
+         '[wiki."a@wmflabs"]: https://twice.corp.test/w/api.php is in a private network: '
+         '[net] permit = ["10.1.2.3", "192.168.7.8"]'),
+        ({"WEBOID_WIKI": '{"a@wmflabs": {"api": "http://[fd00::7]/w/api.php"}}'}, '[net] permit = ["fd00::7"]'),
+        ({"WEBOID_NET_PERMIT": "127.0.0.0/8", "WEBOID_NET_DENY": "127.0.0.1"}, "must not be contacted: [net] deny"),
+        ({"WEBOID_WIKI": '{"a@wmflabs": {"api": "http://wiki.corp.test:22/w/api.php"}}'}, "has a port at which"),
+        ({"WEBOID_WIKI": "{}", "WEBOID_FEED_WATCHED": "https://wiki.corp.test/index.php?title=W"}, "[feed] watched: "),
+        ({"WEBOID_WIKI": "{}", "WEBOID_PEOPLE_CLIENT": "c", "WEBOID_WEB_SECRET": "s" * 40,
+          "WEBOID_PEOPLE_PROVIDER": "https://wiki.corp.test/w/rest.php/oauth2"}, "[people] provider: "),
+        ({"WEBOID_WIKI": "{}", "WEBOID_PEOPLE_CLIENT": "c", "WEBOID_WEB_SECRET": "s" * 40,
+          "WEBOID_PEOPLE_PROVIDER": "https://wiki.public.test/w/rest.php/oauth2",
+          "WEBOID_PEOPLE_API": "https://wiki.corp.test/w/api.php"}, "[people] api: "),
+        ({"WEBOID_WIKI": '{"wiki@X": {}}',
+          "WEBOID_FARM": '{"X": {"code": 9, "api": "https://{dbname}.public.test/api.php",'
+          ' "domains": ["public.test"], "spam_wiki": "lists"}}'}, "[farm.X] spam_wiki: https://lists.public.test/api.php"),
+    ],
+)  # fmt: skip
+async def test_each_wiki_that_is_configured_is_checked(place: Place, environ: dict[str, str], said: str) -> None:
+    place.environ |= environ
+    ran = await place.run("config", "--check")
+    assert (ran.status, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert said in ran.err
+
+
+@pytest.mark.parametrize(
+    ("host", "warned"),
+    [
+        ("wiki.public.test", ""),
+        ("both.corp.test", ""),
+        ("unknown.corp.test", "no name server knows unknown.corp.test"),
+        ("silent.corp.test", ""),
+    ],
+)
+async def test_a_name_that_is_not_known_here_is_a_warning_at_most(place: Place, host: str, warned: str) -> None:
+    place.environ["WEBOID_WIKI"] = f'{{"a@wmflabs": {{"api": "https://{host}/w/api.php"}}}}'
+    ran = await place.run("config", "--check")
+    assert (ran.status, ran.out.startswith("ok: ")) == (0, True)
+    assert ran.err.startswith(f"weboid: {warned}") if warned else ran.err == ""
+
+
+async def test_without_any_name_server_a_check_ends_and_says_nothing_of_it(place: Place) -> None:
+    place.environ["WEBOID_NET_DNS"] = f"127.0.0.1:{free_port()}"
+    ran = await place.run("config", "--check")
+    assert (ran.status, ran.err, ran.out.startswith("ok: ")) == (0, "", True)
+
+
+async def test_the_webservice_logs_it_once_and_answers_from_what_is_stored(
+    place: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = load_config(place.folder / "weboid.toml", place.environ)
+    wiki = StoredWiki(1, WMFLABS.code, "corpwiki", config.wikis[0].api, None, None)
+    async with open_client(config.net) as client:
+        reader = LiveReader(lambda _: ApiSource(wiki.api or "", client, user_agent="Weboid test"), budget_s=5.0)
+        for page in range(1, 20):
+            assert await reader.find_pages(wiki, (page,), ()) is None
+        await reader.close()
+    assert [record.levelname for record in caplog.records if PRIVATE in record.getMessage()] == ["WARNING"]
+
+
+async def test_a_part_that_tries_again_and_again_says_it_once(place: Place, database: str) -> None:
+    """And once more when it is another reason."""
+    told = StringIO()
+    config = load_config(place.folder / "weboid.toml", place.environ)
+    console = Console(file=told, width=400)
+    said: dict[str, str] = {}
+    failed: set[WikiName] = set()
+    async with open_pool(database, size=2, part="test") as pool:
+        with patch.object(passes, "_LOOK_S", 0.01):
+            for _ in range(6):
+                await passes.next_pass(lambda: config, store_feed(pool), (), 100, console, failed, said=said)
+        lines = [line for line in told.getvalue().splitlines() if PRIVATE in line]
+        assert [line.partition(":")[0] for line in lines] == ["spam list of corpwiki@wmflabs", "corpwiki@wmflabs"]
+        place.environ |= {"WEBOID_NET_PERMIT": "127.0.0.0/8", "WEBOID_NET_DENY": "127.0.0.1"}
+        config = load_config(place.folder / "weboid.toml", place.environ)
+        for _ in range(2):
+            await passes.next_pass(lambda: config, store_feed(pool), (), 100, console, set(), said=said)
+        assert told.getvalue().count("[net] deny has it") == 2
+        place.environ |= {"WEBOID_NET_DENY": ""}
+        config = load_config(place.folder / "weboid.toml", place.environ)
+        await passes.next_pass(lambda: config, store_feed(pool), (), 100, console, set(), said=said)
+    assert said == {}
+    assert ip_network("127.0.0.0/8") in config.net.permit
+
+
+async def test_what_a_part_is_doing_names_the_wiki_and_no_address(place: Place, database: str) -> None:
+    """It is shown to everybody at /status."""
+    doing: list[str] = []
+    config = load_config(place.folder / "weboid.toml", place.environ)
+    async with open_pool(database, size=2, part="test") as pool:
+        with patch.object(passes, "_LOOK_S", 0.01):
+            for failed in (set[WikiName](), {config.wikis[0].name}):
+                await passes.next_pass(
+                    lambda: config, store_feed(pool), (), 100, PartConsole(doing.append), failed, said={}
+                )
+    assert doing[-1].startswith("could not read corpwiki@wmflabs; tries again every ")
+    assert not [told for told in doing if "127.0.0.1" in told or "corp.test" in told]
