@@ -21,8 +21,7 @@ from weboid.core.archive.choice import (
     of_original,
 )
 from weboid.core.document.portrait import Portrait
-from weboid.core.url.archives import is_same_page
-from weboid.core.url.spellings import archived, file_extension, similar_url
+from weboid.core.url.spellings import archived, file_extension, is_same_page, similar_url
 from weboid.core.url.urls import parse
 
 PAGE = "http://www.mill.demo/history/wheel.html"

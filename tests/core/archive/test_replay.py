@@ -36,6 +36,8 @@ def _to(address: str) -> dict[str, str]:
         (200, {**THEN, "link": '<http://other.demo/>; rel="original"'}, "text", "moved-far", "other-page"),
         (200, {**THEN, "link": '<http://www2.Mill.demo:80/WHEEL/>; rel="original"'}, "text", "plays", ""),
         (200, {**THEN, "link": '<urn:x>; rel="original"'}, "text", "plays", ""),
+        (200, {**SOON, "link": '<urn:x>; rel="original"'}, "text", "moved", "near"),
+        (200, {**SOON, "link": '<http://mill.demo:80/%57HEEL>; rel="original"'}, "text", "moved", "near"),
         (200, THEN, "<html><iframe class=x id='replay_iframe'></iframe>", "absent", "frame"),
         (200, THEN, "<script src='/static/wb_frame.js'> </script>", "absent", "frame"),
         (200, SOON, "text", "moved", "near"),
@@ -48,7 +50,9 @@ def _to(address: str) -> dict[str, str]:
         (307, _to(f"{WEB}/20110203040507id_/https://mill.demo/wheel/"), "", "moved", "near"),
         (302, _to(f"{WEB}/20110303040507id_/{URL}"), "", "moved-far", "far"),
         (302, _to(f"{WEB}/20110203040507id_/http://mill.demo/"), "", "moved-far", "other-page"),
+        (302, _to(f"{WEB}/20110203040507id_/http://mill.demo/Wheel"), "", "moved", "near"),
         (302, _to(f"{WEB}/20110203040506id_/{URL}"), "", "nothing", "circular"),
+        (302, _to(f"{WEB}/20110203040506id_/http://WWW.mill.demo:80/%77heel#top"), "", "nothing", "circular"),
         (302, _to("https://archive.org/"), "", "absent", "elsewhere"),
         (302, _to(str(URL)), "", "absent", "elsewhere"),
         (302, _to(f"https://archive.ph/20110203040506/{URL}"), "", "absent", "elsewhere"),
@@ -84,6 +88,52 @@ def test_a_replay_says(code: int, headers: dict[str, str], body: str, result: st
     replayed = replay_of(reply, stamp=STAMP, url=URL, service=SERVICES["wayback"])
     assert (replayed.result.value, replayed.why) == (result, why)
     assert (replayed.status == code) == ("memento-datetime" in headers and why != "bad-moment")
+
+
+QUERY = "http://www.mill.demo/wheel?id=1&lang=en"
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        (QUERY, QUERY),
+        (QUERY, QUERY.replace("&", "&amp;")),
+        (QUERY, QUERY.replace("&", "&#38;")),
+        (QUERY.replace("&", "&amp;"), QUERY),
+        (QUERY.replace("&", "&amp;"), QUERY.replace("&", "&amp;")),
+        (QUERY.replace("&", "&amp;"), QUERY.replace("&", "&amp;amp;")),
+        ("http://mill.demo/M%C3%BChle", "http://mill.demo/M\u00fchle"),
+        ("http://mill.demo/M%C3%BChle", "http://mill.demo/M\udcfchle"),
+        ("http://mill.demo/M%C3%BChle", "http://mill.demo/Mu%CC%88hle"),
+        ("http://mill.demo/?q=old+mill", "http://mill.demo/?q=old%20mill"),
+        ("http://mill.demo/?q=old%20mill", "http://mill.demo/?q=old mill"),
+        ("http://mill.demo/it's", "http://mill.demo/it&#39;s"),
+        ("ftp://mill.demo/a", "ftp://mill.demo/a"),
+    ],
+)
+def test_a_copy_that_plays_is_not_of_another_page_by_a_spelling_alone(asked: str, named: str) -> None:
+    url = parse(asked)
+    link = {"link": f'<{named}>; rel="original", <{WEB}/{STAMP}/{named}>; rel="memento"'}
+    played = [
+        replay_of(ServiceReply(200, {**when, **link}, b"text"), stamp=STAMP, url=url, service=SERVICES["wayback"])
+        for when in (THEN, SOON)
+    ]
+    led = {"location": f"{WEB}/20110203040507id_/{named}"}
+    moved = replay_of(ServiceReply(302, led), stamp=STAMP, url=url, service=SERVICES["wayback"])
+    assert [one.result.value for one in (*played, moved)] == ["plays", "moved", "moved"]
+
+
+@pytest.mark.parametrize(
+    "named",
+    ["http://mill.demo/wheel?id=2&lang=en", "http://mill.demo/?id=1&lang=en", "http://a.demo/wheel?id=1&lang=en"],
+)
+@pytest.mark.parametrize("way", ["&", "&amp;", "&#38;"])
+def test_a_copy_of_another_page_is_refused_however_it_is_escaped(named: str, way: str) -> None:
+    link = {"link": f'<{named.replace("&", way)}>; rel="original"'}
+    for when in (THEN, SOON):
+        reply = ServiceReply(200, {**when, **link}, b"text")
+        replayed = replay_of(reply, stamp=STAMP, url=parse(QUERY), service=SERVICES["wayback"])
+        assert (replayed.result, replayed.why) == (ReplayResult.MOVED_FAR, "other-page")
 
 
 @pytest.mark.parametrize("fault", ["timeout", "refused", "network", "dns", "tls", "not-public"])

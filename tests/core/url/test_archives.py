@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weboid.core.url.archives import ARCHIVES, BY_NUMBER, Standing, is_same_page, snapshot_of
+from weboid.core.url.archives import ARCHIVES, BY_NUMBER, Standing, snapshot_of
 from weboid.core.url.urls import MAX_URL, normal, parse
 
 PAGE = "http://www.mill.demo/wheel?a=1&b=2"
@@ -279,19 +279,3 @@ def test_no_text_raises(text: str) -> None:
     for host in ("https://web.archive.org/web/2011/", "https://archive.is/", "https://perma.cc/warc/"):
         told = snapshot_of(host + text)
         assert told is None or told.original is None or parse(str(told.original)) == told.original
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [
-        ("http://mill.demo/a", "https://www.mill.demo/a/", True),
-        ("http://mill.demo", "http://mill.demo/", True),
-        ("http://mill.demo/a", "http://mill.demo/A", False),
-        ("http://mill.demo/a", "http://mill.demo/a?b", False),
-        ("http://mill.demo/a", "http://mill.demo:81/a", False),
-        ("http://mill.demo/a", "http://m.mill.demo/a", False),
-        ("ftp://mill.demo/a", "http://mill.demo/a", False),
-    ],
-)
-def test_scheme_www_and_a_final_slash_make_no_other_page(one: str, other: str, same: bool) -> None:
-    assert is_same_page(parse(one), parse(other)) is same

@@ -39,9 +39,8 @@ from weboid.core.archive.redirect_copies import MOST_HOPS, StoredHop, follow, la
 from weboid.core.archive.replay import Replayed, ReplayResult, replay_of
 from weboid.core.archive.services import ArchiveService, services_for
 from weboid.core.archive.verification import verified
-from weboid.core.url.hosts import InvalidUrl
-from weboid.core.url.spellings import similar_url
-from weboid.core.url.urls import Url, parse
+from weboid.core.url.spellings import archived, similar_url
+from weboid.core.url.urls import Url
 from weboid.store.archives.service_limit import RequestKind
 
 LONGEST_LINE_S: Final = 60.0
@@ -252,7 +251,7 @@ class _LookUp:
             first = first or shown.capture
             if why := _unplayable(shown.replayed):
                 return first, shown.replayed, why
-            url, taken = _url_of(shown.capture), shown.capture.taken
+            url, taken = archived(shown.capture.original), shown.capture.taken
             if url is None:
                 return first, shown.replayed, "other-page"
             location = shown.replayed.location
@@ -273,7 +272,7 @@ class _LookUp:
                 service, replay_address(service, stamp, capture.original, capture.address)
             )
             self.result.requests += 1
-            replayed = replay_of(reply, stamp=stamp, url=_url_of(capture) or self._wish.url, service=service)
+            replayed = replay_of(reply, stamp=stamp, url=archived(capture.original) or self._wish.url, service=service)
             if replayed.result is ReplayResult.NOTHING:
                 raise _Unproven(replayed.why)
             if replayed.result is not ReplayResult.MOVED or replayed.taken is None:
@@ -335,10 +334,3 @@ def _outcome_of(played: Sequence[Replayed]) -> LookupOutcome:
     if results & {ReplayResult.ABSENT, ReplayResult.MOVED, ReplayResult.MOVED_FAR}:
         return LookupOutcome.UNKNOWN
     return LookupOutcome.UNSUITABLE
-
-
-def _url_of(capture: Capture) -> Url | None:
-    try:
-        return parse(capture.original)
-    except InvalidUrl:
-        return None

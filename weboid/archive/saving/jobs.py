@@ -18,8 +18,7 @@ from weboid.core.archive.addresses import taken_of
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.save_replies import SaveReply, SaveState, job_status, submitted
 from weboid.core.archive.services import ArchiveService
-from weboid.core.url.archives import is_same_page
-from weboid.core.url.urls import InvalidUrl, parse
+from weboid.core.url.spellings import is_other_page
 from weboid.mechanism.ending import is_stopped_within
 from weboid.store.archives.lookup import list_lookups
 from weboid.store.archives.saving import Saving, SavingState
@@ -163,8 +162,4 @@ def _misfit(saving: Saving, said: SaveReply) -> str:
     """Why what was saved is not the page, "" if it is."""
     if said.status is not None and said.status >= 400:
         return "status"
-    try:
-        is_same = said.original is None or is_same_page(parse(said.original), saving.url)
-    except InvalidUrl:
-        is_same = False
-    return "" if is_same else "other-page"
+    return "other-page" if said.original is not None and is_other_page(said.original, saving.url) else ""

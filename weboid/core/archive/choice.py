@@ -16,7 +16,7 @@ from weboid.core.archive.captures import Capture
 from weboid.core.archive.rows.changing import is_changing
 from weboid.core.archive.rows.fitness import REDIRECTS, Heaps, PassedOver, Row, Wish, in_utc, sorted_out
 from weboid.core.url.archives import snapshot_of
-from weboid.core.url.spellings import archived, is_wanted
+from weboid.core.url.spellings import archived, is_same_page
 
 __all__ = [
     "CHANGING",
@@ -133,7 +133,8 @@ def next_try(ranked: Ranked, tried: Sequence[Tried]) -> Capture | None:
 
 def note_of(capture: Capture, wish: Wish) -> Note:
     """What people should know of a capture that was chosen."""
-    if not is_wanted(archived(capture.original), wish.url):
+    form = archived(capture.original)
+    if form is None or not is_same_page(form, wish.url):
         return Note.SIMILAR
     if capture.status in REDIRECTS:
         return Note.REDIRECTS

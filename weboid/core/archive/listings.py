@@ -39,6 +39,7 @@ from weboid.core.archive.dialects.replies import (
 from weboid.core.archive.dialects.wikiwix import wikiwix_of
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.services import ArchiveService, Dialect
+from weboid.core.url.spellings import as_meant
 from weboid.core.url.urls import Url
 
 ONE_VOICE: Final = "one-voice"
@@ -119,12 +120,13 @@ def _cdx(service: ArchiveService, reply: ServiceReply, url: Url, asked: str) -> 
     rows = rows_of(text)
     if rows is None:
         return error("error-object" if text.startswith("{") else "unreadable")
-    return _of_rows(rows, is_cut=rows.is_cut or reply.is_cut)
+    return _of_rows(rows, url, is_cut=rows.is_cut or reply.is_cut)
 
 
-def _of_rows(rows: Rows, *, is_cut: bool) -> Listing:
+def _of_rows(rows: Rows, url: Url, *, is_cut: bool) -> Listing:
     if rows.captures:
-        return Listing(LookupOutcome.FOUND, rows.captures, CUT if is_cut else "")
+        meant = (capture._replace(original=as_meant(capture.original, str(url))) for capture in rows.captures)
+        return Listing(LookupOutcome.FOUND, tuple(meant), CUT if is_cut else "")
     if is_cut:
         return error(CUT)
     if rows.blocked:
@@ -160,7 +162,7 @@ def _timemap(service: ArchiveService, reply: ServiceReply, url: Url, asked: str)
         if is_markup(text):
             return _EXCLUDED if is_excluded(reply) else error("html")
         rows = rows_of(text)
-        return _of_rows(rows, is_cut=rows.is_cut or reply.is_cut) if rows else error("unreadable")
+        return _of_rows(rows, url, is_cut=rows.is_cut or reply.is_cut) if rows else error("unreadable")
     return _of_timemap(service, timemap, is_cut=timemap.is_cut or reply.is_cut)
 
 
@@ -184,7 +186,9 @@ def _memento_json(text: str, url: Url) -> TimeMap | None:
     listed = mementos.get("list") if isinstance(mementos, dict) else None
     if not isinstance(data, dict) or not isinstance(listed, list):
         return None
-    original = original_of(data.get("original_uri")) or str(url)
+    named = data.get("original_uri")
+    original = original_of(as_meant(named, str(url))) if isinstance(named, str) else None
+    original = original or str(url)
     addresses = [memento.get("uri") for memento in listed if isinstance(memento, dict)]
     captures = [memento_at(address, "", original) for address in addresses if isinstance(address, str)]
     good = tuple(capture for capture in captures if capture)

@@ -22,10 +22,8 @@ from weboid.core.archive.dialects.replies import (
     text_of,
 )
 from weboid.core.archive.services import ArchiveService
-from weboid.core.url.archives import is_same_page
-from weboid.core.url.hosts import InvalidUrl
-from weboid.core.url.spellings import archived, merged
-from weboid.core.url.urls import Url, parse
+from weboid.core.url.spellings import archived, is_other_page
+from weboid.core.url.urls import Url
 
 NEAR: Final = timedelta(hours=24)
 """A capture within this time of the asked one counts as the same."""
@@ -115,17 +113,11 @@ def _played(reply: ServiceReply, stamp: int, url: Url, service: ArchiveService) 
     links = links_of(reply.headers.get("link", ""))
     original = next((link.target for link in links if "original" in link.relations), str(url))
     if taken == asked:
-        if _is_certainly_other(original, url):
+        if is_other_page(original, url):
             return Replayed(ReplayResult.MOVED_FAR, "other-page", reply.code, taken, location)
         return Replayed(ReplayResult.PLAYS, "", reply.code, taken, location)
     result, why = _distance(asked, taken, original, url)
     return Replayed(result, why, reply.code, taken, location)
-
-
-def _is_certainly_other(original: str, url: Url) -> bool:
-    """Whether the archived page is another one, however archives merge spellings; what cannot be read is not."""
-    form = archived(original)
-    return form is not None and merged(form) != merged(url)
 
 
 def _led(reply: ServiceReply, stamp: int, url: Url, service: ArchiveService) -> Replayed:
@@ -136,18 +128,14 @@ def _led(reply: ServiceReply, stamp: int, url: Url, service: ArchiveService) -> 
     capture = memento_at(location, "", str(url)) if location and is_ours else None
     if capture is None or asked is None:
         return Replayed(ReplayResult.ABSENT, "elsewhere", location=location)
-    if (capture.taken, capture.original) == (asked, str(url)):
+    if (capture.taken, archived(capture.original)) == (asked, url):
         return Replayed(ReplayResult.NOTHING, "circular", location=location)
     result, why = _distance(asked, capture.taken, capture.original, url)
     return Replayed(result, why, None, capture.taken, location)
 
 
 def _distance(asked: datetime, taken: datetime, original: str, url: Url) -> tuple[ReplayResult, str]:
-    try:
-        is_same = is_same_page(parse(original), url)
-    except InvalidUrl:
-        is_same = False
-    if not is_same:
+    if is_other_page(original, url):
         return ReplayResult.MOVED_FAR, "other-page"
     return (ReplayResult.MOVED, "near") if abs(taken - asked) <= NEAR else (ReplayResult.MOVED_FAR, "far")
 

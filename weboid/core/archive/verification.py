@@ -22,8 +22,7 @@ from weboid.core.observe.content import content_suspicion, document_in
 from weboid.core.observe.observation import RawResponse
 from weboid.core.signs.notices import notice_in
 from weboid.core.signs.trades import trade_in
-from weboid.core.url.archives import is_same_page
-from weboid.core.url.spellings import archived, file_extension, is_front
+from weboid.core.url.spellings import archived, file_extension, is_front, is_same_page
 from weboid.core.url.urls import Url
 
 READ_BYTES: Final = 65_536

@@ -78,17 +78,6 @@ def snapshot_of(url: str) -> Snapshot | None:
     return None
 
 
-def is_same_page(one: Url, other: Url) -> bool:
-    """Whether an archive may store the one under the other: they differ at most in http or https, ``www.`` and a final
-    slash.
-    """
-    return {one.scheme, other.scheme} <= {"http", "https"} and _bare(one) == _bare(other)
-
-
-def _bare(url: Url) -> tuple[str, int, str]:
-    return url.host.removeprefix("www."), url.port, url.path.removesuffix("/")
-
-
 def is_archive_host(host: str) -> bool:
     """Whether a URL with this host, in normal form, may be that of an archive: one look into a table."""
     return host in _readers()

@@ -1,19 +1,34 @@
-"""Which spellings of an archived URL are the page that is wanted, and what a URL's path says of its document (A-1).
+"""Spellings of archived URLs: which are the page that is wanted, and which are certainly another one (A-1, A-3).
 
-Archives merge spellings that are different pages: letter case, order of query, userinfo, ports.
+Archives merge spellings that may be different pages: letter case, order of query, userinfo, ports. So there are two
+questions: what may be taken for a page (`is_same_page`), and what may be held against a copy (`is_other_page`).
+One law: what differs in spelling only is the same page to the first, and no other page to the second.
 """
 
 import re
+from html import unescape
 from typing import Final
-from urllib.parse import unquote
+from unicodedata import normalize
+from urllib.parse import unquote, unquote_to_bytes
 
-from weboid.core.url.archives import is_same_page
 from weboid.core.url.hosts import InvalidUrl, is_ip
 from weboid.core.url.urls import Url, parse
 
+_ESCAPINGS: Final = 2
+"""So often a service may have escaped a URL for HTML."""
+_REFERENCE: Final = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
+_PLAIN: Final = re.compile("[^%+;]*")
+_AMPERSAND: Final = re.compile("&(?:amp;)+")
+_PERCENT: Final = re.compile("%(?:25)+(?=[0-9A-Fa-f]{2})")
+_BYTE: Final = re.compile("[\udc80-\udcff]")
+"""A byte of a header that is no UTF-8."""
+_OTHER_SIGNS: Final = re.compile("(?:%[89A-F][0-9A-F])+")
+"""What is not ASCII, in a URL in normal form."""
 _USERINFO: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*@")
 _WWW: Final = re.compile(r"^www[0-9]*\.")
-_SLASHES: Final = re.compile("/+$")
+_SLASHES: Final = re.compile("/+")
+"""Servers take several for one."""
+_SEPARATOR: Final = re.compile("[&;]")
 _FRONT: Final = re.compile(
     r"/?(?:[a-z]{2}(?:[-_][a-z]{2})?/)?(?:(?:index|default|home|main|start|startseite|welcome)(?:\.[a-z]{2,5})?/?)?",
     re.IGNORECASE,
@@ -50,14 +65,77 @@ def archived(original: str) -> Url | None:
         return None
 
 
-def is_wanted(form: Url | None, url: Url) -> bool:
-    """Whether an archived URL is that of the wanted page. At an IP address, a port or by FTP only the same URL is.
-    Archives take several final slashes for one."""
-    if form is None:
+def as_meant(written: str, asked: str) -> str:
+    """A URL or an address in a service's reply as the service means it: without the escapes of HTML that it has and the
+    URL that was asked for has not, and with those that an address needs, of blanks and of bytes of a header.
+
+    The Wayback Machine has written ``&amp;`` in Link headers (recorded in 2020). Our own URL may contain that, too.
+    """
+    written = _BYTE.sub(lambda byte: f"%{ord(byte[0]) - 0xDC00:02X}", written.strip()).replace(" ", "%20")
+    for _ in range(_ESCAPINGS):
+        if written.count("amp;") <= asked.count("amp;") and "&#" not in written:
+            break
+        written = _without_references(written)
+    return written
+
+
+def is_same_page(one: Url, other: Url) -> bool:
+    """Whether the archived copy of the one may be taken for the other's.
+
+    They differ at most in http or https, ``www.``, final slashes, escapes for HTML, composed or decomposed characters,
+    and ``+`` or a space in the query. At an IP address, a port or by FTP only the same URL is the same page.
+    """
+    if one == other:
+        return True
+    if one.port or other.port or is_ip(one.host) or not {one.scheme, other.scheme} <= {"http", "https"}:
         return False
-    if url.port or form.port or is_ip(url.host) or "ftp" in (url.scheme, form.scheme):
-        return form == url
-    return is_same_page(*(one._replace(path=_SLASHES.sub("/", one.path)) for one in (form, url)))
+    return _spelled(one) == _spelled(other)
+
+
+def is_other_page(original: str, url: Url) -> bool:
+    """Whether the URL that a service states, as it writes it, is certainly that of another page than `url`; what cannot
+    be read is not. Only this may be held against a copy that plays."""
+    form = archived(as_meant(original, str(url)))
+    return form not in (None, url) and merged(form) != merged(url)
+
+
+def merged(url: Url) -> str:
+    """What all spellings have in common that an archive may take for one, generously: letter case, order of query,
+    scheme, ``www2.``, port, sessions, repeated slashes and escapes of all kinds do not count. Different texts are
+    certainly different pages."""
+    plain = url._replace(path=_plain(url.path))
+    path, _, query = (similar_url(plain) or plain).path.partition("?")
+    path = _SLASHES.sub("/", path).strip("/ ")
+    fields = "&".join(sorted(field.rstrip("/= ") for field in _SEPARATOR.split(query)))
+    return f"{_WWW.sub('', url.host, count=1)}/{path}?{fields.lstrip('&')}"
+
+
+def _spelled(url: Url) -> tuple[str, str]:
+    """What spellings have in common that are the same page for certain."""
+    path, mark, query = url.path.partition("?")
+    text = _AMPERSAND.sub("&", f"{path}{mark}{query.replace('+', '%20')}").rstrip("/")
+    # Bytes that are no UTF-8 stay what they are.
+    text = _OTHER_SIGNS.sub(lambda signs: unquote(signs[0], errors="surrogateescape"), text)
+    return url.host.removeprefix("www."), normalize("NFC", text)
+
+
+def _plain(path: str) -> str:
+    """A path with its query without any escape, in lower case."""
+    if _PLAIN.fullmatch(path):
+        return path.lower()
+    escaped = _PERCENT.sub("%", path.replace("+", "%20"))
+    raw = unquote_to_bytes(escaped)
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:  # an older encoding
+        text = raw.decode("latin-1")
+    text = _without_references(_AMPERSAND.sub("&", text))
+    return normalize("NFC", normalize("NFC", text).casefold())
+
+
+def _without_references(text: str) -> str:
+    """Not as `unescape` alone does it, which takes ``&copy=`` for a sign, too."""
+    return _REFERENCE.sub(lambda reference: unescape(reference[0]), text)
 
 
 def is_front(url: Url) -> bool:
@@ -89,15 +167,6 @@ def similar_url(url: Url) -> Url | None:
     rest = "&".join(fields)
     similar = url._replace(path=f"{path}?{rest}" if rest else path or "/")
     return None if similar == url else similar
-
-
-def merged(url: Url) -> str:
-    """What all spellings have in common that an archive may take for one, generously: letter case, order of query,
-    ``www2.``, port, sessions and escapes do not count. Different texts are certainly different pages."""
-    url = similar_url(url) or url
-    path, _, query = unquote(url.path).partition("?")
-    fields = "&".join(sorted(query.split("&")))
-    return f"{_WWW.sub('', url.host, count=1)}{path.rstrip('/')}?{fields}".lower()
 
 
 def _is_session(field: str) -> bool:

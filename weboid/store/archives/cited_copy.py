@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any, Final
 
 from weboid.core.record.days import NEVER_DUE
-from weboid.core.url.archives import ARCHIVES, BY_NUMBER, Standing, is_same_page, snapshot_of
+from weboid.core.url.archives import ARCHIVES, BY_NUMBER, Standing, snapshot_of
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.urls import Url
 from weboid.store.archives.snapshot import Origin, StoredSnapshot, record_cited_snapshots
@@ -87,21 +87,25 @@ def original_of(url: Url) -> Url | None:
 
 
 def page_key(url: Url, scheme: KeyScheme = OURS) -> UrlKey:
-    """The key under which all spellings of a page meet that archives do not tell apart (`is_same_page`)."""
-    if url.scheme not in ("http", "https"):
-        return scheme.key(url)
-    return scheme.key(Url("http", url.host.removeprefix("www."), url.port, url.path.removesuffix("/")))
+    """The key under which the `spellings` of a page meet."""
+    return scheme.key(_plainest(url))
 
 
 def spellings(url: Url) -> list[Url]:
-    """The URLs that `is_same_page` takes for the same page, eight at most, itself first."""
+    """The URLs that differ at most in http or https, ``www.`` and a final slash, eight at most, itself first."""
     if url.scheme not in ("http", "https"):
         return [url]
     host, path = url.host.removeprefix("www."), url.path.removesuffix("/")
     paths = [each for each in (path, f"{path}/") if each]
     every = [Url(*each) for each in product(("http", "https"), (host, f"www.{host}"), (url.port,), paths)]
     # Not all: without its first "www.", www.www.a is no other spelling of www.a.
-    return [url, *(each for each in every if each != url and is_same_page(url, each))]
+    return [url, *(each for each in every if each != url and _plainest(each) == _plainest(url))]
+
+
+def _plainest(url: Url) -> Url:
+    if url.scheme not in ("http", "https"):
+        return url
+    return Url("http", url.host.removeprefix("www."), url.port, url.path.removesuffix("/"))
 
 
 async def record_cited(conn: Connection, cited: Iterable[CitedCopy]) -> None:

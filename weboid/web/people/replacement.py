@@ -15,11 +15,12 @@ from typing import Any, Final
 from aiohttp import web
 from markupsafe import Markup
 
-from weboid.core.url.archives import BY_NUMBER, Snapshot, is_same_page, snapshot_of
+from weboid.core.url.archives import BY_NUMBER, Snapshot, snapshot_of
 from weboid.core.url.classify import UrlClass, classify
 from weboid.core.url.farms import Farm
 from weboid.core.url.hosts import InvalidUrl, is_ip
 from weboid.core.url.keys import key_of
+from weboid.core.url.spellings import is_other_page
 from weboid.core.url.urls import MAX_URL, Url, parse
 from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.net.guard import BAD_PORTS, is_public
@@ -96,7 +97,7 @@ def _require_copy(snapshot: Snapshot, url: Url) -> None:
         raise Problem(400, "replacement-archive", snapshot.archive.title)
     if snapshot.original is None or snapshot.taken is None:
         raise Problem(400, "replacement-short", snapshot.archive.title)
-    if not is_same_page(snapshot.original, url):
+    if is_other_page(str(snapshot.original), url):
         raise Problem(400, "replacement-other", str(snapshot.original)[:MOST_SHOWN], str(url)[:MOST_SHOWN])
 
 

@@ -12,6 +12,7 @@ from urllib.parse import urljoin
 from weboid.core.archive.captures import Capture
 from weboid.core.archive.dialects.cdx import MOST_CAPTURES
 from weboid.core.archive.dialects.replies import http_moment_of, moment_of, original_of
+from weboid.core.url.spellings import as_meant
 
 _TARGET: Final = re.compile(r"[\s,]*<([^<>]*)>")
 _ATTRIBUTE: Final = re.compile(
@@ -23,6 +24,8 @@ _NEXT: Final = re.compile(r",\s*(?=<)")
 _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 _ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _STAMPED: Final = re.compile(r"/([0-9]{14})(?:[a-z]{2}_)?/(.+)", re.DOTALL)
+_BREAK: Final = re.compile(r"[ \t]*[\r\n]\s*")
+"""In the middle of a target, as in RFC 7089, figure 28."""
 _BEGINS: Final = re.compile(r"<[^<>]*>\s*;")
 
 
@@ -64,7 +67,8 @@ def timemap_of(text: str, *, base: str, url: str) -> TimeMap | None:
     if not is_link_format(text):
         return None
     links, is_cut = _read(text)
-    original = next((original_of(link.target) for link in links if "original" in link.relations), None)
+    named = next((link.target for link in links if "original" in link.relations), None)
+    original = original_of(as_meant(named, url)) if named else None
     captures: dict[tuple[datetime, str], Capture] = {}
     mementos = [link for link in links if "memento" in link.relations]
     readable = 0
@@ -80,8 +84,10 @@ def timemap_of(text: str, *, base: str, url: str) -> TimeMap | None:
 
 def memento_at(address: str, said: str, original: str) -> Capture | None:
     """The capture at an address. Moment and original in the address count more than what is said (`said` is an HTTP
-    date), since they are what plays; None if neither tells a moment."""
+    date), since they are what plays; None if neither tells a moment. What `original` has not escaped for HTML, the
+    address has not, either."""
     taken = http_moment_of(said)
+    address = as_meant(address, original)
     if stamped := _STAMPED.search(address):
         taken = moment_of(stamped[1]) or taken
         inside = stamped[2] if _ABSOLUTE.match(stamped[2]) else f"http://{stamped[2]}"
@@ -123,7 +129,7 @@ def _link_at(text: str, at: int) -> tuple[TypedLink | None, int, bool]:
             attributes.setdefault(name.lower(), value)
     relations = frozenset(attributes.pop("rel", "").lower().split())
     end = _END.match(text, at)
-    link = TypedLink("".join(target[1].split()), relations, attributes)
+    link = TypedLink(_BREAK.sub("", target[1].strip()), relations, attributes)
     return link, end.end() if end else at, end is not None
 
 

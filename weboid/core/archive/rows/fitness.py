@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from weboid.core.archive.captures import Capture
 from weboid.core.document.portrait import BLANK, Portrait
-from weboid.core.url.spellings import archived, file_extension, is_wanted, merged
+from weboid.core.url.spellings import archived, file_extension, is_same_page, merged
 from weboid.core.url.urls import Url
 
 SHORT_BYTES: Final = 700
@@ -165,7 +165,7 @@ def _wrong_row(row: Row, wish: Wish) -> str:
         return "bad-stamp"
     if row.taken.date() >= wish.today:
         return "future" if row.taken.date() > wish.today else "today"
-    return "" if is_wanted(row.form, wish.url) else "other-page"
+    return "" if row.form is not None and is_same_page(row.form, wish.url) else "other-page"
 
 
 def _wrong_moment(row: Row, wish: Wish, died: datetime | None) -> str:
@@ -226,7 +226,7 @@ def _shared_digests(rows: Iterable[Row], url: Url) -> set[str]:
     own = merged(url)
     others: dict[str, set[str]] = defaultdict(set)
     for row in rows:
-        if row.digest and row.digest != _EMPTY and row.form is not None and (page := merged(row.form)) != own:
+        if row.digest and row.digest != _EMPTY and row.form not in (None, url) and (page := merged(row.form)) != own:
             others[row.digest].add(page)
     return {digest for digest, pages in others.items() if len(pages) >= _SEVERAL}
 

@@ -1,0 +1,259 @@
+"""Spellings of archived URLs: which of them are one page, and which are certainly another one (A-1, A-3)."""
+
+import re
+from collections.abc import Callable
+from html import escape
+from time import perf_counter
+from unicodedata import normalize
+from urllib.parse import quote, unquote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weboid.core.url.spellings import archived, as_meant, is_other_page, is_same_page, merged
+from weboid.core.url.urls import MAX_URL, parse
+
+PAGE = "http://www.mill.demo/history/wheel?id=1&lang=en"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("http://mill.demo/a", "https://www.mill.demo/a/", True),
+        ("http://mill.demo", "http://mill.demo/", True),
+        ("http://mill.demo/a//", "http://mill.demo/a", True),
+        ("http://mill.demo/?a=1&b=2", "http://mill.demo/?a=1&amp;b=2", True),
+        ("http://mill.demo/?a=1&amp;b=2", "http://mill.demo/?a=1&amp;amp;b=2", True),
+        ("http://mill.demo/?q=old+mill", "http://mill.demo/?q=old%20mill", True),
+        ("http://mill.demo/M%C3%BChle", "http://mill.demo/Mu%CC%88hle", True),
+        ("http://mill.demo/M%C3%BChle", "http://mill.demo/M\u00fchle", True),
+        ("http://m\u00fchle.demo/a%7e", "http://xn--mhle-0ra.demo/a~", True),
+        ("http://192.0.2.7/a", "http://192.0.2.7/a", True),
+        ("ftp://mill.demo/a", "ftp://mill.demo/a", True),
+        ("http://mill.demo/a", "http://mill.demo/A", False),
+        ("http://mill.demo/a", "http://mill.demo/a?b", False),
+        ("http://mill.demo/?a=1&b=2", "http://mill.demo/?b=2&a=1", False),
+        ("http://mill.demo/?q=1%262", "http://mill.demo/?q=1&2", False),
+        ("http://mill.demo/a%2Fb", "http://mill.demo/a/b", False),
+        ("http://mill.demo/a+b", "http://mill.demo/a%20b", False),
+        ("http://mill.demo/M%FChle", "http://mill.demo/M%C3%BChle", False),
+        ("http://mill.demo/a", "http://mill.demo:81/a", False),
+        ("http://mill.demo:81/a", "https://mill.demo:81/a", False),
+        ("http://mill.demo/a", "http://m.mill.demo/a", False),
+        ("http://192.0.2.7/a", "https://192.0.2.7/a", False),
+        ("ftp://mill.demo/a", "http://mill.demo/a", False),
+    ],
+)
+def test_what_differs_in_spelling_only_is_the_same_page(one: str, other: str, same: bool) -> None:
+    assert is_same_page(parse(one), parse(other)) is is_same_page(parse(other), parse(one)) is same
+    assert not same or not is_other_page(other, parse(one))
+
+
+@pytest.mark.parametrize(
+    "original",
+    [
+        "http://www.mill.demo/history/wheel?id=1&amp;lang=en",
+        "http://www.mill.demo/history/wheel?id=1&amp;amp;lang=en",
+        "http://www.mill.demo/history/wheel?id=1&#38;lang=en",
+        "http://www.mill.demo/history/wheel?id=1&#x26;lang=en",
+        "http://www.mill.demo/history/wheel?id=1%26amp%3Blang=en",
+        "http://www.mill.demo/history/wheel?id=1%26lang=en",
+        "http://www.mill.demo/history/wheel?lang=en&id=1",
+        "http://www.mill.demo/history/wheel?id=1;lang=en",
+        "http://www.mill.demo/history/wheel?id=1&lang=en&",
+        "http://www.mill.demo/history//Wheel/?ID=1&Lang=EN#top",
+        "http://www.mill.demo/%68istory/whee%6c?id=1&lang=en",
+        "http://www.mill.demo/history%2Fwheel%3Fid%3D1%26lang%3Den",
+        "http://www.mill.demo/history%252Fwheel?id=1&lang=en",
+        "https://www.mill.demo:443/history/wheel?id=1&lang=en",
+        "http://www.mill.demo:80/history/wheel?id=1&lang=en",
+        "http://www.mill.demo:8080/history/wheel?id=1&lang=en",
+        "HTTP://WWW2.Mill.Demo./history/./wheel?id=1&lang=en",
+        "http://mill.demo/history/wheel?id=1&lang=en&PHPSESSID=0a1b2c3d4e5f6071",
+        "http://mill.demo/history/wheel?id=1&amp;PHPSESSID=0a1b2c3d4e5f6071&amp;lang=en",
+        "http://user@mill.demo/another",
+        "urn:x",
+        "http://[/",
+        "",
+    ],
+)
+def test_no_spelling_is_certainly_another_page(original: str) -> None:
+    assert not is_other_page(original, parse(PAGE))
+
+
+@pytest.mark.parametrize(
+    ("asked", "original"),
+    [
+        ("http://mill.demo/it's", "http://mill.demo/it&#39;s"),
+        ("http://mill.demo/it's", "http://mill.demo/it&#x27;s"),
+        ('http://mill.demo/"a"', "http://mill.demo/&quot;a&quot;"),
+        ("http://mill.demo/<a>", "http://mill.demo/&lt;a&gt;"),
+        ("http://mill.demo/M%C3%BChle", "http://mill.demo/M%FChle"),
+        ("http://mill.demo/M%C3%BChle", "http://mill.demo/M\udcfchle"),  # a header in Latin-1
+        ("http://mill.demo/M%C3%BChle", "http://mill.demo/Mu%cc%88hle"),
+        ("http://mill.demo/M%C3%BChle", "http://mill.demo/M%C3%9CHLE"),
+        ("http://m\u00fchle.demo/", "http://M\u00dcHLE.demo"),
+        ("http://mill.demo/a+b?c+d", "http://mill.demo/a%20b?c%20d"),
+        ("http://mill.demo/?q=", "http://mill.demo/?q"),
+        ("http://mill.demo/100%", "http://mill.demo/100%25"),
+        ("http://mill.demo/?a=1&amp;b=2", "http://mill.demo/?a=1&b=2"),
+        ("http://mill.demo/?a=1&amp;b=2", "http://mill.demo/?a=1&amp;amp;b=2"),
+    ],
+)
+def test_no_spelling_of_rarer_signs_is_certainly_another_page(asked: str, original: str) -> None:
+    assert not is_other_page(original, parse(asked))
+
+
+@pytest.mark.parametrize(
+    "original",
+    [
+        "http://www.mill.demo/history/wheel",
+        "http://www.mill.demo/history/wheel?id=1",
+        "http://www.mill.demo/history/wheel?id=2&lang=en",
+        "http://www.mill.demo/history/wheel?id=1&lang=de",
+        "http://www.mill.demo/history/wheel?id=1&lang=en&page=2",
+        "http://www.mill.demo/history/wheel?id=1lang=en",
+        "http://www.mill.demo/history/wheels?id=1&lang=en",
+        "http://www.mill.demo/wheel?id=1&lang=en",
+        "http://www.mill.demo/?id=1&lang=en",
+        "http://history.mill.demo/history/wheel?id=1&lang=en",
+        "http://www.mill.example/history/wheel?id=1&lang=en",
+        "http://www.mill.demo/history/wheel%00?id=1&lang=en",
+    ],
+)
+def test_another_path_host_or_query_is_another_page(original: str) -> None:
+    for written in (original, original.replace("&", "&amp;"), original.replace("demo", "DEMO")):
+        assert is_other_page(written, parse(PAGE))
+
+
+@pytest.mark.parametrize(
+    ("written", "asked", "meant"),
+    [
+        ("http://a.demo/?b&amp;c", "http://a.demo/?b&c", "http://a.demo/?b&c"),
+        ("http://a.demo/?b&#38;c", "http://a.demo/?b&c", "http://a.demo/?b&c"),
+        ("http://a.demo/?b&c", "http://a.demo/?b&c", "http://a.demo/?b&c"),
+        ("http://a.demo/?b&amp;c", "http://a.demo/?b&amp;c", "http://a.demo/?b&amp;c"),
+        ("http://a.demo/?b&amp;amp;c", "http://a.demo/?b&amp;c", "http://a.demo/?b&amp;c"),
+        ("/web/1/http://a.demo/?b&amp;c&amp;d", "http://a.demo/?b&c&d", "/web/1/http://a.demo/?b&c&d"),
+        ("http://a.demo/?b&copy=1", "http://a.demo/?b&copy=1", "http://a.demo/?b&copy=1"),
+        ("http://a.demo/it&#39;s", "http://a.demo/it's", "http://a.demo/it's"),
+    ],
+)
+def test_what_a_service_has_escaped_is_undone_and_no_more(written: str, asked: str, meant: str) -> None:
+    assert as_meant(written, asked) == meant
+
+
+def test_hostile_spellings_take_no_time() -> None:
+    begun = perf_counter()
+    for part in ("%25", "&amp;", "amp;", "&#38;", "%", "&", "+", "/", "%C3", "\u0308", "&lt;", "[", "\udc80"):
+        text = "http://mill.demo/?" + part * ((MAX_URL - 20) // len(part))
+        is_other_page(text, parse(PAGE))
+        as_meant(text, PAGE)
+        if form := archived(text):
+            is_same_page(form, parse(PAGE))
+    assert perf_counter() - begun < 1
+
+
+# What holds for any URL.
+
+WORDS = st.text("abcdefghijklmnopqrstuvwxyzAEIOU0123456789\u00e4\u00e9\u044f\u4e2d'-_~()", min_size=1, max_size=6)
+LABELS = st.text("abcdefghij", min_size=1, max_size=6).map(lambda text: f"{text}x")
+
+
+@st.composite
+def urls(draw: st.DrawFn) -> tuple[str, list[str], list[tuple[str, str]]]:
+    """A host, the words of a path and the fields of a query."""
+    host = f"{draw(st.sampled_from(['', 'www.']))}{draw(LABELS)}.demo"
+    fields = draw(st.lists(st.tuples(WORDS, WORDS), max_size=4))
+    return host, draw(st.lists(WORDS, max_size=4)), fields
+
+
+def written(host: str, words: list[str], fields: list[tuple[str, str]]) -> str:
+    query = "&".join(f"{quote(name)}={quote(value)}" for name, value in fields)
+    return f"http://{host}/{'/'.join(map(quote, words))}{'?' if query else ''}{query}"
+
+
+def _tail(change: Callable[[str], str]) -> Callable[[str], str]:
+    """A change of what follows the host."""
+    return lambda url: re.sub(r"(?<=demo)[/:].*", lambda found: change(found[0]), url)
+
+
+EXACT: dict[str, Callable[[str], str]] = {
+    "escaped for HTML": lambda url: escape(url, quote=False),
+    "escaped twice": lambda url: escape(escape(url, quote=False), quote=False),
+    "escapes in lower case": lambda url: re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), url),
+    "letters escaped": _tail(lambda tail: re.sub("(?<!%)(?<!%.)[a-dA-D]", lambda found: f"%{ord(found[0]):02X}", tail)),
+    "characters in place of escapes": _tail(lambda tail: re.sub("(?:%[89A-F].)+", lambda m: unquote(m[0]), tail)),
+    "decomposed": _tail(lambda tail: quote(normalize("NFD", unquote(tail)), safe="/?&=;:+'-_~()#%")),
+    "without www": lambda url: re.sub("//www[.]", "//", url, flags=re.IGNORECASE),
+    "with www": lambda url: re.sub("//(?!www[.])", "//www.", url, count=1, flags=re.IGNORECASE),
+    "by https": lambda url: url.replace("http://", "https://").replace("demo:80/", "demo/"),
+    "with a port": lambda url: re.sub(r"^http://(\S+?demo)(?=/)", r"http://\1:80", url),
+    "with a slash": lambda url: url if "?" in url else f"{url}/",
+    "with a fragment": lambda url: f"{url}#top",
+    "host in capitals": lambda url: re.sub(r"//[^/:]+", lambda found: found[0].upper(), url),
+}
+GENEROUS: dict[str, Callable[[str], str]] = {
+    "in capitals": _tail(lambda tail: quote(unquote(tail).upper(), safe="/?&=;:+'-_~()#%")),
+    "another order": lambda url: "?".join(["&".join(reversed(part.split("&"))) for part in url.split("?")]),
+    "numeric references": lambda url: url.replace("&", "&#38;"),
+    "all escaped": _tail(lambda tail: quote(tail.partition("#")[0], safe="/?:")),
+    "another port": lambda url: re.sub(r"(demo)(:80)?/", r"\1:8080/", url, count=1),
+    "two slashes": _tail(lambda tail: tail.replace("/", "//", 1)),
+}
+
+
+@given(urls(), st.lists(st.sampled_from(sorted(EXACT)), max_size=6))
+def test_any_respelling_is_the_same_page(parts: tuple[str, list[str], list[tuple[str, str]]], ways: list[str]) -> None:
+    url = respelled = written(*parts)
+    for way in ways:
+        respelled = EXACT[way](respelled)
+    form = archived(as_meant(respelled, url))
+    assert form
+    assert is_same_page(form, parse(url)), (url, respelled)
+    assert not is_other_page(respelled, parse(url))
+    assert not is_other_page(url, form)
+
+
+@given(urls(), st.lists(st.sampled_from(sorted(GENEROUS | EXACT)), max_size=6, unique=True))
+def test_no_respelling_is_certainly_another_page(
+    parts: tuple[str, list[str], list[tuple[str, str]]], ways: list[str]
+) -> None:
+    url = respelled = written(*parts)
+    for way in sorted(ways, key=lambda way: way.startswith("escaped")):
+        respelled = (GENEROUS | EXACT)[way](respelled)
+    assert not is_other_page(respelled, parse(url)), (url, respelled)
+
+
+@given(urls(), WORDS, st.data())
+def test_other_content_is_another_page_however_it_is_spelled(
+    parts: tuple[str, list[str], list[tuple[str, str]]], word: str, data: st.DataObject
+) -> None:
+    host, words, fields = parts
+    others = [
+        (f"x{host.removeprefix('www.')}", words, fields),
+        (host, [*words, word], fields),
+        (host, words, [*fields, (word, "1")]),
+        *((host, [*words[:at], f"{words[at]}q", *words[at + 1 :]], fields) for at in range(len(words))),
+        *((host, [*words[:at], *words[at + 1 :]], fields) for at in range(len(words))),
+        *((host, words, [*fields[:at], (fields[at][0], f"{fields[at][1]}q")]) for at in range(len(fields))),
+    ]
+    other = written(*data.draw(st.sampled_from(others)))
+    for way in data.draw(st.lists(st.sampled_from(sorted(EXACT)), max_size=3)):
+        other = EXACT[way](other)
+    url = parse(written(*parts))
+    assert is_other_page(other, url), (str(url), other)
+    form = archived(as_meant(other, str(url)))
+    assert form is None or not is_same_page(form, url)
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_no_text_raises(one: str, other: str) -> None:
+    for text in (one, f"http://mill.demo/{one}", f"http://{one}.demo/{other}"):
+        is_other_page(text, parse(PAGE))
+        as_meant(text, other)
+        assert not is_other_page(text, parse(PAGE)) or archived(as_meant(text, PAGE))
+        if form := archived(text):
+            assert merged(form) == merged(form)
+            assert is_same_page(form, form)
