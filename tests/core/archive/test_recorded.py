@@ -1,12 +1,15 @@
 """Each recorded exchange of ../shared/data/archives gives its right outcome; cut or mutated, none becomes NONE.
 
 ``TABLE`` has, for each exchange of each file: how it is read, as which service, what it says, and the reason or count.
+``tests/vectors/spelled_exchanges.json`` has exchanges made from some of them, whose URLs are spelled in many ways.
 """
 
+import json
 from dataclasses import replace
+from datetime import UTC, date, datetime
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
@@ -14,12 +17,16 @@ from hypothesis import strategies as st
 from support.recordings import KNOWN, page_asked, replies_in, stamp_asked
 from support.shared import shared
 
+from weboid.core.archive.addresses import replay_address, stamp_of
 from weboid.core.archive.captures import Listing, ServiceReply
+from weboid.core.archive.choice import Wish, candidates
 from weboid.core.archive.dialects.link_format import timemap_of
 from weboid.core.archive.listings import combined, listing_of, second_listing_of
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.replay import replay_of
 from weboid.core.archive.save_replies import job_status, submitted
+from weboid.core.url.spellings import is_other_page
+from weboid.core.url.urls import Url, parse
 
 Row = tuple[str, str, str, str | int]
 
@@ -132,12 +139,12 @@ def said(how: str, name: str, address: str, reply: ServiceReply) -> tuple[str, s
             return "found", len(timemap.captures) if timemap else 0
         case "not asked":
             return "", ""
-    listing = _listing(how, name, address, reply)
+    listing = _listing(how, name, url, reply)
     return listing.outcome.word, len(listing.captures) or listing.why
 
 
-def _listing(how: str, name: str, address: str, reply: ServiceReply) -> Listing:
-    service, url = KNOWN[name], page_asked(address)
+def _listing(how: str, name: str, url: Url, reply: ServiceReply) -> Listing:
+    service = KNOWN[name]
     if how == "timegate":
         return second_listing_of(replace(service, dialect=KNOWN["archive-it"].dialect), reply, url)
     return listing_of(service, reply, url) if how == "list" else second_listing_of(service, reply, url)
@@ -190,9 +197,9 @@ def test_no_recorded_answer_becomes_none_when_it_is_cut_or_comes_with_another_co
         step = max(1, len(reply.body) // 40)
         for end in chain(range(1, min(60, len(reply.body))), range(60, len(reply.body), step)):
             cut = replace(reply, body=reply.body[:end])
-            assert _listing(how, name, address, cut).outcome is not LookupOutcome.NONE, (address, end)
+            assert _listing(how, name, page_asked(address), cut).outcome is not LookupOutcome.NONE, (address, end)
         for code in (None, 429, 500, 502, 503, 504, 403, 301):
-            assert _listing(how, name, address, replace(reply, code=code)).outcome is not LookupOutcome.NONE
+            assert _listing(how, name, page_asked(address), replace(reply, code=code)).outcome is not LookupOutcome.NONE
 
 
 @given(st.data())
@@ -203,7 +210,7 @@ def test_no_recorded_answer_becomes_none_when_bytes_change(data: st.DataObject) 
         at = data.draw(st.integers(0, len(body) - 1))
         body[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
         body = body or bytearray(b"x")
-    listing = _listing(how, name, address, replace(reply, body=bytes(body)))
+    listing = _listing(how, name, page_asked(address), replace(reply, body=bytes(body)))
     assert listing.outcome is not LookupOutcome.NONE
 
 
@@ -214,3 +221,69 @@ def _with_captures() -> list[tuple[str, str, str, ServiceReply]]:
         for (how, name, word, _), (address, reply) in zip(TABLE[path.stem], replies_in(path), strict=True)
         if how in ("list", "second") and word == "found" and reply.body
     ]
+
+
+SPELLED: Final[dict[str, Any]] = json.loads(
+    (Path(__file__).parents[2] / "vectors" / "spelled_exchanges.json").read_text(encoding="utf-8")
+)
+EXCHANGES = pytest.mark.parametrize("exchange", SPELLED["exchanges"], ids=lambda exchange: str(exchange["dialect"]))
+LISTED: Final = [one for one in SPELLED["exchanges"] if one["read"] in ("list", "second", "timegate")]
+MENTIONED: Final = date(2026, 11, 1)
+
+
+def spelled(exchange: dict[str, Any], written: str) -> ServiceReply:
+    """The reply of an exchange, with the captured URL as it is written."""
+    headers = {name.lower(): value.replace("{U}", written) for name, value in exchange["headers"].items()}
+    return ServiceReply(exchange["status"], headers, exchange["body"].replace("{U}", written).encode())
+
+
+def listed(exchange: dict[str, Any], written: str, url: Url) -> Listing:
+    return _listing(exchange["read"], exchange["service"], url, spelled(exchange, written))
+
+
+@pytest.mark.parametrize("spelling", SPELLED["spellings"], ids=lambda spelling: str(spelling["name"]))
+@EXCHANGES
+def test_no_spelling_in_any_dialect_speaks_against_a_copy(exchange: dict[str, Any], spelling: dict[str, Any]) -> None:
+    url, written, service = parse(spelling["asked"]), spelling["written"], KNOWN[exchange["service"]]
+    reply = spelled(exchange, written)
+    match exchange["read"]:
+        case "replay":
+            assert replay_of(reply, stamp=exchange["stamp"], url=url, service=service).result.value == "plays"
+        case "led":
+            replayed = replay_of(reply, stamp=exchange["stamp"], url=url, service=service)
+            assert (replayed.result.value, replayed.why) == ("moved", "near")
+        case "saved":
+            said_so = job_status(reply, "spn2-c093004522eaa435107c0d9ee8aac46a17199841")
+            assert said_so.original
+            assert not is_other_page(said_so.original, url)
+        case _:
+            captures = listed(exchange, written, url).captures
+            assert captures
+            assert not any(is_other_page(one.original, url) for one in captures)
+            ranked = candidates(captures, Wish(url, datetime(2010, 1, 1, tzinfo=UTC), MENTIONED))
+            assert bool(ranked.best) is spelling["may_be_chosen"], ranked.passed
+
+
+@pytest.mark.parametrize("exchange", LISTED, ids=lambda exchange: str(exchange["dialect"]))
+def test_what_was_escaped_for_html_is_played_at_its_own_address(exchange: dict[str, Any]) -> None:
+    for asked in ("http://mill.demo/wheel?id=1&lang=en", "http://mill.demo/wheel?id=1&amp;lang=en"):
+        captures = listed(exchange, asked.replace("&", "&amp;"), parse(asked)).captures
+        assert captures == listed(exchange, asked, parse(asked)).captures
+        for one in captures:
+            address = replay_address(KNOWN["wayback"], stamp_of(one.taken), one.original, one.address)
+            assert address.endswith(f"id_/{asked}")
+
+
+@EXCHANGES
+def test_another_page_is_one_in_every_dialect(exchange: dict[str, Any]) -> None:
+    url, service = parse("http://mill.demo/wheel?id=1&lang=en"), KNOWN[exchange["service"]]
+    for written in ("http://mill.demo/wheel?id=2&amp;lang=en", "http://mill.demo/?id=1&lang=en", "http://a.demo/wheel"):
+        match exchange["read"]:
+            case "replay" | "led":
+                replayed = replay_of(spelled(exchange, written), stamp=exchange["stamp"], url=url, service=service)
+                assert (replayed.result.value, replayed.why) == ("moved-far", "other-page")
+            case "saved":
+                assert is_other_page(written, url)
+            case _:
+                captures = listed(exchange, written, url).captures
+                assert not candidates(captures, Wish(url, datetime(2010, 1, 1, tzinfo=UTC), MENTIONED)).best

@@ -52,7 +52,7 @@ def _to(address: str) -> dict[str, str]:
         (302, _to(f"{WEB}/20110203040507id_/http://mill.demo/"), "", "moved-far", "other-page"),
         (302, _to(f"{WEB}/20110203040507id_/http://mill.demo/Wheel"), "", "moved", "near"),
         (302, _to(f"{WEB}/20110203040506id_/{URL}"), "", "nothing", "circular"),
-        (302, _to(f"{WEB}/20110203040506id_/http://WWW.mill.demo:80/%77heel#top"), "", "nothing", "circular"),
+        (302, _to(f"{WEB}/20110203040506id_/http://WWW.mill.demo:80/%77heel"), "", "moved", "near"),
         (302, _to("https://archive.org/"), "", "absent", "elsewhere"),
         (302, _to(str(URL)), "", "absent", "elsewhere"),
         (302, _to(f"https://archive.ph/20110203040506/{URL}"), "", "absent", "elsewhere"),

@@ -22,7 +22,7 @@ from weboid.core.archive.dialects.replies import (
     text_of,
 )
 from weboid.core.archive.services import ArchiveService
-from weboid.core.url.spellings import archived, is_other_page
+from weboid.core.url.spellings import is_other_page
 from weboid.core.url.urls import Url
 
 NEAR: Final = timedelta(hours=24)
@@ -128,7 +128,7 @@ def _led(reply: ServiceReply, stamp: int, url: Url, service: ArchiveService) -> 
     capture = memento_at(location, "", str(url)) if location and is_ours else None
     if capture is None or asked is None:
         return Replayed(ReplayResult.ABSENT, "elsewhere", location=location)
-    if (capture.taken, archived(capture.original)) == (asked, url):
+    if (capture.taken, capture.original) == (asked, str(url)):
         return Replayed(ReplayResult.NOTHING, "circular", location=location)
     result, why = _distance(asked, capture.taken, capture.original, url)
     return Replayed(result, why, None, capture.taken, location)
