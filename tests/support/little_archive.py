@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from email.utils import format_datetime
+from html import escape
 from ipaddress import ip_network
 from typing import Final
 
@@ -28,9 +29,15 @@ Deed = Callable[[int, str], Act]
 """What the archive does when a copy with this stamp of this URL is asked for."""
 
 
-def plays(stamp: int, _: str) -> Act:
-    """The copy, as a real archive plays it."""
-    return reply(200, f"Memento-Datetime: {format_datetime(taken_of(stamp), usegmt=True)}", body=BODY)
+def plays(stamp: int, url: str) -> Act:
+    """The copy, as a real archive plays it: its URL escaped for HTML, as the Wayback Machine has done it."""
+    moment = f"Memento-Datetime: {format_datetime(taken_of(stamp), usegmt=True)}"
+    return reply(200, moment, f'Link: <{escape(url)}>; rel="original"', body=BODY)
+
+
+def mixed_up(stamp: int, _: str) -> Act:
+    """The copy of another page."""
+    return plays(stamp, "http://other.demo/?page=1&lang=en")
 
 
 def absent(_: int, __: str) -> Act:

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import format_datetime
+from html import escape
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from support.misbehaving import Act, Asked, Site, reply, serve
@@ -78,7 +79,9 @@ class MadeArchive:
         if copy is None:
             return reply(404, body=b"The Wayback Machine has not archived that URL.")
         taken = datetime.strptime(stamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
-        lines = [f"Memento-Datetime: {format_datetime(taken, usegmt=True)}"]
+        # Escaped as the Wayback Machine has done it.
+        original = f'Link: <{escape(url)}>; rel="original"'
+        lines = [f"Memento-Datetime: {format_datetime(taken, usegmt=True)}", original]
         return reply(copy.status, *lines, *([f"Location: {copy.location}"] if copy.location else []), body=copy.body)
 
 

@@ -207,9 +207,10 @@ def _playback(little: LittleArchive, stamp: str, flag: str, url: str) -> web.Res
         to = f"{little.url}/web/{one.stamp}{flag}/{one.url}"
         reason = {"Location": to, "X-Archive-Redirect-Reason": f"found capture at {one.stamp}"}
         return web.Response(status=302, headers=reason)
+    named = escape(one.url)  # as the Wayback Machine has done it
     told = {
         "Memento-Datetime": _http_date(one.taken),
-        "Link": f'<{one.url}>; rel="original", <{little.url}/web/timemap/link/{one.url}>; rel="timemap"',
+        "Link": f'<{named}>; rel="original", <{little.url}/web/timemap/link/{named}>; rel="timemap"',
     }
     if flag == _RAW or one.shown.kind != "text/html":
         return web.Response(status=one.status, body=one.body, content_type=one.shown.kind, headers=_SAFE_HEADERS | told)

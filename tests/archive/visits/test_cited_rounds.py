@@ -9,6 +9,7 @@ from support.little_archive import (
     LittleArchive,
     absent,
     excluded,
+    mixed_up,
     moved_to,
     open_little_archive,
     open_local_client,
@@ -30,7 +31,7 @@ from weboid.store.archives.snapshot import Origin, StoredSnapshot, list_snapshot
 from weboid.store.upkeep.alarm import list_alarms
 
 DAY = 200
-PAGES = [f"http://mill.demo/{number}" for number in range(6)]
+PAGES = [f"http://mill.demo/?page={number}&lang=en" for number in range(6)]
 COPIES = [f"https://web.archive.org/web/2017010100000{number}/{url}" for number, url in enumerate(PAGES)]
 
 
@@ -101,7 +102,13 @@ async def test_one_request_is_enough_for_a_cited_copy_and_its_snapshot(
 
 
 @pytest.mark.parametrize(
-    ("deed", "reason"), [(withdrawn, Reason.GONE), (excluded, Reason.GONE), (absent, Reason.NOT_FOUND)]
+    ("deed", "reason"),
+    [
+        (withdrawn, Reason.GONE),
+        (excluded, Reason.GONE),
+        (absent, Reason.NOT_FOUND),
+        (mixed_up, Reason.NOT_FOUND),
+    ],
 )
 async def test_a_cited_copy_that_is_gone_dies_as_links_do(
     wiki: WikiInStore, archive: LittleArchive, deed: Deed, reason: Reason
