@@ -293,6 +293,19 @@ async def test_what_was_saved_of_another_page_or_with_an_error_is_not_believed(d
         assert await here.state(TWO) == (SavingState.REFUSED, "status")
 
 
+@pytest.mark.parametrize(
+    "spelled",
+    ["http://one.demo/a?b=1&amp;c=2", "HTTPS://www.One.demo:443/A?c=2&b=1", "http://one.demo/%61?b=1&c=2&utm_source=x"],
+)
+async def test_what_was_saved_is_the_page_however_its_url_is_spelled(database: str, spelled: str) -> None:
+    url = "http://one.demo/a?b=1&c=2"
+    async with saver(database, [url]) as here:
+        done = {"status": "success", "timestamp": str(STAMP), "original_url": spelled}
+        here.archive.on_submit = lambda _: here.archive.jobs.update({f"spn2-{1:040x}": [done]})
+        await here.sweep()
+        assert await here.state(url) == (SavingState.SAVED, "")
+
+
 async def test_a_job_submitted_before_a_crash_is_asked_about_and_not_submitted_twice(database: str) -> None:
     async with saver(database) as here:
         here.archive.pendings = 10**6

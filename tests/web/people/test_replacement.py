@@ -198,6 +198,20 @@ def test_what_nobody_may_be_sent_to_is_refused_with_its_reason(target: str, word
     assert (raised.value.http, raised.value.key) == (400, f"weboid-error-{word}")
 
 
+@pytest.mark.parametrize(
+    "original",
+    [
+        "http://dead.demo/a?id=1&amp;lang=en",
+        "https://www.DEAD.demo:443/a/?lang=en&id=1",
+        "http://dead.demo:8080/%41?id=1%26lang=en",
+        "http://dead.demo/A?ID=1&lang=EN",
+    ],
+)
+def test_a_copy_whose_url_is_spelled_otherwise_may_be_suggested(original: str) -> None:
+    target = f"https://web.archive.org/web/20110203040506/{original}"
+    assert fit_target(target, parse("http://dead.demo/a?id=1&lang=en"), BUILT_IN).archive == 1
+
+
 async def test_a_refusal_is_told_beside_the_form_and_nothing_is_kept(anna: Scene) -> None:
     for target in (*HOSTILE, '"><script>alert(1)</script>', "x" * 12_000):
         if target.lower().startswith("http://dead.demo"):
