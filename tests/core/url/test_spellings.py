@@ -176,7 +176,7 @@ def written(host: str, words: list[str], fields: list[tuple[str, str]]) -> str:
 
 def _tail(change: Callable[[str], str]) -> Callable[[str], str]:
     """A change of what follows the host."""
-    return lambda url: re.sub(r"(?<=demo)[/:].*", lambda found: change(found[0]), url)
+    return lambda url: re.sub(r"(//[^/:]+)(.*)", lambda found: found[1] + change(found[2]), url, count=1)
 
 
 EXACT: dict[str, Callable[[str], str]] = {
@@ -184,22 +184,22 @@ EXACT: dict[str, Callable[[str], str]] = {
     "escaped twice": lambda url: escape(escape(url, quote=False), quote=False),
     "escapes in lower case": lambda url: re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), url),
     "letters escaped": _tail(lambda tail: re.sub("(?<!%)(?<!%.)[a-dA-D]", lambda found: f"%{ord(found[0]):02X}", tail)),
-    "characters in place of escapes": _tail(lambda tail: re.sub("(?:%[89A-F].)+", lambda m: unquote(m[0]), tail)),
+    "characters in place of escapes": _tail(lambda tail: re.sub("(?:%[89A-Fa-f].)+", lambda m: unquote(m[0]), tail)),
     "decomposed": _tail(lambda tail: quote(normalize("NFD", unquote(tail)), safe="/?&=;:+'-_~()#%")),
-    "without www": lambda url: re.sub("//www[.]", "//", url, flags=re.IGNORECASE),
-    "with www": lambda url: re.sub("//(?!www[.])", "//www.", url, count=1, flags=re.IGNORECASE),
-    "by https": lambda url: url.replace("http://", "https://").replace("demo:80/", "demo/"),
-    "with a port": lambda url: re.sub(r"^http://(\S+?demo)(?=/)", r"http://\1:80", url),
+    "without www": lambda url: re.sub("^(https?)://www[.]", r"\1://", url, flags=re.IGNORECASE),
+    "with www": lambda url: re.sub("^(https?)://(?!www[.])", r"\1://www.", url, flags=re.IGNORECASE),
+    "by https": lambda url: re.sub("^http://([^/:]+)(:80(?=/))?", r"https://\1", url),
+    "with a port": lambda url: re.sub(r"^http://([^/:]+)(?=/)", r"http://\1:80", url),
     "with a slash": lambda url: url if "?" in url else f"{url}/",
     "with a fragment": lambda url: f"{url}#top",
-    "host in capitals": lambda url: re.sub(r"//[^/:]+", lambda found: found[0].upper(), url),
+    "host in capitals": lambda url: re.sub(r"//[^/:]+", lambda found: found[0].upper(), url, count=1),
 }
 GENEROUS: dict[str, Callable[[str], str]] = {
     "in capitals": _tail(lambda tail: quote(unquote(tail).upper(), safe="/?&=;:+'-_~()#%")),
     "another order": lambda url: "?".join(["&".join(reversed(part.split("&"))) for part in url.split("?")]),
     "numeric references": lambda url: url.replace("&", "&#38;"),
     "all escaped": _tail(lambda tail: quote(tail.partition("#")[0], safe="/?:")),
-    "another port": lambda url: re.sub(r"(demo)(:80)?/", r"\1:8080/", url, count=1),
+    "another port": lambda url: re.sub(r"//([^/:]+)(:80)?/", r"//\1:8080/", url, count=1),
     "two slashes": _tail(lambda tail: tail.replace("/", "//", 1)),
 }
 
@@ -221,8 +221,12 @@ def test_no_respelling_is_certainly_another_page(
     parts: tuple[str, list[str], list[tuple[str, str]]], ways: list[str]
 ) -> None:
     url = respelled = written(*parts)
-    for way in sorted(ways, key=lambda way: way.startswith("escaped")):
+    # Fields are put in another order before anything is hung on them, and one of HTML's escapes comes last.
+    last = {"escaped for HTML", "escaped twice", "numeric references"}
+    for way in sorted(ways, key=lambda way: (way in last, way != "another order")):
         respelled = (GENEROUS | EXACT)[way](respelled)
+        if way in last:
+            break
     assert not is_other_page(respelled, parse(url)), (url, respelled)
 
 
