@@ -1,7 +1,9 @@
 """Forms of a link that differ little from those of the shared cases, and must come out as well."""
 
 import pytest
-from support.repairs import COPY, FOUND, URL, known, repaired
+from support.repairs import COPY, FOUND, NOW, URL, known, repaired, settings_of
+
+from weboid.bot.repair import repair
 
 _CITE = f"{{{{cite web|url={URL}|title=A}}}}"
 _ARCHIVED = f"{{{{cite web|url={URL}|title=A|archive-url={COPY}|archive-date=7 May 2012|url-status=dead}}}}"
@@ -163,3 +165,11 @@ def test_a_copy_in_a_parameter_that_the_settings_do_not_know_is_a_copy() -> None
     assert repaired(before, "frwiki") == before
     other = before.replace(COPY, COPY.replace("history", "another"))
     assert f"|archive-url={COPY}|" in repaired(other, "frwiki")
+
+
+def test_a_copy_whose_address_is_written_with_entities_is_a_copy_of_the_link() -> None:
+    url = URL + "?a=b&amp;c=d"
+    links = known("dead", FOUND | {"url": COPY + "?a=b&c=d"}, URL + "?a=b&c=d")
+    once = repaired(f"* {url}", "dewiki", links=links)
+    assert f"{{{{Webarchiv|url={url}|wayback={_STAMP}|" in once
+    assert repair(once, settings_of("dewiki"), links, now=NOW).changes == ()

@@ -5,6 +5,7 @@ import time
 
 import pytest
 from support.awkward_wikitext import awkward_page
+from support.nested_wikitext import nested_page
 from support.repairs import (
     COPY,
     FOUND,
@@ -25,12 +26,14 @@ from weboid.bot.answers import KnownLinks, read_answers
 from weboid.bot.repair import repair
 
 _PAGES = 1_000
+_NESTED = 500
 
 
 def check(text: str, wiki: str, dice: random.Random) -> int:
     """Repairs a page twice; returns how many changes there were."""
     settings, links = settings_of(wiki, **options_of(dice)), random_answers(text, dice)
     page = repair(text, settings, links, now=NOW)
+    assert page.repeating == ()
     assert unsound(text, page) == []
     assert repair(page.text, settings, links, now=NOW).text == page.text
     if not settings.options.convert_bare_refs and wiki in ("enwiki", "ptwiki"):
@@ -45,6 +48,16 @@ def test_awkward_pages_are_repaired_soundly(share: int) -> None:
         dice = random.Random(number)
         changes += check(awkward_page(dice), dice.choice(WIKIS), dice)
     assert changes > _PAGES / 10
+
+
+@pytest.mark.parametrize("share", [0, *(pytest.param(share, marks=pytest.mark.long) for share in range(1, 10))])
+def test_nested_pages_are_repaired_soundly_on_every_wiki(share: int) -> None:
+    changes = 0
+    for number in range(share * _NESTED, (share + 1) * _NESTED):
+        for wiki in WIKIS:
+            dice = random.Random(number)
+            changes += check(nested_page(dice), wiki, dice)
+    assert changes > _NESTED
 
 
 @pytest.mark.long

@@ -10,6 +10,8 @@ from support.little_bot_wiki import BOT
 from support.little_service import link
 from support.repair_scene import COPY, TEXT, URL, WIKI, Scene, add_page, journal_of, last_skip, run, settings
 
+from weboid.bot.edits import edits_for
+from weboid.bot.parameters import TextEdit
 from weboid.bot.repair import repair
 from weboid_scripts.journal.journal import FILE_NAME
 
@@ -221,6 +223,32 @@ def test_a_fault_of_the_engine_leaves_one_page_alone(
     run(wiki, "-page:A", "-page:B", "-always")
     assert [edit["pageid"] for edit in wiki.wiki.edits] == [str(wiki.wiki.number_of("B"))]
     out = "".join(capfd.readouterr())
+    assert "1  fault" in out
+    assert "Please report" in out
+
+
+def test_a_repair_without_end_is_left_out_noted_and_told(
+    wiki: Scene, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    works = "http://b.demo/"
+    restless = add_page(wiki, "A", f"{TEXT} {{{{dead link|bot=X}}}}")
+    only = add_page(wiki, "B", f"[{works} b]{{{{dead link|bot=X}}}}")
+
+    def never_done(writing: Any, link: Any, *others: Any) -> Any:
+        return [TextEdit(link.end, link.end, "!")] if link.url == works else edits_for(writing, link, *others)
+
+    monkeypatch.setattr("weboid.bot.repair.edits_for", never_done)
+    run(wiki, "-page:A", "-page:B", "-always")
+    assert COPY in wiki.wiki.text("A")
+    assert "!" not in wiki.wiki.text("A")
+    assert [edit["pageid"] for edit in wiki.wiki.edits] == [str(restless)]
+    with journal_of(wiki) as journal:
+        for page in (restless, only):
+            noted = last_skip(journal, WIKI, page, works)
+            assert noted is not None
+            assert noted[0] == "repeats"
+    out = "".join(capfd.readouterr())
+    assert "2  link-repeats" in out
     assert "1  fault" in out
     assert "Please report" in out
 

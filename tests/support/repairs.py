@@ -101,16 +101,20 @@ def _addresses(text: str) -> set[str]:
     return {re.split("''|&lt;", found)[0] for found in _ADDRESS.findall(text)}
 
 
+_TAKEN_ALONG: Final = " \t\r\n,;()"
+
+
 def _outside(text: str) -> list[str]:
-    """The pieces of a text between its templates and links, without the blanks at their edges."""
+    """The pieces of a text between its templates and links, without blanks and what a mark that goes takes along at
+    their edges."""
     wikitext = read_wikitext(text)
     pieces, place = [], 0
     nodes: Iterable[Any] = (*wikitext.links, *(each for each in wikitext.templates if _is_small(each)))
     for node in sorted(nodes, key=lambda each: (each.start, -each.end)):
         if node.start >= place:
-            pieces.append(text[place : node.start].strip())
+            pieces.append(text[place : node.start].strip(_TAKEN_ALONG))
         place = max(place, node.end)
-    return [piece for piece in [*pieces, text[place:].strip()] if piece]
+    return [piece for piece in [*pieces, text[place:].strip(_TAKEN_ALONG)] if piece]
 
 
 def _is_small(template: TemplateNode) -> bool:

@@ -64,7 +64,8 @@ def standing_of(address: str, url: str, answers: KnownLinks, now: datetime) -> C
 def is_same(original: Url, url: str) -> bool:
     """Whether an archived URL may be the page of a link, generously: what is called another page is one for certain."""
     form = form_of(url)
-    return form is None or _SLASHES.sub("/", merged(original)) == _SLASHES.sub("/", merged(form))
+    read = form_of(str(original)) or original  # in wikitext ``&amp;`` is ``&``, in the address of a copy, too
+    return form is None or _SLASHES.sub("/", merged(read)) == _SLASHES.sub("/", merged(form))
 
 
 def is_same_link(one: str, other: str) -> bool:

@@ -1,7 +1,8 @@
 """The links of a page that may be repaired, each with the marks that belong to it (B-2).
 
-A mark (a dead tag, an archive template, a paywall mark, ``{{cbignore}}``) belongs to the last link before it on its
-line, or in its reference; directly after ``</ref>``, to the only link of that reference; in a citation, to that.
+A mark (a dead tag, an archive template, a paywall mark, ``{{cbignore}}``) belongs to the link that ends nearest before
+it on its line, or in its reference; directly after ``</ref>``, to the only link of that reference; in a citation, to
+that. ``owners`` finds it.
 """
 
 import re
@@ -13,6 +14,7 @@ from typing import Final
 
 from weboid.bot.archived import is_same, is_same_link, original_in, wayback_copy
 from weboid.bot.exclusion import is_ignored
+from weboid.bot.owners import MarkOwners
 from weboid.core.url.archives import snapshot_of
 from weboid.core.wikitext.citations import Citation, citations_of, name_key, name_keys, written
 from weboid.core.wikitext.nodes import Enclosure, LinkNode, NodeSpot, ParameterNode, TemplateNode, Wikitext
@@ -25,9 +27,8 @@ _DEPRECATED: Final = {
     "webciteid": "www.webcitation.org",
 }
 """Parameters of archive templates, letters only, for services to which nobody may be sent (A-2)."""
-_REUSED: Final = re.compile(r"<ref\b[^<>]*/>\Z", re.IGNORECASE)
-"""A reference that stands elsewhere."""
-_LONGEST_REUSED: Final = 300
+_IN_ADDRESS: Final = re.compile(r"://|\[//")
+"""In templates that are no citations here, ``|url=`` makes a link, too, which the reader takes for an option."""
 _EDITABLE: Final = frozenset({Enclosure.TEXT, Enclosure.CAPTION})
 
 
@@ -117,28 +118,23 @@ class _Gathering:
         self._ignore = name_keys(settings.ignore)
         self._paid = name_keys(settings.paywall_tags)
         self._cited = {each.template.start: each for each in citations_of(wikitext, settings)}
-        self._link_starts = [each.start for each in wikitext.links]
+        self._addresses = [found.start() for found in _IN_ADDRESS.finditer(wikitext.text)]
         self._template_starts = {each.start: each for each in wikitext.templates}
-        self._references = {each.end: each for each in wikitext.references}
+        self._owners: MarkOwners[RepairableLink] = MarkOwners(wikitext)
         self._found: list[RepairableLink] = []
-        self._last: dict[int, RepairableLink | None] = {}
-        self._in_reference: dict[int, list[RepairableLink | None]] = {}
-        """What is in each reference, by where that ends."""
 
     def links(self) -> list[RepairableLink]:
         nodes: list[LinkNode | TemplateNode] = [*self._wikitext.links, *self._wikitext.templates]
         for node in sorted(nodes, key=lambda each: each.start):
             if isinstance(node, LinkNode):
-                self._take(node.spot, self._plain_link(node))
+                self._take(node, self._plain_link(node))
             else:
                 self._template(node)
         return self._found
 
-    def _take(self, spot: NodeSpot, link: RepairableLink | None) -> None:
-        """The next link, None for one that is left alone: marks that follow are its own all the same."""
-        self._last[spot.home] = link
-        if spot.reference is not None:
-            self._in_reference.setdefault(spot.reference.end, []).append(link)
+    def _take(self, node: LinkNode | TemplateNode, link: RepairableLink | None) -> None:
+        """The next link; None for one that is left alone."""
+        self._owners.take(node, link)
         if link is not None:
             self._found.append(link)
 
@@ -157,28 +153,28 @@ class _Gathering:
 
     def _note_copy(self, node: LinkNode, original: str) -> None:
         """A link to a copy of the link before it."""
-        last = self._last_before(node.spot)
+        last = self._owners.before(node.start, node.spot)
         if last is not None and last.node is not None and last.wrapped is None and is_same_link(original, last.url):
             last.copy_behind = node.url
 
     def _template(self, node: TemplateNode) -> None:
-        key, spot = name_key(node.name), node.spot
+        key = name_key(node.name)
         if (citation := self._cited.get(node.start)) is not None:
-            self._take(spot, self._cited_link(citation))
+            self._take(node, self._cited_link(citation))
         elif key in self._dead:
             self._dead_tag(node)
         elif key in self._archive or key in self._obsolete:
             self._archive_template(node, self._obsolete.get(key))
         elif key in self._ignore:
             if is_ignored(self._wikitext, node, self._bot):
-                for link in (self._around(node), self._owner(node)):
+                for link in (self._owners.around(node), self._owners.owner(node)):
                     if link is not None:
                         link.is_ignored = True
         elif key in self._paid:
-            if (link := self._around(node) or self._owner(node)) is not None:
+            if (link := self._owner(node)) is not None:
                 link.is_paid = True
         elif self._has_links(node):
-            self._take(spot, None)
+            self._take(node, None)
 
     def _cited_link(self, citation: Citation) -> RepairableLink | None:
         url, template = citation.url.value, citation.template
@@ -199,7 +195,7 @@ class _Gathering:
 
     def _dead_tag(self, node: TemplateNode) -> None:
         url = _value(self._wikitext, node, self._settings.dead_tag.url)
-        owner = self._around(node) or self._owner(node)
+        owner = self._owner(node)
         is_mark = owner is not None and owner.kind is not LinkForm.DEAD_TAG and is_same_link(url, owner.url)
         if is_mark and owner is not None and owner.kind is LinkForm.COPY:
             is_mark = not _value(self._wikitext, node, self._settings.dead_tag.text)  # with a label it is a link, too
@@ -209,11 +205,11 @@ class _Gathering:
             return
         is_editable = node.spot.enclosure in _EDITABLE
         link = RepairableLink(LinkForm.DEAD_TAG, node.start, node.end, url, node.spot, template=node)
-        self._take(node.spot, link if is_editable else None)
+        self._take(node, link if is_editable else None)
 
     def _archive_template(self, node: TemplateNode, obsolete: ObsoleteTemplate | None) -> None:
         mark = _archive_mark(self._wikitext, node, self._settings, obsolete)
-        owner = self._owner(node)
+        owner = self._owners.owner(node)
         if owner is not None and self._belongs(mark, owner):
             # The first that says which copy it means comes first.
             is_first = mark.address is not None and all(each.address is None for each in owner.archives)
@@ -224,7 +220,7 @@ class _Gathering:
             link = RepairableLink(
                 LinkForm.COPY, node.start, node.end, mark.url, node.spot, template=node, archives=[mark]
             )
-        self._take(node.spot, link)
+        self._take(node, link)
 
     def _belongs(self, mark: ArchiveMark, owner: RepairableLink) -> bool:
         """Whether an archive template is about the link before it, and not one of its own."""
@@ -243,35 +239,12 @@ class _Gathering:
         return snapshot is not None and snapshot.original is not None and is_same(snapshot.original, owner.url)
 
     def _owner(self, mark: TemplateNode) -> RepairableLink | None:
-        """The link to which a mark belongs."""
-        start = self._blanks_before(mark.start)
-        reference = self._references.get(start)
-        if reference is not None:
-            inside = self._in_reference.get(reference.end, [])
-            return inside[0] if len(inside) == 1 else None
-        is_elsewhere = _REUSED.search(self._wikitext.text, max(0, start - _LONGEST_REUSED), start)
-        return None if is_elsewhere else self._last_before(mark.spot)
-
-    def _last_before(self, spot: NodeSpot) -> RepairableLink | None:
-        """The last link before a node on its line, or in its reference."""
-        last = self._last.get(spot.home)
-        return None if last is None or (last.spot.last_line != spot.line and spot.reference is None) else last
-
-    def _blanks_before(self, start: int) -> int:
-        """Where the blanks before a mark begin."""
-        text = self._wikitext.text
-        while start > 0 and text[start - 1] in " \t":
-            start -= 1
-        return start
-
-    def _around(self, node: TemplateNode) -> RepairableLink | None:
-        """The citation in which a mark stands."""
-        last = next((link for link in reversed(self._found) if link.start < node.start), None)
-        return None if last is None or last.end < node.end else last
+        """The link to which a mark belongs, also in a citation."""
+        return self._owners.owner(mark) or self._owners.around(mark)
 
     def _has_links(self, node: TemplateNode) -> bool:
-        at = bisect_left(self._link_starts, node.start)
-        return at < len(self._link_starts) and self._link_starts[at] < node.end
+        at = bisect_left(self._addresses, node.start)
+        return at < len(self._addresses) and self._addresses[at] < node.end
 
     def _is_mark(self, template: TemplateNode) -> bool:
         key = name_key(template.name)

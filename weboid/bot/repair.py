@@ -5,11 +5,11 @@ which nothing is known is given back as it is.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Final
 
-from weboid.bot.answers import KnownLinks, LinkAnswer, form_of
+from weboid.bot.answers import KnownLinks, LinkAnswer, form_of, key_of
 from weboid.bot.archived import (
     CopyStanding,
     chosen_copy,
@@ -22,19 +22,21 @@ from weboid.bot.archived import (
 from weboid.bot.decisions import COPIES_NOT_KNOWN, LinkState, RepairAction, decide
 from weboid.bot.edits import edits_for
 from weboid.bot.exclusion import excludes
-from weboid.bot.page_links import ArchiveMark, RepairableLink, page_links
+from weboid.bot.page_links import ArchiveMark, LinkForm, RepairableLink, page_links
 from weboid.bot.parameters import TextEdit
 from weboid.bot.rewriting import Writing, stated_by, tagged_by
 from weboid.core.archive.copies import CopyState
 from weboid.core.wikitext.citations import Citation
 from weboid.core.wikitext.dates import day_in
+from weboid.core.wikitext.nodes import Wikitext
 from weboid.core.wikitext.reader import read_wikitext
 from weboid.core.wikitext.settings import WikiSettings, flags_of
 
 BOT: Final = "WeboidBot"
 SCRIPT: Final = "weboid_repair"
-_MOST_PASSES: Final = 4
-"""What one repair makes possible (a revived link gets its living copy) is done in the same edit."""
+_MOST_PASSES: Final = 5
+"""What one repair makes possible (a revived link gets its living copy) is done in the same edit. A page is at rest if
+one of them finds nothing to do; four times over something follows from what was done at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +56,29 @@ class RepairedPage:
 
     Where the wiki wants a message instead of the edit, `text` is unchanged and `changes` are what could be done.
     `waiting` are dead links, as written, left alone because it is not known yet whether there are copies (D13).
+    `repeating` are links, as written, whose repair was left out, for it would be made again and again: a fault of this
+    program. If that was not enough, the page is given back as it was.
     """
 
     text: str
     changes: tuple[LinkChange, ...] = ()
     kept_off: str | None = None
     waiting: tuple[str, ...] = ()
+    repeating: tuple[str, ...] = ()
+
+
+_Step = tuple[LinkForm, str, RepairAction]
+"""What is done with a link of this form and normal form."""
+
+
+@dataclass(slots=True)
+class _Pass:
+    """What one look at all links gives: edits, what they do, and the links that wait."""
+
+    edits: list[TextEdit] = field(default_factory=list)
+    changes: list[LinkChange] = field(default_factory=list)
+    steps: list[_Step] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
 
 
 def repair(
@@ -71,26 +90,48 @@ def repair(
     wikitext = read_wikitext(text)
     if kept_off := excludes(wikitext, settings, bot=bot, script=script):
         return RepairedPage(text, kept_off=kept_off)
+
+    def at_rest(start: Wikitext) -> RepairedPage:
+        return _at_rest(Writing(start, settings, frozenset(), now, bot), answers)
+
+    page = at_rest(wikitext)
+    if page.repeating and at_rest(read_wikitext(page.text)).text != page.text:
+        page = RepairedPage(text, repeating=page.repeating)
+    return replace(page, text=text) if settings.options.talk == "instead" else page
+
+
+def _at_rest(writing: Writing, answers: KnownLinks) -> RepairedPage:
+    """The page with all repairs but those that would be made again and again; with those left out it may be as it was.
+
+    That nothing more is to be done is seen by the last pass, so a page without a fault is looked at no more for it.
+    """
+    page, last = _passes(writing, answers, frozenset())
+    if not last.steps:
+        return page
+    repeating = [change.url for change in last.changes]
+    page, more = _passes(writing, answers, frozenset(last.steps))
+    if more.steps:
+        page = RepairedPage(writing.wikitext.text)
+        repeating += [change.url for change in more.changes]
+    return replace(page, repeating=tuple(dict.fromkeys(repeating)))
+
+
+def _passes(writing: Writing, answers: KnownLinks, left_out: frozenset[_Step]) -> tuple[RepairedPage, _Pass]:
+    """The page after all passes, and the last of them, which has no edits if the page is at rest."""
     changes: list[LinkChange] = []
-    waiting: list[str] = []
-    repaired = text
+    wikitext = writing.wikitext
     for _ in range(_MOST_PASSES):
-        edits, done, waiting = _one_pass(
-            Writing(wikitext, settings, frozenset(each.name for each in wikitext.templates), now, bot), answers
-        )
-        if not edits:
+        names = frozenset(each.name for each in wikitext.templates)
+        last = _one_pass(replace(writing, wikitext=wikitext, templates=names), answers, left_out)
+        if not last.edits:
             break
-        repaired = _applied(repaired, edits)
-        changes += done
-        wikitext = read_wikitext(repaired)
-    is_edited = settings.options.talk != "instead"
-    return RepairedPage(repaired if is_edited else text, tuple(changes), waiting=tuple(waiting))
+        changes += last.changes
+        wikitext = read_wikitext(_applied(wikitext.text, last.edits))
+    return RepairedPage(wikitext.text, tuple(changes), waiting=tuple(last.waiting)), last
 
 
-def _one_pass(writing: Writing, answers: KnownLinks) -> tuple[list[TextEdit], list[LinkChange], list[str]]:
-    """Edits, what they do, and the links that wait."""
-    edits: list[TextEdit] = []
-    changes, waiting, written_to = [], [], 0
+def _one_pass(writing: Writing, answers: KnownLinks, left_out: frozenset[_Step]) -> _Pass:
+    done, written_to = _Pass(), 0
     only_references = writing.settings.options.scope == "references"
     for link in page_links(writing.wikitext, writing.settings, writing.bot):
         answer = answers.of(link.url)
@@ -101,19 +142,21 @@ def _one_pass(writing: Writing, answers: KnownLinks) -> tuple[list[TextEdit], li
         decision = decide(state, answer, writing.settings.options)
         if decision.action is RepairAction.NOTHING:
             if decision.why in COPIES_NOT_KNOWN:
-                waiting.append(link.url)
+                done.waiting.append(link.url)
             continue
-        own = edits_for(writing, link, state, answer, decision)
+        step = (link.kind, key_of(link.url) or link.url, decision.action)
+        own = [] if step in left_out else edits_for(writing, link, state, answer, decision)
         if any(edit.start < written_to for edit in own):
             continue  # it stands in what is written anew; the next pass sees where
         if own and not any(_makes_parameter(writing, edit) for edit in own):
             written_to = max([written_to, *(edit.end for edit in own if edit.text and edit.start < edit.end)])
-            edits += own
+            done.edits += own
+            done.steps.append(step)
             start, end = min(each.start for each in own), max(each.end for each in own)
             before = writing.text_of(min(start, link.start), max(end, link.end))
             shifted = [TextEdit(e.start - min(start, link.start), e.end - min(start, link.start), e.text) for e in own]
-            changes.append(LinkChange(link.url, decision.action, decision.why, before, _applied(before, shifted)))
-    return edits, changes, waiting
+            done.changes.append(LinkChange(link.url, decision.action, decision.why, before, _applied(before, shifted)))
+    return done
 
 
 def _makes_parameter(writing: Writing, edit: TextEdit) -> bool:

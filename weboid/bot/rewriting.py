@@ -13,7 +13,7 @@ from typing import Final
 from weboid.bot.answers import KnownCopy, form_of
 from weboid.bot.archived import copy_at, for_readers
 from weboid.bot.decisions import Stated, Tagged
-from weboid.bot.page_links import LinkForm, RepairableLink, pattern_parameters
+from weboid.bot.page_links import ArchiveMark, LinkForm, RepairableLink, pattern_parameters
 from weboid.bot.parameters import TemplateEditor, TextEdit
 from weboid.core.wikitext.citations import Citation, Written, written
 from weboid.core.wikitext.nodes import TemplateNode, Wikitext
@@ -72,15 +72,16 @@ def cited(writing: Writing, link: RepairableLink, copy: KnownCopy, *, is_dead: b
             (citation.archive_date, cite.archive_date[0], writing.day(copy.taken)),
         ):
             fits = fits and put(editor, old, name, value)
+        fits = fits and (citation.archive_date is None or _may_go(citation.archive_date.value))
         if cite.bot_mark is not None:
             mark = written(writing.wikitext, citation.template, (cite.bot_mark.param,))
             signature = substituted(cite.bot_mark.value, writing.values())
             fits = fits and signature is not None and put(editor, mark, cite.bot_mark.param, signature)
     if is_dead is not None:
         fits = fits and put_state(writing, citation, editor, is_dead=is_dead)
-    if not fits:
-        return []
     marks = [*removable(writing, link), *(mark.template for mark in link.archives)] if is_dead else []
+    if not fits or any(_holds_more(writing, mark) for mark in link.archives):
+        return []
     return [*editor.edits(), *(cut(writing, mark.start, mark.end) for mark in marks)]
 
 
@@ -192,8 +193,20 @@ def removable(writing: Writing, link: RepairableLink) -> Iterator[TemplateNode]:
     """The link's dead tags, but for those with a URL that would be lost, such as another spelling of the link's."""
     for tag in link.dead_tags:
         values = {writing.wikitext.value_of(each) for each in tag.parameters}
-        if all(value == link.url or form_of(value) is None for value in values):
+        if all(value == link.url or _may_go(value) for value in values):
             yield tag
+
+
+def _holds_more(writing: Writing, mark: ArchiveMark) -> bool:
+    """Whether more would be lost with an archive template than its copy, such as links in its text."""
+    own = {mark.address, mark.url}
+    values = {writing.wikitext.value_of(each) for each in mark.template.parameters}
+    return not all(value in own or _may_go(value) for value in values)
+
+
+def _may_go(value: str) -> bool:
+    """Whether nothing is lost with a value: no address, and no reference that others may use."""
+    return form_of(value) is None and "//" not in value and "<ref" not in value.casefold()
 
 
 def removed(writing: Writing, link: RepairableLink, *, bots_only: bool) -> list[TextEdit]:

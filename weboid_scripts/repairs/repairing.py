@@ -33,6 +33,9 @@ _MOST_REFUSALS: Final = 10
 """Edits in a row that the wiki refuses for reasons of which nothing is known here; then the run ends."""
 TALK: Final = "talk-instead"
 DECLINED: Final = "declined"
+_FAULT: Final = "fault"
+_REPEATS: Final = "repeats"
+"""Of a link: its repair is left out, for each run would make it again."""
 _PERHAPS_SAVED: Final = frozenset({CONFLICT, NO_CHANGE})
 """What the wiki says, too, where it has saved the edit, but its answer was lost, so that pywikibot sent it again."""
 _EDITS_BETWEEN_LOOKS: Final = 50
@@ -128,15 +131,18 @@ class RepairBot(BaseBot):
         repaired = self._repaired(page, page.known)
         self._waits = repaired is not None and bool(repaired.waiting)
         if repaired is None:
-            return "fault"
+            return _FAULT
         if repaired.kept_off is not None:
             return "kept-off"
         if repaired.changes and not self._is_simulated:
             frozen = self._taken_back(page, repaired.changes)
             if frozen:
                 repaired = self._repaired(page, _with_frozen(page.known, frozen))
-        if repaired is None or not repaired.changes:
+        if repaired is None:
             return "nothing-to-do"
+        self._note_repeating(page, repaired.repeating)
+        if not repaired.changes:
+            return _FAULT if repaired.repeating else "nothing-to-do"
         if repaired.text == page.read.text:
             return TALK
         summary = summary_of(self._place.site, [each.action.value for each in repaired.changes], self._place.help_page)
@@ -156,6 +162,15 @@ class RepairBot(BaseBot):
         except Exception:
             pywikibot.exception(f"Weboid failed on the page {page.read.title}. Please report that with what follows.")
             return None
+
+    def _note_repeating(self, page: AnsweredPage, urls: tuple[str, ...]) -> None:
+        for url in urls:
+            self.left[f"link-{_REPEATS}"] += 1
+            self._note_skip(page, key_of(url) or url, _REPEATS)
+            pywikibot.warning(
+                f"{page.read.title}: the repair of {url} is left out, for each run would make it again. Please report "
+                "that, with the text of the page."
+            )
 
     def _taken_back(self, page: AnsweredPage, changes: tuple[LinkChange, ...]) -> set[str]:
         """The normal forms of links whose repair may not be made again."""
