@@ -24,6 +24,7 @@ _WEBARCHIVE = f"{{{{webarchive|url={COPY}|date=7 May 2012}}}}"
 _BARRED = _ARCHIVED.replace(COPY, f"https://archive.today/20120507093011/{URL}")
 _OTHER = _ARCHIVED.replace(COPY, COPY.replace("history", "another"))
 _SAVED = _ARCHIVED.replace(COPY, f"https://web.archive.org/save/{URL}")
+_CHOSEN = _ARCHIVED.replace(COPY, "https://clips.example.com/4711")
 _WAYBACK = f"{{{{Wayback|url={URL}|date=20120507093011}}}}"
 
 
@@ -65,6 +66,8 @@ ROWS = (
     Row("D6", _SAVED.replace("/save/", "/web/20120507093011*/"), _ARCHIVED),
     Row("D6", _SAVED.replace("web.archive.org/save/", "archive.org/wayback/available?url="), _ARCHIVED),
     Row("D6", _OTHER, _ARCHIVED),
+    Row("D6", _CHOSEN, "="),
+    Row("D6", _ARCHIVED.replace(COPY, URL), _ARCHIVED),
     Row("D7", _LIVING, _ARCHIVED),
     Row("D7", _ARCHIVED.replace("|url-status=dead", ""), "="),
     Row("D8", f"{_CITE} {_WEBARCHIVE}", _ARCHIVED, archive="absent"),
@@ -106,6 +109,10 @@ ROWS = (
     Row("D16", _CITE + _BY_BOT, "=", verdict="working", options={"revive": False}),
     Row("D17", _CITE, "=", verdict="working"),
     Row("D17", _CITE, _LIVING, verdict="working", options={"living_archives": True}),
+    Row("D17", _BARRED, "=", verdict="working"),
+    Row("D17", _SAVED, "=", verdict="working"),
+    Row("D17", _OTHER, "=", verdict="working"),
+    Row("D18", _BARRED, "=", verdict="doubtful"),
     Row("D18", _CITE + _BY_BOT, "=", verdict="doubtful"),
     Row("D18", _CITE + _BY_HAND, "=", verdict="unknown"),
 )

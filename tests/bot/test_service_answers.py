@@ -168,3 +168,12 @@ def test_a_copy_that_is_replaced_is_replaced_by_one_of_its_time() -> None:
 def test_at_an_archive_that_is_not_known_only_what_names_the_link_is_a_copy(address: str, is_written: bool) -> None:
     links = read(link(snapshots=[snapshot(snapshot=address)]))
     assert (address in repaired(f"{{{{cite web|url={URL}}}}}", links=links)) is is_written
+
+
+@pytest.mark.parametrize("service", [None, "", "archive.example", "archive.today", ["wayback"]])
+def test_a_copy_at_an_address_of_no_known_archive_is_not_written_unless_the_service_names_the_archive(
+    service: object,
+) -> None:
+    cite, address = f"{{{{cite web|url={URL}}}}}", f"https://archive.example/web/20120507093011/{URL}"
+    assert address in repaired(cite, links=read(link(snapshots=[snapshot(snapshot=address)])))
+    assert repaired(cite, links=read(link(snapshots=[snapshot(snapshot=address, service=service)]))) == cite

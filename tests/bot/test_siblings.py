@@ -85,6 +85,74 @@ def test_what_is_no_copy_of_one_day_gives_way_to_one(address: str, parameter: st
     assert repaired(before, links=known("dead", None)) == before
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"https://megalodon.jp/2012-0507-0930-11/{URL}",
+        "http://gyo.tc/12ab",
+        "http://megalodon.jp/ref/2012-0507-0930-11/other",
+        "http://warp.da.ndl.go.jp/info:ndljp/pid/3193131/www.town.example.org/history.html",
+        "https://clips.example.com/4711",
+        "https://books.google.com/books?id=VVu_NwAACAAJ&pg=PA1",
+        "http://mirror.example.net/town/history.html",
+        "http://mirror.example.net/",
+        "https://archive.example/web/20120507093011/http://www.town.example.org/history.html",
+        "http://www.town.example.org/old/history.html",
+    ],
+)
+def test_an_address_that_an_editor_chose_as_a_copy_stays_one(address: str) -> None:
+    before = _ARCHIVED.replace(COPY, address)
+    for verdict in ("working", "dead", "doubtful", "unknown"):
+        assert repaired(before, links=known(verdict)) == before
+    tagged = repaired(before.replace("|url-status=dead", "|url-status=live"))
+    assert tagged == before
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        URL,
+        URL.replace("http:", "https:"),
+        URL.replace("www.", ""),
+        "http://www.town.example.org/",
+        f"https://web.archive.org/save/{URL}",
+        f"https://wayback.archive-it.org/all/*/{URL}",
+        f"https://arquivo.pt/wayback/*/{URL}",
+        f"https://arquivo.pt/page/search?q={URL}",
+        f"https://ghostarchive.org/search?term={URL}",
+        f"https://webcache.googleusercontent.com/search?q=cache:abc:{URL}",
+        f"https://www.google.com/search?q=cache:{URL}",
+        f"http://cc.bingj.com/cache.aspx?q={URL}&d=1",
+        "https://arquivo.pt/",
+        "nonsense",
+    ],
+)
+def test_what_is_no_copy_for_certain_gives_way_to_one_where_the_link_is_dead(address: str) -> None:
+    before = _ARCHIVED.replace(COPY, address)
+    assert repaired(before) == _ARCHIVED
+    assert repaired(before, links=known("dead", None)) == before
+    assert repaired(before, replace_deprecated_archives=False) == _ARCHIVED
+    for verdict in ("working", "doubtful", "unknown"):
+        assert repaired(before, links=known(verdict)) == before
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://www.webcitation.org/5xyzAbCdE",
+        f"https://archive.today/20120507093011/{URL}",
+        "http://www.freezepage.com/1336382611ABCDEFGHIJ",
+        f"http://www.collectionscanada.gc.ca/webarchives/20120507093011/{URL}",
+        f"https://web.archive.org/web/20120507093011/{URL.replace('history', 'other')}",
+    ],
+)
+def test_a_copy_that_is_deprecated_or_of_another_page_gives_way_only_where_the_link_is_dead(address: str) -> None:
+    before = _ARCHIVED.replace(COPY, address)
+    assert repaired(before) == _ARCHIVED
+    for verdict in ("working", "doubtful", "unknown"):
+        assert repaired(before, links=known(verdict)) == before
+
+
 @pytest.mark.parametrize("stamp", ["*", ""])
 def test_an_archive_template_without_a_moment_gets_one(stamp: str) -> None:
     before = f"* {{{{Webarchiv |url={URL} |wayback={stamp} |text=Fest}}}}"
@@ -103,9 +171,9 @@ def test_a_link_behind_an_archive_template_of_the_same_page_stays_a_link() -> No
     assert after.startswith(f"{template} {{{{Toter Link|url={URL}|text=B|")
 
 
-def test_a_bad_copy_beside_the_citation_of_a_living_link_is_replaced_there() -> None:
+def test_a_bad_copy_alongside_the_citation_of_a_living_link_stays() -> None:
     before = f"<ref>{_CITE} {{{{webarchive|url=https://archive.today/abc|date=7 May 2012}}}}</ref>"
-    assert repaired(before, links=known("working")) == f"<ref>{_CITE} {_WEBARCHIVE}</ref>"
+    assert repaired(before, links=known("working")) == before
     assert repaired(before) == f"<ref>{_ARCHIVED}</ref>"
 
 

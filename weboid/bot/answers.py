@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from weboid.core.archive.configured import NAMES
 from weboid.core.archive.copies import CopyState
 from weboid.core.archive.dialects.replies import moment_of
 from weboid.core.url.archives import snapshot_of
@@ -82,8 +83,8 @@ def read_answers(verdicts: Mapping[str, Any], archives: Mapping[str, Any], now: 
     """KnownLinks out of JSON.
 
     A verdict is its word, or ``{"verdict": …, "flags": […]}``. An archive is ``{"url": …, "stamp": …}`` or a list of
-    such, null for *none*, or the word of another state; each may have ``state`` and ``verified``. Copies later than
-    `now` are noise.
+    such, null for *none*, or the word of another state; each may have ``state``, ``verified`` and ``service``. Copies
+    later than `now` are noise.
     """
     answers: dict[str, LinkAnswer] = {}
     for url in dict.fromkeys((*verdicts, *archives)):
@@ -113,14 +114,19 @@ def state_in(word: Any, copies: Collection[KnownCopy]) -> CopyState:
     return CopyState.UNKNOWN if copies else state
 
 
-def copy_in(address: Any, stamp: Any, now: datetime, *, is_suggested: bool = False) -> KnownCopy | None:
+def copy_in(
+    address: Any, stamp: Any, now: datetime, *, service: Any = None, is_suggested: bool = False
+) -> KnownCopy | None:
     """The copy at an address, of the moment that this says, else of a stamp of 14 digits.
 
-    None for copies without a moment, or later than `now`, and at services to which nobody may be sent.
+    `service` is the word of the archive, which an operator may have at an address of their own. None for copies without
+    a moment, or later than `now`, at services to which nobody may be sent, and at addresses of no known archive.
     """
     if not isinstance(address, str):
         return None
     snapshot = snapshot_of(address)
+    if snapshot is None and service not in NAMES:
+        return None
     taken = snapshot.taken if snapshot is not None and snapshot.taken else moment_of(str(stamp))
     if taken is None or taken.astimezone(UTC) > now or (snapshot is not None and not snapshot.archive.is_offered):
         return None
@@ -144,6 +150,6 @@ def _copies(given: Any, now: datetime) -> tuple[CopyState, tuple[KnownCopy, ...]
         return state_in(given, ()), ()
     word = given.get("state", _FOUND)
     is_usable = word == _FOUND and given.get("verified") is not False
-    copy = copy_in(given.get("url"), given.get("stamp"), now) if is_usable else None
+    copy = copy_in(given.get("url"), given.get("stamp"), now, service=given.get("service")) if is_usable else None
     copies = () if copy is None else (copy,)
     return state_in(word, copies), copies

@@ -12,7 +12,7 @@ from typing import Final
 from weboid.bot.answers import KnownCopy, KnownLinks, form_of, key_of
 from weboid.core.url.archives import Standing, is_archive_host, snapshot_of
 from weboid.core.url.hosts import InvalidUrl
-from weboid.core.url.spellings import merged
+from weboid.core.url.spellings import is_same_page, merged
 from weboid.core.url.urls import Url, parse
 from weboid.core.verdict.verdict import Verdict
 
@@ -21,11 +21,17 @@ _INNER: Final = re.compile(r"(?<=[/=*])(?:https?|ftp)(?::|%3A)(?:/|%2F)", re.IGN
 _NO_COPY: Final = re.compile(r"/(?:save(?:/_embed)?|liveweb|web)/|/wayback/available\b", re.IGNORECASE)
 """The Wayback Machine's forms for saving, for what is there now, for copies without a moment, and for questions."""
 _LISTING: Final = re.compile(r"/(?:web/)?[0-9]*\*/", re.IGNORECASE)
+_NOT_A_COPY: Final = re.compile(r"/(?:[a-z]+/)?(?:save|submit|search)\b|.*/[0-9]*\*/(?:https?|ftp):", re.IGNORECASE)
+"""Pages of other archives for saving, for searching and for lists of copies."""
+_SEARCH_CACHES: Final = frozenset(
+    {"cc.bingj.com", "cc.msnscache.com", "cachedpages.com", "hghltd.yandex.net", "yandexwebcache.net"}
+)
+_SEARCH_CACHE: Final = re.compile(r"/search\?(?:.*&)?q=cache(?::|%3a)", re.IGNORECASE)
+"""A search engine's latest copy, which changes, and goes with the page."""
 _NO_DAY: Final = re.compile(r"/(?:web/)?[0-9]{1,7}(?:[a-z]{2}_)?/", re.IGNORECASE)
 """A moment that is no day, such as a year: which copy it leads to changes."""
 _RAW_FLAG: Final = re.compile(r"(?<=/)(\d{14})(?:id|if|im|js|cs|mp|oe|fw)_(?=/)")
 _NOT_SECURE: Final = re.compile(r"(?:http:)?(?=//)", re.IGNORECASE)
-_SLASHES: Final = re.compile("/+")
 """Servers take several for one."""
 
 
@@ -37,8 +43,8 @@ class CopyStanding(Enum):
     DEPRECATED = "deprecated"
     """At a service that is gone, or to which nobody may be sent (A-2)."""
     INVALID = "invalid"
-    """No copy: an address for saving or listing, an ordinary address, a copy of no certain day or of the future, or one
-    that is dead itself."""
+    """No copy, for certain: the link's own address, one for saving, searching or listing, a front page, the cache of a
+    search engine, a copy of no certain day or of the future, or one that is dead itself."""
     FOREIGN = "foreign"
     """Of another page."""
 
@@ -48,7 +54,10 @@ def standing_of(address: str, url: str, answers: KnownLinks, now: datetime) -> C
     snapshot = snapshot_of(address)
     if snapshot is None:
         return _standing_of_unknown(address, url)
-    if is_wayback(address) and any(form.match(parse(address).path) for form in (_LISTING, _NO_DAY)):
+    path = parse(address).path
+    if is_wayback(address) and any(form.match(path) for form in (_LISTING, _NO_DAY)):
+        return CopyStanding.INVALID
+    if snapshot.archive.standing is Standing.NO_ARCHIVE or _NOT_A_COPY.match(path):
         return CopyStanding.INVALID
     if snapshot.archive.standing is not Standing.OFFERED:
         return CopyStanding.DEPRECATED
@@ -65,7 +74,7 @@ def is_same(original: Url, url: str) -> bool:
     """Whether an archived URL may be the page of a link, generously: what is called another page is one for certain."""
     form = form_of(url)
     read = form_of(str(original)) or original  # in wikitext ``&amp;`` is ``&``, in the address of a copy, too
-    return form is None or _SLASHES.sub("/", merged(read)) == _SLASHES.sub("/", merged(form))
+    return form is None or merged(read) == merged(form)
 
 
 def is_same_link(one: str, other: str) -> bool:
@@ -113,10 +122,10 @@ def is_fit(copy: KnownCopy, url: str, now: datetime) -> bool:
     """Whether a known copy may be written for a link."""
     snapshot = snapshot_of(copy.address)
     if snapshot is None:
-        # An archive that only the caller knows: that this is a copy of the link, its address alone says.
+        # A known archive that the operator has at an address of their own: of which link it is, that alone says.
         inner = _INNER.search(copy.address, 8)
-        is_other = inner is not None and not is_same_link(copy.address[inner.start() :], url)
-        return not is_other and _standing_of_unknown(copy.address, url) is CopyStanding.GOOD
+        is_own = inner is not None and is_same_link(copy.address[inner.start() :], url)
+        return is_own and _standing_of_unknown(copy.address, url) is CopyStanding.GOOD
     is_good = standing_of(copy.address, url, KnownLinks(), now) is CopyStanding.GOOD
     return is_good and snapshot.archive.is_offered and copy.taken.astimezone(UTC) <= now
 
@@ -131,17 +140,18 @@ def chosen_copy(copies: Iterable[KnownCopy], url: str, wanted: date | None, now:
 
 
 def _standing_of_unknown(address: str, url: str) -> CopyStanding:
-    """Of an address that no known archive has."""
-    if _is_no_copy(address):
+    """Of an address that no known archive has: somebody chose it, so it is one unless it is none for certain."""
+    form, own = form_of(address), form_of(url)
+    if form is None or _is_no_copy(address):
         return CopyStanding.INVALID
-    key, own = key_of(address), key_of(url)
-    if key is None or key == own:
-        return CopyStanding.INVALID
-    if own is not None and is_archive_host(parse(key).host):
-        # A document in an archive's own collections; its front page is none.
-        return CopyStanding.INVALID if parse(key).path in ("", "/") and "?" not in key else CopyStanding.GOOD
-    has_inner = _INNER.search(address, 8) is not None
-    return CopyStanding.GOOD if has_inner else CopyStanding.INVALID
+    is_archive = is_archive_host(form.host)
+    is_none = is_archive and _NOT_A_COPY.match(form.path) is not None
+    is_front = form.path in ("", "/")
+    if own is not None:
+        is_none = is_none or is_same_page(form, own)
+        is_front = is_front and (is_archive or form.host.removeprefix("www.") == own.host.removeprefix("www."))
+    is_cache = form.host.removeprefix("www.") in _SEARCH_CACHES or _SEARCH_CACHE.match(form.path) is not None
+    return CopyStanding.INVALID if is_none or is_front or is_cache else CopyStanding.GOOD
 
 
 def _is_no_copy(address: str) -> bool:

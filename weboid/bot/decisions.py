@@ -74,11 +74,10 @@ class LinkState:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is done, and the stable word why; `counts_as_dead` = the citation is to say so, too."""
+    """What is done, and the stable word why."""
 
     action: RepairAction
     why: str
-    counts_as_dead: bool = True
 
 
 class _Belief(Enum):
@@ -101,17 +100,13 @@ def decide(state: LinkState, answer: LinkAnswer, options: Options) -> Decision:
     if answer.verdict in (Verdict.SPAM, Verdict.INVALID):
         return _nothing(answer.verdict.word)
     belief, why = _belief(state, answer, options)
-    has_better = answer.copies is CopyState.FOUND
-    if state.copy in _BAD:
-        may_replace = options.replace_deprecated_archives or state.copy is not CopyStanding.DEPRECATED
-        if has_better and may_replace and not state.is_obsolete:
-            return Decision(RepairAction.REPLACE_COPY, f"archive-{state.copy.value}", belief is _Belief.DEAD)
-        return _nothing(f"archive-{state.copy.value}")
     match belief:
+        case _Belief.DEAD if state.copy in _BAD:
+            return _of_bad_copy(state, answer, options)
         case _Belief.DEAD:
             return _of_dead(state, answer, options, why)
         case _Belief.ALIVE:
-            return _of_living(state, options, has_better, why)
+            return _of_living(state, options, answer.copies is CopyState.FOUND, why)
         case _Belief.OPEN:
             return _nothing(why)
 
@@ -132,6 +127,15 @@ def _belief(state: LinkState, answer: LinkAnswer, options: Options) -> tuple[_Be
         case Verdict.WORKING:
             return _Belief.ALIVE, Verdict.WORKING.word
     return _Belief.OPEN, answer.verdict.word
+
+
+def _of_bad_copy(state: LinkState, answer: LinkAnswer, options: Options) -> Decision:
+    """Of a dead link with a copy that is deprecated, none, or of another page."""
+    why = f"archive-{state.copy.value}"
+    may_replace = options.replace_deprecated_archives or state.copy is not CopyStanding.DEPRECATED
+    if answer.copies is CopyState.FOUND and may_replace and not state.is_obsolete:
+        return Decision(RepairAction.REPLACE_COPY, why)
+    return _nothing(why)
 
 
 def _of_dead(state: LinkState, answer: LinkAnswer, options: Options, why: str) -> Decision:

@@ -36,11 +36,7 @@ def edits_for(
         return []
     match link.kind:
         case LinkForm.CITATION:
-            is_living = action is RepairAction.ADD_LIVING_COPY
-            is_dead = False if is_living else True if decision.counts_as_dead else None
-            if is_dead is None and link.archives and link.copy_address == link.archives[0].address:
-                return rewritten(writing, link.archives[0], link.url, copy)
-            return cited(writing, link, copy, is_dead=is_dead)
+            return cited(writing, link, copy, is_dead=action is not RepairAction.ADD_LIVING_COPY)
         case LinkForm.BRACKETED | LinkForm.BARE:
             return with_copy(writing, link, copy)
         case LinkForm.DEAD_TAG:

@@ -50,14 +50,14 @@ class Writing:
 # Citations.
 
 
-def cited(writing: Writing, link: RepairableLink, copy: KnownCopy, *, is_dead: bool | None) -> list[TextEdit]:
-    """The citation with a copy in its parameters; `is_dead` None = what it says of the link stays."""
+def cited(writing: Writing, link: RepairableLink, copy: KnownCopy, *, is_dead: bool) -> list[TextEdit]:
+    """The citation with a copy in its parameters, which says whether the link is dead."""
     citation, cite = link.citation, writing.settings.cite
     address = url_value(for_readers(copy.address))
     if citation is None or address is None or not PLAIN_URL.fullmatch(link.url):
         return []
     status = cite.status
-    if is_dead is False and status is not None and status.live is None and status.default_with_archive is not None:
+    if not is_dead and status is not None and status.live is None and status.default_with_archive is not None:
         return []
     editor = TemplateEditor(writing.wikitext.text, citation.template)
     fits = True
@@ -77,8 +77,7 @@ def cited(writing: Writing, link: RepairableLink, copy: KnownCopy, *, is_dead: b
             mark = written(writing.wikitext, citation.template, (cite.bot_mark.param,))
             signature = substituted(cite.bot_mark.value, writing.values())
             fits = fits and signature is not None and put(editor, mark, cite.bot_mark.param, signature)
-    if is_dead is not None:
-        fits = fits and put_state(writing, citation, editor, is_dead=is_dead)
+    fits = fits and put_state(writing, citation, editor, is_dead=is_dead)
     marks = [*removable(writing, link), *(mark.template for mark in link.archives)] if is_dead else []
     if not fits or any(_holds_more(writing, mark) for mark in link.archives):
         return []

@@ -42,7 +42,8 @@ def _verified(given: Any, now: datetime) -> Iterator[KnownCopy]:
     for each in list(_tables(given))[:_MOST_COPIES]:
         if each.get("verified") is True:
             is_suggested = each.get("origin") == CopyOrigin.SUGGESTED.value
-            copy = copy_in(each.get("snapshot"), each.get("stamp"), now, is_suggested=is_suggested)
+            service = each.get("service")
+            copy = copy_in(each.get("snapshot"), each.get("stamp"), now, service=service, is_suggested=is_suggested)
             if copy is not None:
                 yield copy
 
