@@ -74,11 +74,11 @@ async def write(dsn: str, day: int, seconds: float, rate: float) -> dict[str, fl
             if rate:
                 await asyncio.sleep(begun + (done + len(batch)) / rate - perf_counter())
             async with pool.connection() as conn:
-                await record_batch(conn, batch, held, DEFAULT)
+                await record_batch(conn, "benchmark", batch, held, DEFAULT)
             done += len(batch)
         took_s = perf_counter() - begun
         async with pool.connection() as conn:
-            await record_release(conn, held)
+            await record_release(conn, "benchmark", held)
     return {"results": done, "seconds": took_s, "found": len(due), "found_s": found_s}
 
 

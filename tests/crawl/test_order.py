@@ -74,7 +74,7 @@ async def test_the_buckets_with_the_oldest_hosts_are_leased_first(database: str)
         assert set(held) == set(range(10))
         assert await find_free_day(conn, until, rest_s=0) == 70
         assert set(await lease_buckets(conn, "two", until=until, limit=5, lease_s=60, rest_s=0)) == set(range(10, 15))
-        await record_release(conn, held)
+        await record_release(conn, "one", held)
         assert await find_free_day(conn, Moment(59), rest_s=-1) is None
 
 

@@ -149,7 +149,7 @@ async def record_visit(
         batch.append(
             Checked(stored, StoredHost(host, each.url.host, each.host), day, seen, record, due, before, states[host])
         )
-    await record_batch(conn, batch, {each.url.key.bucket: 0 for each in batch}, DEFAULT)
+    await record_batch(conn, "", batch, {each.url.key.bucket: 0 for each in batch}, DEFAULT)
 
 
 async def check_now(conn: Connection, url: str, day: int = NOW) -> None:

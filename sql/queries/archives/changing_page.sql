@@ -5,6 +5,7 @@ INSERT INTO changing_page (bucket, host_key, url_key, day)
 SELECT bucket, host_key, url_key, %(day)s
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
     AS given (bucket, host_key, url_key)
+ORDER BY bucket, host_key, url_key
 ON CONFLICT DO NOTHING
 
 -- name: record_lifted

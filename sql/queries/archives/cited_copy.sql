@@ -6,15 +6,24 @@ INSERT INTO cited_copy (bucket, host_key, url_key, archive, original_bucket, ori
 SELECT * FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(archive)s::smallint[],
     %(original_bucket)s::smallint[], %(original_host_key)s::bigint[], %(original_url_key)s::bigint[],
     %(stamp)s::bigint[], %(due)s::smallint[])
+    AS given (bucket, host_key, url_key, archive, original_bucket, original_host_key, original_url_key, stamp, due)
+ORDER BY bucket, host_key, url_key
 ON CONFLICT DO NOTHING
 
 -- name: delete_cited
 DELETE FROM cited_copy
-USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS gone (bucket, host_key, url_key)
+USING (
+    SELECT asked.* FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+        AS asked (bucket, host_key, url_key)
+    JOIN cited_copy USING (bucket, host_key, url_key)
+    ORDER BY cited_copy.bucket, cited_copy.host_key, cited_copy.url_key
+    FOR UPDATE OF cited_copy
+) AS gone
 WHERE cited_copy.bucket = gone.bucket AND cited_copy.host_key = gone.host_key AND cited_copy.url_key = gone.url_key
 
 -- name: record_originals
 -- After a rekey: what is meant is the same, by other keys.
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 UPDATE cited_copy SET original_bucket = given.original_bucket, original_host_key = given.original_host_key,
     original_url_key = given.original_url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
@@ -99,23 +108,39 @@ WHERE host.bucket = %(bucket)s AND host.host_key = %(host_key)s
 
 -- name: record_never_due
 UPDATE url SET due = 32767
-FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
-    AS given (bucket, host_key, url_key)
+FROM (
+    SELECT asked.* FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+        AS asked (bucket, host_key, url_key)
+    JOIN url USING (bucket, host_key, url_key)
+    ORDER BY url.bucket, url.host_key, url.url_key
+    FOR NO KEY UPDATE OF url
+) AS given
 WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
 
 -- name: record_untried
 UPDATE url SET status = 0, since = NULL, asked = NULL, older = NULL, strikes = 0, failing_since = NULL,
     failing_until = NULL, evidence = NULL, reason = NULL, target = NULL, mime = NULL, size_kib = NULL, http = NULL,
     portrait = NULL
-FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
-    AS given (bucket, host_key, url_key)
+FROM (
+    SELECT asked.* FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+        AS asked (bucket, host_key, url_key)
+    JOIN url USING (bucket, host_key, url_key)
+    ORDER BY url.bucket, url.host_key, url.url_key
+    FOR NO KEY UPDATE OF url
+) AS given
 WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
 
 -- name: record_due_again
 -- URLs that were never due without being cited copies: ordinary links again.
 UPDATE url SET due = %(day)s
-FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
-    AS given (bucket, host_key, url_key)
+FROM (
+    SELECT asked.* FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+        AS asked (bucket, host_key, url_key)
+    JOIN url USING (bucket, host_key, url_key)
+    WHERE url.due = 32767
+    ORDER BY url.bucket, url.host_key, url.url_key
+    FOR NO KEY UPDATE OF url
+) AS given
 WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key AND url.due = 32767
 
 -- name: delete_unjustified

@@ -8,6 +8,7 @@ INSERT INTO copy_queue_position (change) VALUES (0) ON CONFLICT DO NOTHING
 SELECT change FROM copy_queue_position FOR UPDATE SKIP LOCKED
 
 -- name: record_position
+-- one row: there is one position.
 UPDATE copy_queue_position SET change = %(change)s
 
 -- name: list_log
@@ -29,6 +30,7 @@ CROSS JOIN LATERAL (
     LIMIT 1
 ) AS newest
 WHERE newest.after IN (2, 3)
+ORDER BY given.bucket, given.host_key, given.url_key
 ON CONFLICT (bucket, host_key, url_key) DO UPDATE SET rank = excluded.rank, day = excluded.day
 WHERE copy_queue.waits AND (copy_queue.rank, copy_queue.day) IS DISTINCT FROM (excluded.rank, excluded.day)
 
@@ -61,6 +63,7 @@ WHERE (
     ORDER BY change DESC
     LIMIT 1
 ) IN (2, 3)
+ORDER BY bucket, host_key, url_key
 ON CONFLICT (bucket, host_key, url_key) DO UPDATE
 SET rank = least(copy_queue.rank, excluded.rank), day = excluded.day, waits = true, until = '-infinity'
 WHERE NOT copy_queue.waits
@@ -94,15 +97,25 @@ RETURNING copy_queue.bucket, copy_queue.host_key, copy_queue.url_key, copy_queue
 
 -- name: record_done
 UPDATE copy_queue SET waits = false, due = given.due, until = '-infinity'
-FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(due)s::smallint[])
-    AS given (bucket, host_key, url_key, due)
+FROM (
+    SELECT asked.* FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(due)s::smallint[])
+        AS asked (bucket, host_key, url_key, due)
+    JOIN copy_queue USING (bucket, host_key, url_key)
+    ORDER BY copy_queue.bucket, copy_queue.host_key, copy_queue.url_key
+    FOR NO KEY UPDATE OF copy_queue
+) AS given
 WHERE copy_queue.bucket = given.bucket AND copy_queue.host_key = given.host_key
     AND copy_queue.url_key = given.url_key
 
 -- name: record_released
 UPDATE copy_queue SET until = '-infinity'
-FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
-    AS given (bucket, host_key, url_key)
+FROM (
+    SELECT asked.* FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+        AS asked (bucket, host_key, url_key)
+    JOIN copy_queue USING (bucket, host_key, url_key)
+    ORDER BY copy_queue.bucket, copy_queue.host_key, copy_queue.url_key
+    FOR NO KEY UPDATE OF copy_queue
+) AS given
 WHERE copy_queue.bucket = given.bucket AND copy_queue.host_key = given.host_key
     AND copy_queue.url_key = given.url_key
 

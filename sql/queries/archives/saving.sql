@@ -11,31 +11,34 @@ LIMIT %(budget)s
 -- name: record_savable
 -- Most used first, as far as a hundred uses tell: what is taken first is what was queued last.
 INSERT INTO saving (bucket, host_key, url_key, day, state, next)
-SELECT bucket, host_key, url_key, %(day)s, %(state)s,
-    clock_timestamp() - make_interval(secs => row_number() OVER (ORDER BY uses DESC, place))
+SELECT bucket, host_key, url_key, %(day)s, %(state)s, clock_timestamp() - make_interval(secs => turn)
 FROM (
-    SELECT given.*, (
-            SELECT count(*) FROM (
-                SELECT FROM link
-                WHERE link.bucket = given.bucket AND link.host_key = given.host_key AND link.url_key = given.url_key
-                LIMIT 100
-            ) AS few
-        ) AS uses
-    FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
-        WITH ORDINALITY AS given (bucket, host_key, url_key, place)
-    CROSS JOIN LATERAL (
-        SELECT status, due, orphaned FROM url
-        WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
-        LIMIT 1
-    ) AS known
-    WHERE known.status > 0 AND known.status < 16 AND known.due < 32767 AND known.orphaned IS NULL
-        AND NOT EXISTS (SELECT FROM snapshot WHERE snapshot.bucket = given.bucket
-            AND snapshot.host_key = given.host_key AND snapshot.url_key = given.url_key)
-        AND NOT EXISTS (SELECT FROM saving WHERE saving.bucket = given.bucket
-            AND saving.host_key = given.host_key AND saving.url_key = given.url_key)
-) AS savable
-ORDER BY uses DESC, place
-LIMIT %(limit)s
+    SELECT bucket, host_key, url_key, row_number() OVER (ORDER BY uses DESC, place) AS turn
+    FROM (
+        SELECT given.*, (
+                SELECT count(*) FROM (
+                    SELECT FROM link
+                    WHERE link.bucket = given.bucket AND link.host_key = given.host_key AND link.url_key = given.url_key
+                    LIMIT 100
+                ) AS few
+            ) AS uses
+        FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+            WITH ORDINALITY AS given (bucket, host_key, url_key, place)
+        CROSS JOIN LATERAL (
+            SELECT status, due, orphaned FROM url
+            WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
+            LIMIT 1
+        ) AS known
+        WHERE known.status > 0 AND known.status < 16 AND known.due < 32767 AND known.orphaned IS NULL
+            AND NOT EXISTS (SELECT FROM snapshot WHERE snapshot.bucket = given.bucket
+                AND snapshot.host_key = given.host_key AND snapshot.url_key = given.url_key)
+            AND NOT EXISTS (SELECT FROM saving WHERE saving.bucket = given.bucket
+                AND saving.host_key = given.host_key AND saving.url_key = given.url_key)
+    ) AS savable
+    ORDER BY uses DESC, place
+    LIMIT %(limit)s
+) AS taken
+ORDER BY bucket, host_key, url_key
 ON CONFLICT DO NOTHING
 
 -- name: lease_newest

@@ -5,6 +5,8 @@ INSERT INTO snapshot (bucket, host_key, url_key, archive, stamp, origin, due, as
 SELECT * FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(archive)s::smallint[],
     %(stamp)s::bigint[], %(origin)s::smallint[], %(due)s::smallint[], %(asked)s::smallint[], %(strikes)s::smallint[],
     %(wanted)s::smallint[], %(note)s::smallint[], %(address)s::text[])
+    AS given (bucket, host_key, url_key, archive, stamp, origin, due, asked, strikes, wanted, note, address)
+ORDER BY bucket, host_key, url_key, archive
 ON CONFLICT (bucket, host_key, url_key, archive) DO UPDATE
 SET stamp = excluded.stamp, origin = excluded.origin, due = excluded.due, asked = excluded.asked,
     strikes = excluded.strikes, wanted = excluded.wanted, note = excluded.note, address = excluded.address
@@ -14,6 +16,8 @@ SET stamp = excluded.stamp, origin = excluded.origin, due = excluded.due, asked 
 INSERT INTO snapshot (bucket, host_key, url_key, archive, stamp, origin, due)
 SELECT * FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(archive)s::smallint[],
     %(stamp)s::bigint[], %(origin)s::smallint[], %(due)s::smallint[])
+    AS given (bucket, host_key, url_key, archive, stamp, origin, due)
+ORDER BY bucket, host_key, url_key, archive
 ON CONFLICT (bucket, host_key, url_key, archive) DO NOTHING
 
 -- name: list_snapshots

@@ -35,10 +35,17 @@ JOIN host ON host.bucket = url.bucket AND host.host_key = url.host_key
 
 -- name: delete_snapshot
 DELETE FROM snapshot
-USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS gone (bucket, host_key, url_key)
+USING (
+    SELECT asked.* FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+        AS asked (bucket, host_key, url_key)
+    JOIN snapshot USING (bucket, host_key, url_key)
+    ORDER BY snapshot.bucket, snapshot.host_key, snapshot.url_key, snapshot.archive
+    FOR UPDATE OF snapshot
+) AS gone
 WHERE snapshot.bucket = gone.bucket AND snapshot.host_key = gone.host_key AND snapshot.url_key = gone.url_key
 
 -- name: record_moved_snapshot
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 UPDATE snapshot SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
     %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
@@ -48,10 +55,17 @@ WHERE snapshot.bucket = given.bucket AND snapshot.host_key = given.host_key
 
 -- name: delete_lookup
 DELETE FROM lookup
-USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS gone (bucket, host_key, url_key)
+USING (
+    SELECT asked.* FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+        AS asked (bucket, host_key, url_key)
+    JOIN lookup USING (bucket, host_key, url_key)
+    ORDER BY lookup.bucket, lookup.host_key, lookup.url_key, lookup.archive
+    FOR UPDATE OF lookup
+) AS gone
 WHERE lookup.bucket = gone.bucket AND lookup.host_key = gone.host_key AND lookup.url_key = gone.url_key
 
 -- name: record_moved_lookup
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 UPDATE lookup SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
     %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
@@ -61,10 +75,17 @@ WHERE lookup.bucket = given.bucket AND lookup.host_key = given.host_key
 
 -- name: delete_copy_queue
 DELETE FROM copy_queue
-USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS gone (bucket, host_key, url_key)
+USING (
+    SELECT asked.* FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+        AS asked (bucket, host_key, url_key)
+    JOIN copy_queue USING (bucket, host_key, url_key)
+    ORDER BY copy_queue.bucket, copy_queue.host_key, copy_queue.url_key
+    FOR UPDATE OF copy_queue
+) AS gone
 WHERE copy_queue.bucket = gone.bucket AND copy_queue.host_key = gone.host_key AND copy_queue.url_key = gone.url_key
 
 -- name: record_moved_copy_queue
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 UPDATE copy_queue SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
     %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
@@ -74,11 +95,18 @@ WHERE copy_queue.bucket = given.bucket AND copy_queue.host_key = given.host_key
 
 -- name: delete_changing_page
 DELETE FROM changing_page
-USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS gone (bucket, host_key, url_key)
+USING (
+    SELECT asked.* FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+        AS asked (bucket, host_key, url_key)
+    JOIN changing_page USING (bucket, host_key, url_key)
+    ORDER BY changing_page.bucket, changing_page.host_key, changing_page.url_key
+    FOR UPDATE OF changing_page
+) AS gone
 WHERE changing_page.bucket = gone.bucket AND changing_page.host_key = gone.host_key
     AND changing_page.url_key = gone.url_key
 
 -- name: record_moved_changing_page
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 UPDATE changing_page SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
     %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
@@ -88,10 +116,17 @@ WHERE changing_page.bucket = given.bucket AND changing_page.host_key = given.hos
 
 -- name: delete_saving
 DELETE FROM saving
-USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS gone (bucket, host_key, url_key)
+USING (
+    SELECT asked.* FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+        AS asked (bucket, host_key, url_key)
+    JOIN saving USING (bucket, host_key, url_key)
+    ORDER BY saving.bucket, saving.host_key, saving.url_key
+    FOR UPDATE OF saving
+) AS gone
 WHERE saving.bucket = gone.bucket AND saving.host_key = gone.host_key AND saving.url_key = gone.url_key
 
 -- name: record_moved_saving
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 UPDATE saving SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
     %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
@@ -101,10 +136,17 @@ WHERE saving.bucket = given.bucket AND saving.host_key = given.host_key
 
 -- name: delete_cited_copy
 DELETE FROM cited_copy
-USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS gone (bucket, host_key, url_key)
+USING (
+    SELECT asked.* FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+        AS asked (bucket, host_key, url_key)
+    JOIN cited_copy USING (bucket, host_key, url_key)
+    ORDER BY cited_copy.bucket, cited_copy.host_key, cited_copy.url_key
+    FOR UPDATE OF cited_copy
+) AS gone
 WHERE cited_copy.bucket = gone.bucket AND cited_copy.host_key = gone.host_key AND cited_copy.url_key = gone.url_key
 
 -- name: record_moved_cited_copy
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 UPDATE cited_copy SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
     %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])

@@ -37,16 +37,20 @@ ORDER BY 1
 SELECT pg_advisory_xact_lock(hashtextextended('weboid migration', 0))
 
 -- name: delete_turns
+-- under lock: backup/tables lock_migrations, since nothing else runs during a restore.
 DELETE FROM slot
 
 -- name: delete_parts
+-- under lock: backup/tables lock_migrations, since nothing else runs during a restore.
 DELETE FROM part
 
 -- name: record_leases_free
 -- With a new epoch: no worker of before may write.
+-- under lock: backup/tables lock_migrations, since nothing else runs during a restore.
 UPDATE lease SET worker = '', epoch = epoch + 1, until = '-infinity'
 
 -- name: record_queue_free
+-- under lock: backup/tables lock_migrations, since nothing else runs during a restore.
 UPDATE copy_queue SET until = '-infinity' WHERE until > '-infinity'
 
 -- name: count_overdue
@@ -59,12 +63,14 @@ SELECT count(*) FROM url WHERE orphaned IS NULL AND due < 32767
 
 -- name: record_spread
 -- fan-out: once after a restore, all that is overdue. By the URL's key it is decided on which of the days it is due.
+-- under lock: backup/tables lock_migrations, since nothing else runs during a restore.
 UPDATE url SET due = given.first + mod(url_key & 2147483647, given.days)
 FROM unnest(%(due)s::smallint[], %(first)s::smallint[], %(days)s::smallint[]) AS given (due, first, days)
 WHERE url.due = given.due AND orphaned IS NULL AND given.first + mod(url_key & 2147483647, given.days) > %(day)s
 
 -- name: record_next_days
 -- fan-out: once after a restore, the hosts of what was spread.
+-- under lock: backup/tables lock_migrations, since nothing else runs during a restore.
 UPDATE host SET next_day = first.due
 FROM (SELECT bucket, host_key, min(due) AS due FROM url WHERE orphaned IS NULL GROUP BY bucket, host_key) AS first
 WHERE host.bucket = first.bucket AND host.host_key = first.host_key

@@ -38,4 +38,10 @@ SELECT body FROM dataset JOIN farm USING (farm)
 WHERE dataset.day = %(day)s AND farm.name = %(farm)s AND part = %(part)s
 
 -- name: delete_old_sets
-DELETE FROM dataset WHERE day < %(day)s
+DELETE FROM dataset
+USING (
+    SELECT day, farm, part FROM dataset WHERE day < %(day)s
+    FOR UPDATE SKIP LOCKED
+) AS gone
+WHERE dataset.day = gone.day AND dataset.farm = gone.farm AND dataset.part = gone.part
+

@@ -23,12 +23,14 @@ ORDER BY host.bucket, host.host_key
 FOR NO KEY UPDATE OF host SKIP LOCKED
 
 -- name: record_due
+-- under lock: pages/forward lock_urls, by the same transaction.
 UPDATE url SET due = %(day)s
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
     AS given (bucket, host_key, url_key)
 WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
 
 -- name: record_hosts
+-- under lock: pages/forward lock_hosts, by the same transaction.
 UPDATE host SET next_day = %(day)s
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS given (bucket, host_key)
 WHERE host.bucket = given.bucket AND host.host_key = given.host_key

@@ -11,11 +11,13 @@ INSERT INTO page (wiki, page, namespace, title, latest, mark, urls, touched)
 SELECT %(wiki)s, page, namespace, title, latest, mark, urls, %(day)s
 FROM unnest(%(page)s::integer[], %(namespace)s::integer[], %(title)s::text[], %(latest)s::bigint[], %(mark)s::bigint[],
     %(urls)s::bytea[]) AS given (page, namespace, title, latest, mark, urls)
+ORDER BY page
 ON CONFLICT (wiki, page) DO UPDATE
 SET namespace = excluded.namespace, title = excluded.title, latest = excluded.latest, mark = excluded.mark,
     urls = excluded.urls, touched = CASE WHEN %(touches)s THEN excluded.touched ELSE page.touched END, flagged = false
 
 -- name: record_seen
+-- under lock: pages/page list_known, of the same pages before.
 UPDATE page SET touched = CASE WHEN %(touches)s THEN %(day)s ELSE touched END, flagged = false
 WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
 
@@ -25,6 +27,7 @@ INSERT INTO page (wiki, page, namespace, title, latest, mark, touched, flagged)
 SELECT %(wiki)s, page, namespace, title, 0, mark, %(day)s, true
 FROM unnest(%(page)s::integer[], %(namespace)s::integer[], %(title)s::text[], %(mark)s::bigint[])
     AS given (page, namespace, title, mark)
+ORDER BY page
 ON CONFLICT (wiki, page) DO UPDATE
 SET touched = excluded.touched, namespace = excluded.namespace, title = excluded.title,
     flagged = page.flagged OR excluded.mark IS NULL OR page.mark IS DISTINCT FROM excluded.mark
@@ -51,14 +54,17 @@ SELECT page, urls FROM page WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::inte
 
 -- name: record_urls_of
 -- Without a mark, so that the next pass reads these pages again.
+-- under lock: pages/page list_known, or list_urls_of, of the same pages before.
 UPDATE page SET urls = given.urls, mark = NULL
 FROM unnest(%(page)s::integer[], %(urls)s::bytea[]) AS given (page, urls)
 WHERE page.wiki = %(wiki)s AND page.page = given.page
 
 -- name: record_released
+-- under lock: pages/page list_known, of the same pages before.
 DELETE FROM page WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
 
 -- name: record_links
+-- under lock: urls/url lock_intake, as one intake at a time changes uses.
 INSERT INTO link (wiki, page, bucket, host_key, url_key)
 SELECT %(wiki)s, page, bucket, host_key, url_key
 FROM unnest(%(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
@@ -66,6 +72,7 @@ FROM unnest(%(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[],
 ON CONFLICT DO NOTHING
 
 -- name: record_links_gone
+-- under lock: urls/url lock_intake, as one intake at a time changes uses.
 DELETE FROM link
 USING unnest(%(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
     AS given (page, bucket, host_key, url_key)

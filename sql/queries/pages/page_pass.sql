@@ -27,10 +27,17 @@ SELECT count(*), count(*) FILTER (WHERE touched >= %(started)s) FROM page WHERE 
 -- name: record_trees
 INSERT INTO category (wiki, title, started)
 SELECT %(wiki)s, title, %(started)s FROM unnest(%(titles)s::text[]) AS given (title)
+ORDER BY title
 ON CONFLICT (wiki, title) DO UPDATE SET started = excluded.started WHERE category.started <> excluded.started
 
 -- name: record_trees_gone
-DELETE FROM category WHERE wiki = %(wiki)s AND started < %(started)s
+DELETE FROM category
+USING (
+    SELECT wiki, title FROM category WHERE wiki = %(wiki)s AND started < %(started)s
+    ORDER BY wiki, title
+    FOR UPDATE
+) AS gone
+WHERE category.wiki = gone.wiki AND category.title = gone.title
 
 -- name: list_in_trees
 SELECT title FROM category WHERE wiki = %(wiki)s AND title = ANY(%(titles)s::text[])

@@ -5,6 +5,7 @@ INSERT INTO pending (wiki, page, title, seen, matched)
 SELECT %(wiki)s, page, title, seen, matched
 FROM unnest(%(page)s::integer[], %(title)s::text[], %(seen)s::timestamptz[], %(matched)s::boolean[])
     AS given (page, title, seen, matched)
+ORDER BY page, title
 ON CONFLICT (wiki, page, title) DO UPDATE
 SET seen = greatest(pending.seen, excluded.seen), matched = pending.matched OR excluded.matched
 
@@ -21,6 +22,7 @@ WHERE %(most)s::bigint > (
     SELECT count(*)
     FROM (SELECT FROM pending WHERE wiki = %(wiki)s AND EXISTS (SELECT FROM strange) LIMIT %(most)s) AS waiting
 )
+ORDER BY page
 ON CONFLICT DO NOTHING
 
 -- name: list_pending
@@ -32,7 +34,15 @@ LIMIT %(limit)s
 -- name: record_done
 -- Not the pages that were handed in again meanwhile.
 DELETE FROM pending
-USING unnest(%(page)s::integer[], %(title)s::text[], %(seen)s::timestamptz[]) AS given (page, title, seen)
+USING (
+    SELECT asked.* FROM unnest(%(page)s::integer[], %(title)s::text[], %(seen)s::timestamptz[])
+        AS asked (page, title, seen)
+    JOIN pending USING (page, title)
+    WHERE pending.wiki = %(wiki)s
+        AND pending.seen = asked.seen
+    ORDER BY pending.page, pending.title
+    FOR UPDATE OF pending
+) AS given
 WHERE pending.wiki = %(wiki)s AND pending.page = given.page AND pending.title = given.title
     AND pending.seen = given.seen
 
@@ -43,6 +53,7 @@ SELECT %(wiki)s, 0, title, now(), false FROM unnest(%(titles)s::text[]) AS given
 WHERE %(most)s::bigint > (
     SELECT count(*) FROM (SELECT FROM pending WHERE wiki = %(wiki)s LIMIT %(most)s) AS waiting
 )
+ORDER BY title
 ON CONFLICT DO NOTHING
 
 -- name: has_room

@@ -18,7 +18,7 @@ FOR SHARE
 SELECT wiki.wiki, spam_list.dbname, spam_list.kind, md5(spam_list.lines)
 FROM wiki JOIN spam_list ON spam_list.farm = wiki.farm AND spam_list.dbname IN ('', wiki.dbname)
 WHERE wiki.wiki = ANY(%(wikis)s::integer[])
-ORDER BY spam_list.dbname, spam_list.kind, wiki.wiki
+ORDER BY spam_list.farm, spam_list.dbname, spam_list.kind, wiki.wiki
 FOR SHARE OF spam_list
 
 -- name: record_list
@@ -28,7 +28,13 @@ ON CONFLICT (farm, dbname, kind) DO UPDATE
 SET day = excluded.day, lines = excluded.lines, unusable = excluded.unusable
 
 -- name: record_applied
-UPDATE spam_list SET day = %(day)s WHERE farm = %(farm)s AND dbname = %(dbname)s
+UPDATE spam_list SET day = %(day)s
+FROM (
+    SELECT kind FROM spam_list WHERE farm = %(farm)s AND dbname = %(dbname)s
+    ORDER BY kind
+    FOR NO KEY UPDATE
+) AS locked
+WHERE spam_list.farm = %(farm)s AND spam_list.dbname = %(dbname)s AND spam_list.kind = locked.kind
 
 -- name: list_spam_links
 SELECT page, bucket, host_key, url_key, url FROM spam_link
@@ -53,6 +59,7 @@ WHERE bucket = %(bucket)s AND host_key = %(host_key)s AND url_key = %(url_key)s
 LIMIT 1
 
 -- name: record_spam_links
+-- under lock: urls/url lock_intake, as one intake at a time changes uses.
 INSERT INTO spam_link (wiki, page, bucket, host_key, url_key, url)
 SELECT %(wiki)s, page, bucket, host_key, url_key, url
 FROM unnest(%(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(url)s::text[])
@@ -61,6 +68,7 @@ ON CONFLICT (wiki, page, bucket, host_key, url_key) DO UPDATE SET url = excluded
 WHERE spam_link.url <> excluded.url
 
 -- name: record_spam_links_gone
+-- under lock: urls/url lock_intake, as one intake at a time changes uses.
 DELETE FROM spam_link
 USING unnest(%(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
     AS given (page, bucket, host_key, url_key)
@@ -69,6 +77,7 @@ WHERE spam_link.wiki = %(wiki)s AND spam_link.page = given.page AND spam_link.bu
 RETURNING spam_link.page, spam_link.bucket, spam_link.host_key, spam_link.url_key
 
 -- name: record_pages_gone
+-- under lock: urls/url lock_intake, as one intake at a time changes uses.
 DELETE FROM spam_link WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
 
 -- name: list_pages

@@ -15,7 +15,13 @@ RETURNING true
 
 -- name: record_other_positions_gone
 -- Only one list of streams is followed at a time: positions of other lists are out of date.
-DELETE FROM stream_position WHERE streams <> %(streams)s
+DELETE FROM stream_position
+USING (
+    SELECT streams FROM stream_position WHERE streams <> %(streams)s
+    ORDER BY streams
+    FOR UPDATE
+) AS gone
+WHERE stream_position.streams = gone.streams
 
 -- name: find_position
 SELECT streams, last_event_id, moment FROM stream_position ORDER BY streams = %(streams)s DESC, moment DESC LIMIT 1
@@ -25,12 +31,29 @@ SELECT page FROM page WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
 
 -- name: record_later
 UPDATE pending SET seen = given.seen
-FROM unnest(%(page)s::integer[], %(seen)s::timestamptz[]) AS given (page, seen)
+FROM (
+    SELECT asked.* FROM unnest(%(page)s::integer[], %(seen)s::timestamptz[])
+        AS asked (page, seen)
+    JOIN pending USING (page)
+    WHERE pending.wiki = %(wiki)s
+        AND pending.seen < asked.seen
+    ORDER BY pending.page, pending.title
+    FOR NO KEY UPDATE OF pending
+) AS given
 WHERE pending.wiki = %(wiki)s AND pending.page = given.page AND pending.seen < given.seen
 
 -- name: record_later_by_title
 UPDATE pending SET seen = given.seen
-FROM unnest(%(title)s::text[], %(seen)s::timestamptz[]) AS given (title, seen)
+FROM (
+    SELECT asked.* FROM unnest(%(title)s::text[], %(seen)s::timestamptz[])
+        AS asked (title, seen)
+    JOIN pending USING (title)
+    WHERE pending.wiki = %(wiki)s
+        AND pending.page = 0
+        AND pending.seen < asked.seen
+    ORDER BY pending.page, pending.title
+    FOR NO KEY UPDATE OF pending
+) AS given
 WHERE pending.wiki = %(wiki)s AND pending.page = 0 AND pending.title = given.title AND pending.seen < given.seen
 
 -- name: has_category

@@ -2,7 +2,8 @@
 
 -- name: record_farms
 INSERT INTO farm (farm, name)
-SELECT * FROM unnest(%(farm)s::smallint[], %(name)s::text[])
+SELECT * FROM unnest(%(farm)s::smallint[], %(name)s::text[]) AS given (farm, name)
+ORDER BY farm
 ON CONFLICT (farm) DO UPDATE SET name = excluded.name WHERE farm.name <> excluded.name
 
 -- name: record_wiki
@@ -29,6 +30,7 @@ SELECT namespace, name, is_alias, is_cased FROM namespace WHERE wiki = %(wiki)s 
 SELECT FROM wiki WHERE wiki = %(wiki)s FOR NO KEY UPDATE
 
 -- name: record_namespaces
+-- under lock: pages/wiki lock_namespaces, by the same transaction.
 WITH given AS (
     SELECT * FROM unnest(%(namespace)s::integer[], %(name)s::text[], %(is_alias)s::boolean[], %(is_cased)s::boolean[])
         AS given (namespace, name, is_alias, is_cased)

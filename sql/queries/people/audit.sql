@@ -42,7 +42,12 @@ LIMIT %(limit)s
 
 -- name: delete_old_audit
 DELETE FROM audit
-USING (SELECT audit FROM audit WHERE moment < %(until)s::timestamptz ORDER BY moment LIMIT %(limit)s) AS old
+USING (
+    SELECT audit FROM audit WHERE moment < %(until)s::timestamptz
+    ORDER BY moment
+    LIMIT %(limit)s
+    FOR UPDATE SKIP LOCKED
+) AS old
 WHERE audit.audit = old.audit
 
 -- name: record_block
@@ -72,7 +77,13 @@ WHERE report.bucket = gone.bucket AND report.host_key = gone.host_key AND report
 RETURNING report.bucket, report.host_key
 
 -- name: delete_domain_reports_of
-DELETE FROM domain_report WHERE subject = %(subject)s
+DELETE FROM domain_report
+USING (
+    SELECT bucket, domain FROM domain_report WHERE subject = %(subject)s
+    ORDER BY bucket, domain
+    FOR UPDATE
+) AS gone
+WHERE domain_report.bucket = gone.bucket AND domain_report.domain = gone.domain
 
 -- name: delete_replacements_of
 DELETE FROM replacement

@@ -44,13 +44,25 @@ WHERE report.bucket = gone.bucket AND report.host_key = gone.host_key AND report
 
 -- name: delete_replacements
 DELETE FROM replacement
-USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS gone (bucket, host_key, url_key)
+USING (
+    SELECT asked.* FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+        AS asked (bucket, host_key, url_key)
+    JOIN replacement USING (bucket, host_key, url_key)
+    ORDER BY replacement.bucket, replacement.host_key, replacement.url_key, replacement.archive
+    FOR UPDATE OF replacement
+) AS gone
 WHERE replacement.bucket = gone.bucket AND replacement.host_key = gone.host_key
     AND replacement.url_key = gone.url_key
 
 -- name: delete_reverts
 DELETE FROM revert
-USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS gone (bucket, host_key, url_key)
+USING (
+    SELECT asked.* FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+        AS asked (bucket, host_key, url_key)
+    JOIN revert USING (bucket, host_key, url_key)
+    ORDER BY revert.bucket, revert.host_key, revert.url_key, revert.wiki, revert.revision
+    FOR UPDATE OF revert
+) AS gone
 WHERE revert.bucket = gone.bucket AND revert.host_key = gone.host_key AND revert.url_key = gone.url_key
 
 -- name: delete_domain_report

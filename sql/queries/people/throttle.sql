@@ -40,4 +40,10 @@ WHERE key = ANY (ARRAY(
 )) AND free < clock_timestamp()
 
 -- name: delete_day_keys
-DELETE FROM throttle_key WHERE day < %(day)s
+DELETE FROM throttle_key
+USING (
+    SELECT day FROM throttle_key WHERE day < %(day)s
+    FOR UPDATE SKIP LOCKED
+) AS gone
+WHERE throttle_key.day = gone.day
+

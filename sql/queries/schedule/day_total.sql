@@ -11,4 +11,10 @@ ON CONFLICT (day, figure) DO UPDATE SET total = day_total.total + excluded.total
 SELECT day, figure, total FROM day_total WHERE day BETWEEN %(first)s AND %(day)s ORDER BY day, figure LIMIT %(limit)s
 
 -- name: delete_totals
-DELETE FROM day_total WHERE day < %(before)s
+DELETE FROM day_total
+USING (
+    SELECT day, figure FROM day_total WHERE day < %(before)s
+    FOR UPDATE SKIP LOCKED
+) AS gone
+WHERE day_total.day = gone.day AND day_total.figure = gone.figure
+

@@ -14,4 +14,10 @@ UPDATE done_request SET answer = %(answer)s WHERE client = %(client)s AND reques
 
 -- name: delete_past
 -- fan-out: deletes the requests of a day ago.
-DELETE FROM done_request WHERE done < now() - interval '1 day'
+DELETE FROM done_request
+USING (
+    SELECT client, request FROM done_request WHERE done < now() - interval '1 day'
+    FOR UPDATE SKIP LOCKED
+) AS gone
+WHERE done_request.client = gone.client AND done_request.request = gone.request
+

@@ -39,22 +39,38 @@ SELECT EXISTS (
 )
 
 -- name: record_renewal
--- Returns the buckets that are still ours, without those that another worker has taken over meanwhile.
+-- Returns the buckets that are still this worker's, without those that another has taken over meanwhile.
 UPDATE lease SET until = now() + make_interval(secs => %(seconds)s)
-FROM unnest(%(bucket)s::smallint[], %(epoch)s::bigint[]) AS held (bucket, epoch)
-WHERE lease.bucket = held.bucket AND lease.epoch = held.epoch
+FROM (
+    SELECT lease.bucket
+    FROM unnest(%(bucket)s::smallint[], %(epoch)s::bigint[]) AS asked (bucket, epoch)
+    JOIN lease USING (bucket, epoch)
+    WHERE lease.worker = %(worker)s
+    ORDER BY lease.bucket
+    FOR NO KEY UPDATE OF lease
+) AS held
+WHERE lease.bucket = held.bucket
 RETURNING lease.bucket
 
 -- name: record_release
 -- The epoch ends with the lease: what still comes of it is late.
 UPDATE lease SET until = now(), epoch = lease.epoch + 1
-FROM unnest(%(bucket)s::smallint[], %(epoch)s::bigint[]) AS held (bucket, epoch)
-WHERE lease.bucket = held.bucket AND lease.epoch = held.epoch
+FROM (
+    SELECT lease.bucket
+    FROM unnest(%(bucket)s::smallint[], %(epoch)s::bigint[]) AS asked (bucket, epoch)
+    JOIN lease USING (bucket, epoch)
+    WHERE lease.worker = %(worker)s
+    ORDER BY lease.bucket
+    FOR NO KEY UPDATE OF lease
+) AS held
+WHERE lease.bucket = held.bucket
 
 -- name: list_held
 -- Locks the leases until the writing transaction ends, so that no other worker can take them over.
-SELECT lease.bucket FROM lease
-JOIN unnest(%(bucket)s::smallint[], %(epoch)s::bigint[]) AS held (bucket, epoch) USING (bucket, epoch)
+SELECT lease.bucket
+FROM unnest(%(bucket)s::smallint[], %(epoch)s::bigint[]) AS asked (bucket, epoch)
+JOIN lease USING (bucket, epoch)
+WHERE lease.worker = %(worker)s
 ORDER BY lease.bucket
 FOR SHARE OF lease
 

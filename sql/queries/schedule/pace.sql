@@ -5,7 +5,12 @@ INSERT INTO checked (day, urls) VALUES (%(day)s, %(urls)s)
 ON CONFLICT (day) DO UPDATE SET urls = checked.urls + excluded.urls
 
 -- name: delete_checked
-DELETE FROM checked WHERE day < %(before)s
+DELETE FROM checked
+USING (
+    SELECT day FROM checked WHERE day < %(before)s
+    FOR UPDATE SKIP LOCKED
+) AS gone
+WHERE checked.day = gone.day
 
 -- name: find_checked
 -- The mean of the days of the last week on which anything was checked; the current one is not over.
@@ -74,6 +79,12 @@ LIMIT %(hosts)s
 
 -- name: delete_big_hosts
 DELETE FROM big_host
+USING (
+    SELECT bucket, host_key FROM big_host
+    ORDER BY bucket, host_key
+    FOR UPDATE
+) AS gone
+WHERE big_host.bucket = gone.bucket AND big_host.host_key = gone.host_key
 
 -- name: record_big_hosts
 INSERT INTO big_host (bucket, host_key, urls, days)

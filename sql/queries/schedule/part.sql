@@ -23,14 +23,20 @@ ORDER BY seen
 -- Where several may run, whoever begins is the successor of one that is gone: of `before`, or else of the one that has
 -- been silent for longest; of an exclusive role, of all.
 DELETE FROM part
-WHERE seen < now() - make_interval(days => %(kept)s)
-   OR (role = %(role)s AND name <> %(name)s AND %(exclusive)s)
-   OR (role = %(role)s AND name = coalesce(%(before)s::text, (
-       SELECT name FROM part
-       WHERE role = %(role)s AND name <> %(name)s AND seen < now() - make_interval(secs => %(expiry)s)
-       ORDER BY seen
-       LIMIT 1
-   )))
+USING (
+    SELECT role, name FROM part
+    WHERE seen < now() - make_interval(days => %(kept)s)
+        OR (role = %(role)s AND name <> %(name)s AND %(exclusive)s)
+        OR (role = %(role)s AND name = coalesce(%(before)s::text, (
+            SELECT name FROM part
+            WHERE role = %(role)s AND name <> %(name)s AND seen < now() - make_interval(secs => %(expiry)s)
+            ORDER BY seen
+            LIMIT 1
+        )))
+    ORDER BY role, name
+    FOR UPDATE
+) AS gone
+WHERE part.role = gone.role AND part.name = gone.name
 
 -- name: record_part
 INSERT INTO part (role, name, host, machine, pid, version)

@@ -55,8 +55,19 @@ WHERE look = %(look)s AND taken_by = %(place)s AND place <> %(place)s AND answer
 
 -- name: delete_past
 -- fan-out: deletes what is over, of the last day.
-DELETE FROM second_look WHERE ends < now() - interval '1 hour'
+DELETE FROM second_look
+USING (
+    SELECT look FROM second_look WHERE ends < now() - interval '1 hour'
+    FOR UPDATE SKIP LOCKED
+) AS gone
+WHERE second_look.look = gone.look
 
 -- name: delete_past_places
 -- fan-out: there are a few places.
-DELETE FROM vantage_place WHERE seen < now() - interval '30 days'
+DELETE FROM vantage_place
+USING (
+    SELECT place FROM vantage_place WHERE seen < now() - interval '30 days'
+    FOR UPDATE SKIP LOCKED
+) AS gone
+WHERE vantage_place.place = gone.place
+

@@ -43,4 +43,10 @@ ON CONFLICT (bucket, host_key) DO UPDATE SET free = greatest(slot.free, excluded
 
 -- name: delete_past
 -- fan-out: deletes past turns from a small table that holds about a minute.
-DELETE FROM slot WHERE free < clock_timestamp() - interval '1 minute'
+DELETE FROM slot
+USING (
+    SELECT bucket, host_key FROM slot WHERE free < clock_timestamp() - interval '1 minute'
+    FOR UPDATE SKIP LOCKED
+) AS gone
+WHERE slot.bucket = gone.bucket AND slot.host_key = gone.host_key
+

@@ -9,7 +9,13 @@ ON CONFLICT (kind, subject) DO UPDATE SET detail = excluded.detail WHERE alarm.d
 DELETE FROM alarm WHERE kind = %(kind)s AND subject = %(subject)s
 
 -- name: delete_others
-DELETE FROM alarm WHERE kind = %(kind)s AND subject <> ALL(%(subjects)s::text[])
+DELETE FROM alarm
+USING (
+    SELECT kind, subject FROM alarm WHERE kind = %(kind)s AND subject <> ALL(%(subjects)s::text[])
+    ORDER BY kind, subject
+    FOR UPDATE
+) AS gone
+WHERE alarm.kind = gone.kind AND alarm.subject = gone.subject
 
 -- name: list_alarms
 SELECT kind, subject, since, detail FROM alarm ORDER BY kind, subject

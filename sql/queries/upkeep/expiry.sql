@@ -47,16 +47,19 @@ WHERE EXISTS (SELECT FROM link WHERE link.bucket = given.bucket AND link.host_ke
     AND link.url_key = given.url_key)
 
 -- name: record_used
+-- under lock: upkeep/expiry list_locked, of the same URLs before.
 UPDATE url SET orphaned = NULL
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS used (bucket, host_key, url_key)
 WHERE url.bucket = used.bucket AND url.host_key = used.host_key AND url.url_key = used.url_key
 
 -- name: delete_changes
+-- under lock: upkeep/expiry list_locked, of the same URLs before.
 DELETE FROM change
 USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS gone (bucket, host_key, url_key)
 WHERE change.bucket = gone.bucket AND change.host_key = gone.host_key AND change.url_key = gone.url_key
 
 -- name: delete_urls
+-- under lock: upkeep/expiry list_locked, of the same URLs before.
 DELETE FROM url
 USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS gone (bucket, host_key, url_key)
 WHERE url.bucket = gone.bucket AND url.host_key = gone.host_key AND url.url_key = gone.url_key
@@ -70,6 +73,7 @@ FOR UPDATE OF host
 
 -- name: delete_hosts
 -- Hosts without any URL left. An intake that adds a URL meanwhile writes the host after it, so after this statement.
+-- under lock: upkeep/expiry list_locked_hosts, of the same hosts before.
 DELETE FROM host
 USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS given (bucket, host_key)
 WHERE host.bucket = given.bucket AND host.host_key = given.host_key
@@ -77,11 +81,13 @@ WHERE host.bucket = given.bucket AND host.host_key = given.host_key
 RETURNING host.bucket, host.host_key
 
 -- name: delete_specials_of_hosts
+-- under lock: upkeep/expiry list_locked_hosts, of the same hosts before.
 DELETE FROM special
 USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS gone (bucket, host_key)
 WHERE special.bucket = gone.bucket AND special.host_key = gone.host_key
 
 -- name: delete_faces_of_hosts
+-- under lock: upkeep/expiry list_locked_hosts, of the same hosts before.
 DELETE FROM face
 USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS gone (bucket, host_key)
 WHERE face.bucket = gone.bucket AND face.host_key = gone.host_key
@@ -89,7 +95,14 @@ WHERE face.bucket = gone.bucket AND face.host_key = gone.host_key
 -- name: delete_slots_of_hosts
 -- A pause that a host demands (Retry-After) is kept, whether or not the host is known.
 DELETE FROM slot
-USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS gone (bucket, host_key)
+USING (
+    SELECT asked.* FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[])
+        AS asked (bucket, host_key)
+    JOIN slot USING (bucket, host_key)
+    WHERE slot.free < clock_timestamp()
+    ORDER BY slot.bucket, slot.host_key
+    FOR UPDATE OF slot
+) AS gone
 WHERE slot.bucket = gone.bucket AND slot.host_key = gone.host_key AND slot.free < clock_timestamp()
 
 -- name: delete_old_specials

@@ -382,6 +382,7 @@ FOR NO KEY UPDATE OF page
 
 -- name: record_read_again
 -- A page whose links were put right is read anew, whatever its mark (P-5).
+-- under lock: upkeep/invariant lock_pages, of the same pages before.
 UPDATE page SET flagged = true, mark = NULL
 FROM unnest(%(wiki)s::integer[], %(page)s::integer[]) AS given (wiki, page)
 WHERE page.wiki = given.wiki AND page.page = given.page

@@ -12,4 +12,5 @@ SET day = excluded.day, moment = excluded.moment, bytes = excluded.bytes, place 
 INSERT INTO backup (why) VALUES (%(why)s) ON CONFLICT (only_row) DO UPDATE SET why = excluded.why
 
 -- name: record_gone
+-- one row: the table has no more.
 UPDATE backup SET day = NULL, moment = NULL, bytes = NULL, place = NULL

@@ -24,9 +24,11 @@ WHERE day BETWEEN %(first)s AND %(day)s AND subject IN (
 )
 
 -- name: delete_past
+-- under lock: upkeep/loss lock_losses, by the same transaction.
 DELETE FROM loss_tally WHERE day < %(first)s
 
 -- name: delete_contacts
+-- under lock: upkeep/loss lock_losses, by the same transaction.
 DELETE FROM loss_tally WHERE subject = %(subject)s
 
 -- name: list_losses

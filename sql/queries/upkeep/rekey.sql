@@ -5,6 +5,7 @@ SELECT form_version, suffix_version FROM key_form
 
 -- name: lock_key_form
 -- FOR SHARE: a transaction that has read it ends before keys begin to be moved.
+-- one row: the table has no more.
 SELECT form_version, suffix_version FROM key_form FOR SHARE
 
 -- name: record_first_key_form
@@ -17,18 +18,21 @@ WHERE NOT EXISTS (SELECT FROM key_form)
 ON CONFLICT DO NOTHING
 
 -- name: record_key_form
+-- one row: the table has no more.
 UPDATE key_form SET form_version = %(form_version)s, suffix_version = %(suffix_version)s
 
 -- name: lock
 SELECT pg_advisory_xact_lock(hashtextextended('weboid rekey', 0))
 
 -- name: record_leases_taken
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 UPDATE lease SET worker = %(worker)s, epoch = epoch + 1, until = 'infinity' WHERE until < now()
 
 -- name: list_workers
 SELECT DISTINCT worker FROM lease WHERE until >= now() AND worker <> %(worker)s ORDER BY worker
 
 -- name: record_leases_given_back
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 UPDATE lease SET until = '-infinity' WHERE worker = %(worker)s
 
 -- name: count_urls
@@ -71,11 +75,13 @@ JOIN (
 ) AS using_them USING (wiki, page)
 
 -- name: record_page_urls
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 UPDATE page SET urls = given.urls
 FROM unnest(%(wiki)s::integer[], %(page)s::integer[], %(urls)s::bytea[]) AS given (wiki, page, urls)
 WHERE page.wiki = given.wiki AND page.page = given.page
 
 -- name: record_moved_dead
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 WITH gone AS (
     DELETE FROM dead
     USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
@@ -90,6 +96,7 @@ INSERT INTO dead (wiki, page, bucket, host_key, url_key, since) SELECT * FROM go
 ON CONFLICT DO NOTHING
 
 -- name: record_moved_links
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 WITH gone AS (
     DELETE FROM link
     USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
@@ -102,11 +109,13 @@ INSERT INTO link (wiki, page, bucket, host_key, url_key) SELECT * FROM gone
 ON CONFLICT DO NOTHING
 
 -- name: delete_links
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 DELETE FROM link
 USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS gone (bucket, host_key, url_key)
 WHERE link.bucket = gone.bucket AND link.host_key = gone.host_key AND link.url_key = gone.url_key
 
 -- name: record_moved_changes
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 UPDATE change SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
     %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
@@ -114,6 +123,7 @@ FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[
 WHERE change.bucket = given.bucket AND change.host_key = given.host_key AND change.url_key = given.url_key
 
 -- name: record_moved_reports
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 UPDATE report SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
     %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
@@ -121,6 +131,7 @@ FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[
 WHERE report.bucket = given.bucket AND report.host_key = given.host_key AND report.url_key = given.url_key
 
 -- name: record_moved_replacements
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 UPDATE replacement SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
     %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
@@ -129,6 +140,7 @@ WHERE replacement.bucket = given.bucket AND replacement.host_key = given.host_ke
     AND replacement.url_key = given.url_key
 
 -- name: record_moved_reverts
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 UPDATE revert SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
     %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
@@ -138,6 +150,7 @@ WHERE revert.bucket = given.bucket AND revert.host_key = given.host_key AND reve
 -- name: delete_equal_reverts
 -- Before the reverts of URLs that fall together are moved to one of them: of those of one revision on a wiki one stays,
 -- which freezes the link if any of them does.
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 DELETE FROM revert
 USING (
     SELECT revert, row_number() OVER (
@@ -151,6 +164,7 @@ USING (
 WHERE revert.revert = same.revert AND same.place > 1
 
 -- name: record_moved_urls
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 UPDATE url SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key,
     scheme = given.scheme, port = given.port, path = given.path
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
@@ -160,6 +174,7 @@ FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[
 WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
 
 -- name: record_orphaned
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 UPDATE url SET orphaned = given.orphaned
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(orphaned)s::smallint[])
     AS given (bucket, host_key, url_key, orphaned)
@@ -171,6 +186,7 @@ SELECT bucket, host_key, host, strikes, failing_since, failing_until, evidence, 
 JOIN unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS given (bucket, host_key) USING (bucket, host_key)
 
 -- name: record_hosts
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 INSERT INTO host (bucket, host_key, host, reversed, strikes, failing_since, failing_until, evidence, reason)
 SELECT * FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(host)s::text[], %(reversed)s::text[],
     %(strikes)s::smallint[], %(failing_since)s::smallint[], %(failing_until)s::smallint[], %(evidence)s::integer[],
@@ -180,6 +196,7 @@ SET strikes = excluded.strikes, failing_since = excluded.failing_since, failing_
     evidence = excluded.evidence, reason = excluded.reason
 
 -- name: record_copied_specials
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 INSERT INTO special (bucket, host_key, kind, since, until)
 SELECT new_bucket, new_host_key, kind, min(since), max(until)
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(new_bucket)s::smallint[], %(new_host_key)s::bigint[])
@@ -191,6 +208,7 @@ SET since = least(special.since, excluded.since), until = greatest(special.until
 
 -- name: record_copied_faces
 -- Of hosts that are merged the face that was learned last counts.
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 INSERT INTO face (bucket, host_key, learned, face)
 SELECT DISTINCT ON (new_bucket, new_host_key) new_bucket, new_host_key, learned, face
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(new_bucket)s::smallint[], %(new_host_key)s::bigint[])
@@ -202,6 +220,7 @@ SET learned = excluded.learned, face = excluded.face
 WHERE face.learned < excluded.learned
 
 -- name: record_copied_slots
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 INSERT INTO slot (bucket, host_key, free)
 SELECT new_bucket, new_host_key, max(free)
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(new_bucket)s::smallint[], %(new_host_key)s::bigint[])
@@ -218,6 +237,7 @@ ORDER BY wiki, page, bucket, host_key, url_key
 LIMIT %(limit)s
 
 -- name: delete_spam_links
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 DELETE FROM spam_link
 USING unnest(%(wiki)s::integer[], %(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[],
     %(url_key)s::bigint[]) AS gone (wiki, page, bucket, host_key, url_key)
@@ -225,6 +245,7 @@ WHERE spam_link.wiki = gone.wiki AND spam_link.page = gone.page AND spam_link.bu
     AND spam_link.host_key = gone.host_key AND spam_link.url_key = gone.url_key
 
 -- name: record_spam_links
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 INSERT INTO spam_link (wiki, page, bucket, host_key, url_key, url)
 SELECT * FROM unnest(%(wiki)s::integer[], %(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[],
     %(url_key)s::bigint[], %(url)s::text[])
@@ -234,6 +255,7 @@ ON CONFLICT DO NOTHING
 SELECT bucket, domain, day, subject, name FROM domain_report
 
 -- name: delete_domain_reports
+-- under lock: upkeep/rekey lock, and all leases are the rekey's.
 DELETE FROM domain_report
 
 -- name: record_domain_reports

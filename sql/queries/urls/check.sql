@@ -13,23 +13,28 @@ LIMIT %(limit)s
 
 -- name: record_checks
 -- URLs that are never due (32767) are cited copies: others visit them, not the link checker.
+-- kept in order: urls/lock keep_order
 UPDATE url SET status = given.status, since = given.since, asked = given.asked, older = given.older,
     strikes = given.strikes, failing_since = given.failing_since, failing_until = given.failing_until,
     evidence = given.evidence, reason = given.reason, target = given.target, mime = given.mime, size_kib = given.size_kib,
     http = given.http, due = given.due, portrait = coalesce(given.portrait, url.portrait)
-FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(status)s::smallint[],
-    %(since)s::smallint[], %(asked)s::smallint[], %(older)s::bytea[], %(strikes)s::smallint[],
-    %(failing_since)s::smallint[], %(failing_until)s::smallint[], %(evidence)s::integer[], %(reason)s::smallint[],
-    %(target)s::text[], %(mime)s::smallint[], %(size_kib)s::integer[], %(http)s::smallint[], %(due)s::smallint[],
-    %(portrait)s::bytea[])
-    AS given (bucket, host_key, url_key, status, since, asked, older, strikes, failing_since, failing_until,
-        evidence, reason, target, mime, size_kib, http, due, portrait)
+FROM (
+    SELECT * FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(status)s::smallint[],
+        %(since)s::smallint[], %(asked)s::smallint[], %(older)s::bytea[], %(strikes)s::smallint[],
+        %(failing_since)s::smallint[], %(failing_until)s::smallint[], %(evidence)s::integer[], %(reason)s::smallint[],
+        %(target)s::text[], %(mime)s::smallint[], %(size_kib)s::integer[], %(http)s::smallint[], %(due)s::smallint[],
+        %(portrait)s::bytea[])
+        AS given (bucket, host_key, url_key, status, since, asked, older, strikes, failing_since, failing_until,
+            evidence, reason, target, mime, size_kib, http, due, portrait)
+    ORDER BY bucket, host_key, url_key
+) AS given
 WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
     AND (url.due = 32767) = %(cited)s
 
 -- name: record_host_rows
 -- The hosts are locked before this statement begins. Only the last check of a visit changes next_day: after the others
 -- the host is still due.
+-- under lock: urls/lock lock_hosts, of the same hosts before.
 UPDATE host SET next_day = found.due, strikes = found.strikes, failing_since = found.failing_since,
     failing_until = found.failing_until, evidence = found.evidence, reason = found.reason
 FROM (
@@ -48,6 +53,7 @@ WHERE host.bucket = found.bucket AND host.host_key = found.host_key
 
 -- name: record_next_days
 -- The hosts are locked before this statement begins.
+-- under lock: urls/lock lock_hosts, of the same hosts before.
 UPDATE host SET next_day = found.due
 FROM (
     SELECT bucket, host_key, (
@@ -61,6 +67,7 @@ WHERE host.bucket = found.bucket AND host.host_key = found.host_key AND host.nex
 
 -- name: record_due
 -- What is never due stays so.
+-- under lock: urls/lock lock_urls, of the same URLs before.
 UPDATE url SET due = given.due
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(due)s::smallint[])
     AS given (bucket, host_key, url_key, due)

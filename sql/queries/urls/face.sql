@@ -14,6 +14,7 @@ ORDER BY bucket, host_key
 ON CONFLICT (bucket, host_key) DO UPDATE SET learned = excluded.learned, face = excluded.face
 
 -- name: delete_faces
+-- under lock: urls/lock lock_hosts, of the same hosts before.
 DELETE FROM face
 USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS gone (bucket, host_key)
 WHERE face.bucket = gone.bucket AND face.host_key = gone.host_key

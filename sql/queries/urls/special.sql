@@ -18,6 +18,7 @@ SET since = CASE WHEN special.until >= excluded.until - %(kept_days)s::integer T
     until = greatest(special.until, excluded.until)
 
 -- name: delete_specials
+-- under lock: urls/lock lock_hosts, of the same hosts before.
 DELETE FROM special
 USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(kind)s::smallint[]) AS gone (bucket, host_key, kind)
 WHERE special.bucket = gone.bucket AND special.host_key = gone.host_key AND special.kind = gone.kind

@@ -48,11 +48,13 @@ RETURNING bucket, host_key, url_key
 
 -- name: record_uses_again
 -- Orphaned URLs that are in use again; their records are kept as they were (U-8).
+-- under lock: urls/url lock_urls, of the same URLs before.
 UPDATE url SET orphaned = NULL
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS given (bucket, host_key, url_key)
 WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
 
 -- name: record_orphans
+-- under lock: urls/url lock_urls, of the same URLs before.
 UPDATE url SET orphaned = %(day)s
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS given (bucket, host_key, url_key)
 WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key

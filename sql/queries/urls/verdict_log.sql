@@ -6,6 +6,7 @@ SELECT * FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s
     %(before)s::smallint[], %(after)s::smallint[], %(reason)s::smallint[])
 
 -- name: record_dead
+-- under lock: urls/check record_checks, or lock_urls, of the same URLs before.
 INSERT INTO dead (wiki, page, bucket, host_key, url_key, since)
 SELECT wiki, page, bucket, host_key, url_key, given.since
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(since)s::smallint[])
@@ -14,6 +15,7 @@ JOIN link USING (bucket, host_key, url_key)
 ON CONFLICT (wiki, page, bucket, host_key, url_key) DO UPDATE SET since = excluded.since
 
 -- name: record_alive
+-- under lock: urls/check record_checks, or lock_urls, of the same URLs before.
 DELETE FROM dead
 USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
     AS given (bucket, host_key, url_key)
@@ -22,6 +24,7 @@ WHERE dead.wiki = link.wiki AND dead.page = link.page
     AND dead.bucket = given.bucket AND dead.host_key = given.host_key AND dead.url_key = given.url_key
 
 -- name: record_dead_links
+-- under lock: urls/url lock_urls, of what fails before; or one repair.
 INSERT INTO dead (wiki, page, bucket, host_key, url_key, since)
 SELECT %(wiki)s, page, bucket, host_key, url_key, since
 FROM unnest(%(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
@@ -29,6 +32,7 @@ FROM unnest(%(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[],
 ON CONFLICT DO NOTHING
 
 -- name: record_dead_links_gone
+-- under lock: urls/url lock_urls, of what fails before; or one repair.
 DELETE FROM dead
 USING unnest(%(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
     AS given (page, bucket, host_key, url_key)

@@ -7,19 +7,12 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from support.statements import ALL, numbered
 
 import weboid.store
-from weboid.assets import asset
 from weboid.store.db.statements import Statements, blocks, statements
 
-_QUERIES = asset("sql") / "queries"
-_FILES = sorted(_QUERIES.rglob("*.sql"))
-_ALL = [
-    (path.relative_to(_QUERIES).with_suffix("").as_posix(), name, text)
-    for path in _FILES
-    for name, text in blocks(path).items()
-]
-_IDS = [f"{noun}-{name}" for noun, name, _ in _ALL]
+_IDS = [f"{noun}-{name}" for noun, name, _ in ALL]
 _BIG_TABLES = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE|USING)\s+(?:ONLY\s+)?(?:url|host|link|dead)\b", re.IGNORECASE)
 
 
@@ -52,15 +45,15 @@ def test_every_statement_needs_a_name_of_its_own(tmp_path: Path, text: str) -> N
 
 
 def test_there_are_statements() -> None:
-    assert len(_ALL) > 20
+    assert len(ALL) > 20
 
 
-@pytest.mark.parametrize(("noun", "name", "text"), _ALL, ids=_IDS)
+@pytest.mark.parametrize(("noun", "name", "text"), ALL, ids=_IDS)
 def test_every_statement_can_be_planned(empty_tables: str, noun: str, name: str, text: str) -> None:
     if statements(noun)[name].startswith("COPY"):
         pytest.skip("COPY has no plan")
     with psycopg.connect(empty_tables) as connection:
-        query, count = _numbered(statements(noun)[name])
+        query, count = numbered(statements(noun)[name])
         # The generic plan, as that for NULLs would do nothing. (EXPLAIN has an option for it only since PostgreSQL 16.)
         connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
         connection.execute(b"PREPARE statement AS " + query.encode())
@@ -68,7 +61,7 @@ def test_every_statement_can_be_planned(empty_tables: str, noun: str, name: str,
         assert connection.execute(f"EXPLAIN EXECUTE statement{nulls}".encode()).fetchall()
 
 
-@pytest.mark.parametrize(("noun", "name", "text"), _ALL, ids=_IDS)
+@pytest.mark.parametrize(("noun", "name", "text"), ALL, ids=_IDS)
 def test_a_statement_on_the_big_tables_names_its_bucket_or_says_why_not(noun: str, name: str, text: str) -> None:
     if _BIG_TABLES.search(statements(noun)[name]):
         assert re.search(r"\bbucket\b", statements(noun)[name]) or re.search(r"^-- fan-out: \w", text, re.MULTILINE)
@@ -76,15 +69,8 @@ def test_a_statement_on_the_big_tables_names_its_bucket_or_says_why_not(noun: st
 
 def test_every_statement_that_a_module_looks_up_exists() -> None:
     used = {use for path in weboid.store.__path__ for module in Path(path).rglob("*.py") for use in _uses(module)}
-    assert used <= {(noun, name) for noun, name, _ in _ALL}
+    assert used <= {(noun, name) for noun, name, _ in ALL}
     assert len(used) > 20
-
-
-def _numbered(text: str) -> tuple[str, int]:
-    """The statement with ``$1`` for ``%(name)s``, as PREPARE wants it, and how many parameters it has."""
-    names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", text)))
-    query = re.sub(r"%\((\w+)\)s", lambda found: f"${names.index(found[1]) + 1}", text)
-    return query.replace("%%", "%"), len(names)
 
 
 def _uses(module: Path) -> Iterator[tuple[str, str]]:

@@ -435,7 +435,7 @@ async def test_while_a_worker_is_at_work_nothing_is_moved(database: str) -> None
             await rekey(stored.pool, 200, BUCKETS)
         async with stored.pool.connection() as conn:
             await require_scheme(conn)
-            await record_release(conn, held)
+            await record_release(conn, "worker 7", held)
         assert (await rekey(stored.pool, 200, BUCKETS)).moved == 1
         async with stored.pool.connection() as conn:
             with pytest.raises(StoreError, match="weboid rekey"):

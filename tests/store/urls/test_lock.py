@@ -100,7 +100,7 @@ async def test_a_batch_keeps_the_order_of_keys_whatever_its_session_has_planned_
         async def write_batch() -> None:
             async with crawler.connection() as conn:
                 checks = [_checked(known) for known in (await find_urls(conn, [key(url) for url in urls])).values()]
-                await record_batch(conn, checks, {each.url.key.bucket: 0 for each in checks}, DEFAULT)
+                await record_batch(conn, "", checks, {each.url.key.bucket: 0 for each in checks}, DEFAULT)
 
         async with asyncio.timeout(20), stored.pool.connection() as other:
             await lock_urls(other, [key(urls[0])])

@@ -86,12 +86,12 @@ class StoreWork:
     async def renew(self, held: Held) -> set[int]:
         """Keeps these buckets for as long again; returns those that still are this worker's."""
         async with self._pool.connection() as conn:
-            return await record_renewal(conn, held, lease_s=self._config.lease_s)
+            return await record_renewal(conn, self._worker, held, lease_s=self._config.lease_s)
 
     async def release(self, held: Held) -> None:
         """Gives buckets back."""
         async with self._pool.connection() as conn:
-            await record_release(conn, held)
+            await record_release(conn, self._worker, held)
         await self.note_checked()
 
     async def count_due_buckets(self, until: Moment) -> int:
@@ -125,7 +125,7 @@ class StoreWork:
     async def record(self, batch: Sequence[Checked], held: Held) -> Tally:
         """Takes the results of checks, but for buckets that are no longer this worker's."""
         async with self._pool.connection() as conn:
-            tally = await record_batch(conn, batch, held, self._policy)
+            tally = await record_batch(conn, self._worker, batch, held, self._policy)
         day = max(checked.day for checked in batch)
         self._checked[day] = self._checked.get(day, 0) + tally.written - tally.inferred
         for checked in batch:

@@ -62,10 +62,12 @@ class Tally:
     changes: int = 0
 
 
-async def record_batch(conn: Connection, batch: Sequence[Checked], held: Held, policy: Policy) -> Tally:
-    """Writes a batch in the caller's transaction; checks of buckets that are no longer ours are left out."""
+async def record_batch(conn: Connection, worker: str, batch: Sequence[Checked], held: Held, policy: Policy) -> Tally:
+    """Writes a batch in the caller's transaction; checks of buckets that are not, or no longer, the worker's are left
+    out.
+    """
     buckets = {checked.url.key.bucket for checked in batch}
-    ours = await list_held(conn, {bucket: held[bucket] for bucket in buckets if bucket in held})
+    ours = await list_held(conn, worker, {bucket: held[bucket] for bucket in buckets if bucket in held})
     mine = [checked for checked in batch if checked.url.key.bucket in ours]
     is_locked = any(checked.seen is None or _turns_host(checked, policy) for checked in mine)
     if is_locked:

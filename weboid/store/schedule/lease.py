@@ -1,6 +1,7 @@
 """Leases: which worker may check and write which bucket, until when (architecture §3).
 
-One law: the epoch decides. A worker whose lease was taken over finds it raised and may not write any more.
+One law: worker and epoch decide. A worker whose lease was taken over finds the epoch raised and may not write any more,
+and nobody renews, ends or writes under a lease of another worker, whatever epoch is named.
 """
 
 from collections.abc import Mapping
@@ -39,20 +40,20 @@ async def is_due(conn: Connection, until: Moment) -> bool:
     return bool(row and row[0])
 
 
-async def record_renewal(conn: Connection, held: Held, *, lease_s: float) -> set[int]:
-    """Renews leases for `lease_s` seconds; returns the buckets that are still ours."""
-    row = {**_columns(held), "seconds": lease_s}
+async def record_renewal(conn: Connection, worker: str, held: Held, *, lease_s: float) -> set[int]:
+    """Renews leases of a worker for `lease_s` seconds; returns the buckets that are still its own."""
+    row = {**_columns(worker, held), "seconds": lease_s}
     return {bucket async for (bucket,) in await conn.execute(SQL["record_renewal"], row)}
 
 
-async def record_release(conn: Connection, held: Held) -> None:
-    """Ends leases at once."""
-    await conn.execute(SQL["record_release"], _columns(held))
+async def record_release(conn: Connection, worker: str, held: Held) -> None:
+    """Ends leases of a worker at once."""
+    await conn.execute(SQL["record_release"], _columns(worker, held))
 
 
-async def list_held(conn: Connection, held: Held) -> set[int]:
-    """Which of these buckets are still ours, locked until the transaction ends."""
-    return {bucket async for (bucket,) in await conn.execute(SQL["list_held"], _columns(held))}
+async def list_held(conn: Connection, worker: str, held: Held) -> set[int]:
+    """Which of these buckets are still the worker's, locked until the transaction ends."""
+    return {bucket async for (bucket,) in await conn.execute(SQL["list_held"], _columns(worker, held))}
 
 
 async def count_due_buckets(conn: Connection, until: Moment) -> int:
@@ -66,5 +67,5 @@ def due_values(until: Moment) -> dict[str, int]:
     return {"day": until.day, "hour": HOURS if until.hour is None else until.hour}
 
 
-def _columns(held: Held) -> dict[str, list[int]]:
-    return {"bucket": list(held), "epoch": list(held.values())}
+def _columns(worker: str, held: Held) -> dict[str, str | list[int]]:
+    return {"worker": worker, "bucket": list(held), "epoch": list(held.values())}
