@@ -20,6 +20,13 @@ class StoreAway(StoreError):
     """The database cannot be reached, or cannot do its work now; who runs for good waits until it can."""
 
 
+class StoreConflict(StoreAway):
+    """The database has ended a transaction for the sake of another one (deadlock, serialization): begun anew, it works.
+
+    The order of our locks is wrong where that happens (docs/architecture.md, "Locks").
+    """
+
+
 class DayRefused(WeboidError):
     """The clock has jumped; nobody has confirmed the day, so nothing is checked on it."""
 

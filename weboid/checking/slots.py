@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from time import monotonic
 from typing import Final, Protocol
 
+from weboid.store.db.anew import all_begun_anew
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import HostKey
 from weboid.store.schedule.turn import (
@@ -41,6 +42,7 @@ class Slots(Protocol):
         ...
 
 
+@all_begun_anew
 class StoreSlots:
     """The slots in the store itself."""
 

@@ -36,7 +36,8 @@ def keys(empty_tables: str) -> _Keys:
     """The columns of the unique indexes of each table."""
     with psycopg.connect(empty_tables) as connection:
         found = connection.execute(
-            "SELECT indrelid::regclass::text, indexrelid::regclass::text, array_agg(attname ORDER BY place) FROM pg_index "
+            "SELECT indrelid::regclass::text, indexrelid::regclass::text, array_agg(attname ORDER BY place) "
+            "FROM pg_index "
             "CROSS JOIN LATERAL unnest(indkey::smallint[]) WITH ORDINALITY AS part (attnum, place) "
             "JOIN pg_attribute ON attrelid = indrelid AND pg_attribute.attnum = part.attnum "
             "WHERE indisunique AND indrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace) "

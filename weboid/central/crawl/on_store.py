@@ -18,6 +18,7 @@ from weboid.core.record.policy import Policy
 from weboid.core.record.reasons import Outcome
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.partial_loss import HOLD_DAYS, Contacts, Failing, HostGroup, is_over, loss_in
+from weboid.store.db.anew import all_begun_anew
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.schedule.clock import find_lived, find_moment, record_confirmed_day, record_lived
 from weboid.store.schedule.second_look import LookState, TakenLook, record_look, record_look_answer, take_looks
@@ -39,6 +40,7 @@ def store_core(pool: Pool, worker: str, config: CrawlConfig, policy: Policy) -> 
     return CrawlCore(work, StoreDays(pool), StoreLosses(pool), StoreAlarms(pool), StoreSlots(pool), looks, pool.away)
 
 
+@all_begun_anew
 class StoreDays:
     """The day by the database's clock."""
 
@@ -74,6 +76,7 @@ class StoreDays:
             await raise_alarm(conn, AlarmKind.CLOCK, "", since, detail)
 
 
+@all_begun_anew
 class StoreAlarms:
     """The alarms that are a crawler's own."""
 
@@ -91,6 +94,7 @@ class StoreAlarms:
             await lower_alarm(conn, kind, "")
 
 
+@all_begun_anew
 class StoreSecondLooks:
     """Second looks of one place, as in `SecondLooks` (C-14)."""
 
@@ -114,6 +118,7 @@ class StoreSecondLooks:
             await record_look_answer(conn, self._place, look, outcome)
 
 
+@all_begun_anew
 class StoreLosses:
     """What workers tell each other of parts of the net that are lost to us (C-16)."""
 

@@ -17,6 +17,7 @@ from weboid.core.record.pace import policy_at, policy_of_big_host
 from weboid.core.record.policy import Policy
 from weboid.core.record.reasons import Outcome
 from weboid.errors import StoreAway
+from weboid.store.db.anew import all_begun_anew
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked, Tally, record_batch
@@ -48,6 +49,7 @@ _OUTCOMES: Final = {
 _PACES_S: Final = 300.0
 
 
+@all_begun_anew
 class StoreWork:
     """Work read directly from the store and written to it."""
 

@@ -16,6 +16,7 @@ from weboid.core.url.spam_lines import SpamLines
 from weboid.core.url.urls import Url
 from weboid.core.wikitext.titles import Namespace
 from weboid.mechanism.disturbance import Disturbance
+from weboid.store.db.anew import all_begun_anew
 from weboid.store.db.pool import Pool
 from weboid.store.pages.page import Intake, PageChanges, record_intake
 from weboid.store.pages.page_pass import (
@@ -77,6 +78,7 @@ class _OnStore:
         self._lender = lender
 
 
+@all_begun_anew
 class StoreWikis(_OnStore):
     """Wikis as they are stored."""
 
@@ -96,6 +98,7 @@ class StoreWikis(_OnStore):
             await record_namespaces(conn, wiki, names)
 
 
+@all_begun_anew
 class StorePasses(_OnStore):
     """Passes over wikis, and what a dump gives of one."""
 
@@ -161,6 +164,7 @@ class StorePasses(_OnStore):
             await record_pass(conn, wiki, day)
 
 
+@all_begun_anew
 class StoreWaiting(_OnStore):
     """Pages that wait to be read between two passes."""
 
@@ -188,6 +192,7 @@ class StoreWaiting(_OnStore):
             return intake
 
 
+@all_begun_anew
 class StoreLists(_OnStore):
     """The spam lists of wikis and farms, and links that are judged by them again."""
 
@@ -239,6 +244,7 @@ class StoreLists(_OnStore):
             await record_applied(conn, farm, of, day)
 
 
+@all_begun_anew
 class StoreWatched(_OnStore):
     """The page that says which wikis are watched, as it was last read."""
 

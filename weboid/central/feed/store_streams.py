@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from weboid.central.feed.feed_core import EventsDone, StreamMove, WikiEvents
 from weboid.central.lending import Lender
 from weboid.errors import StoreError
+from weboid.store.db.anew import all_begun_anew
 from weboid.store.db.pool import Connection
 from weboid.store.pages.page import Intake, PageChanges, record_intake
 from weboid.store.pages.page_pass import list_in_trees
@@ -24,6 +25,7 @@ from weboid.store.pages.stream import (
 )
 
 
+@all_begun_anew
 class StoreStreams:
     """The effects of event streams."""
 

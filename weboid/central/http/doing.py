@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 from weboid.central.http.kinds import Call, CallKind
 from weboid.central.http.messages import MOST_INFLATED, BadMessage, compressed, decoded, encoded, inflated
 from weboid.central.lending import Lender, OneTransaction
+from weboid.store.db.anew import begun_anew
 from weboid.store.db.pool import Pool
 from weboid.store.db.refused import RefusedValues, refused_values
 from weboid.store.schedule.done_request import RequestKey, begin_request, delete_past_requests, record_answer
@@ -82,6 +83,7 @@ class Answering(ABC, Generic[_Core]):
     def _usual(self) -> _Core:
         return self.core_by(self._pool, "")
 
+    @begun_anew
     async def _done_once(self, client: str, call: Call, given: Any, do: Do) -> bytes:
         await self._forget()
         key = RequestKey(client, call.request)

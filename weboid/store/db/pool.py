@@ -16,24 +16,29 @@ import psycopg
 from psycopg import AsyncConnection
 from psycopg.errors import (
     ActiveSqlTransaction,
+    DeadlockDetected,
     DuplicatePreparedStatement,
     InFailedSqlTransaction,
     InsufficientPrivilege,
     InvalidSqlStatementName,
     NoActiveSqlTransaction,
     ReadOnlySqlTransaction,
+    SerializationFailure,
 )
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from weboid import __version__
-from weboid.errors import StoreAway, StoreError
+from weboid.errors import StoreAway, StoreConflict, StoreError
 from weboid.mechanism.disturbance import Disturbance
 from weboid.store.db.address import read_address, refused_address
 from weboid.store.db.arrays import ArrayDumper
 from weboid.store.db.connection import ImpatientConnection, first_line, limited
+from weboid.store.db.statements import statements
 
 log = logging.getLogger(__name__)
+
+SQL: Final = statements("db/conflict")
 
 SILENCE_S: Final = 10.0
 """After so long a silence in a statement without a limit the server is asked whether it still works on it."""
@@ -59,6 +64,9 @@ _OUR_MISTAKES: Final = (
 """What a database says that is well: every other error means that it cannot do its work now."""
 _OTHER_SESSION: Final = (InvalidSqlStatementName, DuplicatePreparedStatement, ReadOnlySqlTransaction)
 """What a server says that is not, or no more, the one we want: behind the same address may be another one by now."""
+_CONFLICTS: Final = (DeadlockDetected, SerializationFailure)
+"""What a database says that is well, and has ended our transaction for another's (SQLSTATE 40P01, 40001)."""
+_NOTING_S: Final = 1.0
 _OPERATORS_MISTAKES: Final = (
     "password authentication failed",
     "no password supplied",
@@ -103,9 +111,10 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
         """Lends a connection in a transaction that is committed at the end, or rolled back by an exception.
 
         Raises StoreAway if the database is gone, silent, full, shut down, starting, read-only, or slower than the
-        statement timeout, or has ended the transaction because nothing happened in it; StoreError if the role has no
-        right to what it wanted. An error at the commit leaves
-        open whether it took place: what is tried again must be the same when it is done twice.
+        statement timeout, or has ended the transaction because nothing happened in it; StoreConflict if it has ended it
+        for the sake of another one, which is our fault, counted, and not that the database is away; StoreError if the
+        role has no right to what it wanted. An error at the commit leaves open whether it took place: what is tried
+        again must be the same when it is done twice.
         """
         try:
             async with super().connection(timeout) as connection:
@@ -119,6 +128,12 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
             raise StoreError(
                 f"the database refuses us: {first_line(error)}; the role of WEBOID_DATABASE must own the tables"
             ) from error
+        except _CONFLICTS as error:
+            log.warning("the database ended a transaction for the sake of another: %s", first_line(error))
+            await self._count_conflict()
+            raise StoreConflict(
+                f"the database ended a transaction for the sake of another: {first_line(error)}"
+            ) from error
         except psycopg.Error as error:
             if isinstance(error, _OUR_MISTAKES) and not isinstance(error, _OTHER_SESSION):
                 raise
@@ -130,6 +145,12 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
         self._is_failing, self._worked = False, monotonic()
         if not self._is_read_only:
             self.away.passed()
+
+    async def _count_conflict(self) -> None:
+        """Adds to the day's conflicts, from which the alarm follows; if that cannot be done, the log has them alone."""
+        with suppress(psycopg.Error):
+            async with super().connection(_NOTING_S) as connection:
+                await connection.execute(SQL["record_conflict"])
 
     @asynccontextmanager
     async def reading(self, wait_s: float | None = None) -> AsyncIterator[AsyncConnection[TupleRow]]:

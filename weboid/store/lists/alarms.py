@@ -24,6 +24,7 @@ from weboid.store.lists.health import (
     find_status,
 )
 from weboid.store.pages.spam import ListKind
+from weboid.store.schedule.day_total import DayFigure
 from weboid.store.schedule.part import EXPIRY_S, PartRole, SeenPart
 from weboid.store.upkeep.alarm import Alarm, AlarmKind
 from weboid.store.upkeep.last_backup import OLD_DAYS
@@ -130,9 +131,22 @@ def _following(health: Health, bounds: AlarmBounds) -> Iterator[Alarm]:
             yield Alarm(AlarmKind.STREAM_BEHIND, streams, _days_ago(health.day, lag_s - bounds.behind_s), detail)
     for spam in health.spam_lists:
         yield from _spam_lines(spam, health.day)
+    yield from _conflicts(health)
     if bounds.backup_days is not None and health.backup and health.backup.day < health.day - bounds.backup_days:
         detail = f"the newest backup is of {iso(health.backup.day)}"
         yield Alarm(AlarmKind.BACKUP_OLD, "", health.backup.day + bounds.backup_days + 1, detail)
+
+
+def _conflicts(health: Health) -> Iterator[Alarm]:
+    """Transactions that the database ended for the sake of others, today or yesterday: locks that are in no order."""
+    days = {
+        day: number
+        for day in (health.day - 1, health.day)
+        if (number := health.totals.get(day, {}).get(DayFigure.CONFLICTS, 0))
+    }
+    if days:
+        detail = f"{sum(days.values())} transactions were ended by the database for the sake of others, and begun anew"
+        yield Alarm(AlarmKind.CONFLICTS, "", min(days), detail)
 
 
 def _slow_pass(wiki: WikiStatus, day: int) -> Iterator[Alarm]:

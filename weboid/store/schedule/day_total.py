@@ -16,7 +16,8 @@ _KEPT_DAYS: Final = 400
 
 class DayFigure(StrEnum):
     """What is added up for each day: checks by outcome (INFERRED: those of them without contact; HELD: failures that
-    may be ours), rounds with the seconds they took over all crawlers, and passes with theirs.
+    may be ours), rounds with the seconds they took over all crawlers, passes with theirs, and CONFLICTS: transactions
+    that the database ended for the sake of others, as ``store/db/pool`` counts them.
     """
 
     WORKING = "working"
@@ -29,6 +30,7 @@ class DayFigure(StrEnum):
     ROUND_SECONDS = "round_seconds"
     PASSES = "passes"
     PASS_SECONDS = "pass_seconds"
+    CONFLICTS = "conflicts"
 
 
 DayTotals = Mapping[int, Mapping[str, int]]

@@ -23,7 +23,7 @@ class AlarmKind(StrEnum):
     CLOCK, LOOP_LAG and OFFLINE by crawlers (C-16), ARCHIVE_RESTS by whoever asks archives (A-2; subject: the service),
     ARCHIVE_SAVING by whoever saves there (it refuses our keys), ARCHIVE_DOWN and SNAPSHOTS by the visits to kept copies
     (A-3; subject: the service), WATCHED by ``feed/watch_list``. PASS_SLOW, NO_PASS, ROUND_SLOW, NO_CRAWLER, PART_GONE
-    (subject: the role), STREAM_BEHIND and SPAM_LINES are not stored: they follow from the state, as
+    (subject: the role), STREAM_BEHIND, SPAM_LINES and CONFLICTS are not stored: they follow from the state, as
     ``store/lists/alarms`` computes it when it is asked, and so does BACKUP_OLD when nobody is there to raise it.
     """
 
@@ -47,6 +47,7 @@ class AlarmKind(StrEnum):
     BACKUP_OLD = "backup"
     WAL_BEHIND = "wal"
     WATCHED = "watched"
+    CONFLICTS = "conflicts"
 
 
 @dataclass(frozen=True, slots=True)

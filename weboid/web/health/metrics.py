@@ -23,6 +23,7 @@ from weboid.core.verdict.verdict import Verdict
 from weboid.mechanism.background import in_background
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.store.lists.health import Amount, Health
+from weboid.store.schedule.day_total import DayFigure
 from weboid.web.health.archives import archive_metrics
 from weboid.web.health.crawler_metrics import crawler_metrics
 from weboid.web.health.reader import PUBLIC_DETAILS
@@ -197,6 +198,8 @@ def _others(status: Health) -> Iterator[Metric]:
         age_s = (status.moment - status.backup.moment).total_seconds()
         yield _gauge("weboid_backup_age_seconds", "Age of the newest good backup.", age_s)
         yield _gauge("weboid_backup_bytes", "Size of the newest good backup.", status.backup.bytes)
+    conflicts = status.totals.get(status.day, {}).get(DayFigure.CONFLICTS, 0)
+    yield _gauge("weboid_store_conflicts", "Transactions that the database ended today for others.", conflicts)
     unusable = GaugeMetricFamily(
         "weboid_spam_lines_unusable", "Lines of a spam list that cannot be run.", labels=("list", "kind")
     )

@@ -69,6 +69,7 @@ _ALARMS: Final = {
     "snapshots": "weboid-status-alarm-snapshots",
     "backup": "weboid-status-alarm-backup",
     "wal": "weboid-status-alarm-wal",
+    "conflicts": "weboid-status-alarm-conflicts",
 }
 _LISTS: Final = {ListKind.BLACK: "weboid-status-black", ListKind.WHITE: "weboid-status-white"}
 

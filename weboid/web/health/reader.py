@@ -48,6 +48,7 @@ PUBLIC_DETAILS: Final = frozenset(
         "archive-rests",
         "archive-down",
         "snapshots",
+        "conflicts",
     }
 )
 """Kinds of alarms whose details hold only what is public anyway."""
