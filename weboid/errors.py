@@ -27,6 +27,10 @@ class StoreConflict(StoreAway):
     """
 
 
+class StoreRefuses(StoreError):
+    """The core refuses a call, in words; nothing was written."""
+
+
 class DayRefused(WeboidError):
     """The clock has jumped; nobody has confirmed the day, so nothing is checked on it."""
 

@@ -29,6 +29,7 @@ from weboid.core.url.urls import parse
 from weboid.core.verdict.partial_loss import Contacts, Failing, GroupKind, HostGroup
 from weboid.core.verdict.verdict import Verdict
 from weboid.crawl.round import Round
+from weboid.errors import StoreRefuses
 from weboid.maintain.consistency import check_store
 from weboid.mechanism.patience import patiently
 from weboid.mechanism.sending import claimed
@@ -50,6 +51,8 @@ class Scene:
     kind: str
     open_far: Callable[[str], Coroutine[Any, Any, CrawlCore]]
     asked: list[str] = field(default_factory=list)
+    day: int = 100
+    """The day of the core."""
 
     async def core(self, worker: str = "one") -> CrawlCore:
         """The core, as this worker sees it."""
@@ -84,14 +87,19 @@ class Scene:
 async def scene(request: pytest.FixtureRequest, database: str) -> AsyncIterator[Scene]:
     async with AsyncExitStack() as stack:
         wiki = await stack.enter_async_context(open_wiki(database, {1: URLS}))
-        url = "" if request.param == "store" else await stack.enter_async_context(open_core(wiki.pool))
+        url = (
+            ""
+            if request.param == "store"
+            else await stack.enter_async_context(open_core(wiki.pool, today=lambda: known.day))
+        )
         if request.param == "bad-network":
             url, _ = await stack.enter_async_context(open_bad_network(url, seed=7, share=0.3))
 
         async def open_far(worker: str) -> CrawlCore:
             return remote_core(await stack.enter_async_context(calling(url, worker)))
 
-        yield Scene(wiki, request.param, open_far)
+        known = Scene(wiki, request.param, open_far)
+        yield known
 
 
 @pytest.mark.parametrize("scene", ["store", "http", "bad-network"], indirect=True)
@@ -134,6 +142,7 @@ async def test_what_one_has_leased_no_other_gets_and_the_epoch_ends_with_the_lea
 async def test_a_verdict_is_the_same_and_known_urls_are_canaries(scene: Scene) -> None:
     core = await scene.core()
     for day in (100, 103, 106, 109, 112, 113, 114, 115, 116, 117, 120, 123, 126, 128, 129, 130):
+        scene.day = day
         await scene.round(core, day).run()
     assert (await scene.wiki.finding(URLS[0])).verdict is Verdict.WORKING
     assert (await scene.wiki.finding("http://h3.demo/0")).verdict is Verdict.DEAD
@@ -146,11 +155,16 @@ async def test_the_day_is_the_stores(scene: Scene) -> None:
     assert await days.find_lived() is None
     await days.refuse(3, "it has jumped")
     assert (await scene.alarms())["clock"] == "it has jumped"
-    await days.accept(5, is_over=True)
-    await days.accept(4, is_over=False)
-    assert (await days.find_lived(), await scene.alarms()) == (5, {})
-    await days.confirm(3)
-    assert await days.find_lived() == 3
+    await days.accept(100, is_over=True)
+    await days.accept(99, is_over=False)
+    assert (await days.find_lived(), await scene.alarms()) == (100, {})
+    if scene.kind == "store":
+        await days.confirm(3)
+        assert await days.find_lived() == 3
+        return
+    with pytest.raises(StoreRefuses, match="--confirm-day"):
+        await days.confirm(99)
+    assert await days.find_lived() == 100
 
 
 async def test_alarms_are_raised_and_lowered(scene: Scene) -> None:
@@ -173,8 +187,10 @@ async def test_what_workers_see_of_a_loss_adds_up(scene: Scene) -> None:
 
 
 async def test_a_host_is_one_workers_at_a_time(scene: Scene) -> None:
-    one, other = (await scene.core("one")).slots, (await scene.core("other")).slots
-    host = HostKey(bucket("a.demo"), host_key("a.demo"))
+    core = await scene.core("one")
+    one, other = core.slots, (await scene.core("other")).slots
+    await core.work.lease(UNTIL)
+    host = HostKey(bucket("h0.demo"), host_key("h0.demo"))
     assert (await one.exchange({}, {host: WantedSlot(30.0, 7)}))[host].is_ours
     # Where answers may be lost, who asks again has it; what comes when the turn is over has it no more.
     assert (await one.exchange({}, {host: WantedSlot(30.0, 7)}))[host].is_ours is one.is_far

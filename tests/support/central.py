@@ -1,7 +1,7 @@
 """For tests of crawlers and feeders elsewhere: a core that answers over HTTP, and a network on the way that spoils."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -30,9 +30,11 @@ def core_config(**values: str) -> Config:
 
 
 @asynccontextmanager
-async def open_core(pool: Pool, config: Config | None = None) -> AsyncIterator[str]:
+async def open_core(
+    pool: Pool, config: Config | None = None, today: Callable[[], int] = lambda: 100
+) -> AsyncIterator[str]:
     """A web process for crawlers on loopback; its address."""
-    async with serving(config or core_config(), pool, lambda: 100, "127.0.0.1", 0) as url:
+    async with serving(config or core_config(), pool, today, "127.0.0.1", 0) as url:
         yield url
 
 

@@ -77,7 +77,7 @@ class Scene:
 
 
 async def _serving(place: Place, port: str) -> tuple[asyncio.subprocess.Process, str]:
-    process = await place.start("serve", "--port", port)
+    process = await place.start("serve", "--day", "100", "--port", port)
     assert process.stderr
     async with asyncio.timeout(60):
         while b"Weboid answers at " not in (line := await process.stderr.readline()):

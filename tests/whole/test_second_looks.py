@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+import psycopg
 import pytest
 from support.central import CRAWLERS, TOKEN
 from support.commands import Place, open_place
@@ -36,6 +37,13 @@ async def _line(process: asyncio.subprocess.Process, words: str) -> str:
     return line.decode()
 
 
+async def _lived(dsn: str) -> None:
+    """Returns when a crawler works on its day."""
+    async with asyncio.timeout(60), await psycopg.AsyncConnection.connect(dsn, autocommit=True) as connection:
+        while await (await connection.execute("SELECT FROM lived")).fetchone() is None:
+            await asyncio.sleep(0.05)
+
+
 @pytest.mark.long
 @pytest.mark.timed
 async def test_what_is_refused_to_one_address_alone_is_not_called_dead(database: str, tmp_path: Path) -> None:
@@ -54,9 +62,14 @@ async def test_what_is_refused_to_one_address_alone_is_not_called_dead(database:
         }
         try:
             assert (await near.run("feed", "pass", "--day", "100")).status == 0
-            core = (await _line(await near.start("serve", "--port", "0"), " answers at ")).rpartition(" at ")[2].strip()
+            core = (
+                (await _line(await near.start("serve", "--day", "100", "--port", "0"), " answers at "))
+                .rpartition(" at ")[2]
+                .strip()
+            )
             # On that day nothing is due, so that it has no rounds of its own.
-            await far.start("crawl", "--day", "1", "--core", core)
+            await far.start("crawl", "--day", "98", "--core", core)
+            await _lived(database)
             for day in DAYS:
                 ran = await near.run("crawl", "--once", "--day", str(day))
                 assert (ran.status, "second vantage point" in ran.err) == (0, False)

@@ -65,10 +65,12 @@ def command(config: Config, once: bool, confirm_day: bool, day: int | None, hour
     WEBOID_CRAWL_TOKEN.
     """
     waits = not once or hour is not None
-    confirmed = confirm_day or day is not None
+    core = core or config.crawl.core
+    if core and confirm_day:
+        raise ConfigError("--confirm-day works on the machine of the core alone: run it there, without --core")
+    confirmed = confirm_day or (day is not None and not core)
 
     now = None if day is None else moments(day, hour)
-    core = core or config.crawl.core
 
     def options(part: RunningPart | RemotePart) -> CrawlOptions:
         console = PartConsole(part.tell)
@@ -119,7 +121,8 @@ def worker_name() -> str:
 
 async def crawl(config: Config, pool: Pool, now: Callable[[], Moment] | None, options: CrawlOptions) -> bool:
     """Runs `crawl_by` beside the database; checks suggestions, too."""
-    core = store_core(pool, worker_name(), config.crawl, config.policy)
+    # No name of a token has a slash: so none can be a crawler beside the database.
+    core = store_core(pool, f"here/{worker_name()}", config.crawl, config.policy)
     return await crawl_by(await with_stored(config, pool), core, now, options, pool)
 
 

@@ -122,8 +122,8 @@ class WorkerDay:
         self._accepted = None
         what = f"it would be {iso(day)}, but crawlers last worked on {iso(lived)}"
         todo = (
-            f"if {iso(day)} is right, run `weboid crawl --once --confirm-day`; else set right the clock of the "
-            "database's server"
+            f"if {iso(day)} is right, run `weboid crawl --once --confirm-day` where the database is; else set right "
+            "the clock of its server"
         )
         await self._days.refuse(lived, f"{what}; {todo}")
         raise DayRefused(f"{what}; nothing is checked: {todo}")

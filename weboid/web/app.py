@@ -114,7 +114,8 @@ def make_app(
     app = web.Application(middlewares=around)
     app.on_response_prepare.append(add_headers)
     add_lanes(app, lanes)
-    add_routes(app, service, config, wikis, StatusPage(status, metrics, service.source, answers.services), client)
+    status_page = StatusPage(status, metrics, service.source, answers.services)
+    add_routes(app, service, config, wikis, status_page, client, metrics)
 
     async def reads(_: web.Application) -> AsyncIterator[None]:
         with lag.open():

@@ -21,6 +21,7 @@ from weboid.web.api.openapi import OpenApi, preflight
 from weboid.web.api.ping import Ping
 from weboid.web.api.reverts import Reverts
 from weboid.web.central.elsewhere import PartsElsewhere
+from weboid.web.health.metrics import Metrics
 from weboid.web.health.pages import StatusPage
 from weboid.web.http.tokens import clients_of
 from weboid.web.identity.oauth import Provider
@@ -49,12 +50,13 @@ def add_routes(
     wikis: Wikis,
     status: StatusPage,
     client: ClientSession | None,
+    metrics: Metrics,
 ) -> None:
     """Adds every route of the table to the application, and nothing else."""
     bound = (
         *_pages(service, config, wikis),
         *_programs(service),
-        *_elsewhere(service, config),
+        *_elsewhere(service, config, metrics),
         *_health(status),
         *_people(service, config, client),
     )
@@ -118,13 +120,14 @@ def _programs(service: Service) -> Bound:
     yield "data-file", "GET", data.file
 
 
-def _elsewhere(service: Service, config: Config) -> Bound:
-    crawl = CrawlAnswering(service.pool, config.crawl, config.policy)
+def _elsewhere(service: Service, config: Config, metrics: Metrics) -> Bound:
+    refused = metrics.count("weboid_web_forbidden_calls", "Calls for what no token may do.", ("part", "key"))
+    crawl = CrawlAnswering(service.pool, config.crawl, config.policy, service.today)
     crawlers = clients_of(config.web.crawlers, CRAWLERS.parts)
-    yield CRAWLERS.parts, "POST", PartsElsewhere(CRAWLERS, crawl, crawlers, Lane.CRAWLERS).call
-    feed = FeedAnswering(service.pool, config.farms, service.today)
+    yield CRAWLERS.parts, "POST", PartsElsewhere(CRAWLERS, crawl, crawlers, Lane.CRAWLERS, refused).call
+    feed = FeedAnswering(service.pool, config.farms, service.today, {each.name: each.api for each in config.wikis})
     feeders = clients_of(config.web.feeders, FEEDERS.parts)
-    yield FEEDERS.parts, "POST", PartsElsewhere(FEEDERS, feed, feeders, Lane.FEEDERS).call
+    yield FEEDERS.parts, "POST", PartsElsewhere(FEEDERS, feed, feeders, Lane.FEEDERS, refused).call
 
 
 def _health(status: StatusPage) -> Bound:

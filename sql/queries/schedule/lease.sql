@@ -74,6 +74,16 @@ WHERE lease.worker = %(worker)s
 ORDER BY lease.bucket
 FOR SHARE OF lease
 
+-- name: list_foreign
+-- Those of these leases that another worker holds: who was never given it cannot know its epoch.
+SELECT lease.bucket
+FROM unnest(%(bucket)s::smallint[], %(epoch)s::bigint[]) AS asked (bucket, epoch)
+JOIN lease USING (bucket, epoch)
+WHERE lease.worker <> %(worker)s
+
+-- name: list_own
+SELECT bucket FROM lease WHERE bucket = ANY(%(buckets)s::smallint[]) AND worker = %(worker)s
+
 -- name: count_due_buckets
 SELECT count(*) FROM lease
 WHERE EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s

@@ -106,7 +106,7 @@ HOSTILE: Final = [
     ("take-looks", body({"limit": 101}), 400),
     ("answer-look", body({"look": str(UUID(int=1)), "outcome": "dead"}), 400),
     ("life", body({"name": "a", "host": "", "machine": "", "pid": 1, "version": "", "figures": {"x" * 999: 1.0}}), 400),
-    ("exchange", body({"day": 1, "written": [[["network", "x\x00"], 1, {"answered": 1}]], "found": {}}), 400),
+    ("exchange", body({"day": 100, "written": [[["network", "x\x00"], 100, {"answered": 1}]], "found": {}}), 400),
 ]
 
 

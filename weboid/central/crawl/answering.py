@@ -1,15 +1,18 @@
 """The calls of crawlers elsewhere, done on the store (O-1).
 
-One law: what a crawler may still write, epochs of leases say, however late its call comes.
+One law: what a crawler may still write, epochs of leases say, however late its call comes; what no token may do at all,
+``permitted`` says.
 """
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from weboid import __version__
 from weboid.central.crawl import calls
 from weboid.central.crawl.calls import Greeting
 from weboid.central.crawl.core import CrawlCore
-from weboid.central.crawl.on_store import StoreAlarms, StoreDays, StoreLosses, StoreSecondLooks
+from weboid.central.crawl.on_store import StoreSecondLooks
+from weboid.central.crawl.permitted import TokenAlarms, TokenDays, TokenLosses, TokenWork
 from weboid.central.crawl.soundness import require_sound, require_sound_contacts
 from weboid.central.crawl.store_work import StoreWork
 from weboid.central.http.doing import Answering, OtherScheme, table_of
@@ -34,12 +37,13 @@ _ALARMS: Final = frozenset({AlarmKind.OFFLINE, AlarmKind.LOOP_LAG})
 
 
 class CrawlAnswering(Answering[CrawlCore]):
-    """Does the calls of crawlers elsewhere, in one web process."""
+    """Does the calls of crawlers elsewhere, in one web process. `today` is the day here."""
 
     most_given = calls.MOST_GIVEN
 
-    def __init__(self, pool: Pool, config: CrawlConfig, policy: Policy) -> None:
+    def __init__(self, pool: Pool, config: CrawlConfig, policy: Policy, today: Callable[[], int]) -> None:
         super().__init__(pool)
+        self._today = today
         self._config = config
         self._policy = policy
         self._slots = StoreSlots(pool)
@@ -48,12 +52,11 @@ class CrawlAnswering(Answering[CrawlCore]):
 
     def core_by(self, lender: Lender, worker: str) -> CrawlCore:
         """What a crawler of that name needs."""
-        work = StoreWork(lender, worker, self._config, self._policy)
         return CrawlCore(
-            work,
-            StoreDays(lender),
-            StoreLosses(lender),
-            StoreAlarms(lender),
+            TokenWork(lender, worker, self._config, self._policy, self._today),
+            TokenDays(lender, self._today),
+            TokenLosses(lender, self._today),
+            TokenAlarms(lender, self._today),
             self._slots,
             StoreSecondLooks(lender, ""),
             self._pool.away,
@@ -198,6 +201,8 @@ async def _lower_alarm(_: CrawlAnswering, client: str, core: CrawlCore, given: c
 
 
 async def _rest(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.Rest) -> Nothing:
+    assert isinstance(core.work, TokenWork)
+    await core.work.require_host(given.host, client)
     await core.slots.rest(given.host, given.seconds)
     return Nothing()
 

@@ -4,6 +4,7 @@
 that it is done once.
 """
 
+import logging
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from time import monotonic
@@ -18,13 +19,15 @@ from weboid.core.record.moment import Moment
 from weboid.core.record.reasons import Outcome
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.partial_loss import Contacts, Failing, HostGroup
-from weboid.errors import StoreError
+from weboid.errors import StoreError, StoreRefuses
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked, Tally
 from weboid.store.schedule.lease import Held
 from weboid.store.schedule.second_look import LookState, TakenLook
 from weboid.store.schedule.turn import SlotNote, SlotState, WantedSlot
 from weboid.store.upkeep.alarm import AlarmKind
+
+log = logging.getLogger(__name__)
 
 _PACES_S: Final = 60.0
 
@@ -211,4 +214,8 @@ class RemoteSlots:
 
     async def rest(self, host: HostKey, seconds: float) -> None:
         """Allows no request to the host for so many seconds (Retry-After)."""
-        await self._caller.call(calls.REST, calls.Rest(host, seconds))
+        try:
+            await self._caller.call(calls.REST, calls.Rest(host, seconds))
+        except StoreRefuses as error:
+            # Such as a canary's, whose bucket is another's: this crawler keeps the pause for itself.
+            log.debug("other workers do not know of a pause: %s", error)

@@ -4,7 +4,7 @@ One law: nothing is written of a wiki whose farm is not configured here, nor wit
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from weboid import __version__
@@ -29,11 +29,11 @@ from weboid.central.feed.sent_pages import (
     stamp_of,
     watched,
 )
-from weboid.central.http.doing import Answering, CallRefused, table_of
+from weboid.central.http.doing import Answering, CallRefused, NotAllowed, table_of
 from weboid.central.http.kinds import OUR_SCHEME, Nothing
 from weboid.central.http.messages import BadMessage
 from weboid.central.lending import Lender
-from weboid.core.url.farms import Farm, WikiName
+from weboid.core.url.farms import Farm, WikiName, api_url
 from weboid.core.url.spam_lines import SpamLines, parse_lines
 from weboid.errors import StoreAway, StoreError
 from weboid.mechanism.slices import in_slices
@@ -61,13 +61,18 @@ _BEHIND: Final = 100
 
 
 class FeedAnswering(Answering[FeedCore]):
-    """Does the calls of feeders elsewhere, in one web process. `today` is the day here."""
+    """Does the calls of feeders elsewhere, in one web process. `today` is the day here, `apis` the addresses of
+    wikis that are configured here.
+    """
 
-    def __init__(self, pool: Pool, farms: Sequence[Farm], today: Callable[[], int]) -> None:
+    def __init__(
+        self, pool: Pool, farms: Sequence[Farm], today: Callable[[], int], apis: Mapping[WikiName, str]
+    ) -> None:
         super().__init__(pool)
         self._farms = {farm.name: farm for farm in farms}
         self._codes = {farm.code: farm for farm in farms}
         self._today = today
+        self._apis = apis
         self._wikis: dict[int, Farm] = {}
 
     def core_by(self, lender: Lender, worker: str) -> FeedCore:
@@ -100,6 +105,20 @@ class FeedAnswering(Answering[FeedCore]):
         if code not in self._codes:
             raise CallRefused(f"the farm {code} is not configured at this core")
         return code
+
+    async def wiki_and_api(self, core: FeedCore, farm: Farm, given: calls.FarmWiki) -> tuple[WikiName, str | None]:
+        """The name of a wiki, and its address if the feeder names one: that by the configuration here, or the stored
+        one. Raises NotAllowed for any other: it is asked by this machine, and readers follow links to it.
+        """
+        name = WikiName(given.dbname, farm.name)
+        if given.api is None or given.api == (self._apis.get(name) or api_url(farm, given.dbname)):
+            return name, given.api
+        stored = await core.wikis.list_all()
+        if any((each.farm, each.dbname, each.api) == (farm.code, given.dbname, given.api) for each in stored):
+            return name, None
+        raise NotAllowed(
+            "api", f'where the API of {name} is, the core\'s configuration says: set [wiki."{name}"] api there'
+        )
 
     async def farm_of(self, core: FeedCore, wiki: int) -> Farm:
         """The farm of a wiki by its number; raises CallRefused."""
@@ -150,7 +169,7 @@ class FeedAnswering(Answering[FeedCore]):
 
 async def _wiki(here: FeedAnswering, client: str, core: FeedCore, given: calls.FarmWiki) -> Any:
     farm = here.farm_named(given.farm)
-    return await core.wikis.record(farm, WikiName(given.dbname, farm.name), given.api)
+    return await core.wikis.record(farm, *await here.wiki_and_api(core, farm, given))
 
 
 async def _wikis(_: FeedAnswering, client: str, core: FeedCore, given: Nothing) -> Any:

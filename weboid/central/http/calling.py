@@ -25,7 +25,7 @@ from msgspec import Raw
 from weboid.central.http.entrance import CRAWLERS, Entrance
 from weboid.central.http.kinds import Call, CallKind
 from weboid.central.http.messages import MOST_ANSWERED, BadMessage, TooLong, compressed, decoded, encoded, inflated
-from weboid.errors import ConfigError, StoreAway, StoreError
+from weboid.errors import ConfigError, StoreAway, StoreError, StoreRefuses
 from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.disturbance import Disturbance
 
@@ -128,7 +128,7 @@ class Caller:
         ) as response:
             if response.status == _IN_WORDS and response.content_type == self._entrance.kind:
                 words = decoded(inflated(await _whole(response), _MOST_WORDS), str)
-                raise StoreError("the core refuses: " + "".join(c if c.isprintable() else "\ufffd" for c in words))
+                raise StoreRefuses("the core refuses: " + "".join(c if c.isprintable() else "\ufffd" for c in words))
             if response.status in _BY_OTHERS:
                 raise _Spoiled(f"a proxy answers with status {response.status} in the place of the core")
             if response.status != 200:

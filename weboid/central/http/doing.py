@@ -6,19 +6,20 @@ however late, it is done once and answered as the first time.
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from functools import cached_property
 from time import monotonic
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from weboid.central.http.kinds import Call, CallKind
 from weboid.central.http.messages import MOST_INFLATED, BadMessage, compressed, decoded, encoded, inflated
 from weboid.central.lending import Lender, OneTransaction
+from weboid.mechanism.bounded import BoundedMap
 from weboid.store.db.anew import begun_anew
 from weboid.store.db.pool import Pool
 from weboid.store.db.refused import RefusedValues, refused_values
 from weboid.store.schedule.done_request import RequestKey, begin_request, delete_past_requests, record_answer
 
 _FORGETTING_S: Final = 600.0
+_WORKERS: Final = 1_000
 
 _Core = TypeVar("_Core")
 Do = Callable[[Any, str, Any, Any], Awaitable[Any]]
@@ -38,6 +39,14 @@ class CallRefused(Exception):
     """A call that is understood and is not done; the text says why, to whoever runs the part elsewhere."""
 
 
+class NotAllowed(CallRefused):
+    """A call for what no token may do, by a stable word; nothing was written."""
+
+    def __init__(self, key: str, words: str) -> None:
+        super().__init__(f"{words} ({key})")
+        self.key = key
+
+
 def table_of(calls: Iterable[tuple[CallKind[Any, Any], Do]]) -> Table:
     """The calls by their names."""
     return {kind.name: (kind, do) for kind, do in calls}
@@ -53,6 +62,7 @@ class Answering(ABC, Generic[_Core]):
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._forgotten = monotonic()
+        self._cores: BoundedMap[str, _Core] = BoundedMap(_WORKERS)
 
     @abstractmethod
     def core_by(self, lender: Lender, worker: str) -> _Core:
@@ -75,13 +85,16 @@ class Answering(ABC, Generic[_Core]):
             with refused_values():
                 if kind.is_once:
                     return compressed(await self._done_once(client, call, given, do))
-                return compressed(encoded(await do(self, client, self._usual, given)))
+                core = self._usual(f"{client}:{call.worker}")
+                return compressed(encoded(await do(self, client, core, given)))
         except RefusedValues as error:
             raise BadMessage(f"the store takes no such values: {error}") from error
 
-    @cached_property
-    def _usual(self) -> _Core:
-        return self.core_by(self._pool, "")
+    def _usual(self, worker: str) -> _Core:
+        """What the calls of a worker use that are not in one transaction: kept, for it remembers some minutes."""
+        if (core := self._cores.use(worker)) is None:
+            core = self._cores[worker] = self.core_by(self._pool, worker)
+        return core
 
     @begun_anew
     async def _done_once(self, client: str, call: Call, given: Any, do: Do) -> bytes:

@@ -56,6 +56,11 @@ class Policy:
         """The most days between two strikes that count: days on which nobody checked are no evidence."""
         return self.failing_interval + _LATE
 
+    @property
+    def longest_interval(self) -> int:
+        """The most days to the next check of any URL."""
+        return max(self.working_interval, self.doubtful_interval, self.failing_interval, self.dead_interval_limit)
+
     def span_of(self, reason: Reason, *, relapse: bool = False) -> int:
         """The days of proof that a failure for this reason needs."""
         return (self.missing_span if reason in MISSING else self.dead_span) * (self.relapse_factor if relapse else 1)

@@ -4,7 +4,7 @@ One law: worker and epoch decide. A worker whose lease was taken over finds the 
 and nobody renews, ends or writes under a lease of another worker, whatever epoch is named.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from weboid.core.record.moment import HOURS, Moment
@@ -54,6 +54,17 @@ async def record_release(conn: Connection, worker: str, held: Held) -> None:
 async def list_held(conn: Connection, worker: str, held: Held) -> set[int]:
     """Which of these buckets are still the worker's, locked until the transaction ends."""
     return {bucket async for (bucket,) in await conn.execute(SQL["list_held"], _columns(worker, held))}
+
+
+async def list_foreign(conn: Connection, worker: str, held: Held) -> set[int]:
+    """Which of these leases, by their present epochs, are another worker's."""
+    return {bucket async for (bucket,) in await conn.execute(SQL["list_foreign"], _columns(worker, held))}
+
+
+async def list_own(conn: Connection, worker: str, buckets: Collection[int]) -> set[int]:
+    """Which of these buckets this worker has leased, and nobody since."""
+    row = {"worker": worker, "buckets": list(buckets)}
+    return {bucket async for (bucket,) in await conn.execute(SQL["list_own"], row)}
 
 
 async def count_due_buckets(conn: Connection, until: Moment) -> int:

@@ -9,8 +9,9 @@ import re
 from typing import Any
 
 from aiohttp import hdrs, web
+from prometheus_client import Counter
 
-from weboid.central.http.doing import Answering, CallRefused, NoSuchCall, OtherScheme
+from weboid.central.http.doing import Answering, CallRefused, NoSuchCall, NotAllowed, OtherScheme
 from weboid.central.http.entrance import Entrance
 from weboid.central.http.messages import MOST_SENT, BadMessage, TooLong, compressed, encoded
 from weboid.errors import StoreError
@@ -23,13 +24,16 @@ log = logging.getLogger(__name__)
 
 
 class PartsElsewhere:
-    """The calls of parts of one kind, those that one of these tokens lets in."""
+    """The calls of parts of one kind, those that one of these tokens lets in; `forbidden` counts what none may do."""
 
-    def __init__(self, entrance: Entrance, answering: Answering[Any], clients: TrustedClients, lane: Lane) -> None:
+    def __init__(
+        self, entrance: Entrance, answering: Answering[Any], clients: TrustedClients, lane: Lane, forbidden: Counter
+    ) -> None:
         self._entrance = entrance
         self._answering = answering
         self._clients = clients
         self._lane = lane
+        self._forbidden = forbidden
         self._credentials = re.compile(rf"{entrance.scheme} +(\S+)", re.I)
 
     async def call(self, request: web.Request) -> web.Response:
@@ -60,6 +64,9 @@ class PartsElsewhere:
             except OtherScheme:
                 raise Problem(409, "request") from None
             except CallRefused as refused:
+                if isinstance(refused, NotAllowed):
+                    self._forbidden.labels(self._entrance.word, refused.key).inc()
+                    log.warning("a call of the %s %s is refused: %s", self._entrance.word, client, refused)
                 return self._response(compressed(encoded(str(refused))), 422)
         return self._response(answer)
 

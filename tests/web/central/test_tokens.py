@@ -1,0 +1,189 @@
+"""What a token must never do (O-1): real calls over HTTP, of two tokens; each is refused, and nothing is written."""
+
+import zlib
+from collections.abc import AsyncIterator
+from hashlib import sha256
+from io import BytesIO
+from typing import Any, Final
+from uuid import uuid4
+
+import aiohttp
+import msgspec
+import pytest
+from support.central import CRAWLERS as FAR
+from support.central import FEED_TOKEN, TOKEN, core_config, open_core
+from support.observations import FINE
+from support.rows import all_rows
+from support.stored import WikiInStore, open_wiki
+
+from weboid.central.http.entrance import CRAWLERS, FEEDERS, Entrance
+from weboid.core.record.history import Entry
+from weboid.core.record.record import UNKNOWN_HOST, UrlRecord
+from weboid.core.url.farms import WMFLABS
+from weboid.core.url.keys import bucket, host_key
+from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
+from weboid.store.results.record import Checked
+
+DAY: Final = 100
+OTHER: Final = "token-of-another-machine"
+HOST: Final = HostKey(bucket("a.demo"), host_key("a.demo"))
+TOO_FAR: Final = (DAY - 29, DAY + 2, DAY + 30, 32_000)
+API: Final = "https://wiki.demo/w/api.php"
+
+
+@pytest.fixture
+async def wiki(database: str) -> AsyncIterator[WikiInStore]:
+    async with open_wiki(database, {1: ["http://a.demo/"]}) as wiki:
+        yield wiki
+
+
+@pytest.fixture
+async def core(wiki: WikiInStore) -> AsyncIterator[str]:
+    crawlers = f"{FAR},other:{sha256(OTHER.encode()).hexdigest()}"
+    async with open_core(wiki.pool, core_config(WEBOID_WEB_CRAWLERS=crawlers)) as url:
+        yield url
+
+
+async def call(
+    core: str, name: str, arguments: object, token: str = TOKEN, worker: str = "w", way: Entrance = CRAWLERS
+) -> tuple[int, Any]:
+    """The status of the answer, and what it says."""
+    data = zlib.compress(msgspec.msgpack.encode({"worker": worker, "request": str(uuid4()), "arguments": arguments}), 1)
+    headers = {"Content-Type": way.kind, "Authorization": f"{way.scheme} {token}"}
+    async with (
+        aiohttp.ClientSession() as client,
+        client.post(core + way.path + name, data=BytesIO(data), headers=headers) as answer,
+    ):
+        body = await answer.read()
+        return answer.status, msgspec.msgpack.decode(zlib.decompress(body), strict=False) if body else None
+
+
+async def leased(core: str, token: str = TOKEN, worker: str = "w") -> dict[int, int]:
+    """The buckets that a worker has leased, with their epochs."""
+    status, held = await call(core, "lease", {"until": [DAY, None]}, token, worker)
+    assert (status, len(held)) == (200, 1)
+    return dict(held)
+
+
+async def refused(core: str, wiki: WikiInStore, key: str, name: str, arguments: object, **more: Any) -> None:
+    """Asserts that a call is refused in words with this key, and that the store is as before."""
+    before = all_rows(str(wiki.pool.conninfo))
+    status, words = await call(core, name, arguments, **more)
+    assert (name, status, words) == (name, 422, words)
+    assert words.endswith(f"({key})")
+    assert all_rows(str(wiki.pool.conninfo)) == before
+
+
+async def checked(wiki: WikiInStore, day: int = DAY, due: int = DAY + 7) -> Checked:
+    """A check of the link, as a crawler sends it."""
+    known = await wiki.known("http://a.demo/")
+    record = UrlRecord((Entry(FINE.status, DAY, DAY),), reason=FINE.reason, http=200)
+    url, host = StoredUrl(known.key, known.url, known.record), StoredHost(HOST, "a.demo", UNKNOWN_HOST)
+    return Checked(url, host, day, FINE, record, due, UNKNOWN_HOST, UNKNOWN_HOST)
+
+
+async def test_no_token_confirms_a_day(core: str, wiki: WikiInStore) -> None:
+    await refused(core, wiki, "confirm-day", "confirm-day", {"day": DAY})
+
+
+@pytest.mark.parametrize("thief", [(OTHER, "w"), (TOKEN, "another"), (OTHER, "far:w")])
+async def test_nobody_renews_ends_or_writes_under_a_lease_of_another(
+    core: str, wiki: WikiInStore, thief: tuple[str, str]
+) -> None:
+    held = await leased(core)
+    who: dict[str, Any] = dict(zip(("token", "worker"), thief, strict=True))
+    await refused(core, wiki, "lease", "renew", {"held": held}, **who)
+    await refused(core, wiki, "lease", "release", {"held": held}, **who)
+    batch = {"checks": [await checked(wiki)], "held": held}
+    await refused(core, wiki, "lease", "record", batch, **who)
+    hosts = {"buckets": [*held], "until": [DAY, None], "but": [], "limit": 9}
+    assert await call(core, "hosts", hosts, **who) == (200, [])
+    status, urls = await call(core, "urls", {"hosts": [HOST], "day": DAY}, **who)
+    assert (status, [*urls.values()]) == (200, [[]])
+    assert (await call(core, "hosts", hosts))[1] != []
+    assert await call(core, "renew", {"held": held}) == (200, [*held])
+    assert (await call(core, "record", batch))[1]["written"] == 1
+    assert (await call(core, "release", {"held": held}))[0] == 200
+
+
+async def test_a_lease_of_a_crawler_at_the_database_is_no_tokens(core: str, wiki: WikiInStore) -> None:
+    """Whatever a client calls itself: its name begins with that of its token."""
+    await wiki.rows("UPDATE lease SET worker = 'here/far:w', epoch = 7, until = now() + interval '1 hour' RETURNING 1")
+    for worker in ("w", "here/far:w", "/far:w"):
+        await refused(core, wiki, "lease", "renew", {"held": {HOST.bucket: 7}}, worker=worker)
+
+
+async def test_what_was_taken_over_meanwhile_is_not_refused_but_lost(core: str, wiki: WikiInStore) -> None:
+    held = await leased(core)
+    await wiki.rows("UPDATE lease SET epoch = epoch + 1, worker = 'other:x' WHERE worker <> '' RETURNING 1")
+    assert await call(core, "renew", {"held": held}) == (200, [])
+    batch = {"checks": [await checked(wiki)], "held": held}
+    assert (await call(core, "record", batch))[1]["lost"] == 1
+
+
+@pytest.mark.parametrize("day", TOO_FAR)
+async def test_no_token_moves_the_day_away_from_the_servers(core: str, wiki: WikiInStore, day: int) -> None:
+    await refused(core, wiki, "day", "accept-day", {"day": day, "is_over": True})
+    await refused(core, wiki, "day", "raise-alarm", {"kind": "offline", "day": day, "detail": "x"})
+    await refused(core, wiki, "day", "exchange", {"day": day, "written": [], "found": {}})
+    written = [[["network", "192.0.2.0/24"], day, {"answered": 1}]]
+    await refused(core, wiki, "day", "exchange", {"day": DAY, "written": written, "found": {}})
+    if day > DAY:
+        await refused(core, wiki, "day", "lease", {"until": [day, None]})
+    batch = {"checks": [await checked(wiki, day=day)], "held": await leased(core)}
+    await refused(core, wiki, "day", "record", batch)
+
+
+@pytest.mark.parametrize("due", [DAY - 29, DAY + 30, 32_000])
+async def test_no_token_puts_a_link_off_for_longer_than_any_interval(core: str, wiki: WikiInStore, due: int) -> None:
+    batch = {"checks": [await checked(wiki, due=due)], "held": await leased(core)}
+    await refused(core, wiki, "day", "record", batch)
+    sound = {"checks": [await checked(wiki, due=DAY + 28)], "held": batch["held"]}
+    assert (await call(core, "record", sound))[1]["written"] == 1
+
+
+async def test_a_host_that_a_crawler_neither_holds_nor_looks_at_gets_no_pause(core: str, wiki: WikiInStore) -> None:
+    rest = {"host": HOST, "seconds": 86_400.0}
+    await refused(core, wiki, "rest", "rest", rest)
+    await leased(core)
+    await refused(core, wiki, "rest", "rest", rest, token=OTHER)
+    assert (await call(core, "rest", rest))[0] == 200
+    assert len(await wiki.rows("SELECT FROM slot WHERE free > now() + interval '23 hours'")) == 1
+
+
+async def test_a_crawler_that_looks_for_another_place_passes_on_what_the_host_requests(
+    core: str, wiki: WikiInStore
+) -> None:
+    await wiki.rows(
+        "INSERT INTO second_look (look, bucket, host_key, url_key, place, ends, taken, taken_by) "
+        "SELECT gen_random_uuid(), bucket, host_key, url_key, 'third', now() + interval '9 s', now(), 'far' FROM url "
+        "RETURNING 1"
+    )
+    rest = {"host": HOST, "seconds": 60.0}
+    await refused(core, wiki, "rest", "rest", rest, token=OTHER)
+    assert (await call(core, "rest", rest))[0] == 200
+
+
+@pytest.mark.parametrize("api", ["http://evil.test", "file:///etc/passwd", "http://127.0.0.1/api.php", "", API + "?x"])
+async def test_no_token_sets_where_the_api_of_a_wiki_is(core: str, wiki: WikiInStore, api: str) -> None:
+    name = wiki.wiki.dbname
+    for dbname in (name, "newwiki"):
+        given = {"farm": WMFLABS.name, "dbname": dbname, "api": api}
+        await refused(core, wiki, "api", "wiki", given, token=FEED_TOKEN, way=FEEDERS)
+
+
+async def test_a_feeder_may_name_the_address_that_the_core_has_anyway(core: str, wiki: WikiInStore) -> None:
+    await wiki.rows("UPDATE wiki SET api = 'https://wiki.demo/w/api.php' RETURNING 1")
+    known = {"farm": WMFLABS.name, "dbname": wiki.wiki.dbname}
+    for api in (API, None):
+        assert (await call(core, "wiki", {**known, "api": api}, token=FEED_TOKEN, way=FEEDERS))[0] == 200
+    usual = {"farm": "WMF", "dbname": "dewiki", "api": "https://de.wikipedia.org/w/api.php"}
+    assert (await call(core, "wiki", usual, token=FEED_TOKEN, way=FEEDERS))[0] == 200
+    assert await wiki.rows("SELECT api FROM wiki ORDER BY api") == [(usual["api"],), (API,)]
+
+
+async def test_what_no_token_may_do_is_counted_and_logged(core: str, caplog: pytest.LogCaptureFixture) -> None:
+    await call(core, "confirm-day", {"day": DAY})
+    async with aiohttp.ClientSession() as client, client.get(f"{core}/metrics") as answer:
+        assert 'weboid_web_forbidden_calls_total{key="confirm-day",part="crawl"} 1.0' in await answer.text()
+    assert "a call of the crawl far is refused" in caplog.text
