@@ -332,6 +332,33 @@ def test_the_log_starts_anew_when_it_has_grown(data: Path, monkeypatch: pytest.M
     assert log.with_suffix(".log.old").read_text().count("ready to accept") == 1
 
 
+def test_the_log_says_what_failed_and_begins_anew_while_the_server_runs(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = Folder.of(data).log
+    with open_server(data) as server:
+        for number in range(3):
+            with pytest.raises(psycopg.Error):
+                _value(server.dsn, "SELECT 1 / 0")
+            assert log.read_text().count("ERROR:  division by zero") == number + 1
+        assert log.read_text().count("STATEMENT:  SELECT 1 / 0") == 3
+        monkeypatch.setattr(starting, "_LOG_BYTES", 400)
+        server.revive()
+        assert len(log.with_suffix(".log.old").read_bytes()) == 400
+        with pytest.raises(psycopg.Error):
+            _value(server.dsn, "SELECT 1 / 0")
+        assert log.read_text().count("ERROR:  division by zero") == 1
+        assert log.read_bytes()[0]
+
+
+def test_a_cluster_of_before_logs_errors_too(data: Path) -> None:
+    open_server(data).close()
+    with (Folder.of(data).cluster / "postgresql.conf").open("a") as file:
+        file.write("\nlog_min_messages = log\n")
+    with open_server(data) as server:
+        assert _value(server.dsn, "SHOW log_min_messages") == "error"
+
+
 # Paths
 
 

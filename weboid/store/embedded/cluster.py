@@ -17,8 +17,6 @@ max_wal_size = 1GB
 wal_compression = on
 timezone = 'UTC'
 log_timezone = 'UTC'
-# A statement's error goes to the program that sent it, not also into a log that would grow without bound.
-log_min_messages = log
 log_checkpoints = off
 """
 

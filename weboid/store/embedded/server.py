@@ -24,7 +24,7 @@ from weboid.errors import StoreAway
 from weboid.store.embedded.entry import admit
 from weboid.store.embedded.folder import Folder, locked, share_of, text_of
 from weboid.store.embedded.postmaster import ServerState, end_fast, find_state, is_leaving, reload, server_pid, stop
-from weboid.store.embedded.starting import start
+from weboid.store.embedded.starting import shorten_log, start
 from weboid.store.embedded.unfinished import settle
 
 log = logging.getLogger(__name__)
@@ -62,9 +62,12 @@ class Server:
     def revive(self) -> bool:
         """Starts the server again if it has died, or somebody else has told it to shut down while programs use it.
 
-        Returns whether it did. Blocks until the server answers, or `close` is called; raises StoreError.
+        Returns whether it did; a log that has grown begins anew. Blocks until the server answers, or `close` is called;
+        raises StoreError.
         """
         with self._folder.faults_told():
+            with suppress(BlockingIOError), locked(self._folder.start_lock, wait=False):
+                shorten_log(self._folder)
             if not is_leaving(self._folder):
                 return False
             self.fate = "had ended" if server_pid(self._folder) is None else ServerState.STOPPING.value

@@ -22,6 +22,13 @@ _WAIT_S: Final = 2
 _START_S: Final = 300
 _ORPHANS_S: Final = 10.0
 _LOG_BYTES: Final = 1 << 20
+_SETTINGS: Final = {
+    "listen_addresses": "",
+    "port": "5432",
+    "unix_socket_permissions": "0700",
+    # Only its log says which statements waited for each other; clusters of before have another level in their file.
+    "log_min_messages": "error",
+}
 
 
 def start(folder: Folder) -> bool:
@@ -45,7 +52,7 @@ def run_server(
     (folder.sockets / f"{SOCKET}.lock").unlink(missing_ok=True)
     if folder.log.exists() and folder.log.stat().st_size > _LOG_BYTES:
         folder.log.rename(folder.log.with_suffix(".log.old"))
-    every = {"listen_addresses": "", "port": "5432", "unix_socket_permissions": "0700", **(settings or {})}
+    every = {**_SETTINGS, **(settings or {})}
     options = ["-k", str(folder.sockets), *(f"--{name}={value}" for name, value in every.items())]
     command: list[str | Path] = [programs / "pg_ctl", "start", "-w", "-t", str(wait_s)]
     command += ["-l", folder.log.name, "-o", shlex.join(options)]
@@ -63,6 +70,27 @@ def run_server(
         if "still in use" not in output or time.monotonic() > end:
             raise folder.fault("start", output)
         time.sleep(0.1)
+
+
+def shorten_log(folder: Folder) -> None:
+    """Begins the log anew if it has grown; what there was is kept until the next time. Raises OSError.
+
+    The server goes on writing to the same file: to its end, wherever that is.
+    """
+    try:
+        log = os.open(folder.log, os.O_RDWR | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return
+    with open(log, "r+b") as file:
+        if os.fstat(log).st_size <= _LOG_BYTES:
+            return
+        old = folder.log.with_suffix(".log.old")
+        old.unlink(missing_ok=True)
+        with open(os.open(old, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb") as kept:
+            os.fchown(kept.fileno(), folder.account.uid, folder.account.gid)
+            file.seek(-_LOG_BYTES, os.SEEK_END)
+            kept.write(file.read(_LOG_BYTES))
+        file.truncate(0)
 
 
 def _disown_pid_file(folder: Folder) -> None:
