@@ -1,0 +1,71 @@
+"""Two sessions that lock the same leases at once, whose rows lie in no order: neither waits for the other for ever."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from itertools import combinations_with_replacement
+from typing import Final
+
+import psycopg
+import pytest
+
+from weboid.store.db.pool import Connection, Pool, open_pool
+from weboid.store.schedule.lease import list_held, record_release, record_renewal
+
+Held = Mapping[int, int]
+_WORKER: Final = "w"
+_ROWS: Final = 200
+_SHARED: Final = 150
+
+KINDS: Final[dict[str, Callable[[Connection, Held], Awaitable[object]]]] = {
+    "renewal": lambda conn, held: record_renewal(conn, _WORKER, held, lease_s=60),
+    "release": lambda conn, held: record_release(conn, _WORKER, held),
+    "writing": lambda conn, held: list_held(conn, _WORKER, held),
+}
+PAIRS: Final = [pair for pair in combinations_with_replacement(KINDS, 2) if pair != ("writing", "writing")]
+
+
+async def _shuffled(conn: Connection) -> None:
+    """Puts the rows of the table into another physical order."""
+    await conn.execute(
+        "WITH gone AS (DELETE FROM lease RETURNING bucket, epoch, until) "
+        "INSERT INTO lease (bucket, epoch, worker, until) SELECT bucket, epoch, 'w', until FROM gone ORDER BY random()"
+    )
+
+
+async def _meet(pool: Pool, kinds: tuple[str, str], chance: random.Random) -> None:
+    async with pool.connection() as conn:
+        epochs = dict(await (await conn.execute("SELECT bucket, epoch FROM lease")).fetchall())
+    shared = chance.sample(sorted(epochs), _SHARED)
+
+    async def one(kind: str) -> None:
+        buckets = [*shared, *chance.sample(sorted(epochs.keys() - set(shared)), _ROWS - _SHARED)]
+        chance.shuffle(buckets)
+        async with pool.connection() as conn:
+            await KINDS[kind](conn, {bucket: epochs[bucket] for bucket in buckets})
+
+    await asyncio.gather(*(one(kind) for kind in kinds))
+
+
+async def _meet_often(dsn: str, times: int) -> int:
+    print(f"seed {(seed := random.randrange(10**6))}")
+    chance = random.Random(seed)
+    async with open_pool(dsn, size=2, part="test") as pool:
+        for number in range(times):
+            if number % 20 == 0:
+                async with pool.connection() as conn:
+                    await _shuffled(conn)
+            await _meet(pool, PAIRS[number % len(PAIRS)], chance)
+    with psycopg.connect(dsn) as connection:
+        row = connection.execute("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()").fetchone()
+    assert row
+    return int(row[0])
+
+
+async def test_two_sessions_with_the_same_leases_do_not_deadlock(database: str) -> None:
+    assert await _meet_often(database, 100) == 0
+
+
+@pytest.mark.long
+async def test_a_thousand_meetings_over_leases_end_without_a_deadlock(database: str) -> None:
+    assert await _meet_often(database, 1_000) == 0
