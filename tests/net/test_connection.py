@@ -1,6 +1,7 @@
 """One connection with a server that sends its head slowly, in tiny pieces, or never to an end (C-1, C-13)."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -152,3 +153,18 @@ async def test_many_short_replies_on_one_connection_are_no_tiny_pieces(
         for _ in range(3 * connection.PIECES_AHEAD):
             assert (await sending.send(Request("GET", site.url(), {}), ANSWER_S / 4)).code == 204
     assert site.connections == 1
+
+
+async def test_a_connection_that_opens_too_late_to_be_in_time_ends_by_its_limit() -> None:
+    """A busy event loop is late: the time to open has passed before the connection is open, and so the limit."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        ours.setblocking(False)
+        line = connection.HttpConnection("mill.demo", None)
+        waiting = line.ask(
+            b"GET / HTTP/1.1\r\n\r\n", ResponseParser("GET", line_bytes=99, body_bytes=99), open_at=0, end_at=1
+        )
+        line.connect(ours)
+        with pytest.raises(TimeoutError):
+            await waiting
+    assert line.is_closed

@@ -54,6 +54,7 @@ class HttpConnection:
         "_sent",
         "_sock",
         "_timer",
+        "_timer_at",
         "_tls",
         "_unsent",
         "_waiting",
@@ -75,8 +76,8 @@ class HttpConnection:
         self._sent: Callable[[], None] | None = None
         self._coming: ResponseParser | None = None
         self._waiting: asyncio.Future[None] | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._end_at = self._limit_at = 0.0
+        self._timer: asyncio.Handle | None = None
+        self._end_at = self._limit_at = self._timer_at = 0.0
         self._floor: asyncio.TimerHandle | None = None
         self._owed = 0.0
         self._resting: asyncio.TimerHandle | None = None
@@ -161,11 +162,12 @@ class HttpConnection:
     def _limit(self, at: float) -> None:
         """Ends the connection at a time of the loop. An earlier timer is kept: `_late` extends it."""
         self._limit_at = at
-        if self._timer is not None and self._timer.when() > at:
+        if self._timer is not None and self._timer_at > at:
             self._timer.cancel()
             self._timer = None
         if self._timer is None:
-            self._timer = self._loop.call_at(at, self._late)
+            # For a time that has passed, uvloop gives a handle that does not know when.
+            self._timer, self._timer_at = self._loop.call_at(at, self._late), at
 
     def _unlimit(self) -> None:
         if self._timer is not None:
