@@ -12,11 +12,12 @@ from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
+from weboid.core.url.urls import parse
 from weboid.core.verdict.verdict import Verdict
 from weboid.net.dns import LookupFailed, NameAnswer
 
 HOSTS = [f"http://h{n}.demo/" for n in range(90)]
-MOVED = Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, "http://new.demo/", http=200)
+MOVED = Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, parse("http://new.demo/"), http=200)
 PRIVATE = Observation(Status.NETWORK, Reason.NOT_PUBLIC)
 
 
@@ -158,7 +159,7 @@ async def test_while_somebody_answers_for_all_hosts_nothing_is_believed() -> Non
 
     async def ask(question: CheckRequest) -> Observation:
         at = "http://login.hotel.demo/" if captive else "http://www.h.demo/"
-        return Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, at, http=200)
+        return Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, parse(at), http=200)
 
     connectivity = Connectivity(ask, Online(portal, everything, canaries=["http://canary.demo/"]))
     before = [await connectivity.check(CheckRequest(url)) for url in HOSTS[:30]]

@@ -7,6 +7,7 @@ from weboid.checking.online import CERTIFICATE, Heard, Online, Reach, Voice, Wit
 from weboid.core.observe.observation import Hop, Observation, RawResponse
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
+from weboid.core.url.urls import parse
 from weboid.net.dns import NameAnswer
 
 PLAIN, SECURE = Witness("http://canary.demo/"), Witness("https://canary.demo/")
@@ -139,7 +140,7 @@ async def test_a_few_witnesses_are_asked_before_all_are() -> None:
 
 
 def moved(target: str) -> Observation:
-    return Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, target, http=200)
+    return Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, parse(target), http=200)
 
 
 def test_a_place_that_many_domains_lead_to_is_suspicious_until_it_is_cleared() -> None:
@@ -151,6 +152,21 @@ def test_a_place_that_many_domains_lead_to_is_suspicious_until_it_is_cleared() -
     assert lookalikes.suspected(f"www.{hosts[0]}", moved("http://other.demo/")) is None
     lookalikes.clear("hotel.demo")
     assert lookalikes.suspected(hosts[-1], moved(PORTAL)) is None
+
+
+def test_a_redirect_out_of_the_web_leads_to_no_place() -> None:
+    lookalikes = Lookalikes()
+    targets = [
+        "mailto:a@b.demo",
+        "tel:1",
+        "intent://hotel.demo/#Intent;end",
+        "javascript:1",
+        "data:,x",
+        "app://hotel.demo",
+    ]
+    for number, target in enumerate(targets * ALIKE):
+        seen = Observation(Status.FOUND, Reason.REDIRECT_TO_SCHEME, target, http=302)
+        assert lookalikes.suspected(f"h{number}.demo", seen) is None
 
 
 def test_one_domain_that_moves_all_its_pages_is_not_suspicious_and_a_login_is_at_once() -> None:

@@ -11,7 +11,7 @@ from weboid.checking.online import CERTIFICATE, LOGIN, LOGIN_WANTED
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Reason
 from weboid.core.url.hosts import registrable_domain
-from weboid.core.url.urls import parse
+from weboid.core.url.urls import Url
 
 ALIKE: Final = 4
 """So many domains from one place, among the newest answers, are suspicious."""
@@ -49,7 +49,7 @@ def _place(host: str, seen: Observation) -> str | None:
         return LOGIN
     if seen.reason in _STRANGERS:
         return CERTIFICATE
-    if seen.target is None:
+    if not isinstance(seen.target, Url):
         return None
-    there = registrable_domain(parse(seen.target).host)
+    there = registrable_domain(seen.target.host)
     return None if there == registrable_domain(host) else there

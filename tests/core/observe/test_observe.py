@@ -7,7 +7,10 @@ import pytest
 from weboid.core.observe.observation import Hop, Observation, RawResponse
 from weboid.core.observe.observe import observation_of
 from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.record import UNTRIED
 from weboid.core.record.status import NO_CODE, Status
+from weboid.core.url.urls import Url, parse
+from weboid.core.verdict.judge import judge
 
 PAGE = "http://site.test/deep/page"
 HTML = {"content-type": "text/html; charset=utf-8"}
@@ -116,7 +119,7 @@ def test_a_port_that_is_never_contacted_says_nothing_of_its_host_but_a_redirect_
     assert ended(fault=Reason.BAD_PORT).not_http
     hops = (Hop(PAGE, 301, "http://other.example:6379/"),)
     seen = observation_of(RawResponse(PAGE, hops[0].location, "HEAD", fault=Reason.BAD_PORT, hops=hops))
-    assert (seen.not_http, seen.on_other_host, seen.target) == (False, True, hops[0].location)
+    assert (seen.not_http, seen.on_other_host, seen.target) == (False, True, parse(hops[0].location))
 
 
 def test_an_answer_without_code_or_fault_is_a_bug() -> None:
@@ -181,7 +184,7 @@ def test_who_says_when_to_come_again_is_not_failing(code: int) -> None:
 def test_a_redirect_that_ends_well_is_recorded_by_its_first_code_and_last_target(code: int, status: int) -> None:
     target = "http://other.test/deep/page"
     seen = moved(PAGE, "http://site.test/x", target, codes=(code, 302))
-    assert (seen.status, seen.reason, seen.target) == (status, Reason.MOVED, target)
+    assert (seen.status, seen.reason, seen.target) == (status, Reason.MOVED, parse(target))
 
 
 @pytest.mark.parametrize("code", [404, 410, 500, 403])
@@ -293,3 +296,27 @@ def test_a_failure_behind_a_redirect_to_another_host_is_that_hosts() -> None:
     seen = observation_of(RawResponse(PAGE, "http://other.test/x", "GET", fault=Reason.TIMEOUT, hops=hop))
     assert seen.on_other_host
     assert not moved(PAGE, "http://site.test/gone", end=502).on_other_host
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "tel:1",
+        "intent://a.test/#Intent;end",
+        "javascript:alert(1)",
+        "data:,x",
+        "app://open",
+        "ftp://no-dot/",
+        "ftp:x",
+        "x:",
+    ],
+)
+def test_a_target_that_is_no_url_stays_text_and_one_that_is_needs_no_parsing_again(location: str) -> None:
+    def seen(target: str) -> Observation:
+        hops = (Hop(PAGE, 302, target),)
+        return observation_of(RawResponse(PAGE, PAGE, "GET", fault=Reason.REDIRECT_TO_SCHEME, hops=hops))
+
+    assert seen(location).target == location
+    assert judge(UNTRIED, seen(location), 100).record.target == location
+    assert seen("ftp://FILES.test/a").target == Url("ftp", "files.test", 0, "/a")
+    assert judge(UNTRIED, seen("ftp://FILES.test/a"), 100).record.target == "ftp://files.test/a"

@@ -13,6 +13,7 @@ from weboid.core.document.portrait import TITLE_WORDS, Portrait, packed_portrait
 from weboid.core.record import mime
 from weboid.core.record.days import LAST_DAY, NEVER_DUE
 from weboid.core.record.history import LIMIT, History
+from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UrlRecord
 from weboid.core.record.streak import Streak, packed_evidence, unpacked_evidence
 from weboid.core.url.urls import MAX_URL
@@ -61,11 +62,16 @@ def _require_record(record: UrlRecord) -> None:
     is_bounded = (
         0 <= (record.size_kib or 0) <= _LARGEST
         and 0 <= (record.http or 0) <= _LARGEST_SMALL
-        and len(record.target or "") <= _LONGEST_TARGET
-        and (record.target is None or record.target.startswith(_SCHEMES))
+        and (record.target is None or _is_target(record.target, record.reason))
     )
     if not (is_known and is_bounded):
         raise BadMessage("a record is none")
+
+
+def _is_target(target: str, reason: Reason | None) -> bool:
+    """Whether this can be where a redirect led: out of the web to any text, as a browser writes URLs."""
+    is_text = reason is Reason.REDIRECT_TO_SCHEME and target.isascii() and target.isprintable()
+    return len(target) <= _LONGEST_TARGET and (is_text or target.startswith(_SCHEMES))
 
 
 def _require_history(history: History) -> None:

@@ -11,6 +11,7 @@ from weboid.core.document.portrait import Portrait
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.specials import Special
 from weboid.core.record.status import Status
+from weboid.core.url.urls import Url
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +48,14 @@ class RawResponse:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one check found, by itself. `inferred` = taken over from another contact with the same host (C-5)."""
+    """What one check found, by itself. `inferred` = taken over from another contact with the same host (C-5).
+
+    `target` is where a redirect led: a Url, or text if that is none (``mailto:…``, an app's scheme).
+    """
 
     status: Status
     reason: Reason
-    target: str | None = None
+    target: Url | str | None = None
     mime: str | None = None
     size_kib: int | None = None
     http: int | None = None

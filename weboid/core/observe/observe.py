@@ -17,7 +17,8 @@ from weboid.core.record.reasons import Outcome, Reason, code_reason, network_sta
 from weboid.core.record.specials import Special
 from weboid.core.record.status import NO_CODE, Status, status_of
 from weboid.core.signs.login_walls import is_consent_url, is_login_url
-from weboid.core.url.hosts import is_ip
+from weboid.core.url.hosts import InvalidUrl, is_ip
+from weboid.core.url.urls import Url, parse_again
 
 _FOLLOWED: Final = frozenset({301, 302, 303, 307, 308})
 _ROOT: Final = re.compile(r"/?|/(?:index|default|home)\.[a-z]{2,5}")
@@ -79,9 +80,10 @@ def _fault_observation(answer: RawResponse, fault: Reason) -> Observation:
     if fault is Reason.REDIRECT_BROKEN:
         return Observation(status_of(508), fault, on_other_host=on_other_host)
     if fault is Reason.REDIRECT_TO_SCHEME and answer.hops:
-        return Observation(status_of(answer.hops[0].code), fault, answer.hops[-1].location, on_other_host=on_other_host)
+        out = _typed(answer.hops[-1].location)
+        return Observation(status_of(answer.hops[0].code), fault, out, on_other_host=on_other_host)
     status = network_status(fault, host_is_ip=is_ip(_host(answer.final)))
-    target = answer.final if answer.hops and fault.outcome is Outcome.DOUBTFUL else None
+    target = _typed(answer.final) if answer.hops and fault.outcome is Outcome.DOUBTFUL else None
     unasked = fault is Reason.BAD_PORT and not answer.hops
     return Observation(status, fault, target, on_other_host=on_other_host, not_http=unasked)
 
@@ -91,7 +93,7 @@ def _arrived(answer: RawResponse, code: int, reason: Reason) -> Observation:
     keyword = mime.keyword(answer.headers.get("content-type", ""), answer.body)
     size_kib = _length_kib(answer) if keyword else None
     went = _went(answer)
-    target = answer.final if went and not _awaits_consent(answer) else None
+    target = _typed(answer.final) if went and not _awaits_consent(answer) else None
     if reason is Reason.CODE_CORRECTED:
         return Observation(Status.CORRECTED, reason, target, keyword, size_kib)
     return Observation(status_of(answer.hops[0].code if went else code), reason, target, keyword, size_kib)
@@ -135,6 +137,14 @@ def _awaits_consent(answer: RawResponse) -> bool:
 def _went(answer: RawResponse) -> bool:
     """Whether redirects led to another URL; one that only sets a cookie leads back to the same URL."""
     return bool(answer.hops) and answer.final != answer.url
+
+
+def _typed(target: str) -> Url | str:
+    """A target as a Url, or unchanged if it is none that can be watched (L-3, L-4): nobody has to parse it again."""
+    try:
+        return parse_again(target)
+    except InvalidUrl:
+        return target
 
 
 def _loops(answer: RawResponse) -> bool:

@@ -63,10 +63,10 @@ class Snapshot:
     taken: datetime | None
 
 
-def snapshot_of(url: str) -> Snapshot | None:
+def snapshot_of(url: Url | str) -> Snapshot | None:
     """What the URL of an archive says; None for every other text. Never raises."""
     try:
-        form = parse(url)
+        form = url if isinstance(url, Url) else parse(url)
     except InvalidUrl:
         return None
     if form.scheme not in ("http", "https") or form.port not in _PORTS:

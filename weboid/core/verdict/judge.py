@@ -44,7 +44,7 @@ def judge(
         history=extended(record.history, seen.status, day),
         streak=streak,
         reason=seen.reason,
-        target=seen.target,
+        target=None if seen.target is None else str(seen.target),
         mime=seen.mime,
         size_kib=seen.size_kib,
         http=seen.http,
