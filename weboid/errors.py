@@ -31,6 +31,10 @@ class StoreRefuses(StoreError):
     """The core refuses a call, in words; nothing was written."""
 
 
+class ValuesRefused(StoreError):
+    """The core takes none of the values of a call, whenever it is made."""
+
+
 class DayRefused(WeboidError):
     """The clock has jumped; nobody has confirmed the day, so nothing is checked on it."""
 

@@ -11,6 +11,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from time import sleep
 
+import click
 import pytest
 from rich.console import Console
 from support.commands import LIMIT_S, Place
@@ -19,11 +20,15 @@ from support.stored import WikiInStore, key, open_wiki
 
 from weboid.central.crawl.on_store import StoreDays
 from weboid.central.lending import OneTransaction
+from weboid.checking.checker import CheckResult
+from weboid.checking.lagged import LaggedChecker
 from weboid.cli.crawl import CrawlOptions, crawl
 from weboid.config import Config, CrawlConfig, load_config
+from weboid.core.observe.check_request import CheckRequest
 from weboid.core.record.days import day_of
 from weboid.core.record.moment import Moment
 from weboid.core.verdict.verdict import Verdict
+from weboid.crawl.own_faults import ALARMING
 from weboid.crawl.worker_day import WorkerDay
 from weboid.errors import DayRefused
 from weboid.mechanism.loop_lag import LATE_S
@@ -201,3 +206,37 @@ async def test_a_crawler_that_is_told_to_stop_does_not_wait_for_a_suggestion_for
         finally:
             await place.end()
         assert await asked(wiki, URLS[0]) == (None, False)
+
+
+class Faulty(LaggedChecker):
+    """A checker with a planted error, at hosts whose names begin with "bad"."""
+
+    async def check(self, question: CheckRequest) -> CheckResult:
+        if "//bad" in question.url:
+            raise RecursionError(question.url)
+        return await super().check(question)
+
+
+async def test_an_error_in_the_checker_ends_no_round_but_is_an_alarm_and_the_exit_status(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weboid.cli.crawl.LaggedChecker", Faulty)
+    bad = [f"http://bad{number}.demo/" for number in range(ALARMING)]
+    console = Console(file=StringIO())
+    async with serve(lambda asked: head_only(asked, reply(200))) as site, open_wiki(database, {1: bad}) as wiki:
+        good = [site.url(f"/{number}") for number in range(5)]
+        await wiki.take_in({2: good}, 100)
+        with pytest.raises(click.ClickException) as ended:
+            await crawl(config_of(), wiki.pool, lambda: Moment(100), CrawlOptions(True, console))
+        assert ended.value.exit_code == 1
+        assert f" {ALARMING} visits" in ended.value.format_message()
+        assert {(await wiki.known(url)).record.checked for url in good} == {100}
+        assert {(await wiki.known(url)).due for url in bad} == {101}
+        async with wiki.pool.connection() as conn:
+            (alarm,) = await list_alarms(conn)
+        assert (alarm.kind, alarm.since) == ("own-fault", 100)
+        assert "RecursionError in weboid.checking.lagged:" in alarm.detail
+        monkeypatch.setattr("weboid.cli.crawl.LaggedChecker", LaggedChecker)
+        await crawl(config_of(), wiki.pool, lambda: Moment(101), CrawlOptions(True, console))
+        async with wiki.pool.connection() as conn:
+            assert await list_alarms(conn) == []

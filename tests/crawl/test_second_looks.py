@@ -13,6 +13,7 @@ from support.stored import NAMES_ALONE, WikiInStore, open_wiki
 from weboid.central.crawl.core import CrawlCore, SecondLooks
 from weboid.central.crawl.on_store import store_core
 from weboid.checking import second_opinion
+from weboid.checking.connectivity import Connectivity
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
@@ -133,3 +134,43 @@ async def test_a_place_that_never_answers_is_left_alone_for_a_while(monkeypatch:
     opinion = CrawlersOpinion(silent, answer_s=0.05, ask_s=0.01)
     assert [await opinion.outcome(URL) for _ in range(6)] == [None] * 6
     assert len(silent.asked) == 3
+
+
+class Asking(Silent):
+    """Three looks are wanted, one after the other; what is answered is noted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wanted = [TakenLook(UUID(int=number), f"http://h{number}.demo/") for number in range(3)]
+        self.answers: dict[UUID, Outcome | None] = {}
+
+    async def take(self, limit: int) -> list[TakenLook]:
+        return [self.wanted.pop()] if self.wanted else []
+
+    async def answer(self, look: UUID, outcome: Outcome | None) -> None:
+        self.answers[look] = outcome
+
+
+async def test_an_error_at_one_look_keeps_nobody_from_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, looks, stopped, failures = Connectivity.check, Asking(), asyncio.Event(), [RecursionError()]
+
+    async def check(self: Connectivity, request: CheckRequest) -> Observation | None:
+        if "//h1." in request.url:
+            raise RecursionError
+        return await real(self, request)
+
+    async def list_canaries(_: int) -> list[str]:
+        if failures:
+            raise failures.pop()
+        return []
+
+    async def ask(_: CheckRequest) -> Observation:
+        return FINE
+
+    monkeypatch.setattr(Connectivity, "check", check)
+    async with in_background(LookTaker(looks, ask, NAMES_ALONE, list_canaries, take_s=0.01).run(stopped)):
+        async with asyncio.timeout(10):
+            while len(looks.answers) < 2:
+                await asyncio.sleep(0.01)
+        stopped.set()
+    assert looks.answers == {UUID(int=1): None, UUID(int=0): Outcome.WORKING}

@@ -22,6 +22,7 @@ from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.status import NO_CODE, Status
 from weboid.core.url.hosts import is_ip
 from weboid.core.verdict.judge import is_host_failure
+from weboid.errors import WeboidError
 from weboid.net.dns import LookupFailed
 
 log = logging.getLogger(__name__)
@@ -95,10 +96,11 @@ class Connectivity:
         if not self.is_down and await self._online.is_captive(tuple(self._lately)):
             self._give_up(Reach.CAPTIVE)
 
-    async def check(self, request: CheckRequest, ask: Ask | None = None) -> Observation | None:
+    async def check(self, request: CheckRequest, ask: Ask | None = None, *, raises: bool = False) -> Observation | None:
         """The observation of one check, made by `ask` if that is given.
 
-        None if nothing was requested, or if the result may be our own fault.
+        None if nothing was requested, or if the result may be our own fault. With `raises` an exception that nobody
+        expects (not of our sockets, name servers or store) is raised instead of being logged here.
         """
         seen, is_of_name = None, False
         self._asking += 1
@@ -108,6 +110,8 @@ class Connectivity:
             log.debug("not checked now: %s", why)
             return None
         except Exception as error:
+            if raises and not isinstance(error, OSError | WeboidError):
+                raise
             # Failures of our own sockets and name servers need no stack trace; bugs do.
             log.warning("could not check %r: %r", request.url, error, exc_info=not isinstance(error, OSError))
             is_of_name = isinstance(error, LookupFailed)

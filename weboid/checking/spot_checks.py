@@ -3,6 +3,7 @@
 In which order URLs are checked, and how many at a time, is the caller's matter; pauses are kept here.
 """
 
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -21,6 +22,8 @@ from weboid.core.url.classify import Classified, UrlClass
 from weboid.core.url.hosts import registrable_domain
 from weboid.net.outbound import Outbound, open_session
 
+log = logging.getLogger(__name__)
+
 NO_NETWORK: Final = "no-network"
 """The reason where nothing can be said, since our own connection is down (C-16)."""
 
@@ -34,6 +37,8 @@ class SpotCheck:
     seen: Observation | None = None
     error: str | None = None
     signals: tuple[str, ...] = ()
+    is_own_fault: bool = False
+    """The error is one of this program."""
     no_network: str | None = None
     """Why nothing can be said of any link: our own connection is down (C-16)."""
 
@@ -69,7 +74,7 @@ class SpotChecks:
                 made = SpotCheck(link, error=why)
                 raise
             except Exception as error:
-                # A fault of ours: it is reported, and nothing is concluded about the link.
+                # Ours: it is reported, and nothing is concluded about the link.
                 made = SpotCheck(link, error=f"could not be checked: {type(error).__name__}")
                 raise
             signals = found.signals or (signals_of(found.answer, found.seen.reason) if found.answer else ())
@@ -77,7 +82,11 @@ class SpotChecks:
             return found.seen
 
         question = CheckRequest(str(link.url), thorough=True, looks=not quick)
-        seen = await self._connectivity.check(question, ask)
+        try:
+            seen = await self._connectivity.check(question, ask, raises=True)
+        except Exception as error:
+            log.error("an error of our own at %r", question.url, exc_info=error)
+            return SpotCheck(link, error=f"could not be checked: {type(error).__name__}", is_own_fault=True)
         if seen is None and self._connectivity.is_down:
             return SpotCheck(link, no_network=self._connectivity.told)
         return made

@@ -8,7 +8,7 @@ from contextlib import aclosing
 import click
 
 from weboid.checking.spot_checks import SpotCheck
-from weboid.cli.checking import EXIT_NO_NETWORK, checked, json_line, quick_option
+from weboid.cli.checking import EXIT_NO_NETWORK, EXIT_OWN_FAULT, checked, json_line, quick_option
 from weboid.cli.processes.process import run_async
 from weboid.cli.terminal.arguments import urls_of
 from weboid.cli.terminal.console import check_table
@@ -29,8 +29,8 @@ def command(config: Config, urls: tuple[str, ...], as_json: bool, quick: bool, f
     The documents themselves are examined, and hosts are asked for a few made-up URLs where that may tell an error page
     from a document. ``signals`` says what spoke against a link.
 
-    The exit status is 0 whatever the results are; 2 if something is wrong with the call; 3 if this machine seems to
-    have no network, so that nothing can be said.
+    The exit status is 0 whatever the results are; 1 if an error of this program has kept it from checking some of them;
+    2 if something is wrong with the call; 3 if this machine seems to have no network, so that nothing can be said.
     """
     owner = farm_named(farm, config.farms)
 
@@ -43,19 +43,22 @@ def command(config: Config, urls: tuple[str, ...], as_json: bool, quick: bool, f
 
 async def show(lines: AsyncIterator[SpotCheck], *, as_json: bool) -> int:
     """Prints all results; returns the exit status, after a word on standard error if nothing can be said."""
-    why = None
+    why, failed = None, 0
 
     async def noted() -> AsyncIterator[SpotCheck]:
-        nonlocal why
+        nonlocal why, failed
         async for line in lines:
             why = why or line.no_network
+            failed += line.is_own_fault
             yield line
 
     await (print_json(noted()) if as_json else check_table(noted()))
-    if why is None:
-        return 0
-    complain(f"nobody answers, so nothing can be said of these links: {why}")
-    return EXIT_NO_NETWORK
+    if why is not None:
+        complain(f"nobody answers, so nothing can be said of these links: {why}")
+        return EXIT_NO_NETWORK
+    if failed:
+        complain(f"links that an error of this program has kept from being checked: {failed}. Please report it")
+    return EXIT_OWN_FAULT if failed else 0
 
 
 async def print_json(lines: AsyncIterator[SpotCheck]) -> None:

@@ -22,6 +22,8 @@ from weboid.core.url.classify import UrlClass, classify
 from weboid.core.url.display import unicode_host
 from weboid.core.url.farms import Farm
 
+EXIT_OWN_FAULT: Final = 1
+"""The exit status where an error of this program has kept it from checking something."""
 EXIT_NO_NETWORK: Final = 3
 """The exit status where our own connection is down, so that nothing can be said (C-16)."""
 

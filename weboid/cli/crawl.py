@@ -33,6 +33,7 @@ from weboid.core.record.moment import Moment
 from weboid.crawl.figures import CrawlFigures
 from weboid.crawl.lag_watch import LagWatch
 from weboid.crawl.losses import Losses
+from weboid.crawl.own_faults import OwnFaults
 from weboid.crawl.second_looks import CrawlersOpinion
 from weboid.crawl.worker_day import WorkerDay
 from weboid.errors import ConfigError
@@ -60,7 +61,8 @@ def command(config: Config, once: bool, confirm_day: bool, day: int | None, hour
     Each host has its hour of the day, another one each day. With --once all hosts of the day are visited, whatever
     their hours; nothing is called dead that only fails at one hour, so do not run it always at the same one.
     The day is that of the database's clock; one that has jumped is refused without --confirm-day, but a --day is meant
-    as it is given. Ctrl-C or SIGTERM ends it in order: results so far are written. Several workers share the links.
+    as it is given. The exit status with --once is 1 if errors of this program have kept it from checking some links.
+    Ctrl-C or SIGTERM ends it in order: results so far are written. Several workers share the links.
     With --core it gets its work from another Weboid over HTTP and gives its results back there; its token is in
     WEBOID_CRAWL_TOKEN.
     """
@@ -136,7 +138,8 @@ async def crawl_by(
     """Runs rounds until it is stopped, or one round, and prints what each has done; returns whether it was stopped.
 
     `now` = None: the moment is that of the database's clock. With a `pool`, suggestions are checked, too.
-    Raises WeboidError if one round was to be run and our own connection is down, or the day is refused (C-16).
+    Raises WeboidError if one round was to be run and our own connection is down, or the day is refused (C-16), and
+    click's ClickException if it was run and errors of our own were met.
     """
     connections = raise_open_files(config.net.connections)
     if not config.contact:
@@ -170,6 +173,7 @@ async def crawl_by(
             options.console,
             options.waits,
             figures,
+            OwnFaults(core.alarms, days.today, figures.count_own_fault),
             pool,
             options.stopped,
         )

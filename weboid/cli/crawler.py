@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+import click
 from rich.console import Console
 
 from weboid.archive.visits.suggestions import Suggestions
@@ -26,6 +27,7 @@ from weboid.core.record.moment import Moment
 from weboid.crawl.figures import CrawlFigures
 from weboid.crawl.lag_watch import LagWatch
 from weboid.crawl.losses import Losses
+from weboid.crawl.own_faults import OwnFaults
 from weboid.crawl.round import Round, RoundProgress
 from weboid.crawl.second_looks import LookTaker
 from weboid.crawl.worker_day import WorkerDay
@@ -66,6 +68,7 @@ class Crawler:
     console: Console
     waits: bool
     figures: CrawlFigures
+    faults: OwnFaults
     pool: Pool | None
     stopped: asyncio.Event
     work: Round | None = None
@@ -73,7 +76,8 @@ class Crawler:
     async def run(self, *, once: bool) -> None:
         """Rounds until a signal to stop, or one round; alongside, the day is followed and suggestions are checked.
 
-        Raises WeboidError if one round was to be run and our own connection is down, or the day is refused (C-16).
+        Raises WeboidError if one round was to be run and our own connection is down, or the day is refused (C-16), and
+        click's ClickException (exit status 1) if one round was run and errors of our own were met in it.
         """
         await self.await_day(once=once)
         if self.stopped.is_set():
@@ -88,6 +92,11 @@ class Crawler:
                 await alongside
         finally:
             await cancel(keeping, looking, alongside)
+        if once and self.faults.total:
+            raise click.ClickException(
+                f"errors of this program have ended {self.faults.total} visits; nothing was concluded there, and the "
+                "links are checked another day. The log above has each URL with the trace: please report it"
+            )
 
     async def _check_suggestions(self, *, once: bool) -> None:
         """Those that are due, or from now on; far from the database none, as crawlers beside it do so."""
@@ -147,6 +156,7 @@ class Crawler:
         if tally is None:
             return None
         self.console.print(f"{iso(day)}: {_summary(tally, time.monotonic() - start)}", highlight=False)
+        await self.faults.look(is_whole_day=not self.waits)
         why = work.why_cut_off if work.is_cut_off else None
         if tally.written:
             await self._add_up(day, time.monotonic() - start)
@@ -216,6 +226,7 @@ class Crawler:
             show=show,
             count=self.figures.count,
             find_address=self.checker.find_address,
+            failed=self.faults.met,
         )
 
 

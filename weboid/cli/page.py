@@ -31,7 +31,7 @@ def command(config: Config, wiki: str, page: str, as_json: bool, quick: bool) ->
     """Checks all links of a live page, now; nothing is stored.
 
     WIKI is ``dewiki``, ``dewiki@WMF`` or the URL of any MediaWiki's api.php. The exit status is 3 if this machine seems
-    to have no network.
+    to have no network, 1 if an error of this program has kept it from checking some of them.
     """
     named = named_wiki(wiki, config)
 

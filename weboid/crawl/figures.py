@@ -66,6 +66,10 @@ class CrawlFigures:
             self._written[CrawlerFigure.HELD] += seen.held
             self._written[CrawlerFigure.INFERRED] += seen.inferred
 
+    def count_own_fault(self) -> None:
+        """Takes one visit that an error of our own has ended."""
+        self._written[CrawlerFigure.OWN_FAULTS] += 1
+
     def read(self) -> Mapping[str, float]:
         """All figures as they are now."""
         queries, failures = self.session.name_queries()

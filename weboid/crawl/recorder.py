@@ -1,7 +1,8 @@
 """Writes checks in batches during a round (O-7): all waiting checks are written as soon as the last batch is.
 
 ``store/results/record`` writes a batch. One law: a check is either written completely or made again. To write one a
-second time changes nothing, so that a batch is written again when it is unknown whether it was.
+second time changes nothing, so that a batch is written again when it is unknown whether it was. A check that cannot be
+written keeps no other from being written.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ from time import monotonic
 from typing import Final, NamedTuple
 
 from weboid.central.crawl.core import Work
+from weboid.crawl.own_faults import is_own_fault
 from weboid.errors import StoreAway
 from weboid.mechanism.ending import is_stopped_within
 from weboid.mechanism.pauses import GrowingPause
@@ -54,7 +56,10 @@ class Recorder:
         """Checks that could not be written before the end: they stay due."""
 
     async def record(self, checked: Checked) -> None:
-        """Returns when the check is written, so that a caller that waits can lose no more than one."""
+        """Returns when the check is written, so that a caller that waits can lose no more than one.
+
+        Raises what the store raises for this check alone.
+        """
         written = asyncio.get_running_loop().create_future()
         await self._queue.put(_Waiting(checked, written))
         await written
@@ -75,10 +80,29 @@ class Recorder:
                 if closed := item is None:
                     break
                 batch.append(item)
+            await self._write_apart(batch)
+
+    async def _write_apart(self, batch: list[_Waiting]) -> None:
+        """Writes a batch; if that raises an error of ours, its halves, so that in the end one check has raised it."""
+        refusal = None
+        try:
             await self._write([waiting.checked for waiting in batch])
-            for waiting in batch:
-                if not waiting.written.done():  # its visit may have been cancelled
-                    waiting.written.set_result(None)
+        except Exception as error:
+            if not is_own_fault(error):
+                raise
+            if len(batch) > 1:
+                half = len(batch) // 2
+                await self._write_apart(batch[:half])
+                await self._write_apart(batch[half:])
+                return
+            refusal = error
+        for waiting in batch:
+            if waiting.written.done():  # its visit may have been cancelled
+                continue
+            if refusal is None:
+                waiting.written.set_result(None)
+            else:
+                waiting.written.set_exception(refusal)
 
     async def _write(self, batch: list[Checked]) -> None:
         pause = GrowingPause(_RETRY_S, _RETRY_LIMIT_S)

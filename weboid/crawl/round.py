@@ -24,9 +24,10 @@ from weboid.core.record.moment import Moment
 from weboid.core.record.policy import Policy
 from weboid.crawl.leases import Leases
 from weboid.crawl.losses import Losses
+from weboid.crawl.own_faults import Failed, is_own_fault, log_failure
 from weboid.crawl.recorder import Recorder
 from weboid.crawl.shares import Shares, Waiting
-from weboid.crawl.visit import SecondOutcome, Visit
+from weboid.crawl.visit import SecondOutcome, Visit, postponed
 from weboid.errors import StoreAway
 from weboid.mechanism.cancelling import cancel
 from weboid.mechanism.ending import is_stopped_within
@@ -66,7 +67,8 @@ class Round:
     """One worker's round. `now` is called at every check, so that a round may go on past midnight.
 
     With `waits` only hosts whose hour has come are visited; otherwise all that are due that day. `is_away`: whether the
-    store cannot do its work now. `count` is told of all checks that were written.
+    store cannot do its work now. `count` is told of all checks that were written, `failed` of each error of our own,
+    by which a visit has ended.
     """
 
     def __init__(
@@ -86,8 +88,10 @@ class Round:
         show: Callable[[RoundProgress], None] = lambda progress: None,
         count: Callable[[Sequence[Checked]], None] = lambda written: None,
         find_address: Callable[[str, float], Awaitable[str | None]] | None = None,
+        failed: Failed = log_failure,
     ) -> None:
         self._work = work
+        self._failed = failed
         self._second_opinion = second_opinion
         self._losses = losses
         self._is_away = is_away
@@ -218,7 +222,7 @@ class Round:
                 self._read.extendleft(self._shares.give_back(waiting.host.key))
         for host, _ in put_off:
             if urls := due[host.key]:
-                self._begin(host.key, self._new_visit(host, urls).put_off())
+                self._begin(host.key, self._put_off(host, urls))
         if len(hosts) + len(put_off) >= room:
             return False
         # The held buckets have no other host that is due before those in other buckets.
@@ -279,17 +283,38 @@ class Round:
                 yield waiting
 
     async def _visit(self, waiting: Waiting, urls: list[StoredUrl]) -> None:
+        """One visit. An error of ours within it puts off the URLs that have no result yet."""
+        host, visit = waiting.host, None
+        try:
+            if await self._has_place(waiting, urls):
+                visit = self._new_visit(host, urls)
+                await visit.run()
+                self._note_down(visit, host, urls)
+        except Exception as error:
+            if not is_own_fault(error):
+                raise
+            self._failed(host.key, visit.at if visit else host.host, error)
+            await (visit.give_up() if visit else self._put_off(host, urls))
+
+    async def _has_place(self, waiting: Waiting, urls: list[StoredUrl]) -> bool:
+        """Whether a host has its place as one of its address, too; else it is set aside, or put off for a day."""
         host = waiting.host
         # The address that requests will go to, None if it is not known soon.
         address = await self._find_address(host.host, _LOOK_UP_S) if self._find_address else None
-        if not self._shares.take_at(host.key, address):
-            if self._shares.has_room:
-                self._without_place[host.key] = waiting
-            else:
-                await self._new_visit(host, urls).put_off()
-            return
-        visit = self._new_visit(host, urls)
-        await visit.run()
+        if self._shares.take_at(host.key, address):
+            return True
+        if self._shares.has_room:
+            self._without_place[host.key] = waiting
+        else:
+            await self._put_off(host, urls)
+        return False
+
+    async def _put_off(self, host: StoredHost, urls: Sequence[StoredUrl]) -> None:
+        """Puts all these URLs of a host off for a day, without any contact."""
+        await asyncio.gather(*map(self._recorder.record, postponed(host, urls, self._now().day)))
+
+    def _note_down(self, visit: Visit, host: StoredHost, urls: Sequence[StoredUrl]) -> None:
+        """Remembers whether a host is down that has more due URLs than its visit has taken."""
         if visit.found_down and len(urls) >= self._config.per_host:
             self._down[host.key] = self._now().day, visit.found_down
         else:
@@ -318,8 +343,11 @@ class Round:
         return found if day == self._now().day else None
 
     async def _check(self, request: CheckRequest) -> Observation | None:
-        """One check; None if the failure may be our own. Stops the round if our connection is found to be down."""
-        seen = await self._connectivity.check(request)
+        """One check; None if the failure may be our own. Stops the round if our connection is found to be down.
+
+        Raises errors of our own, but for those of our sockets, name servers and store.
+        """
+        seen = await self._connectivity.check(request, raises=True)
         if self._connectivity.is_down:
             self.stop()
         return seen

@@ -104,7 +104,7 @@ class LookTaker:
         self._connectivity: Connectivity | None = None
 
     async def run(self, stopped: asyncio.Event) -> None:
-        """Looks until `stopped`; never raises what the store or the core says."""
+        """Looks until `stopped`; no failure ends it."""
         try:
             while not stopped.is_set():
                 try:
@@ -112,6 +112,8 @@ class LookTaker:
                         await self._begin(taken)
                 except StoreError as error:
                     log.debug("no second looks are taken now: %s", error)
+                except Exception as error:
+                    log.error("no second looks are taken now, by an error of our own", exc_info=error)
                 await is_stopped_within(stopped, self._take_s)
         finally:
             await cancel(*self._open)
@@ -137,6 +139,8 @@ class LookTaker:
                 outcome = seen.outcome if seen else None
         except TimeoutError:
             log.debug("the second look at %r takes too long", taken.url)
+        except Exception as error:
+            log.error("the second look at %r has ended by an error of our own", taken.url, exc_info=error)
         try:
             await self._looks.answer(taken.look, outcome)
         except StoreError as error:

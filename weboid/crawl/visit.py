@@ -82,11 +82,15 @@ class Visit:
         self._check = check
         self._second_opinion = second_opinion
         self._on_failing = on_failing
-        self._report = report
+        self._write = report
         self._now = now
         self._policy = policy
         self._stopping = stopping
-        self._state = host.record
+        self._state = self._reported = host.record
+        self._left = {url.key: url for url in urls}
+        """The URLs for which nothing was reported yet."""
+        self.at = str(front_page(urls[0].url)) if urls else host.host
+        """The URL that is being checked, for the log."""
         self._was_away = is_away(host.record, policy)
         self._has_returned = False
         self._is_up = False
@@ -108,6 +112,7 @@ class Visit:
             await self._take_over(self.found_down, self._now().day)
         while self._queue and not self._stopping():
             url = self._queue.popleft()
+            self.at = str(url.url)
             question = self._question(url)
             seen = await self._check(question)
             if seen is None:
@@ -116,9 +121,9 @@ class Visit:
                 continue
             await self._conclude(url, question, seen)
 
-    async def put_off(self) -> None:
-        """Puts all URLs off for a day, without any contact."""
-        await self._put_off(self._queue, self._now().day, _POSTPONED)
+    async def give_up(self) -> None:
+        """Puts off all URLs for which nothing was reported, after an error of our own: nothing is concluded from it."""
+        await self._report_all(postponed(self._host, self._left.values(), self._now().day, state=self._reported))
 
     async def _conclude(self, url: StoredUrl, question: CheckRequest, seen: Observation) -> None:
         """Judges one check, and the host if it was the last that this takes."""
@@ -262,7 +267,7 @@ class Visit:
         """Records the host's failure for its remaining URLs without contact (C-5)."""
         rest = [self._checked(url, hearsay, Moment(day), self._state) for url in self._queue]
         self._queue.clear()
-        await asyncio.gather(*map(self._report, rest))
+        await self._report_all(rest)
 
     def _rest_days(self, seen: Observation) -> int:
         """For how many days the host gets no further requests, 0 = go on (C-3)."""
@@ -272,10 +277,18 @@ class Visit:
         return _POSTPONED if self._limited >= _LIMITED else 0
 
     async def _put_off(self, urls: Iterable[StoredUrl], day: int, days: int) -> None:
-        put_off = [
-            Checked(url, self._host, day, None, url.record, day + days, self._state, self._state) for url in urls
-        ]
-        await asyncio.gather(*map(self._report, put_off))
+        await self._report_all(postponed(self._host, urls, day, days, state=self._state))
+
+    async def _report(self, checked: Checked) -> None:
+        await self._write(checked)
+        self._left.pop(checked.url.key, None)
+        self._reported = checked.host_after
+
+    async def _report_all(self, checks: Sequence[Checked]) -> None:
+        """Reports all at once; raises what one of them raises when it is known of all whether they were written."""
+        for error in await asyncio.gather(*map(self._report, checks), return_exceptions=True):
+            if error is not None:
+                raise error
 
     def _checked(
         self,
@@ -289,6 +302,14 @@ class Visit:
         key = self._host.key.host_key
         record, due = judge(url.record, seen, day, self._policy, self._state, hour=hour, host_key=key)
         return Checked(url, self._host, day, seen, record, due, before, self._state, gone)
+
+
+def postponed(
+    host: StoredHost, urls: Iterable[StoredUrl], day: int, days: int = _POSTPONED, *, state: HostRecord | None = None
+) -> list[Checked]:
+    """URLs of a host put off for so many days: nothing was concluded. `state`: the host's record, if it has changed."""
+    state = state or host.record
+    return [Checked(url, host, day, None, url.record, day + days, state, state) for url in urls]
 
 
 def _turn(day: int, url: StoredUrl) -> tuple[bool, int, int]:

@@ -32,7 +32,7 @@ from weboid.store.upkeep.alarm import AlarmKind
 _CLAIMS: Final = 100_000
 """Those of some minutes."""
 _LATE_S: Final = 1.0
-_ALARMS: Final = frozenset({AlarmKind.OFFLINE, AlarmKind.LOOP_LAG})
+_ALARMS: Final = frozenset({AlarmKind.OFFLINE, AlarmKind.LOOP_LAG, AlarmKind.OWN_FAULT})
 """The alarms that are a crawler's own."""
 
 

@@ -25,7 +25,7 @@ from msgspec import Raw
 from weboid.central.http.entrance import CRAWLERS, Entrance
 from weboid.central.http.kinds import Call, CallKind
 from weboid.central.http.messages import MOST_ANSWERED, BadMessage, TooLong, compressed, decoded, encoded, inflated
-from weboid.errors import ConfigError, StoreAway, StoreError, StoreRefuses
+from weboid.errors import ConfigError, StoreAway, StoreError, StoreRefuses, ValuesRefused
 from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.disturbance import Disturbance
 
@@ -169,7 +169,8 @@ def _refusal(status: int, entrance: Entrance) -> StoreError:
         413: "it takes no message of this length: use the same version on both sides",
     }
     if why := refusals.get(status):
-        return StoreError(f"the core refuses ({status}): {why}")
+        kind = ValuesRefused if status == 400 else StoreError
+        return kind(f"the core refuses ({status}): {why}")
     if status < 500 and status != 429:
         return StoreError(f"the core answers with status {status}: is its address right ({entrance.core})?")
     return StoreAway(f"the core answers with status {status}")

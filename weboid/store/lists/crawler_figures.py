@@ -22,6 +22,7 @@ class CrawlerFigure(StrEnum):
     POSTPONED = "postponed"
     HELD = "held"
     INFERRED = "inferred"
+    OWN_FAULTS = "own_faults"
     SEATS = "seats"
     SEATS_USED = "seats_used"
     LOOP_LAG = "loop_lag_seconds"

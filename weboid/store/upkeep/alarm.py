@@ -20,10 +20,10 @@ class AlarmKind(StrEnum):
 
     EXPIRY_STOPPED is raised and lowered by ``maintain/expiry`` (U-8), STORE by ``maintain/consistency`` (subject: which
     share of a large store), BACKUP_OLD by ``maintain/backup`` (O-9), WAL_BEHIND by ``maintain/wal``, PARTIAL_LOSS,
-    CLOCK, LOOP_LAG and OFFLINE by crawlers (C-16), ARCHIVE_RESTS by whoever asks archives (A-2; subject: the service),
-    ARCHIVE_SAVING by whoever saves there (it refuses our keys), ARCHIVE_DOWN and SNAPSHOTS by the visits to kept copies
-    (A-3; subject: the service), WATCHED by ``feed/watch_list``. PASS_SLOW, NO_PASS, ROUND_SLOW, NO_CRAWLER, PART_GONE
-    (subject: the role), STREAM_BEHIND, SPAM_LINES and CONFLICTS are not stored: they follow from the state, as
+    CLOCK, LOOP_LAG, OFFLINE (C-16) and OWN_FAULT by crawlers, ARCHIVE_RESTS by whoever asks archives (A-2; subject: the
+    service), ARCHIVE_SAVING by whoever saves there (it refuses our keys), ARCHIVE_DOWN and SNAPSHOTS by the visits to
+    kept copies (A-3; subject: the service), WATCHED by ``feed/watch_list``. PASS_SLOW, NO_PASS, ROUND_SLOW, NO_CRAWLER,
+    PART_GONE (subject: the role), STREAM_BEHIND, SPAM_LINES and CONFLICTS are not stored: they follow from the state as
     ``store/lists/alarms`` computes it when it is asked, and so does BACKUP_OLD when nobody is there to raise it.
     """
 
@@ -39,6 +39,7 @@ class AlarmKind(StrEnum):
     CLOCK = "clock"
     LOOP_LAG = "loop-lag"
     OFFLINE = "offline"
+    OWN_FAULT = "own-fault"
     STORE = "store"
     ARCHIVE_RESTS = "archive-rests"
     ARCHIVE_SAVING = "archive-saving"

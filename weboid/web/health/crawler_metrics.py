@@ -20,6 +20,7 @@ _COUNTERS: Final = {
     CrawlerFigure.INFERRED: ("weboid_crawler_inferred", "Checks without contact, taken over from another of the host."),
     CrawlerFigure.POSTPONED: ("weboid_crawler_postponed", "URLs that were put off to another day."),
     CrawlerFigure.NOT_ASKED: ("weboid_crawler_not_asked", "Checks that were not made, or proved nothing."),
+    CrawlerFigure.OWN_FAULTS: ("weboid_crawler_own_faults", "Visits that an error of our own has ended."),
     CrawlerFigure.NAME_QUERIES: ("weboid_crawler_name_queries", "Queries to name servers."),
     CrawlerFigure.NAME_FAILURES: ("weboid_crawler_name_failures", "Queries that no name server answered."),
 }

@@ -62,6 +62,7 @@ _ALARMS: Final = {
     "watched": "weboid-status-alarm-watched",
     "loop-lag": "weboid-status-alarm-loop-lag",
     "offline": "weboid-status-alarm-offline",
+    "own-fault": "weboid-status-alarm-own-fault",
     "store": "weboid-status-alarm-store",
     "archive-saving": "weboid-status-alarm-archive-saving",
     "archive-rests": "weboid-status-alarm-archive-rests",

@@ -44,6 +44,7 @@ PUBLIC_DETAILS: Final = frozenset(
         "clock",
         "loop-lag",
         "offline",
+        "own-fault",
         "store",
         "archive-rests",
         "archive-down",
