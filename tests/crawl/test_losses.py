@@ -1,20 +1,21 @@
 """A part of the net that is lost to us alone: no strike after it is recognised, an alarm, and an end (C-16)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import pytest
 from support.observations import FINE, LOST, NO_NAME, SILENT
 from support.stored import WikiInStore, open_wiki
 
+from weboid.central.crawl.core import Exchanged, LossExchange
 from weboid.central.crawl.on_store import StoreLosses
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
-from weboid.core.verdict.partial_loss import HOLD_DAYS, GroupKind, HostGroup, Past
+from weboid.core.verdict.partial_loss import HOLD_DAYS, Contacts, Failing, GroupKind, HostGroup, Past
 from weboid.core.verdict.verdict import Verdict
 from weboid.crawl.losses import Losses
-from weboid.errors import StoreError
+from weboid.errors import StoreError, ValuesRefused
 from weboid.store.upkeep.alarm import Alarm, list_alarms
 
 HOSTS = [f"h{number}.demo" for number in range(60)]
@@ -195,3 +196,28 @@ async def test_name_servers_are_not_asked_for_every_day_of_a_dead_name(database:
         assert asked == []
         await losses.groups(HOSTS[0], Past(True), FAILING_NAME)
         assert asked == [HOSTS[0]]
+
+
+class Refusing(LossExchange):
+    """A core that takes nothing of one group, as its name is longer than any should be."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.told: list[set[str]] = []
+
+    async def exchange(
+        self, day: int, written: Mapping[tuple[HostGroup, int], Contacts], found: Mapping[HostGroup, Failing]
+    ) -> Exchanged:
+        self.told.append({group.name for group, _ in written})
+        if self.name in self.told[-1]:
+            raise ValuesRefused("the core refuses (400)")
+        return Exchanged({}, {})
+
+
+async def test_what_the_core_does_not_take_ends_no_round_and_is_told_once() -> None:
+    exchange, steady = Refusing("x" * 5_000), Past(True)
+    losses = Losses(exchange, lambda: 100, addresses=address_of, name_servers=name_servers_of)
+    for name in (exchange.name, "ns.demo"):
+        async with losses.open():
+            losses.count("h.demo", steady, [HostGroup(GroupKind.NAME_SERVERS, name)], failed=True)
+    assert exchange.told == [set(), {exchange.name}, {"ns.demo"}]

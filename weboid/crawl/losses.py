@@ -35,6 +35,7 @@ from weboid.core.verdict.partial_loss import (
     names_fail,
     past_of,
 )
+from weboid.crawl.own_faults import is_own_fault
 from weboid.crawl.visit import Check
 from weboid.errors import StoreAway
 from weboid.mechanism.bounded import BoundedMap
@@ -132,6 +133,11 @@ class Losses:
             await self.exchange()
         except StoreAway as error:
             log.debug("partial losses were not exchanged with other workers: %s", error)
+        except Exception as error:
+            if not is_own_fault(error):
+                raise
+            log.error("what was seen of partial losses is not told to other workers", exc_info=error)
+            self._telling = None  # The same would be refused again.
 
     async def _keep(self) -> None:
         while True:
