@@ -203,21 +203,21 @@ class Refusing(LossExchange):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.told: list[set[str]] = []
+        self.written: list[set[str]] = []
 
     async def exchange(
         self, day: int, written: Mapping[tuple[HostGroup, int], Contacts], found: Mapping[HostGroup, Failing]
     ) -> Exchanged:
-        self.told.append({group.name for group, _ in written})
-        if self.name in self.told[-1]:
+        self.written.append({group.name for group, _ in written})
+        if self.name in self.written[-1]:
             raise ValuesRefused("the core refuses (400)")
         return Exchanged({}, {})
 
 
-async def test_what_the_core_does_not_take_ends_no_round_and_is_told_once() -> None:
+async def test_what_the_core_does_not_take_ends_no_round_and_is_sent_once() -> None:
     exchange, steady = Refusing("x" * 5_000), Past(True)
     losses = Losses(exchange, lambda: 100, addresses=address_of, name_servers=name_servers_of)
     for name in (exchange.name, "ns.demo"):
         async with losses.open():
             losses.count("h.demo", steady, [HostGroup(GroupKind.NAME_SERVERS, name)], failed=True)
-    assert exchange.told == [set(), {exchange.name}, {"ns.demo"}]
+    assert exchange.written == [set(), {exchange.name}, {"ns.demo"}]

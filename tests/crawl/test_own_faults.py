@@ -292,7 +292,7 @@ async def test_a_store_that_takes_nothing_from_us_ends_the_round(
             await unwritable(wiki, refusal, also_put_off=also_put_off).round(lambda _: FINE)
 
 
-async def test_a_crawler_elsewhere_may_report_a_redirect_out_of_the_web(crawl: Crawl) -> None:
+async def test_a_remote_crawler_may_report_a_redirect_out_of_the_web(crawl: Crawl) -> None:
     targets: Mapping[str, str] = dict(zip(BAD, ("mailto:a@b.demo", "tel:1", "javascript:1", "app://x"), strict=True))
 
     def answer(url: str) -> Observation:
@@ -304,7 +304,7 @@ async def test_a_crawler_elsewhere_may_report_a_redirect_out_of_the_web(crawl: C
     assert {url: (await crawl.wiki.known(url)).record.target for url in BAD} == targets
 
 
-async def test_a_crawler_elsewhere_survives_a_result_that_the_core_does_not_take(database: str) -> None:
+async def test_a_remote_crawler_survives_a_result_that_the_core_does_not_take(database: str) -> None:
     impossible = Observation(Status.FINE, Reason.OK, "no://target", http=200)
     async with (
         open_wiki(database, {1: [*BAD, *GOOD]}) as wiki,

@@ -253,25 +253,49 @@ class Certificates:
         """Signed by its own key."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-        begin = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
-        certificate = (
-            x509.CertificateBuilder()
-            .subject_name(subject)
-            .issuer_name(subject)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(begin)
-            .not_valid_after(begin.replace(year=2120))
-            .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
-            .sign(key, hashes.SHA256())
+        return self._written(
+            "self-signed",
+            key,
+            key,
+            _made(subject, subject, [x509.DNSName(name)]).serial_number(x509.random_serial_number()),
         )
-        path = self._folder / "self-signed.pem"
+
+    def strange(self, name: str, others: Sequence[x509.GeneralName], *, serial: int) -> ssl.SSLContext:
+        """Valid, as the client trusts its authority, but with whatever names these are."""
+        key, issuer = ec.generate_private_key(ec.SECP256R1()), x509.load_pem_x509_certificate(self._ca.cert_pem.bytes())
+        authority = serialization.load_pem_private_key(self._ca.private_key_pem.bytes(), None)
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        assert isinstance(authority, ec.EllipticCurvePrivateKey)
+        made = _made(subject, issuer.subject, others).serial_number(serial)
+        return self._written(f"strange-{serial}", key, authority, made)
+
+    def _written(
+        self,
+        name: str,
+        key: ec.EllipticCurvePrivateKey,
+        authority: ec.EllipticCurvePrivateKey,
+        made: x509.CertificateBuilder,
+    ) -> ssl.SSLContext:
+        certificate = made.public_key(key.public_key()).sign(authority, hashes.SHA256())
+        path = self._folder / f"{name}.pem"
         pem = serialization.Encoding.PEM
         private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
         path.write_bytes(private + certificate.public_bytes(pem))
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(path)
         return context
+
+
+def _made(subject: x509.Name, issuer: x509.Name, names: Sequence[x509.GeneralName]) -> x509.CertificateBuilder:
+    begin = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .not_valid_before(begin)
+        .not_valid_after(begin.replace(year=2120))
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+    )
 
 
 def _context(certificate: trustme.LeafCert) -> ssl.SSLContext:

@@ -136,7 +136,7 @@ class Losses:
         except Exception as error:
             if not is_own_fault(error):
                 raise
-            log.error("what was seen of partial losses is not told to other workers", exc_info=error)
+            log.error("what was seen of partial losses is not sent to the other workers", exc_info=error)
             self._telling = None  # The same would be refused again.
 
     async def _keep(self) -> None:

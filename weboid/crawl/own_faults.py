@@ -23,7 +23,7 @@ _HOSTS: Final = 1_000
 _OWN: Final = "weboid."
 
 Failed = Callable[[HostKey, str, Exception], None]
-"""Told of an error within a visit to this host, and of the URL that was being checked."""
+"""Takes an error within a visit to this host, and the URL that was being checked."""
 
 
 def is_own_fault(error: Exception) -> bool:

@@ -67,8 +67,8 @@ class Round:
     """One worker's round. `now` is called at every check, so that a round may go on past midnight.
 
     With `waits` only hosts whose hour has come are visited; otherwise all that are due that day. `is_away`: whether the
-    store cannot do its work now. `count` is told of all checks that were written, `failed` of each error of our own,
-    by which a visit has ended.
+    store cannot do its work now. `count` takes all checks that were written, `failed` each error of our own by which
+    a visit has ended.
     """
 
     def __init__(

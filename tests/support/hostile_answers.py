@@ -1,0 +1,270 @@
+"""Answers of servers that want to break the program that reads them, at random and by design; and certificates.
+
+One law: what is answered follows from the random numbers alone, so that a seed gives the same answers again.
+"""
+
+import gzip
+import ssl
+import zlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from random import Random
+from typing import Final
+
+from cryptography import x509
+from support.misbehaving import Act, Asked, Certificates, HangUp, Silence
+
+_SCHEMES: Final = (
+    "mailto:a@b.demo", "tel:+1", "sms:1", "intent://x/#Intent;end", "javascript:alert(1)", "data:text/html,x",
+    "data:,", "fb://page/1", "x:", "file:///etc", "ftp://files.demo/a", "ftp://u:p@files.demo", "ftp://no-dot/",
+    "ftp:x", "ftps://[::1]/", "sftp://a.demo/", "ws://a.demo/", "blob:http://a.demo/1", "about:blank",
+    "view-source:http://a.demo/", "market://details?id=1", "itms-apps://x", "chrome://x", "gopher://a.demo/", "news:a",
+    "urn:x:y",
+)  # fmt: skip
+_HOSTS: Final = (
+    "[", "]/", "[::1", "[::1]:", "[::ffff:1.2.3.4]", "[fe80::1%25eth0]", "0x7f.1", "127.1", "1.2.3.4.5", "256.1.1.1",
+    "a..b", ".demo", "demo.", "-a.demo", "a_b.demo", "xn--a.demo", "xn--.demo", "xn--\xfc.demo", "\xfc.demo",
+    "\u202egro.demo", "a%00.demo", "a%2f.demo", "a@b@c.demo", "u:p@a.demo", "a.demo:0", "a.demo:65536",
+    "a.demo:99999999999999999999", "a.demo:-1", "a.demo:8a", "a.demo:", "a.demo:22", "\u3002demo", "a\u3002demo",
+    "localhost", "0", "0.0.0.0", "169.254.169.254", "a.c", "a.demo\\b", "a.demo?b", "a.demo#b", "", "a\x00.demo",
+    "a" * 64 + ".demo", "a." * 130 + "demo", "\u00fc" * 80 + ".demo",
+)  # fmt: skip
+_PATHS: Final = (
+    "", "/", "//", "/..", "/../../x", "/%", "/%2", "/%zz", "/%00", "/\x00", "/\x7f", "/\u202e", "/\udcff\udcfe",
+    "/a b\tc", "/%ff%fe", "/;x=1", "?", "?%", "#", "#x", "/" + "a" * 7_900, "/" + "a" * 9_000, "/" + "%41" * 2_600,
+    "/" + "/." * 3_000, "/%%34%31", "/\\..\\x", "/|{}^`<>\"'", "/a?b?c#d#e", "\\", "/login?next=%", "/\u0665", "/.",
+    "/./", "/~%7E", "/[", "/]",
+)  # fmt: skip
+_VALUES: Final = (
+    "", " ", ",", ";", "=", "\"", "'", "\\", "%", "-1", "0", "1e999", "NaN", "99999999999999999999999999", "0x10",
+    "\u0663", "\0", "\x7f", "\x80\xff", "a" * 9_000, ";;;=;", "text/html;charset=\"", "text/html; charset=utf-7",
+    "multipart/x; boundary=", "text/html;charset=idna", "text/html;charset=undefined", "text/html;charset=hex",
+    "text/html;charset=rot13", "/", "text/", "application/pdf", "application/json", "application/xhtml+xml",
+    "image/png", "Thu, 99 Foo 99999 99:99:99 GMT", "Thu, 01 Jan 0000 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 -9999",
+    "bytes 0-0/0", "chunked, chunked", "gzip, gzip, gzip", "text/html;charset=unicode_escape",
+    "text/html;charset=punycode", "text/html;charset=utf-16", "text/html;charset=\u00fc",
+)  # fmt: skip
+_NAMES: Final = (
+    "Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding", "Retry-After", "Set-Cookie", "Refresh",
+    "Date", "Link", "Location", "Server", "Last-Modified", "Age", "Expires", "Connection", "Trailer", "Upgrade",
+    "Content-Range", "Content-Location", "Vary", "WWW-Authenticate", "Via", "X-A", "Content-Disposition",
+    "Content-Language", "ETag", "Keep-Alive", "Strict-Transport-Security", "Alt-Svc", "X-Robots-Tag",
+    "Memento-Datetime",
+)  # fmt: skip
+_COOKIES: Final = (
+    "=",
+    "a",
+    "a=b; domain=.demo",
+    "a=b; domain=demo; path=%",
+    "a=b; max-age=-1e9",
+    "a=\x01",
+    "a=\u00fc",
+    "a=b" * 3_000,
+)
+_MARKUP: Final = (
+    "<html", "<title>", "</title>", "<meta charset=", "<meta http-equiv=refresh content='0;url=", "<base href='", "'>",
+    "<a href='", "<link rel=canonical href='", "<script>", "</script>", "<!--", "-->", "<![CDATA[", "&#0;", "&#xD800;",
+    "&#99999999999;", "&amp;" * 50, "<div>" * 500, "<b" + " a=b" * 300 + ">", "\0", "\ufeff", "\ud800",
+    "<frameset><frame src='", "<form action='", "<input type=password>", "<p>This domain is for sale",
+    "<h1>404 Not Found</h1>", "<noscript>", "Error 404", "<svg><title>", "<template>", "<plaintext>",
+    "<?xml version='1.0' encoding='x'?>", "<!DOCTYPE html [<!ENTITY a 'b'>]>", "utf-16", "\u202e",
+    "\u0130\u0131\u00df", "a " * 300,
+)  # fmt: skip
+_BOMB: Final = gzip.compress(bytes(30_000_000), 1)
+"""Thirty megabytes of zeros."""
+_CODES: Final = (
+    *range(200, 209),
+    *range(300, 309),
+    *range(400, 432),
+    451,
+    499,
+    *range(500, 512),
+    520,
+    530,
+    599,
+    100,
+    101,
+    103,
+    199,
+    600,
+    700,
+    999,
+)
+_REDIRECTS: Final = (301, 302, 303, 307, 308)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _noise(random: Random, most: int) -> bytes:
+    return random.randbytes(random.randrange(most))
+
+
+def location(random: Random, own: str) -> bytes:
+    """A target of a redirect: another scheme, a broken host, a strange path, noise, or the server's own URL."""
+    match random.randrange(6):
+        case 0:
+            return _bytes(random.choice(_SCHEMES))
+        case 1:
+            return _bytes(
+                f"{random.choice(('http', 'https', '', 'HTTP', 'ftp'))}://{random.choice(_HOSTS)}{random.choice(_PATHS)}"
+            )
+        case 2:
+            return _bytes(own + random.choice(_PATHS))
+        case 3:
+            return _bytes(random.choice(_PATHS))
+        case 4:
+            return _noise(random, 40).replace(b"\n", b"").replace(b"\r", b"")
+    scheme = "".join(random.choices("abcxyz+.-19", k=random.randrange(1, 9)))
+    return _bytes(f"{scheme}:{random.choice(('', '//', '///'))}{random.choice(_HOSTS)}{random.choice(_PATHS)}")
+
+
+def _header(random: Random, own: str) -> bytes:
+    name = random.choice(_NAMES).encode()
+    value = _bytes(random.choice(_VALUES))
+    match random.randrange(8):
+        case 0:
+            value = _noise(random, 60).replace(b"\n", b"").replace(b"\r", b"")
+        case 1:
+            name, value = b"Set-Cookie", _bytes(random.choice(_COOKIES))
+        case 2:
+            name, value = b"Refresh", b"0;url=" + location(random, own)
+        case 3:
+            name = _noise(random, 20).replace(b"\n", b"").replace(b"\r", b"")
+    return name + random.choice((b": ", b":", b" : ", b"")) + value + b"\r\n"
+
+
+def _body(random: Random, own: str) -> bytes:
+    if not random.randrange(5):
+        return _noise(random, 3_000)
+    parts = [
+        _bytes(random.choice(_MARKUP)) if random.randrange(4) else location(random, own)
+        for _ in range(random.randrange(30))
+    ]
+    text = b"".join(parts)
+    match random.randrange(12):
+        case 0:
+            return text.decode("utf-8", "replace").encode("utf-16")
+        case 1:
+            return b"\x1f\x8b" + text
+        case 2:
+            return b"%PDF-1.4\n" + text
+    return text
+
+
+def _coded(random: Random, body: bytes) -> tuple[bytes, bytes]:
+    """A body under a content coding that it may have, and the header that says which."""
+    match random.randrange(8):
+        case 0:
+            return gzip.compress(body)[: random.randrange(1, 200)], b"Content-Encoding: gzip\r\n"
+        case 1:
+            return zlib.compress(body), b"Content-Encoding: deflate\r\n"
+        case 2:
+            return body, b"Content-Encoding: " + random.choice(
+                (b"gzip", b"br", b"zstd", b"x", b"gzip,deflate")
+            ) + b"\r\n"
+        case 3:
+            return _BOMB, b"Content-Encoding: gzip\r\n"
+    return body, b""
+
+
+def _chunked(random: Random, body: bytes, own: str) -> bytes:
+    """A body in chunks of odd sizes, with trailers."""
+    size = random.choice(
+        (
+            b"%x" % len(body),
+            b"%X;a=b" % len(body),
+            b"-1",
+            b"ffffffffffffffffff",
+            b"",
+            b"0x5",
+            b"zz",
+            b"%x" % (len(body) + 9),
+        )
+    )
+    trailers = b"".join(_header(random, own) for _ in range(random.randrange(6)))
+    return (
+        size
+        + b"\r\n"
+        + body
+        + b"\r\n"
+        + random.choice((b"0", b"00000", b"0;x", b"-0"))
+        + b"\r\n"
+        + trailers
+        + random.choice((b"\r\n", b""))
+    )
+
+
+async def _slowly(data: bytes) -> AsyncIterator[bytes]:
+    for start in range(0, len(data), 700):
+        yield data[start : start + 700]
+
+
+def hostile(random: Random, asked: Asked, own: str) -> Act:
+    """One answer; `own` is the beginning of the server's URLs."""
+    match random.randrange(60):
+        case 0:
+            return Silence()
+        case 1 | 2:
+            return HangUp(reset=random.random() < 0.5)
+        case 3 | 4:
+            return _noise(random, 2_000)
+    code = random.choice(_REDIRECTS) if random.random() < 0.45 else random.choice(_CODES)
+    version = random.choice((b"HTTP/1.1",) * 12 + (b"HTTP/1.0", b"HTTP/2", b"http/1.1", b"ICY"))
+    head = (
+        version
+        + b" %d " % code
+        + _bytes(random.choice(("OK", "", "\u00fc", "\0", "a" * 3_000) if not random.randrange(6) else ("OK",)))
+        + b"\r\n"
+    )
+    if code in _REDIRECTS or not random.randrange(9):
+        head += b"Location: " + location(random, own) + b"\r\n"
+    head += b"".join(_header(random, own) for _ in range(random.choice((0, 1, 2, 3, 8, 40))))
+    if random.random() < 0.7:
+        head += b"Content-Type: text/html\r\n"
+    body, coding = _coded(random, _body(random, own))
+    head += coding
+    match random.randrange(4):
+        case 0:
+            end = b"Transfer-Encoding: chunked\r\n\r\n" + _chunked(random, body, own)
+        case 1:
+            end = b"\r\n" + body
+        case _:
+            end = b"Content-Length: %d\r\n\r\n" % (len(body) + random.choice((0, 0, 0, 1, -1, 10**9))) + body
+    whole = head + b"Connection: close\r\n" * (random.random() < 0.8) + end
+    if asked.method == "HEAD" and random.random() < 0.7:
+        whole = whole.partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
+    return whole if b"connection: close" not in whole.lower() else _slowly(whole)
+
+
+def hostile_contexts(certificates: Certificates, random: Random, names: Sequence[str]) -> list[ssl.SSLContext]:
+    """Server contexts with certificates that are bad, or strange and of the authority that the client trusts."""
+    many = [x509.DNSName(f"{'a' * 63}.{'b' * 63}.{number}.demo") for number in range(500)]
+    strange: list[list[x509.GeneralName]] = [
+        [x509.DNSName("*.demo"), x509.DNSName("*"), x509.DNSName("*.*"), x509.DNSName("**.demo")],
+        [x509.DNSName(f"{names[0]}\0.evil.demo"), x509.DNSName(" ")],
+        [x509.RFC822Name("a@b.demo"), x509.UniformResourceIdentifier("http://["), x509.DNSName("[::1]")],
+        [*map(x509.DNSName, names), *many],
+        [*map(x509.DNSName, names)],
+    ]
+    subjects = ("a\0b", "\u202e\u00fc", "<script>", "x" * 60, "a/CN=b")
+    return [
+        certificates.good(*names),
+        certificates.expired(*names),
+        certificates.foreign(*names),
+        certificates.self_signed(names[0]),
+        *(
+            certificates.strange(*given, serial=random.getrandbits(150))
+            for given in zip(subjects, strange, strict=True)
+        ),
+    ]
+
+
+def script_of(seed: str, day: Callable[[], int], own: Callable[[str], str]) -> Callable[[Asked], Act]:
+    """The script of a server that answers otherwise on each day; `own` makes the beginning of its URLs of a host."""
+
+    def script(asked: Asked) -> Act:
+        host = asked.headers.get("Host", "")
+        return hostile(Random(f"{seed} {day()} {host} {asked.method} {asked.target}"), asked, own(host))
+
+    return script
