@@ -131,6 +131,7 @@ function linksByForm( links ) {
 	links.forEach( ( link ) => {
 		link.given.forEach( ( given ) => known.given.set( given, link ) );
 		if ( link.interwiki ) {
+			// Addresses differ between Parsoid and the legacy parser (D-202).
 			known.title.set( `${ link.interwiki.prefix }:${ link.interwiki.title }`, link );
 		}
 		if ( link.normal ) {

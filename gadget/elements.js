@@ -3,7 +3,7 @@
  * Elements made of text that nobody vouches for: what the service tells comes from pages and
  * servers of strangers.
  *
- * One law: text becomes text. Nothing here is ever parsed as HTML, and a link leads to http or
+ * One law: text becomes text (D-210). Nothing here is ever parsed as HTML, and a link leads to http or
  * https or is none.
  */
 'use strict';

@@ -66,6 +66,7 @@ function mark( element, link, { onOpen } ) {
 	const kind = kindOf( link, wanted );
 	const added = [];
 	if ( kind !== null ) {
+		// Nothing is put into the link or around it (D-207).
 		// Browsers may break lines before a button: the place keeps it at the end of the link.
 		added.push( create( 'span', 'weboid-place', createMark( kind, link, onOpen ) ) );
 	}

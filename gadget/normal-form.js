@@ -109,7 +109,7 @@ function browserHost( authority ) {
  * @return {string} in punycode by UTS 46, non-transitional; empty if that refuses it
  */
 function punycode( name ) {
-	// By compatibility forms, since UTS 46 makes a % of a full-width one, too. Below a last label
+	// By compatibility forms (D-204), since UTS 46 makes a % of a full-width one, too. Below a last label
 	// of our own no browser takes the name for an IPv4 address, of which it would allow odd forms.
 	return NAME_TO_MAP.test( name.normalize( 'NFKC' ) ) ?
 		browserHost( `${ name }.x` ).replace( /\.x$/, '' ) :

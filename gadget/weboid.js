@@ -29,7 +29,7 @@ const ownHosts = [ location.host, new URL( mw.config.get( 'wgServer' ), location
 /** @type {WeakSet<HTMLAnchorElement>} links that have been looked at */
 const seen = new WeakSet();
 
-/** @type {Map<number,Promise<Weboid.KnownLinks>>} by revision, so that one view asks once */
+/** @type {Map<number,Promise<Weboid.KnownLinks>>} by revision, so that one view asks once (D-222) */
 const answers = new Map();
 
 let isScheduled = false;
@@ -172,7 +172,8 @@ function show( root, answer, index ) {
 }
 
 /**
- * Looks at all content that there is, once the browser is idle. Content that was seen before costs next to nothing.
+ * Looks at all content that there is (D-221), once the browser is idle. Content that was seen before
+ * costs next to nothing.
  */
 function schedule() {
 	if ( isScheduled || !isWanted() ) {

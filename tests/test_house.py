@@ -29,6 +29,11 @@ _NO_ADDRESSES = {"/api.php", "/authorize?", "/access_token", "/resource/profile"
 _NAMED = re.compile(r"""\burl\(\s*["']([^"']*)["']""")
 _NAMING = {"address_of", "address_in_language"}
 _CITED = re.compile(r"(?<![\w&/-])([PLUCRAHWGBO]-[1-9]?[0-9])(?![\w-])")
+_DECISION = re.compile(r"(?<![\w&/-])D-([1-9][0-9]*)(?![\w-])")
+_MOST_DECISIONS = 150
+_MOST_LINES = 600
+_RUNNING = ("weboid_scripts", "sql", "gadget", "deploy", "streams")
+_KINDS = {".py", ".sql", ".js", ".css", ".html", ".json", ".toml", ".yaml", ".yml", ".service", ".conf", ".sh"}
 _SOURCES = (*_ALL_MODULES, *(_REPOSITORY / "sql").rglob("*.sql"), *(_REPOSITORY / "tests").rglob("*.py"))
 
 
@@ -66,6 +71,23 @@ def test_every_cited_requirement_stands_in_the_documents() -> None:
     assert len(stated) > 90
     assert len(cited) > 500
     assert {(number, path) for number, path in cited if number not in stated} == set()
+
+
+def test_every_decision_is_cited_in_the_code_and_every_cited_one_stands_in_the_documents() -> None:
+    stated = re.findall(r"^- \*\*D-(\d+) \S", _text("docs/decisions.md"), re.MULTILINE)
+    cited = {(number, path) for path in _code() for number in _decisions_in(path)}
+    others = (*_REPOSITORY.glob("tests/**/*.py"), *_REPOSITORY.glob("*.md"), *_REPOSITORY.glob("docs/*.md"))
+    named = {(number, path) for path in others for number in _decisions_in(path)}
+    assert len(stated) > 100
+    assert len(stated) == len(set(stated))
+    assert set(stated) - {number for number, _ in cited} == set()
+    assert {(number, path) for number, path in cited | named if number not in stated} == set()
+
+
+def test_decisions_are_no_more_than_somebody_reads() -> None:
+    text = _text("docs/decisions.md")
+    assert len(re.findall(r"^- \*\*D-\d+ ", text, re.MULTILINE)) <= _MOST_DECISIONS
+    assert len(text.splitlines()) <= _MOST_LINES
 
 
 def test_no_address_is_spelled_out_but_in_the_table_of_routes() -> None:
@@ -111,6 +133,18 @@ def test_every_named_address_stands_in_the_table_of_routes() -> None:
                     named |= {name} if function in _NAMING else set()
     assert len(named) > 30
     assert named <= {route.name for route in ROUTES}
+
+
+def _code() -> Iterator[Path]:
+    """What runs, and what tests run by: all files in which a decision could be undone."""
+    tests = _REPOSITORY / "tests" / "support"
+    for folder in (_PROGRAM, *(_REPOSITORY / name for name in _RUNNING), tests):
+        yield from (path for path in folder.rglob("*") if path.suffix in _KINDS and path.name != "package-lock.json")
+    yield from (_REPOSITORY / name for name in ("Containerfile", "Makefile", "pyproject.toml"))
+
+
+def _decisions_in(path: Path) -> list[str]:
+    return _DECISION.findall(path.read_text(encoding="utf-8"))
 
 
 def _strings(tree: ast.AST) -> Iterator[str]:

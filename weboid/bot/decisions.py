@@ -139,6 +139,7 @@ def _of_bad_copy(state: LinkState, answer: LinkAnswer, options: Options) -> Deci
 
 
 def _of_dead(state: LinkState, answer: LinkAnswer, options: Options, why: str) -> Decision:
+    # A better one does not take its place (D-246).
     if state.copy is CopyStanding.GOOD:
         if state.is_movable:
             return Decision(RepairAction.ADD_COPY, "archive-alongside")
@@ -155,6 +156,7 @@ def _of_dead(state: LinkState, answer: LinkAnswer, options: Options, why: str) -
         return _nothing("archived")
     if answer.copies is CopyState.FOUND:
         return Decision(RepairAction.ADD_COPY, why)
+    # Unsuitable and withheld copies are no proof that there is none (D-244).
     if answer.copies is not CopyState.NONE:
         return _nothing(f"archive-{answer.copies.value}")
     is_stated = state.can_state and state.stated in _SAYS_DEAD

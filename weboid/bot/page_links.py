@@ -152,7 +152,7 @@ class _Gathering:
         )
 
     def _note_copy(self, node: LinkNode, original: str) -> None:
-        """A link to a copy of the link before it."""
+        """A link to a copy of the link before it (D-275)."""
         last = self._owners.before(node.start, node.spot)
         if last is not None and last.node is not None and last.wrapped is None and is_same_link(original, last.url):
             last.copy_behind = node.url

@@ -94,7 +94,7 @@ def stated(writing: Writing, citation: Citation, *, is_dead: bool) -> list[TextE
 
 
 def tidied(writing: Writing, citation: Citation, editor: TemplateEditor) -> bool:
-    """What is done alongside a repair: https, and the date that the copy's address gives if there is none."""
+    """What is done alongside a repair: https, and the date that the copy's address gives if there is none (D-248)."""
     old = citation.archive_url
     if old is None or not old.value:
         return True

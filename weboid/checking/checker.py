@@ -94,6 +94,7 @@ class Checker:
             # A host that cannot be reached has forbidden nothing, and a dead host must be found dead.
             if robots.is_reached and not robots.allows(question.url):
                 raise NotAsked(question.url)
+        # Not before the first URL of a visit (D-16).
         if question.follows:
             await self._slow_down(url)
         finding = await self._under_both_schemes(url, question)

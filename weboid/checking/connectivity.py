@@ -157,7 +157,7 @@ class Connectivity:
                 self._lookalikes.clear(place)
 
     async def _is_believed(self, host: str, *, of_name: bool) -> bool:
-        """Whether a failure is the host's own. Waits until another host or a witness answers."""
+        """Whether a failure is the host's own. Waits until another host or a witness answers (D-11)."""
         if self.is_down:
             return False
         self._suspects.add(host)

@@ -18,7 +18,8 @@ from weboid.net.outbound import Outbound
 BY_TIME: Final = frozenset({Reason.DNS_ERROR, Reason.RESET, Reason.TIMEOUT})
 """What a server, a name server or our own clock does to somebody who is too slow; 408 is a timeout, too."""
 BEFORE_END_S: Final = 10.0
-"""A lag in the last so many seconds of a check may have caused its failure; an earlier one was followed by others."""
+"""A lag in the last so many seconds of a check may have caused its failure; an earlier one was followed by others
+(D-93)."""
 
 
 class LaggedChecker(Checker):

@@ -130,7 +130,7 @@ def reach_of(heard: Iterable[Heard], stranger: Heard | None, names: Reach, suspe
     """What the answers prove together.
 
     `stranger` is what a host that does not exist has answered, `names` the Reach by name servers alone, `suspected`
-    the place at which many watched hosts seem to have been met.
+    the place at which many watched hosts seem to have been met (D-102).
     """
     voices = [each for each in heard if each.voice is not Voice.NOBODY]
     if any(each.voice is Voice.ITSELF for each in voices):
@@ -184,7 +184,7 @@ class Online:
     def believes(self, reach: Reach, *, of_name: bool) -> bool:
         """Whether a failure to reach a host is the host's own; `of_name` = it is one of its name.
 
-        Where there is no witness whose silence would say anything, name servers that answer suffice.
+        Where there is no witness whose silence would say anything, name servers that answer suffice (D-100).
         """
         match reach:
             case Reach.ONLINE:
@@ -281,7 +281,7 @@ class Online:
         """The Reach by name servers alone, and whether they know even a name that nobody has.
 
         A name that does not exist must be unknown, which nobody can know without asking others, and one that exists
-        must be known: where no name at all is, whoever answers is no name server of the world's.
+        must be known: where no name at all is, whoever answers is no name server of the world's (D-101).
         """
         names = [host for host in hosts if not is_ip(host)][:NAMES_ASKED]
         answer, *others = await asyncio.gather(*map(self._look_up, (made_up, _ROOT, *names)))

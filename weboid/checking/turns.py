@@ -96,7 +96,7 @@ class _Queue:
 
 
 class _Flight(Sending):
-    """One request on its way to a host."""
+    """One request on its way to a host (D-106)."""
 
     __slots__ = ("_host", "_is_sent", "_landed", "_queue", "_timer", "_turns", "begun", "is_held")
 

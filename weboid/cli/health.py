@@ -15,7 +15,7 @@ from weboid.store.embedded.folder import Folder
 from weboid.store.schedule.part import PartRole, SeenPart, list_parts
 
 _WAIT_S = 2.0
-"""Toolforge takes a check that has not ended within 5 s for one that failed."""
+"""Toolforge takes a check that has not ended within 5 s for one that failed (D-353)."""
 
 
 @click.command("health")

@@ -132,7 +132,8 @@ async def _listening(config: Config) -> AsyncIterator[list[socket]]:
 
 
 def _tell_listening(listeners: Sequence[socket]) -> None:
-    """It counts as started: who waits for its start would end it, and start it again, while its database is away."""
+    """It counts as started: who waits for its start would end it, and start it again, while its database is away
+    (D-406)."""
     say(f"Weboid listens at {url_of(listeners[0])}/ until its database is there: what needs it gets 503")
     tell_ready()
 

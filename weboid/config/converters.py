@@ -57,7 +57,7 @@ def from_json(kind: Any, value: str) -> Any:
     """What a text of JSON stands for where the type of the field takes that, else the text itself.
 
     Peers of ours read their variables so (Flask's ``from_prefixed_env``, with JSON or YAML). The type decides, so that
-    a password of digits stays a text.
+    a password of digits stays a text (D-345).
     """
     if not value.startswith('"' if kind in (str, Path | None) else ('"', "[")):
         return value

@@ -115,7 +115,7 @@ def _kind(path: KeyPath) -> Any:
 
 
 def _is_passed_over(name: str, value: str) -> bool:
-    """Whether a variable sets nothing: a service link, or an empty text for a key that has no empty value."""
+    """Whether a variable sets nothing: a service link, or an empty text for a key that has no empty value (D-344)."""
     return _is_service_link(name, value) or (not value and (_PLAIN.get(name) or _NESTED.get(name)) in _TOP_PATHS)
 
 

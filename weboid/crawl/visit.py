@@ -46,7 +46,7 @@ _LIMITED: Final = 3
 _CONTACTS: Final = 3
 """Different URLs that must fail without any answer before the host counts as failing, its front page besides (C-5)."""
 _CONTACTS_PROVEN: Final = 4
-"""The same for a host that is proven dead: it must have every chance to come back."""
+"""The same for a host that is proven dead: it must have every chance to come back (D-7)."""
 _POSTPONED: Final = 1
 """Days until a URL that could not be requested at all is tried again."""
 _POSTPONED_LIMIT: Final = 28
@@ -243,7 +243,7 @@ class Visit:
     async def _confirmed(self, url: StoredUrl, seen: Observation, moment: Moment, *, of_host: bool) -> Observation:
         """The observation; a doubt if it would make the URL or its host dead and the second opinion differs (C-14).
 
-        Failures of the host are asked for once a visit.
+        Failures of the host are asked for once a visit (D-19).
         """
         if self._second_opinion is None or seen.outcome is not Outcome.FAILING:
             return seen
@@ -316,7 +316,7 @@ def _turn(day: int, url: StoredUrl) -> tuple[bool, int, int]:
     """When it is the turn of a URL: those that answered last first, then by the day of their own newest contact.
 
     Those where another document was found come later: before they say that the host has a new owner, all others have
-    been looked at. Among equals the order is another one each day.
+    been looked at. Among equals the order is another one each day (D-21).
     """
     history, chance = url.record.history, shuffled(url.key.url_key, day)
     if not history or history[0].status not in HOST_FAILURES:

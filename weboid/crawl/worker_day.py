@@ -66,7 +66,8 @@ class WorkerDay:
     async def require(self) -> None:
         """Finds out the day, unless it was just found out, and records it as lived.
 
-        Raises DayRefused if it cannot be right: the alarm is raised, and `now` goes on as before. Raises StoreAway.
+        Raises DayRefused if it cannot be right: the alarm is raised, and `now` goes on as before. Raises StoreAway
+        (D-81).
         """
         if self._given:
             if self._accepted != (day := self._given().day):

@@ -17,7 +17,7 @@ from weboid.wiki.source import PageLinks, WikiSource
 
 BATCH: Final = 500
 MARGIN_S: Final = 10.0
-"""Added to the lag that a source reports: its own servers do not all answer from one copy."""
+"""Added to the lag that a source reports: its own servers do not all answer from one copy (D-37)."""
 
 
 async def reread(

@@ -1,7 +1,7 @@
 """Long work in steps, each of which is done again while what it needs is away, so that hours of work are not lost.
 
 To use it: a function that does many steps takes ``again: Again = at_once`` and does each as ``await again(step)``. A
-step has to be one that may be done twice: if it is cut off, nobody knows whether it was done.
+step has to be one that may be done twice: if it is cut off, nobody knows whether it was done (D-333).
 Whoever calls such a function for good gives it ``again_until(stopped, away)``.
 """
 

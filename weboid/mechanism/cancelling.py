@@ -34,7 +34,8 @@ async def cancel(*tasks: asyncio.Task[Any]) -> list[Any]:
 
 
 async def to_the_end(work: Coroutine[Any, Any, T]) -> T:
-    """Runs work whose end must be known, such as a commit: a cancellation that comes meanwhile comes too late."""
+    """Runs work whose end must be known, such as a commit: a cancellation that comes meanwhile comes too late
+    (D-435)."""
     task = asyncio.create_task(work)
     while not task.done():
         with suppress(asyncio.CancelledError):

@@ -27,7 +27,7 @@ class SingleFlight(Generic[Result]):
         """The result of the task under way for `key`, which is started if there is none; raises what it raises.
 
         RuntimeError if the task is cancelled by something in it: its callers are not meant by that. TimeoutError after
-        `limit_s`; the task goes on for the others, and for those to come.
+        `limit_s`; the task goes on for the others, and for those to come (D-92).
         """
         if (flight := self._flights.get(key)) is None:
             flight = self._flights[key] = asyncio.create_task(work())

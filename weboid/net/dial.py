@@ -214,6 +214,7 @@ def trusting_context() -> ssl.SSLContext:
 
 
 def _tolerant(context: ssl.SSLContext) -> ssl.SSLContext:
+    # We call nobody dead for being old (D-59).
     context.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
     context.set_ciphers("DEFAULT:!aNULL:!eNULL:@SECLEVEL=0")
     context.options |= _LEGACY_RENEGOTIATION

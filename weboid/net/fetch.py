@@ -73,7 +73,8 @@ class _End(NamedTuple):
 
 
 def _is_believed(head: _End) -> bool:
-    """Whether the answer to HEAD needs no GET (C-1). Failures and refusals are too often about the method only."""
+    """Whether the answer to HEAD needs no GET (C-1). Failures and refusals are too often about the method only
+    (D-58)."""
     answer = head.answer
     if answer.fault is not None:
         return not head.reached and answer.fault is not Reason.REDIRECT_BROKEN

@@ -210,6 +210,7 @@ _INNER: Final = frozenset(
     }
 )
 """Ports of databases and other inner services: some understand HTTP or take its lines for commands, and none of them
-has pages for the public. Ports that public web servers use as well (7001, 8086, 8500, 50000 …) are not among them."""
+has pages for the public. Ports that public web servers use as well (7001, 8086, 8500, 50000 …) are not among them
+(D-91)."""
 BAD_PORTS: Final = _BROWSERS | _INNER
 """Ports that are refused on every address, also permitted ones."""

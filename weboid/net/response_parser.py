@@ -113,7 +113,7 @@ class ResponseParser:
         return self._take_head(data)
 
     def _take_head(self, data: bytes) -> bool:
-        """Takes a part of a head; only what is new is searched for its end."""
+        """Takes a part of a head; only what is new is searched for its end (D-90)."""
         buffer = self._buffer
         while True:
             if known := len(buffer):

@@ -19,7 +19,7 @@ class RunStopped(WeboidError):
 
 
 class RunPage:
-    """The run page of a bot on a wiki. A page that was never there does not stop it."""
+    """The run page of a bot on a wiki. A page that was never there does not stop it (D-281)."""
 
     def __init__(self, site: Any, title: str, account: str) -> None:
         self.title: Final = title

@@ -93,7 +93,7 @@ class Saver:
     def save(self, read: ReadPage, text: str, summary: str) -> Saved | NotSaved:
         """Saves the new text of a page; one whose number is 0 is made, by its title. `wait_for_turn` comes before.
 
-        Raises RunStopped, and WikiSilent if it is not known whether it was saved.
+        Raises RunStopped, and WikiSilent if it is not known whether it was saved (D-280).
         """
         where: dict[str, Any] = {"pageid": read.page, "baserevid": read.revision, "nocreate": True}
         if read.page == 0:

@@ -37,7 +37,8 @@ _FAULT: Final = "fault"
 _REPEATS: Final = "repeats"
 """Of a link: its repair is left out, for each run would make it again."""
 _PERHAPS_SAVED: Final = frozenset({CONFLICT, NO_CHANGE})
-"""What the wiki says, too, where it has saved the edit, but its answer was lost, so that pywikibot sent it again."""
+"""What the wiki says, too, where it has saved the edit, but its answer was lost, so that pywikibot sent it again
+(D-304)."""
 _EDITS_BETWEEN_LOOKS: Final = 50
 """Edits after which is looked up how many of the last ones were reverted."""
 

@@ -35,7 +35,7 @@ class RevertCheck:
     def may_repair(self, page: int, urls: Iterable[str]) -> dict[str, str | None]:
         """By each URL as written: None if it may be repaired, else REVERTED or UNKNOWN.
 
-        `page` is the number of the page. The wiki is asked only for links which the journal has for this page.
+        `page` is the number of the page. The wiki is asked only for links which the journal has for this page (D-301).
         """
         keys = {url: key_of(url) for url in urls}
         wanted = {key for key in keys.values() if key is not None}

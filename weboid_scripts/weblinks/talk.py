@@ -144,7 +144,7 @@ def _digest(text: str, key: bytes) -> str:
 
 
 def _own_sections(talk: str, key: bytes) -> Iterator[_Section]:
-    """The sections that this bot wrote and nobody has changed or answered. No section has two marks."""
+    """The sections that this bot wrote and nobody has changed or answered. No section has two marks (D-292)."""
     last = 0
     for mark in _MARK.finditer(talk):
         heading = talk.rfind("\n==", last, mark.start())

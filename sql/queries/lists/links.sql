@@ -22,7 +22,7 @@ ORDER BY place.other, place.wiki, used.page
 LIMIT %(limit)s
 
 -- name: list_spam_uses
--- Only of the wiki of the request: a link that is spam elsewhere may be so by another wiki's own list (L-3).
+-- Only of the wiki of the request: a link that is spam elsewhere may be so by another wiki's own list (L-3, D-41).
 SELECT wiki.wiki, wiki.dbname, spam_link.page, page.namespace, page.title
 FROM spam_link JOIN page ON page.wiki = spam_link.wiki AND page.page = spam_link.page
     JOIN wiki ON wiki.wiki = spam_link.wiki

@@ -33,7 +33,7 @@ SET touched = excluded.touched, namespace = excluded.namespace, title = excluded
     flagged = page.flagged OR excluded.mark IS NULL OR page.mark IS DISTINCT FROM excluded.mark
 
 -- name: record_exclusions
--- Excluded pages count as never touched; if they are included again, they are read again.
+-- Excluded pages count as never touched; if they are included again, they are read again (D-33).
 UPDATE page SET touched = 0, flagged = false, mark = NULL
 FROM (
     SELECT page FROM page

@@ -31,7 +31,7 @@ SELECT count(*) FILTER (WHERE given) FROM (
 ) AS locked
 
 -- name: keep_order
--- Without these, rows are found by the primary key only: one after the other as given, or all in its order.
+-- Without these, rows are found by the primary key only: one after the other as given, or all in its order (D-96).
 SELECT set_config(name, 'off', true)
 FROM unnest(ARRAY['enable_seqscan', 'enable_hashjoin', 'enable_bitmapscan']) AS setting (name)
 

@@ -265,7 +265,7 @@ class _LookUp:
             capture = Capture(taken, str(step.url), status=200)
 
     async def _play(self, service: ArchiveService, capture: Capture) -> _Played:
-        """Plays a capture; where the archive leads to another one of the same day, that. Raises _Unproven."""
+        """Plays a capture; where the archive leads to another one of the same day, that. Raises _Unproven (D-137)."""
         for last in (False, True):
             stamp = stamp_of(capture.taken)
             reply = await self._client.replay(

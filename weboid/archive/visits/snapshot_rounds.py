@@ -155,7 +155,8 @@ class SnapshotRounds:
     async def _is_at_fault(self, group: _Group) -> bool:
         """Whether nothing may be held against the service's copies now; one that is at fault is paused for the day.
 
-        What it says to have withdrawn is no failure of its own, unless it shows nothing else: large sites go at once.
+        What it says to have withdrawn is no failure of its own, unless it shows nothing else: large sites go at once
+        (D-140).
         """
         firm = sum(1 for played in group.failing if _is_firm(played))
         unproven = len(group.failing) - firm

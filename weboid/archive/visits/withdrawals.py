@@ -57,7 +57,7 @@ class Withdrawals:
         return True
 
     async def _counted(self, conn: Connection, archive: int, day: int) -> Withdrawn:
-        """What was dropped of a service in this quarter; with an operator's word a new one begins."""
+        """What was dropped of a service in this quarter; with an operator's word a new one begins (D-141)."""
         counted = await find_withdrawn(conn, archive)
         if counted is not None and 0 <= day - counted.since < QUARTER_DAYS and not self._allow_many:
             return counted

@@ -95,7 +95,7 @@ class CrawlAnswering(Answering[CrawlCore]):
         return {host: states.get(host, late) for host in given.wanted}
 
     def looks_of(self, client: str) -> StoreSecondLooks:
-        """The second looks of a crawler elsewhere: its place is its client, whatever it says."""
+        """The second looks of a crawler elsewhere: its place is its client, whatever it says (D-456)."""
         return StoreSecondLooks(self._pool, client)
 
     async def live(self, client: str, core: CrawlCore, given: Life) -> Nothing:

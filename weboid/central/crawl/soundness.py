@@ -33,7 +33,8 @@ _Packed = TypeVar("_Packed")
 
 
 def require_sound(checks: Sequence[Checked]) -> None:
-    """Raises BadMessage, which says what is wrong, for checks that could be no check's, or not be read again."""
+    """Raises BadMessage, which says what is wrong, for checks that could be no check's, or not be read again
+    (D-458)."""
     for checked in checks:
         if checked.host.key != checked.url.key[:2]:
             raise BadMessage("a URL is not its host's")

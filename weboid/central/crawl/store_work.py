@@ -106,7 +106,7 @@ class StoreWork:
     ) -> Sequence[StoredHost]:
         """Hosts of these buckets that are due by then, oldest first, without those in `but` (C-3).
 
-        None that waits in a bucket that nobody holds has been due for longer: such buckets come first.
+        None that waits in a bucket that nobody holds has been due for longer: such buckets come first (D-105).
         """
         async with self._pool.connection() as conn:
             first = await find_free_day(conn, until, rest_s=self._config.delay)

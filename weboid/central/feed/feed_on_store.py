@@ -183,6 +183,7 @@ class StoreWaiting(_OnStore):
         async with self._lender.connection() as conn:
             if not await are_in_force(conn, {wiki: pages.stamp}):
                 return None
+            # A call that comes late finds that they wait no more (D-449).
             # Under this lock no other feeder reads them meanwhile; no row of theirs is locked, as pages come first.
             await begin_intake(conn)
             if not await is_waiting(conn, wiki, done):

@@ -1,7 +1,7 @@
 """Pages and their links as they are sent by a feeder elsewhere, and what is taken of them (O-1).
 
-One law: keys are not sent but computed from the URLs, and links that are not watched (L-3) are refused: whatever a
-feeder elsewhere sends, the store has no URL under another one's key, and none that nobody would check.
+One law: keys are not sent but computed from the URLs (D-448), and links that are not watched (L-3) are refused:
+whatever a feeder elsewhere sends, the store has no URL under another one's key, and none that nobody would check.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

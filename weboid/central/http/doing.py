@@ -1,7 +1,7 @@
 """The calls of parts elsewhere, done on the store, whatever they are (O-1).
 
 One law: a call that `is_once` is done in one transaction with the note that it was, so that however often it comes, and
-however late, it is done once and answered as the first time.
+however late, it is done once and answered as the first time (D-386).
 """
 
 from abc import ABC, abstractmethod

@@ -1,6 +1,6 @@
 """The entrances of a core: one for each kind of parts elsewhere, with tokens of its own.
 
-One law: a token opens one entrance. Who may write verdicts may not write pages, nor the other way round.
+One law: a token opens one entrance. Who may write verdicts may not write pages, nor the other way round (D-390).
 """
 
 from dataclasses import dataclass

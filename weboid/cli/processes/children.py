@@ -27,7 +27,8 @@ log = logging.getLogger(__name__)
 SILENCE_S: Final = 60.0
 """A child that has not told for so long that its event loop turns is killed."""
 START_S: Final = 600.0
-"""The same for one that has not told anything yet: on a machine that is overloaded the program takes long to load."""
+"""The same for one that has not told anything yet: on a machine that is overloaded the program takes long to load
+(D-432)."""
 _END_S: Final = GRACE_S + 3
 """Seconds that a child may take to end: by its line it ends itself before."""
 _STEADY_S: Final = 60.0
@@ -46,7 +47,8 @@ class Child:
     ready: "asyncio.Future[bool]"
     """Whether it has come to do its work; if not, it has ended."""
     ticks: int = 0
-    """Looks at it since it last told anything. Ticks, not seconds: this process may have been stopped meanwhile."""
+    """Looks at it since it last told anything. Ticks, not seconds: this process may have been stopped meanwhile
+    (D-340)."""
     has_told: bool = False
     """Whether it has told anything."""
     reading: "asyncio.Task[None]" = field(init=False)

@@ -97,7 +97,7 @@ async def open_remote_part(config: Config, core: str, worker: str, *, lasting: b
 
 
 def _as_told(config: Config, greeting: calls.Greeting) -> Config:
-    """The configuration as the core has it, where all crawlers must be of one mind."""
+    """The configuration as the core has it, where all crawlers must be of one mind (D-391)."""
     crawl = replace(
         config.crawl,
         delay=max(config.crawl.delay, greeting.delay),

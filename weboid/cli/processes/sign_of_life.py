@@ -166,7 +166,7 @@ class SignOfLife:
 
     def _is_gone(self, other: SeenPart) -> bool:
         """Whether it is known to have ended. A container that is started again may have the numbers it had before:
-        whoever had this process's number has ended.
+        whoever had this process's number has ended (D-412).
         """
         own = self._row.process
         return other.machine == own.machine and (other.pid == own.pid or not is_running(other.pid))

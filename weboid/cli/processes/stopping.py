@@ -47,7 +47,8 @@ class StopOrder:
         return 128 + self.kind
 
     def heed(self) -> None:
-        """Begins to heed signals. Not by the loop's own handlers: when it closes, they go before the program ends."""
+        """Begins to heed signals. Not by the loop's own handlers: when it closes, they go before the program ends
+        (D-336)."""
         for kind, before in self._before.items():
             if kind != signal.SIGHUP or before != signal.SIG_IGN:
                 signal.signal(kind, self.on_signal)

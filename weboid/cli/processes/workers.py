@@ -1,7 +1,7 @@
 """The workers of ``weboid serve``: processes that accept connections from one socket, of one parent that answers none.
 
 The parent holds the socket, so that connections wait in it while a worker is away; how workers are kept running is in
-``cli/processes/children``. What a worker does is in ``cli/serve``.
+``cli/processes/children``. What a worker does is in ``cli/serve`` (D-185).
 """
 
 import asyncio

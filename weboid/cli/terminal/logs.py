@@ -1,7 +1,7 @@
 """What the program says on standard error besides tables and bars: its log, in lines for people or as JSON.
 
 One law: each line is made by a formatter here or by ``console.PartConsole``, which escape what comes from outside: it
-cannot begin a line of its own, nor move the cursor.
+cannot begin a line of its own, nor move the cursor (D-382).
 """
 
 import json

@@ -38,7 +38,7 @@ async def read_lines(file: int, encoding: str) -> AsyncGenerator[str, None]:
     decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(encoding)("surrogateescape"), translate=True)
     rest = ""
     # A selector of our own, watched by the loop: loops may set O_NONBLOCK on what they watch (libuv does), and a
-    # terminal has that in common with standard output and with the shell.
+    # terminal has that in common with standard output and with the shell (D-413).
     with selectors.DefaultSelector() as selector:
         try:
             selector.register(file, selectors.EVENT_READ)

@@ -20,7 +20,7 @@ class OutputClosedError(Exception):
 
 
 class _Errors(io.FileIO):
-    """Standard errors: what cannot be written (the reader has gone, the disk is full) is lost."""
+    """Standard errors: what cannot be written (the reader has gone, the disk is full) is lost (D-430)."""
 
     def write(self, data: "ReadableBuffer", /) -> int:
         try:

@@ -193,7 +193,7 @@ def _content(row: Row) -> str:
 
 
 def _is_before(row: Row, wanted: datetime) -> bool:
-    """Whether a row was taken by the day of the citation: who cites reads on that day."""
+    """Whether a row was taken by the day of the citation: who cites reads on that day (D-139)."""
     return row.taken.date() <= wanted.date()
 
 

@@ -89,7 +89,7 @@ class ShownSnapshot(NamedTuple):
     @property
     def remark(self) -> Note:
         """The note as it is told: a long time between citation and copy only of a copy that was chosen by rule, and
-        only where the day of the citation is known."""
+        only where the day of the citation is known (D-158)."""
         if self.note not in _OF_TIME:
             return self.note
         days = self.distance_days

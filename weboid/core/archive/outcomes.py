@@ -43,5 +43,5 @@ _ORDER: Final = (
 
 
 def overall(outcomes: list[LookupOutcome]) -> LookupOutcome:
-    """What several services say together: NONE only if all of them say so, UNKNOWN if none was asked."""
+    """What several services say together: NONE only if all of them say so, UNKNOWN if none was asked (D-154)."""
     return min(outcomes, key=_ORDER.index, default=LookupOutcome.UNKNOWN)

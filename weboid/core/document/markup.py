@@ -1,7 +1,7 @@
 """Splits HTML into a sequence of pieces (texts, tags and raw contents) in one pass of linear time (C-13).
 
 No tree is built. For an HTML5 tree, 64 KiB can grow to gigabytes and many seconds (unclosed formatting tags are
-re-opened in every paragraph), and a title, a text and some links need no tree.
+re-opened in every paragraph), and a title, a text and some links need no tree (D-20).
 One law: any string is read in time and memory linear in its length, and nothing makes this raise.
 """
 

@@ -83,6 +83,7 @@ def portrait_of(document: Document) -> Portrait:
         title = title[: TITLE_WORDS // 2] + title[-TITLE_WORDS // 2 :]
     hashes = tuple(_hash(word) % (1 << _WORD_BITS) for word in title)
     author = 0 if document.author is None else 1 + _hash(document.author) % 255
+    # Not of the language that the document declares (D-116).
     return Portrait(hashes, author, fingerprint, language_of(document.words))
 
 

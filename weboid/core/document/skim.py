@@ -17,7 +17,7 @@ ENOUGH_WORDS: Final = 250
 _MAX_TAGS: Final = 8_000
 """Only a hostile document has more and no text; each takes a microsecond."""
 _BLOCK: Final = 16_384
-"""Bytes that are read at a time, wherever a body is cut."""
+"""Bytes that are read at a time, wherever a body is cut (D-115)."""
 _LONGEST_TAG: Final = 4_096
 _LONGEST_KEPT: Final = 1_000
 _SNIFFED: Final = 512

@@ -2,7 +2,7 @@
 
 Bot walls come first, since nothing is known of what is behind them; then domains and servers without a site, then
 logins and soft 404s.
-One law: content leads to a doubt or a refusal at most, never to a failure (U-7).
+One law: content leads to a doubt or a refusal at most, never to a failure (U-7, D-14).
 """
 
 from typing import Final

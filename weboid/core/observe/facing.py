@@ -52,7 +52,7 @@ class Likeness(Enum):
 
 
 def likeness_of(seen: Seen, probes: Probes, face: Face, day: int) -> Likeness | Asking:
-    """What a document is like by what is known of its host, or what is still to be asked."""
+    """What a document is like by what is known of its host, or what is still to be asked (D-111)."""
     if not seen.is_comparable:
         return Likeness.NONE
     wide = seen.is_like(face.look(probes.far, day))
@@ -118,7 +118,7 @@ def face_suspicion(url: Url, seen: Seen, probes: Probes, likeness: Likeness, bod
 
 
 def _everywhere(url: Url, seen: Seen, probes: Probes, body: bytes) -> Suspicion | None:
-    """The suspicion against a document that a host sends for everything, its front page included."""
+    """The suspicion against a document that a host sends for everything, its front page included (D-112)."""
     document, page = seen.document, body.lower()
     is_fixed = not document.sources and b"<script" not in page
     # Whatever its length: a wall is at no other place on a host that has documents.

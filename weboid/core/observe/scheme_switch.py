@@ -55,7 +55,8 @@ def as_switched(
 ) -> Observation:
     """The observation of a URL that works under the other scheme. A bad certificate under its own remains a doubt.
 
-    `here` is None if its own scheme was not tried; then the certificate is as the newest check found it (`warned`).
+    `here` is None if its own scheme was not tried; then the certificate is as the newest check found it (`warned`)
+    (D-17).
     """
     own = here.reason if here else warned
     reason = own if own in BAD_CERTIFICATES else _REASONS[need]

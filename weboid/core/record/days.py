@@ -10,7 +10,7 @@ EPOCH = date(2017, 1, 1)
 LAST_DAY = 32_767
 """2106-09-19: the last day that fits into PostgreSQL's signed ``smallint``. Packed histories could go up to 65535."""
 NEVER_DUE = LAST_DAY
-"""The due day of what the link checker leaves to others: the copies in archives that pages cite (A-2)."""
+"""The due day of what the link checker leaves to others: the copies in archives that pages cite (A-2, D-130)."""
 
 
 def day_of(moment: date | datetime) -> int:

@@ -25,5 +25,5 @@ def shuffled(key: int, day: int) -> int:
 
 
 def planned_hour(host_key: int, day: int) -> int:
-    """The hour of a day, 0 … 23 UTC, from which on a host that is due that day is visited."""
+    """The hour of a day, 0 … 23 UTC, from which on a host that is due that day is visited (D-77)."""
     return (host_key + _STEP * day) % HOURS

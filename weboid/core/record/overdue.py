@@ -22,7 +22,7 @@ class DueSpan(NamedTuple):
 def due_spans(overdue: Mapping[int, int], day: int, *, a_day: int) -> list[DueSpan]:
     """How to spread what is overdue on `day`, given how much was due on which day, with `a_day` checks a day.
 
-    What has been due for longest comes first. What stays with `day` is left out: it is due as it is.
+    What has been due for longest comes first. What stays with `day` is left out: it is due as it is (D-364).
     """
     a_day = max(a_day, ceil(sum(overdue.values()) / LONGEST_DAYS), 1)
     spans = []

@@ -12,7 +12,7 @@ from weboid.core.record.streak import MOST_MISSING, WIDEST, WIDEST_MISSING
 MISSING: Final = frozenset({Reason.NOT_FOUND, Reason.GONE})
 """A host that answers says itself that the page is missing: the proof of these is the shorter one."""
 NO_PROOF: Final = frozenset({Reason.UNAVAILABLE})
-"""Failures that prove nothing however long they last: walls answer a bare 503 for months."""
+"""Failures that prove nothing however long they last: walls answer a bare 503 for months (D-78)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Policy:
 
         Daily near the end of the span, so that a URL that works now and then has chances just before it is called dead:
         the checks of a fortnight (days 0, 3, 6, 8, 9 … 14) meet every weekday, and every day of a shorter cycle. A
-        failure that has long passed the span without being proven is as rarely checked as a doubt.
+        failure that has long passed the span without being proven is as rarely checked as a doubt (D-3).
         """
         if elapsed >= 2 * span:
             return max(self.failing_interval, self.doubtful_interval)

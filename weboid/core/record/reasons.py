@@ -64,7 +64,7 @@ class Reason(Enum):
     DISPUTED = 28, _D
     # Never requested: its path would be more than one line of the protocol (C-10).
     UNSAFE = 29, _D
-    # Doubts, not failures: people can click through the warning, and browsers fetch a missing intermediate (C-9).
+    # Doubts, not failures: people can click through the warning, and browsers fetch a missing intermediate (C-9, D-5).
     CERTIFICATE_EXPIRED = 30, _D
     CERTIFICATE_WRONG_HOST = 31, _D
     CERTIFICATE_SELF_SIGNED = 32, _D
@@ -81,7 +81,7 @@ class Reason(Enum):
     RATE_LIMIT = 44, _R
     BOT_WALL = 45, _R
     # GET is allowed wherever there is a page for people (RFC 9110, 9.1): who refuses it refuses us, and says nothing
-    # of the page. The number is of the time when it was a failure.
+    # of the page. The number is of the time when it was a failure (D-121).
     METHOD = 63, _R
 
     NOT_FOUND = 60, _F
@@ -160,7 +160,7 @@ def code_reason(code: int) -> Reason:
         return Reason.BAD_REQUEST
     if 500 <= code <= 599:
         return Reason.SERVER_ERROR
-    # A code that is in no standard (418, 444, 999 …) comes from a filter, not from the page's own server.
+    # A code that is in no standard (418, 444, 999 …) comes from a filter (D-2), not from the page's own server.
     return Reason.STRANGE_CODE if code in _REGISTERED else Reason.BOT_WALL
 
 

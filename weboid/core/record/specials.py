@@ -13,7 +13,7 @@ class Special(IntEnum):
 
     RETURNED = the host came back after its name or it itself had been gone; until its URLs have been looked at, who
     answers may be a stranger. NEW_OWNER = other documents have taken the places of all that it had. 5 was a host's
-    honesty, now part of its face (``core/document/face``).
+    honesty, now part of its face (``core/document/face``) (D-18).
     """
 
     NEEDS_GET = 1

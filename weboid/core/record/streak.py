@@ -72,7 +72,7 @@ class Streak:
         """One more strike; a second one on the same day is the same evidence and adds nothing.
 
         `missing`: the host said that the page is missing. `gap` is the most days that count between two strikes.
-        `relapse`: a streak that begins now is one, whatever was here before.
+        `relapse`: a streak that begins now is one, whatever was here before (D-4).
         """
         if self.since is None or self.until is None:
             earlier = Earlier.PLAIN if relapse else self._earlier(day)
@@ -94,7 +94,8 @@ class Streak:
     def ended(self) -> "Streak":
         """No strikes any more; that there have been some is remembered.
 
-        One failure in sixty days happens to everybody; several, or a page that was said to be missing, are plain.
+        One failure in sixty days happens to everybody; several, or a page that was said to be missing, are plain
+        (D-79).
         """
         if not self.strikes:
             return self

@@ -47,7 +47,7 @@ class InvalidUrl(ValueError):
 
 
 # Written out instead of using unicodedata: a newer Python must not change what is valid. The joiners U+200C and U+200D
-# are missing on purpose: IDNA allows them where Persian and Indic names need them and refuses them elsewhere, and
+# are missing on purpose (D-22): IDNA allows them where Persian and Indic names need them and nowhere else, and
 # MediaWiki stores `xn--…` hosts decoded, so a valid name can arrive with one. Variation selectors are missing, too,
 # because emoji need them.
 _INVISIBLE: Final = re.compile(
@@ -128,7 +128,7 @@ def registrable_domain(host: str) -> str:
     """The registrable domain (public suffix + one label); an IP address or a bare suffix is returned unchanged.
 
     Both sections of the list count: ``github.io`` and ``blogspot.com`` have thousands of unrelated sites, and a bucket
-    with all of them could not be divided among workers. Politeness is per host anyway (C-3).
+    with all of them could not be divided among workers. Politeness is per host anyway (C-3, D-24).
     """
     return host if is_ip(host) else _suffixes().privatesuffix(host) or host
 
@@ -147,7 +147,7 @@ def _suffixes() -> PublicSuffixList:
 
 
 def _punycode(text: str) -> str:
-    """A host in punycode, by UTS 46, non-transitional, as in browsers. Raises InvalidUrl."""
+    """A host in punycode, by UTS 46, non-transitional, as in browsers. Raises InvalidUrl (D-25)."""
     try:
         host = ada_url.idna_to_ascii(text).decode("ascii")
     except UnicodeError:  # lone surrogates

@@ -29,7 +29,8 @@ NONE: Final = Claims()
 
 
 def with_claims(finding: Finding, claims: Claims) -> Finding:
-    """The finding as shown to people: a URL that counts as probably reachable is doubtful instead of dead (H-3)."""
+    """The finding as shown to people: a URL that counts as probably reachable is doubtful instead of dead (H-3,
+    D-44)."""
     if finding.verdict is Verdict.DEAD and claims.assumed is not None:
         return Finding(Verdict.DOUBTFUL, Reason.REPORTED, finding.since)
     return finding

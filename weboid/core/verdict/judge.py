@@ -96,7 +96,7 @@ def _streak_after(
 
     What is inferred or held adds no strike, nor does a bare 503. "Too many requests" and Retry-After are neutral: they
     say when to come again, nothing of the document; but they are answers, and end a row of failures without any. A URL
-    that fails with its host relapses with it.
+    that fails with its host relapses with it (D-1).
     """
     streak = record.streak
     match seen.outcome:

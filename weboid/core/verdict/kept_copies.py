@@ -60,7 +60,8 @@ class KeptSnapshot(NamedTuple):
 
     @property
     def is_verified(self) -> bool:
-        """Whether its newest visit that proved anything played it (A-3); one that pages cite may wait for its first."""
+        """Whether its newest visit that proved anything played it (A-3); one that pages cite may wait for its first
+        (D-254)."""
         return self.asked is not None and not self.strikes
 
 

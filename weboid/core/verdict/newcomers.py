@@ -90,7 +90,7 @@ def jump_of(portrait: Portrait | None) -> Jump | None:
 def is_new_owner(jumps: Iterable[Jump], confirmed: int) -> bool:
     """Whether the changes of a host's documents, of which none was recognised, mean a new owner.
 
-    `confirmed` is for how many of them the newcomer was still there after some days.
+    `confirmed` is for how many of them the newcomer was still there after some days (D-117).
     """
     jumps = list(jumps)
     newest = max((jump.since for jump in jumps), default=0)

@@ -15,7 +15,8 @@ from weboid.core.wikitext.settings import WikiSettings
 from weboid.core.wikitext.templates import archive_parameters, archive_wikitext, dead_wikitext
 
 _NO_COPY: Final = frozenset({CopyState.NONE, CopyState.UNSUITABLE, CopyState.EXCLUDED, CopyState.WITHDRAWN})
-"""What look-ups say where an editor will find no copy to use. All other words mean that one may be found yet."""
+"""What look-ups say where an editor will find no copy to use. All other words mean that one may be found yet
+(D-219)."""
 
 
 class OfferedWikitext(NamedTuple):

@@ -50,6 +50,7 @@ class Proportion(NamedTuple):
     percent: int
 
 
+# Ordinary deaths stay below these (D-80).
 LOST_AT: Final = {
     GroupKind.NETWORK: Proportion(8, 50),
     GroupKind.NAME_SERVERS: Proportion(8, 50),

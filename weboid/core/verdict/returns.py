@@ -23,7 +23,7 @@ def is_away(host: HostRecord, policy: Policy = DEFAULT) -> bool:
 
 
 def has_returned(host: HostRecord, seen: Observation, policy: Policy = DEFAULT) -> bool:
-    """Whether a check shows that a host is back that was away before: it answers, or its name resolves again."""
+    """Whether a check shows that a host is back that was away before: it answers, or its name resolves again (D-83)."""
     if seen.inferred or seen.held or seen.not_http or not is_away(host, policy):
         return False
     return not is_host_failure(seen) or (host.reason in _NAMES and seen.reason not in _NAMES)

@@ -49,7 +49,8 @@ def citations_of(wikitext: Wikitext, settings: WikiSettings) -> Iterator[Citatio
 
 
 def name_key(name: str) -> str:
-    """The same for all spellings of a template's name. Case does not count: nobody has two that differ in it."""
+    """The same for all spellings of a template's name. Case does not count: nobody has two that differ in it
+    (D-243)."""
     key = template_key(name).casefold()
     return key.removeprefix("template:").lstrip()
 

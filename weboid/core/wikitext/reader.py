@@ -184,6 +184,7 @@ class _Reader:
 
     def _comment(self, frame: _Frame, start: int) -> int:
         end = self._text.find("-->", start + 4, frame.end)
+        # As in MediaWiki it hides the rest, where an unclosed tag hides nothing (D-242).
         return frame.end if end < 0 else end + 3
 
     def _tag(self, frame: _Frame, token: re.Match[str]) -> int:

@@ -80,7 +80,7 @@ async def record_answered(conn: Connection, archive: int, *, took_s: float) -> b
     """Records that a request was answered which was sent `took_s` seconds ago: the next rest is a short one again.
 
     Changes nothing if the request was sent before the newest rest ended; returns whether it did. To be called where
-    `rest_s` was not 0.
+    `rest_s` was not 0 (D-135).
     """
     return (await conn.execute(SQL["record_answered"], {"archive": archive, "took_s": took_s})).rowcount > 0
 

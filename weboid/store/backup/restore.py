@@ -122,7 +122,7 @@ async def _drop(conn: Connection, schema: str, tables: Collection[str]) -> None:
 
 
 async def _load(conn: Connection, program: ClientProgram, path: Path, manifest: Manifest, show: Show) -> None:
-    """Runs the archive's text; raises StoreError unless the rows are as many as when it was made."""
+    """Runs the archive's text; raises StoreError unless the rows are as many as when it was made (D-362)."""
     rows: dict[str, int] = {}
     done, doing = 0, ""
 

@@ -35,7 +35,7 @@ def read_address(dsn: str) -> Mapping[str, Any]:
 
 
 def refused_address(error: psycopg.ProgrammingError) -> StoreError:
-    """What is said of an address that the driver does not take."""
+    """What is said of an address that the driver does not take (D-421)."""
     return _unusable(_GIVEN.sub('"…"', str(error).strip()))
 
 

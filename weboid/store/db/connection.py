@@ -147,7 +147,7 @@ class ImpatientConnection(AsyncConnection[TupleRow]):
         self._give_up()
 
     async def _is_working(self) -> bool:
-        """Whether the server says so, over a second connection."""
+        """Whether the server says so, over a second connection (D-323)."""
         pid = self.info.backend_pid
         try:
             async with (

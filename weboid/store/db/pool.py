@@ -61,7 +61,7 @@ _OUR_MISTAKES: Final = (
     InFailedSqlTransaction,
     NoActiveSqlTransaction,
 )
-"""What a database says that is well: every other error means that it cannot do its work now."""
+"""What a database says that is well: every other error means that it cannot do its work now (D-321)."""
 _OTHER_SESSION: Final = (InvalidSqlStatementName, DuplicatePreparedStatement, ReadOnlySqlTransaction)
 """What a server says that is not, or no more, the one we want: behind the same address may be another one by now."""
 _CONFLICTS: Final = (DeadlockDetected, SerializationFailure)
@@ -228,7 +228,8 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
     async def _test(self, connection: AsyncConnection[TupleRow]) -> None:
         """Raises psycopg's error if the server has closed the connection, and then replaces the idle ones, too.
 
-        They were likely cut off with it, and whoever waits would pause for seconds after each that psycopg_pool finds.
+        They were likely cut off with it, and whoever waits would pause for seconds after each that psycopg_pool
+        finds (D-411).
         """
         try:
             await self._look_whether_open(connection)
@@ -293,6 +294,7 @@ async def open_pool(
 
     async def configure(connection: AsyncConnection[TupleRow]) -> None:
         connection.adapters.register_dumper(list, ArrayDumper)
+        # A worker that hangs in a transaction holds nobody up (D-75).
         # As a statement, not as a start-up option: those of the operator's dsn stay, and poolers in between allow it.
         row = await (
             await connection.execute(

@@ -121,7 +121,7 @@ def archive_of(folder: Folder) -> tuple[WalArchive, Path]:
 
 
 def _in_order(archive: WalArchive) -> list[BaseBackup]:
-    """Those of one cluster as they were made, by the log's position: a clock may go back. Raises StoreError."""
+    """Those of one cluster as they were made, by the log's position: a clock may go back. Raises StoreError (D-401)."""
     bases = [base for base in base_backups(archive.path.parent) if base.archive == archive]
     return sorted(bases, key=lambda base: base.first_segment()[_POSITION])
 

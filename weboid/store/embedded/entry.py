@@ -1,7 +1,7 @@
 """Who may come into the embedded database: the server's account, root, and the program's own user; by their names.
 
 PostgreSQL asks the kernel who is at the other end of the socket (``peer``) and finds the name in a map. One law: lines
-of the operator's own stay as they are, in their places.
+of the operator's own stay as they are, in their places (D-192).
 """
 
 import logging

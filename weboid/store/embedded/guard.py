@@ -23,7 +23,7 @@ _SETTLED_S: Final = 3.0
 """Seconds without a server: the program may have been killed while it started one, which pg_ctl then does alone."""
 _LAST_S: Final = 300.0
 """Seconds after the end of the line in which all parts have ended, too, also on a machine that is overloaded, as where
-``weboid up`` was killed for want of memory; who uses the server then is somebody else."""
+``weboid up`` was killed for want of memory; who uses the server then is somebody else (D-338)."""
 _PAUSE_S: Final = 0.5
 _PAUSE_LIMIT_S: Final = 30.0
 

@@ -47,7 +47,7 @@ def recover(
     """Makes the database of an empty data folder, as it was at a moment; None = up to the last that was archived.
 
     It is set right before it gets its place, so that it is never there without. Blocks. Raises StoreError that says
-    what to do: also if the archive does not reach that moment.
+    what to do: also if the archive does not reach that moment (D-436).
     """
     given = Folder.of(data)
     with given.faults_told():

@@ -98,7 +98,7 @@ def _disown_pid_file(folder: Folder) -> None:
 
     PostgreSQL refuses to start while a process with the id in it exists, even an unrelated one or a zombie, but takes
     the id of its own grandparent as stale; it then still makes sure that no child of the dead server is left. If the
-    file were removed, that check would not happen.
+    file were removed, that check would not happen (D-433).
     """
     if not (stale := text_of(folder.pid_file)):
         folder.pid_file.unlink(missing_ok=True)

@@ -108,7 +108,7 @@ async def list_stamps(conn: Connection, farm: int, dbname: str) -> dict[str, tup
 async def are_in_force(conn: Connection, stamps: Mapping[int, tuple[tuple[str, ...], tuple[str, ...]] | None]) -> bool:
     """Whether the lists of these wikis, by number, still have these stamps: of the farm's lists, and of their own.
 
-    If so, no other transaction changes these lists until the caller's ends. Wikis without stamps do not count.
+    If so, no other transaction changes these lists until the caller's ends. Wikis without stamps do not count (D-447).
     """
     wanted = {wiki: stamp for wiki, stamp in stamps.items() if stamp is not None}
     if not wanted:

@@ -63,7 +63,7 @@ async def begin_intake(conn: Connection) -> None:
     """To be called before anything else by a transaction that changes uses, or records new pages: one at a time may.
 
     Two at once could each remove one of the last two uses of a URL and leave it without an orphan mark; and new pages
-    can not be locked in the order of keys together with known ones.
+    can not be locked in the order of keys together with known ones (D-30).
     """
     await conn.execute(URL_SQL["lock_intake"])
 
@@ -127,7 +127,7 @@ async def _lock_urls(conn: Connection, came: list[UrlKey], left: list[UrlKey]) -
 async def _lock_hosts(conn: Connection, came: Iterable[UrlKey], changed: Iterable[UrlKey]) -> set[HostKey]:
     """Locks the hosts of URLs that have changed, and those that are failing among the hosts of URLs that came.
 
-    Returns the failing ones: a URL of such a host may die with its next check, whatever is known of it.
+    Returns the failing ones: a URL of such a host may die with its next check, whatever is known of it (D-28).
     """
     written = hosts_of(changed)
     hosts = sorted({*written, *hosts_of(came)})
@@ -174,7 +174,7 @@ async def _record_hosts(
     conn: Connection, hosts: Mapping[UrlKey, str], cited: Mapping[UrlKey, CitedCopy], day: int
 ) -> None:
     """Writes the hosts of new URLs, with something to check now: since the day before, so that no hour of this day is
-    waited for. Cited copies alone give a host nothing to check."""
+    waited for. Cited copies alone give a host nothing to check (D-97)."""
     if not hosts:
         return
     names = {HostKey(*key[:2]): host for key, host in hosts.items()}

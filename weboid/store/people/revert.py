@@ -83,7 +83,7 @@ class ListedRevert(NamedTuple):
 async def record_revert(conn: Connection, stated: StatedRevert, day: int) -> tuple[Revert, bool] | None:
     """The revert of that link by that revision, and whether it is new; None if no page of the wiki uses the link.
 
-    A known one stays as it is, whatever is said now. Raises StoreError if the keys are being moved (O-10).
+    A known one stays as it is, whatever is said now. Raises StoreError if the keys are being moved (O-10, D-262).
     """
     row = {
         **stated.key._asdict(),

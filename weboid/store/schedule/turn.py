@@ -35,7 +35,8 @@ class SlotNote(NamedTuple):
 class WantedSlot(NamedTuple):
     """A turn that is wanted, and the pause after it, in seconds.
 
-    `claim` is a random number of this turn alone: while the host is held by it, to ask again takes the same turn.
+    `claim` is a random number of this turn alone: while the host is held by it, to ask again takes the same turn
+    (D-388).
     """
 
     delay_s: float

@@ -30,7 +30,7 @@ async def lock_urls_and_hosts(conn: Connection, urls: Iterable[UrlKey]) -> None:
 async def lock_urls(conn: Connection, urls: Iterable[UrlKey], *, silent_of: Iterable[HostKey] = ()) -> int:
     """Locks URLs alone; returns how many of them there are. Their hosts may be locked afterwards, never before.
 
-    `silent_of`: besides, all URLs of these hosts whose newest check found the host itself failing (C-5).
+    `silent_of`: besides, all URLs of these hosts whose newest check found the host itself failing (C-5, D-95).
     """
     keys, hosts = sorted(set(urls)), sorted(set(silent_of))
     if not keys and not hosts:

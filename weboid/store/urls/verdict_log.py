@@ -33,7 +33,8 @@ class LoggedChange:
 async def find_settled(conn: Connection, *, patience_s: float = 2.0) -> int:
     """A number up to which all changes are committed, or never will be.
 
-    Raises StoreError if a transaction that was writing at the time of the call has not ended within `patience_s`.
+    Raises StoreError if a transaction that was writing at the time of the call has not ended within `patience_s`
+    (D-43).
     """
     row = await (await conn.execute(SQL["find_newest"])).fetchone()
     newest = int(row[0]) if row else 0

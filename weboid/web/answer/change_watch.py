@@ -113,7 +113,8 @@ class ChangeWatch:
         await self._kept.drop(urls, buckets)
 
     def _go_on(self, ends: LogEnds) -> None:
-        """Settles what was seen before if its writers have ended by now, and what was seen now if there are none."""
+        """Settles what was seen before if its writers have ended by now, and what was seen now if there are none
+        (D-179)."""
         if self._ends is not None and not self._ends.writers & ends.writers:
             self._settled, self._ends = self._ends.place, None
         if not ends.writers:

@@ -12,7 +12,7 @@ from weboid.core.verdict.link_report import LinkPart
 from weboid.web.request.parameters import Bookmark
 
 MOST_LINKS: Final = 2_000
-"""Of one answer, as its pages have them: of one normal form there may be several."""
+"""Of one answer, as its pages have them: of one normal form there may be several (D-167)."""
 
 
 class Cutter:
@@ -49,7 +49,7 @@ class Cutter:
 
 
 def check_of(urls: Sequence[str]) -> str:
-    """A check of a page's links: templates and the store change them without a new revision."""
+    """A check of a page's links: templates and the store change them without a new revision (D-168)."""
     return f"{crc32(chr(10).join(urls).encode('utf-8', 'replace')):x}"
 
 

@@ -24,7 +24,7 @@ _FIRST_REST_S: Final = 10.0
 _LONGEST_REST_S: Final = 45.0
 """With a probe that fails before it, less than a minute: then a wiki that is back is noticed."""
 _CALM_S: Final = 2.0
-"""A wiki that answered so short a time ago is not silent: every third read of one that is flaky fails."""
+"""A wiki that answered so short a time ago is not silent: every third read of one that is flaky fails (D-177)."""
 _SILENT: Final = 3
 _LATE: Final = 1
 _LIMIT: Final = 9

@@ -1,6 +1,6 @@
 """JSON: ASCII only, and safe inside JavaScript and HTML as well (W-8).
 
-One law: both writers, the quick and the exact one, give the same bytes; a test compares them.
+One law: both writers, the quick and the exact one, give the same bytes; a test compares them (D-71).
 """
 
 import codecs

@@ -115,7 +115,7 @@ class StatusPage:
         return response
 
     async def health(self, request: web.Request) -> web.Response:
-        """Says ok if the database answers within a second; raises StoreError otherwise."""
+        """Says ok if the database answers within a second; raises StoreError otherwise (D-377)."""
         await self._reader.find_health()
         return sent(request, "ok\n", "text/plain", cache=_NOT_KEPT)
 

@@ -35,7 +35,8 @@ CAPACITIES: Final = {
     Lane.FEEDERS: Capacity(slots=2, places=16, wait_s=8.0, aside=2),
     Lane.PEOPLE: Capacity(slots=3, places=32, wait_s=5.0, aside=29),
 }
-"""More slots for pages would not answer more: their work is the processor's, and each one slows all others down."""
+"""More slots for pages would not answer more: their work is the processor's, and each one slows all others down
+(D-172)."""
 
 CONNECTIONS: Final = sum(each.slots for each in CAPACITIES.values()) + MOST_AT_ONCE + 5
 """To the database, of one process: one for each slot, those that limits need, and some for all that takes no turn."""

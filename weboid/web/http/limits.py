@@ -127,7 +127,7 @@ class Limits:
 
 
 def _settle(budget: Budget, request: web.Request, key: bytes, cost: int) -> None:
-    """Gives back what was spent for nothing, or takes what the answer cost in addition."""
+    """Gives back what was spent for nothing, or takes what the answer cost in addition, also a `304` (D-48)."""
     if request.get(FREE):
         budget.give_back(key, cost)
     # One page has been paid for already.

@@ -28,7 +28,7 @@ OPEN_TO_ALL: Final = {
     "Access-Control-Expose-Headers": "Age, ETag, Retry-After",
     "Cross-Origin-Resource-Policy": "cross-origin",
 }
-"""Headers of answers for programs, which hold nothing that depends on the caller."""
+"""Headers of answers for programs, which hold nothing that depends on the caller (D-45)."""
 
 _WORTH_COMPRESSING: Final = 1_400
 _ZIP: Final = "application/zip"

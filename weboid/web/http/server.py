@@ -50,7 +50,7 @@ class Timeouts:
     taking_s: float = 60.0
     spared_s: float = 5.0
     """A connection over which nothing was asked for so long may be closed to make room. None that is younger: its next
-    request may be on its way."""
+    request may be on its way (D-175)."""
 
 
 @asynccontextmanager

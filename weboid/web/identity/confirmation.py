@@ -26,7 +26,7 @@ from weboid.web.request.problem import Problem
 log = logging.getLogger(__name__)
 
 FRESH_S: Final = 3600
-"""So long what the wiki said of somebody counts."""
+"""So long what the wiki said of somebody counts (D-190)."""
 _TIMEOUT_S: Final = 5.0
 _FIRST_PAUSE_S: Final = 2.0
 _LONGEST_PAUSE_S: Final = 300.0

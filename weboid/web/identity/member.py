@@ -118,7 +118,7 @@ def _subjects(local: int, others: object, central: Mapping[str, Any]) -> set[str
 
 
 def _is_blocked(user: Mapping[str, Any]) -> bool:
-    """Whether anything is said of a block, unless it is said to be a partial one."""
+    """Whether anything is said of a block, unless it is said to be a partial one (D-191)."""
     return any(name.startswith("block") for name in user) and user.get("blockpartial") is not True
 
 

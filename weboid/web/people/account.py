@@ -54,7 +54,7 @@ class AccountPage:
         """Begins a sign-in and leads to the provider.
 
         The answer is a page with a link that browsers follow at once, not a redirect: after a form, ``form-action`` of
-        our policy forbids every redirect to another origin, and the provider itself redirects to further ones.
+        our policy forbids every redirect to another origin, and the provider itself redirects to further ones (D-50).
         """
         service, sessions = self._service, self._service.sessions
         given = await service.posted(request, _IN)

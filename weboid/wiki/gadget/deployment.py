@@ -175,7 +175,7 @@ def merged_definitions(text: str, line: str, *, is_default: bool = False) -> str
     """The wiki's definitions with ours: in place of the one that is there, else in a section of its own at the end.
 
     Of a line that is there all options stay but those that belong to the code: whether and where the gadget runs is the
-    wiki's decision.
+    wiki's decision (D-214).
     """
     ours = _DEFINED.fullmatch(line)
     assert ours

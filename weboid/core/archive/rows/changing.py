@@ -36,7 +36,8 @@ def is_changing(captures: Iterable[Capture], url: Url, *, best: datetime, wanted
     """Whether the captures of a URL show that it was always changing when the best of them was taken: in one year, with
     `best` in it, nearly each has another content, and its address names a place, not a document.
 
-    What stood there shortly before and after `wanted` is what was cited, however much the page changes otherwise.
+    What stood there shortly before and after `wanted` is what was cited, however much the page changes otherwise
+    (D-127).
     """
     if not names_a_place(url):
         return False

@@ -115,7 +115,7 @@ def sorted_out(captures: Iterable[Capture], wish: Wish) -> Heaps:
 
 def death_in(pages: Sequence[Row]) -> datetime | None:
     """When rows of one page show that it was gone: the first 404 or 410 after a 200, unless a content that had been
-    there before it was there again afterwards."""
+    there before it was there again afterwards (D-126)."""
     good = [row for row in pages if row.status == GOOD]
     if not good:
         return None
