@@ -5,7 +5,8 @@
  * The same is computed by weboid/core/url/{urls,hosts}.py. Both are held to tests/vectors/urls.json
  * and to each other: a change of one is a change of both. The browser's own `URL` is only asked
  * what Unicode names and IPv6 literals are in ASCII; paths, ports and IPv4 addresses it would
- * change in ways in which neither wikis nor Weboid do.
+ * change in ways in which neither wikis nor Weboid do. Other programs ask the service for forms;
+ * readers of long articles would wait for a second request.
  */
 'use strict';
 

@@ -1,5 +1,6 @@
 """A real MediaWiki for tests: Debian's 1.43 in a tree that ``make`` unpacks, PHP's own server, SQLite in a folder.
 
+Debian's package has everything and comes from the mirror that the machine has anyway; a container would need a daemon.
 It has the extensions Cite, Gadgets, ParserFunctions, Scribunto and TemplateData, all skins of the package, and Parsoid.
 One law: it ends with the test run, even with one that is killed; and without the tree or PHP a test skips and says why.
 """

@@ -1,6 +1,7 @@
 """A complete ``weboid.toml`` with every key, its default, its meaning and its variables.
 
 One law: it is made of the sections themselves, and read again, also with every key in force, it gives the defaults.
+It is printed and not committed, so that it is always that of the version that runs.
 """
 
 import textwrap

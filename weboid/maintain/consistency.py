@@ -1,6 +1,7 @@
 """Going through the store, or a share of it, in search of what contradicts itself, while everything else goes on.
 
-What must hold is in ``store/upkeep/invariant``, how it is repaired in ``store/upkeep/repair``.
+What must hold is in ``store/upkeep/invariant``, how it is repaired in ``store/upkeep/repair``. Large
+stores are checked by sevenths, by the day's number, so that no progress is stored.
 One law: what was found and not repaired is an alarm until a check finds that share of the store in order.
 """
 

@@ -1,6 +1,7 @@
 """Long computations in slices, with the event loop in between, so that nobody waits for the whole of one.
 
-A computation is a generator that yields wherever it may be interrupted, and returns its result.
+A computation is a generator that yields wherever it may be interrupted, and returns its result. A thread would
+not let the loop run (one lock for all Python), a process would have to give the result back.
 One law: whoever runs it, the result is the same; only `in_slices` lets others run meanwhile.
 """
 

@@ -1,6 +1,7 @@
 """The HTTP engine (the protocol of ``net/exchange``), built on ``net/dial`` and ``net/connection``.
 
-It decides where to connect to, and which connections are kept open.
+It decides where to connect to, and which connections are kept open. It is our own for speed, chosen by measuring it
+against aiohttp, pycurl and pyreqwest; aiohttp serves, and asks APIs.
 One law: no connection is opened without the guard's permission, and idle connections are bounded in number and in time.
 """
 

@@ -1,6 +1,7 @@
 """The loop of ``weboid_repair``: from pages with what is known of their links to edits, one a page (B-3 … B-7).
 
-What is repaired is decided by ``weboid/bot``; how an edit is saved belongs to ``saving``.
+What is repaired is decided by ``weboid/bot``; how an edit is saved belongs to ``saving``. No share of dead links stops
+it: what it gets are pages with dead links.
 One law: what cannot be repaired now is left alone, counted and noted, and the run goes on with the next page.
 """
 

@@ -1,6 +1,7 @@
 """Savings: living URLs that an archive is asked to save (A-1), and how far each has come.
 
 One law: a URL is queued once; one that was refused for good is not asked for again.
+They have a table of their own, not a rank in the queue of look-ups, which a store of any size would fill.
 """
 
 from collections.abc import Iterable, Sequence

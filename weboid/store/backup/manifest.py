@@ -1,6 +1,7 @@
 """What a backup says of itself: the last line of its file, behind an archive in pg_dump's custom format.
 
-pg_restore never reads that far, so the file is one that PostgreSQL's own tools can read, too. One law: a file without
+pg_restore never reads that far, so the file is one that PostgreSQL's own tools can read, too, and
+one that was cut off has lost it. One law: a file without
 this line, or whose archive is not as it says, is no backup.
 """
 

@@ -3,6 +3,7 @@
 The server itself hands over each segment (16 MB, or what five minutes wrote), by a little script that Weboid writes
 at each start. One law: an archive that is full or away never stops the database: of the segments that wait, the oldest
 are given up once they are more than a gigabyte, and a file in the cluster says that the archive has a gap.
+pg_receivewal would lose seconds instead of five minutes, but is a process that somebody would have to keep alive.
 
 Below the configured folder each cluster has a folder of its own, `cluster-ID`, with `wal/` and its base backups
 (``store/embedded/base_backup``): an upgraded, restored or newly made database never mixes with the one before.

@@ -3,6 +3,7 @@
 The new cluster is made, filled and tried in ``making/``; then it takes the place of the old one by two renames. What
 goes over belongs to ``store/embedded/transfer``. One law: at every moment either the old cluster or the new one is
 whole in its place, or becomes so when the folder is opened next (``store/embedded/unfinished``); the old one is kept.
+It dumps and restores: pg_upgrade would take over files that only the old version, of another builder, has ever read.
 """
 
 import shutil

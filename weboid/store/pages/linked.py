@@ -1,6 +1,7 @@
 """What an answer about pages needs of their links: URLs, claims, copies, spam links and the wiki's settings in one
 round trip (W-1, W-10).
 
+With 20 links most of an answer's CPU time was system calls and wake-ups of five statements.
 One law: it says of every URL what `find_urls` says of it; a test compares them.
 """
 

@@ -1,6 +1,7 @@
 """Turns at hosts, shared by all workers: when the next request to each may be sent (C-3, C-17).
 
 One law: a turn is taken by one worker, by the clock of the database alone.
+Many turns are taken by one statement: every request of every worker takes one, redirects and robots.txt included.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,8 @@
 """Confirming and repairing breaches of invariants, in the caller's transaction, a few rows at a time.
 
-What is derived is derived anew; what is not is left as it is. Finding breaches belongs to ``store/upkeep/invariant``.
+What is derived is derived anew; what is not is left as it is. The record goes before the log, the log before the dead
+links, the link before its page's list, and the wiki before all: a page that was repaired is read again. Finding
+breaches belongs to ``store/upkeep/invariant``.
 One law: only what is a breach while everything that could end it is locked counts as one, and is repaired.
 """
 

@@ -1,7 +1,7 @@
 """The description of the API (OpenAPI 3.1), and the answer to CORS preflight requests (W-12).
 
 The description itself is ``openapi.json`` in this folder, written by hand; a test compares it with the table of routes,
-both ways.
+both ways; to generate it, the table would need all of its prose.
 One law: a route that is open may be read by every web page, without credentials; all others have no CORS.
 """
 

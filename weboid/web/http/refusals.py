@@ -1,5 +1,6 @@
 """How refusals (429, 503) are sent when there are many of them (O-8).
 
+A client that heeds no Retry-After asks again as soon as it is refused, and a refusal costs a third of an answer.
 One law: none is held back longer than a second.
 """
 

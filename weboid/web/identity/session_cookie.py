@@ -1,6 +1,7 @@
 """The cookie that holds a session: encrypted and signed (Fernet), dated from the beginning of the session.
 
-What a session is good for is in ``web/identity/session``.
+What a session is good for is in ``web/identity/session``. aiohttp-session sets plain strings on requests, which aiohttp
+warns of.
 One law: a cookie with anything wrong in it is an empty session.
 """
 

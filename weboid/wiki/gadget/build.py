@@ -2,6 +2,7 @@
 
 ``gadget/definition.txt`` names the pages in order, the script to begin with first; the page ``weboid-core.js`` is the
 file ``core.js``. One law: a name that nothing stands for ends the build, with the file that has it.
+There is no bundler: the wiki minifies, and an interface administrator reads on the wiki what was reviewed here.
 """
 
 import json
