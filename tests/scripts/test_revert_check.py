@@ -341,6 +341,13 @@ def test_the_third_revert_among_the_last_edits_stops_the_run(wiki: Wiki) -> None
     assert too_many_reverts(wiki.journal, WIKI) is None
 
 
+def test_reverts_among_the_first_edits_say_too_little_to_stop_the_run(wiki: Wiki) -> None:
+    for _ in range(2):
+        number = wiki.repaired(page=PAGE).number
+        wiki.journal.note_revert(NotedRevert(number, LINKS[0].normal, URL, "reverted", "link-works", 1, "A", NOW, True))
+    assert too_many_reverts(wiki.journal, WIKI) is None
+
+
 def test_looking_back_notes_what_was_reverted_lately(wiki: Wiki) -> None:
     for page in (100, 101, 102):
         wiki.site.revise(page, "Author", PLAIN)
