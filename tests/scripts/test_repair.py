@@ -149,6 +149,9 @@ def test_a_second_conflict_is_left_alone(wiki: Scene, capfd: pytest.CaptureFixtu
     out = "".join(capfd.readouterr())
     assert "1  edit-conflict" in out
     assert (out.count("A is not saved: edit-conflict"), out.count("once more")) == (2, 1)
+    # The wiki says the same of an edit that it has saved, if the answer to that was lost.
+    with journal_of(wiki) as journal:
+        assert len(journal.unfinished_edits(WIKI)) == 2
 
 
 def test_a_page_that_was_repaired_meanwhile_needs_nothing(wiki: Scene, capfd: pytest.CaptureFixture[str]) -> None:

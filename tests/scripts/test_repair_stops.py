@@ -64,6 +64,16 @@ def test_a_run_page_that_says_run_does_not_stop_it(wiki: Scene) -> None:
     assert len(wiki.wiki.edits) == 1
 
 
+def test_a_run_page_that_is_deleted_in_the_middle_of_a_run_stops_it(wiki: Scene) -> None:
+    for number in range(3):
+        add_page(wiki, f"P{number}")
+    page = wiki.wiki.save("User:WeboidBot/Run", "run")
+    wiki.wiki.before_saving = lambda title: wiki.wiki.pages.pop(page, None)
+    with pytest.raises(RunStopped, match="User:WeboidBot/Run"):
+        run(wiki, *(f"-page:P{number}" for number in range(3)), "-always")
+    assert len(wiki.wiki.edits) == 1
+
+
 @pytest.mark.parametrize(("trouble", "says"), [("has_messages", "talk page"), ("is_blocked", "Wrong copies")])
 def test_messages_and_blocks_stop_it_before_the_first_edit(wiki: Scene, trouble: str, says: str) -> None:
     add_page(wiki, "A")
