@@ -7,15 +7,19 @@ from support.observations import FINE, LOST
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.record.policy import DEFAULT
+from weboid.core.url.farms import WMFLABS
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.judge import judge
+from weboid.feed.intake import page_urls
 from weboid.store.db.pool import Connection, open_pool
 from weboid.store.db.rows import HostKey, KnownUrl, StoredHost, StoredUrl, key_columns
 from weboid.store.db.statements import statements
+from weboid.store.pages.page import record_pages
 from weboid.store.results.copy_check import record_copy_check
 from weboid.store.results.record import Checked, record_batch
 from weboid.store.urls.lock import hosts_of, keep_order, list_there, lock_hosts, lock_urls, lock_urls_and_hosts
 from weboid.store.urls.url import find_urls
+from weboid.wiki.source import PageLinks
 
 URLS = [f"https://host{number % 7}.demo/{number}" for number in range(60)]
 MISSING = UrlKey(1, 2, 3)
@@ -59,6 +63,17 @@ async def test_of_a_host_that_comes_back_its_silent_urls_are_locked_besides(data
             one = key(URLS[17])
             assert await lock_urls(conn, [MISSING, one], silent_of=hosts_of([one])) == 1
             assert await locked_rows(stored, "url") == 3
+
+
+async def test_an_intake_locks_the_hosts_that_fail_and_no_other_that_it_does_not_write(database: str) -> None:
+    page = page_urls(PageLinks(2, 0, "Page 2", 1, None, tuple(URLS)), WMFLABS)
+    async with open_wiki(database, {1: URLS}) as stored:
+        async with stored.pool.connection() as conn:
+            await conn.execute(b"UPDATE host SET strikes = 1 WHERE host IN ('host3.demo', 'host5.demo')")
+        async with stored.pool.connection() as conn:
+            await record_pages(conn, stored.wiki.wiki, [page], 101)
+            assert await locked_rows(stored, "host") == 2
+            assert await locked_rows(stored, "url") == 0
 
 
 @pytest.mark.parametrize("rows", [3, 2_000])
