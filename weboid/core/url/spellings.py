@@ -94,7 +94,7 @@ def is_same_page(one: Url, other: Url) -> bool:
 
 def is_other_page(original: str, url: Url) -> bool:
     """Whether the URL that a service states, as it writes it, is certainly that of another page than `url`; what cannot
-    be read is not. Only this may be held against a copy that plays."""
+    be read is not. Only this may be held against a copy that plays (D-465)."""
     form = archived(as_meant(original, str(url)))
     return form not in (None, url) and merged(form) != merged(url)
 
