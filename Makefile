@@ -41,16 +41,12 @@ gadget: .venv/run.stamp  ## the pages for a wiki in build/gadget/; SERVICE=https
 bench: .venv/dev.stamp  ## the short benchmarks, as ratios
 	$(BIN)/python -m benchmarks.urls
 	$(BIN)/python -m benchmarks.dump
-	$(BIN)/python -m benchmarks.replica
-	$(BIN)/python -m benchmarks.events
-	$(BIN)/python -m benchmarks.spam
 	$(BIN)/python -m benchmarks.upkeep
 	$(BIN)/python -m benchmarks.consistency
 	$(BIN)/python -m benchmarks.storage
 	$(BIN)/python -m benchmarks.verdicts --world benchmarks/worlds/short.json
 	$(BIN)/python -m benchmarks.crawl
 	$(BIN)/python -m benchmarks.repairs
-	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks.pages
 
 fmt: .venv/dev.stamp

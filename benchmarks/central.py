@@ -1,27 +1,28 @@
-"""How many results a second a crawler elsewhere gets recorded: ``python -m benchmarks.central``.
+"""What crawlers and feeders elsewhere get recorded in a second: ``python -m benchmarks.central [crawlers | feeders]``.
 
-Whole rounds of the real crawler without any network but that to its core, which is one web process: every check is
-answered at once. Beside it the same rounds with the database at hand, in the same store. One law: both write the same.
+Whole rounds of the real crawler, with checks that are answered at once, and batches of pages as a pass records them
+(first all links are new, then every tenth one has changed): through one web process, and in turn with the database at
+hand. One law: both write the same.
 """
 
 import argparse
 import asyncio
-import os
-import sys
-import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from functools import partial
 from hashlib import sha256
-from pathlib import Path
 from time import perf_counter
 from typing import Final
 
+from benchmarks.harness import open_migrated, open_serve, take_in, temporary_store
 from benchmarks.storage import ALONE
 from weboid.central.crawl.core import CrawlCore
 from weboid.central.crawl.on_store import store_core
 from weboid.central.crawl.remote import remote_core
+from weboid.central.feed.feed_core import FeedCore, JudgedPages, Move
+from weboid.central.feed.feed_on_store import store_feed
+from weboid.central.feed.feed_remote import remote_feed
 from weboid.central.http.calling import open_caller
+from weboid.central.http.entrance import FEEDERS
+from weboid.cli.days import clock
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
@@ -32,96 +33,110 @@ from weboid.core.record.status import Status
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.crawl.round import Round
 from weboid.feed.intake import page_urls
-from weboid.store.db.migrate import migrate
-from weboid.store.db.pool import Pool, open_pool
-from weboid.store.embedded.server import open_server
-from weboid.store.pages.page import record_pages
-from weboid.store.pages.wiki import record_wiki
 from weboid.wiki.source import PageLinks
 
 _URLS_A_HOST: Final = 3
-_LINKS_A_PAGE: Final = 1_000
 _CONNECTIONS: Final = 1_000
 _CONFIG: Final = CrawlConfig(delay=0.0)
+_LINKS_A_PAGE: Final = 20
+_PAGES_AT_ONCE: Final = 500
 _TOKEN: Final = "benchmark"
 _SEEN: Final = Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, "https://www.example-host.demo/another", http=200)
 
-
-async def main(urls: int, rounds: int, dsn: str) -> None:
-    """Takes in the URLs, runs the rounds by turns, prints the rates."""
-    rates: dict[str, list[float]] = {"here": [], "elsewhere": []}
-    async with open_pool(dsn, size=4, part="benchmark") as pool:
-        await _take_in(pool, urls)
-        async with _serving(dsn) as core, open_caller(core, _TOKEN, "elsewhere") as caller:
-            cores = {"here": store_core(pool, "here", _CONFIG, DEFAULT), "elsewhere": remote_core(caller)}
-            await _rate(cores["here"], 100)  # the first checks of all write more than later ones
-            day = 100
-            for _ in range(rounds):
-                for name, each in cores.items():
-                    day += 30
-                    rates[name].append(await _rate(each, day))
-    here, elsewhere = (max(each) for each in rates.values())
-    print(f"results/s: {elsewhere:,.0f} through one web process, {here:,.0f} at the database: {elsewhere / here:.2f}")
+Rates = dict[str, list[float]]
+"""A second, by what was recorded and whether ``here`` or ``elsewhere``."""
 
 
-async def _rate(core: CrawlCore, day: int) -> float:
+async def crawlers(dsn: str, url: str, number: int, rounds: int) -> Rates:
+    """Results a second of the rounds over so many URLs."""
+    rates: Rates = {}
+    async with open_migrated(dsn) as pool, open_caller(url, _TOKEN, "elsewhere") as caller:
+        await take_in(pool, [f"http://host-{n // _URLS_A_HOST}.demo/path/{n}" for n in range(number)], 1_000)
+        cores = {"here": store_core(pool, "here", _CONFIG, DEFAULT), "elsewhere": remote_core(caller)}
+        await _results(cores["here"], 100)  # the first checks of all write more than later ones
+        day = 100
+        for _ in range(rounds):
+            for place, core in cores.items():
+                day += 30
+                rates.setdefault(f"results, {place}", []).append(await _results(core, day))
+    return rates
+
+
+async def _results(core: CrawlCore, day: int) -> float:
     """Results a second of one round."""
 
     async def ask(_: CheckRequest) -> Observation:
         return _SEEN
 
+    now = partial(Moment, day)
     begun = perf_counter()
-    tally = await Round(
-        core.work,
-        ask,
-        ALONE,
-        now=partial(Moment, day),
-        config=_CONFIG,
-        connections=_CONNECTIONS,
-        policy=DEFAULT,
-    ).run()
-    return tally.written / (perf_counter() - begun)
+    work = Round(core.work, ask, ALONE, now=now, config=_CONFIG, connections=_CONNECTIONS, policy=DEFAULT)
+    return (await work.run()).written / (perf_counter() - begun)
 
 
-async def _take_in(pool: Pool, urls: int) -> None:
-    async with pool.connection() as conn:
-        await migrate(conn)
-        wiki = await record_wiki(conn, WMFLABS, WikiName("testwiki", "wmflabs"))
-    links = [f"http://host-{number // _URLS_A_HOST}.demo/path/{number}" for number in range(urls)]
-    for page, start in enumerate(range(0, urls, _LINKS_A_PAGE), start=1):
-        linked = PageLinks(page, 0, f"Page {page}", 1, None, tuple(sorted(links[start : start + _LINKS_A_PAGE])))
-        async with pool.connection() as conn:
-            await record_pages(conn, wiki.wiki, [page_urls(linked, WMFLABS)], 100)
+async def feeders(dsn: str, url: str, number: int, rounds: int) -> Rates:
+    """Links a second of passes over so many, each round and place over a wiki of its own."""
+    rates: Rates = {}
+    async with open_migrated(dsn) as pool, open_caller(url, _TOKEN, "elsewhere", entrance=FEEDERS) as caller:
+        cores = {"here": store_feed(pool), "elsewhere": remote_feed(caller)}
+        for turn in range(rounds):
+            for place, core in cores.items():
+                for state, share in (("new links", 1.0), ("links, a tenth changed", 0.1)):
+                    rate = await _links(core, f"w{turn}{place}wiki", number, share)
+                    rates.setdefault(f"{state}, {place}", []).append(rate)
+    return rates
 
 
-@asynccontextmanager
-async def _serving(dsn: str) -> AsyncIterator[str]:
-    """One web process; its address."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *("-m", "weboid", "serve", "--port", "0"),
-        stderr=asyncio.subprocess.PIPE,
-        env={
-            **os.environ,
-            "WEBOID_DATABASE": dsn,
-            "WEBOID_CRAWL_DELAY": "0",
-            "WEBOID_WEB_CRAWLERS": f"far:{sha256(_TOKEN.encode()).hexdigest()}",
-        },
-    )
-    try:
-        assert process.stderr
-        while b" answers at " not in (line := await process.stderr.readline()):
-            assert line, "the web process has ended"
-        yield line.decode().rpartition(" at ")[2].strip()
-    finally:
-        process.terminate()
-        await process.wait()
+async def _links(core: FeedCore, dbname: str, links: int, share: float) -> float:
+    """Links a second of one pass. With a `share` below 1, of links that were recorded before so many are others."""
+    wiki = await core.wikis.record(WMFLABS, WikiName(dbname, WMFLABS.name), None)
+    day = clock(None)() - (share == 1.0)
+    _, place = await core.passes.start(wiki.wiki, f"{share}", day)
+    spent_s, pages = 0.0, links // _LINKS_A_PAGE
+    for first in range(1, pages + 1, _PAGES_AT_ONCE):
+        read = [_page(page, dbname, share) for page in range(first, min(first + _PAGES_AT_ONCE, pages + 1))]
+        move = Move(place, place._replace(place=str(first)))
+        begun = perf_counter()
+        judged = JudgedPages([page_urls(each, WMFLABS) for each in read])
+        assert await core.passes.record(wiki.wiki, judged, day, move)
+        spent_s += perf_counter() - begun
+        place = move.after
+    return links / spent_s
+
+
+def _page(page: int, dbname: str, share: float) -> PageLinks:
+    changed = 0 if share == 1.0 else int(_LINKS_A_PAGE * share)
+    urls = [
+        f"http://host-{(page * _LINKS_A_PAGE + link) // 3}.demo/{dbname}/{page}/{link}{'/new' * (link < changed)}"
+        for link in range(_LINKS_A_PAGE)
+    ]
+    return PageLinks(page, 0, f"Page {page}", 2 if changed else 1, None, tuple(urls))
+
+
+_SIDES: Final = {"crawlers": (crawlers, 30_000), "feeders": (feeders, 100_000)}
+
+
+def main() -> None:
+    """Runs both sides, and prints the best of the rounds and the ratio."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("side", nargs="*", choices=[[], *_SIDES], help="default: both")
+    parser.add_argument("--number", type=int, help="of URLs or links instead of the usual one")
+    parser.add_argument("--rounds", type=int, default=2)
+    given = parser.parse_args()
+    token = f"far:{sha256(_TOKEN.encode()).hexdigest()}"
+    settings = {"WEBOID_CRAWL_DELAY": "0", "WEBOID_WEB_CRAWLERS": token, "WEBOID_WEB_FEEDERS": token}
+    for side in given.side or _SIDES:
+        measure, usual = _SIDES[side]
+        with temporary_store() as dsn, open_serve(dsn, **settings) as (url, _):
+            rates = asyncio.run(measure(dsn, url, given.number or usual, given.rounds))
+        best = {name: max(each) for name, each in rates.items()}
+        for name in dict.fromkeys(name.rpartition(", ")[0] for name in best):
+            here, elsewhere = best[f"{name}, here"], best[f"{name}, elsewhere"]
+            print(
+                f"{name} a second: {elsewhere:,.0f} through one web process, {here:,.0f} at the database: "
+                f"{elsewhere / here:.2f}"
+            )
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--urls", type=int, default=30_000)
-    parser.add_argument("--rounds", type=int, default=2)
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, open_server(Path(folder)) as server:
-        asyncio.run(main(given.urls, given.rounds, server.dsn))
+    main()

@@ -7,16 +7,11 @@ of the rows of the same tables, run in turn with the check.
 import argparse
 import asyncio
 import resource
-import shutil
-import tempfile
-from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-import psycopg
-
+from benchmarks.harness import open_migrated, take_in, temporary_store, vacuum
 from benchmarks.storage import ALONE
-from benchmarks.upkeep import take_in
 from weboid.central.crawl.store_work import StoreWork
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
@@ -27,23 +22,21 @@ from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
 from weboid.crawl.round import Round
 from weboid.maintain.consistency import check_store
-from weboid.store.db.migrate import migrate
-from weboid.store.db.pool import Pool, open_pool
-from weboid.store.embedded.server import open_server
+from weboid.store.db.pool import Pool
 
 _TABLES = ("url", "host", "link", "page", "dead")
+_URLS_A_HOST = 2.5
 _DAYS = (100, 103, 106, 109, 112, 115, 118)
 
 
 async def main(urls: int, rounds: int, dsn: str) -> dict[str, float]:
     """URLs a second of both, the median of some rounds; prints them."""
-    async with open_pool(dsn, size=4, part="benchmark") as pool:
-        async with pool.connection() as conn:
-            await migrate(conn)
-        await take_in(pool, urls)
+    hosts = int(urls / _URLS_A_HOST) or 1
+    async with open_migrated(dsn) as pool:
+        await take_in(pool, [f"http://www.host-{n % hosts}.demo/{n}" for n in range(urls)])
         for day in _DAYS:
             await _crawl(pool, day)
-        await asyncio.to_thread(_vacuum, dsn)
+        await asyncio.to_thread(vacuum, dsn)
         checks, counts = [], []
         for _ in range(rounds):
             checks.append(await _check(pool, urls))
@@ -69,11 +62,6 @@ async def _crawl(pool: Pool, day: int) -> None:
     await Round(work, ask, ALONE, now=lambda: Moment(day), config=config, connections=1_000, policy=DEFAULT).run()
 
 
-def _vacuum(dsn: str) -> None:
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        connection.execute("VACUUM ANALYZE")
-
-
 async def _check(pool: Pool, urls: int) -> float:
     begun = perf_counter()
     done = await check_store(pool, 120)
@@ -95,10 +83,5 @@ if __name__ == "__main__":
     parser.add_argument("--urls", type=int, default=60_000)
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="weboid-consistency-"))
-    folder.chmod(0o711)
-    try:
-        with open_server(folder / "data") as server:
-            asyncio.run(main(given.urls, given.rounds, server.dsn))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with temporary_store() as store:
+        asyncio.run(main(given.urls, given.rounds, store))

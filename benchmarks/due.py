@@ -6,23 +6,19 @@ One law: leases, hosts and URLs are read by the program's own functions; the pee
 
 import argparse
 import asyncio
-import shutil
 import statistics
-import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from pathlib import Path
 from time import perf_counter
 from typing import Final
 
 import psycopg
 
+from benchmarks.harness import open_migrated, temporary_store
 from weboid.core.record.moment import Moment
 from weboid.core.url.keys import BUCKETS
-from weboid.store.db.migrate import migrate
-from weboid.store.db.pool import Pool, open_pool
+from weboid.store.db.pool import Pool
 from weboid.store.db.rows import HostKey
-from weboid.store.embedded.server import open_server
 from weboid.store.schedule.lease import find_free_day, lease_buckets
 from weboid.store.urls.url import list_due_hosts, list_due_urls
 
@@ -93,9 +89,7 @@ def fill(dsn: str, urls: int, hosts: int) -> None:
 
 async def due(dsn: str, urls: int, hosts: int) -> Due:
     """Fills the store, measures, and prints the figures."""
-    async with open_pool(dsn, size=2, part="benchmark") as pool:
-        async with pool.connection() as conn:
-            await migrate(conn)
+    async with open_migrated(dsn) as pool:
         begun = perf_counter()
         await asyncio.to_thread(fill, dsn, urls, hosts)
         print(f"{urls:,} URLs on {hosts:,} hosts, all of them due, made in {perf_counter() - begun:.0f} s")
@@ -157,10 +151,5 @@ if __name__ == "__main__":
     parser.add_argument("--urls", type=int, default=5_000_000)
     parser.add_argument("--hosts", type=int, default=1_000_000)
     given = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="weboid-due-"))
-    folder.chmod(0o711)
-    try:
-        with open_server(folder / "data") as server:
-            asyncio.run(due(server.dsn, given.urls, given.hosts))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with temporary_store() as store:
+        asyncio.run(due(store, given.urls, given.hosts))

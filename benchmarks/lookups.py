@@ -10,9 +10,7 @@ import argparse
 import asyncio
 import json
 import os
-import shutil
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -27,6 +25,7 @@ from urllib.request import urlopen
 
 import psycopg
 
+from benchmarks.harness import open_migrated, temporary_store
 from weboid.archive.lookups.queue_round import QueueRound, QueueTally
 from weboid.archive.service.client import open_archive_client
 from weboid.archive.service.shared_limits import SharedLimiter
@@ -40,9 +39,7 @@ from weboid.core.record.status import Status
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.urls import parse
 from weboid.store.archives.cited_copy import CitedCopy, page_key, record_cited
-from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import Pool, open_pool
-from weboid.store.embedded.server import open_server
 from weboid.store.upkeep.alarm import list_alarms
 
 DAY: Final = 1_000
@@ -314,9 +311,7 @@ async def worked(pool: Pool, service: ArchiveService, seconds: float) -> Run:
 async def lookups(dsn: str, queued: int, seconds: float, limited: int) -> dict[str, float]:
     """Measures and prints; returns the figures by name."""
     figures: dict[str, float] = {}
-    async with open_pool(dsn, size=4, part="benchmark") as pool, open_made_up() as archive:
-        async with pool.connection() as conn:
-            await migrate(conn)
+    async with open_migrated(dsn) as pool, open_made_up() as archive:
         await asyncio.to_thread(fill, dsn, 1, min(_SHORT, queued))
         short = await worked(pool, archive.service(), seconds)
         _tell_run(f"{min(_SHORT, queued):,} URLs queued", short, await archive.asked())
@@ -409,13 +404,8 @@ def main() -> None:
     if asked.work:
         run_async(_work(asked.work, asked.limited))
         return
-    folder = Path(tempfile.mkdtemp(prefix="weboid-lookups-"))
-    folder.chmod(0o711)
-    try:
-        with open_server(folder / "data") as server:
-            run_async(lookups(server.dsn, asked.queued, asked.seconds, asked.limited))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with temporary_store() as store:
+        run_async(lookups(store, asked.queued, asked.seconds, asked.limited))
 
 
 if __name__ == "__main__":

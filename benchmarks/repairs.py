@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.little_bot_wiki import DBNAME, LittleBotWiki, open_little_bot_wiki, site_of
 from support.little_service import LittleService, link, open_little_service
 
-from benchmarks.crawl.table import Target, say, tell
+from benchmarks.harness import Target, say, tell
 from weboid.assets import asset
 
 _PAGES: Final = 5_000

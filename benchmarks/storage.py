@@ -6,17 +6,13 @@ One law: everything is written by the program's own functions; what is printed i
 import argparse
 import asyncio
 import random
-import shutil
-import tempfile
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from time import perf_counter
 from typing import Final, NoReturn
 from zlib import crc32
 
-import psycopg
-
+from benchmarks.harness import open_migrated, take_in, temporary_store, vacuum
 from weboid.central.crawl.store_work import StoreWork
 from weboid.checking.online import Online
 from weboid.config import CrawlConfig
@@ -28,21 +24,13 @@ from weboid.core.record.moment import Moment
 from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.status import Status
-from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.made_up import MadeUp, near_place, probes_of
 from weboid.core.url.urls import parse
 from weboid.crawl.round import Round
-from weboid.feed.intake import page_urls
 from weboid.net.outbound import no_answer
-from weboid.store.db.migrate import migrate
-from weboid.store.db.pool import Pool, open_pool
-from weboid.store.embedded.server import open_server
-from weboid.store.pages.page import record_pages
-from weboid.store.pages.wiki import record_wiki
-from weboid.wiki.source import PageLinks
+from weboid.store.db.pool import Pool
 
 _URLS_A_HOST = 2.5  # of the 7,332 links on 2,800 hosts of a real wiki
-_LINKS_A_PAGE = 40
 _SIZES = """SELECT pg_total_relation_size('url'),
     pg_total_relation_size('host'), pg_total_relation_size('face') + pg_total_relation_size('special'),
     pg_total_relation_size('link')"""
@@ -75,11 +63,10 @@ async def main(urls: int, rounds: int, dsn: str) -> None:
         seen = replace(seen, portrait=_portrait(chance)) if question.portrays else seen
         return replace(seen, face=_face(question, chance)) if question.looks and question.faces else seen
 
-    async with open_pool(dsn, size=4, part="benchmark") as pool:
-        async with pool.connection() as conn:
-            await migrate(conn)
-        links = await _take_in(pool, urls, chance)
-        await _print_sizes(pool, "fresh", urls, links)
+    hosts = int(urls / _URLS_A_HOST)
+    async with open_migrated(dsn) as pool:
+        await take_in(pool, [f"http://www.host-{n % hosts}.demo/a/path/of/usual/length-{n}.html" for n in range(urls)])
+        await _print_sizes(pool, "fresh", urls)
         for number in range(1, rounds + 1):
             day = 100 + 30 * number
             begun = perf_counter()
@@ -95,8 +82,8 @@ async def main(urls: int, rounds: int, dsn: str) -> None:
             )
             written = (await work.run()).written
             rate = written / (perf_counter() - begun)
-            await asyncio.to_thread(_vacuum, dsn)
-            await _print_sizes(pool, f"after round {number}, {rate:,.0f} checks/s without network", urls, links)
+            await asyncio.to_thread(vacuum, dsn)
+            await _print_sizes(pool, f"after round {number}, {rate:,.0f} checks/s without network", urls)
 
 
 def _portrait(chance: random.Random) -> Portrait:
@@ -123,41 +110,14 @@ def _face(question: CheckRequest, chance: random.Random) -> Face:
     return face
 
 
-def _vacuum(dsn: str) -> None:
-    """What autovacuum does in the days between two rounds."""
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        connection.execute("VACUUM")
-
-
-async def _take_in(pool: Pool, urls: int, chance: random.Random) -> int:
-    hosts = int(urls / _URLS_A_HOST)
-    async with pool.connection() as conn:
-        wiki = await record_wiki(conn, WMFLABS, WikiName("storagewiki", "wmflabs"))
-    links = 0
-    page = 0
-    numbers = list(range(urls))
-    for start in range(0, urls, 20_000):
-        pages = []
-        for first in range(start, min(start + 20_000, urls), _LINKS_A_PAGE):
-            page += 1
-            texts = tuple(
-                f"http://www.host-{number % hosts}.demo/a/path/of/usual/length-{number}.html"
-                for number in numbers[first : first + _LINKS_A_PAGE]
-            )
-            pages.append(page_urls(PageLinks(page, 0, f"Page {page}", 1, None, texts), WMFLABS))
-        async with pool.connection() as conn:
-            links += (await record_pages(conn, wiki.wiki, pages, 100)).links_new
-    return links
-
-
-async def _print_sizes(pool: Pool, when: str, urls: int, links: int) -> None:
+async def _print_sizes(pool: Pool, when: str, urls: int) -> None:
     async with pool.connection() as conn:
         row = await (await conn.execute(_SIZES)).fetchone()
     assert row
     url, host, learned, link = row
     print(
         f"{when}: {url / urls:.0f} + {host / urls:.0f} + {learned / urls:.0f} bytes a URL (url, its share of host, of "
-        f"face and special), {link / links:.0f} a link"
+        f"face and special), {link / urls:.0f} a link"
     )
 
 
@@ -166,10 +126,5 @@ if __name__ == "__main__":
     parser.add_argument("--urls", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="weboid-storage-"))
-    folder.chmod(0o711)
-    try:
-        with open_server(folder / "data") as server:
-            asyncio.run(main(given.urls, given.rounds, server.dsn))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with temporary_store() as store:
+        asyncio.run(main(given.urls, given.rounds, store))

@@ -7,28 +7,19 @@ with the last commit.
 import argparse
 import asyncio
 import resource
-import shutil
-import tempfile
 from collections.abc import Awaitable
-from pathlib import Path
 from time import perf_counter
 
+from benchmarks.harness import open_migrated, take_in, temporary_store
 from weboid.core.url import keys
-from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.urls import Url
-from weboid.feed.intake import page_urls
 from weboid.maintain.expiry import expire, planned
 from weboid.store.db.key_scheme import KeyScheme
-from weboid.store.db.migrate import migrate
-from weboid.store.db.pool import Pool, open_pool
-from weboid.store.embedded.server import open_server
-from weboid.store.pages.page import record_pages, release_pages
-from weboid.store.pages.wiki import record_wiki
+from weboid.store.db.pool import Pool
+from weboid.store.pages.page import release_pages
 from weboid.store.upkeep.rekey import rekey
-from weboid.wiki.source import PageLinks
 
 _URLS_A_HOST = 2.5
-_LINKS_A_PAGE = 40
 _PAGES_AT_ONCE = 500
 
 
@@ -40,10 +31,9 @@ def _other_key(url: Url) -> keys.UrlKey:
 
 async def main(urls: int, dsn: str) -> dict[str, float]:
     """URLs a second of both; prints them."""
-    async with open_pool(dsn, size=2, part="benchmark") as pool:
-        async with pool.connection() as conn:
-            await migrate(conn)
-        wiki, pages = await take_in(pool, urls)
+    hosts = int(urls / _URLS_A_HOST) or 1
+    async with open_migrated(dsn) as pool:
+        wiki, pages = await take_in(pool, [f"http://www.host-{n % hosts}.demo/{n}" for n in range(urls)])
         form = KeyScheme(suffix_version="moved by one bucket", key=_other_key)
         moved = await _rate(2 * urls, _there_and_back(pool, form))
         for first in range(1, pages + 1, _PAGES_AT_ONCE):
@@ -73,40 +63,9 @@ async def _rate(urls: int, work: Awaitable[object]) -> float:
     return urls / (perf_counter() - begun)
 
 
-async def take_in(pool: Pool, urls: int) -> tuple[int, int]:
-    """Fills the store; returns the wiki and how many pages it has."""
-    hosts = int(urls / _URLS_A_HOST) or 1
-    async with pool.connection() as conn:
-        wiki = await record_wiki(conn, WMFLABS, WikiName("upkeepwiki", "wmflabs"))
-    firsts = range(0, urls, _LINKS_A_PAGE)
-    links = [
-        PageLinks(
-            number,
-            0,
-            f"Page {number}",
-            1,
-            None,
-            tuple(
-                f"http://www.host-{url % hosts}.demo/{url}" for url in range(first, min(first + _LINKS_A_PAGE, urls))
-            ),
-        )
-        for number, first in enumerate(firsts, start=1)
-    ]
-    for start in range(0, len(links), _PAGES_AT_ONCE):
-        async with pool.connection() as conn:
-            pages = [page_urls(page, WMFLABS) for page in links[start : start + _PAGES_AT_ONCE]]
-            await record_pages(conn, wiki.wiki, pages, 100)
-    return wiki.wiki, len(links)
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--urls", type=int, default=60_000)
     given = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="weboid-upkeep-"))
-    folder.chmod(0o711)
-    try:
-        with open_server(folder / "data") as server:
-            asyncio.run(main(given.urls, server.dsn))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with temporary_store() as store:
+        asyncio.run(main(given.urls, store))

@@ -9,34 +9,17 @@ them, two workers cannot answer twice as much.
 import argparse
 import asyncio
 import os
-import re
-import shutil
 import signal
-import subprocess
-import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from time import perf_counter, sleep
 from typing import Final
 
-from benchmarks.crawl.machine import described, end_in_order, used
-from benchmarks.crawl.server import ROOT
-from benchmarks.crawl.table import say, tell
+from benchmarks.harness import begin, open_migrated, open_serve, say, take_in, tell, temporary_store, used
 from benchmarks.pages.load import rate_of, request_of
-from weboid.core.url.farms import WMFLABS, WikiName
-from weboid.feed.intake import page_urls
 from weboid.store.db.key_scheme import record_scheme
-from weboid.store.db.migrate import migrate
-from weboid.store.db.pool import open_pool
-from weboid.store.embedded.server import open_server
-from weboid.store.pages.page import record_pages
-from weboid.store.pages.wiki import record_wiki
-from weboid.wiki.source import PageLinks
 
-_WIKI: Final = WikiName("workerwiki", "wmflabs")
+_WIKI: Final = "benchwiki@wmflabs"
 _PAGES: Final = 400
 _LINKS: Final = 20
 _CALLERS: Final = 16
@@ -48,34 +31,11 @@ _PATHS: Final = {
 
 
 async def _fill(dsn: str) -> None:
-    async with open_pool(dsn, size=1, part="benchmark") as pool, pool.connection() as conn:
-        await migrate(conn)
-        await record_scheme(conn)
-        wiki = await record_wiki(conn, WMFLABS, _WIKI)
-        pages = []
-        for page in range(1, _PAGES + 1):
-            urls = tuple(f"http://www.host-{number}.demo/path-{page}.html" for number in range(_LINKS))
-            pages.append(page_urls(PageLinks(page, 0, f"Page {page}", 1, None, urls), WMFLABS))
-        await record_pages(conn, wiki.wiki, pages, 100)
-
-
-@contextmanager
-def _service(dsn: str, workers: int) -> Iterator[tuple[str, int]]:
-    """Its address and its process."""
-    environ = {**os.environ, "WEBOID_DATABASE": dsn, "WEBOID_WEB_RATE": "0"}
-    command = [sys.executable, "-m", "weboid", "serve", "--port", "0", "--workers", str(workers)]
-    with subprocess.Popen(command, cwd=ROOT, env=environ, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr
-        try:
-            while not (found := re.search(r"answers at (\S+)/", line := process.stderr.readline())):
-                if not line:
-                    raise RuntimeError("the service did not start")
-            while workers > 1 and len(children_of(process.pid)) < workers:
-                os.sched_yield()
-            yield found[1], process.pid
-        finally:
-            process.terminate()
-            process.stderr.read()
+    async with open_migrated(dsn) as pool:
+        async with pool.connection() as conn:
+            await record_scheme(conn)
+        urls = [f"http://www.host-{n % _LINKS}.demo/path-{n // _LINKS}.html" for n in range(_PAGES * _LINKS)]
+        await take_in(pool, urls, _LINKS)
 
 
 def children_of(pid: int) -> list[int]:
@@ -91,14 +51,14 @@ def _rates(places: dict[int, tuple[str, int]], seconds: float) -> None:
         shares: list[float] = []
         for _ in range(_SLICES):
             for count, (url, pid) in places.items():
-                before = used([pid]).cpu_s
-                each = {child: used([child]).cpu_s for child in children_of(pid)}
+                before = used(pid).cpu_s
+                each = {child: used(child).cpu_s for child in children_of(pid)}
                 rate = asyncio.run(
                     rate_of(url, requests, expected=200, connections=_CALLERS, seconds=seconds / _SLICES)
                 )
-                spent = [used([child]).cpu_s - cpu_s for child, cpu_s in each.items()]
+                spent = [used(child).cpu_s - cpu_s for child, cpu_s in each.items()]
                 rates[count].append(rate)
-                costs[count].append(1e3 * (used([pid]).cpu_s - before) / (rate * seconds / _SLICES))
+                costs[count].append(1e3 * (used(pid).cpu_s - before) / (rate * seconds / _SLICES))
                 shares += [max(spent) / sum(spent)] if len(spent) > 1 else []
         one, many = (median(rates[count]) for count in places)
         one_ms, many_ms = (median(costs[count]) for count in places)
@@ -149,32 +109,28 @@ def _seconds_without(killed: int, parent: int) -> float:
     return perf_counter() - begun
 
 
-def bench(folder: Path, workers: int, seconds: float) -> None:
-    """All of it."""
-    with open_server(folder / "data") as server:
-        say("filling the store")
-        asyncio.run(_fill(server.dsn))
-        with _service(server.dsn, 1) as alone, _service(server.dsn, workers) as several:
-            say("answers a second")
-            _rates({1: alone, workers: several}, seconds)
-            say("killing a worker")
-            asyncio.run(_kill(*several))
-
-
 def main() -> None:
-    """Reads the options."""
+    """Reads the options, and does all of it."""
     options = argparse.ArgumentParser(prog="python -m benchmarks.workers", description=__doc__)
     options.add_argument("--workers", type=int, default=2)
     options.add_argument("--seconds", type=float, default=20, help="for each kind of answer and number of workers")
     given = options.parse_args()
-    end_in_order()
-    tell(described())
-    folder = Path(tempfile.mkdtemp(prefix="weboid-workers-"))
-    folder.chmod(0o711)
-    try:
-        bench(folder, max(given.workers, 2), given.seconds)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    begin("workers")
+    count = max(given.workers, 2)
+    with temporary_store() as dsn:
+        say("filling the store")
+        asyncio.run(_fill(dsn))
+        several_words = ("--workers", str(count))
+        with (
+            open_serve(dsn, WEBOID_WEB_RATE="0") as alone,
+            open_serve(dsn, *several_words, WEBOID_WEB_RATE="0") as several,
+        ):
+            while len(children_of(several[1])) < count:
+                sleep(0.02)
+            say("answers a second")
+            _rates({1: alone, count: several}, given.seconds)
+            say("killing a worker")
+            asyncio.run(_kill(*several))
 
 
 if __name__ == "__main__":

@@ -1,21 +1,19 @@
 """The crawler beside its peers, as ratios: ``python -m benchmarks.crawl [SCENARIO …] [--seconds N] [--urls N]``.
 
 Scenarios: plain, tls, slow, skew, held, drip, workers, store; none named = all of them in their bounded form.
-One law: it starts its own servers and stores, asks nothing but loopback, and leaves nothing running.
+It starts its own servers and stores, asks nothing but loopback, and leaves nothing running.
 """
 
 import argparse
 import sys
 from time import monotonic
 
-from benchmarks.crawl import fast
-from benchmarks.crawl.drip import drip
-from benchmarks.crawl.held import held
-from benchmarks.crawl.machine import described, end_in_order, shared_out
-from benchmarks.crawl.skew import skew
+from benchmarks.crawl.bench import Settings
+from benchmarks.crawl.fast import drip, plain, slow, tls
+from benchmarks.crawl.measure import shared_out
+from benchmarks.crawl.rounds import held, skew, workers
 from benchmarks.crawl.store import store
-from benchmarks.crawl.table import Target, tell
-from benchmarks.crawl.workers import workers
+from benchmarks.harness import Target, begin, tell
 
 
 def main() -> None:
@@ -28,22 +26,18 @@ def main() -> None:
     options.add_argument("--urls", type=int, help="so many URLs for every client, or in the store, instead of seconds")
     options.add_argument("--no-install", action="store_true", help="use the peers that are installed already")
     asked = options.parse_args()
-    if sys.platform != "linux":
-        sys.exit("benchmarks.crawl needs Linux: it reads /proc and gives each client a core of its own")
     begun = monotonic()
-    end_in_order()
-    tell(described())
-    cores = shared_out()
-    settings = fast.Settings(cores, asked.seconds, asked.rounds, asked.urls, not asked.no_install)
+    begin("crawl")
+    settings = Settings(shared_out(), asked.seconds, asked.rounds, asked.urls, not asked.no_install)
     known = {
-        "plain": lambda: fast.plain(settings),
-        "tls": lambda: fast.tls(settings),
-        "slow": lambda: fast.slow(settings),
-        "skew": lambda: skew(cores, 60 * asked.minutes, urls=asked.urls),
-        "held": lambda: held(cores, 5 * asked.seconds),
+        "plain": lambda: plain(settings),
+        "tls": lambda: tls(settings),
+        "slow": lambda: slow(settings),
+        "skew": lambda: skew(settings, 60 * asked.minutes),
+        "held": lambda: held(settings, 5 * asked.seconds),
         "drip": lambda: drip(settings),
-        "workers": lambda: workers(cores, asked.urls or int(2_000 * asked.seconds)),
-        "store": lambda: store(cores, asked.urls or 300_000, asked.seconds),
+        "workers": lambda: workers(settings, settings.share(2_000)),
+        "store": lambda: store(settings, asked.urls or 300_000),
     }
     if unknown := set(asked.scenarios) - known.keys():
         options.error(f"no scenario {min(unknown)}; there are {', '.join(known)}")
@@ -55,8 +49,7 @@ def main() -> None:
         except (RuntimeError, OSError) as error:
             tell(f"  {name} could not be measured: {error}\n")
             failed.append(name)
-    met = sum(target.met for target in targets)
-    tell(f"{met} of {len(targets)} targets met, {monotonic() - begun:.0f} s")
+    tell(f"{sum(target.met for target in targets)} of {len(targets)} targets met, {monotonic() - begun:.0f} s")
     if failed:
         sys.exit(f"not measured: {', '.join(failed)}")
 

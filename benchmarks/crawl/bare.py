@@ -7,6 +7,7 @@ It is configured by the same WEBOID_* variables as the crawler. No redirects, no
 import asyncio
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -20,7 +21,7 @@ async def main() -> None:
     """Keeps as many requests under way as there are connections configured; prints what came of them."""
     config = load_config(None)
     urls = (line.strip() for line in sys.stdin)
-    done = {"ok": 0, "failed": 0}
+    done: Counter[str] = Counter()
     async with open_session(config.net) as session:
         url, count = sys.argv[1:] or ("", "0")
         hostile = [asyncio.create_task(_beset(session, url)) for _ in range(int(count))]
@@ -32,28 +33,23 @@ async def main() -> None:
     print(json.dumps(done))
 
 
-async def _work(session: Outbound, urls: Iterator[str], done: dict[str, int]) -> None:
-    headers = _headers(session)
+async def _work(session: Outbound, urls: Iterator[str], done: Counter[str]) -> None:
     for url in urls:
         try:
-            reply = await session.engine.send(Request("HEAD", url, headers), session.settings.answer_s)
-            done["ok" if reply.code == 200 else "failed"] += 1
+            done[str(await _sent(session, url))] += 1
         except Exception as error:
-            if not done["failed"]:
-                print(repr(error), file=sys.stderr)
-            done["failed"] += 1
+            done[repr(error)] += 1
 
 
 async def _beset(session: Outbound, url: str) -> None:
     """Asks a server again and again that never answers to an end, until cancelled."""
-    headers = _headers(session)
     while True:
         with suppress(OSError):
-            await session.engine.send(Request("HEAD", url, headers), session.settings.answer_s)
+            await _sent(session, url)
 
 
-def _headers(session: Outbound) -> dict[str, str]:
-    return {
+async def _sent(session: Outbound, url: str) -> int:
+    headers = {
         "User-Agent": session.settings.user_agent,
         "Accept": "*/*",
         "Accept-Language": "*",
@@ -61,6 +57,7 @@ def _headers(session: Outbound) -> dict[str, str]:
         "Connection": "keep-alive",
         "Cache-Control": "max-age=0",
     }
+    return (await session.engine.send(Request("HEAD", url, headers), session.settings.answer_s)).code
 
 
 if __name__ == "__main__":

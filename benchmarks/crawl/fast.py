@@ -1,234 +1,159 @@
-"""Scenarios plain, tls and slow: a new connection to a new host for every check, ours and the peers in turn.
+"""Scenarios plain, tls, slow and drip: a new connection to a new host for every check, clients in turn.
 
-One law: all clients ask the same server under the same names, each on the one core that is kept for it.
+All clients ask the same server under the same names, each on the one core that is kept for it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from types import MappingProxyType
+import os
+import socket
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from select import select
+from time import sleep
 from typing import Final
 
-from benchmarks.crawl.authority import made_authority
-from benchmarks.crawl.links import Single, urls_of
-from benchmarks.crawl.machine import Cores
-from benchmarks.crawl.measure import Client, Figures, Sample, measured
-from benchmarks.crawl.peers import Peers, Skipped
-from benchmarks.crawl.program import FIRST_DAY, Program, open_program
-from benchmarks.crawl.server import Server, open_server_process
-from benchmarks.crawl.table import Target, say, show, tell, tell_figures, tell_targets
+from benchmarks.crawl.bench import Bench, Settings, open_bench
+from benchmarks.crawl.links import single
+from benchmarks.crawl.measure import Client, Figures, Skipped, tell_figures
+from benchmarks.crawl.peers import BARE, peer
+from benchmarks.harness import Target, module, open_process, tell, tell_targets
 
-_LIMIT_S: Final = 600.0
-_START_S: Final = 20.0
-_FINE: Final = 1
-"""The status byte of a URL that answered as it should."""
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How long each client is measured and how often; `urls` overrules the seconds."""
-
-    cores: Cores
-    seconds: float = 6.0
-    rounds: int = 2
-    urls: int | None = None
-    install: bool = True
-    """Whether peers may be installed."""
-    database: str = ""
-    """Of an empty database; empty = an embedded one of its own."""
-
-    def share(self, guess: float) -> int:
-        """How many URLs are enough for a client that asks about `guess` a second."""
-        return self.urls or max(int(guess * self.seconds), 1)
-
-    def clock(self) -> Callable[[Sample], bool]:
-        """Ends a client after its seconds, which begin with its first answer; never where URLs were given."""
-        begun: list[float] = []
-
-        def is_over(sample: Sample) -> bool:
-            if sample.counts.urls and not begun:
-                begun.append(sample.at_s)
-            return bool(begun) and self.urls is None and sample.at_s - begun[0] >= self.seconds
-
-        return is_over
+_LEAST: Final = 0.8
+_HOSTILE: Final = "127.1.1.1"
+_BEGINNING: Final = b"HTTP/1.1 200 OK\r\nX-Endless: "
+_LOWEST: Final = 19
+_LOOKS_EVERY: Final = 64
+"""Rounds of bytes between two looks at what else there is to do."""
 
 
 def plain(settings: Settings) -> list[Target]:
     """HTTP and DNS."""
     tell(f"plain: HTTP and DNS, HEAD, a new host for every check; {settings.cores}")
-    with open_program(settings.database) as program, open_server_process() as server:
-        tell(f"  server: {server.what}")
-        run = ClientRun(settings, program, server, None)
-        ours = run.prepared(settings.share(4_500))
-        peers = run.peers
-        others = run.interleaved(
-            ours,
-            [
-                run.bare(settings.share(12_000)),
-                peers.lychee(run.file(settings.share(9_000))),
-                peers.c_client(run.file(settings.share(32_000))),
-            ],
-            [peers.linkchecker(run.file(settings.share(2_000))), peers.scrapy(run.file(settings.share(1_000)))],
-        )
-    targets = [
-        *_at_least(others, "lychee", 1, ours=others[0]),
-        *_at_least(others, "linkchecker", 5, ours=others[0]),
-        *_at_least(others, "scrapy", 4, ours=others[0]),
-    ]
-    return _told(others, targets)
+    with open_bench(settings) as bench:
+        fast = {"bare": 12_000, "lychee": 9_000, "C": 32_000}
+        rows = _compared(bench, 4_500, fast, {"linkchecker": 2_000, "scrapy": 1_000})
+    return _told(rows, {"lychee": 1, "linkchecker": 5, "scrapy": 4})
 
 
 def tls(settings: Settings) -> list[Target]:
     """HTTPS and DNS, every handshake whole and verified."""
     tell(f"tls: HTTPS (ECDSA P-256, whole handshakes, verified) and DNS, a new host for every check; {settings.cores}")
-    with open_program(settings.database) as program:
-        authority = made_authority(program.folder)
-        with open_server_process(certificates=authority.certificates) as server:
-            tell(f"  server: {server.what}")
-            run = ClientRun(settings, program, server, authority.ca)
-            ours = run.prepared(settings.share(2_500))
-            peers = run.peers
-            others = run.interleaved(
-                ours,
-                [
-                    run.bare(settings.share(3_000)),
-                    peers.c_client(run.file(settings.share(4_000))),
-                    peers.lychee(run.file(settings.share(4_000))),
-                ],
-                [peers.linkchecker(run.file(settings.share(800))), peers.scrapy(run.file(settings.share(500)))],
-            )
-    return _told(others, _at_least(others, "C and OpenSSL", 0.55, ours=others[0]))
+    with open_bench(settings, tls=True) as bench:
+        fast = {"bare": 3_000, "C": 4_000, "lychee": 4_000}
+        rows = _compared(bench, 2_500, fast, {"linkchecker": 800, "scrapy": 500})
+    return _told(rows, {"C and OpenSSL": 0.55})
 
 
 def slow(settings: Settings, connections: int = 4_000) -> list[Target]:
     """Servers that answer after a second."""
     tell(f"slow: servers that answer after 1 s; weboid with {connections} connections, peers as they come: what")
     tell("  differs is how much each waits for at a time, not how fast it is")
-    with open_program(settings.database) as program, open_server_process(delay_ms=(1_000, 1_000)) as server:
-        run = ClientRun(settings, program, server, None, {"WEBOID_NET_CONNECTIONS": str(connections)})
-        ours = run.prepared(settings.share(4_000))
-        others = run.interleaved(
-            ours,
-            [],
-            [
-                run.peers.lychee(run.file(settings.share(200))),
-                run.peers.linkchecker(run.file(settings.share(20))),
-                run.peers.scrapy(run.file(settings.share(200))),
-            ],
-        )
-    return _told(
-        others,
-        [*_at_least(others, "lychee", 10, ours=others[0]), *_at_least(others, "linkchecker", 100, ours=others[0])],
-    )
+    limits = {"WEBOID_NET_CONNECTIONS": str(connections)}
+    with open_bench(settings, delay_ms=(1_000, 1_000), variables=limits) as bench:
+        rows = _compared(bench, 4_000, {}, {"lychee": 200, "linkchecker": 20, "scrapy": 200})
+    return _told(rows, {"lychee": 10, "linkchecker": 100})
 
 
-class ClientRun:
-    """One scenario's server, store and clients."""
+def _compared(bench: Bench, ours: int, fast: Mapping[str, int], once: Mapping[str, int]) -> list[Figures | Skipped]:
+    """Ours first in the list: the best of some rounds over ours and the fast ones; the others once in the first.
 
-    def __init__(
-        self,
-        settings: Settings,
-        program: Program,
-        server: Server,
-        ca: Path | None,
-        others: Mapping[str, str] = MappingProxyType({}),
-    ) -> None:
-        self._settings = settings
-        self._program = program
-        self._server = server
-        self._scheme = "https" if ca else "http"
-        program.look_at(server, ca, **others)
-        self.peers = Peers(program.folder, server, ca, settings.install)
-
-    def prepared(self, urls: int) -> Callable[[], Client]:
-        """Takes URLs in; each call then gives the crawler for another round over them."""
-        say(f"taking in {urls:,} URLs")
-        self._program.take_in(Single(), self._scheme, self._server.port, range(urls))
-
-        def ours() -> Client:
-            self._program.rest()
-            self._program.next_round()
-            return Client(
-                "weboid crawl, with store",
-                self._program.crawl(),
-                self._program.environ(),
-                database=self._program.database_pid(),
-            )
-
-        return ours
-
-    def file(self, urls: int) -> Path:
-        """So many URLs in a file."""
-        path = self._program.folder / f"urls-{urls}.txt"
-        if not path.exists():
-            urls_in_lines = (f"{url}\n" for url in urls_of(Single(), self._scheme, self._server.port, range(urls)))
-            with path.open("w") as file:
-                file.writelines(urls_in_lines)
-        return path
-
-    def bare(self, urls: int) -> Client:
-        """The engine alone."""
-        command = [*self._program.command()[:1], "-m", "benchmarks.crawl.bare"]
-        return Client("bare loop of our engine", command, self._program.environ(), self.file(urls))
-
-    def best_of(self, clients: Sequence[Client]) -> list[Figures]:
-        """Some rounds over these clients in turn, the best of each."""
-        best: dict[str, Figures] = {}
-        for number in range(self._settings.rounds):
-            for client in clients:
-                self._measure(client, number, best)
-        return list(best.values())
-
-    def interleaved(
-        self, ours: Callable[[], Client], fast: Sequence[Client | Skipped], once: Sequence[Client | Skipped]
-    ) -> list[Figures | Skipped]:
-        """Ours first in the list: the best of some rounds over ours and the fast ones; the others once in the first."""
-        best: dict[str, Figures] = {}
-        skipped = [each for each in (*fast, *once) if isinstance(each, Skipped)]
-        for number in range(self._settings.rounds):
-            clients = [ours(), *fast, *(once if number == 0 else ())]
-            for client in clients:
-                if isinstance(client, Skipped):
-                    continue
-                self._measure(client, number, best)
-                if client.database and (wrong := _wrong(self._program)):
-                    tell(f"  {wrong}")
-        return [*best.values(), *skipped]
-
-    def _measure(self, client: Client, number: int, best: dict[str, Figures]) -> None:
-        """Measures a client once more, and keeps its best figures."""
-        say(f"{client.name}, round {number + 1} of {self._settings.rounds}")
-        figures = measured(
-            client,
-            self._server,
-            self._settings.cores,
-            limit_s=_LIMIT_S if self._settings.urls else self._settings.seconds + _START_S,
-            show=show,
-            stop=self._settings.clock(),
-        )
-        if client.name not in best or figures.rate > best[client.name].rate:
-            best[client.name] = figures
+    The numbers are the checks a second that are guessed, for as many URLs as the seconds take.
+    """
+    share = bench.settings.share
+    bench.take_in(single, share(ours))
+    rows = {name: peer(bench, name, share(guess)) for name, guess in {**fast, **once}.items()}
+    best: dict[str, Figures] = {}
+    for number in range(bench.settings.rounds):
+        bench.measure_best(bench.crawler("weboid crawl, with store"), number, best)
+        if wrong := bench.wrong():  # over servers that always answer
+            tell(f"  round {number + 1}: found other than fine: {wrong}")
+        for name, client in rows.items():
+            if isinstance(client, Client) and (name in fast or number == 0):
+                bench.measure_best(client, number, best)
+    return [*best.values(), *(row for row in rows.values() if isinstance(row, Skipped))]
 
 
-def _wrong(program: Program) -> str:
-    """What a round over servers that always answer must not find."""
-    found = program.statuses()
-    others = {status: count for status, count in found.items() if status != _FINE}
-    return f"day {program.day - FIRST_DAY}: found other than fine: {others}" if others else ""
-
-
-def _at_least(rows: Sequence[Figures | Skipped], name: str, bound: float, *, ours: Figures | Skipped) -> list[Target]:
-    """The demand to be so many times as fast as a peer, if both were measured."""
-    peer = next((row for row in rows if isinstance(row, Figures) and row.name == name and row.urls), None)
-    if peer is None or isinstance(ours, Skipped):
-        return []
-    return [Target(f"weboid ≥ {bound:g} × {name}", ours.rate / max(peer.rate, 1e-9), bound)]
-
-
-def _told(rows: Sequence[Figures | Skipped], targets: list[Target]) -> list[Target]:
+def _told(rows: list[Figures | Skipped], bounds: Mapping[str, float]) -> list[Target]:
+    """Prints a line a client, and whether ours is so many times as fast as those of the peers that were measured."""
+    measured = {row.name: row for row in rows if isinstance(row, Figures) and row.counts.urls}
     ours = rows[0]
     assert isinstance(ours, Figures)
     tell_figures(ours, rows[1:])
+    targets = [
+        Target(f"weboid ≥ {bound:g} × {name}", ours.rate / max(measured[name].rate, 1e-9), bound)
+        for name, bound in bounds.items()
+        if name in measured
+    ]
     tell_targets(targets)
     tell()
     return targets
+
+
+def drip(settings: Settings, connections: int = 50) -> list[Target]:
+    """The bare engine beside servers that send heads byte by byte, by itself; of each the best round counts."""
+    tell(f"drip: the bare engine over HTTP and DNS, alone and beside {connections} connections whose servers send")
+    tell(f"  their heads byte by byte as fast as they can; {settings.cores}")
+    best: dict[str, Figures] = {}
+    with open_bench(settings) as bench, open_process(module("crawl.fast")) as (_, port):
+        alone = peer(bench, "bare", settings.share(12_000))
+        assert isinstance(alone, Client)
+        hostile = [f"http://{_HOSTILE}:{port}/", str(connections)]
+        name = f"beside {connections} hostile connections"
+        for number in range(settings.rounds):
+            bench.measure_best(alone, number, best)
+            bench.measure_best(replace(alone, name=name, command=[*alone.command, *hostile]), number, best)
+    ours, others = best[name], best[BARE]
+    tell_figures(ours, [others])
+    targets = [
+        Target(f"of the rate without them ≥ {_LEAST:.0%}", ours.rate / max(others.rate, 1e-9), _LEAST),
+        Target(f"the same by CPU a check ≥ {_LEAST:.0%}", others.cpu_ms / max(ours.cpu_ms, 1e-9), _LEAST),
+    ]
+    tell_targets(targets)
+    tell()
+    return targets
+
+
+def serve_heads() -> None:
+    """A hostile server: prints its port and serves until stdin is closed.
+
+    To all connections in turn it sends a head that never ends, byte by byte, as fast as it can with the processor time
+    that the benign server leaves: it is the client that is measured.
+    """
+    os.nice(_LOWEST)
+    with socket.create_server((_HOSTILE, 0), backlog=1024) as listener:
+        listener.setblocking(False)
+        print(listener.getsockname()[1], flush=True)
+        beset: set[socket.socket] = set()
+        while not select([sys.stdin], [], [], 0)[0]:
+            beset.update(_accepted(listener))
+            for _ in range(_LOOKS_EVERY):
+                beset -= {sock for sock in beset if not _goes_on(sock)}
+            if not beset:
+                sleep(0.001)
+
+
+def _accepted(listener: socket.socket) -> Iterator[socket.socket]:
+    with suppress(BlockingIOError):
+        while True:
+            sock, _ = listener.accept()
+            sock.setblocking(False)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if _goes_on(sock, _BEGINNING):
+                yield sock
+
+
+def _goes_on(sock: socket.socket, data: bytes = b"y") -> bool:
+    """Sends a byte; returns whether the connection is still open."""
+    try:
+        sock.send(data)
+    except BlockingIOError:
+        pass
+    except OSError:
+        sock.close()
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    serve_heads()

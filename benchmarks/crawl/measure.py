@@ -1,37 +1,106 @@
 """One client measured: what the server has answered it, and what it and the database used for that.
 
-One law: start-up, ramp-up and the last stragglers are left out, for every client in the same way.
+Start-up, ramp-up and the last stragglers are left out, for every client in the same way.
 """
 
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, sleep
-from typing import IO, Final
+from typing import Final
 
-from benchmarks.crawl.machine import Cores, Used, used
-from benchmarks.crawl.server import ROOT, Counts, Server
+from benchmarks.crawl.server import Counts, Server
+from benchmarks.harness import ROOT, Used, show, tell, used
 
 SAMPLE_S: Final = 0.1
 _EDGE: Final = 0.08
 """The share of the checks at the beginning and at the end that is left out."""
 _FEWEST_SAMPLES: Final = 5
 _PATIENCE_S: Final = 30.0
+_NAME: Final = 30
+_HEAD: Final = ("checks/s", "CPU ms/check", "database ms", "peak MiB", "weboid/this by rate", "by CPU")
+
+
+@dataclass(frozen=True, slots=True)
+class Cores:
+    """One core for the client that is measured, the others for servers and database; both empty = nobody is bound."""
+
+    client: frozenset[int] = frozenset()
+    others: frozenset[int] = frozenset()
+
+    @property
+    def number(self) -> int:
+        """How many there are for everything."""
+        return len(self.client | self.others) or 1
+
+    def __str__(self) -> str:
+        if not self.client:
+            return "all on one core"
+        return f"client on core {min(self.client)}, servers and database on {', '.join(map(str, sorted(self.others)))}"
+
+
+NOBODY_BOUND: Final = Cores()
+
+
+def shared_out() -> Cores:
+    """Takes the client's core away from this process and so from all it starts, if there is more than one."""
+    if len(available := os.sched_getaffinity(0)) < 2:
+        return NOBODY_BOUND
+    cores = Cores(frozenset({max(available)}), frozenset(available - {max(available)}))
+    os.sched_setaffinity(0, cores.others)
+    return cores
+
+
+@contextmanager
+def bound(cores: frozenset[int]) -> Iterator[None]:
+    """Binds this thread, and so what it starts, to other cores; none = it stays where it is."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores or before)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Something that asks URLs. `stdin` is a file, `note` is printed beside its figures."""
+    """Something that asks URLs; `stdin` is a file, `database` the process whose costs are its own, too."""
 
     name: str
     command: Sequence[str]
     environ: Mapping[str, str] | None = None
     stdin: Path | None = None
-    database: int | None = None
-    note: str = ""
+    database: int = 0
+
+    @contextmanager
+    def running(self, cores: frozenset[int], output: int = subprocess.DEVNULL) -> Iterator["subprocess.Popen[bytes]"]:
+        """Starts it on these cores; at the end it is ended, and at last killed."""
+        with (self.stdin or Path(os.devnull)).open("rb") as given, bound(cores):
+            process = subprocess.Popen(
+                self.command, stdin=given, stdout=output, stderr=subprocess.STDOUT, env=self.environ, cwd=ROOT,
+                start_new_session=True,
+            )  # fmt: skip
+        with process:
+            try:
+                yield process
+            finally:
+                process.terminate()
+                try:
+                    process.wait(_PATIENCE_S)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A client that is not measured, and why."""
+
+    name: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,24 +115,18 @@ class Sample:
 
 @dataclass(slots=True)
 class Figures:
-    """What a client did."""
+    """What a client did; `counts` are those at the very end, when it was gone."""
 
     name: str
-    note: str = ""
     samples: list[Sample] = field(default_factory=list)
     counts: Counts = field(default_factory=Counts)
-    """At the very end, when the client was gone."""
     output: str = ""
-
-    @property
-    def urls(self) -> int:
-        """Different URLs that the server answered."""
-        return self.counts.urls
 
     @property
     def window(self) -> tuple[Sample, Sample]:
         """The steady part."""
-        inside = [sample for sample in self.samples if _EDGE <= sample.counts.urls / max(self.urls, 1) <= 1 - _EDGE]
+        whole = max(self.counts.urls, 1)
+        inside = [sample for sample in self.samples if _EDGE <= sample.counts.urls / whole <= 1 - _EDGE]
         if len(inside) < _FEWEST_SAMPLES:
             inside = [sample for sample in self.samples if sample.counts.urls] or self.samples
         return inside[0], inside[-1]
@@ -97,61 +160,57 @@ class Figures:
 
 
 def measured(
-    client: Client,
-    server: Server,
-    cores: Cores,
-    *,
-    limit_s: float,
-    show: Callable[[str], None],
-    stop: Callable[[Sample], bool] = lambda sample: False,
+    client: Client, server: Server, cores: Cores, *, limit_s: float, stop: Callable[[Figures], bool]
 ) -> Figures:
     """Runs a client on its core until it ends, `stop` says so or time is up."""
-    server.reset()
-    figures = Figures(client.name, client.note)
+    server.counts("reset")
+    figures = Figures(client.name)
     with tempfile.TemporaryFile("w+") as output:
-        with _started(client, cores, output) as process:
-            begun = monotonic()
-            try:
-                while process.poll() is None or not figures.samples:
-                    sample = look(server, process.pid, client.database)
-                    figures.samples.append(sample)
-                    show(f"{client.name}: {sample.counts.urls:,} checks, {sample.client.rss_mib:,.0f} MiB")
-                    if sample.at_s - begun > limit_s or stop(sample):
-                        break
-                    sleep(SAMPLE_S)
-            finally:
-                end(process)
+        with client.running(cores.client, output.fileno()) as process:
+            begun_s = monotonic()
+            while process.poll() is None or not figures.samples:
+                at_s, counts = monotonic(), server.counts()
+                database = used(client.database) if client.database else Used()
+                figures.samples.append(Sample(at_s, counts, used(process.pid), database))
+                show(f"{client.name}: {counts.urls:,} checks, {figures.samples[-1].client.rss_mib:,.0f} MiB")
+                if at_s - begun_s > limit_s or stop(figures):
+                    break
+                sleep(SAMPLE_S)
         figures.counts = server.counts()
         output.seek(0)
         figures.output = output.read()
     return figures
 
 
-def _started(client: Client, cores: Cores, output: IO[str]) -> "subprocess.Popen[bytes]":
-    with (client.stdin or Path(os.devnull)).open("rb") as given, cores.on_the_clients():
-        return subprocess.Popen(
-            client.command,
-            stdin=given,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env=client.environ,
-            cwd=ROOT,
-            start_new_session=True,
-        )
+def lasting(seconds: float) -> Callable[[Figures], bool]:
+    """Ends a client so long after its first answer."""
+    begun_s: list[float] = []
+
+    def is_over(figures: Figures) -> bool:
+        last = figures.samples[-1]
+        if last.counts.urls and not begun_s:
+            begun_s.append(last.at_s)
+        return bool(begun_s) and last.at_s - begun_s[0] >= seconds
+
+    return is_over
 
 
-def look(server: Server, client: int, database: int | None) -> Sample:
-    """One look at everything."""
-    at_s = monotonic()
-    return Sample(at_s, server.counts(), used([client]), used([database]) if database else Used(0.0, 0.0))
-
-
-def end(process: "subprocess.Popen[bytes]") -> None:
-    """Tells a process to end that has not done so yet, and at last makes it."""
-    if process.poll() is None:
-        process.terminate()
-        try:
-            process.wait(_PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+def tell_figures(ours: Figures, others: Iterable[Figures | Skipped]) -> None:
+    """A line a client, with the ratio of our rate to its."""
+    tell(f"  {'':{_NAME}}{'  '.join(_HEAD)}")
+    for row in (ours, *others):
+        if isinstance(row, Skipped):
+            tell(f"  {row.name:{_NAME}}skipped: {row.reason}")
+        elif not row.counts.urls:
+            tell(f"  {row.name:{_NAME}}asked nothing: {(row.output.strip().splitlines() or ['no output'])[-1][:160]}")
+        else:
+            cells = (
+                f"{row.rate:,.0f}",
+                f"{row.cpu_ms:.3f}",
+                f"{row.database_ms:.3f}" if row.database_ms else "",
+                f"{row.peak_mib:,.0f}",
+                f"{ours.rate / row.rate:.2f}",
+                f"{row.cpu_ms / max(ours.cpu_ms, 1e-9):.2f}",
+            )
+            line = "  ".join(f"{cell:>{len(title)}}" for cell, title in zip(cells, _HEAD, strict=True))
+            tell(f"  {row.name:{_NAME}}{line}")

@@ -1,25 +1,28 @@
-"""The server of the benchmarks as the harness sees it: started, asked for its counts, ended.
+"""The web and name server of the benchmarks: compiled, started, asked for its counts, ended.
 
-The program itself is `server.c`, or `standin` where that cannot be compiled.
-One law: what was answered is counted by the server, never by the client that is measured.
+What was answered is counted by the server (`server.c`), never by the client that is measured.
 """
 
+import hashlib
 import json
+import os
+import shutil
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from benchmarks.crawl.native import compiled
+import trustme
+
+from benchmarks.crawl.links import DOMAINS
+from benchmarks.harness import open_process
 
 ADDRESSES: Final = 64
 """A client has 28,000 ports for each address that it connects to."""
 FIRST_ADDRESS: Final = "127.1.0.1"
-ROOT: Final = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,65 +50,73 @@ class Counts:
     last_s: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
 class Server:
-    """A running server."""
+    """A running server; `ca` is set for https."""
 
-    def __init__(self, process: subprocess.Popen[str], port: int, dns_port: int, what: str, usual_dns: bool) -> None:
-        self.port = port
-        self.name_server = f"{FIRST_ADDRESS}:{dns_port}"
-        self.dns_port = dns_port
-        self.what = what
-        self.usual_dns = usual_dns
-        """Whether it answers at port 53 too, where resolvers that know no other look."""
-        self._process = process
+    process: "subprocess.Popen[str]"
+    port: int
+    dns_port: int
+    ca: Path | None
+    usual_dns: bool
+    """Whether it answers at port 53 too, where resolvers that know no other look."""
 
-    def counts(self) -> Counts:
-        """What it has answered since the last reset."""
-        return self._told("stats")
-
-    def reset(self) -> None:
-        """Counts anew."""
-        self._told("reset")
-
-    def _told(self, word: str) -> Counts:
-        assert self._process.stdin
-        assert self._process.stdout
-        try:
-            self._process.stdin.write(f"{word}\n")
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            pass  # the empty line says it
-        if not (line := self._process.stdout.readline()):
-            raise RuntimeError(f"the server of the benchmark has ended: {self._process.wait()}")
+    def counts(self, word: str = "stats") -> Counts:
+        """What it has answered since the last ``reset``."""
+        assert self.process.stdin
+        assert self.process.stdout
+        with suppress(BrokenPipeError):  # the empty line says it
+            self.process.stdin.write(f"{word}\n")
+            self.process.stdin.flush()
+        if not (line := self.process.stdout.readline()):
+            raise RuntimeError(f"the server of the benchmark has ended: {self.process.wait()}")
         return Counts(**json.loads(line))
 
 
 @contextmanager
-def open_server_process(*, certificates: Path | None = None, delay_ms: tuple[int, int] = (0, 0)) -> Iterator[Server]:
-    """A server of its own process; `delay_ms` as in `server.c`."""
-    native = compiled("server", tls=certificates is not None)
+def open_web(folder: Path, *, tls: bool = False, delay_ms: tuple[int, int] = (0, 0)) -> Iterator[Server]:
+    """A server in a process of its own; `delay_ms` as in `server.c`. Raises RuntimeError if there is no compiler."""
     port, dns_port = _free_port(socket.SOCK_STREAM), _free_port(socket.SOCK_DGRAM)
-    command = [str(native.program)] if native.program else [sys.executable, "-m", "benchmarks.crawl.standin"]
-    command += [str(ADDRESSES), str(port), str(dns_port), *map(str, delay_ms)]
-    command += [str(certificates)] if certificates else []
-    what = "C/epoll" if native.program else f"Python/uvloop ({native.reason}): it may be slower than the clients"
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True
-    ) as process:
-        assert process.stdin
-        assert process.stdout
-        try:
-            hello = process.stdout.readline()
-            if not hello:
-                raise RuntimeError(f"the server of the benchmark has not started: {' '.join(command)}")
-            yield Server(process, port, dns_port, what, json.loads(hello)["port_53"])
-        finally:
-            with suppress(BrokenPipeError):
-                process.stdin.close()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
+    command = [compiled("server", tls), ADDRESSES, port, dns_port, *delay_ms]
+    command += [make_authority(folder)] if tls else []
+    with open_process(command) as (process, hello):
+        yield Server(process, port, dns_port, folder / "ca.pem" if tls else None, json.loads(hello)["port_53"])
+
+
+def make_authority(folder: Path) -> Path:
+    """Writes ``ca.pem``, which clients trust, and certificates (ECDSA P-256) with keys for ``*.s<n>.demo``."""
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(str(folder / "ca.pem"))
+    certificates = folder / "certificates.pem"
+    with certificates.open("wb") as file:
+        for number in range(DOMAINS):
+            leaf = authority.issue_cert(f"*.s{number}.demo")
+            file.write(leaf.cert_chain_pems[0].bytes() + leaf.private_key_pem.bytes())
+    return certificates
+
+
+def cache_folder() -> Path:
+    """Where compiled programs and peers are kept between runs."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "weboid-benchmarks"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def compiled(name: str, tls: bool) -> Path:
+    """The program of `name`.c, with OpenSSL or without, kept in the user's cache. Raises RuntimeError."""
+    if not (compiler := shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")):
+        raise RuntimeError("there is no C compiler; install gcc or clang")
+    source = Path(__file__).with_name(f"{name}.c")
+    options = ["-O2", *(["-DWITH_TLS"] if tls else []), str(source), *(["-lssl", "-lcrypto"] if tls else []), "-lm"]
+    mark = hashlib.sha256(source.read_bytes() + " ".join(options).encode()).hexdigest()[:16]
+    program = cache_folder() / f"{name}-{mark}"
+    if not program.exists():
+        unfinished = program.with_suffix(f".{os.getpid()}")
+        run = subprocess.run([compiler, *options, "-o", str(unfinished)], capture_output=True, text=True, check=False)
+        if run.returncode:
+            raise RuntimeError(f"{name}.c does not compile (TLS needs OpenSSL's headers): {run.stderr[:300]}")
+        unfinished.rename(program)
+    return program
 
 
 def _free_port(kind: socket.SocketKind) -> int:

@@ -10,12 +10,9 @@ import argparse
 import json
 import re
 import resource
-import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter, sleep
@@ -23,9 +20,7 @@ from typing import Final
 
 import uvloop
 
-from benchmarks.crawl.machine import described, end_in_order
-from benchmarks.crawl.server import ROOT
-from benchmarks.crawl.table import Target, say, tell, tell_targets
+from benchmarks.harness import ROOT, Target, begin, module, open_process, say, tell, tell_targets, temporary_store
 from benchmarks.load.crowd import Crowd, Outcome
 from benchmarks.load.service import LARGE, LINKS, PAGES, SILENT, SMALL, SMALL_PAGES
 from benchmarks.pages.load import Caller, plain_body, request_of
@@ -35,7 +30,6 @@ from weboid.core.url.keys import key_of
 from weboid.store.db.key_scheme import record_scheme
 from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import open_pool
-from weboid.store.embedded.server import open_server
 from weboid.store.pages.page import PageUrls, record_pages
 from weboid.store.pages.wiki import record_wiki
 
@@ -225,30 +219,16 @@ async def _prepare(dsn: str, world: World) -> None:
         await record_pages(conn, wiki.wiki, pages, TODAY)
 
 
-@contextmanager
-def _service(dsn: str, urls: int) -> Iterator[tuple[str, int]]:
-    command = [sys.executable, "-m", "benchmarks.load.service", dsn, str(urls)]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdin
-        assert process.stdout
-        try:
-            if not (url := process.stdout.readline().strip()):
-                raise RuntimeError("the service did not start")
-            yield url, process.pid
-        finally:
-            process.stdin.close()
-
-
-def bench(folder: Path, urls: int, seconds: float, wanted: list[str]) -> None:
+def bench(urls: int, seconds: float, wanted: list[str]) -> None:
     """The scenarios of these names, each with a service of its own."""
     world, targets = World(urls), []
-    with open_server(folder / "data") as server:
-        uvloop.run(_migrated(server.dsn))
-        fill(server.dsn, world)
-        uvloop.run(_prepare(server.dsn, world))
+    with temporary_store() as dsn:
+        uvloop.run(_migrated(dsn))
+        fill(dsn, world)
+        uvloop.run(_prepare(dsn, world))
         for name in wanted:
-            with _service(server.dsn, urls) as (url, pid):
-                ran = _Bench(url, pid, urls, seconds)
+            with open_process(module("load.service", dsn, urls)) as (process, url):
+                ran = _Bench(url, process.pid, urls, seconds)
                 for _ in range(2):  # the first time is for warming up
                     ran.alone_ms = _outcomes(ran.reader(seconds))[0].p(0.99)
                 tell(f"  {name}")
@@ -269,18 +249,10 @@ def main() -> None:
     options.add_argument("--urls", type=int, default=200_000)
     options.add_argument("--seconds", type=float, default=8.0, help="of each load")
     asked = options.parse_args()
-    if sys.platform != "linux":
-        sys.exit("benchmarks.load needs Linux: it reads /proc")
-    end_in_order()
+    begin("load")
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    tell(described())
-    folder = Path(tempfile.mkdtemp(prefix="weboid-load-"))
-    folder.chmod(0o711)  # the database's own account passes through it
-    try:
-        bench(folder, asked.urls, asked.seconds, asked.scenario or list(_SCENARIOS))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    bench(asked.urls, asked.seconds, asked.scenario or list(_SCENARIOS))
 
 
 if __name__ == "__main__":

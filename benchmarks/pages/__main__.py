@@ -9,12 +9,7 @@ One law: the database's buffers hold a quarter of the store at the most, and eve
 
 import argparse
 import os
-import shutil
-import subprocess
-import sys
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -24,9 +19,18 @@ from typing import Any, Final
 import psycopg
 import uvloop
 
-from benchmarks.crawl.machine import described, end_in_order, parent_of, used
-from benchmarks.crawl.server import ROOT
-from benchmarks.crawl.table import Target, say, tell, tell_targets
+from benchmarks.harness import (
+    Target,
+    begin,
+    database_pid,
+    module,
+    open_process,
+    say,
+    tell,
+    tell_targets,
+    temporary_folder,
+    used,
+)
 from benchmarks.pages.load import Caller, Reply, plain_body, rate_of, request_of
 from benchmarks.pages.seed import LINKS_A_PAGE, World, fill
 from benchmarks.pages.service import FEW_FROM, FEW_LINKS
@@ -86,8 +90,7 @@ class Times:
 class Bench:
     """The store, the service and the pages that are still to be asked for."""
 
-    def __init__(self, data: Path, world: World, dsn: str, url: str, bare_url: str, service_pid: int) -> None:
-        self.data = data
+    def __init__(self, world: World, dsn: str, url: str, bare_url: str, service_pid: int) -> None:
         self.world = world
         self.dsn = dsn
         self.url = url
@@ -130,17 +133,17 @@ class Bench:
         caller = Caller(self.url)
         with psycopg.connect(self.dsn, autocommit=True, prepare_threshold=2) as conn:
             conn.adapters.register_dumper(list, ArrayDumper)
-            database = self.database_pid()
+            database = database_pid(self.dsn)
             columns = [self._columns() for _ in range(samples)]
-            before, own = used([database]).cpu_s, process_time()
+            before, own = used(database).cpu_s, process_time()
             for each in columns:
                 conn.execute(SQL["find_urls"], each).fetchall()
-            costs[None] = used([database]).cpu_s - before + process_time() - own
+            costs[None] = used(database).cpu_s - before + process_time() - own
             for kind, path in _KINDS.items():
-                before = used([database, self.service_pid]).cpu_s
+                before = used(database, self.service_pid).cpu_s
                 for _ in range(samples):
                     _require(caller.ask(path.format(wiki=_WIKI, page=next(self._fresh))))
-                costs[kind] = used([database, self.service_pid]).cpu_s - before
+                costs[kind] = used(database, self.service_pid).cpu_s - before
         caller.close()
         each_ms = {kind: 1e3 * cost / samples for kind, cost in costs.items()}
         told = ", ".join(
@@ -198,19 +201,19 @@ class Bench:
     ) -> float:
         """Tells a rate; returns the CPU time of service and database for an answer of ours, in milliseconds."""
         found: dict[str, list[tuple[float, float, float]]] = {"ours": [], "bare": []}
-        database = self.database_pid()
+        database = database_pid(self.dsn)
         for _ in range(slices):
             for side, url, requests, status in (
                 ("ours", self.url, ours, expected),
                 ("bare", self.bare_url, [bare], 200),
             ):
-                before, stored = used([self.service_pid]).cpu_s, used([database]).cpu_s
+                before, stored = used(self.service_pid).cpu_s, used(database).cpu_s
                 rate = uvloop.run(
                     rate_of(url, requests, expected=status, connections=_CONNECTIONS, seconds=seconds / slices)
                 )
                 each_ms = 1e3 / (rate * seconds / slices)
-                cpu_ms = each_ms * (used([self.service_pid]).cpu_s - before)
-                found[side].append((rate, cpu_ms, each_ms * (used([database]).cpu_s - stored)))
+                cpu_ms = each_ms * (used(self.service_pid).cpu_s - before)
+                found[side].append((rate, cpu_ms, each_ms * (used(database).cpu_s - stored)))
         (rate, cpu, stored), (bare_rate, bare_cpu, _) = (
             [median(values) for values in zip(*found[side], strict=True)] for side in ("ours", "bare")
         )
@@ -219,13 +222,6 @@ class Bench:
             f"CPU {cpu:.2f} ms, bare {bare_cpu:.2f}: {cpu / bare_cpu:.1f} ×; the database's {stored:.2f} ms"
         )
         return float(cpu + stored)
-
-    def database_pid(self) -> int:
-        """The process whose children serve connections."""
-        with psycopg.connect(self.dsn) as conn:
-            row = conn.execute("SELECT pg_backend_pid()").fetchone()
-        assert row
-        return parent_of(row[0])
 
     def gadget(self) -> None:
         """How large the gadget's answer is, and what a second request costs."""
@@ -275,21 +271,6 @@ def _evict(data: Path) -> int:
     return total
 
 
-@contextmanager
-def _service(dsn: str, urls: int, pages: int) -> Iterator[tuple[str, str, int]]:
-    command = [sys.executable, "-m", "benchmarks.pages.service", dsn, str(urls), str(pages), str(_FEW_PAGES)]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdin
-        assert process.stdout
-        try:
-            addresses = process.stdout.readline().split()
-            if len(addresses) != 2:
-                raise RuntimeError("the service did not start")
-            yield addresses[0], addresses[1], process.pid
-        finally:
-            process.stdin.close()
-
-
 def _tell_times(name: str, times: Times) -> list[Target]:
     bare, bare_p99 = times.p(None, 0.5), times.p(None, 0.99)
     tell(f"  {name}, {len(times.ms[None])} of each: bare query median {bare:.2f} ms, p99 {bare_p99:.2f} ms")
@@ -332,8 +313,9 @@ def bench(folder: Path, urls: int, samples: int, cold: int, seconds: float) -> N
             "read live from a wiki in the same process"
         )
         pages = 4 * (_WARM_UP + 2 * samples + cold + _COLD_A_RESTART) + 1
-        with _service(server.dsn, urls, pages) as (url, bare_url, pid):
-            ran = Bench(data, world, server.dsn, url, bare_url, pid)
+        with open_process(module("pages.service", server.dsn, urls, pages, _FEW_PAGES)) as (process, line):
+            url, bare_url = line.split()
+            ran = Bench(world, server.dsn, url, bare_url, process.pid)
 
             def restarted() -> None:
                 nonlocal server
@@ -363,16 +345,9 @@ def main() -> None:
     options.add_argument("--cold", type=int, default=40, help="pages of each kind, cold; 0 = none")
     options.add_argument("--seconds", type=float, default=5.0, help="for each rate, ours and the bare one")
     asked = options.parse_args()
-    if sys.platform != "linux":
-        sys.exit("benchmarks.pages needs Linux: it reads /proc")
-    end_in_order()
-    tell(described())
-    folder = Path(tempfile.mkdtemp(prefix="weboid-pages-"))
-    folder.chmod(0o711)  # the database's own account passes through it
-    try:
+    begin("pages")
+    with temporary_folder() as folder:
         bench(folder, asked.urls, asked.samples, asked.cold, asked.seconds)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import Any, Final
 import psycopg
 from psycopg import sql
 
-from benchmarks.crawl.links import Skewed, host_of
+from benchmarks.crawl.links import host_of, skewed
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNTRIED, UrlRecord
@@ -60,11 +60,11 @@ class World:
 
     def __init__(self, urls: int) -> None:
         self.urls = urls
-        self._hosts = Skewed(urls)
+        self._labels = skewed(urls)
 
     def url(self, number: int) -> Url:
         """It is in normal form as it stands."""
-        host = host_of(self._hosts.label(number))
+        host = host_of(self._labels(number))
         return Url(SCHEMES[number % 2], host, 0, f"/a/path/of/usual/length-{number}.html")
 
     def numbers_of(self, page: int, links: int) -> list[int]:

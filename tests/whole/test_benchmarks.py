@@ -3,6 +3,7 @@
 Their figures are nobody's business here: a slow machine passes.
 """
 
+import shutil
 import socket
 import ssl
 import sys
@@ -13,27 +14,23 @@ from pathlib import Path
 import pytest
 from dnslib import DNSRecord
 
-from benchmarks.crawl import fast, server
-from benchmarks.crawl.authority import made_authority
-from benchmarks.crawl.drip import drip
-from benchmarks.crawl.held import held
-from benchmarks.crawl.links import Single, Skewed, host_of, urls_of
-from benchmarks.crawl.machine import Cores
-from benchmarks.crawl.native import Native
-from benchmarks.crawl.server import open_server_process
-from benchmarks.crawl.skew import skew
+from benchmarks.crawl.bench import Settings
+from benchmarks.crawl.fast import drip, tls
+from benchmarks.crawl.links import host_of, single, skewed, urls_of
+from benchmarks.crawl.rounds import held, skew, workers
+from benchmarks.crawl.server import FIRST_ADDRESS, open_web
 from benchmarks.crawl.store import store
-from benchmarks.crawl.table import Target
-from benchmarks.crawl.workers import workers
 from benchmarks.due import due
+from benchmarks.harness import Target
 from benchmarks.lookups import lookups
-from benchmarks.memory import memory
 from benchmarks.repairs import repairs
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the benchmarks read /proc")
 
-ANY_CORE = Cores(frozenset(), frozenset())
 FEW = 40
+needs_compiler = pytest.mark.skipif(
+    not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="the server of the benchmarks is compiled here"
+)
 
 
 @pytest.fixture(scope="session")
@@ -48,17 +45,15 @@ def cache(monkeypatch: pytest.MonkeyPatch, compiled_here: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(compiled_here))
 
 
-@pytest.fixture(params=["C", "Python"])
-def program(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The server as it is where there is a compiler (if there is one here), and where there is none."""
-    if request.param == "Python":
-        monkeypatch.setattr(server, "compiled", lambda name, tls: Native(None, "for this test"))
+def few_urls(database: str) -> Settings:
+    """One round over few URLs, with peers that are installed already."""
+    return Settings(rounds=1, urls=FEW, install=False, database=database)
 
 
-@pytest.mark.usefixtures("program")
-def test_the_server_answers_any_host_and_counts_what_was_asked_twice() -> None:
-    with open_server_process() as web:
-        connection = HTTPConnection(server.FIRST_ADDRESS, web.port, timeout=10)
+@needs_compiler
+def test_the_server_answers_any_host_and_counts_what_was_asked_twice(tmp_path: Path) -> None:
+    with open_web(tmp_path) as web:
+        connection = HTTPConnection(FIRST_ADDRESS, web.port, timeout=10)
         seen = []
         for method, path in (
             ("HEAD", "/p/1"),
@@ -72,8 +67,7 @@ def test_the_server_answers_any_host_and_counts_what_was_asked_twice() -> None:
             seen.append((reply.status, len(reply.read()), reply.headers["Content-Type"]))
         connection.close()
         counts = web.counts()
-        web.reset()
-        anew = web.counts()
+        anew = web.counts("reset")
     page = seen[1][1]
     kind = "text/html; charset=utf-8"
     assert page > 100
@@ -82,13 +76,12 @@ def test_the_server_answers_any_host_and_counts_what_was_asked_twice() -> None:
     assert (anew.requests, anew.urls, anew.twice) == (0, 0, 0)
 
 
-@pytest.mark.usefixtures("program")
+@needs_compiler
 def test_every_domain_has_a_certificate_that_clients_can_verify(tmp_path: Path) -> None:
-    made = made_authority(tmp_path)
-    with open_server_process(certificates=made.certificates) as web:
+    with open_web(tmp_path, tls=True) as web:
         for host in ("h7.s7.demo", "h1030.s6.demo"):
-            context = ssl.create_default_context(cafile=made.ca)
-            with socket.create_connection((server.FIRST_ADDRESS, web.port), 10) as plain:
+            context = ssl.create_default_context(cafile=web.ca)
+            with socket.create_connection((FIRST_ADDRESS, web.port), 10) as plain:
                 connection = HTTPSConnection(host, web.port)
                 connection.sock = context.wrap_socket(plain, server_hostname=host)
                 connection.request("HEAD", "/p/3")
@@ -96,22 +89,24 @@ def test_every_domain_has_a_certificate_that_clients_can_verify(tmp_path: Path) 
                 connection.close()
 
 
-@pytest.mark.usefixtures("program")
+@needs_compiler
 @pytest.mark.parametrize(
     ("name", "kind", "rcode", "answers"),
     [("h1.s1.demo", "A", 0, 1), ("h1.s1.demo", "AAAA", 0, 0), ("somebody.example", "A", 3, 0)],
 )
-def test_the_name_server_knows_the_made_up_names_only(name: str, kind: str, rcode: int, answers: int) -> None:
-    with open_server_process() as web:
-        answer = DNSRecord.parse(DNSRecord.question(name, kind).send(server.FIRST_ADDRESS, web.dns_port, timeout=10))
+def test_the_name_server_knows_the_made_up_names_only(
+    name: str, kind: str, rcode: int, answers: int, tmp_path: Path
+) -> None:
+    with open_web(tmp_path) as web:
+        answer = DNSRecord.parse(DNSRecord.question(name, kind).send(FIRST_ADDRESS, web.dns_port, timeout=10))
     assert (answer.header.rcode, len(answer.rr)) == (rcode, answers)
     assert all(str(record.rdata).startswith("127.1.0.") for record in answer.rr)
 
 
-@pytest.mark.usefixtures("program")
-def test_delayed_answers_are_held_open_meanwhile() -> None:
-    with open_server_process(delay_ms=(300, 300)) as web:
-        with socket.create_connection((server.FIRST_ADDRESS, web.port), 10) as connection:
+@needs_compiler
+def test_delayed_answers_are_held_open_meanwhile(tmp_path: Path) -> None:
+    with open_web(tmp_path, delay_ms=(300, 300)) as web:
+        with socket.create_connection((FIRST_ADDRESS, web.port), 10) as connection:
             connection.sendall(b"HEAD /p/1 HTTP/1.1\r\nHost: h1.s1.demo\r\n\r\n")
             while not (during := web.counts()).waiting:
                 pass
@@ -123,20 +118,21 @@ def test_delayed_answers_are_held_open_meanwhile() -> None:
 
 def test_skewed_hosts_have_their_shares_and_every_url_a_number_of_its_own() -> None:
     urls = 10_000
-    hosts = Skewed(urls)
-    counts = Counter(hosts.label(number) for number in range(urls))
+    labels = skewed(urls)
+    counts = Counter(map(labels, range(urls)))
     assert [count for _, count in counts.most_common(2)] == [1_200, 1_100]
     small = [count for count in counts.values() if count <= 30]
     assert 2 < sum(small) / len(small) < 3
-    assert len(set(urls_of(hosts, "http", 80, range(urls)))) == urls
+    assert len(set(urls_of(labels, "http", 80, range(urls)))) == urls
     assert host_of("h1030") == "h1030.s6.demo"
-    assert len({Single().label(number) for number in range(100)}) == 100
+    assert len(set(map(single, range(100)))) == 100
 
 
+@needs_compiler
 @pytest.mark.alone
 @pytest.mark.long
 def test_clients_stand_side_by_side(database: str, capfd: pytest.CaptureFixture[str]) -> None:
-    fast.tls(fast.Settings(ANY_CORE, rounds=1, urls=FEW, install=False, database=database))
+    tls(few_urls(database))
     told = capfd.readouterr().out
     rows = {line.strip().split("  ")[0]: line for line in told.splitlines()}
     assert {"weboid crawl, with store", "bare loop of our engine"} <= rows.keys()
@@ -145,55 +141,50 @@ def test_clients_stand_side_by_side(database: str, capfd: pytest.CaptureFixture[
     assert "found other than fine" not in told
 
 
+@needs_compiler
 @pytest.mark.alone
 @pytest.mark.long
 def test_skew_is_measured_in_parts(database: str, capfd: pytest.CaptureFixture[str]) -> None:
-    targets = skew(
-        ANY_CORE, 1.2, connections=10, answer_ms=(5, 15), delay_s=0.1, urls=600, warm_s=0.2, database=database
-    )
+    settings = Settings(urls=600, database=database)
+    targets = skew(settings, 1.2, connections=10, answer_ms=(5, 15), delay_s=0.1, warm_s=0.2)
     told = capfd.readouterr().out
     assert len(targets) == 1
     assert "0 of them twice" in told
 
 
+@needs_compiler
 @pytest.mark.alone
 @pytest.mark.long
 def test_held_connections_are_open_at_a_time(database: str, capfd: pytest.CaptureFixture[str]) -> None:
-    targets = held(ANY_CORE, 0.5, connections=20, results_a_s=80, database=database)
+    targets = held(Settings(database=database), 0.5, connections=20, results_a_s=80)
     assert [target.met for target in targets[:2]] == [True, True], capfd.readouterr().out
     assert len(targets) == 4
 
 
+@needs_compiler
 @pytest.mark.alone
 @pytest.mark.long
 def test_benign_checks_are_measured_beside_hostile_servers(database: str, capfd: pytest.CaptureFixture[str]) -> None:
-    settings = fast.Settings(ANY_CORE, rounds=1, urls=FEW, install=False, database=database)
-    by_rate, _ = drip(settings, connections=3)
+    by_rate, _ = drip(few_urls(database), connections=3)
     assert by_rate.value > 0
     assert "beside 3 hostile connections" in capfd.readouterr().out
 
 
+@needs_compiler
 @pytest.mark.alone
 def test_two_workers_ask_no_url_twice(database: str) -> None:
-    targets = workers(ANY_CORE, FEW, database=database)
+    targets = workers(Settings(database=database), FEW)
     assert [(target.value, target.met) for target in targets] == [(0, True), (0, True)]
 
 
+@needs_compiler
 @pytest.mark.alone
 @pytest.mark.long
 def test_results_are_recorded_beside_page_queries(database: str, capfd: pytest.CaptureFixture[str]) -> None:
-    targets = store(ANY_CORE, 400, 0.2, database=database)
+    targets = store(Settings(seconds=0.2, database=database), 400)
     assert len(targets) == 2
     assert all(target.value > 0 for target in targets)
     assert "results/s, found due at" in capfd.readouterr().out
-
-
-@pytest.mark.alone
-@pytest.mark.long
-def test_memory_is_measured_for_each_size_of_the_store(database: str, capfd: pytest.CaptureFixture[str]) -> None:
-    targets = memory(ANY_CORE, [40, 80], 0.0, database=database)
-    assert len(targets) == 2
-    assert "80 URLs stored, 80 checked" in capfd.readouterr().out
 
 
 def test_a_missed_target_is_told_as_missed() -> None:

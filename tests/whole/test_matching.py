@@ -43,7 +43,7 @@ REDIRECTED: Final = {
     "talk:old": "Über uns:About this",
 }
 LEGACY: Final = {"en": 1, "ltg": 4}
-"""Of how many articles one is rendered. `benchmarks.matching` renders all."""
+"""Of how many articles one is rendered."""
 
 PARSOID: Final = {"en": 10, "ltg": 15}
 """Of how many of these one is rendered by Parsoid as well, which takes over a second for an article."""

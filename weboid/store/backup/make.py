@@ -30,7 +30,7 @@ from weboid.store.db.pool import Connection, Pool, open_pool
 
 UNFINISHED: Final = ".unfinished"
 LEVEL: Final = "1"
-"""Of gzip: each level more makes the backup slower by far more than smaller (benchmarks/backup.py)."""
+"""Of gzip: each level more makes the backup slower by far more than smaller."""
 _NAME: Final = "weboid pg_dump"
 _LOOK_S: Final = 0.5
 _LOCK_S: Final = 60

@@ -1,0 +1,224 @@
+"""Equipment of all benchmarks: this machine, what processes use, stores and processes of their own, what is printed.
+
+Results go to stdout, progress to stderr. What is measured of a process comes from the kernel (Linux's /proc).
+"""
+
+import os
+import platform
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import psycopg
+
+from weboid.core.url.farms import WMFLABS, WikiName
+from weboid.feed.intake import page_urls
+from weboid.store.db.migrate import migrate
+from weboid.store.db.pool import Pool, open_pool
+from weboid.store.embedded.server import open_server
+from weboid.store.pages.page import record_pages
+from weboid.store.pages.wiki import record_wiki
+from weboid.wiki.source import PageLinks
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+_PAGES_AT_ONCE: Final = 500
+_END_S: Final = 10.0
+_TICKS_A_S: Final = os.sysconf("SC_CLK_TCK")
+
+
+# Stores
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder that the account of an embedded database may pass through; removed at the end."""
+    with tempfile.TemporaryDirectory(prefix="weboid-bench-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        folder.chmod(0o711)
+        yield folder
+
+
+@contextmanager
+def temporary_store() -> Iterator[str]:
+    """The DSN of an empty embedded database, removed at the end."""
+    with temporary_folder() as folder, open_server(folder / "data") as server:
+        yield server.dsn
+
+
+@asynccontextmanager
+async def open_migrated(dsn: str, size: int = 4) -> AsyncIterator[Pool]:
+    """Connections to a store that has our schema."""
+    async with open_pool(dsn, size=size, part="benchmark") as pool:
+        async with pool.connection() as conn:
+            await migrate(conn)
+        yield pool
+
+
+async def take_in(pool: Pool, urls: Sequence[str], a_page: int = 40) -> tuple[int, int]:
+    """Records the pages of a wiki that link to these URLs; returns the wiki and how many pages it has."""
+    async with pool.connection() as conn:
+        wiki = await record_wiki(conn, WMFLABS, WikiName("benchwiki", WMFLABS.name))
+    pages = [
+        PageLinks(number, 0, f"Page {number}", 1, None, tuple(sorted(urls[first : first + a_page])))
+        for number, first in enumerate(range(0, len(urls), a_page), start=1)
+    ]
+    for start in range(0, len(pages), _PAGES_AT_ONCE):
+        async with pool.connection() as conn:
+            judged = [page_urls(page, WMFLABS) for page in pages[start : start + _PAGES_AT_ONCE]]
+            await record_pages(conn, wiki.wiki, judged, 100)
+    return wiki.wiki, len(pages)
+
+
+def vacuum(dsn: str) -> None:
+    """What autovacuum does in the days between two rounds, so that none of it falls into a measurement."""
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("VACUUM ANALYZE")
+
+
+# Processes
+
+
+@contextmanager
+def open_process(command: Sequence[object]) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """A program that prints a line when it is ready and ends with its stdin, and that line."""
+    words = [str(word) for word in command]
+    with subprocess.Popen(
+        words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        try:
+            if not (line := process.stdout.readline()):
+                raise RuntimeError(f"it has not started: {' '.join(words)}")
+            yield process, line.strip()
+        finally:
+            with suppress(BrokenPipeError):
+                process.stdin.close()
+            try:
+                process.wait(_END_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def module(name: str, *words: object) -> list[object]:
+    """The command that runs one of our modules."""
+    return [sys.executable, "-m", f"benchmarks.{name}", *words]
+
+
+@contextmanager
+def open_serve(dsn: str, *words: str, **settings: str) -> Iterator[tuple[str, int]]:
+    """The address and the process of ``weboid serve`` at a free port."""
+    environ = {**os.environ, "WEBOID_DATABASE": dsn, **settings}
+    command = [sys.executable, "-m", "weboid", "serve", "--port", "0", *words]
+    with subprocess.Popen(command, cwd=ROOT, env=environ, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr
+        try:
+            while not (found := re.search(r"answers at (\S+)/", line := process.stderr.readline())):
+                if not line:
+                    raise RuntimeError("the service did not start")
+            yield found[1], process.pid
+        finally:
+            process.terminate()
+            process.stderr.read()
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """CPU seconds of processes with their children so far, and the memory they hold now."""
+
+    cpu_s: float = 0.0
+    rss_mib: float = 0.0
+
+
+def used(*roots: int) -> Used:
+    """What these processes and all below them have used."""
+    processes = {pid: fields for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if (fields := _stat(pid))}
+    tree = set(roots) & processes.keys()
+    while more := {pid for pid, fields in processes.items() if int(fields[1]) in tree} - tree:
+        tree |= more
+    # utime, stime, and those of children that have ended
+    ticks = sum(int(ticks) for pid in tree for ticks in processes[pid][11:15])
+    pages = sum(int(processes[pid][21]) for pid in tree)
+    return Used(ticks / _TICKS_A_S, pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20))
+
+
+def database_pid(dsn: str) -> int:
+    """The process of this machine's database server whose children serve connections."""
+    with psycopg.connect(dsn) as connection:
+        row = connection.execute("SELECT pg_backend_pid()").fetchone()
+        assert row
+        fields = _stat(row[0])
+    return int(fields[1]) if fields else 0
+
+
+def _stat(pid: int) -> list[str]:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+    except OSError:
+        return []
+
+
+# Running and printing
+
+
+def begin(name: str) -> None:
+    """Ends where there is no /proc, lets SIGTERM end this program as Ctrl-C does, and says what machine this is."""
+    if sys.platform != "linux":
+        sys.exit(f"benchmarks.{name} needs Linux: it reads /proc")
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    model = next((line.partition(": ")[2] for line in lines if line.startswith("model name")), "?")
+    tell(
+        f"{platform.system()} {platform.machine()}, {model}, {len(os.sched_getaffinity(0))} cores, "
+        f"load before the run {os.getloadavg()[0]:.1f}"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A demand of the design: `value` in whatever unit `text` names, to be at least (or at most) `bound`."""
+
+    text: str
+    value: float
+    bound: float
+    at_most: bool = False
+
+    @property
+    def met(self) -> bool:
+        """Whether it is reached."""
+        return self.value <= self.bound if self.at_most else self.value >= self.bound
+
+    def __str__(self) -> str:
+        value = f"{self.value:,.0f}" if abs(self.value) >= 100 else f"{self.value:.3g}"
+        return f"  target {self.text}: {value} — {'met' if self.met else 'MISSED'}"
+
+
+def show(text: str) -> None:
+    """Progress, on one line where a person looks on."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def say(text: str) -> None:
+    """What is being done now, on stderr."""
+    show("")
+    print(f"… {text}", file=sys.stderr, flush=True)
+
+
+def tell(text: str = "") -> None:
+    """A line of the results."""
+    show("")
+    print(text, flush=True)
+
+
+def tell_targets(targets: Collection[Target]) -> None:
+    """A line a target, missed ones with their figure like all others."""
+    for target in targets:
+        tell(str(target))
