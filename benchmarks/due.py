@@ -14,7 +14,8 @@ from typing import Final
 
 import psycopg
 
-from benchmarks.harness import open_migrated, temporary_store
+from benchmarks.harness import open_migrated, temporary_store, vacuum
+from benchmarks.pages.seed import without_indexes
 from weboid.core.record.moment import Moment
 from weboid.core.url.keys import BUCKETS
 from weboid.store.db.pool import Pool
@@ -47,10 +48,6 @@ SELECT bucket, host_key, hashint8extended(number, host_key), 1, 443, '/a/path/of
 FROM host CROSS JOIN generate_series(1, %(each)s) AS number
 ORDER BY 1, 2, 3
 """
-_INDEXES: Final = """
-SELECT indexname, indexdef FROM pg_indexes
-WHERE tablename IN ('host', 'url') AND indexname NOT IN (SELECT conname FROM pg_constraint)
-"""
 _BARE: Final = """
 SELECT bucket, host_key, next_day FROM host
 WHERE bucket = ANY(%(buckets)s::smallint[]) AND next_day <= %(day)s AND next_day IS NOT NULL
@@ -75,16 +72,10 @@ class Due:
 def fill(dsn: str, urls: int, hosts: int) -> None:
     """Fills an empty store, each table in the order of its keys, its indexes afterwards."""
     row = {"hosts": hosts, "each": max(1, urls // hosts), "day": DAY, "days": _DAYS}
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        indexes = connection.execute(_INDEXES).fetchall()
-        for name, _ in indexes:
-            connection.execute(f"DROP INDEX {name}".encode())
+    with psycopg.connect(dsn) as connection, without_indexes(connection, ("host", "url")):
         connection.execute(_HOSTS, row)
         connection.execute(_URLS, row)
-        for _, definition in indexes:
-            connection.execute(definition.encode())
-        connection.execute("VACUUM ANALYZE host")
-        connection.execute("VACUUM ANALYZE url")
+    vacuum(dsn)
 
 
 async def due(dsn: str, urls: int, hosts: int) -> Due:

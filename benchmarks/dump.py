@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import perf_counter
 
+from benchmarks.harness import write_dump
 from weboid.wiki.dump import DumpSource
 from weboid.wiki.dump_rows import list_columns
 
@@ -57,8 +58,9 @@ def main() -> None:
     asked = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         page, links = Path(folder, "page.sql.gz"), Path(folder, "externallinks.sql.gz")
-        _write(page, _PAGE, "page", _page_rows(asked.pages), asked.layout)
-        _write(links, _EXTERNALLINKS, "externallinks", _link_rows(asked.pages, asked.links), asked.layout)
+        between = ",\n" if asked.layout == "lines" else ","
+        write_dump(page, _PAGE, "page", _page_rows(asked.pages), between)
+        write_dump(links, _EXTERNALLINKS, "externallinks", _link_rows(asked.pages, asked.links), between)
         rows = asked.pages * (1 + asked.links)
         print(f"{asked.pages:,} pages, {asked.pages * asked.links:,} links, layout {asked.layout}; rows/s:")
         before_mib = _peak_mib()
@@ -91,25 +93,6 @@ def _link_rows(pages: int, links: int) -> Iterator[str]:
         section = chance.choice(("news", "article", "people\\'s", "2016/04"))
         path = f"/{section}/{chance.getrandbits(64):x}/{chance.getrandbits(64):x}.html?id={chance.randrange(9999)}"
         yield f"({number + 1},{page + 1},'https://{host}','{path}')"
-
-
-def _write(path: Path, created: str, table: str, rows: Iterator[str], layout: str) -> None:
-    between = ",\n" if layout == "lines" else ","
-    with gzip.open(path, "wt", compresslevel=6, encoding="utf-8", newline="\n") as file:
-        file.write(created)
-        statement: list[str] = []
-        for row in rows:
-            statement.append(row)
-            if len(statement) == 10_000:
-                file.write(_insert(table, between, statement))
-                statement = []
-        if statement:
-            file.write(_insert(table, between, statement))
-
-
-def _insert(table: str, between: str, statement: list[str]) -> str:
-    head = f"INSERT INTO `{table}` VALUES" + ("\n" if between != "," else " ")
-    return head + between.join(statement) + ";\n"
 
 
 def _bare(path: Path, layout: str) -> int:

@@ -3,6 +3,7 @@
 Results go to stdout, progress to stderr. What is measured of a process comes from the kernel (Linux's /proc).
 """
 
+import gzip
 import os
 import platform
 import re
@@ -13,6 +14,7 @@ import tempfile
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +31,7 @@ from weboid.wiki.source import PageLinks
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 _PAGES_AT_ONCE: Final = 500
+_ROWS_A_STATEMENT: Final = 10_000
 _END_S: Final = 10.0
 _TICKS_A_S: Final = os.sysconf("SC_CLK_TCK")
 
@@ -74,6 +77,15 @@ async def take_in(pool: Pool, urls: Sequence[str], a_page: int = 40) -> tuple[in
             judged = [page_urls(page, WMFLABS) for page in pages[start : start + _PAGES_AT_ONCE]]
             await record_pages(conn, wiki.wiki, judged, 100)
     return wiki.wiki, len(pages)
+
+
+def write_dump(path: Path, created: str, table: str, rows: Iterator[str], between: str = ",\n") -> Path:
+    """Writes a table as ``mysqldump`` does, thousands of rows a statement; returns the file."""
+    with gzip.open(path, "wt", compresslevel=1, encoding="utf-8", newline="\n") as file:
+        file.write(created)
+        while some := list(islice(rows, _ROWS_A_STATEMENT)):
+            file.write(f"INSERT INTO `{table}` VALUES{between[1:] or ' '}{between.join(some)};\n")
+    return path
 
 
 def vacuum(dsn: str) -> None:

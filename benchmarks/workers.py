@@ -17,7 +17,7 @@ from typing import Final
 
 from benchmarks.harness import begin, open_migrated, open_serve, say, take_in, tell, temporary_store, used
 from benchmarks.pages.load import rate_of, request_of
-from weboid.store.db.key_scheme import record_scheme
+from benchmarks.pages.seed import prepare
 
 _WIKI: Final = "benchwiki@wmflabs"
 _PAGES: Final = 400
@@ -31,9 +31,8 @@ _PATHS: Final = {
 
 
 async def _fill(dsn: str) -> None:
+    await prepare(dsn)
     async with open_migrated(dsn) as pool:
-        async with pool.connection() as conn:
-            await record_scheme(conn)
         urls = [f"http://www.host-{n % _LINKS}.demo/path-{n // _LINKS}.html" for n in range(_PAGES * _LINKS)]
         await take_in(pool, urls, _LINKS)
 

@@ -17,7 +17,7 @@ from typing import Final
 
 import psycopg
 
-from benchmarks.crawl.links import Labels, urls_of, write_dump
+from benchmarks.crawl.links import Labels, dumped, urls_of
 from benchmarks.crawl.measure import NOBODY_BOUND, Client, Cores, Figures, lasting, measured
 from benchmarks.crawl.server import Server, open_web
 from benchmarks.harness import ROOT, database_pid, say, temporary_folder, temporary_store, vacuum
@@ -77,7 +77,7 @@ class Bench:
     def take_in(self, labels: Labels, urls: int) -> float:
         """Feeds a dump with these URLs in; returns the seconds that took."""
         say(f"taking in {urls:,} URLs")
-        page, links = write_dump(self.folder, labels, self.scheme, self.server.port, urls)
+        page, links = dumped(self.folder, labels, self.scheme, self.server.port, urls)
         begun = perf_counter()
         command = self.command("feed", "dump", _WIKI, "--page", str(page), "--externallinks", str(links))
         command += ["--day", str(self.day)]

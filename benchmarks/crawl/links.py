@@ -3,13 +3,14 @@
 The number in a path is the URL's own, so that the server can tell whether it was asked twice.
 """
 
-import gzip
 import random
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from itertools import accumulate, islice
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
+
+from benchmarks.harness import write_dump
 
 Labels = Callable[[int], str]
 """The first label of the host on which a URL lies."""
@@ -17,16 +18,23 @@ Labels = Callable[[int], str]
 DOMAINS: Final = 1024
 """Registrable domains, each with a certificate of its own. They fall into some 900 buckets, which workers lease."""
 LINKS_A_PAGE: Final = 40
-_COLUMNS: Final = {
-    "page": (
-        "`page_id` int", "`page_namespace` int", "`page_title` varbinary(255)", "`page_is_redirect` tinyint",
-        "`page_links_updated` binary(14)", "`page_latest` int", "`page_content_model` varbinary(32)",
-    ),
-    "externallinks": (
-        "`el_id` int", "`el_from` int", "`el_to_domain_index` varbinary(255)", "`el_to_path` blob",
-    ),
-}  # fmt: skip
-_ROWS_A_STATEMENT: Final = 5_000
+_PAGE: Final = """CREATE TABLE `page` (
+  `page_id` int NOT NULL,
+  `page_namespace` int NOT NULL,
+  `page_title` varbinary(255) NOT NULL,
+  `page_is_redirect` tinyint NOT NULL,
+  `page_links_updated` binary(14) DEFAULT NULL,
+  `page_latest` int NOT NULL,
+  `page_content_model` varbinary(32) DEFAULT NULL
+);
+"""
+_EXTERNALLINKS: Final = """CREATE TABLE `externallinks` (
+  `el_id` int NOT NULL,
+  `el_from` int NOT NULL,
+  `el_to_domain_index` varbinary(255) NOT NULL,
+  `el_to_path` blob DEFAULT NULL
+);
+"""
 _SHARES: Final = (0.12, 0.11, 0.02, 0.015, 0.01, 0.008, 0.006, 0.005, 0.004, 0.004, 0.003, 0.003, 0.002, 0.002)
 _TAIL: Final = ((1, 0.55), (2, 0.2), (3, 0.1), (5, 0.08), (10, 0.05), (30, 0.02))
 """URLs of a host, and the share of the hosts that have so many."""
@@ -65,25 +73,15 @@ def urls_of(labels: Labels, scheme: str, port: int, numbers: Iterable[int]) -> I
     return (f"{scheme}://{host_of(labels(number))}:{port}/p/{number}" for number in numbers)
 
 
-def write_dump(folder: Path, labels: Labels, scheme: str, port: int, urls: int) -> tuple[Path, Path]:
+def dumped(folder: Path, labels: Labels, scheme: str, port: int, urls: int) -> tuple[Path, Path]:
     """The dumps ``page`` and ``externallinks`` of a wiki whose pages link to so many URLs, `LINKS_A_PAGE` each."""
     pages = range(1, -(-urls // LINKS_A_PAGE) + 1)
+    page, links = folder / "page.sql.gz", folder / "externallinks.sql.gz"
 
     def link(number: int) -> str:
         index = ".".join(reversed(host_of(labels(number)).split(".")))
         return f"({number + 1},{number // LINKS_A_PAGE + 1},'{scheme}://{index}.:{port}','/p/{number}')"
 
-    return (
-        _written(folder, "page", (f"({n},0,'Page_{n}',0,NULL,{n},'wikitext')" for n in pages)),
-        _written(folder, "externallinks", map(link, range(urls))),
-    )
-
-
-def _written(folder: Path, table: str, rows: Iterator[str]) -> Path:
-    path = folder / f"{table}.sql.gz"
-    with gzip.open(path, "wt", compresslevel=1, encoding="utf-8", newline="\n") as file:
-        columns = ",\n".join(f"  {column} DEFAULT NULL" for column in _COLUMNS[table])
-        file.write(f"CREATE TABLE `{table}` (\n{columns}\n);\n")
-        while some := list(islice(rows, _ROWS_A_STATEMENT)):
-            file.write(f"INSERT INTO `{table}` VALUES\n" + ",\n".join(some) + ";\n")
-    return path
+    write_dump(page, _PAGE, "page", (f"({n},0,'Page_{n}',0,NULL,{n},'wikitext')" for n in pages))
+    write_dump(links, _EXTERNALLINKS, "externallinks", map(link, range(urls)))
+    return page, links

@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""The spider that Scrapy runs, in Scrapy's own environment: HEAD for each URL on stdin."""
+"""The spider that Scrapy runs, in Scrapy's own environment: HEAD for each URL on stdin, and nothing is kept."""
 
 import sys
 
@@ -7,21 +7,13 @@ import scrapy
 
 
 class Heads(scrapy.Spider):
-    """Asks and forgets."""
+    """128 at a time instead of Scrapy's 16, and nothing switched on that a check does not need."""
 
     name = "heads"
-    custom_settings = {  # noqa: RUF012
-        "CONCURRENT_REQUESTS": 128,
-        "REACTOR_THREADPOOL_MAXSIZE": 30,
-        "ROBOTSTXT_OBEY": False,
-        "REDIRECT_ENABLED": False,
-        "RETRY_ENABLED": False,
-        "COOKIES_ENABLED": False,
-        "TELNETCONSOLE_ENABLED": False,
-        "DNSCACHE_ENABLED": False,
-        "DOWNLOAD_DELAY": 0,
-        "LOG_ENABLED": False,
-    }
+    custom_settings = {"CONCURRENT_REQUESTS": 128, "REACTOR_THREADPOOL_MAXSIZE": 30, "DOWNLOAD_DELAY": 0} | dict.fromkeys(  # noqa: E501
+        ("ROBOTSTXT_OBEY", "REDIRECT_ENABLED", "RETRY_ENABLED", "COOKIES_ENABLED", "TELNETCONSOLE_ENABLED",
+         "DNSCACHE_ENABLED", "LOG_ENABLED"), False
+    )  # fmt: skip
 
     async def start(self):
         """One request a line."""
@@ -29,4 +21,4 @@ class Heads(scrapy.Spider):
             yield scrapy.Request(line.strip(), method="HEAD", dont_filter=True)
 
     def parse(self, response):
-        """Nothing is kept."""
+        """Forgets it."""

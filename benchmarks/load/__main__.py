@@ -20,16 +20,24 @@ from typing import Final
 
 import uvloop
 
-from benchmarks.harness import ROOT, Target, begin, module, open_process, say, tell, tell_targets, temporary_store
+from benchmarks.harness import (
+    ROOT,
+    Target,
+    begin,
+    module,
+    open_migrated,
+    open_process,
+    say,
+    tell,
+    tell_targets,
+    temporary_store,
+)
 from benchmarks.load.crowd import Crowd, Outcome
 from benchmarks.load.service import LARGE, LINKS, PAGES, SILENT, SMALL, SMALL_PAGES
 from benchmarks.pages.load import Caller, plain_body, request_of
-from benchmarks.pages.seed import TODAY, World, fill
+from benchmarks.pages.seed import TODAY, World, fill, prepare
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.keys import key_of
-from weboid.store.db.key_scheme import record_scheme
-from weboid.store.db.migrate import migrate
-from weboid.store.db.pool import open_pool
 from weboid.store.pages.page import PageUrls, record_pages
 from weboid.store.pages.wiki import record_wiki
 
@@ -202,16 +210,9 @@ def _outcomes(*crowds: Crowd) -> list[Outcome]:
     return found
 
 
-async def _migrated(dsn: str) -> None:
-    async with open_pool(dsn, size=1, part="benchmark") as pool, pool.connection() as conn:
-        await migrate(conn)
-        await record_scheme(conn)
-
-
-async def _prepare(dsn: str, world: World) -> None:
-    async with open_pool(dsn, size=1, part="benchmark") as pool, pool.connection() as conn:
-        for dbname in (SMALL, LARGE, SILENT):
-            wiki = await record_wiki(conn, WMFLABS, WikiName(dbname, WMFLABS.name))
+async def _link_pages(dsn: str, world: World) -> None:
+    async with open_migrated(dsn, size=1) as pool, pool.connection() as conn:
+        wiki = await record_wiki(conn, WMFLABS, WikiName(SILENT, WMFLABS.name))
         pages = []
         for page in range(1, SMALL_PAGES + 1):
             urls = map(world.url, world.numbers_of(page, LINKS[SMALL]))
@@ -223,9 +224,9 @@ def bench(urls: int, seconds: float, wanted: list[str]) -> None:
     """The scenarios of these names, each with a service of its own."""
     world, targets = World(urls), []
     with temporary_store() as dsn:
-        uvloop.run(_migrated(dsn))
+        uvloop.run(prepare(dsn, SMALL, LARGE, SILENT))
         fill(dsn, world)
-        uvloop.run(_prepare(dsn, world))
+        uvloop.run(_link_pages(dsn, world))
         for name in wanted:
             with open_process(module("load.service", dsn, urls)) as (process, url):
                 ran = _Bench(url, process.pid, urls, seconds)

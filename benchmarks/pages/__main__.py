@@ -32,17 +32,13 @@ from benchmarks.harness import (
     used,
 )
 from benchmarks.pages.load import Caller, Reply, plain_body, rate_of, request_of
-from benchmarks.pages.seed import LINKS_A_PAGE, World, fill
+from benchmarks.pages.seed import LINKS_A_PAGE, World, fill, prepare
 from benchmarks.pages.service import FEW_FROM, FEW_LINKS
-from weboid.core.url.farms import WMFLABS, WikiName
+from weboid.core.url.farms import WikiName
 from weboid.core.url.keys import key_of
 from weboid.store.db.arrays import ArrayDumper
-from weboid.store.db.key_scheme import record_scheme
-from weboid.store.db.migrate import migrate
-from weboid.store.db.pool import open_pool
 from weboid.store.db.rows import key_columns
 from weboid.store.embedded.server import open_server
-from weboid.store.pages.wiki import record_wiki
 from weboid.store.urls.url import SQL
 
 _WIKI: Final = WikiName("benchwiki", "wmflabs")
@@ -247,13 +243,6 @@ def _require(reply: Reply, status: int = 200) -> None:
         raise RuntimeError(f"an answer has the status {reply.status} instead of {status}: {reply.body[:300]!r}")
 
 
-async def _prepare(dsn: str) -> None:
-    async with open_pool(dsn, size=1, part="benchmark") as pool, pool.connection() as conn:
-        await migrate(conn)
-        await record_scheme(conn)
-        await record_wiki(conn, WMFLABS, _WIKI)
-
-
 def _buffers_kib(size: int) -> int:
     return max(128, min(_MOST_BUFFERS_KIB, size // 1024 // _SHARE))
 
@@ -292,7 +281,7 @@ def bench(folder: Path, urls: int, samples: int, cold: int, seconds: float) -> N
     data = folder / "data"
     world = World(urls)
     with open_server(data) as server:
-        uvloop.run(_prepare(server.dsn))
+        uvloop.run(prepare(server.dsn, _WIKI.dbname))
         say(f"filling the store with {urls:,} URLs")
         begun = perf_counter()
         fill(server.dsn, world)

@@ -13,15 +13,19 @@ import psycopg
 from psycopg import sql
 
 from benchmarks.crawl.links import host_of, skewed
+from benchmarks.harness import open_migrated
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNTRIED, UrlRecord
 from weboid.core.record.status import NO_CODE, Status
+from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.hosts import reversed_name
 from weboid.core.url.keys import key_of
 from weboid.core.url.urls import Url
 from weboid.core.verdict.judge import judge
+from weboid.store.db.key_scheme import record_scheme
 from weboid.store.db.rows import SCHEMES, record_columns
+from weboid.store.pages.wiki import record_wiki
 
 TODAY: Final = 200
 LINKS_A_PAGE: Final = 500
@@ -72,9 +76,17 @@ class World:
         return random.Random(page).sample(range(self.urls), min(links, self.urls))
 
 
+async def prepare(dsn: str, *dbnames: str) -> None:
+    """A store that has our schema and knows these wikis."""
+    async with open_migrated(dsn, size=1) as pool, pool.connection() as conn:
+        await record_scheme(conn)
+        for dbname in dbnames:
+            await record_wiki(conn, WMFLABS, WikiName(dbname, WMFLABS.name))
+
+
 def fill(dsn: str, world: World) -> None:
     """Writes hosts and URLs; indexes are made afterwards, as `pg_restore` does."""
-    with psycopg.connect(dsn) as conn, _without_indexes(conn, ("host", "url")):
+    with psycopg.connect(dsn) as conn, without_indexes(conn, ("host", "url")):
         _copy(conn, "host", ("bucket", "host_key", "host", "reversed", "next_day"), _hosts(world))
         _copy(conn, "url", _URL, _urls(world))
     with psycopg.connect(dsn, autocommit=True) as conn:
@@ -139,7 +151,7 @@ def _copy(conn: psycopg.Connection[Any], table: str, columns: Iterable[str], row
 
 
 @contextmanager
-def _without_indexes(conn: psycopg.Connection[Any], tables: Iterable[str]) -> Iterator[None]:
+def without_indexes(conn: psycopg.Connection[Any], tables: Iterable[str]) -> Iterator[None]:
     """Drops the indexes and primary keys of empty tables for the time of the block."""
     again = []
     for table in tables:

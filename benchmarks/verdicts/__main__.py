@@ -14,7 +14,6 @@ from rich.console import Console
 
 from benchmarks.verdicts.figures import figures_of
 from benchmarks.verdicts.hurry import run_hurried
-from benchmarks.verdicts.rules import PEERS, WEBOID
 from benchmarks.verdicts.stage import ANSWER_S
 from benchmarks.verdicts.told import as_json, explain, tell, tell_head
 from benchmarks.verdicts.worth import tell_worth, worth_as_json, worths_of
@@ -59,7 +58,7 @@ def _run(given: argparse.Namespace, file: WorldFile, errors: Console) -> None:
     if given.daily:
         lines = ",\n".join(f"{json.dumps(url)}: {json.dumps(told)}" for url, told in daily_as_json(year).items())
         given.daily.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
-    figures = {rule.name: figures_of(year, rule) for rule in (WEBOID, *PEERS)}
+    figures = figures_of(year)
     worths = worths_of(year, peers=not given.alone)
     if given.json:
         sys.stdout.write(json.dumps({**as_json(year, figures), **worth_as_json(year, worths)}, indent=1) + "\n")
@@ -67,9 +66,9 @@ def _run(given: argparse.Namespace, file: WorldFile, errors: Console) -> None:
     console = Console(soft_wrap=True, highlight=False)
     tell_head(console, year)
     tell_worth(console, year, worths)
-    tell(console, year, figures[WEBOID.name])
+    tell(console, year, figures)
     if given.explain:
-        explain(console, year, figures[WEBOID.name], given.explain)
+        explain(console, year, figures, given.explain)
 
 
 def _parser() -> argparse.ArgumentParser:

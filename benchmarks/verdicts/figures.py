@@ -1,4 +1,4 @@
-"""How right a rule was over a year: what it told falsely, late or never, and how soon it told the rest.
+"""How right "dead" was over a year: what it told falsely, late or never, and how soon it told the rest.
 
 Days are days of the world. A *death* is a run of days on which a URL fails (GONE), for people as for machines: behind a
 wall nobody can know. A *hiding* is one on which something else answers (HIDDEN: parked, soft 404, a login …): Weboid
@@ -12,11 +12,13 @@ from itertools import groupby
 from statistics import median
 from typing import Final
 
-from benchmarks.verdicts.rules import Rule, Spells
 from benchmarks.verdicts.year import UrlYear, Year
 from benchmarks.worlds.sight import Sight
 from weboid.core.observe.check_request import LOOK_DAYS
 from weboid.core.verdict.verdict import Verdict
+
+Spells = list[range]
+"""The days at whose end a URL was called dead, without gaps inside of one range."""
 
 FRESH_DAYS: Final = 14
 """A "dead" is false if people saw the content on one of so many days, the day of telling included."""
@@ -36,7 +38,7 @@ class Case:
 
 @dataclass(slots=True)
 class Figures:
-    """One rule's year. `wrong` were false for good; `premature` were told too soon of what did stay away."""
+    """A year. `wrong` were false for good; `premature` were told too soon of what did stay away."""
 
     told: int = 0
     wrong: list[Case] = field(default_factory=list)
@@ -75,11 +77,24 @@ def hiding_limit_of(year: Year) -> int:
     return year.interval + LOOK_DAYS
 
 
-def figures_of(year: Year, rule: Rule) -> Figures:
-    """The figures of a rule."""
+def dead_spells(url: UrlYear, days: int) -> Spells:
+    """The spells of "dead" of a URL in so many days, the host's part in it included."""
+    spells: Spells = []
+    since: int | None = None
+    for change in url.changes:
+        if change.verdict is Verdict.DEAD:
+            since = change.day if since is None else since
+        elif since is not None:
+            spells += [range(since, change.day)] if change.day > since else []
+            since = None
+    return spells if since is None else [*spells, range(since, days)]
+
+
+def figures_of(year: Year) -> Figures:
+    """The figures of what Weboid told."""
     found = Figures()
     for url in year.urls:
-        dead = rule.dead(url, year.file.days)
+        dead = dead_spells(url, year.file.days)
         _count_tellings(found, url, dead)
         found.deaths += _deaths(url, dead, limit_of(year))
         _count_revivals(found, url, dead)
@@ -97,11 +112,11 @@ def _count_tellings(found: Figures, url: UrlYear, dead: Spells) -> None:
         if Sight.SEEN not in fresh:
             continue
         away = next((run for run in runs(url.sights) if day in run), range(0))
-        stays = url.sights[day] is not Sight.SEEN and len(_away(url.sights, away)) > FRESH_DAYS
+        stays = url.sights[day] is not Sight.SEEN and len(away_around(url.sights, away)) > FRESH_DAYS
         (found.premature if stays else found.wrong).append(Case(url, day))
 
 
-def _away(sights: Sequence[Sight], run: range) -> range:
+def away_around(sights: Sequence[Sight], run: range) -> range:
     """The whole time around a run in which the content was not seen."""
     first, last = run[0], run[-1]
     while first and sights[first - 1] is not Sight.SEEN:

@@ -11,7 +11,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
-from benchmarks.verdicts.figures import runs
+from benchmarks.verdicts.figures import away_around, runs
 from benchmarks.verdicts.looks import Look, Looks, Visitor
 from benchmarks.verdicts.peers import Telling
 from benchmarks.verdicts.year import UrlYear, Year
@@ -168,12 +168,8 @@ def _is_flapping(url: UrlYear, day: int) -> bool:
 
 def _outage(url: UrlYear, day: int) -> int | None:
     """How long the content was away around a day; None if it did not come back."""
-    first = last = day
-    while first and url.sights[first - 1] is not Sight.SEEN:
-        first -= 1
-    while last + 1 < len(url.sights) and url.sights[last + 1] is not Sight.SEEN:
-        last += 1
-    return None if last + 1 == len(url.sights) else last - first + 1
+    away = away_around(url.sights, range(day, day + 1))
+    return None if away.stop == len(url.sights) else len(away)
 
 
 def _look(url: UrlYear, day: int, looks: Looks) -> Look:

@@ -77,7 +77,7 @@ def _tell_hidings(console: Console, year: Year) -> None:
 
 
 def explain(console: Console, year: Year, found: Figures, most: int) -> None:
-    """The worst cases of a rule, so many of each kind, with what was seen, found and told."""
+    """The worst cases, so many of each kind, with what was seen, found and told."""
     late = sorted(found.late(limit_of(year)), key=lambda case: -(case.took or 10_000))
     slow = sorted(found.missed_revivals, key=lambda case: -(case.took or 10_000))
     hidden = [case for case in hidings_of(year) if case.took is None]
@@ -154,7 +154,7 @@ def _quantiles(cases: Sequence[Case]) -> str:
     return "none" if found is None else f"{found[0]:g} / {found[1]} / {found[2]}"
 
 
-def as_json(year: Year, figures: dict[str, Figures]) -> dict[str, object]:
+def as_json(year: Year, found: Figures) -> dict[str, object]:
     """The same for programs."""
     hidings = hidings_of(year)
     limit = limit_of(year)
@@ -177,7 +177,7 @@ def as_json(year: Year, figures: dict[str, Figures]) -> dict[str, object]:
             "share_of_days_in_doubt": days_in_doubt(year, hidings),
         },
         "rules": {
-            name: {
+            "Weboid": {
                 "dead_told": found.told,
                 "false_dead": len(found.wrong) + len(found.premature),
                 "false_and_back": len(found.wrong),
@@ -191,7 +191,6 @@ def as_json(year: Year, figures: dict[str, Figures]) -> dict[str, object]:
                 "days_until_revival_told": quantiles(found.revivals),
                 "requests": year.requests,
             }
-            for name, found in figures.items()
         },
         "reasons": dict(Counter(check.reason.word for url in year.urls for check in url.checks)),
     }

@@ -6,9 +6,7 @@ stands in its store, and what the servers were asked.
 
 import asyncio
 import os
-import shutil
 import signal
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +16,7 @@ from typing import Final
 
 from rich.console import Console
 
+from benchmarks.harness import temporary_folder
 from benchmarks.verdicts.daily import Change, Check, Diary
 from benchmarks.verdicts.simulated import Answered
 from benchmarks.verdicts.stage import ANSWER_S, FIRST_DAY, PORTS, WIKI, Stage, open_simulated_stage, open_socket_stage
@@ -189,23 +188,14 @@ async def _round(pool: Pool, stage: Stage, told: int) -> bool:
 
 async def _crawled(pool: Pool, stage: Stage, told: int) -> tuple[bool, bool]:
     """Whether a round was not cut off, and whether a signal stopped it."""
+    out, turns = stage.open_outbound, stage.open_turns
+    options = CrawlOptions(once=True, console=Console(quiet=True), open_outbound=out, open_turns=turns)
     try:
-        was_stopped = await crawl(
-            stage.config,
-            pool,
-            lambda: Moment(FIRST_DAY + told),
-            CrawlOptions(
-                once=True,
-                console=Console(quiet=True),
-                open_outbound=stage.open_outbound,
-                open_turns=stage.open_turns,
-            ),
-        )
+        return True, await crawl(stage.config, pool, lambda: Moment(FIRST_DAY + told), options)
     except WeboidError as error:
         if "cut off" not in str(error):
             raise
         return False, False
-    return True, was_stopped
 
 
 async def _killed(pool: Pool, stage: Stage, told: int) -> None:
@@ -253,11 +243,6 @@ def daily_as_json(year: Year) -> dict[str, list[list[object]]]:
 @contextmanager
 def new_database() -> Iterator[tuple[str, Path]]:
     """A database server of its own for one year, and a folder; both gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="weboid-year-"))
-    folder.chmod(0o711)
-    try:
-        with open_server(folder / "data") as server:
-            # Nothing here outlives the run: no transaction has to wait for a disk.
-            yield f"{server.dsn} options='-c synchronous_commit=off'", folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with temporary_folder() as folder, open_server(folder / "data") as server:
+        # Nothing here outlives the run: no transaction has to wait for a disk.
+        yield f"{server.dsn} options='-c synchronous_commit=off'", folder

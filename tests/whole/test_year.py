@@ -8,7 +8,6 @@ import pytest
 
 from benchmarks.verdicts.daily import Change, Check
 from benchmarks.verdicts.figures import Case, Figures, figures_of, hidings_of, limit_of, quantiles
-from benchmarks.verdicts.rules import PEERS, WEBOID, Rule, strikes_dead
 from benchmarks.verdicts.year import UrlYear, Year, live
 from benchmarks.worlds.sight import Sight
 from benchmarks.worlds.worldfile import read_world, world_in
@@ -28,7 +27,7 @@ async def test_a_tiny_world_is_judged_as_it_was(database: str, tmp_path: Path) -
     assert days == list(range(50))
     assert {21, 37} <= set(year.cut_off) <= {21, 22, 37}
     urls = {url.url.partition("://")[2]: url for url in year.urls}
-    found = figures_of(year, WEBOID)
+    found = figures_of(year)
     assert found.wrong == found.premature == found.missed_revivals == []
     assert found.told == 5
     assert {case.url.url for case in found.deaths} == {
@@ -47,10 +46,6 @@ async def test_a_tiny_world_is_judged_as_it_was(database: str, tmp_path: Path) -
         check.day in (21, 22, 37) and check.outcome is Outcome.FAILING for url in year.urls for check in url.checks
     )
     assert year.requests > sum(len(url.checks) for url in year.urls) / 2
-    hasty = figures_of(year, PEERS[0])
-    assert len(hasty.premature) >= 3
-    assert hasty.precision is not None
-    assert hasty.precision < 1
 
 
 def test_a_world_that_cannot_be_read_ends_with_status_2_and_its_place(tmp_path: Path) -> None:
@@ -92,8 +87,8 @@ def url_of(sights: list[Sight], dead: list[range], checks: list[int] | None = No
     return url
 
 
-def figures(sights: list[Sight], *dead: range, checks: list[int] | None = None, rule: Rule = WEBOID) -> Figures:
-    return figures_of(year_of(url_of(sights, list(dead), checks)), rule)
+def figures(sights: list[Sight], *dead: range, checks: list[int] | None = None) -> Figures:
+    return figures_of(year_of(url_of(sights, list(dead), checks)))
 
 
 def took(cases: list[Case]) -> list[int | None]:
@@ -134,7 +129,7 @@ def test_deaths_are_told_in_time_late_or_never() -> None:
 def test_deaths_behind_a_wall_are_nobody_s_fault() -> None:
     url = url_of([SEEN] * 10 + [GONE] * 90, [])
     url.walled = frozenset(range(30, 40))
-    assert figures_of(year_of(url), WEBOID).deaths == []
+    assert figures_of(year_of(url)).deaths == []
 
 
 def test_revivals_count_from_their_day_to_the_next_check() -> None:
@@ -144,17 +139,6 @@ def test_revivals_count_from_their_day_to_the_next_check() -> None:
     found = figures(sights, range(20, 70), checks=[20, 40, 57, 70])
     assert (took(found.revivals), took(found.missed_revivals)) == ([20], [20])
     assert figures([GONE] * 50 + [SEEN] * 3 + [GONE] * 47, range(20, 100), checks=[20, 60]).revivals == []
-
-
-def test_rules_of_strikes_see_the_same_checks() -> None:
-    sights = [SEEN] * 10 + [GONE] * 90
-    three, two = Rule("three", strikes_dead(3, 3)), Rule("two", strikes_dead(2, 7))
-    checks = [0, 7, 14, 17, 20, 23]
-    assert took(figures(sights, checks=checks, rule=three).deaths) == [10]
-    assert took(figures(sights, checks=checks, rule=two).deaths) == [13]
-    assert took(figures(sights, checks=[14, 15, 16], rule=three).deaths) == [None]
-    back = figures([SEEN] * 10 + [GONE] * 50 + [SEEN] * 40, checks=[14, 17, 20, 62], rule=three)
-    assert took(back.revivals) == [2]
 
 
 def test_quantiles_are_of_what_was_told() -> None:

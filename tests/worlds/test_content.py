@@ -64,15 +64,11 @@ def _answer(pages: Staged, host: str, target: str, day: int = 0) -> Behaviour:
     ("line", "message"),
     [
         ("{", "line 2: no JSON"),
-        ("[]", "line 2: this must be an object"),
         (_page("ferry.org/x"), "line 2: url: 'ferry.org/x' is not an http or https URL"),
         (_page("http://ferry.org/x", "dead"), "line 2: cls: 'dead' is unknown; known are live, wall, parked"),
-        (_page("http://ferry.org/x", siblings="all"), "line 2: siblings: 'all' is unknown; known are 404, same"),
         (_page("http://ferry.org/x", status="200"), "line 2: status: '200' is not an HTTP code"),
-        (_page("http://ferry.org/x", headers=["a"]), "line 2: headers: this must be an object"),
         (_page("http://ferry.org/x", headers={"Age": 7}), "line 2: headers: Age is neither a text nor a list"),
         (_page("http://ferry.org/x", file="none.html"), "line 2: file: "),
-        ({"url": "http://ferry.org/x", "cls": "live"}, "line 2: file is missing"),
     ],
 )
 def test_what_is_wrong_in_a_manifest_names_its_line(tmp_path: Path, line: dict[str, Any] | str, message: str) -> None:
@@ -80,16 +76,6 @@ def test_what_is_wrong_in_a_manifest_names_its_line(tmp_path: Path, line: dict[s
     with pytest.raises(ManifestError) as wrong:
         read_manifest(manifest, tmp_path)
     assert message in str(wrong.value)
-
-
-def test_a_manifest_or_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ManifestError, match="cannot be read"):
-        read_manifest(tmp_path / "none", tmp_path)
-    manifest = _laid_out(tmp_path, "", "  ")
-    with pytest.raises(ManifestError, match="no page"):
-        read_manifest(manifest, tmp_path)
-    with pytest.raises(ManifestError, match="not a folder"):
-        read_manifest(manifest, tmp_path / "none")
 
 
 def test_a_page_stands_under_its_own_name_with_its_code_headers_and_bytes(tmp_path: Path) -> None:
