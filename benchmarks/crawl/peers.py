@@ -48,9 +48,10 @@ def _from_pypi(bench: Bench, name: str, words: tuple[str, ...], file: Path) -> C
     ca = str(bench.server.ca)
     environ = {**os.environ, **({"SSL_CERT_FILE": ca, "REQUESTS_CA_BUNDLE": ca} if bench.server.ca else {})}
     try:
-        folder, unshared = _installed(bench.settings.install), _unshare()
-        if not bench.server.usual_dns:
-            raise LookupError("its resolver asks port 53 only, which we may not open")
+        folder, missing = _installed(bench.settings.install)
+        if missing or not bench.server.usual_dns:
+            raise LookupError(missing or "its resolver asks port 53 only, which we may not open")
+        unshared = _unshare()
     except LookupError as error:
         return Skipped(name, str(error))
     names = bench.folder / "resolv.conf"
@@ -71,14 +72,14 @@ def _unshare() -> list[str]:
 
 
 @cache
-def _installed(install: bool) -> Path:
-    """The folder with the peers' commands, made at the first call."""
+def _installed(install: bool) -> tuple[Path, str]:
+    """The folder with the peers' commands, made at the first call, and why it is missing."""
     folder = cache_folder() / f"peers-{sys.version_info.major}.{sys.version_info.minor}"
     mark = folder / "installed"
     if mark.exists() and mark.read_text() == "\n".join(PACKAGES):
-        return folder / "bin"
+        return folder / "bin", ""
     if not install:
-        raise LookupError("not installed")
+        return folder, "not installed"
     say(f"installing {', '.join(PACKAGES)} into {folder}")
     for step in (
         [sys.executable, "-m", "venv", "--clear", str(folder)],
@@ -87,6 +88,6 @@ def _installed(install: bool) -> Path:
         run = subprocess.run(step, capture_output=True, text=True, check=False)
         if run.returncode:
             reason = (run.stderr.strip().splitlines() or ["no reason given"])[-1]
-            raise LookupError(f"it cannot be installed ({reason})")
+            return folder, f"it cannot be installed ({reason})"
     mark.write_text("\n".join(PACKAGES))
-    return folder / "bin"
+    return folder / "bin", ""
