@@ -91,7 +91,7 @@ def _told(rows: list[Figures | Skipped], bounds: Mapping[str, float]) -> list[Ta
 
 
 def drip(settings: Settings, connections: int = 50) -> list[Target]:
-    """The bare engine beside servers that send heads byte by byte, by itself; of each the best round counts."""
+    """The bare engine alone, and while servers send it heads byte by byte; of each the best round counts."""
     tell(f"drip: the bare engine over HTTP and DNS, alone and beside {connections} connections whose servers send")
     tell(f"  their heads byte by byte as fast as they can; {settings.cores}")
     best: dict[str, Figures] = {}

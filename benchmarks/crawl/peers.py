@@ -1,4 +1,4 @@
-"""The clients beside ours: how each asks a file of URLs once, without recursion, with our names and authority.
+"""The clients that ours is compared with, and how each asks a file of URLs once, without recursion.
 
 lychee, LinkChecker and Scrapy come from PyPI into an environment of their own in the user's cache. A peer that cannot
 be had, or cannot be pointed at our servers, is a reason in words, never an error.
