@@ -32,7 +32,7 @@ from support.webservice import fill
 from weboid.store.db.migrate import migrate
 from weboid.store.embedded.server import open_server
 
-pytest_plugins = ["support.running", "support.pywb", "support.mediawiki", "support.pwb"]
+pytest_plugins = ["support.running", "support.blocking", "support.pywb", "support.mediawiki", "support.pwb"]
 
 _REPOSITORY = Path(__file__).resolve().parents[1]
 

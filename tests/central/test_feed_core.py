@@ -73,9 +73,9 @@ async def core(request: pytest.FixtureRequest, database: str) -> AsyncIterator[F
         yield core
 
 
-def rows_of(dsn: str) -> dict[str, list[str]]:
+async def rows_of(dsn: str) -> dict[str, list[str]]:
     """All rows, without what tells when or how long."""
-    rows = all_rows(dsn, without=WHEN)
+    rows = await all_rows(dsn, without=WHEN)
     rows["wiki"] = [row.rpartition(",")[0] for row in rows["wiki"]]
     rows["day_total"] = []
     rows["watch_list"] = []
@@ -92,8 +92,8 @@ async def test_a_pass_over_a_real_wiki_leaves_the_same_rows(database: str, secon
     for kind, dsn in (("store", database), ("http", second_database)):
         async with cores(kind, dsn) as (core, _, again), open_real_api() as source:
             await passed(core, source, again)
-    assert len(all_rows(database)["link"]) > 7_000
-    assert rows_of(second_database) == rows_of(database)
+    assert len((await all_rows(database))["link"]) > 7_000
+    assert await rows_of(second_database) == await rows_of(database)
 
 
 async def _listed(core: FeedCore, again: Again, lines: str, day: int) -> None:
@@ -153,9 +153,9 @@ async def test_all_that_feeders_do_leaves_the_same_rows(kind: str, database: str
     for each, dsn in (("store", database), (kind, second_database)):
         async with cores(each, dsn) as (core, _, again), asyncio.timeout(90):
             await story(core, again)
-    rows = rows_of(database)
+    rows = await rows_of(database)
     assert all(rows[table] for table in ("page", "link", "url", "spam_list", "stream_position"))
-    assert rows_of(second_database) == rows
+    assert await rows_of(second_database) == rows
 
 
 async def test_of_two_who_move_a_pass_or_a_stream_one_is_told_to_stop(core: FeedCore) -> None:

@@ -44,14 +44,14 @@ async def test_a_backup_is_restored_elsewhere_and_says_what_is_kept_beside(
     assert "restored: 2 pages, 2 links, 2 URLs, 1 hosts" in restored.out
     assert "next: weboid check-store" in restored.out
     assert "weboid crawl --once --confirm-day" in restored.out
-    assert all_rows(second_database)["link"] == all_rows(database)["link"]
+    assert (await all_rows(second_database))["link"] == (await all_rows(database))["link"]
     checked = await _place(tmp_path, second_database).run("check-store", "--day", "130")
     assert (checked.status, "nothing is wrong" in checked.out) == (0, True)
     again = await _place(tmp_path, second_database).run("restore", str(file))
     assert again.status == 2
     assert "the store is not empty" in again.err
-    with psycopg.connect(database) as connection:
-        assert connection.execute("SELECT day, bytes, place, why FROM backup").fetchall() == [
+    async with await psycopg.AsyncConnection.connect(database) as connection:
+        assert (await (await connection.execute("SELECT day, bytes, place, why FROM backup")).fetchall()) == [
             (100, file.stat().st_size, str(file), "")
         ]
 
@@ -102,7 +102,7 @@ async def test_maintain_makes_one_backup_a_day_and_raises_the_alarm_when_it_cann
 async def test_a_stopped_backup_leaves_nothing_and_says_so(database: str, tmp_path: Path) -> None:
     await _fill(database)
     here = _place(tmp_path, database)
-    with psycopg.connect(database) as blocker:
+    async with await psycopg.AsyncConnection.connect(database) as blocker:
         process = await _blocked(here, blocker, database, "backup", "x.dump")
         process.send_signal(signal.SIGTERM)
         _, err = await asyncio.wait_for(process.communicate(), 30)
@@ -115,7 +115,7 @@ async def test_a_stopped_backup_leaves_nothing_and_says_so(database: str, tmp_pa
 async def test_a_killed_backup_leaves_no_file_and_no_pg_dump(database: str, tmp_path: Path) -> None:
     await _fill(database)
     here = _place(tmp_path, database)
-    with psycopg.connect(database) as blocker:
+    async with await psycopg.AsyncConnection.connect(database) as blocker:
         process = await _blocked(here, blocker, database, "backup", "x.dump")
         os.kill(process.pid, signal.SIGKILL)
         await process.communicate()
@@ -151,18 +151,18 @@ async def test_a_killed_or_stopped_restore_leaves_an_empty_store_that_can_be_res
     await _fill(database)
     assert (await _place(tmp_path, database).run("backup", "x.dump", "--day", "100")).status == 0
     here = _place(tmp_path, second_database)
-    before = all_rows(second_database, without={"key_form"})
+    before = await all_rows(second_database, without={"key_form"})
     process = await here.start("restore", "x.dump", "--day", "100")
     # Its transaction is under way: the tables of before are dropped in it.
     await _seen(second_database, "weboid % restore", "backend_xid IS NOT NULL")
     process.send_signal(kind)
     await asyncio.wait_for(process.communicate(), 30)
     assert process.returncode == status
-    assert all_rows(second_database, without={"key_form"}) == before
+    assert await all_rows(second_database, without={"key_form"}) == before
     done = await here.run("restore", "x.dump", "--day", "100")
     assert done.status == 0, done.err
     without = {*VOLATILE, "lease", "key_form"}
-    assert all_rows(second_database, without=without) == all_rows(database, without=without)
+    assert await all_rows(second_database, without=without) == await all_rows(database, without=without)
 
 
 async def test_a_server_newer_than_every_pg_dump_here_is_told(
@@ -187,7 +187,7 @@ async def test_a_server_newer_than_every_pg_dump_here_is_told(
 async def test_a_password_stands_on_no_command_line(database: str, tmp_path: Path) -> None:
     secret = "secret-of-this-test"
     here = _place(tmp_path, make_conninfo(database, password=secret))
-    with psycopg.connect(database) as blocker:
+    async with await psycopg.AsyncConnection.connect(database) as blocker:
         process = await _blocked(here, blocker, database, "backup", "x.dump")
         lines = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if b"pg_dump" in _command(path)]
         process.send_signal(signal.SIGTERM)
@@ -204,10 +204,10 @@ def _command(path: Path) -> bytes:
 
 
 async def _blocked(
-    here: Place, blocker: "psycopg.Connection[tuple[object, ...]]", dsn: str, *call: str
+    here: Place, blocker: "psycopg.AsyncConnection[tuple[object, ...]]", dsn: str, *call: str
 ) -> asyncio.subprocess.Process:
     """A started command whose pg_dump waits for a table."""
-    blocker.execute("LOCK TABLE withdrawal IN ACCESS EXCLUSIVE MODE")
+    await blocker.execute("LOCK TABLE withdrawal IN ACCESS EXCLUSIVE MODE")
     process = await here.start(*call)
     await _seen(dsn, "weboid pg_dump", "wait_event_type = 'Lock'")
     return process
@@ -218,20 +218,22 @@ async def _seen(dsn: str, name: str, state: LiteralString) -> None:
     query: LiteralString = (
         "SELECT 1 FROM pg_stat_activity WHERE application_name LIKE %s AND datname = current_database() AND "
     )
-    with psycopg.connect(dsn, autocommit=True) as connection:
+    async with await psycopg.AsyncConnection.connect(dsn, autocommit=True) as connection:
         async with asyncio.timeout(30):
-            while not connection.execute(query + state, (name,)).fetchone():
+            while not (await (await connection.execute(query + state, (name,))).fetchone()):
                 await asyncio.sleep(0.005)
 
 
 async def test_a_role_without_rights_is_told_what_it_lacks(database: str, tmp_path: Path) -> None:
-    with psycopg.connect(make_conninfo(database, user="postgres"), autocommit=True) as connection:
-        connection.execute("CREATE ROLE stranger LOGIN")
+    async with await psycopg.AsyncConnection.connect(
+        make_conninfo(database, user="postgres"), autocommit=True
+    ) as connection:
+        await connection.execute("CREATE ROLE stranger LOGIN")
         try:
             failed = await _place(tmp_path, make_conninfo(database, options="-c role=stranger", user="postgres")).run(
                 "backup", "x.dump"
             )
         finally:
-            connection.execute("DROP ROLE stranger")
+            await connection.execute("DROP ROLE stranger")
     assert failed.status == 2
     assert "refuses us: permission denied for table migration; the role of WEBOID_DATABASE must own" in failed.err

@@ -78,23 +78,23 @@ async def test_what_no_waiting_heals_ends_a_part(database: str, tmp_path: Path) 
     async with asyncio.timeout(_LIMIT_S):
         with pytest.raises(StoreError, match="refuses us"):
             await _opened(_config(make_conninfo(database, dbname="nowhere"), tmp_path), asyncio.Event())
-        with psycopg.connect(database) as connection:
-            connection.execute("UPDATE key_form SET form_version = 999")
-            connection.execute("INSERT INTO key_form SELECT 999, 'x' WHERE NOT EXISTS (SELECT FROM key_form)")
+        async with await psycopg.AsyncConnection.connect(database) as connection:
+            await connection.execute("UPDATE key_form SET form_version = 999")
+            await connection.execute("INSERT INTO key_form SELECT 999, 'x' WHERE NOT EXISTS (SELECT FROM key_form)")
         with pytest.raises(StoreError, match="weboid rekey"):
             await _opened(_config(database, tmp_path), asyncio.Event())
 
 
 async def test_a_start_writes_nothing_where_nothing_is_to_be_brought(database: str, tmp_path: Path) -> None:
     assert await _opened(_config(database, tmp_path), None)  # the scheme of the keys is recorded
-    set_read_only(database, is_on=True)
+    await set_read_only(database, is_on=True)
     assert await _opened(_config(database, tmp_path), None)
 
 
 async def test_a_start_that_must_write_waits_until_it_can_and_says_why(
     empty_database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    set_read_only(empty_database, is_on=True)
+    await set_read_only(empty_database, is_on=True)
     stopped = asyncio.Event()
     opening = asyncio.create_task(_opened(_config(empty_database, tmp_path), stopped))
     await _until_told(caplog, "the database is away: cannot execute CREATE TABLE in a read-only transaction")

@@ -27,18 +27,18 @@ async def place(tmp_path: Path, database: str) -> AsyncIterator[Place]:
     await place.end()
 
 
-def _parts(database: str) -> dict[str, tuple[int, str]]:
+async def _parts(database: str) -> dict[str, tuple[int, str]]:
     """The rows by role: process, and what it is doing."""
-    with psycopg.connect(database) as connection:
+    async with await psycopg.AsyncConnection.connect(database) as connection:
         return {
             role: (pid, doing)
-            for role, pid, doing in connection.execute("SELECT role, pid, doing FROM part").fetchall()
+            for role, pid, doing in (await (await connection.execute("SELECT role, pid, doing FROM part")).fetchall())
         }
 
 
 async def _row(database: str, role: str) -> tuple[int, str]:
     async with asyncio.timeout(LIMIT_S):
-        while role not in (parts := _parts(database)):
+        while role not in (parts := (await _parts(database))):
             await asyncio.sleep(0.05)
     return parts[role]
 
@@ -62,7 +62,7 @@ async def test_a_part_has_a_row_while_it_lives_and_is_healthy(place: Place, data
     assert f"process {process.pid}, was seen 0 s ago" in ran.out
     assert (await place.run("health", "web")).status == 1
     await _stopped(process)
-    assert not _parts(database)
+    assert not (await _parts(database))
     assert (await place.run("health", "crawl")).status == 1
 
 
@@ -79,13 +79,13 @@ async def test_a_part_that_is_silent_or_on_another_host_is_not_healthy(place: Pl
     process.kill()
     await process.communicate()
     assert (await place.run("health", "crawl")).status == 0
-    with psycopg.connect(database) as connection:
-        connection.execute("UPDATE part SET seen = now() - interval '61 seconds'")
+    async with await psycopg.AsyncConnection.connect(database) as connection:
+        await connection.execute("UPDATE part SET seen = now() - interval '61 seconds'")
     ran = await place.run("health", "crawl")
     assert ran.status == 1
     assert "was seen 61 s ago" in ran.err
-    with psycopg.connect(database) as connection:
-        connection.execute("UPDATE part SET seen = now(), host = 'elsewhere'")
+    async with await psycopg.AsyncConnection.connect(database) as connection:
+        await connection.execute("UPDATE part SET seen = now(), host = 'elsewhere'")
     assert (await place.run("health", "crawl")).status == 1
 
 
@@ -111,7 +111,7 @@ async def test_a_second_feeder_waits_for_the_first(place: Place, database: str) 
             assert line, "it ended"
     await _stopped(first)
     async with asyncio.timeout(LIMIT_S):
-        while _parts(database).get("feed", (0, ""))[0] != second.pid:
+        while (await _parts(database)).get("feed", (0, ""))[0] != second.pid:
             await asyncio.sleep(0.1)
     third = await place.start("feed", "pass", "--repeat")
     assert third.stderr
@@ -122,7 +122,7 @@ async def test_a_second_feeder_waits_for_the_first(place: Place, database: str) 
     await second.communicate()
     fourth = await place.start("feed", "pass", "--repeat")
     async with asyncio.timeout(10):
-        while _parts(database)["feed"][0] != fourth.pid:
+        while (await _parts(database))["feed"][0] != fourth.pid:
             await asyncio.sleep(0.1)
     await _stopped(fourth)
 
@@ -133,8 +133,8 @@ async def test_who_could_not_be_seen_while_the_database_was_away_writes_first(
     place: Place, database: str, is_alive: bool
 ) -> None:
     if is_alive:
-        with psycopg.connect(database) as connection:
-            connection.execute(
+        async with await psycopg.AsyncConnection.connect(database) as connection:
+            await connection.execute(
                 "INSERT INTO part (role, name, host, machine, pid, version, seen) "
                 "VALUES ('maintain', 'x', 'far', 'm', 1, '1', now() - interval '1 hour')"
             )
@@ -150,11 +150,11 @@ async def test_who_could_not_be_seen_while_the_database_was_away_writes_first(
             async with asyncio.timeout(LIMIT_S):
                 while b"another maintain may have run: process 1 on far" not in await process.stderr.readline():
                     assert process.returncode is None
-            with psycopg.connect(database) as connection:
-                connection.execute("UPDATE part SET seen = now()")
+            async with await psycopg.AsyncConnection.connect(database) as connection:
+                await connection.execute("UPDATE part SET seen = now()")
             process.send_signal(signal.SIGTERM)
             await process.communicate()
-            assert set(_parts(database).values()) == {(1, "")}
+            assert set((await _parts(database)).values()) == {(1, "")}
         else:
             async with asyncio.timeout(20):  # It need not wait for anybody.
                 assert (await _row(database, "maintain"))[0] == process.pid
@@ -165,13 +165,13 @@ async def test_who_could_not_be_seen_while_the_database_was_away_writes_first(
 async def test_who_was_silent_for_too_long_gives_its_role_up(place: Place, database: str) -> None:
     process = await place.start("maintain", "--repeat")
     await _row(database, "maintain")
-    with psycopg.connect(database) as connection:
-        connection.execute("UPDATE part SET name = 'another', host = 'elsewhere', pid = 1")
+    async with await psycopg.AsyncConnection.connect(database) as connection:
+        await connection.execute("UPDATE part SET name = 'another', host = 'elsewhere', pid = 1")
     async with asyncio.timeout(LIMIT_S):
         _, err = await process.communicate()
     assert process.returncode == 2
     assert "another maintain has taken over: process 1 on elsewhere" in err.decode()
-    assert _parts(database)["maintain"][0] == 1
+    assert (await _parts(database))["maintain"][0] == 1
 
 
 class Systemd:

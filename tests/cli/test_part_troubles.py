@@ -43,12 +43,12 @@ async def test_a_part_writes_its_row_again_once_its_table_is_back(
     monkeypatch.setattr(sign_of_life, "_SEEN_S", 0.02)
     async with open_part(_config(database, tmp_path), PartRole.CRAWL, **LASTING):
         await _until_seen(database)
-        with psycopg.connect(database, autocommit=True) as connection:
-            connection.execute("ALTER TABLE part RENAME TO part_away")
+        async with await psycopg.AsyncConnection.connect(database, autocommit=True) as connection:
+            await connection.execute("ALTER TABLE part RENAME TO part_away")
             async with asyncio.timeout(LIMIT_S):
                 while "the sign of life is not written" not in caplog.text:
                     await asyncio.sleep(0.02)
-            connection.execute("ALTER TABLE part_away RENAME TO part")
+            await connection.execute("ALTER TABLE part_away RENAME TO part")
         await _until_seen(database)
     assert caplog.text.count("the sign of life is not written: relation") == 1
 
@@ -79,8 +79,8 @@ async def test_who_had_the_own_process_number_has_ended(
     config = _config(database, tmp_path)
     async with open_part(config, PartRole.WEB, **LASTING):
         pass  # the tables are made
-    with psycopg.connect(database) as connection:
-        connection.execute(
+    async with await psycopg.AsyncConnection.connect(database) as connection:
+        await connection.execute(
             "INSERT INTO part (role, name, host, machine, pid, version) VALUES (%s, 'before', %s, %s, %s, '1')",
             (role.value, host_name(), machine(), os.getpid()),
         )

@@ -54,8 +54,11 @@ async def test_base_backup_loss_and_restore(place: Place) -> None:
 async def test_a_moment_that_cannot_be_set_right_leaves_the_folder_empty(place: Place) -> None:
     data, wal = Path(place.environ["WEBOID_DATA"]), place.environ["WEBOID_EMBEDDED_WAL"]
     assert (await place.run("migrate")).status == 0
-    with open_server(data) as server, psycopg.connect(server.dsn) as connection:
-        connection.execute("INSERT INTO migration (number, name, checksum) VALUES (9999, 'of a later version', '')")
+    with open_server(data) as server:
+        async with await psycopg.AsyncConnection.connect(server.dsn) as connection:
+            await connection.execute(
+                "INSERT INTO migration (number, name, checksum) VALUES (9999, 'of a later version', '')"
+            )
     assert (await place.run("backup", "--wal", wal)).status == 0
     shutil.rmtree(data)
     for _ in range(2):

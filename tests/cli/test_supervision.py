@@ -128,13 +128,13 @@ async def test_a_second_up_says_who_runs_and_the_next_one_after_a_kill_does_not_
 async def test_an_up_on_another_host_that_died_a_moment_ago_is_waited_for(place: Place, database: str) -> None:
     place.environ["WEBOID_DATABASE"] = database
     row = "INSERT INTO part (role, name, host, machine, pid, version, seen) VALUES ('up', 'x', 'far', 'm', 1, '1', {})"
-    with psycopg.connect(database) as connection:
-        connection.execute(row.format("now() - interval '20 seconds'"))
+    async with await psycopg.AsyncConnection.connect(database) as connection:
+        await connection.execute(row.format("now() - interval '20 seconds'"))
     ran = await place.run("up")
     assert ran.status == 2
     assert "process 1 on far" in ran.err
-    with psycopg.connect(database) as connection:
-        connection.execute("UPDATE part SET seen = now() - interval '56 seconds'")
+    async with await psycopg.AsyncConnection.connect(database) as connection:
+        await connection.execute("UPDATE part SET seen = now() - interval '56 seconds'")
     process = await place.start("up")
     await _said(process, "another up runs: process 1 on far")
     await _said(process, "Weboid answers")
@@ -159,5 +159,5 @@ def _rows(place: Place, role: str) -> int:
 
 async def _until(holds: Callable[[], bool]) -> None:
     async with asyncio.timeout(LIMIT_S):
-        while not holds():
+        while not await asyncio.to_thread(holds):
             await asyncio.sleep(0.2)

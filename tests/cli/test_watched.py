@@ -94,8 +94,8 @@ async def test_what_nobody_expects_ends_who_follows_the_page(database: str, monk
         config = load_config(None, environment(lists.url))
         following = watched.watching(config, store_feed(pool), asyncio.Event(), lambda: 100)
         _, ended = await following.__aenter__()
-        with psycopg.connect(database) as connection:
-            connection.execute("DROP TABLE watch_list")
+        async with await psycopg.AsyncConnection.connect(database) as connection:
+            await connection.execute("DROP TABLE watch_list")
         await asyncio.wait_for(ended.wait(), 20)
         with pytest.raises(psycopg.errors.UndefinedTable):
             await following.__aexit__(None, None, None)

@@ -381,13 +381,13 @@ async def test_a_database_that_is_read_only_is_looked_through(database: str, tmp
     here = Place(tmp_path, environ={"WEBOID_DATABASE": database})
     async with open_wiki(database, PAGES) as stored:
         assert (await here.run("check-store", "--day", "134")).status == 0
-        set_read_only(database, is_on=True)
+        await set_read_only(database, is_on=True)
         fine = await here.run("check-store", "--day", "134")
         assert (fine.status, fine.out[:19]) == (0, "nothing is wrong in")
         assert "the database is read-only: nothing is written there" in fine.err
-        set_read_only(database, is_on=False)
+        await set_read_only(database, is_on=False)
         await broken(stored, BREAKS["no next day"][0])
-        set_read_only(database, is_on=True)
+        await set_read_only(database, is_on=True)
         wrong = await here.run("check-store", "--day", "134")
         assert wrong.status == 1, wrong.err
         assert "next-day: lives.demo: next day none" in wrong.err

@@ -35,16 +35,16 @@ class Away:
     database: str
     proxy: DatabaseProxy
 
-    def begin(self, trouble: str) -> None:
+    async def begin(self, trouble: str) -> None:
         """Takes it away."""
         if trouble == "read-only":
-            set_read_only(self.database, is_on=True)
+            await set_read_only(self.database, is_on=True)
         else:
             getattr(self.proxy, trouble)()
 
-    def end(self) -> None:
+    async def end(self) -> None:
         """Gives it back."""
-        set_read_only(self.database, is_on=False)
+        await set_read_only(self.database, is_on=False)
         self.proxy.heal()
 
 

@@ -97,9 +97,9 @@ class Running:
             self.said += block.decode(errors="replace")
 
     async def until(self, condition: Callable[[], bool]) -> bool:
-        """Whether the condition came true before the command ended."""
+        """Whether the condition, which may wait for the database, came true before the command ended."""
         async with asyncio.timeout(60):
-            while not (is_true := condition()) and self.process.returncode is None:
+            while not (is_true := await asyncio.to_thread(condition)) and self.process.returncode is None:
                 await asyncio.sleep(0.005)
         return is_true
 

@@ -9,7 +9,7 @@ _OPEN = "SELECT 1 FROM pg_stat_activity WHERE application_name LIKE 'weboid%' AN
 
 async def until_no_session(database: str, limit_s: float = 30) -> None:
     """Waits until no program of Weboid has a session any more; raises TimeoutError."""
-    with psycopg.connect(database, autocommit=True) as connection:
+    async with await psycopg.AsyncConnection.connect(database, autocommit=True) as connection:
         async with asyncio.timeout(limit_s):
-            while connection.execute(_OPEN).fetchone():
+            while await (await connection.execute(_OPEN)).fetchone():
                 await asyncio.sleep(0.05)

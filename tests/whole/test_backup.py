@@ -60,18 +60,18 @@ async def test_a_backup_under_load_is_one_moment_and_goes_on_elsewhere(server_fo
             assert crawling.returncode is None
             checked_then = _checked(moment["url"])
             async with asyncio.timeout(60):
-                while _checked_now(server.dsn) <= checked_then:
+                while (await _checked_now(server.dsn)) <= checked_then:
                     await asyncio.sleep(0.05)
             await _stop(feeding)
             await _stop(crawling)
             assert checked_then > 0
-            assert all_rows(server.dsn)["url"] != moment["url"], "it went on meanwhile"
+            assert (await all_rows(server.dsn))["url"] != moment["url"], "it went on meanwhile"
 
         place.environ["WEBOID_DATA"] = str(elsewhere)
         restored = await place.run("restore", str(file), "--day", str(DAY))
         assert restored.status == 0, restored.err
         with open_server(elsewhere) as server:
-            now = all_rows(server.dsn, without=SET_RIGHT)
+            now = await all_rows(server.dsn, without=SET_RIGHT)
             assert {name: rows for name, rows in moment.items() if name not in SET_RIGHT} == now
             counted = {name: count for name, count in read_manifest(file).rows.items() if name not in SET_RIGHT}
             assert {name: len(rows) for name, rows in now.items()} == counted
@@ -81,28 +81,31 @@ async def test_a_backup_under_load_is_one_moment_and_goes_on_elsewhere(server_fo
                 place.day = day
                 done = await place.run("crawl", "--once", "--day", str(day))
                 assert done.status == 0, done.err
-            assert len(all_rows(server.dsn)["url"]) == len(URLS)
+            assert len((await all_rows(server.dsn))["url"]) == len(URLS)
             assert (await place.run("check-store", "--day", str(DAY + 7))).out.startswith("nothing is wrong")
             assert await _verdicts(place) == {"working", "doubtful"}
 
 
 async def _backup_and_moment(dsn: str, data: Path, file: Path) -> dict[str, list[str]]:
     """Makes a backup, and reads all rows as of its snapshot by a second reader of the same snapshot."""
-    with psycopg.connect(make_conninfo(dsn, user="postgres")) as reader:
-        reader.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        names: list[str] = []
+    async with await psycopg.AsyncConnection.connect(make_conninfo(dsn, user="postgres")) as reader:
+        await reader.set_isolation_level(psycopg.IsolationLevel.REPEATABLE_READ)
+        taking: list[asyncio.Task[None]] = []
+
+        async def take_snapshot() -> None:
+            found = await reader.execute("SELECT pg_ls_dir('pg_snapshots')")
+            (name,) = [str(each) async for (each,) in found]
+            await reader.rollback()
+            await reader.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(name)))
+            await reader.execute("SELECT")
 
         def show(doing: str, done: int, total: int) -> None:
-            if not names:
-                with psycopg.connect(make_conninfo(dsn, user="postgres"), autocommit=True) as other:
-                    found = other.execute("SELECT pg_ls_dir('pg_snapshots')").fetchall()
-                (name,) = [str(each) for (each,) in found]
-                names.append(name)
-                reader.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(name)))
-                reader.execute("SELECT")
+            if not taking:
+                taking.append(asyncio.create_task(take_snapshot()))
 
         await make_backup(dsn, file, Runner.of(Folder.of(data).account, data), day=DAY, show=show)
-        return rows_of(reader)
+        await taking[0]
+        return await rows_of(reader)
 
 
 def _checked(rows: list[str]) -> int:
@@ -110,9 +113,9 @@ def _checked(rows: list[str]) -> int:
     return sum(row.split(",")[6] != "" for row in rows)
 
 
-def _checked_now(dsn: str) -> int:
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        row = connection.execute("SELECT count(*) FROM url WHERE asked IS NOT NULL").fetchone()
+async def _checked_now(dsn: str) -> int:
+    async with await psycopg.AsyncConnection.connect(dsn, autocommit=True) as connection:
+        row = await (await connection.execute("SELECT count(*) FROM url WHERE asked IS NOT NULL")).fetchone()
     assert row
     return int(row[0])
 

@@ -79,12 +79,12 @@ async def test_a_round_goes_on_when_the_database_is_back(
     async with fed_place(tmp_path, database) as (place, away):
         crawl = await _crawling(place, "--once")
         await crawl.until(_asked(place, 15 + 17 * number))
-        away.begin(trouble)
+        await away.begin(trouble)
         if trouble == "stall":
             await asyncio.sleep(0.2 * number)  # as short a stall as a slow net makes, or longer than a silence
         else:
             await crawl.until(lambda: crawl.count("the database is away: ") > 0)
-        away.end()
+        await away.end()
         assert await crawl.ended() == 0, crawl.said[-3000:]
         if trouble != "stall":
             _assert_told(crawl)
@@ -102,7 +102,7 @@ async def test_a_cut_in_the_middle_of_recording_loses_and_doubles_nothing(
         await crawl.until(_asked(place, 10 * number))
         away.proxy.cut_at(b"COMMIT", is_passed=is_passed)
         await crawl.until(lambda: away.proxy.is_cut and crawl.count("the database is away: ") > 0)
-        away.end()
+        await away.end()
         assert await crawl.ended() == 0, crawl.said[-3000:]
         _assert_told(crawl)
         await _assert_nothing_lost(place)
@@ -126,13 +126,13 @@ async def test_a_round_is_stopped_while_the_database_is_away_and_the_next_one_go
             place.environ["WEBOID_DATABASE_SILENCE_S"] = "10"
         crawl = await _crawling(place)
         await crawl.until(_asked(place, 40))
-        away.begin(trouble)
+        await away.begin(trouble)
         if is_known:
             await crawl.until(lambda: crawl.count("the database is away: ") > 0)
         assert await crawl.stop() < (_AWAY_S if is_known else _GRACE_S), crawl.said[-3000:]
         assert crawl.count("the database is away: ") <= 1
         assert "Traceback" not in crawl.said
-        away.end()
+        await away.end()
         again = await _crawling(place, "--once")
         assert await again.ended() == 0, again.said[-3000:]
         await _assert_nothing_lost(place)
@@ -149,7 +149,7 @@ async def test_a_part_whose_database_is_away_at_its_start_waits_and_can_be_stopp
     database: str, tmp_path: Path, command: str, trouble: str
 ) -> None:
     async with fed_place(tmp_path, database) as (place, away):
-        away.begin(trouble)
+        await away.begin(trouble)
         before = away.proxy.connected
         part = Running(await place.start(*command.split(), "--day", "100"))
         if trouble == "cut" or trouble == "read-only":
@@ -168,10 +168,10 @@ async def test_a_crawler_that_starts_without_its_database_does_its_work_when_it_
     database: str, tmp_path: Path, trouble: str
 ) -> None:
     async with fed_place(tmp_path, database) as (place, away):
-        away.begin(trouble)
+        await away.begin(trouble)
         crawl = await _crawling(place)
         await crawl.until(lambda: crawl.count("the database is away: ") > 0)
-        away.end()
+        await away.end()
         await crawl.until(lambda: crawl.count("100 checks in") > 0)
         await crawl.until(lambda: crawl.count("it is over: ") > 0)
         assert await crawl.stop() < _GRACE_S
@@ -206,16 +206,16 @@ async def test_the_webservice_answers_503_promptly_and_recovers(
             return set(await asyncio.gather(*map(is_answered, pages)))
 
         assert await find_answers(range(1, 5)) == {True}
-        away.begin(trouble)
+        await away.begin(trouble)
         begun = time.monotonic()
         # Answers are kept for a while: other pages than before.
         assert await find_answers(range(5, 13)) == {trouble == "read-only"}
         assert time.monotonic() - begun < _ANSWERED_S
-        away.end()
+        await away.end()
         limit = time.monotonic() + 30
         while await find_answers(range(5, 13)) != {True}:
             assert time.monotonic() < limit, serve.said[-3000:]
-        away.begin(trouble)
+        await away.begin(trouble)
         assert await serve.stop() < _GRACE_S
         assert "Traceback" not in serve.said
         assert "psycopg" not in serve.said

@@ -31,7 +31,7 @@ async def test_a_webservice_without_its_database_listens_and_goes_on_when_it_is_
     database: str, tmp_path: Path, trouble: str, workers: int
 ) -> None:
     async with fed_place(tmp_path, database) as (place, away), aiohttp.ClientSession() as client:
-        away.begin(trouble)
+        await away.begin(trouble)
         notified = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         notified.bind(str(tmp_path / "notify"))
         notified.setblocking(False)
@@ -48,7 +48,7 @@ async def test_a_webservice_without_its_database_listens_and_goes_on_when_it_is_
         assert await _status(client, url + _PAGE) == (503, "30")
         assert (await _status(client, url + "healthz"))[0] == 503
         assert serve.count("Weboid answers at ") == 0
-        away.end()
+        await away.end()
         async with asyncio.timeout(_LIMIT_S):
             # No connection is refused meanwhile.
             while (answered := await _status(client, url + _PAGE))[0] != 200:

@@ -40,16 +40,16 @@ class Scene:
         await self.web.wait()
         self.web, _ = await _serving(self.near, self.core.rpartition(":")[2])
 
-    def count(self, query: str) -> int:
+    async def count(self, query: str) -> int:
         """A number that the database has."""
-        with psycopg.connect(self.dsn) as connection:
-            row = connection.execute(query.encode()).fetchone()
+        async with await psycopg.AsyncConnection.connect(self.dsn) as connection:
+            row = await (await connection.execute(query.encode())).fetchone()
             return int(row[0]) if row else 0
 
     async def reached(self, query: str, number: int) -> None:
         """Returns when the number is at least so large."""
         async with asyncio.timeout(90):
-            while self.count(query) < number:
+            while await self.count(query) < number:
                 await asyncio.sleep(0.02)
 
 
@@ -86,9 +86,9 @@ async def _in_order(process: asyncio.subprocess.Process) -> str:
     return (out + err).decode()
 
 
-def _rows(dsn: str) -> dict[str, list[str]]:
+async def _rows(dsn: str) -> dict[str, list[str]]:
     """All rows, without what tells when or how long."""
-    rows = all_rows(dsn, without=("part", "done_request", "day_total", "alarm"))
+    rows = await all_rows(dsn, without=("part", "done_request", "day_total", "alarm"))
     rows["wiki"] = [row.rpartition(",")[0] for row in rows["wiki"]]
     rows["stream_position"] = [row.rpartition(',"')[0] for row in rows["stream_position"]]
     return rows
@@ -106,7 +106,7 @@ async def _undisturbed(scene: Scene, dsn: str, server: EventServer) -> dict[str,
         ran = await scene.near.run(*call)
         assert ran.status == 0, ran.err
     scene.near.environ["WEBOID_DATABASE"] = scene.dsn
-    return _rows(dsn)
+    return await _rows(dsn)
 
 
 @pytest.mark.long
@@ -139,8 +139,8 @@ async def test_over_a_bad_network_and_killed_on_both_sides_it_leaves_the_rows_of
             await _in_order(await scene.far.start(*following))
         await _in_order(await scene.far.start(*call))
         assert min(network.did.get(what, 0) for what in ("drop-answer", "repeat", "delay")) > 0
-        assert _rows(database) == await _undisturbed(scene, second_database, calm)
-        assert scene.count("SELECT count(*) FROM page") > 790
+        assert await _rows(database) == await _undisturbed(scene, second_database, calm)
+        assert await scene.count("SELECT count(*) FROM page") > 790
         assert (await scene.near.run("check-store", "--day", "100")).status == 0
 
 
@@ -190,7 +190,7 @@ async def test_pages_that_change_while_the_core_is_away_are_taken_in_when_it_is_
         scene.near.wiki.record_edit("Page 800", [WikiLink("http://late.demo/")])
         scene.web, _ = await _serving(scene.near, scene.core.rpartition(":")[2])
         await _in_order(far)
-        assert scene.count("SELECT count(*) FROM host WHERE host = 'late.demo'") == 1
+        assert await scene.count("SELECT count(*) FROM host WHERE host = 'late.demo'") == 1
 
 
 async def test_a_feeder_elsewhere_without_a_token_a_core_or_the_right_token_says_what_to_do(tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ What takes it away is a proxy that cuts, stalls or swallows, or a fail-over to r
 import asyncio
 import os
 import signal
+from asyncio import to_thread
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -142,26 +143,26 @@ async def open_stage(folder: Path, work: Work, dsn: str) -> AsyncIterator[Place]
         yield place
 
 
-@contextmanager
-def copy_of(dsn: str) -> Iterator[Reached]:
+@asynccontextmanager
+async def copy_of(dsn: str) -> AsyncIterator[Reached]:
     """A copy of a database to which nobody is connected, behind a proxy of its own."""
     server = make_conninfo(dsn, dbname="postgres")
     name = f"weboid_test_{os.getpid()}_away_{next(_numbers)}"
     made, template = sql.Identifier(name), sql.Identifier(str(conninfo_to_dict(dsn)["dbname"]))
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy").format(made, template))
+    async with await psycopg.AsyncConnection.connect(server, autocommit=True) as connection:
+        await connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy").format(made, template))
         try:
             copy = make_conninfo(dsn, dbname=name)
             with open_database_proxy(copy) as proxy:
                 yield Reached(copy, proxy)
         finally:
-            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(made))
+            await connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(made))
 
 
-def state_of(reached: Reached) -> list[list[str]]:
+async def state_of(reached: Reached) -> list[list[str]]:
     """All that counts in a store."""
-    with psycopg.connect(reached.dsn) as connection:
-        return [sorted(map(repr, connection.execute(query))) for query in _STORE]
+    async with await psycopg.AsyncConnection.connect(reached.dsn) as connection:
+        return [sorted([repr(row) async for row in await connection.execute(query)]) for query in _STORE]
 
 
 async def start(place: Place, work: Work, reached: Reached) -> Running:
@@ -185,47 +186,47 @@ class Undisturbed:
 
 async def undisturbed(place: Place, work: Work, dsn: str) -> Undisturbed:
     """Does the work in a copy of the database."""
-    with copy_of(dsn) as reached:
-        first = reached.number(work.progress)
+    async with copy_of(dsn) as reached:
+        first = await to_thread(reached.number, work.progress)
         running = await start(place, work, reached)
         assert await running.ended() == 0, running.said
         assert running.times_away() == 0
-        last = reached.number(work.progress)
+        last = await to_thread(reached.number, work.progress)
         assert last > first
-        done = Undisturbed(state_of(reached), first, last)
+        done = Undisturbed(await state_of(reached), first, last)
         await assert_in_order(place, reached)
         return done
 
 
 async def disturbed(place: Place, work: Work, dsn: str, goal: Undisturbed, kind: Disturb, share: float) -> None:
     """Does the work while the database goes away at a share of it; the store must come to the same."""
-    with copy_of(dsn) as reached:
+    async with copy_of(dsn) as reached:
         running = await start(place, work, reached)
         assert await running.until(lambda: reached.number(work.progress) >= goal.moment(share)), running.said
-        kind(reached)
+        await to_thread(kind, reached)
         assert await running.until(lambda: running.times_away() > 0), f"{kind.__name__} {share}: {running.said}"
-        heal(reached)
+        await to_thread(heal, reached)
         assert await running.ended() == 0, f"{kind.__name__} {share}: {running.said}"
         assert running.times_away() == 1, running.said
-        assert state_of(reached) == goal.state, f"{kind.__name__} {share}"
+        assert await state_of(reached) == goal.state, f"{kind.__name__} {share}"
         if kind is lost_commit:
             await assert_in_order(place, reached)
 
 
 async def stopped(place: Place, work: Work, dsn: str, goal: Undisturbed, kind: Disturb, share: float) -> None:
     """Stops the work while the database is away, and does the rest when it is back."""
-    with copy_of(dsn) as reached:
+    async with copy_of(dsn) as reached:
         running = await start(place, work, reached)
         assert await running.until(lambda: reached.number(work.progress) >= goal.moment(share)), running.said
-        kind(reached)
+        await to_thread(kind, reached)
         assert await running.until(lambda: running.times_away() > 0), f"{kind.__name__}: {running.said}"
         running.process.terminate()
         assert await running.ended(_GRACE_S) in (0, 2), running.said
         assert running.times_away() == 1, running.said
-        heal(reached)
+        await to_thread(heal, reached)
         again = await start(place, work, reached)
         assert await again.ended() == 0, again.said
-        assert state_of(reached) == goal.state, kind.__name__
+        assert await state_of(reached) == goal.state, kind.__name__
 
 
 async def assert_in_order(place: Place, reached: Reached) -> None:
@@ -269,18 +270,17 @@ async def test_a_lasting_part_waits_at_its_start_and_ends_in_order_while_it_has_
     database: str, tmp_path: Path, name: str, words: list[str], kind: Disturb
 ) -> None:
     work = WORKS[name]
-    async with open_stage(tmp_path / name, work, database) as place:
-        with copy_of(database) as reached:
-            first = reached.number(work.progress)
-            reached.proxy.cut()
-            running = await start(place, replace(work, words=words), reached)
-            assert await running.until(lambda: running.times_away() == 1), running.said
-            heal(reached)
-            assert await running.until(lambda: reached.number(work.progress) > first), running.said
-            kind(reached)
-            running.process.terminate()
-            assert await running.ended(_GRACE_S) == 0, running.said
-            assert running.times_away() <= 2, running.said
+    async with open_stage(tmp_path / name, work, database) as place, copy_of(database) as reached:
+        first = await to_thread(reached.number, work.progress)
+        reached.proxy.cut()
+        running = await start(place, replace(work, words=words), reached)
+        assert await running.until(lambda: running.times_away() == 1), running.said
+        await to_thread(heal, reached)
+        assert await running.until(lambda: reached.number(work.progress) > first), running.said
+        await to_thread(kind, reached)
+        running.process.terminate()
+        assert await running.ended(_GRACE_S) == 0, running.said
+        assert running.times_away() <= 2, running.said
 
 
 @pytest.mark.long
@@ -302,7 +302,7 @@ async def test_an_import_goes_on_after_the_embedded_server_was_ended(server_fold
         assert "it was started again" in running.said
         assert ("was told by somebody else to shut down; it was" in running.said) == (kind == signal.SIGTERM)
         assert running.times_away() <= 1
-        assert _pages(server.dsn) == _MANY_PAGES
+        assert await to_thread(_pages, server.dsn) == _MANY_PAGES
         assert server_pid(data) not in (pid, None)
     assert server_pid(data) is None
 

@@ -46,8 +46,10 @@ async def test_readers_answer_on_a_standby_and_writers_go_on_when_it_is_promoted
                         assert answer.status == 200, path
             crawl = Running(await place.start("crawl", "--day", "128"))
             await crawl.until(lambda: crawl.count("the database is away: cannot execute ") == 1)
-            with psycopg.connect(make_conninfo(server.dsn, user="postgres"), autocommit=True) as connection:
-                connection.execute("SELECT pg_promote()")
+            async with await psycopg.AsyncConnection.connect(
+                make_conninfo(server.dsn, user="postgres"), autocommit=True
+            ) as connection:
+                await connection.execute("SELECT pg_promote()")
             await crawl.until(lambda: crawl.count(" checks in ") > 0)
             for part in (crawl, serve):
                 begun = time.monotonic()

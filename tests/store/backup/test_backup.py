@@ -56,17 +56,17 @@ async def _fill(dsn: str, *, day: int = 100) -> None:
     """A store with pages, links, and rows in tables that hold awkward values."""
     async with open_wiki(dsn, {n: URLS[n * 20 : n * 20 + 25] for n in range(10)}, day):
         pass
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        connection.execute("INSERT INTO key_form VALUES (1, 'a')")
-        connection.execute(
+    async with await psycopg.AsyncConnection.connect(dsn, autocommit=True) as connection:
+        await connection.execute("INSERT INTO key_form VALUES (1, 'a')")
+        await connection.execute(
             r"INSERT INTO audit (action, subject, name, object, detail) "
             r"VALUES ('a', E'\\.', E'\t\n\\.\n\\N', '', E'é\x7f')"
         )
-        connection.execute("INSERT INTO ended_session VALUES ('\\x00ff5c2e0a', '2030-01-01')")
-        connection.execute("INSERT INTO throttle_key VALUES (100, '\\x00')")
-        connection.execute("INSERT INTO throttle VALUES ('\\x00', now())")
-        connection.execute("INSERT INTO slot VALUES (1, 1, now())")
-        connection.execute("UPDATE lease SET worker = 'w', epoch = 7, until = 'infinity' WHERE bucket = 5")
+        await connection.execute("INSERT INTO ended_session VALUES ('\\x00ff5c2e0a', '2030-01-01')")
+        await connection.execute("INSERT INTO throttle_key VALUES (100, '\\x00')")
+        await connection.execute("INSERT INTO throttle VALUES ('\\x00', now())")
+        await connection.execute("INSERT INTO slot VALUES (1, 1, now())")
+        await connection.execute("UPDATE lease SET worker = 'w', epoch = 7, until = 'infinity' WHERE bucket = 5")
 
 
 async def _back_up(dsn: str, path: Path, runner: Runner, *, day: int | None = 100) -> Manifest:
@@ -89,16 +89,20 @@ async def backup(database: str, tmp_path: Path, runner: Runner) -> Path:
 async def test_all_rows_come_back(backup: Path, database: str, second_database: str, runner: Runner) -> None:
     restored = await _restore(second_database, backup, runner)
     without = {*VOLATILE, *AFTERWARDS}
-    assert all_rows(second_database, without=without) == all_rows(database, without=without)
+    assert await all_rows(second_database, without=without) == await all_rows(database, without=without)
     assert restored.manifest.rows["url"] == len(URLS)
     assert restored.migrations == []
-    left = all_rows(second_database)
+    left = await all_rows(second_database)
     assert [name for name in VOLATILE if left[name]] == []
-    with psycopg.connect(second_database) as connection:
-        rows = connection.execute("SELECT bucket, worker, epoch FROM lease WHERE epoch > 1 OR until > now()").fetchall()
+    async with await psycopg.AsyncConnection.connect(second_database) as connection:
+        rows = await (
+            await connection.execute("SELECT bucket, worker, epoch FROM lease WHERE epoch > 1 OR until > now()")
+        ).fetchall()
         assert rows == [(5, "", 8)]
-        next_one = connection.execute(
-            "INSERT INTO audit (action, subject, name, object, detail) VALUES ('', '', '', '', '') RETURNING audit"
+        next_one = await (
+            await connection.execute(
+                "INSERT INTO audit (action, subject, name, object, detail) VALUES ('', '', '', '', '') RETURNING audit"
+            )
         ).fetchone()
         assert next_one == (2,), "numbers go on"
     async with open_pool(second_database, size=1, part="test") as pool:
@@ -109,19 +113,21 @@ async def test_a_database_without_any_table_is_restored_as_well(
     backup: Path, database: str, empty_database: str, runner: Runner
 ) -> None:
     await _restore(empty_database, backup, runner)
-    assert all_rows(empty_database, without=VOLATILE | AFTERWARDS) == all_rows(database, without=VOLATILE | AFTERWARDS)
+    assert await all_rows(empty_database, without=VOLATILE | AFTERWARDS) == await all_rows(
+        database, without=VOLATILE | AFTERWARDS
+    )
 
 
 async def test_the_restored_schema_is_the_same(
     backup: Path, database: str, second_database: str, runner: Runner
 ) -> None:
     await _restore(second_database, backup, runner)
-    assert _schema(second_database, runner) == _schema(database, runner)
+    assert (await _schema(second_database, runner)) == (await _schema(database, runner))
 
 
-def _schema(dsn: str, runner: Runner) -> list[str]:
+async def _schema(dsn: str, runner: Runner) -> list[str]:
     database, environ = address(dsn)
-    with psycopg.connect(dsn) as connection:
+    async with await psycopg.AsyncConnection.connect(dsn) as connection:
         program = find_program("pg_dump", runner, least=connection.info.server_version // 10_000)
     done = runner.account.run(
         [program.path, "--schema-only", "--no-owner", f"--dbname={database}"], env={**environ, "LC_ALL": "C"}
@@ -148,15 +154,15 @@ async def test_a_second_restore_is_refused_and_changes_nothing(
     backup: Path, second_database: str, runner: Runner
 ) -> None:
     await _restore(second_database, backup, runner)
-    before = all_rows(second_database)
+    before = await all_rows(second_database)
     with pytest.raises(StoreError, match="the store is not empty"):
         await _restore(second_database, backup, runner)
-    assert all_rows(second_database) == before
+    assert await all_rows(second_database) == before
 
 
 async def test_a_database_with_other_tables_is_refused(backup: Path, second_database: str, runner: Runner) -> None:
-    with psycopg.connect(second_database, autocommit=True) as connection:
-        connection.execute("CREATE TABLE somebodys (n int)")
+    async with await psycopg.AsyncConnection.connect(second_database, autocommit=True) as connection:
+        await connection.execute("CREATE TABLE somebodys (n int)")
     with pytest.raises(StoreError, match=r"has other tables \(somebodys\)"):
         await _restore(second_database, backup, runner)
 
@@ -214,7 +220,7 @@ def _rewrite(path: Path, key: str, value: object) -> None:
 async def test_what_is_no_whole_backup_of_ours_is_refused_before_anything_is_written(
     backup: Path, second_database: str, runner: Runner
 ) -> None:
-    before, whole = all_rows(second_database), backup.read_bytes()
+    before, whole = await all_rows(second_database), backup.read_bytes()
     for spoil, said in (
         (_torn, "not a whole backup"),
         (_shortened, "torn"),
@@ -228,7 +234,7 @@ async def test_what_is_no_whole_backup_of_ours_is_refused_before_anything_is_wri
         spoil(backup)
         with pytest.raises(StoreError, match=said):
             await _restore(second_database, backup, runner)
-    assert all_rows(second_database) == before
+    assert await all_rows(second_database) == before
 
 
 async def test_rows_that_are_missing_are_noticed_and_nothing_stays(
@@ -236,10 +242,10 @@ async def test_rows_that_are_missing_are_noticed_and_nothing_stays(
 ) -> None:
     manifest = read_manifest(backup)
     _rewrite(backup, "rows", {**manifest.rows, "url": manifest.rows["url"] + 1})
-    before = all_rows(second_database)
+    before = await all_rows(second_database)
     with pytest.raises(StoreError, match="rows of url"):
         await _restore(second_database, backup, runner)
-    assert all_rows(second_database) == before
+    assert await all_rows(second_database) == before
 
 
 async def test_an_older_backup_is_migrated(
@@ -257,20 +263,20 @@ async def test_an_older_backup_is_migrated(
     assert made.migration == 18
     restored = await _restore(second_database, tmp_path / "x.dump", runner)
     assert restored.migrations == [step.stem for step in steps[18:]]
-    assert all_rows(second_database)["farm"] == ["(1,WMF)"]
+    assert (await all_rows(second_database))["farm"] == ["(1,WMF)"]
 
 
 async def test_a_pg_dump_that_dies_leaves_no_file_and_the_older_one_stays(
     backup: Path, database: str, runner: Runner
 ) -> None:
     before = backup.read_bytes()
-    with psycopg.connect(database) as blocker:
+    async with await psycopg.AsyncConnection.connect(database) as blocker:
         # pg_dump waits for this table, so it can be ended in its middle.
-        blocker.execute("LOCK TABLE withdrawal IN ACCESS EXCLUSIVE MODE")
+        await blocker.execute("LOCK TABLE withdrawal IN ACCESS EXCLUSIVE MODE")
         making = asyncio.create_task(_back_up(database, backup, runner))
         pid = await _pid_of_dump(database)
-        with psycopg.connect(database, autocommit=True) as other:
-            other.execute("SELECT pg_terminate_backend(%s)", (pid,))
+        async with await psycopg.AsyncConnection.connect(database, autocommit=True) as other:
+            await other.execute("SELECT pg_terminate_backend(%s)", (pid,))
         with pytest.raises(StoreError, match=r"pg_dump failed: .*terminat"):
             await making
     assert backup.read_bytes() == before
@@ -278,21 +284,25 @@ async def test_a_pg_dump_that_dies_leaves_no_file_and_the_older_one_stays(
 
 
 async def _pid_of_dump(dsn: str) -> int:
-    with psycopg.connect(dsn, autocommit=True) as connection:
+    async with await psycopg.AsyncConnection.connect(dsn, autocommit=True) as connection:
         async with asyncio.timeout(20):
             while not (
-                found := connection.execute(
-                    "SELECT pid FROM pg_stat_activity WHERE application_name = 'weboid pg_dump' "
-                    "AND datname = current_database() AND wait_event_type = 'Lock'"
-                ).fetchone()
+                found := (
+                    await (
+                        await connection.execute(
+                            "SELECT pid FROM pg_stat_activity WHERE application_name = 'weboid pg_dump' "
+                            "AND datname = current_database() AND wait_event_type = 'Lock'"
+                        )
+                    ).fetchone()
+                )
             ):
                 await asyncio.sleep(0.02)
     return int(found[0])
 
 
 async def test_a_stopped_backup_leaves_no_file_and_no_pg_dump(database: str, tmp_path: Path, runner: Runner) -> None:
-    with psycopg.connect(database) as blocker:
-        blocker.execute("LOCK TABLE withdrawal IN ACCESS EXCLUSIVE MODE")
+    async with await psycopg.AsyncConnection.connect(database) as blocker:
+        await blocker.execute("LOCK TABLE withdrawal IN ACCESS EXCLUSIVE MODE")
         making = asyncio.create_task(_back_up(database, tmp_path / "x.dump", runner))
         await _pid_of_dump(database)
         making.cancel()
@@ -345,18 +355,18 @@ async def test_what_a_killed_program_left_does_not_matter(database: str, tmp_pat
 async def test_a_restore_that_is_killed_leaves_the_store_empty(
     backup: Path, second_database: str, runner: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = all_rows(second_database)
+    before = await all_rows(second_database)
 
     async def ended(conn: psycopg.AsyncConnection[tuple[object, ...]], *_: object, **__: object) -> None:
-        with psycopg.connect(second_database, autocommit=True) as other:
-            other.execute("SELECT pg_terminate_backend(%s)", (conn.info.backend_pid,))
+        async with await psycopg.AsyncConnection.connect(second_database, autocommit=True) as other:
+            await other.execute("SELECT pg_terminate_backend(%s)", (conn.info.backend_pid,))
         await conn.execute("SELECT 1")
 
     with monkeypatch.context() as patch:
         patch.setattr(restoring, "set_right", ended)
         with pytest.raises(StoreError):
             await _restore(second_database, backup, runner)
-    assert all_rows(second_database) == before
+    assert await all_rows(second_database) == before
     await _restore(second_database, backup, runner)
 
 
@@ -369,7 +379,8 @@ async def test_a_stop_that_comes_during_the_commit_of_a_restore_comes_too_late(
 
     async def commit(conn: psycopg.AsyncConnection[tuple[object, ...]]) -> None:
         await real(conn)
-        if stops and _urls_in(second_database):
+        is_restored = await asyncio.to_thread(_urls_in, second_database)
+        if stops and is_restored:
             stops.pop().cancel()
             await asyncio.sleep(0)
 
@@ -391,9 +402,12 @@ async def test_overdue_links_are_spread_and_none_is_earlier(
     assert restored.aftermath.overdue == len(URLS)
     assert restored.aftermath.days == 7
     query = "SELECT url_key, due FROM url"
-    with psycopg.connect(database) as before, psycopg.connect(second_database) as after:
-        planned: dict[int, int] = dict(before.execute(query).fetchall())
-        now: dict[int, int] = dict(after.execute(query).fetchall())
+    async with (
+        await psycopg.AsyncConnection.connect(database) as before,
+        await psycopg.AsyncConnection.connect(second_database) as after,
+    ):
+        planned: dict[int, int] = dict(await (await before.execute(query)).fetchall())
+        now: dict[int, int] = dict(await (await after.execute(query)).fetchall())
         assert all(now[key] >= planned[key] for key in planned)
         days = sorted({max(day, 130) for day in now.values()})
         assert days == list(range(130, 137))
@@ -479,18 +493,22 @@ async def test_a_backup_moves_between_versions_of_postgresql(
         async with await psycopg.AsyncConnection.connect(server.dsn) as connection:
             await migrate(connection)
             other = connection.info.server_version // 10_000
-        with psycopg.connect(database) as connection_here:
+        async with await psycopg.AsyncConnection.connect(database) as connection_here:
             if connection_here.info.server_version // 10_000 == other:
                 pytest.skip(f"both are PostgreSQL {other}")
         await _fill(database)
         file = server_folder / "other.dump"
         await _back_up(database, file, runner)
         await _restore(server.dsn, file, here)
-        assert all_rows(server.dsn, without=VOLATILE | AFTERWARDS) == all_rows(database, without=VOLATILE | AFTERWARDS)
+        assert await all_rows(server.dsn, without=VOLATILE | AFTERWARDS) == await all_rows(
+            database, without=VOLATILE | AFTERWARDS
+        )
         made = await _back_up(server.dsn, file, here)
         assert made.tool == other, "that of its version is preferred"
         await _restore(second_database, file, runner)
-    assert all_rows(second_database, without=VOLATILE | AFTERWARDS) == all_rows(database, without=VOLATILE | AFTERWARDS)
+    assert await all_rows(second_database, without=VOLATILE | AFTERWARDS) == await all_rows(
+        database, without=VOLATILE | AFTERWARDS
+    )
 
 
 def test_a_password_is_in_the_environment_alone() -> None:

@@ -56,15 +56,15 @@ async def _migrate(dsn: str, folder: Path) -> list[str]:
         return await migrate(connection, folder)
 
 
-def _rows(dsn: str, query: str) -> list[tuple[object, ...]]:
-    with psycopg.connect(dsn) as connection:
-        return connection.execute(query.encode()).fetchall()
+async def _rows(dsn: str, query: str) -> list[tuple[object, ...]]:
+    async with await psycopg.AsyncConnection.connect(dsn) as connection:
+        return await (await connection.execute(query.encode())).fetchall()
 
 
 async def test_all_steps_are_applied_in_order_and_a_second_time_none(empty_database: str, folder: Path) -> None:
     assert await _migrate(empty_database, folder) == ["0001_first", "0002_second_step"]
     assert await _migrate(empty_database, folder) == []
-    assert _rows(empty_database, "SELECT n, m FROM a") == [(1, None)]
+    assert (await _rows(empty_database, "SELECT n, m FROM a")) == [(1, None)]
 
 
 async def test_only_new_steps_are_applied_later(empty_database: str, folder: Path) -> None:
@@ -83,7 +83,7 @@ async def test_a_failing_step_leaves_no_trace_and_keeps_those_before_it(empty_da
     (folder / "0002_second_step.sql").write_text("CREATE TABLE b (); SELECT 1 / 0;")
     with pytest.raises(StoreError, match=r"0002_second_step failed.*division by zero"):
         await _migrate(empty_database, folder)
-    assert _rows(empty_database, "SELECT number, to_regclass('b') FROM migration") == [(1, None)]
+    assert (await _rows(empty_database, "SELECT number, to_regclass('b') FROM migration")) == [(1, None)]
 
 
 async def test_a_step_may_take_longer_than_the_statement_timeout(empty_database: str, folder: Path) -> None:
@@ -122,24 +122,25 @@ def test_numbers_are_one_two_three_without_gaps(tmp_path: Path, name: str) -> No
 
 
 async def test_the_migrations_lead_to_the_schema(empty_database: str, database: str) -> None:
-    with psycopg.connect(empty_database) as connection:
-        connection.execute((asset("sql") / "schema.sql").read_bytes())
-    migrated, written = (
-        [row for row in _rows(dsn, _CATALOGUE) if not str(row[1]).startswith("migration")]
+    async with await psycopg.AsyncConnection.connect(empty_database) as connection:
+        await connection.execute((asset("sql") / "schema.sql").read_bytes())
+    migrated, written = [
+        [row for row in await _rows(dsn, _CATALOGUE) if not str(row[1]).startswith("migration")]
         for dsn in (database, empty_database)
-    )
+    ]
     assert migrated == written
     assert len(written) > 50
 
 
 async def test_the_migrations_fill_the_tables_as_the_schema_does(empty_database: str, database: str) -> None:
-    with psycopg.connect(empty_database) as connection:
-        connection.execute((asset("sql") / "schema.sql").read_bytes())
-    tables = [str(name) for (name,) in _rows(empty_database, _TABLES)]
-    assert [_contents(database, table) for table in tables] == [_contents(empty_database, table) for table in tables]
+    async with await psycopg.AsyncConnection.connect(empty_database) as connection:
+        await connection.execute((asset("sql") / "schema.sql").read_bytes())
+    tables = [str(name) for (name,) in (await _rows(empty_database, _TABLES))]
+    for table in tables:
+        assert await _contents(database, table) == await _contents(empty_database, table)
 
 
-def _contents(dsn: str, table: str) -> list[tuple[object, ...]]:
-    with psycopg.connect(dsn) as connection:
+async def _contents(dsn: str, table: str) -> list[tuple[object, ...]]:
+    async with await psycopg.AsyncConnection.connect(dsn) as connection:
         query = sql.SQL("SELECT count(*), min(t::text), max(t::text) FROM {} AS t").format(sql.Identifier(table))
-        return connection.execute(query).fetchall()
+        return await (await connection.execute(query)).fetchall()

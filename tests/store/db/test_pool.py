@@ -122,8 +122,8 @@ async def test_connections_cut_off_are_replaced_before_they_are_lent(database: s
     async with open_pool(database, size=3) as pool:
         async with pool.connection(), pool.connection():
             pass
-        with psycopg.connect(database) as other:
-            other.execute(
+        async with await psycopg.AsyncConnection.connect(database) as other:
+            await other.execute(
                 "SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity "
                 "WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
@@ -213,7 +213,7 @@ async def test_a_server_that_becomes_read_only_is_away_for_who_writes_and_answer
     database: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with open_pool(database, size=2) as pool:
-        set_read_only(database, is_on=True)
+        await set_read_only(database, is_on=True)
         for _ in range(3):
             async with pool.reading() as connection:
                 await connection.execute("SELECT 1")
@@ -221,7 +221,7 @@ async def test_a_server_that_becomes_read_only_is_away_for_who_writes_and_answer
                 async with pool.connection() as connection:
                     await connection.execute("CREATE TABLE kept ()")
         assert pool.away.times == 3
-        set_read_only(database, is_on=False)
+        await set_read_only(database, is_on=False)
         async with asyncio.timeout(20):
             while True:
                 with suppress(StoreAway):

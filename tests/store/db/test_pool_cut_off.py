@@ -20,8 +20,8 @@ async def test_one_that_was_cut_off_tells_of_all_so_that_nobody_pauses_for_each(
     async with open_pool(database, size=6, timeout_s=2.5) as pool:
         for borrowers in (1, 4):
             pids = await _fill(pool, 6)
-            with psycopg.connect(database, autocommit=True) as connection:
-                connection.execute("SELECT pg_terminate_backend(pid, 5000) FROM unnest(%s) pid", (pids,))
+            async with await psycopg.AsyncConnection.connect(database, autocommit=True) as connection:
+                await connection.execute("SELECT pg_terminate_backend(pid, 5000) FROM unnest(%s) pid", (pids,))
 
             async def ask() -> None:
                 async with pool.connection() as connection:

@@ -86,7 +86,7 @@ async def test_a_round_is_alarming_when_a_url_has_been_due_for_over_four_weeks(d
 
 
 async def test_however_much_is_due_a_look_for_the_oldest_reads_a_few_rows_of_each_bucket(database: str) -> None:
-    with psycopg.connect(database, autocommit=True) as connection:
+    async with await psycopg.AsyncConnection.connect(database, autocommit=True) as connection:
         for statement in (
             "INSERT INTO host (bucket, host_key, host, reversed, next_day)"
             " SELECT number / 25, number, 'h' || number || '.demo', 'demo.h' || number || '.', 100 + number % 28"
@@ -97,7 +97,7 @@ async def test_however_much_is_due_a_look_for_the_oldest_reads_a_few_rows_of_eac
             "VACUUM ANALYZE host",
             "VACUUM ANALYZE url",
         ):
-            connection.execute(statement.encode())
+            await connection.execute(statement.encode())
     async with open_pool(database, size=1) as pool, pool.connection() as conn:
         row = {"day": 200, "days": 0}
         explained = await conn.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {SQL['find_oldest_due']}".encode(), row)

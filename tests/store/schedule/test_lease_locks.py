@@ -56,8 +56,9 @@ async def _meet_often(dsn: str, times: int) -> int:
                 async with pool.connection() as conn:
                     await _shuffled(conn)
             await _meet(pool, PAIRS[number % len(PAIRS)], chance)
-    with psycopg.connect(dsn) as connection:
-        row = connection.execute("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()").fetchone()
+    query = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
+    async with await psycopg.AsyncConnection.connect(dsn) as connection:
+        row = await (await connection.execute(query)).fetchone()
     assert row
     return int(row[0])
 

@@ -113,11 +113,11 @@ HOSTILE: Final = [
 
 async def test_what_cannot_be_is_refused_and_changes_nothing(core: str, wiki: WikiInStore, database: str) -> None:
     assert (await sent(core, "start", body({"wiki": WIKI, "plan": "plan", "day": 100}, 1)))[0] == 200
-    before = all_rows(database)
+    before = await all_rows(database)
     for number, (name, arguments, status) in enumerate(HOSTILE, start=100):
         answered = (await sent(core, name, body(arguments, number)))[0]
         assert (number, name, answered) == (number, name, status)
-    assert all_rows(database) == before
+    assert await all_rows(database) == before
 
 
 async def test_lines_of_a_list_that_the_core_cannot_run_are_not_in_force(core: str, wiki: WikiInStore) -> None:

@@ -67,11 +67,11 @@ async def leased(core: str, token: str = TOKEN, worker: str = "w") -> dict[int, 
 
 async def refused(core: str, wiki: WikiInStore, key: str, name: str, arguments: object, **more: Any) -> None:
     """Asserts that a call is refused in words with this key, and that the store is as before."""
-    before = all_rows(str(wiki.pool.conninfo))
+    before = await all_rows(str(wiki.pool.conninfo))
     status, words = await call(core, name, arguments, **more)
     assert (name, status, words) == (name, 422, words)
     assert words.endswith(f"({key})")
-    assert all_rows(str(wiki.pool.conninfo)) == before
+    assert await all_rows(str(wiki.pool.conninfo)) == before
 
 
 async def checked(wiki: WikiInStore, day: int = DAY, due: int = DAY + 7) -> Checked:

@@ -84,14 +84,14 @@ async def load(urls: Sequence[str], each: int, address: str = "") -> Counter[int
         return Counter(status for found in await asyncio.gather(*map(ask, range(CALLERS))) for status in found)
 
 
-def earned(database: str, since: float) -> int:
+async def earned(database: str, since: float) -> int:
     """How many units the time since then was worth at the most, by the database's clock."""
-    return int((now(database) - since) // 60) + 1
+    return int((await now(database) - since) // 60) + 1
 
 
-def now(database: str) -> float:
-    with psycopg.connect(database) as connection:
-        row = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()
+async def now(database: str) -> float:
+    async with await psycopg.AsyncConnection.connect(database) as connection:
+        row = await (await connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8")).fetchone()
     assert row
     return float(row[0])
 
@@ -100,30 +100,30 @@ async def test_two_processes_answer_as_much_as_the_budget_allows_also_after_a_re
     database: str, tmp_path: Path
 ) -> None:
     async with open_web(tmp_path, database, burst=200) as web:
-        begun = now(database)
+        begun = await now(database)
         first = await load(web.urls, 5)
         assert first == {200: CALLERS * 5}
         await web.restart(0)
         second = await load(web.urls, 10)
         answered = first[200] + second[200]
         assert second[200] + second[429] == CALLERS * 10
-        spent, most = answered * COST, 200 + earned(database, begun)
+        spent, most = answered * COST, 200 + await earned(database, begun)
         assert 200 <= spent <= most
         await web.restart(0)
-        assert (await load(web.urls, 3))[200] * COST <= most + earned(database, begun) - spent
+        assert (await load(web.urls, 3))[200] * COST <= most + await earned(database, begun) - spent
 
 
 async def test_each_range_has_its_budget_over_both_processes(database: str, tmp_path: Path) -> None:
     async with open_web(tmp_path, database, burst=40, proxies="127.0.0.0/8") as web:
-        begun = now(database)
+        begun = await now(database)
         addresses = [f"203.0.{number}.1" for number in range(3)]
         found = await asyncio.gather(*(load(web.urls, 4, address) for address in addresses))
         for count in found:
             assert set(count) == {200, 429}
-            assert 40 <= count[200] * COST <= 40 + earned(database, begun)
-        with psycopg.connect(database) as connection:
-            assert connection.execute("SELECT count(*) FROM throttle").fetchone() == (3,)
-            assert connection.execute("SELECT count(*) FROM throttle_key").fetchone() == (1,)
+            assert 40 <= count[200] * COST <= 40 + await earned(database, begun)
+        async with await psycopg.AsyncConnection.connect(database) as connection:
+            assert (await (await connection.execute("SELECT count(*) FROM throttle")).fetchone()) == (3,)
+            assert (await (await connection.execute("SELECT count(*) FROM throttle_key")).fetchone()) == (1,)
 
 
 @pytest.mark.parametrize("tokens", ["bot:hunter2", "hunter2"])
