@@ -10,17 +10,20 @@ ifndef PYENV_VERSION
 export PYENV_VERSION := $(shell cd .. && pyenv version-name 2>/dev/null)
 endif
 
-.PHONY: run test test-long check gadget check-gadget bench fmt lock clean
+.PHONY: run test test-fast test-long check gadget check-gadget bench fmt lock clean
 .DEFAULT_GOAL := run
 
 run: .venv/run.stamp  ## the main job: a made-up wiki and web, some weeks of rounds, then pages to click
 	$(BIN)/weboid demo
 
 # Tests start the program a hundred times: compiled once is enough, whatever the shell says.
-test test-long: export PYTHONDONTWRITEBYTECODE =
+test test-fast test-long: export PYTHONDONTWRITEBYTECODE =
 
 test: .venv/dev.stamp .venv/pywb.stamp .venv/gadget.stamp  ## all tests but the long ones, two at a time; the last line counts them
 	$(PYTEST) -m "not long"
+
+test-fast: .venv/dev.stamp  ## those that need no server, for the inner loop
+	$(PYTEST) -m "not long" tests/core tests/config tests/bot
 
 test-long: .venv/dev.stamp .venv/pywb.stamp .venv/openapi.stamp .venv/toolforge.stamp .venv/mediawiki.stamp  ## the long ones: browsers in all looks, a year, programs killed in many ways
 	$(PYTEST) -m long

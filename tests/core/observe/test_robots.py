@@ -222,6 +222,7 @@ def real_files() -> Iterator[tuple[str, bytes]]:
                 yield member.name, file.read()
 
 
+@pytest.mark.long
 def test_real_files_say_what_they_say_to_protego_as_a_whole() -> None:
     """Whatever is left out of a file before Protego sees it makes no difference to us."""
     chosen = random.Random(15)

@@ -189,6 +189,7 @@ def test_without_black_lines_nothing_is_spam() -> None:
     assert SpamFilter(["a"])
 
 
+@pytest.mark.long
 def test_python_keeps_no_more_of_a_hostile_list_than_of_its_text() -> None:
     text = "\n".join(f"((((({number}" * 3 for number in range(90_000))[: MAX_LIST * 2]
     tracemalloc.start()
@@ -222,6 +223,7 @@ def _real_urls() -> list[str]:
     return sorted({link["url"] for page in pages for link in page.get("extlinks", ())})
 
 
+@pytest.mark.long
 def test_every_line_of_a_real_list_is_run_as_python_would_run_it() -> None:
     lines, urls = _real_lines(), _real_urls()
     made = random.Random(1).sample(sorted(set("|".join(lines).replace("\\", "").split("|"))), 500)

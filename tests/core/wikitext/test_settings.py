@@ -94,7 +94,7 @@ def test_the_settings_that_the_cases_for_bots_assume_fit(wiki: str) -> None:
         ({"cite__paywall": []}, "cite.paywall: must be a table of at most 1000"),
         ({"cite": None}, "cite: must be a table"),
         ({"date": "d MMMM q"}, "date: 'd MMMM q' is not a CLDR pattern of dates"),
-        ({"date": "ddd"}, "date: 'ddd': no pattern of dates"),
+        ({"date": "dddd"}, "date: 'dddd': no pattern of dates"),
         ({"lang": "tlh"}, "lang: 'tlh': no language that CLDR has dates of"),
         ({"lang": "../../etc"}, "lang: '../../etc' is not a language"),
         ({"options": {"run": "yes"}}, "options.run: must be true or false"),
