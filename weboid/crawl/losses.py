@@ -153,7 +153,7 @@ class Losses:
         }
         for key in taken:
             self._new.take(key)
-        return taken
+        return {key: contacts for key, contacts in taken.items() if key[1] > self._today() - WINDOW_DAYS}
 
     async def groups(self, host: str, past: Past, seen: Observation) -> list[HostGroup]:
         """The groups for which a result of a host is evidence, the narrowest first.

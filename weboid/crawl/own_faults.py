@@ -10,7 +10,7 @@ from traceback import walk_tb
 from typing import Final
 
 from weboid.central.crawl.core import Alarms
-from weboid.errors import StoreAway, ValuesRefused, WeboidError
+from weboid.errors import StoreAway, StoreRefuses, ValuesRefused, WeboidError
 from weboid.store.db.rows import HostKey
 from weboid.store.upkeep.alarm import AlarmKind
 
@@ -28,7 +28,7 @@ Failed = Callable[[HostKey, str, Exception], None]
 
 def is_own_fault(error: Exception) -> bool:
     """Whether an exception is an error of ours at one host; all others that are WeboidErrors end a round on purpose."""
-    return isinstance(error, ValuesRefused) or not isinstance(error, WeboidError)
+    return isinstance(error, ValuesRefused | StoreRefuses) or not isinstance(error, WeboidError)
 
 
 def log_failure(host: HostKey, url: str, error: Exception) -> None:

@@ -82,7 +82,7 @@ JOIN lease USING (bucket, epoch)
 WHERE lease.worker <> %(worker)s
 
 -- name: list_own
-SELECT bucket FROM lease WHERE bucket = ANY(%(buckets)s::smallint[]) AND worker = %(worker)s
+SELECT bucket FROM lease WHERE bucket = ANY(%(buckets)s::smallint[]) AND worker = %(worker)s AND until > now()
 
 -- name: count_due_buckets
 SELECT count(*) FROM lease

@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from hashlib import sha256
 from io import BytesIO
 from typing import Any, Final
@@ -18,9 +19,12 @@ from support.stored import WikiInStore, open_wiki
 
 from weboid.central.http.entrance import CRAWLERS, FEEDERS, Entrance
 from weboid.core.record.history import Entry
-from weboid.core.record.record import UNKNOWN_HOST, UrlRecord
+from weboid.core.record.reasons import Reason
+from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
+from weboid.core.record.streak import NO_STRIKES
 from weboid.core.url.farms import WMFLABS
 from weboid.core.url.keys import bucket, host_key
+from weboid.core.verdict.judge import judge
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked
 
@@ -127,8 +131,8 @@ async def test_no_token_moves_the_day_away_from_the_servers(core: str, wiki: Wik
     await refused(core, wiki, "day", "raise-alarm", {"kind": "offline", "day": day, "detail": "x"})
     await refused(core, wiki, "day", "exchange", {"day": day, "written": [], "found": {}})
     written = [[["network", "192.0.2.0/24"], day, {"answered": 1}]]
-    await refused(core, wiki, "day", "exchange", {"day": DAY, "written": written, "found": {}})
     if day > DAY:
+        await refused(core, wiki, "day", "exchange", {"day": DAY, "written": written, "found": {}})
         await refused(core, wiki, "day", "lease", {"until": [day, None]})
     batch = {"checks": [await checked(wiki, day=day)], "held": await leased(core)}
     await refused(core, wiki, "day", "record", batch)
@@ -140,6 +144,43 @@ async def test_no_token_puts_a_link_off_for_longer_than_any_interval(core: str, 
     await refused(core, wiki, "day", "record", batch)
     sound = {"checks": [await checked(wiki, due=DAY + 28)], "held": batch["held"]}
     assert (await call(core, "record", sound))[1]["written"] == 1
+
+
+@pytest.mark.parametrize("days", [(0, DAY + 2), (DAY, 5_100), (DAY, 32_767)])
+async def test_no_record_of_a_token_names_a_day_to_come(core: str, wiki: WikiInStore, days: tuple[int, int]) -> None:
+    """It would be the day of every later check, too, and put the link off until then."""
+    honest = await checked(wiki)
+    held = await leased(core)
+    first, last = days
+    history = replace(honest, record=honest.record._replace(history=(Entry(FINE.status, first, last),)))
+    streak = replace(honest, host_after=HostRecord(NO_STRIKES.struck(last, 3, missing=False, gap=9), Reason.PROTOCOL))
+    for sent in (history, streak):
+        await refused(core, wiki, "day", "record", {"checks": [sent], "held": held})
+
+
+async def test_a_later_day_that_the_store_has_from_a_wrong_clock_keeps_no_token_from_its_work(
+    core: str, wiki: WikiInStore
+) -> None:
+    await wiki.rows("UPDATE url SET status = 1, since = 90, asked = 160, reason = 1 RETURNING 1")
+    known = await wiki.known("http://a.demo/")
+    assert known.record.checked == 160
+    honest = await checked(wiki)
+    record, due = judge(known.record, FINE, DAY)
+    batch = {"checks": [replace(honest, record=record, due=due)], "held": await leased(core)}
+    assert (await call(core, "record", batch))[1]["written"] == 1
+
+
+async def test_contacts_that_are_too_old_to_count_are_left_out(core: str, wiki: WikiInStore) -> None:
+    sent = [[["network", "192.0.2.0/24"], day, {"answered": 9}] for day in (DAY, DAY - 60)]
+    assert (await call(core, "exchange", {"day": DAY, "written": sent, "found": {}}))[0] == 200
+
+
+async def test_a_pause_takes_a_lease_that_has_not_run_out(core: str, wiki: WikiInStore) -> None:
+    held = await leased(core)
+    await call(core, "release", {"held": held})
+    await refused(core, wiki, "rest", "rest", {"host": HOST, "seconds": 60.0})
+    hosts = {"buckets": [*held], "until": [DAY, None], "but": [], "limit": 9}
+    assert await call(core, "hosts", hosts) == (200, [])
 
 
 async def test_a_host_that_a_crawler_neither_holds_nor_looks_at_gets_no_pause(core: str, wiki: WikiInStore) -> None:

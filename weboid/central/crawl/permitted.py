@@ -4,7 +4,7 @@ A token lets a machine work that may be lost to somebody else: so it reaches no 
 One law: a refusal comes before anything is written.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 from weboid.central.crawl.core import Exchanged
@@ -16,12 +16,15 @@ from weboid.config import CrawlConfig
 from weboid.core.record.moment import Moment
 from weboid.core.record.pace import WIDEST_INTERVAL
 from weboid.core.record.policy import Policy
-from weboid.core.verdict.partial_loss import Contacts, Failing, HostGroup
+from weboid.core.record.record import HostRecord, UrlRecord
+from weboid.core.url.keys import UrlKey
+from weboid.core.verdict.partial_loss import WINDOW_DAYS, Contacts, Failing, HostGroup
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked, Tally
 from weboid.store.schedule.lease import Held, list_foreign, list_own
 from weboid.store.schedule.second_look import is_taken
 from weboid.store.upkeep.alarm import AlarmKind
+from weboid.store.urls.url import find_urls
 
 _AHEAD: Final = 1
 """Days: two clocks at midnight."""
@@ -78,12 +81,18 @@ class TokenWork(StoreWork):
         return {host: found.get(host, []) for host in hosts}
 
     async def record(self, batch: Sequence[Checked], held: Held) -> Tally:
-        """As for any worker; raises NotAllowed for leases of another, and for days that are not about today."""
+        """As for any worker; raises NotAllowed for leases of another, and for days that are not about today.
+
+        A record may name a later day if the stored one does: a clock has gone wrong before.
+        """
         longest = await self._find_longest()
         today = self._today()
+        stored = await self._find_ahead(batch, today)
         for checked in batch:
             require_day(checked.day, today, longest)
-            require_day(checked.due, checked.day + longest, 2 * longest)
+            newest = max(today, stored.get(checked.url.key, today))
+            require_day(max(_newest_day(checked), today), newest)
+            require_day(checked.due, newest + longest, newest - checked.day + 2 * longest)
         await self._require_own(held)
         return await super().record(batch, held)
 
@@ -93,6 +102,15 @@ class TokenWork(StoreWork):
             if host.bucket in await list_own(conn, self._worker, [host.bucket]) or await is_taken(conn, client, host):
                 return
         raise NotAllowed("rest", "a host that this crawler neither holds nor looks at gets no pause from it")
+
+    async def _find_ahead(self, batch: Sequence[Checked], today: int) -> dict[UrlKey, int]:
+        """The newest stored days of those URLs whose sent record names a day to come."""
+        ahead = [checked.url.key for checked in batch if _newest_day(checked) > today + _AHEAD]
+        if not ahead:
+            return {}
+        async with self._pool.connection() as conn:
+            found = await find_urls(conn, ahead)
+        return {key: _newest_of(known.record, known.host) for key, known in found.items()}
 
     async def _find_longest(self) -> int:
         """The longest interval of any URL, in days."""
@@ -140,9 +158,15 @@ class TokenLosses(StoreLosses):
     async def exchange(
         self, day: int, written: Mapping[tuple[HostGroup, int], Contacts], found: Mapping[HostGroup, Failing]
     ) -> Exchanged:
-        """As for any worker; raises NotAllowed for a day that is not about today."""
-        _require_days((day, *(seen_on for _, seen_on in written)), self._today())
-        return await super().exchange(day, written, found)
+        """As for any worker; raises NotAllowed for a day that is not about today, and for contacts of a day to come.
+
+        Contacts that are too old to count any more are left out.
+        """
+        today = self._today()
+        require_day(day, today)
+        require_day(max([today, *(seen_on for _, seen_on in written)]), today)
+        counting = {key: contacts for key, contacts in written.items() if key[1] > today - WINDOW_DAYS}
+        return await super().exchange(day, counting, found)
 
 
 class TokenAlarms(StoreAlarms):
@@ -158,6 +182,10 @@ class TokenAlarms(StoreAlarms):
         await super().raise_alarm(kind, day, detail)
 
 
-def _require_days(days: Iterable[int], today: int) -> None:
-    for day in days:
-        require_day(day, today)
+def _newest_day(checked: Checked) -> int:
+    return max(_newest_of(checked.record, host) for host in (checked.host_before, checked.host_after))
+
+
+def _newest_of(record: UrlRecord, host: HostRecord) -> int:
+    """The newest day that a record or its host's names."""
+    return max(record.checked or 0, record.streak.until or 0, host.streak.until or 0)

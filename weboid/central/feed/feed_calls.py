@@ -86,7 +86,7 @@ class FeedLife(Struct, frozen=True):
 
 class FarmWiki(Struct, frozen=True):
     farm: Annotated[str, Meta(max_length=32)]
-    dbname: Annotated[str, Meta(pattern="^[a-z0-9_-]{1,64}$")]
+    dbname: Annotated[str, Meta(pattern=r"^[a-z0-9_-]{1,64}\Z")]
     api: _Address | None
 
 
