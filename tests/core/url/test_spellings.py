@@ -94,7 +94,7 @@ def test_no_spelling_is_certainly_another_page(original: str) -> None:
         ("http://mill.demo/M%C3%BChle", "http://mill.demo/Mu%cc%88hle"),
         ("http://mill.demo/M%C3%BChle", "http://mill.demo/M%C3%9CHLE"),
         ("http://m\u00fchle.demo/", "http://M\u00dcHLE.demo"),
-        ("http://mill.demo/a+b?c+d", "http://mill.demo/a%20b?c%20d"),
+        ("http://mill.demo/a?c+d", "http://mill.demo/a?c%20d"),
         ("http://mill.demo/?q=", "http://mill.demo/?q"),
         ("http://mill.demo/100%", "http://mill.demo/100%25"),
         ("http://mill.demo/?a=1&amp;b=2", "http://mill.demo/?a=1&b=2"),
@@ -125,6 +125,11 @@ def test_no_spelling_of_rarer_signs_is_certainly_another_page(asked: str, origin
 def test_another_path_host_or_query_is_another_page(original: str) -> None:
     for written in (original, original.replace("&", "&amp;"), original.replace("demo", "DEMO")):
         assert is_other_page(written, parse(PAGE))
+
+
+def test_a_plus_in_a_path_is_a_character_of_its_own() -> None:
+    assert is_other_page("http://wiki.demo/wiki/C%2B%2B", parse("http://wiki.demo/wiki/C"))
+    assert not is_other_page("http://wiki.demo/wiki/C%2B%2B", parse("http://wiki.demo/wiki/C++"))
 
 
 @pytest.mark.parametrize(

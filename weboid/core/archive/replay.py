@@ -22,7 +22,7 @@ from weboid.core.archive.dialects.replies import (
     text_of,
 )
 from weboid.core.archive.services import ArchiveService
-from weboid.core.url.spellings import is_other_page
+from weboid.core.url.spellings import archived, as_meant, is_other_page, is_same_page
 from weboid.core.url.urls import Url
 
 NEAR: Final = timedelta(hours=24)
@@ -137,6 +137,10 @@ def _led(reply: ServiceReply, stamp: int, url: Url, service: ArchiveService) -> 
 def _distance(asked: datetime, taken: datetime, original: str, url: Url) -> tuple[ReplayResult, str]:
     if is_other_page(original, url):
         return ReplayResult.MOVED_FAR, "other-page"
+    form = archived(as_meant(original, str(url)))
+    if form is None or not is_same_page(form, url):
+        # Neither held against the copy nor taken for one: archives mix up what differs in letter case alone (D-465).
+        return ReplayResult.NOTHING, "unsure-page"
     return (ReplayResult.MOVED, "near") if abs(taken - asked) <= NEAR else (ReplayResult.MOVED_FAR, "far")
 
 

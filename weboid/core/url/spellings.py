@@ -105,7 +105,7 @@ def merged(url: Url) -> str:
     certainly different pages."""
     plain = url._replace(path=_plain(url.path))
     path, _, query = (similar_url(plain) or plain).path.partition("?")
-    path = _SLASHES.sub("/", path).strip("/ ")
+    path = _SLASHES.sub("/", path).strip("/")
     fields = "&".join(sorted(field.rstrip("/= ") for field in _SEPARATOR.split(query)))
     return f"{_WWW.sub('', url.host, count=1)}/{path}?{fields.lstrip('&')}"
 
@@ -123,7 +123,8 @@ def _plain(path: str) -> str:
     """A path with its query without any escape, in lower case."""
     if _PLAIN.fullmatch(path):
         return path.lower()
-    escaped = _PERCENT.sub("%", path.replace("+", "%20"))
+    path, mark, query = path.partition("?")
+    escaped = _PERCENT.sub("%", path + mark + query.replace("+", "%20"))
     raw = unquote_to_bytes(escaped)
     try:
         text = raw.decode()
