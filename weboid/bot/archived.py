@@ -21,7 +21,11 @@ _INNER: Final = re.compile(r"(?<=[/=*])(?:https?|ftp)(?::|%3A)(?:/|%2F)", re.IGN
 _NO_COPY: Final = re.compile(r"/(?:save(?:/_embed)?|liveweb|web)/|/wayback/available\b", re.IGNORECASE)
 """The Wayback Machine's forms for saving, for what is there now, for copies without a moment, and for questions."""
 _LISTING: Final = re.compile(r"/(?:web/)?[0-9]*\*/", re.IGNORECASE)
-_NOT_A_COPY: Final = re.compile(r"/(?:[a-z]+/)?(?:save|submit|search)\b|.*/[0-9]*\*/(?:https?|ftp):", re.IGNORECASE)
+_NOT_A_COPY: Final = re.compile(
+    r"/(?:(?!details/|stream/|download/|metadata/)[a-z]+/)?(?:save|submit|search)(?=[/?]|\Z)"
+    r"|.*/[0-9]*\*/(?:https?|ftp):",
+    re.IGNORECASE,
+)
 """Pages of other archives for saving, for searching and for lists of copies."""
 _SEARCH_CACHES: Final = frozenset(
     {"cc.bingj.com", "cc.msnscache.com", "cachedpages.com", "hghltd.yandex.net", "yandexwebcache.net"}
