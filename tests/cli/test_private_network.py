@@ -209,3 +209,8 @@ async def test_what_a_part_is_doing_names_the_wiki_and_no_address(place: Place, 
                 )
     assert doing[-1].startswith("could not read corpwiki@wmflabs; tries again every ")
     assert not [told for told in doing if "127.0.0.1" in told or "corp.test" in told]
+
+
+async def test_a_wiki_whose_name_no_name_server_knows_is_said_to_be_one(place: Place) -> None:
+    ran = await place.run("page", "http://localhost:8080/api.php", "One")
+    assert (ran.status, "no name server knows its name; /etc/hosts" in ran.err, "ssl:" in ran.err) == (2, True, False)

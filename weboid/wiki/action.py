@@ -15,6 +15,7 @@ import aiohttp
 from weboid.core.observe.retry_after import retry_after_s
 from weboid.errors import NotContacted, SourceError
 from weboid.mechanism.pauses import GrowingPause
+from weboid.net.dns import NO_NAME, LookupFailed
 from weboid.net.guard import refusal_in
 
 _ENVELOPE: Final = {"action": "query", "format": "json", "formatversion": "2", "maxlag": "5"}
@@ -113,7 +114,7 @@ class ActionApi:
         except aiohttp.ClientError as error:
             if refusal := refusal_in(error):
                 raise NotContacted(f"{self.url} {refusal}") from error
-            return _Busy(f"cannot be reached ({error or type(error).__name__})")
+            return _Busy(f"cannot be reached ({_why(error)})")
 
     def _check_status(self, response: aiohttp.ClientResponse) -> None:
         if 300 <= response.status < 400:
@@ -152,3 +153,11 @@ class ActionApi:
 
     def _error(self, what: str) -> SourceError:
         return SourceError(f"{self.url} {what}")
+
+
+def _why(error: aiohttp.ClientError) -> str:
+    """Why a wiki cannot be reached, in words that its operator can act on."""
+    failed = getattr(error, "os_error", None)
+    if isinstance(failed, LookupFailed) and failed.code in NO_NAME:
+        return "no name server knows its name; /etc/hosts and search domains are not used: [net] dns names others"
+    return str(error) or type(error).__name__

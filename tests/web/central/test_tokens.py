@@ -175,6 +175,17 @@ async def test_contacts_that_are_too_old_to_count_are_left_out(core: str, wiki: 
     assert (await call(core, "exchange", {"day": DAY, "written": sent, "found": {}}))[0] == 200
 
 
+async def test_turns_at_hosts_without_a_lease_are_short_ones(core: str, wiki: WikiInStore) -> None:
+    near = HostKey(HOST.bucket, HOST.host_key + 1)
+    for slots in (
+        {"notes": {HOST: (8_640_000.0, False, 7)}, "wanted": {}},
+        {"notes": {}, "wanted": {near: (1e9, 9)}},
+    ):
+        assert (await call(core, "slots", slots, token=OTHER))[0] == 200
+    assert await wiki.rows("SELECT count(*) FROM slot WHERE free > now() + interval '1 minute'") == [(2,)]
+    assert await wiki.rows("SELECT count(*) FROM slot WHERE free > now() + interval '61 minutes'") == [(0,)]
+
+
 async def test_a_pause_takes_a_lease_that_has_not_run_out(core: str, wiki: WikiInStore) -> None:
     held = await leased(core)
     await call(core, "release", {"held": held})

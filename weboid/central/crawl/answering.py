@@ -32,8 +32,14 @@ from weboid.store.upkeep.alarm import AlarmKind
 _CLAIMS: Final = 100_000
 """Those of some minutes."""
 _LATE_S: Final = 1.0
+_LONGEST_PAUSE_S: Final = 3_600.0
+"""Between two requests to a host; crawlers themselves wait two minutes at most."""
 _ALARMS: Final = frozenset({AlarmKind.OFFLINE, AlarmKind.LOOP_LAG, AlarmKind.OWN_FAULT})
 """The alarms that are a crawler's own."""
+
+
+def _pause(seconds: float) -> float:
+    return min(max(seconds, 0.0), _LONGEST_PAUSE_S)
 
 
 class CrawlAnswering(Answering[CrawlCore]):
@@ -84,12 +90,23 @@ class CrawlAnswering(Answering[CrawlCore]):
         )
 
     async def take_slots(self, client: str, core: CrawlCore, given: calls.SlotsWanted) -> Any:
-        """Turns at hosts, held until it is told that their requests were sent."""
+        """Turns at hosts, held until it is known that their requests were sent.
+
+        Redirects and robots.txt lead to hosts that no lease covers, so pauses there are short ones only.
+        """
         for note in given.notes.values():
             if not note.is_held:
                 self._over[note.claim] = True
-        notes = {host: note for host, note in given.notes.items() if not (note.is_held and note.claim in self._over)}
-        wanted = {host: slot for host, slot in given.wanted.items() if slot.claim not in self._over}
+        notes = {
+            host: note._replace(seconds=_pause(note.seconds))
+            for host, note in given.notes.items()
+            if not (note.is_held and note.claim in self._over)
+        }
+        wanted = {
+            host: slot._replace(delay_s=_pause(slot.delay_s))
+            for host, slot in given.wanted.items()
+            if slot.claim not in self._over
+        }
         states = await self._slots.exchange(notes, wanted, are_held=True)
         late = SlotState(is_ours=False, is_held=False, free_s=_LATE_S)
         return {host: states.get(host, late) for host in given.wanted}

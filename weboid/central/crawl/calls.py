@@ -140,7 +140,7 @@ class SlotsWanted(Struct, frozen=True):
 
 class Rest(Struct, frozen=True):
     host: HostKey
-    seconds: Annotated[float, Meta(ge=0, le=100 * 86_400)]
+    seconds: Annotated[float, Meta(ge=0, le=28 * 86_400)]
 
 
 class LookWanted(Struct, frozen=True):
