@@ -214,11 +214,12 @@ def _page(revision: int, url: str) -> Any:
 
 async def test_the_page_of_watched_wikis_and_its_alarm_are_the_cores(core: FeedCore) -> None:
     assert await core.watched.find("meta:Page") is None
-    await core.watched.record("meta:Page", "{}", "", DAY)
+    page = '{"testwiki@wmflabs": {"namespaces": [0]}}'
+    await core.watched.record("meta:Page", page, "", DAY)
     await core.watched.record("meta:Page", None, "it is no JSON", DAY)
     stored = await core.watched.find("meta:Page")
     assert stored is not None
-    assert (stored.text, bool(stored.fault)) == ("{}", True)
+    assert (stored.text, bool(stored.fault)) == (page, True)
     await core.watched.lower()
 
 

@@ -234,6 +234,18 @@ async def test_a_feeder_may_name_the_address_that_the_core_has_anyway(core: str,
     assert await wiki.rows("SELECT api FROM wiki ORDER BY api") == [(usual["api"],), (API,)]
 
 
+@pytest.mark.parametrize("text", ["not json", "[1, 2]", '{"nowiki": {"namespaces": "all"}}'])
+async def test_a_page_of_watched_wikis_that_nobody_can_use_is_not_put_in_force(
+    core: str, wiki: WikiInStore, text: str
+) -> None:
+    """Each feeder, crawler and web process would fail by it."""
+    before = await all_rows(str(wiki.pool.conninfo))
+    given = {"source": "Weboid", "text": text, "fault": "", "day": DAY}
+    status, words = await call(core, "record-watch-page", given, token=FEED_TOKEN, way=FEEDERS)
+    assert (status, "cannot be used" in words) == (422, True)
+    assert await all_rows(str(wiki.pool.conninfo)) == before
+
+
 async def test_what_no_token_may_do_is_counted_and_logged(core: str, caplog: pytest.LogCaptureFixture) -> None:
     await call(core, "confirm-day", {"day": DAY})
     async with aiohttp.ClientSession() as client, client.get(f"{core}/metrics") as answer:

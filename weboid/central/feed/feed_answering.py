@@ -35,7 +35,7 @@ from weboid.central.http.messages import BadMessage
 from weboid.central.lending import Lender
 from weboid.core.url.farms import Farm, WikiName, api_url
 from weboid.core.url.spam_lines import SpamLines, parse_lines
-from weboid.errors import StoreAway, StoreError
+from weboid.errors import ConfigError, StoreAway, StoreError
 from weboid.mechanism.slices import in_slices
 from weboid.store.db.pool import Pool
 from weboid.store.pages.page_pass import PassPosition
@@ -53,6 +53,7 @@ from weboid.store.schedule.part import (
     record_seen,
     take_role,
 )
+from weboid.wiki.watch_list import read_watch_list
 
 _AHEAD: Final = 1
 """Days: two clocks at midnight."""
@@ -69,7 +70,7 @@ class FeedAnswering(Answering[FeedCore]):
         self, pool: Pool, farms: Sequence[Farm], today: Callable[[], int], apis: Mapping[WikiName, str]
     ) -> None:
         super().__init__(pool)
-        self._farms = {farm.name: farm for farm in farms}
+        self.farms = {farm.name: farm for farm in farms}
         self._codes = {farm.code: farm for farm in farms}
         self._today = today
         self._apis = apis
@@ -96,7 +97,7 @@ class FeedAnswering(Answering[FeedCore]):
 
     def farm_named(self, name: str) -> Farm:
         """A farm by its name; raises CallRefused."""
-        if (farm := self._farms.get(name)) is None:
+        if (farm := self.farms.get(name)) is None:
             raise CallRefused(f"the farm {name} is not configured at this core")
         return farm
 
@@ -141,7 +142,7 @@ class FeedAnswering(Answering[FeedCore]):
         """What a feeder is told at its start."""
         farms = [
             calls.SentFarm(farm.code, farm.name, farm.api, sorted(farm.domains), dict(farm.hosts), farm.spam_wiki)
-            for farm in self._farms.values()
+            for farm in self.farms.values()
         ]
         async with self._pool.connection() as conn:
             return calls.FeedGreeting(__version__, OUR_SCHEME, farms, await find_moment(conn))
@@ -305,6 +306,12 @@ async def _find_watch_page(_: FeedAnswering, client: str, core: FeedCore, given:
 
 
 async def _record_watch_page(here: FeedAnswering, client: str, core: FeedCore, given: calls.ReadWatchPage) -> Nothing:
+    if given.text:
+        try:
+            read_watch_list(given.text, tuple(here.farms.values()))
+        except ConfigError as error:
+            # Every other reader of what is watched would fail by it.
+            raise CallRefused(f"the page of what is watched cannot be used: {error}") from error
     await core.watched.record(given.source, given.text, given.fault, here.fit_day(given.day))
     return Nothing()
 
