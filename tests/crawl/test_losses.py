@@ -12,7 +12,16 @@ from weboid.central.crawl.on_store import StoreLosses
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
-from weboid.core.verdict.partial_loss import HOLD_DAYS, Contacts, Failing, GroupKind, HostGroup, Past
+from weboid.core.verdict.partial_loss import (
+    HOLD_DAYS,
+    SUSPECTED,
+    WINDOW_DAYS,
+    Contacts,
+    Failing,
+    GroupKind,
+    HostGroup,
+    Past,
+)
 from weboid.core.verdict.verdict import Verdict
 from weboid.crawl.losses import Losses
 from weboid.errors import StoreError, ValuesRefused
@@ -204,11 +213,13 @@ class Refusing(LossExchange):
     def __init__(self, name: str) -> None:
         self.name = name
         self.written: list[set[str]] = []
+        self.days: list[set[int]] = []
 
     async def exchange(
         self, day: int, written: Mapping[tuple[HostGroup, int], Contacts], found: Mapping[HostGroup, Failing]
     ) -> Exchanged:
         self.written.append({group.name for group, _ in written})
+        self.days.append({seen_on for _, seen_on in written})
         if self.name in self.written[-1]:
             raise ValuesRefused("the core refuses (400)")
         return Exchanged({}, {})
@@ -221,3 +232,16 @@ async def test_what_the_core_does_not_take_ends_no_round_and_is_sent_once() -> N
         async with losses.open():
             losses.count("h.demo", steady, [HostGroup(GroupKind.NAME_SERVERS, name)], failed=True)
     assert exchange.written == [set(), {exchange.name}, {"ns.demo"}]
+
+
+async def test_a_crawler_that_runs_for_weeks_sends_no_contacts_that_are_too_old_to_count() -> None:
+    """It keeps the answers of a group until the group is suspected; the core refused them all, then."""
+    exchange, steady, days = Refusing(""), Past(True), [100]
+    losses = Losses(exchange, lambda: days[0], addresses=address_of, name_servers=name_servers_of)
+    group = HostGroup(GroupKind.NAME_SERVERS, "ns.demo")
+    async with losses.open():
+        losses.count("a.demo", steady, [group], failed=False)
+        days[0] += WINDOW_DAYS
+        for host in HOSTS[:SUSPECTED]:
+            losses.count(host, steady, [group], failed=True)
+    assert exchange.days == [set(), {days[0]}]

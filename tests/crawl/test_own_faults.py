@@ -27,7 +27,7 @@ from weboid.core.url.urls import parse
 from weboid.crawl import visit
 from weboid.crawl.own_faults import ALARMING, OwnFaults, kind_of
 from weboid.crawl.round import Round
-from weboid.errors import DayRefused, StoreError
+from weboid.errors import DayRefused, StoreError, StoreRefuses, ValuesRefused
 from weboid.store.db.rows import HostKey
 from weboid.store.results.record import Checked, Tally
 from weboid.store.schedule.lease import Held
@@ -273,9 +273,12 @@ def unwritable(wiki: WikiInStore, refusal: Exception, *, also_put_off: bool = Fa
     return crawl
 
 
-async def test_a_result_that_cannot_be_written_keeps_no_other_from_being_written(database: str) -> None:
+@pytest.mark.parametrize("refusal", [Broken(), ValuesRefused("no values"), StoreRefuses("a day to come (day)")])
+async def test_a_result_that_cannot_be_written_keeps_no_other_from_being_written(
+    database: str, refusal: Exception
+) -> None:
     async with open_wiki(database, {1: [*BAD, *GOOD]}) as wiki:
-        crawl = unwritable(wiki, Broken())
+        crawl = unwritable(wiki, refusal)
         await crawl.round(lambda _: FINE)
         assert {(await wiki.known(url)).record.checked for url in GOOD} == {DAY}
         assert (await wiki.known(BAD[1])).record.checked is None
