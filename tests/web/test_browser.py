@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import Locator, Page
 from support.browser import (
     DESK,
     PHONE,
@@ -49,13 +49,19 @@ OPEN = {
 """What anybody can open, the pages of errors with them."""
 
 
+async def follow(button: Locator) -> None:
+    """Clicks, and waits until the next page is there: the click alone may end before the old one is left."""
+    async with button.page.expect_navigation():
+        await button.click()
+
+
 async def send(page: Page, action: str, **fields: str) -> None:
     """Fills in the form that goes there and sends it."""
     form = page.locator(f'form[action="{action}"]').last
     for name, value in fields.items():
         field = form.locator(f'[name="{name}"]:not([type="hidden"])')
         await (field.fill(value) if await field.count() == 1 else form.locator(f'[value="{value}"]').check())
-    await form.locator("button").click()
+    await follow(form.locator("button"))
 
 
 async def sign_in(page: Page, url: str, name: str, path: str = "/account") -> None:
@@ -63,7 +69,7 @@ async def sign_in(page: Page, url: str, name: str, path: str = "/account") -> No
     await page.goto(url + path)
     await send(page, "/account/in")
     await page.wait_for_url("**/authorize?**")
-    await page.get_by_role("button", name=f"I am {name}, and agree").click()
+    await follow(page.get_by_role("button", name=f"I am {name}, and agree"))
     await page.wait_for_url(f"{url}/**")
 
 
@@ -114,7 +120,7 @@ async def seen_by_an_administrator(page: Page, people: People) -> AsyncIterator[
     yield "admin-blocked"
     await page.goto(url + "/admin")
     yield "admin-blocks"
-    await page.locator('form[action="/admin/revert"] button[value="kept"]').first.click()
+    await follow(page.locator('form[action="/admin/revert"] button[value="kept"]').first)
     yield "admin-reviewed"
 
 
