@@ -189,7 +189,7 @@ class WeboidClient:
 
     def _request(self, method: str, path: str, fields: Mapping[str, str]) -> dict[str, Any]:
         """One answer. Raises ServiceUnreachable, ServiceRefused, ServiceGarbled."""
-        told_s: float | None
+        trouble, told_s = "", None
         for wait_s in (*_WAITS_S, None):
             try:
                 with self._sent(method, f"{self.service}{path}", fields) as response:
@@ -301,7 +301,7 @@ def _origin_of(url: str) -> tuple[str, str, int]:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError:
-        host, port = None, None
+        parts, host, port = urlsplit(""), None, None
     if not host or parts.scheme not in ("http", "https") or parts.username is not None:
         raise WeboidError(f"{_brief(url)!r} is no address of a service. Use one such as https://weboid.toolforge.org.")
     return parts.scheme, host, port or (443 if parts.scheme == "https" else 80)

@@ -126,7 +126,8 @@ def _belief(state: LinkState, answer: LinkAnswer, options: Options) -> tuple[_Be
             return _Belief.DEAD, Verdict.DEAD.word
         case Verdict.WORKING:
             return _Belief.ALIVE, Verdict.WORKING.word
-    return _Belief.OPEN, answer.verdict.word
+        case Verdict.UNKNOWN | Verdict.DOUBTFUL | Verdict.INVALID | Verdict.SPAM:
+            return _Belief.OPEN, answer.verdict.word
 
 
 def _of_bad_copy(state: LinkState, answer: LinkAnswer, options: Options) -> Decision:

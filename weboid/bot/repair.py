@@ -119,7 +119,7 @@ def _at_rest(writing: Writing, answers: KnownLinks) -> RepairedPage:
 def _passes(writing: Writing, answers: KnownLinks, left_out: frozenset[_Step]) -> tuple[RepairedPage, _Pass]:
     """The page after all passes, and the last of them, which has no edits if the page is at rest."""
     changes: list[LinkChange] = []
-    wikitext = writing.wikitext
+    wikitext, last = writing.wikitext, _Pass()
     for _ in range(_MOST_PASSES):
         names = frozenset(each.name for each in wikitext.templates)
         last = _one_pass(replace(writing, wikitext=wikitext, templates=names), answers, left_out)

@@ -193,7 +193,8 @@ class Online:
                 return of_name or not self._witnesses
             case Reach.CONTACT:
                 return not of_name
-        return False
+            case Reach.OFFLINE | Reach.CAPTIVE:
+                return False
 
     async def reach(self, lately: Iterable[str] = (), hosts: Sequence[str] = (), suspected: str = "") -> Reach:
         """What can be said now. `lately`: watched URLs that answered when they were last checked.
@@ -247,7 +248,8 @@ class Online:
                 return f"name servers answer, but no server does, not even {named}; look at firewall and routes"
             case _ if self._witnesses:
                 return f"neither name servers nor {named} answer; look at this machine's network"
-        return f"no host and no name server answers; look at this machine's network. If that is well, {wanted}"
+            case _:
+                return f"no host and no name server answers; look at this machine's network. If that is well, {wanted}"
 
     def _turns(self, lately: Iterable[str]) -> list[list[Witness]]:
         """The witnesses in the order in which they are asked: a few of our own, then all others."""

@@ -39,7 +39,8 @@ def toml_value(value: Any) -> str:
             return f"{{{', '.join(f'{json.dumps(key)} = {toml_value(each)}' for key, each in value.items())}}}"
         case Path() | str():
             return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
-    return json.dumps(str(value))
+        case _:
+            return json.dumps(str(value))
 
 
 def _is_text(node: ast.stmt) -> bool:

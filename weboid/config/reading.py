@@ -213,6 +213,8 @@ def _archive(settings: Mapping[KeyPath, Setting], faults: list[str]) -> ArchiveC
                 faults.append(f"[archive]: unknown key {key!r} ({setting.source}){close}")
             case ("archive", name, key):
                 tables.setdefault(name, {})[key] = setting.value
+            case _:
+                pass
     try:
         services = configured(convert(tuple[str, ...], top.pop("services", ())), tables)
         return ArchiveConfig(services, **{key: text(value) for key, value in top.items()})

@@ -135,6 +135,8 @@ def _application(little: LittleArchive) -> web.Application:
                 return _cdx(little, request.query)
             case "/wayback/available":
                 return _available(little, request.query.get("url", ""))
+            case _:
+                pass
         if listed := _LISTED.fullmatch(request.raw_path):
             return _timemap(little, listed[1])
         if played := _PLAYBACK.fullmatch(request.raw_path):

@@ -184,7 +184,8 @@ class Resolver(AbstractResolver):
                 return NameAnswer.NO_NAME
             case int():
                 return NameAnswer.NOTHING
-        return NameAnswer.ADDRESSES if found.answer else NameAnswer.NO_ADDRESS
+            case _:
+                return NameAnswer.ADDRESSES if found.answer else NameAnswer.NO_ADDRESS
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC

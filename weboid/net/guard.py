@@ -85,7 +85,8 @@ def refusal_in(error: BaseException) -> str:
         case NotPublic(addresses=addresses):
             wanted = ", ".join(f'"{address}"' for address in addresses)
             return f"is in a private network: [net] permit = [{wanted}] lets Weboid contact it (docs/operating.md)"
-    return ""
+        case _:
+            return ""
 
 
 @lru_cache(_PARSED)

@@ -69,18 +69,22 @@ class Errors:
             language = html_language(request, code) if wanted is Format.HTML else machine_language(code)
         except Problem:
             language = languages()[DEFAULT]
-        say = messages_in(language)
-        body: str | bytes
+        body, kind = await self._written(request, problem, wanted, messages_in(language))
+        return sent(request, body, kind, http=problem.http, cache="no-store")
+
+    async def _written(
+        self, request: web.Request, problem: Problem, wanted: Format, say: Messages
+    ) -> tuple[str | bytes, str]:
+        """The body, and its content type."""
         match wanted:
             case Format.HTML:
-                body, kind = await self.problem_page(request, problem, say), "text/html"
+                return await self.problem_page(request, problem, say), "text/html"
             case Format.JSON:
-                body, kind = json.text_of(problem_payload(problem, say)), json.CONTENT_TYPE
+                return json.text_of(problem_payload(problem, say)), json.CONTENT_TYPE
             case Format.XML:
-                body, kind = xml.bytes_of(problem_payload(problem, say)), xml.CONTENT_TYPE
+                return xml.bytes_of(problem_payload(problem, say)), xml.CONTENT_TYPE
             case Format.JS:
-                body, kind = javascript.problem_text(problem_payload(problem, say)), javascript.CONTENT_TYPE
-        return sent(request, body, kind, http=problem.http, cache="no-store")
+                return javascript.problem_text(problem_payload(problem, say)), javascript.CONTENT_TYPE
 
 
 def _problem_of(error: Exception, *, has_gone: bool) -> Problem:

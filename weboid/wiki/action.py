@@ -149,7 +149,8 @@ class ActionApi:
             case dict():
                 self.answered += 1
                 return answer
-        return _Busy("answered with JSON that is no object")
+            case _:
+                return _Busy("answered with JSON that is no object")
 
     def _error(self, what: str) -> SourceError:
         return SourceError(f"{self.url} {what}")

@@ -104,7 +104,8 @@ class ApiSource:
                     namespaces=namespaces_of(query.get("namespaces"), query.get("namespacealiases")),
                     interwiki=InterwikiMap.from_siteinfo(query.get("interwikimap")),
                 )
-        raise self._unreadable("no siteinfo")
+            case _:
+                raise self._unreadable("no siteinfo")
 
     async def find_namespaces(self) -> tuple[Namespace, ...]:
         """As in WikiItself."""
@@ -195,7 +196,8 @@ class ApiSource:
                 ids = [member.get("pageid") for member in listed if isinstance(member, dict)]
                 pages = tuple(page for page in ids if isinstance(page, int) and page in PAGE_IDS)
                 return Members(pages, self._continuation(answer).get("cmcontinue", ""))
-        raise self._unreadable("no members of a category")
+            case _:
+                raise self._unreadable("no members of a category")
 
     async def close(self) -> None:
         """Does nothing: the session is the caller's."""
@@ -245,7 +247,8 @@ class ApiSource:
         match answer.get("continue", {}):
             case dict(fields):
                 return {str(name): str(value) for name, value in fields.items()}
-        raise self._unreadable("a continuation of unknown shape")
+            case _:
+                raise self._unreadable("a continuation of unknown shape")
 
     def _gather(self, answer: Mapping[str, Any], gathered: dict[int, ApiPage], most_links: int | None) -> None:
         query = answer.get("query", {})

@@ -59,10 +59,14 @@ class ApiPage:
             match link:
                 case {"url": str(url)}:
                     self.urls.add(clean_text(f"https:{url}" if url.startswith("//") else url))
+                case _:
+                    pass
         for link in _listed(told.get("iwlinks")):
             match link:
                 case {"prefix": str(prefix), "title": str(title)}:
                     self.interwikis.add((prefix, title))
+                case _:
+                    pass
 
     def page_links(self, page: int, interwiki: InterwikiMap | None) -> PageLinks:
         """The page of this id with all its links; without a map interwiki links are left out."""
@@ -88,10 +92,14 @@ class Leads:
                         self.next[unquote(before)] = after
                     case {"from": str(before), "to": str(after)}:
                         self.next[before] = after
+                    case _:
+                        pass
         for entry in _listed(query.get("pages")):
             match entry:
                 case {"pageid": int(page), "title": str(title)}:
                     self.pages[title] = page
+                case _:
+                    pass
 
     def page_of(self, title: str) -> int | None:
         """The id of the page that a title leads to; None if it is not known."""

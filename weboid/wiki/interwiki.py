@@ -61,6 +61,8 @@ def _entries(listed: Iterable[object]) -> Iterable[Interwiki]:
                 # MediaWiki fills a missing scheme in with that of the request.
                 bare = url.removeprefix("http:") if more.get("protorel", False) is not False else url
                 yield Interwiki(prefix, bare, local=more.get("local", False) is not False)
+            case _:
+                pass
 
 
 def _absolute(url: str) -> str:

@@ -133,7 +133,9 @@ class MariaDb:
         Raises SourceError after the last try, and Refused at once where trying again cannot help.
         """
         pause = GrowingPause(self._patience.first_pause_s, self._patience.longest_pause_s)
-        for left in reversed(range(self._patience.tries)):
+        left = self._patience.tries
+        while True:
+            left -= 1
             pages = self.pages
             answer = await self._in_thread(self._try, statement, values(pages), read, pages)
             if not isinstance(answer, _Busy):
@@ -142,12 +144,13 @@ class MariaDb:
             self._good = 0
             if answer.smaller:
                 self.pages = max(LEAST_PAGES, pages // 2)
-            if left:
-                pause_s = pause.grown_s()
-                wait_s = pause_s if answer.pause else 0.0
-                log.warning("%s: %s; again in %g s, %d pages at a time", self.access, answer.reason, wait_s, self.pages)
-                await asyncio.sleep(wait_s)
-        raise SourceError(f"{self.access}: {answer.reason}, {self._patience.tries} times in a row; {answer.advice}")
+            if left <= 0:
+                times = f"{self._patience.tries} times in a row"
+                raise SourceError(f"{self.access}: {answer.reason}, {times}; {answer.advice}")
+            pause_s = pause.grown_s()
+            wait_s = pause_s if answer.pause else 0.0
+            log.warning("%s: %s; again in %g s, %d pages at a time", self.access, answer.reason, wait_s, self.pages)
+            await asyncio.sleep(wait_s)
 
     async def list_rows(self, statement: str, values: Values | None = None) -> list[Row]:
         """All rows of a small query; errors as in `fetch`."""
@@ -322,4 +325,5 @@ def _encoded(value: Any) -> Any:
             return value.encode(errors="replace")
         case list() | tuple():
             return [_encoded(one) for one in value]
-    return value
+        case _:
+            return value

@@ -42,7 +42,8 @@ async def fetch_text(api: ActionApi, title: str) -> str:
     match answer.get("query"):
         case {"pages": [dict(page)]}:
             return _text(page, title, api.url)
-    raise _unreadable(title, api.url)
+        case _:
+            raise _unreadable(title, api.url)
 
 
 def _text(page: dict[str, Any], title: str, url: str) -> str:
@@ -51,7 +52,8 @@ def _text(page: dict[str, Any], title: str, url: str) -> str:
             return ""
         case {"revisions": [{"slots": {"main": {"content": str(text)}}}, *_]}:
             return text
-    raise _unreadable(title, url)
+        case _:
+            raise _unreadable(title, url)
 
 
 def _unreadable(title: str, url: str) -> SourceError:

@@ -161,10 +161,11 @@ class _LookUp:
             return False
         except _Unproven as unproven:
             outcome, why = LookupOutcome.ERROR, unproven.why
-        if why is None:
-            note = Note.REDIRECTS if _redirects(played.replayed) else note_of(played.capture, self._wish)
-            self._find(service, played.capture, note, is_given=True)
-            return True
+        else:
+            if why is None:
+                note = Note.REDIRECTS if _redirects(played.replayed) else note_of(played.capture, self._wish)
+                self._find(service, played.capture, note, is_given=True)
+                return True
         rest_s = self._rest_s(service, outcome)
         passed = (PassedOver(stamp_of(copy.taken), why),)
         self._tried(ServiceTry(service, outcome, why, passed, rest_s, is_given=True))
@@ -266,7 +267,8 @@ class _LookUp:
 
     async def _play(self, service: ArchiveService, capture: Capture) -> _Played:
         """Plays a capture; where the archive leads to another one of the same day, that. Raises _Unproven (D-137)."""
-        for last in (False, True):
+        is_last = False
+        while True:
             stamp = stamp_of(capture.taken)
             reply = await self._client.replay(
                 service, replay_address(service, stamp, capture.original, capture.address)
@@ -286,8 +288,9 @@ class _LookUp:
                 # The near one was played without a word.
                 replayed = replayed._replace(result=ReplayResult.PLAYS, why="")
                 break
-            if last:
+            if is_last:
                 break
+            is_last = True
         return _Played(capture, reply, replayed)
 
     async def _index(self, service: ArchiveService, address: str) -> ServiceReply:

@@ -112,7 +112,8 @@ class Replays:
 
     async def _seen(self, service: ArchiveService, address: str, original: Url) -> Observation | None:
         """What an ordinary request finds: by Memento-Datetime where the service sends it, else by status and text."""
-        for _ in range(_HOPS + 1):
+        hops = 0
+        while True:
             reply = await self._client.replay(service, address)
             if reply.code is not None and "memento-datetime" in reply.headers:
                 return Observation(status_of(200), Reason.OK, http=reply.code)
@@ -124,7 +125,9 @@ class Replays:
                 return Observation(status_of(reply.code or 302), Reason.MOVED, target, http=reply.code)
             if not target.startswith(f"{service.base}/") and not (led and led.archive is service.archive):
                 return None
-            address = target
+            if hops == _HOPS:
+                break
+            hops, address = hops + 1, target
         as_given = replace(service, dialect=Dialect.WIKIWIX)
         replayed = await self._told(as_given, reply, _NO_STAMP, original)
         if replayed.result is not ReplayResult.PLAYS:

@@ -71,6 +71,8 @@ def _value(key: str, value: Any) -> Any:
             if not 0 <= number <= 1_000_000:
                 raise ValueError(f"{value!r} must be a whole number, zero (no limit) or more")
             return number
+        case _:
+            pass
     parts = value.split(",") if isinstance(value, str) else value
     if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
         raise ValueError(f"{value!r} must be a list of texts")

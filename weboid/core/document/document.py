@@ -169,6 +169,8 @@ class _Reader:
                     self._sources.append(source)
             case "input":
                 self._asks_password |= attributes.get("type", "").lower() == "password"
+            case _:
+                pass
         if hides(name, piece.raw_attributes):
             self._hidden_by, self._hidden_depth = name, 1
 

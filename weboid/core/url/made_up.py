@@ -81,9 +81,12 @@ def probes_of(url: Url) -> Probes | None:
         case _Naming.NOTHING:
             return None
         case _Naming.QUERY:
-            probes = _by_query(url, path, query)
+            return _sendable(_by_query(url, path, query))
         case _Naming.PATH:
-            probes = _by_path(url, path)
+            return _sendable(_by_path(url, path))
+
+
+def _sendable(probes: Probes) -> Probes | None:
     return probes if len(str(probes.near.url)) <= MAX_URL else None
 
 

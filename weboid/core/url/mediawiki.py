@@ -50,7 +50,8 @@ def _host(reversed_name: str) -> str:
             return ".".join(labels[1:])
         case "V6":
             return f"[{':'.join(labels[1:])}]"
-    return ".".join(reversed(labels))
+        case _:
+            return ".".join(reversed(labels))
 
 
 def _without_delimiters(text: str) -> str:

@@ -66,12 +66,13 @@ def remembered(earlier: Portrait | None, now: Portrait, day: int) -> Portrait | 
             return now if earlier in (None, BLANK) else None
         case Recognition.SAME:
             return now
-    assert earlier is not None
-    if (known := earlier.newcomer) is None:
-        return replace(earlier, newcomer=Newcomer(now, day))
-    if not _is_still_there(earlier, known.portrait, now):
-        return BLANK
-    return now if day - known.since >= ACCEPTED_DAYS else None
+        case Recognition.OTHER:
+            assert earlier is not None
+            if (known := earlier.newcomer) is None:
+                return replace(earlier, newcomer=Newcomer(now, day))
+            if not _is_still_there(earlier, known.portrait, now):
+                return BLANK
+            return now if day - known.since >= ACCEPTED_DAYS else None
 
 
 def jump_of(portrait: Portrait | None) -> Jump | None:

@@ -189,7 +189,8 @@ def amount_words(amount: Amount, say: Messages) -> str:
             return say.text("weboid-status-about", amount.value)
         case Exactness.AT_LEAST:
             return say.text("weboid-status-at-least", amount.value)
-    return say.number(amount.value)
+        case Exactness.EXACT:
+            return say.number(amount.value)
 
 
 def _time(moment: int | None, day: int, say: Messages) -> Markup | None:

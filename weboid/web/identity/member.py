@@ -60,6 +60,8 @@ def member_of_profile(profile: Mapping[str, Any]) -> Member:
             fit = not isinstance(subject, bool) and _is_count(edits)
             if fit and _SUBJECT.fullmatch(sub) and name.isprintable() and 0 < len(name.encode()) <= _MOST_NAME:
                 return Member(sub, name, edits, out)
+        case _:
+            pass
     raise ValueError("a profile without sub, username, editcount and blocked as they should be")
 
 
@@ -126,7 +128,8 @@ def _is_set(about: Mapping[str, Any], name: str) -> bool:
     match about.get(name, False):
         case bool(value):
             return value
-    raise ValueError(f"{name!r} is neither true nor false")
+        case _:
+            raise ValueError(f"{name!r} is neither true nor false")
 
 
 def _is_count(value: object) -> bool:

@@ -253,11 +253,9 @@ class Sessions:
         session = await self._living(request)
         if (member := _member(session)) is None:
             return None
-        match session.values.get("confirmed", session.began):
-            case int(moment):
-                told = await self._confirmations.newest(member, moment, self._cookies.now())
-            case _:
-                told = Confirmed(None, 0)
+        told, moment = Confirmed(None, 0), session.values.get("confirmed", session.began)
+        if isinstance(moment, int):
+            told = await self._confirmations.newest(member, moment, self._cookies.now())
         if told.member is None:
             await self._end(session)
             session.begin()
@@ -314,7 +312,8 @@ def _member(session: Session) -> Member | None:
     match session.values.get("member"):
         case [str(subject), str(name), int(edits), bool(blocked)]:
             return Member(subject, name, edits, blocked)
-    return None
+        case _:
+            return None
 
 
 def require_secret(secret: str) -> None:

@@ -120,7 +120,8 @@ def _cursor_of(given: Parameters, name: str) -> tuple[int, int] | None:
     match _CURSOR.parts_in(given, name):
         case CursorParts((wiki, page)):
             return wiki, page
-    return None
+        case _:
+            return None
 
 
 def _places(found: list[UsingPage]) -> _Places:

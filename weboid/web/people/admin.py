@@ -210,7 +210,8 @@ def _did_words(entry: AuditEntry, say: Messages) -> Markup:
             return _undone_words(entry.detail, say)
         case Action.BLOCK:
             return say.html("weboid-admin-did-block")
-    return say.html("weboid-admin-did-unblock")
+        case _:  # of those that are done to people
+            return say.html("weboid-admin-did-unblock")
 
 
 def _undone_words(detail: str, say: Messages) -> Markup:

@@ -242,4 +242,5 @@ def _done(given: Parameters, suggestions: Iterable[Replacement], day: int) -> st
             return "kept"
         case "removed":
             return "removed"
-    return None
+        case _:
+            return None

@@ -173,7 +173,8 @@ def wants_all(given: Parameters) -> bool:
             return False
         case "1":
             return True
-    raise Problem(400, "all")
+        case _:
+            raise Problem(400, "all")
 
 
 def verdicts_of(given: Parameters, name: str = "verdict") -> frozenset[Verdict]:

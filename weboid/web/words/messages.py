@@ -127,6 +127,8 @@ class Messages:
                 return self.text("weboid-yesterday")
             case 1:
                 return self.text("weboid-tomorrow")
+            case _:
+                pass
         unit, _ = counted(abs(days))
         words = format_timedelta(
             timedelta(days=days), granularity=unit, threshold=float("inf"), add_direction=True, locale=self._relative

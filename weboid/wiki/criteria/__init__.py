@@ -146,6 +146,8 @@ def _place(place: str) -> tuple[str, str]:
         match json.loads(place or "null"):
             case [str(name), str(inner)]:
                 return name, inner
+            case _:
+                pass
     except ValueError:
         pass
     return "", ""

@@ -118,6 +118,8 @@ def _read(place: str) -> _Place:
         match json.loads(place or "null"):
             case [int(depth), str(title), str(inner)]:
                 return _Place(depth, title, inner)
+            case _:
+                pass
     except ValueError:
         pass
     return _Place(0, "", "")

@@ -107,8 +107,9 @@ class WikiAccount:
         match answer:
             case {"edit": {"result": "Success"}}:
                 return
-        # What an extension has against it: a CAPTCHA, a filter.
-        raise SourceError(f"{title} was not saved: {json.dumps(answer)[:300]}")
+            case _:
+                # What an extension has against it: a CAPTCHA, a filter.
+                raise SourceError(f"{title} was not saved: {json.dumps(answer)[:300]}")
 
 
 async def sign_in(api: ActionApi, password: BotPassword) -> WikiAccount:
