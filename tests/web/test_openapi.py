@@ -5,6 +5,7 @@ import json
 import re
 import sys
 from asyncio.subprocess import PIPE, STDOUT
+from collections.abc import Collection, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,20 @@ import pytest
 from aiohttp import web
 from support.webservice import Site, open_service
 
+from weboid.core.archive.copies import CopyOrigin, CopyState, DistanceTo
+from weboid.core.record.reasons import status_outcome
+from weboid.core.record.status import Status
+from weboid.core.url.classify import UrlClass
+from weboid.core.url.hosts import InvalidReason
+from weboid.core.url.link_kind import LinkKind
+from weboid.core.verdict.link_report import Extent
+from weboid.core.verdict.report_json import FROZEN
+from weboid.core.verdict.revert_reason import RevertReason
+from weboid.core.verdict.verdict import Verdict
+from weboid.core.wikitext.link_lists import PERMADEAD, PERMALIVE, SUBSCRIPTION
+from weboid.store.archives.service_limit import RequestKind
+from weboid.store.lists.health import Exactness
+from weboid.store.people.revert import RevertState
 from weboid.web.api.openapi import description
 from weboid.web.app import make_app
 from weboid.web.request.route import ROUTES, Route
@@ -220,6 +235,59 @@ async def test_the_examples_of_answers_have_the_keys_of_answers(site: Site) -> N
         answer = await response.json()
     assert told["urls"] == answer["urls"]
     assert keys_in(told) == keys_in(answer)
+
+
+def enumerations(value: Any, name: str = "") -> Iterator[tuple[str, frozenset[str | None]]]:
+    """The words of each enumeration in a part of the description, with the name of what has them."""
+    if isinstance(value, dict):
+        if "enum" in value:
+            yield name, frozenset(value["enum"])
+        for key, inner in value.items():
+            yield from enumerations(inner, name if key in ("schema", "items") else key)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from enumerations(inner, name)
+
+
+def test_the_words_of_the_description_are_those_of_the_program() -> None:
+    nothing = (None,)
+    known: dict[str, Collection[frozenset[str | None]]] = {
+        "Verdict": [frozenset(verdict.word for verdict in Verdict)],
+        "all": [frozenset("01")],
+        "archived": [frozenset((*CopyState, *nothing))],
+        "class": [frozenset(UrlClass)],
+        "copy": [frozenset(("with", "without", "")), frozenset(("with", "without", *nothing))],
+        "distance_to": [frozenset((*DistanceTo, *nothing))],
+        "exactness": [frozenset(Exactness)],
+        "extent": [frozenset(Extent), frozenset((*Extent, ""))],
+        "flags": [frozenset((FROZEN, PERMADEAD, PERMALIVE, SUBSCRIPTION))],
+        "kind": [frozenset((*LinkKind, *nothing)), frozenset(kind.name.lower() for kind in RequestKind)],
+        "listVerdict": [frozenset(("dead", "doubtful"))],
+        "note": [frozenset(("redirects", "after", "similar", "before", *nothing))],
+        "origin": [frozenset(CopyOrigin)],
+        "outcome": [frozenset(status_outcome(status) for status in Status)],
+        "reason": [frozenset((*InvalidReason, *nothing))],
+        "state": [frozenset(state.name.lower() for state in RevertState), frozenset(("running", "missing"))],
+        "verdict": [frozenset(("dead", "doubtful"))],
+        "why": [frozenset(RevertReason)],
+    }
+    found = {(name, words) for name, words in enumerations(description()["components"]) if "format" not in name}
+    assert {name for name, _ in found} == known.keys()
+    assert not [(name, sorted(map(str, words))) for name, words in found if words not in known[name]]
+
+
+@pytest.mark.parametrize(
+    "route", [route for route in ROUTES if "format" in route.parameters], ids=lambda route: route.name
+)
+def test_the_formats_of_the_description_are_those_of_the_address(route: Route) -> None:
+    parts = description()["components"]
+    for operation in description()["paths"][route.path].values():
+        named = [each["$ref"].rpartition("/")[2] for each in operation.get("parameters", ()) if "$ref" in each]
+        found = [parts["parameters"][name]["schema"]["enum"] for name in named if "format" in name]
+        for form in operation.get("requestBody", {}).get("content", {}).values():
+            found += [parts["schemas"][form["schema"]["$ref"].rpartition("/")[2]]["properties"]["format"]["enum"]]
+        assert found
+        assert all(sorted(each) == sorted(route.formats.offered) for each in found), (route.path, found)
 
 
 def keys_in(value: Any, at: str = "") -> set[str]:

@@ -5,7 +5,7 @@ It holds no state of a request: a handler gets its request and this.
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from aiohttp import hdrs, web
 
@@ -21,7 +21,8 @@ from weboid.store.db.pool import Pool
 from weboid.store.db.rows import KnownUrl
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.answers import Answers
-from weboid.web.formats import html, json, xml
+from weboid.web.formats import html
+from weboid.web.formats.machine_format import payload_format
 from weboid.web.http.cache import AnswerCache
 from weboid.web.http.respond import html_language, machine_language, sent
 from weboid.web.identity.session import Sessions
@@ -32,6 +33,9 @@ from weboid.web.request.problem import Problem
 from weboid.web.request.route import Route, format_of, route_of
 from weboid.web.request.work import FORMAT
 from weboid.web.words.messages import Messages, messages_in
+
+_ERRORS: Final = (Format.HTML, Format.JSON, Format.XML)
+"""An address for programs writes an error in these if it is asked to; a script would run in the page that asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +110,12 @@ class Service:
         """The fields of a form that was sent, of those that its route takes; raises Problem as `Sessions.posted`."""
         return await self.sessions.posted(request, purpose, _route(request).fields)
 
-    def send_payload(self, request: web.Request, payload: dict[str, Any]) -> web.Response:
+    def send_payload(
+        self, request: web.Request, payload: dict[str, Any], *, http: int = 200, cache: str = "no-cache"
+    ) -> web.Response:
         """An answer with a payload for programs, in the format that the request wants."""
-        if format_of(request) is Format.XML:
-            return sent(request, xml.bytes_of(payload), xml.CONTENT_TYPE, vary="Accept")
-        return sent(request, json.text_of(payload), json.CONTENT_TYPE, vary="Accept")
+        writer = payload_format(format_of(request))
+        return sent(request, writer.text(payload), writer.content_type, http=http, cache=cache, vary="Accept")
 
 
 def given_in(request: web.Request, fields: Sequence[tuple[str, str]] = ()) -> Parameters:
@@ -122,10 +127,11 @@ def given_in(request: web.Request, fields: Sequence[tuple[str, str]] = ()) -> Pa
     length = len(request.rel_url.raw_query_string)
     names = route.parameters | route.tolerated | (route.fields if fields else frozenset())
     given = parameters_of([*request.query.items(), *fields], length, names)
-    if "format" in route.parameters and "format" in given:
-        if given["format"] not in route.formats.offered:
-            raise Problem(400, "format")
-        request[FORMAT] = Format(given["format"])
+    if "format" not in route.tolerated and (wanted := given.get("format") or request.query.get("format")):
+        if wanted in route.formats.offered or (route.is_open and wanted in _ERRORS):
+            request[FORMAT] = Format(wanted)
+        if wanted not in route.formats.offered:
+            raise Problem(400, "format", ", ".join(route.formats.offered))
     return given
 
 

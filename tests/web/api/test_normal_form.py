@@ -72,7 +72,7 @@ async def test_it_comes_as_xml_too_and_costs_a_304_the_second_time(site: Site) -
     [
         ("", 400, "no-url"),
         ("url=http://a.demo&url=http://b.demo", 400, "twice"),
-        ("url=http://a.demo&format=html", 400, "format"),
+        ("url=http://a.demo&format=exe", 400, "format"),
         ("url=http://a.demo&dbname=a b", 400, "wiki"),
         ("url=http://a.demo&dbname=awiki@Nowhere", 404, "unknown-wiki"),
         ("url=http://a.demo/" + "a" * 4000, 414, "too-long"),

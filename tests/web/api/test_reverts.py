@@ -158,7 +158,7 @@ async def test_what_the_wikis_settings_say_of_links_is_told_with_it(site: Site, 
         ({"why": ""}, 400, "revert-why"),
         ({"why": "because"}, 400, "revert-why"),
         ({"why": "Style"}, 400, "revert-why"),
-        ({"format": "html"}, 400, "format"),
+        ({"format": "exe"}, 400, "format"),
     ],
 )  # fmt: skip
 async def test_what_cannot_be_kept_is_refused_in_words(

@@ -21,7 +21,7 @@ from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.parts import MOST_LINKS, Cutter
 from weboid.web.answer.payload import payload_steps
 from weboid.web.answer.taken import Taken, find_stored_parts, stored_page
-from weboid.web.formats import json, xml
+from weboid.web.formats.machine_format import payload_format
 from weboid.web.http.respond import sent
 from weboid.web.http.tokens import client_of
 from weboid.web.request.accept import Format
@@ -81,9 +81,10 @@ class BulkPages:
         require_trusted(request)
         given = given_in(request)
         say = machine_words(given)
-        is_xml = format_of(request) is Format.XML
-        extent, verdicts = extent_of(given, Extent.FINDINGS if is_xml else Extent.DEAD), verdicts_of(given)
-        answers, source = self._service.answers, self._service.source
+        wanted = format_of(request)
+        extent = extent_of(given, Extent.DEAD if wanted is Format.JSON else Extent.FINDINGS)
+        verdicts = verdicts_of(given)
+        writer, answers, source = payload_format(wanted), self._service.answers, self._service.source
         name, wiki = await self._service.find_wiki(given)
         part = await find_part(self._service, wiki, given, limit=ROWS, most_links=MOST_LINKS)
         taken, cut = await self._taken(name, part)
@@ -92,8 +93,8 @@ class BulkPages:
             answer = await answers.report(await answers.look_up(taken), extent)
             payload = await in_slices(payload_steps(answer, extent, say, source, verdicts))
             payload |= {"wiki": str(name), "next": cut or part.next}
-            body = await in_slices(xml.bytes_steps(payload) if is_xml else json.bytes_steps(payload))
-        return sent(request, body, xml.CONTENT_TYPE if is_xml else json.CONTENT_TYPE, vary="Accept")
+            body = await in_slices(writer.steps(payload))
+        return sent(request, body, writer.content_type, vary="Accept")
 
     async def _taken(self, name: WikiName, part: Part) -> tuple[Taken, str | None]:
         """The links of the pages, and the cursor within the first one if it was cut."""

@@ -11,12 +11,8 @@ from weboid.store.db.pool import Connection
 from weboid.store.pages.pending import has_room, record_asked, record_asked_titles
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.api.bulk import find_part, require_trusted
-from weboid.web.formats import json, xml
-from weboid.web.http.respond import sent
-from weboid.web.request.accept import Format
 from weboid.web.request.parameters import PageQuery, Parameters, page_query_of
 from weboid.web.request.problem import Problem
-from weboid.web.request.route import format_of
 from weboid.web.service import Service, given_or_sent, machine_words
 
 _ROWS: Final = 500
@@ -46,9 +42,7 @@ class Ping:
             accepted, after = await self._hand_in(wiki, query), None
         head = self._service.head(self._service.today(), say)
         payload: dict[str, Any] = {**head, "wiki": str(name), "accepted": accepted, "next": after}
-        if format_of(request) is Format.XML:
-            return sent(request, xml.bytes_of(payload), xml.CONTENT_TYPE, http=202, cache="no-store")
-        return sent(request, json.text_of(payload), json.CONTENT_TYPE, http=202, cache="no-store")
+        return self._service.send_payload(request, payload, http=202, cache="no-store")
 
     async def _hand_in(self, wiki: StoredWiki, query: PageQuery) -> list[str]:
         ids = [page for page in query.ids if page < _MOST_PAGE]

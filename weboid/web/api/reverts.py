@@ -12,14 +12,10 @@ from weboid.core.url.keys import key_of
 from weboid.core.verdict.revert_reason import RevertReason
 from weboid.store.people.audit import NOBODY, Action, find_refusal, record_audit
 from weboid.store.people.revert import Revert, StatedRevert, record_revert
-from weboid.web.formats import json, xml
-from weboid.web.http.respond import sent
 from weboid.web.http.tokens import client_of
-from weboid.web.request.accept import Format
 from weboid.web.request.cursor import PAGES
 from weboid.web.request.parameters import MOST_SHOWN, Parameters, page_query_of, url_of
 from weboid.web.request.problem import Problem
-from weboid.web.request.route import format_of
 from weboid.web.service import Service, given_or_sent, machine_words
 
 _MOST_NAME: Final = 255
@@ -54,9 +50,7 @@ class Reverts:
         # Other processes see it in the log; here the bot that says so is told the new state at once.
         await self._service.kept.drop([stated.key])
         payload = {**self._service.head(day, say), "revert": _told(revert, str(name), str(url))}
-        is_xml, http = format_of(request) is Format.XML, 201 if is_new else 200
-        body = xml.bytes_of(payload) if is_xml else json.text_of(payload)
-        return sent(request, body, xml.CONTENT_TYPE if is_xml else json.CONTENT_TYPE, http=http, cache="no-store")
+        return self._service.send_payload(request, payload, http=201 if is_new else 200, cache="no-store")
 
 
 def _told(revert: Revert, wiki: str, normal: str) -> dict[str, Any]:

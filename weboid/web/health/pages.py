@@ -19,8 +19,9 @@ from weboid.errors import StoreError
 from weboid.store.lists.health import Amount, Exactness, Health, SpamListStatus, WikiStatus
 from weboid.store.pages.spam import ListKind
 from weboid.store.upkeep.alarm import Alarm
-from weboid.web.formats import html, json, xml
+from weboid.web.formats import html
 from weboid.web.formats.html import time_html
+from weboid.web.formats.machine_format import payload_format
 from weboid.web.health.archives import archives_view
 from weboid.web.health.done_by_day import done_view
 from weboid.web.health.metrics import CONTENT_TYPE, Metrics
@@ -96,10 +97,9 @@ class StatusPage:
         if wiki is not None:
             status = status_of(status, wiki)
         payload = status_payload(status, wiki, self._source, self._services)
-        if wanted is Format.XML:
-            return sent(request, xml.bytes_of(payload), xml.CONTENT_TYPE, vary="Accept")
-        if wanted is Format.JSON:
-            return sent(request, json.text_of(payload), json.CONTENT_TYPE, vary="Accept")
+        if wanted is not Format.HTML:
+            writer = payload_format(wanted)
+            return sent(request, writer.text(payload), writer.content_type, vary="Accept")
         view = {**status_view(status, wiki, given, say), **archives_view(status, self._services, say)}
         page = html.render("status.html", say, given, self._source, (), **view)
         return sent(request, page, html.CONTENT_TYPE, vary="Accept, Accept-Language")

@@ -15,7 +15,8 @@ from weboid.mechanism.slices import Steps, in_slices
 from weboid.web.answer.answers import PageAnswer
 from weboid.web.answer.payload import payload_steps
 from weboid.web.answer.taken import Taken
-from weboid.web.formats import html, javascript, json, xml
+from weboid.web.formats import html, javascript
+from weboid.web.formats.machine_format import payload_format
 from weboid.web.http.cache import CACHE_CONTROL, Kept
 from weboid.web.http.lanes import lanes_of
 from weboid.web.http.respond import has_tag, sent, tag_of
@@ -116,16 +117,17 @@ class LinksPage:
         extent = extent_of(given, Extent.DEAD if wanted is Format.JSON else Extent.FINDINGS)
         if wanted is Format.HTML:
             return await self._html(request, given, vary="Accept, Accept-Language")
-        say, source = machine_words(given), self._service.source
+        writer, say, source = payload_format(wanted), machine_words(given), self._service.source
 
         def made(answer: PageAnswer) -> Steps[bytes]:
             payload = yield from payload_steps(answer, extent, say, source, verdicts, copied)
-            return (yield from xml.bytes_steps(payload) if wanted is Format.XML else json.bytes_steps(payload))
+            return (yield from writer.steps(payload))
 
         variant = (say.language.code, extent, tuple(sorted(verdict.value for verdict in verdicts)), copied)
-        kind = xml.CONTENT_TYPE if wanted is Format.XML else json.CONTENT_TYPE
         query = page_query_of(given, MOST_SENT if request.method == hdrs.METH_POST else MOST_PAGES)
-        return await self._kept_or_made(request, given, query, _Wanted(kind, extent, variant, made, "Accept"))
+        return await self._kept_or_made(
+            request, given, query, _Wanted(writer.content_type, extent, variant, made, "Accept")
+        )
 
     async def _html(self, request: web.Request, given: Parameters, vary: str = "Accept-Language") -> web.Response:
         say, source = html_words(request, given), self._service.source
