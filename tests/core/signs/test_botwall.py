@@ -9,7 +9,7 @@ from weboid.core.document.document import document_of
 from weboid.core.record.reasons import Reason
 from weboid.core.signs.botwall import CODES, wall_by_content, wall_by_headers
 from weboid.core.signs.suspicion import Suspicion
-from weboid.core.signs.wall_vendors import VENDORS
+from weboid.core.signs.wall_vendors import walls
 
 URL = "http://site.test/deep/page"
 
@@ -175,11 +175,11 @@ def test_a_redirect_to_a_vendor_is_a_wall(name: str, final: str) -> None:
 
 
 def test_every_vendor_has_a_page_a_header_or_a_place_among_the_examples() -> None:
-    assert {name for name, *_ in [*PAGES, *HEADERS, *ENDS]} == {vendor.name for vendor in VENDORS}
+    assert {name for name, *_ in [*PAGES, *HEADERS, *ENDS]} == {vendor.name for vendor in walls().vendors}
 
 
 def test_marks_are_in_lower_case() -> None:
-    for vendor in VENDORS:
+    for vendor in walls().vendors:
         for mark in vendor.marks + vendor.refusals:
             assert mark == mark.lower()
 

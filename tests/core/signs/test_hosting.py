@@ -8,7 +8,7 @@ from support.pages import page, prose
 from weboid.core.document.document import document_of
 from weboid.core.record.reasons import Reason
 from weboid.core.signs.hosting import hosting_suspicion
-from weboid.core.signs.hosting_words import DEFAULTS, defaults, suspensions
+from weboid.core.signs.hosting_words import default_pages, suspensions
 from weboid.core.signs.suspicion import Suspicion
 
 ASKED = "http://www.oldpress.test/history/1890.html"
@@ -118,7 +118,7 @@ def test_a_products_own_page_is_no_site(name: str, title: str, body: str) -> Non
 
 
 def test_every_product_is_among_the_examples() -> None:
-    assert {name for name, *_ in SHOWN} == {page.name for page in DEFAULTS} == {name for name, *_ in defaults()}
+    assert {name for name, *_ in SHOWN} == {page.name for page in default_pages()}
 
 
 @pytest.mark.parametrize(("language", "text"), SUSPENDED)

@@ -19,11 +19,10 @@ def folded(text: str) -> str:
     return _GAP.sub(" ", text.casefold()).strip()
 
 
-def phrases(text: str) -> tuple[str, ...]:
-    """The folded phrases of a list separated by ``|``, the longest first, so that a longer one is found first."""
-    return tuple(
-        sorted({folded(phrase) for phrase in text.split("|")} - {""}, key=lambda phrase: (-len(phrase), phrase))
-    )
+def phrases(listed: str | Iterable[str]) -> tuple[str, ...]:
+    """The folded phrases of a list, or of a text where ``|`` separates them, the longest first: it is found first."""
+    each = listed.split("|") if isinstance(listed, str) else listed
+    return tuple(sorted({folded(phrase) for phrase in each} - {""}, key=lambda phrase: (-len(phrase), phrase)))
 
 
 def words_of(text: str) -> frozenset[str]:

@@ -7,6 +7,7 @@ The numbers are stored and never change their meaning.
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from typing import Final
 
 from weboid.core.document.folding import words_of
@@ -58,11 +59,6 @@ _WORDS: Final = (
 _BY_TAG: Final = {
     tag: number for number, (code, same, _) in enumerate((*_SCRIPTS, *_WORDS), start=1) for tag in (code, *same.split())
 }
-_IN_SCRIPT: Final = tuple((_BY_TAG[code], re.compile(f"[{letters}]")) for code, _, letters in _SCRIPTS)
-_OF_WORD: Final[dict[str, tuple[int, ...]]] = {
-    word: tuple(_BY_TAG[code] for code, _, common in _WORDS if word in words_of(common))
-    for word in {word for *_, common in _WORDS for word in common.split()}
-}
 _READ_WORDS: Final = 1_000
 _SCRIPT_SHARE: Final = 0.3
 """The share of letters in a script from which on it is the text's: names and menus are in Latin letters everywhere."""
@@ -71,18 +67,35 @@ _WORD_SHARE: Final = 0.05
 _AHEAD: Final = 1.5
 
 
+@cache
+def _scripts() -> tuple[tuple[int, re.Pattern[str]], ...]:
+    """The numbers of languages recognised by their script, each with its letters."""
+    return tuple((_BY_TAG[code], re.compile(f"[{letters}]")) for code, _, letters in _SCRIPTS)
+
+
+@cache
+def _numbers_of_words() -> dict[str, tuple[int, ...]]:
+    """The numbers of the languages that have a word."""
+    numbers: dict[str, tuple[int, ...]] = {}
+    for code, _, common in _WORDS:
+        for word in words_of(common):
+            numbers[word] = (*numbers.get(word, ()), _BY_TAG[code])
+    return numbers
+
+
 def language_of(words: Sequence[str]) -> int:
     """The number of the language of a text given as its words, in lower case; UNKNOWN if it is in doubt."""
     words = words[:_READ_WORDS]
     letters = "".join(words)
-    shares = {number: len(script.findall(letters)) / max(1, len(letters)) for number, script in _IN_SCRIPT}
+    shares = {number: len(script.findall(letters)) / max(1, len(letters)) for number, script in _scripts()}
     japanese, chinese = _BY_TAG["ja"], _BY_TAG["zh"]
     if shares[japanese] > _SCRIPT_SHARE / 6:
         shares[japanese] += shares.pop(chinese)
     number = max(shares, key=shares.__getitem__)
     if shares[number] >= _SCRIPT_SHARE:
         return number
-    counts = Counter(number for word in words for number in _OF_WORD.get(word, ()))
+    known = _numbers_of_words()
+    counts = Counter(number for word in words for number in known.get(word, ()))
     (best, most), (_, next_most) = (*counts.most_common(2), (0, 0), (0, 0))[:2]
     is_clear = most >= max(_FEWEST, _WORD_SHARE * len(words)) and most >= _AHEAD * next_most
     return best if is_clear else UNKNOWN

@@ -11,7 +11,13 @@ from urllib.parse import unquote, urlsplit
 from weboid.core.document.document import Document
 from weboid.core.document.folding import first_of, folded, without
 from weboid.core.record.reasons import Reason
-from weboid.core.signs.hosting_words import WEAK, defaults, spaceless_suspensions, suspenders, suspensions
+from weboid.core.signs.hosting_words import (
+    default_pages,
+    spaceless_suspensions,
+    suspenders,
+    suspensions,
+    weak_titles,
+)
 from weboid.core.signs.missing_words import Vocabulary, spoken
 from weboid.core.signs.suspicion import Suspicion
 
@@ -42,12 +48,12 @@ def hosting_suspicion(asked: str, document: Document, body: bytes) -> Suspicion 
     words = len(document.words)
     owned = folded(host) in map(folded, (document.title, *document.headings))
     page = body.lower()
-    for name, names, sayings, marks in defaults():
+    for name, names, sayings, marks in default_pages():
         titled = names.intersection(titles)
         saying = first_of(sayings, said)
         signals = ["title"] * bool(titled) + ["saying"] * bool(saying) + ["mark"] * any(mark in page for mark in marks)
         signals += ["own-name"] * (owned and bool(signals))
-        is_weak = not saying and (name == "hosting" or titled <= WEAK)
+        is_weak = not saying and (name == "hosting" or titled <= weak_titles())
         if len(signals) > 1 or (signals and words < (_HARDLY_WORDS if is_weak else _FEW_WORDS)):
             return Suspicion(Reason.PLACEHOLDER, (f"default:{name}", *signals))
     return None

@@ -18,19 +18,7 @@ from ada_url import idna_to_unicode
 from weboid.core.document.document import Document
 from weboid.core.document.folding import first_of, folded, without, words_of
 from weboid.core.record.reasons import Reason
-from weboid.core.signs.parked_words import (
-    LANDER_MARKS,
-    LANDER_SCRIPTS,
-    MARKETS,
-    NAME_SERVERS,
-    PARKING,
-    PARKING_MARKS,
-    commerce_phrases,
-    generic_phrases,
-    parked_phrases,
-    sale_phrases,
-    sale_tails,
-)
+from weboid.core.signs.parked_words import parked_words
 from weboid.core.signs.suspicion import Suspicion
 from weboid.core.url.hosts import registrable_domain
 
@@ -57,7 +45,7 @@ _BEHIND: Final = words_of(
 
 def is_parking_name_server(name: str) -> bool:
     """Whether a name server serves nothing but parked domains."""
-    return registrable_domain(name.lower().rstrip(".")) in NAME_SERVERS
+    return registrable_domain(name.lower().rstrip(".")) in parked_words().name_servers
 
 
 def parked_suspicion(
@@ -70,7 +58,7 @@ def parked_suspicion(
     """
     domain = registrable_domain(_host(asked))
     stayed = registrable_domain(_host(final)) == domain
-    if domain in MARKETS | PARKING or document.is_article:
+    if domain in parked_words().markets | parked_words().parking or document.is_article:
         return None
     if found := _MARKET_TITLE.match(document.title):
         return Suspicion(Reason.FOR_SALE, (f"market-title:{found[1].lower()}", "title"))
@@ -95,21 +83,20 @@ def parked_suspicion(
         return None
     signals = [*services, *sale, *parked]
     signals += [f"own-name:{domain}"] * own_name + ["thin"] * thin + ["title"] * titled
-    signals += [f"commerce:{wish}" for wish in (first_of(commerce_phrases(), said),) if wish]
+    signals += [f"commerce:{wish}" for wish in (first_of(parked_words().commerce, said),) if wish]
     market = any(signal.startswith("market") for signal in services)
     return Suspicion(Reason.FOR_SALE if sale or offered or market else Reason.PARKED, tuple(signals))
 
 
 def _lander(page: bytes) -> str:
     """The service whose script sends on to its page or makes it, by bytes that no other document has."""
-    found = next((mark for mark in LANDER_SCRIPTS if mark in page), b"")
-    return found.decode()
+    return next((mark.decode() for mark in parked_words().lander_scripts if mark in page), "")
 
 
 def _is_titled(document: Document) -> bool:
     """Whether the title says it in other words than the text, or the document has hardly a text."""
     title, text = folded(document.title), folded(document.text[:_READ_CHARS])
-    known = sale_phrases() + parked_phrases()
+    known = parked_words().sale + parked_words().parked
     named = first_of(known, title)
     if named is None:
         return False
@@ -123,40 +110,42 @@ def _phrases_said(said: str, *, generic: bool) -> tuple[list[str], list[str]]:
 
     `generic`: phrases that could be about any domain count, too.
     """
-    sale, parked = sale_phrases(), parked_phrases()
+    known = parked_words()
+    sale, parked = known.sale, known.parked
     if generic:
-        sale, parked = sale + generic_phrases()[0], parked + generic_phrases()[1]
+        sale, parked = sale + known.generic_sale, parked + known.generic_parked
     offer, emptiness = first_of(sale, said), first_of(parked, said)
     return [f"sale-phrase:{offer}"] * bool(offer), [f"parked-phrase:{emptiness}"] * bool(emptiness)
 
 
 def _services(domain: str, final: str, document: Document) -> Iterator[str]:
     """Signals of the services that deliver the document by a redirect, in a frame or with a script."""
-    arrived = registrable_domain(_host(final))
-    if arrived in PARKING or any(mark in final for mark in PARKING_MARKS):
+    arrived, known = registrable_domain(_host(final)), parked_words()
+    if arrived in known.parking or any(mark in final for mark in known.parking_marks):
         yield f"parking:{arrived}"
-    elif arrived in MARKETS:
+    elif arrived in known.markets:
         yield f"market:{arrived}"
     refreshed = registrable_domain(_host(document.refresh or ""))
     if source := _parking_source(document.sources):
         yield f"parking:{source}"
-    elif refreshed != domain and refreshed in PARKING | MARKETS:
-        yield f"{'parking' if refreshed in PARKING else 'market'}:{refreshed}"
+    elif refreshed != domain and refreshed in known.parking | known.markets:
+        yield f"{'parking' if refreshed in known.parking else 'market'}:{refreshed}"
 
 
 def _faint_services(asked: str, final: str, page: bytes, name_servers: Iterable[str]) -> Iterator[str]:
     """Signals of services that a genuine site could have, too: they count only if a document has little text."""
     if _NUMBERED.match(_host(final)) and not _NUMBERED.match(_host(asked)):
         yield f"numbered-host:{_host(final)}"
-    yield from (f"lander:{mark.decode()}" for mark in LANDER_MARKS if mark in page)
+    yield from (f"lander:{mark.decode()}" for mark in parked_words().lander_marks if mark in page)
     yield from (f"name-server:{name}" for name in name_servers if is_parking_name_server(name))
 
 
 def _parking_source(sources: Sequence[str]) -> str | None:
     """The first host among frames and scripts that belongs to a parking service."""
+    known = parked_words()
     for source in sources:
         host = _host(source)
-        if registrable_domain(host) in PARKING or any(mark in source for mark in PARKING_MARKS):
+        if registrable_domain(host) in known.parking or any(mark in source for mark in known.parking_marks):
             return host
     return None
 
@@ -171,7 +160,7 @@ def _is_offered(domain: str, document: Document) -> bool:
 def _begins_with_offer(words: list[str]) -> bool:
     """Whether some words offer what precedes them, and not, as in ``for sale: boats``, what follows."""
     while words:
-        for tail in sale_tails():
+        for tail in parked_words().tails:
             length = len(tail.split())
             if words[:length] == tail.split() and (length > 2 or not words[length:] or words[length] in _BEHIND):
                 return True

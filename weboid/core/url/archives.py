@@ -1,4 +1,4 @@
-"""Recognises URLs of web archives: which service, which archived URL and which moment (A-2).
+"""Recognises URLs of web archives: which service, which archived URL and which moment (A-2), by ``archives.toml``.
 
 Only the URL is read. Whether a snapshot exists and which one is best is decided in ``archive/visits/suggestions``.
 One law: an archive is recognised by its host and the grammar of its path together; a URL that does not follow the
@@ -13,6 +13,7 @@ from functools import cache, reduce
 from typing import Final
 from urllib.parse import unquote
 
+from weboid.assets import toml_next_to
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import Url, parse
 
@@ -113,253 +114,14 @@ _FIELDS: Final = {
     "rest": r".*",
 }
 
-_WAYBACK: Final = "/wayback/{stamp}/{url}"
 
-ARCHIVES: Final = (
-    Archive(
-        1,
-        "wayback",
-        "Wayback Machine",
-        (
-            "web.archive.org",
-            "archive.org",
-            "wayback.archive.org",
-            "web.wayback.archive.org",
-            "replay.archive.org",
-            "replay.web.archive.org",
-            "replay.waybackmachine.org",
-            "liveweb.archive.org",
-            "classic-web.archive.org",
-            "web-beta.archive.org",
-            "wik.archive.org",
-        ),
-        (
-            "/web/{stamp}/{url}",
-            "/web/{stamp}\\*/{url}",
-            "/web/\\*/{url}",
-            "/{stamp}/{scheme}{url}",
-            "/{whole stamp}/{url}",
-            "/(?:web/)?{scheme}{url}",
-        ),
-    ),
-    Archive(
-        2,
-        "archive.today",
-        "archive.today",
-        (
-            "archive.today",
-            "archive.is",
-            "archive.fo",
-            "archive.li",
-            "archive.vn",
-            "archive.md",
-            "archive.ph",
-        ),
-        ("/{plain stamp}/{url}", "/{dotted}/{url}", "/{rest}"),
-        Standing.BARRED,
-    ),
-    Archive(
-        3,
-        "webcite",
-        "WebCite",
-        ("webcitation.org",),
-        (
-            "/query\\?url={escaped}&date={day}{rest}",
-            "/query\\?url={escaped}(?:&{rest})?",
-            "/{micros}\\?url={escaped}(?:&{rest})?",
-            "/{micros}",
-            "/{rest}",
-        ),
-        Standing.DEAD,
-    ),
-    Archive(
-        4,
-        "archive-it",
-        "Archive-It",
-        ("wayback.archive-it.org",),
-        ("/{part}/{stamp}/{url}", "/{part}/(?:\\*/)?{scheme}{url}"),
-    ),
-    Archive(
-        5,
-        "loc",
-        "Library of Congress",
-        ("webarchive.loc.gov", "webarchive-beta.loc.gov"),
-        ("/{part}/{stamp}/{url}", "/playback-services/{part}/{stamp}/{url}"),
-    ),
-    Archive(
-        6,
-        "arquivo",
-        "Arquivo.pt",
-        ("arquivo.pt",),
-        (_WAYBACK, "/wayback/wayback/{stamp}/{url}", "/noFrame/replay/{stamp}/{url}", "/wayback/{scheme}{url}"),
-    ),
-    Archive(
-        7,
-        "stanford",
-        "Stanford Web Archive",
-        ("swap.stanford.edu", "sul-swap-prod.stanford.edu"),
-        ("/(?:web/)?{stamp}/{url}",),
-    ),
-    Archive(
-        8,
-        "bibalex",
-        "Bibliotheca Alexandrina",
-        ("web.archive.bibalex.org", "web.petabox.bibalex.org"),
-        ("/web/{stamp}/{url}",),
-    ),
-    Archive(
-        9,
-        "nationalarchives",
-        "UK Government Web Archive",
-        ("webarchive.nationalarchives.gov.uk", "yourarchives.nationalarchives.gov.uk"),
-        ("/(?:tna/|ukgwa/)?{stamp}/{url}", "/(?:tna/|ukgwa/)?(?:\\*/)?{scheme}{url}"),
-    ),
-    Archive(10, "parliament", "UK Parliament Web Archive", ("webarchive.parliament.uk",), ("/{stamp}/{url}",)),
-    Archive(
-        11,
-        "ukwa",
-        "UK Web Archive",
-        ("webarchive.org.uk", "beta.webarchive.org.uk"),
-        ("/wayback/(?:{language}/)?archive/{stamp}/{url}", "/wayback/(?:{language}/)?archive/(?:\\*/)?{scheme}{url}"),
-    ),
-    Archive(12, "nrscotland", "National Records of Scotland", ("webarchive.nrscotland.gov.uk",), ("/{stamp}/{url}",)),
-    Archive(
-        13,
-        "proni",
-        "Public Record Office of Northern Ireland",
-        ("webarchive.proni.gov.uk",),
-        ("/{stamp}/{url}",),
-        Standing.DEAD,
-    ),
-    Archive(
-        14,
-        "vefsafn",
-        "Vefsafn.is",
-        ("vefsafn.is", "wayback.vefsafn.is"),
-        (_WAYBACK, "/(?:{language}/)?{stamp}/{url}"),
-    ),
-    Archive(
-        15,
-        "europarchive",
-        "European Archive",
-        ("collection.europarchive.org",),
-        ("/{part}/{stamp}/{url}",),
-        Standing.DEAD,
-    ),
-    Archive(
-        16,
-        "internetmemory",
-        "Internet Memory Foundation",
-        ("collections.internetmemory.org",),
-        ("/{part}/{stamp}/{url}",),
-        Standing.DEAD,
-    ),
-    Archive(
-        17,
-        "collectionscanada",
-        "Library and Archives Canada (until 2015)",
-        ("collectionscanada.gc.ca",),
-        ("/(?:webarchives|archivesweb)/{stamp}/{url}",),
-        Standing.DEAD,
-    ),
-    Archive(
-        18,
-        "bac-lac",
-        "Library and Archives Canada",
-        ("webarchive.bac-lac.gc.ca", "webarchiveweb.wayback.bac-lac.canada.ca"),
-        (_WAYBACK, "/web/{stamp}/{url}"),
-    ),
-    Archive(19, "banq", "BAnQ", ("waext.banq.qc.ca",), (_WAYBACK,)),
-    Archive(20, "warp", "National Diet Library WARP", ("warp.da.ndl.go.jp",), ("/collections/{stamp}/{url}",)),
-    Archive(
-        21,
-        "nla",
-        "National Library of Australia",
-        ("pandora.nla.gov.au", "webarchive.nla.gov.au", "content.webarchive.nla.gov.au", "web.archive.org.au"),
-        (
-            "/pan/{part}/{minute}/{url}",
-            "/nph-wb/{stamp}/{url}",
-            "/nph-arch/[0-9]{4}/S{month name}/{url}",
-            "/gov/(?:wayback/)?{stamp}/{url}",
-            "/awa/{stamp}/{url}",
-            "/awa/{scheme}{url}",
-        ),
-    ),
-    Archive(22, "padicat", "Padicat", ("padi.cat", "wayback.padicat.cat"), (_WAYBACK,)),
-    Archive(23, "nlb", "National Library Board Singapore", ("eresources.nlb.gov.sg",), ("/webarchives" + _WAYBACK,)),
-    Archive(
-        24,
-        "nuk",
-        "National and University Library of Slovenia",
-        ("nukrobi2.nuk.uni-lj.si", "arhiv.nuk.uni-lj.si"),
-        (_WAYBACK, "/wayback/{part}/{stamp}/{url}"),
-    ),
-    Archive(25, "veebiarhiiv", "Eesti Veebiarhiiv", ("veebiarhiiv.digar.ee",), ("/a/{stamp}/{url}",)),
-    Archive(26, "bib-bvb", "Bibliotheksverbund Bayern", ("langzeitarchivierung.bib-bvb.de",), (_WAYBACK,)),
-    Archive(27, "webharvest", "NARA Web Harvests", ("webharvest.gov",), ("/{part}/{stamp}/{url}",)),
-    Archive(
-        28,
-        "perma",
-        "Perma.cc",
-        ("perma.cc", "perma-archives.org"),
-        ("/warc/{stamp}/{url}", "/warc/{code}/{url}", "/{code}{rest}"),
-    ),
-    Archive(
-        29,
-        "wikiwix",
-        "Wikiwix",
-        ("archive.wikiwix.com",),
-        (
-            "/cache/{plain stamp}/{url}",
-            "/cache/(?:index2?\\.php)?\\?(?:[^&]*&)*?url={escaped}(?:&{rest})?",
-        ),
-    ),
-    Archive(30, "yorku", "York University", ("digital.library.yorku.ca",), (_WAYBACK,)),
-    Archive(
-        31,
-        "mementoweb",
-        "Time Travel",
-        ("timetravel.mementoweb.org",),
-        ("/(?:memento|api/json)/{stamp}/{url}",),
-        Standing.NO_ARCHIVE,
-    ),
-    Archive(
-        32,
-        "webrecorder",
-        "Conifer",
-        ("webrecorder.io", "conifer.rhizome.org"),
-        ("/{part}/{part}/{stamp}/{url}",),
-    ),
-    Archive(33, "ghostarchive", "Ghost Archive", ("ghostarchive.org",), ("/archive/{stamp}/{url}", "/archive/{short}")),
-    Archive(34, "freezepage", "FreezePage", ("freezepage.com",), ("/{seconds}[A-Z]+", "/{rest}"), Standing.DEAD),
-    Archive(
-        35,
-        "google-cache",
-        "Google cache",
-        ("webcache.googleusercontent.com",),
-        ("/search\\?q=cache:[^:&/.]+:{words}{rest}", "/search\\?q=cache:{words}{rest}", "/{rest}"),
-        Standing.NO_ARCHIVE,
-    ),
-    Archive(
-        36,
-        "nlnz",
-        "New Zealand Web Archive",
-        ("ndhadeliver.natlib.govt.nz",),
-        ("/webarchive/(?:wayback/)?{stamp}/{url}",),
-    ),
-    Archive(
-        37,
-        "haw",
-        "Croatian Web Archive",
-        ("haw.nsk.hr",),
-        (_WAYBACK, "/wayback/{part}/{stamp}/{url}"),
-    ),
-    Archive(38, "nli", "National Library of Israel", ("wayback.nli.org.il",), ("/(?:wayback/)?{stamp}/{url}",)),
-    Archive(39, "rhizome", "Rhizome", ("webarchives.rhizome.org",), ("/{part}/{stamp}/{url}",)),
-    # Its moments are of Japan; they are kept as written, since they are what its addresses are made of.
-    Archive(40, "megalodon", "Megalodon", ("megalodon.jp",), ("/(?:ref/)?{hyphened}/{url}",)),
-)
+def _archive(
+    number: int, name: str, title: str, hosts: list[str], grammars: list[str], standing: str = "offered"
+) -> Archive:
+    return Archive(number, name, title, tuple(hosts), tuple(grammars), Standing(standing))
 
+
+ARCHIVES: Final = tuple(_archive(**row) for row in toml_next_to(__file__)["archive"])
 BY_NUMBER: Final = {archive.number: archive for archive in ARCHIVES}
 BY_NAME: Final = {archive.name: archive for archive in ARCHIVES}
 BARRED_HOSTS: Final = tuple(
