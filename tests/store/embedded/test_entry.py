@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
+from support.clusters import kill_server, new_data, pid_of, wait_until
 
 from weboid.errors import StoreError
 from weboid.store.embedded import accounts, entry, postmaster
@@ -51,11 +51,8 @@ def as_users(uids: Collection[int], *dsns: str) -> list[str]:
 @pytest.fixture(scope="module")
 def data(server_folder: Path) -> Iterator[Path]:
     """A data folder with a cluster; its tests leave no server running."""
-    folder = server_folder / "entry"
-    with opened(folder):
-        pass
-    yield folder
-    shutil.rmtree(folder)
+    with new_data(server_folder, "entry") as folder:
+        yield folder
 
 
 @contextmanager
@@ -99,17 +96,17 @@ def test_only_the_lines_of_initdb_are_changed_and_they_can_be_changed_back() -> 
     assert by_trust(HBA) == HBA
 
 
-@pytest.mark.parametrize("before", [b"", b"# a comment\n", b"mine anna weboid"])
-def test_the_map_is_written_anew_among_the_operators_lines(before: bytes) -> None:
-    once = mapped(before, {"root", "alice"})
-    assert once.startswith(before)
-    assert b'weboid "alice" weboid\n' in once
-    both = once + b"mine bert weboid\n"
-    assert mapped(both, {"root", "alice"}) == both
-    again = mapped(both, {"root"})
-    assert b"alice" not in again
-    assert again.endswith(b"mine bert weboid\n")
-    assert again.count(b"Weboid's map") == 2
+def test_the_map_is_written_anew_among_the_operators_lines() -> None:
+    for before in (b"", b"# a comment\n", b"mine anna weboid"):
+        once = mapped(before, {"root", "alice"})
+        assert once.startswith(before)
+        assert b'weboid "alice" weboid\n' in once
+        both = once + b"mine bert weboid\n"
+        assert mapped(both, {"root", "alice"}) == both
+        again = mapped(both, {"root"})
+        assert b"alice" not in again
+        assert again.endswith(b"mine bert weboid\n")
+        assert again.count(b"Weboid's map") == 2
 
 
 @_as_root
@@ -133,17 +130,11 @@ def test_a_cluster_from_before_is_brought_over_at_the_next_start_and_while_it_ru
         # Another program starts beside the one that still runs.
         with open_server(data) as second:
             open_socket(data)
-            end = time.monotonic() + 20
-            while as_users(_STRANGERS[:1], second.dsn) != ["refused"]:
-                assert time.monotonic() < end
+            wait_until(lambda: as_users(_STRANGERS[:1], second.dsn) == ["refused"])
             assert (hba.stat().st_uid, hba.stat().st_mode) == (folder.account.uid, mode)
             assert hba.read_bytes().endswith(b"local weboid grafana trust\n")
         assert entry.open_to_all(folder)
-        pid = postmaster.server_pid(folder)
-        assert pid
-        os.kill(pid, 3)
-        while postmaster.server_pid(folder):
-            time.sleep(0.01)
+        kill_server(data)
         with open_server(data) as third:
             open_socket(data)
             assert as_users(_STRANGERS[:1], third.dsn) == ["refused"]
@@ -207,8 +198,7 @@ def test_where_no_account_is_made_for_it_the_server_has_a_number_of_its_own(
         assert account.uid == account.gid
         assert account.uid in accounts._OWN_UIDS
         assert accounts.name_of(account.uid) is None
-        pid = postmaster.server_pid(Folder.of(data))
-        assert Path(f"/proc/{pid}").stat().st_uid == account.uid
+        assert Path(f"/proc/{pid_of(data)}").stat().st_uid == account.uid
         cluster = data / "postgres"
         assert {path.lstat().st_uid for path in (cluster, *cluster.rglob("*"))} == {account.uid}
         assert {path.lstat().st_gid for path in (cluster, *cluster.rglob("*"))} == {account.gid}

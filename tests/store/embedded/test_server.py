@@ -1,6 +1,6 @@
 """The embedded server, with real processes: made, started, shared, found again, recovered, stopped, refused.
 
-Each test has a data folder in a temporary folder; most copy a cluster that was made once, to save initdb's half second.
+Each test has a data folder of its own, most of them a copy of one that was made once.
 """
 
 import os
@@ -8,18 +8,18 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from support.clusters import kill_server, known_pid, new_data, pid_of
 from support.small_disk import small_disk
 
 from weboid.errors import StoreError
-from weboid.store.embedded import folder, postmaster, programs, starting
+from weboid.store.embedded import folder, programs, starting
 from weboid.store.embedded.folder import Folder
 from weboid.store.embedded.server import open_server, stop_server
 
@@ -71,29 +71,11 @@ class _Program:
         self.process.communicate()
 
 
-@pytest.fixture(scope="module")
-def made(server_folder: Path) -> Iterator[Path]:
-    """A stopped data folder to copy."""
-    data = server_folder / "made"
-    open_server(data).close()
-    yield data
-    shutil.rmtree(data)
-
-
 @pytest.fixture
-def data(made: Path, server_folder: Path) -> Iterator[Path]:
+def data(server_folder: Path) -> Iterator[Path]:
     """A data folder of this test, with a cluster, not running; stopped at the end whatever happened."""
-    copy = server_folder / "d"
-    shutil.copytree(made, copy, symlinks=True, ignore=shutil.ignore_patterns("socket"))
-    account = Folder.of(made).account
-    for path in (copy / "postgres", *(copy / "postgres").rglob("*")):
-        os.chown(path, account.uid, account.gid)
-    yield copy
-    if pid := _pid(copy):
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGQUIT)
-        _wait(lambda: _pid(copy) is None)
-    shutil.rmtree(copy)
+    with new_data(server_folder, "d") as data:
+        yield data
 
 
 @pytest.fixture
@@ -110,18 +92,6 @@ def start(data: Path) -> Iterator[Callable[..., _Program]]:
         yield started
 
 
-def _pid(data: Path) -> int | None:
-    """The living server of a data folder."""
-    return postmaster.server_pid(Folder.of(data))
-
-
-def _wait(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
 def _value(dsn: str, query: str) -> object:
     with psycopg.connect(dsn) as connection:
         row = connection.execute(query.encode()).fetchone()
@@ -132,14 +102,11 @@ def _value(dsn: str, query: str) -> object:
 
 
 def test_the_database_is_utf8_in_c_order_with_checksums_and_belongs_to_an_ordinary_role(data: Path) -> None:
+    settings = {"server_encoding": "UTF8", "data_checksums": "on", "fsync": "on", "jit": "off", "timezone": "UTC"}
     with open_server(data) as server:
-        assert _value(server.dsn, "SHOW server_encoding") == "UTF8"
+        assert {name: _value(server.dsn, f"SHOW {name}") for name in settings} == settings
         assert _value(server.dsn, "SELECT datcollate FROM pg_database WHERE datname = current_database()") == "C"
         assert _value(server.dsn, "SELECT 'ä' > 'z'")
-        assert _value(server.dsn, "SHOW data_checksums") == "on"
-        assert _value(server.dsn, "SHOW fsync") == "on"
-        assert _value(server.dsn, "SHOW jit") == "off"
-        assert _value(server.dsn, "SHOW timezone") == "UTC"
         assert _value(server.dsn, "SELECT rolsuper FROM pg_roles WHERE rolname = current_user") is False
         assert _value(server.dsn, "SELECT datdba = current_user::regrole FROM pg_database WHERE datname = 'weboid'")
 
@@ -150,8 +117,7 @@ def test_nothing_listens_on_tcp_and_only_the_account_can_enter_the_socket_folder
         sockets = Path(str(conninfo_to_dict(server.dsn)["host"]))
         assert sockets.stat().st_mode & 0o777 == 0o700
         assert (sockets / folder.SOCKET).stat().st_mode & 0o777 == 0o700
-        pid = _pid(data)
-        assert pid
+        pid = known_pid(data)
         open_files = {os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir()}
         tables = [Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:] for table in ("tcp", "tcp6")]
         assert not open_files & {f"socket:[{line.split()[9]}]" for lines in tables for line in lines}
@@ -160,7 +126,7 @@ def test_nothing_listens_on_tcp_and_only_the_account_can_enter_the_socket_folder
 @_as_root
 def test_under_root_the_server_runs_as_an_ordinary_account_that_cannot_touch_the_locks(data: Path) -> None:
     with open_server(data):
-        pid = _pid(data)
+        pid = pid_of(data)
         assert Path(f"/proc/{pid}").stat().st_uid == (data / "postgres").stat().st_uid != 0
         assert (data / "start.lock").stat().st_uid == (data / "users.lock").stat().st_uid == 0
         assert data.stat().st_uid == 0
@@ -174,10 +140,10 @@ def test_an_ordinary_user_makes_and_runs_a_server(server_folder: Path) -> None:
     program = _Program(home / "data", uid=65534)
     try:
         assert program.line().startswith("open ")
-        assert Path(f"/proc/{_pid(home / 'data')}").stat().st_uid == 65534
+        assert Path(f"/proc/{pid_of(home / 'data')}").stat().st_uid == 65534
         assert (home / "data").stat().st_mode & 0o777 == 0o700
         assert program.leave() == "left"
-        assert _pid(home / "data") is None
+        assert pid_of(home / "data") is None
     finally:
         program.kill()
         assert stop_server(home / "data")
@@ -197,7 +163,7 @@ def test_programs_that_the_account_cannot_read_are_copied_once(data: Path, start
         start(path=site).leave()
     (copy,) = (data / "programs").iterdir()
     assert copy.stat().st_uid == (copy / wheel.name / "pginstall/bin/postgres").stat().st_uid == 0
-    assert _pid(data) is None
+    assert pid_of(data) is None
 
 
 # Shared, found again, recovered
@@ -205,13 +171,13 @@ def test_programs_that_the_account_cannot_read_are_copied_once(data: Path, start
 
 def test_the_last_program_to_leave_stops_the_server(data: Path, start: Callable[..., _Program]) -> None:
     first, second = start(), start()
-    pid = _pid(data)
+    pid = pid_of(data)
     assert pid
     assert not stop_server(data)
     first.leave()
-    assert _pid(data) == pid
+    assert pid_of(data) == pid
     second.leave()
-    assert _pid(data) is None
+    assert pid_of(data) is None
 
 
 def test_programs_that_start_at_once_share_one_server(server_folder: Path) -> None:
@@ -221,52 +187,45 @@ def test_programs_that_start_at_once_share_one_server(server_folder: Path) -> No
         assert len({program.line() for program in many}) == 1
         assert sum("ready to accept" in line for line in Folder.of(new).log.read_text().splitlines()) == 1
         assert {program.leave() for program in many} == {"left"}
-        assert _pid(new) is None
+        assert pid_of(new) is None
     finally:
         for program in many:
             program.kill()
         assert stop_server(new)
 
 
-def test_the_server_of_a_killed_program_is_found_and_used(data: Path, start: Callable[..., _Program]) -> None:
-    start().kill()
-    pid = _pid(data)
-    assert pid
+def test_the_server_outlives_a_ctrl_c_in_the_terminal_and_the_kill_of_the_program_that_started_it(
+    data: Path, start: Callable[..., _Program]
+) -> None:
+    first, pid = start(), known_pid(data)
+    second = start()
+    os.killpg(first.process.pid, signal.SIGINT)
+    first.process.communicate()
+    second.kill()
+    assert pid_of(data) == pid
     with open_server(data) as server:
         assert _value(server.dsn, "SELECT 1") == 1
-        assert _pid(data) == pid
-    assert _pid(data) is None
-
-
-def test_ctrl_c_in_the_terminal_does_not_reach_the_server(data: Path, start: Callable[..., _Program]) -> None:
-    program = start()
-    os.killpg(program.process.pid, signal.SIGINT)
-    program.process.communicate()
-    with open_server(data) as server:
-        assert _value(server.dsn, "SELECT 1") == 1
+        assert pid_of(data) == pid
+    assert pid_of(data) is None
 
 
 def test_a_killed_server_is_recovered_with_all_that_was_committed(data: Path) -> None:
     server = open_server(data)
     with psycopg.connect(server.dsn) as connection:
         connection.execute("CREATE TABLE t AS SELECT generate_series(1, 10000)")
-    pid = _pid(data)
-    assert pid
+    pid = known_pid(data)
     os.kill(pid, signal.SIGKILL)
     with open_server(data) as again:
         assert _value(again.dsn, "SELECT count(*) FROM t") == 10_000
-        assert _pid(data) != pid
+        assert pid_of(data) != pid
     server.close()
-    assert _pid(data) is None
+    assert pid_of(data) is None
 
 
 def test_a_pid_file_whose_number_is_another_process_by_now_is_no_server(data: Path) -> None:
     server = open_server(data)
     lines = (data / "postgres/postmaster.pid").read_text().splitlines()
-    pid = _pid(data)
-    assert pid
-    os.kill(pid, signal.SIGKILL)
-    _wait(lambda: _pid(data) is None)
+    kill_server(data, signal.SIGKILL)
     account = Folder.of(data).account
     other = {"user": account.uid, "group": account.gid} if _ROOT else {}
     with subprocess.Popen(["sleep", "60"], **other) as stranger:  # type: ignore[call-overload]
@@ -282,60 +241,46 @@ def test_a_pid_file_whose_number_is_another_process_by_now_is_no_server(data: Pa
 
 
 def test_a_pid_file_whose_number_is_the_server_of_another_cluster_is_no_server(data: Path, server_folder: Path) -> None:
-    with open_server(server_folder / "neighbour") as neighbour:
-        stranger = _pid(server_folder / "neighbour")
-        with open_server(data):
-            pass
+    with new_data(server_folder, "neighbour") as theirs, open_server(theirs) as neighbour:
+        stranger = pid_of(theirs)
         account = Folder.of(data).account
         (data / "postgres/postmaster.pid").write_text(f"{stranger}\n{data}/postgres\n")
         os.chown(data / "postgres/postmaster.pid", account.uid, account.gid)
-        assert _pid(data) is None
+        assert pid_of(data) is None
         with open_server(data) as again:
-            assert _pid(data) not in (stranger, None)
+            assert pid_of(data) not in (stranger, None)
             assert again.dsn != neighbour.dsn
-        assert _pid(server_folder / "neighbour") == stranger
+        assert pid_of(theirs) == stranger
         assert _value(neighbour.dsn, "SELECT 1") == 1
 
 
-@pytest.mark.parametrize("left", ["", "\n", "no number\n"])
-def test_a_broken_pid_file_does_not_keep_the_server_from_starting(data: Path, left: str) -> None:
-    (data / "postgres/postmaster.pid").write_text(left)
-    os.chown(data / "postgres/postmaster.pid", *(Folder.of(data).account.uid, Folder.of(data).account.gid))
-    with open_server(data) as server:
-        assert _value(server.dsn, "SELECT 1") == 1
-
-
-def test_what_a_killed_initdb_left_is_no_cluster(server_folder: Path) -> None:
-    new = server_folder / "half"
-    (new / "postgres.unfinished-1").mkdir(parents=True)
-    (new / "postgres.unfinished-1/PG_VERSION").write_text("18\n")
-    with open_server(new) as server:
-        assert _value(server.dsn, "SELECT 1") == 1
-    assert not list(new.glob("postgres.unfinished*"))
-
-
-def test_leaving_twice_and_stopping_what_does_not_run_are_nothing(data: Path) -> None:
-    server = open_server(data)
-    server.close()
-    server.close()
-    assert stop_server(data)
-    assert stop_server(data / "not-there")
-    assert not (data / "not-there").exists()
+def test_a_broken_pid_file_does_not_keep_the_server_from_starting(data: Path) -> None:
+    account = Folder.of(data).account
+    for left in ("", "\n", "no number\n"):
+        (data / "postgres/postmaster.pid").write_text(left)
+        os.chown(data / "postgres/postmaster.pid", account.uid, account.gid)
+        with open_server(data) as server:
+            assert _value(server.dsn, "SELECT 1") == 1
 
 
 def test_the_log_starts_anew_when_it_has_grown(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(starting, "_LOG_BYTES", 0)
     for _ in range(3):
         open_server(data).close()
+    assert stop_server(data)
+    assert stop_server(data / "not-there"), "to stop what does not run is nothing"
+    assert not (data / "not-there").exists()
     log = Folder.of(data).log
     assert log.read_text().count("ready to accept") == 1
     assert log.with_suffix(".log.old").read_text().count("ready to accept") == 1
 
 
-def test_the_log_says_what_failed_and_begins_anew_while_the_server_runs(
+def test_the_log_says_what_failed_whatever_the_cluster_is_set_to_and_begins_anew_while_the_server_runs(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = Folder.of(data).log
+    with (data / "postgres/postgresql.conf").open("a") as file:
+        file.write("\nlog_min_messages = log\n")  # as clusters of before have it
     with open_server(data) as server:
         for number in range(3):
             with pytest.raises(psycopg.Error):
@@ -351,64 +296,53 @@ def test_the_log_says_what_failed_and_begins_anew_while_the_server_runs(
         assert log.read_bytes()[0]
 
 
-def test_a_cluster_of_before_logs_errors_too(data: Path) -> None:
-    open_server(data).close()
-    with (Folder.of(data).cluster / "postgresql.conf").open("a") as file:
-        file.write("\nlog_min_messages = log\n")
-    with open_server(data) as server:
-        assert _value(server.dsn, "SHOW log_min_messages") == "error"
-
-
 # Paths
 
 
-@pytest.mark.parametrize("name", ["n" * 120, 'space, "quote" $HOME `id` ä'])
-def test_any_path_will_do(made: Path, server_folder: Path, name: str) -> None:
-    new = server_folder / name
+def test_any_path_will_do_and_what_a_killed_initdb_left_is_no_cluster(server_folder: Path) -> None:
+    new = server_folder / ('space, "quote" $HOME `id` ä' + "n" * 90)
+    (new / "postgres.unfinished-1").mkdir(parents=True)
+    (new / "postgres.unfinished-1/PG_VERSION").write_text("18\n")
     with open_server(new) as server:
         sockets = Path(str(conninfo_to_dict(server.dsn)["host"]))
         assert sockets.parent == Path("/tmp")
         assert sockets.stat().st_mode & 0o777 == 0o700
         assert _value(server.dsn, "SELECT 1") == 1
+    assert not list(new.glob("postgres.unfinished*"))
     sockets.rmdir()
 
 
 @_as_root
-def test_a_socket_folder_that_somebody_else_made_is_refused(server_folder: Path) -> None:
+def test_a_socket_folder_that_somebody_else_made_or_a_link_in_its_place_is_refused(
+    server_folder: Path, tmp_path: Path
+) -> None:
     account = Folder.of(server_folder / "any").account
-    theirs = server_folder / "theirs"
+    theirs, link = server_folder / "theirs", server_folder / "link"
     theirs.mkdir()
     os.chown(theirs, 12345, 12345)
     with pytest.raises(StoreError, match="belongs to somebody else"):
         folder.make_private_folder(theirs, account)
     assert theirs.stat().st_uid == 12345
-
-
-def test_a_link_in_the_place_of_the_socket_folder_is_refused(server_folder: Path, tmp_path: Path) -> None:
-    link = server_folder / "link"
     link.symlink_to(tmp_path)
     mode = tmp_path.stat().st_mode
     with pytest.raises(StoreError, match="remove it"):
-        folder.make_private_folder(link, Folder.of(server_folder).account)
+        folder.make_private_folder(link, account)
     assert tmp_path.stat().st_mode == mode
 
 
 # Refusals say what to do
 
 
-@pytest.mark.parametrize(
-    ("version", "message"),
-    [
+def test_a_folder_made_by_another_version_is_refused_and_left_as_it_is(data: Path) -> None:
+    file = data / "postgres/PG_VERSION"
+    for version, message in (
         (14, r"made by PostgreSQL 14, and here is \d+: run `weboid upgrade`"),
         (99, r"made by PostgreSQL 99, which is not here.*install PostgreSQL 99"),
-    ],
-)
-def test_a_folder_made_by_another_version_is_refused_and_left_as_it_is(data: Path, version: int, message: str) -> None:
-    file = data / "postgres/PG_VERSION"
-    file.write_text(f"{version}\n")
-    with pytest.raises(StoreError, match=message):
-        open_server(data)
-    assert file.read_text() == f"{version}\n"
+    ):
+        file.write_text(f"{version}\n")
+        with pytest.raises(StoreError, match=message):
+            open_server(data)
+        assert file.read_text() == f"{version}\n"
 
 
 def test_without_postgresql_the_message_tells_what_to_install(
@@ -419,27 +353,13 @@ def test_without_postgresql_the_message_tells_what_to_install(
         open_server(server_folder / "none")
 
 
-def test_the_newest_installed_version_is_taken_where_there_is_no_wheel(
-    server_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(programs, "_wheel_package", lambda: None)
-    if not list(programs._candidates(Folder.of(server_folder).account, server_folder)):
-        pytest.skip("no other PostgreSQL is installed")
-    with open_server(server_folder / "installed") as server:
-        assert int(str(_value(server.dsn, "SHOW server_version_num"))) >= 150_000
-
-
 @_as_root
-def test_a_folder_that_the_account_cannot_reach_is_told(server_folder: Path) -> None:
+def test_a_folder_that_the_account_or_the_user_cannot_reach_is_told(data: Path, server_folder: Path) -> None:
     private = server_folder / "private"
     private.mkdir(mode=0o700)
     with pytest.raises(StoreError, match=r"ermission denied; let the user \w+ enter"):
         open_server(private / "data")
     assert not list((private / "data").glob("postgres*"))
-
-
-@_as_root
-def test_a_folder_of_root_is_told_to_an_ordinary_user(data: Path) -> None:
     program = _Program(data, uid=65534)
     assert "let the user nobody enter and write it" in program.line()
     program.kill()

@@ -1,67 +1,42 @@
 """The embedded server when it is away: told to shut down, recovering, halted, on a full disk; with real processes."""
 
 import os
-import shutil
 import signal
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import psycopg
 import pytest
+from support.clusters import kill_server, known_pid, new_data, pid_of, wait_until
 from support.small_disk import small_disk
 
 from weboid.errors import StoreAway
 from weboid.store.embedded import postmaster
 from weboid.store.embedded import server as server_module
 from weboid.store.embedded.folder import Folder, locked
-from weboid.store.embedded.server import open_server, stop_server
+from weboid.store.embedded.server import open_server
 
 _on_linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, mounts a disk")
 
 
 @pytest.fixture(scope="module")
-def data(server_folder: Path) -> Iterator[Path]:
+def shared(server_folder: Path) -> Iterator[Path]:
     """A data folder with a cluster whose server every test leaves stopped."""
-    data = server_folder / "away"
-    open_server(data).close()
-    yield data
-    assert stop_server(data)
-    shutil.rmtree(data)
+    with new_data(server_folder, "away") as data:
+        yield data
 
 
-@pytest.fixture(autouse=True)
-def nothing_is_left(data: Path) -> Iterator[None]:
-    """After each test no server runs, whatever happened in it."""
-    yield
-    pid = _pid(data)
-    if pid:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGQUIT)
-            os.kill(pid, signal.SIGCONT)
-        _wait(lambda: _pid(data) is None)
+@pytest.fixture
+def data(shared: Path) -> Iterator[Path]:
+    """The same; after each test no server runs, whatever happened in it."""
+    yield shared
+    pid = pid_of(shared)
+    kill_server(shared)
     assert pid is None
-
-
-def _pid(data: Path) -> int | None:
-    return postmaster.server_pid(Folder.of(data))
-
-
-def _known_pid(data: Path) -> int:
-    pid = _pid(data)
-    assert pid
-    return pid
-
-
-def _wait(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def _said(caplog: pytest.LogCaptureFixture, words: str) -> int:
@@ -75,15 +50,15 @@ def test_a_server_that_waits_for_its_sessions_to_end_is_ended_and_started_again(
     data: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with open_server(data) as server, psycopg.connect(server.dsn) as session:
-        first = _known_pid(data)
+        first = known_pid(data)
         os.kill(first, signal.SIGTERM)
-        _wait(lambda: postmaster.is_leaving(Folder.of(data)))
+        wait_until(lambda: postmaster.is_leaving(Folder.of(data)))
         with pytest.raises(psycopg.OperationalError, match="shutting down"):
             psycopg.connect(server.dsn)
-        assert _pid(data) == first, "it waits for the session"
+        assert pid_of(data) == first, "it waits for the session"
         assert server.revive()
         assert server.fate == "was told by somebody else to shut down"
-        assert _known_pid(data) != first
+        assert known_pid(data) != first
         with pytest.raises(psycopg.OperationalError):
             session.execute("SELECT 1")
         with psycopg.connect(server.dsn) as connection:
@@ -95,27 +70,27 @@ def test_a_server_that_waits_for_its_sessions_to_end_is_ended_and_started_again(
 
 def test_a_program_that_comes_while_the_server_waits_for_sessions_gets_one(data: Path) -> None:
     with open_server(data) as server, psycopg.connect(server.dsn):
-        first = _known_pid(data)
+        first = known_pid(data)
         os.kill(first, signal.SIGTERM)
-        _wait(lambda: postmaster.is_leaving(Folder.of(data)))
+        wait_until(lambda: postmaster.is_leaving(Folder.of(data)))
         with open_server(data) as another, psycopg.connect(another.dsn) as connection:
             connection.execute("SELECT 1")
-            assert _known_pid(data) != first
+            assert known_pid(data) != first
 
 
 def test_the_last_program_ends_a_server_that_waits_for_other_sessions(data: Path) -> None:
     server = open_server(data)
     with psycopg.connect(server.dsn):
-        os.kill(_known_pid(data), signal.SIGTERM)
+        os.kill(known_pid(data), signal.SIGTERM)
         server.close()
-        assert _pid(data) is None
+        assert pid_of(data) is None
 
 
 def test_of_many_that_see_the_shutdown_one_starts_the_server(data: Path) -> None:
     servers = [open_server(data) for _ in range(4)]
     with psycopg.connect(servers[0].dsn), ThreadPoolExecutor(4) as threads:
-        os.kill(_known_pid(data), signal.SIGTERM)
-        _wait(lambda: postmaster.is_leaving(Folder.of(data)))
+        os.kill(known_pid(data), signal.SIGTERM)
+        wait_until(lambda: postmaster.is_leaving(Folder.of(data)))
         revived = list(threads.map(lambda server: server.revive(), servers))
     assert sum(revived) == 1
     assert Folder.of(data).log.read_text().count("ready to accept") >= 1
@@ -128,15 +103,14 @@ def test_who_has_left_starts_nothing(data: Path) -> None:
     server = open_server(data)
     with ThreadPoolExecutor(1) as thread:
         with locked(data / "start.lock"):
-            os.kill(_known_pid(data), signal.SIGKILL)
-            _wait(lambda: _pid(data) is None)
+            kill_server(data, signal.SIGKILL)
             reviving = thread.submit(server.revive)
             server._left.set()
         with suppress(StoreAway):
             assert reviving.result(20) is False
     server.close()
     assert server.revive() is False
-    assert _pid(data) is None
+    assert pid_of(data) is None
 
 
 # Recovering, halted, full
@@ -144,45 +118,42 @@ def test_who_has_left_starts_nothing(data: Path) -> None:
 
 def test_a_recovery_is_waited_for_and_no_second_server_is_started(data: Path) -> None:
     with open_server(data) as server:
-        pid = _known_pid(data)
+        pid = known_pid(data)
         with psycopg.connect(server.dsn) as session:
             (backend,) = session.execute("SELECT pg_backend_pid()").fetchone() or (0,)
             os.kill(int(backend), signal.SIGKILL)  # All sessions are cut off, and what was committed is recovered.
             session.close()
-        _wait(lambda: "terminating any other active server processes" in (data / "postgres/server.log").read_text())
+        wait_until(
+            lambda: "terminating any other active server processes" in (data / "postgres/server.log").read_text()
+        )
         assert not server.revive()
         with open_server(data) as another, psycopg.connect(another.dsn) as connection:
             connection.execute("SELECT 1")
-        assert _pid(data) == pid
+        assert pid_of(data) == pid
 
 
 @_on_linux
-def test_a_halted_server_is_said_once_and_never_doubled_or_killed(
+def test_a_halted_server_is_said_once_and_not_doubled_or_killed_before_the_last_program_ends(
     data: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server_module, "_SAID_S", 0.1)
-    monkeypatch.setattr(server_module, "_SILENT_S", 1.0)
+    monkeypatch.setattr(server_module, "_SILENT_S", 0.5)
     with open_server(data) as server:
-        pid = _known_pid(data)
+        pid = known_pid(data)
         os.kill(pid, signal.SIGSTOP)
-        _wait(lambda: postmaster.find_state(Folder.of(data)) is postmaster.ServerState.HALTED)
+        wait_until(lambda: postmaster.find_state(Folder.of(data)) is postmaster.ServerState.HALTED)
         assert not server.revive()
         with pytest.raises(StoreAway, match=rf"process {pid}\) in .* is held by a signal \(SIGSTOP\).*; see .*log"):
             open_server(data)
         assert _said(caplog, "is held by a signal") == 1
         os.kill(pid, signal.SIGCONT)
         open_server(data).close()
-        assert _pid(data) == pid
+        assert pid_of(data) == pid
+        os.kill(pid, signal.SIGSTOP)
+    assert pid_of(data) is None
 
 
 @_on_linux
-def test_a_halted_server_ends_with_the_last_program(data: Path) -> None:
-    server = open_server(data)
-    os.kill(_known_pid(data), signal.SIGSTOP)
-    server.close()
-    assert _pid(data) is None
-
-
 @_on_linux
 @pytest.mark.long
 def test_a_server_one_of_whose_processes_hangs_is_ended_at_once_after_a_while(
@@ -197,7 +168,7 @@ def test_a_server_one_of_whose_processes_hangs_is_ended_at_once_after_a_while(
         session.commit()
         os.kill(int(backend), signal.SIGSTOP)
         server.close()
-        assert _pid(data) is None
+        assert pid_of(data) is None
     with open_server(data) as again, psycopg.connect(again.dsn) as connection:
         assert connection.execute("SELECT count(*) FROM kept").fetchone() == (1,)
 
@@ -205,7 +176,7 @@ def test_a_server_one_of_whose_processes_hangs_is_ended_at_once_after_a_while(
 def test_who_waits_for_the_server_is_stopped_soon(data: Path) -> None:
     given_up = threading.Event()
     with open_server(data), ThreadPoolExecutor(1) as thread:
-        pid = _known_pid(data)
+        pid = known_pid(data)
         os.kill(pid, signal.SIGSTOP)
         opening = thread.submit(open_server, data, given_up)
         with locked(data / "start.lock"):  # As by a program that starts a server.
@@ -218,23 +189,24 @@ def test_who_waits_for_the_server_is_stopped_soon(data: Path) -> None:
 @_on_linux
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a disk")
 def test_a_full_disk_is_away_until_there_is_space(server_folder: Path) -> None:
-    with small_disk(server_folder / "small", "120m") as disk, ExitStack() as stack:
-        stack.callback(stop_server, disk / "data")
-        with open_server(disk / "data") as server:
-            junk = disk / "junk"
-            with junk.open("wb") as file, suppress(OSError):
-                while True:
-                    file.write(bytes(1 << 20))
-                    file.flush()
-            os.kill(_known_pid(disk / "data"), signal.SIGKILL)
-            _wait(lambda: _pid(disk / "data") is None)
-            for _ in range(2):
-                with pytest.raises(StoreAway, match="No space left on device; free some space there"):
-                    server.revive()
-            junk.unlink()
-            assert server.revive()
-            with psycopg.connect(server.dsn) as connection:
-                connection.execute("SELECT 1")
+    with (
+        small_disk(server_folder / "small", "120m") as disk,
+        new_data(server_folder, "small/data") as data,
+        open_server(data) as server,
+    ):
+        junk = disk / "junk"
+        with junk.open("wb") as file, suppress(OSError):
+            while True:
+                file.write(bytes(1 << 20))
+                file.flush()
+        kill_server(data, signal.SIGKILL)
+        for _ in range(2):
+            with pytest.raises(StoreAway, match="No space left on device; free some space there"):
+                server.revive()
+        junk.unlink()
+        assert server.revive()
+        with psycopg.connect(server.dsn) as connection:
+            connection.execute("SELECT 1")
 
 
 # In another container
@@ -249,7 +221,7 @@ def test_a_server_whose_process_cannot_be_seen_is_waited_for_and_left_alone(
             container.setattr(postmaster, "_process_state", lambda *_: "")
             before = Folder.of(data).pid_file.read_text()
             opening = threads.submit(open_server, data)
-            _wait(lambda: _said(caplog, "runs, but not here: in another container") == 1 or opening.done())
+            wait_until(lambda: _said(caplog, "runs, but not here: in another container") == 1 or opening.done())
             assert not opening.done()
             assert Folder.of(data).pid_file.read_text() == before
         opening.result(20).close()

@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from support.clusters import kill_server, new_data, wait_until
 from support.small_disk import small_disk
 
 from weboid.errors import StoreError
@@ -20,7 +20,6 @@ from weboid.store.embedded import archiving
 from weboid.store.embedded.archiving import has_gap
 from weboid.store.embedded.base_backup import base_backups, is_base_due, make_base_backup
 from weboid.store.embedded.folder import Folder
-from weboid.store.embedded.postmaster import server_pid
 from weboid.store.embedded.recovery import recover
 from weboid.store.embedded.server import Server, open_server, stop_server
 
@@ -29,12 +28,13 @@ _as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
 
 @pytest.fixture
 def place(server_folder: Path) -> Iterator[Path]:
-    """A folder with `data` and `wal` below it; nothing of it runs afterwards."""
+    """A folder with `data`, a cluster, and `wal` below it; nothing of it runs afterwards."""
     folder = server_folder / "wal 'of' 100%"
     folder.mkdir(mode=0o711)
     (folder / "wal").mkdir()
-    yield folder
-    assert stop_server(folder / "data")
+    with new_data(server_folder, f"{folder.name}/data") as data:
+        yield folder
+        data.mkdir(exist_ok=True)
     shutil.rmtree(folder)
 
 
@@ -44,13 +44,6 @@ def _now() -> datetime:
 
 def _in(days: float) -> Callable[[], datetime]:
     return lambda: _now() + timedelta(days=days)
-
-
-def _wait(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def _do(server: Server, *statements: str) -> object:
@@ -66,15 +59,12 @@ def _archived(server: Server) -> None:
     """Waits until all that was written is archived."""
     segment = _do(server, "SELECT pg_walfile_name(pg_current_wal_lsn())")
     _do(server, "SELECT pg_switch_wal()")
-    _wait(lambda: str(_do(server, "SELECT coalesce(last_archived_wal, '') FROM pg_stat_archiver")) >= str(segment))
+    wait_until(lambda: str(_do(server, "SELECT coalesce(last_archived_wal, '') FROM pg_stat_archiver")) >= str(segment))
 
 
 def _lose(data: Path) -> None:
     """The server is killed, and its disk is gone."""
-    pid = server_pid(Folder.of(data))
-    assert pid
-    os.kill(pid, signal.SIGKILL)
-    _wait(lambda: server_pid(Folder.of(data)) is None)
+    kill_server(data, signal.SIGKILL)
     shutil.rmtree(data)
 
 
@@ -123,24 +113,26 @@ def test_after_the_loss_of_the_disk_any_moment_comes_back_exactly(place: Path) -
 
 
 @pytest.mark.long
-def test_old_base_backups_go_with_the_log_that_only_they_need(place: Path) -> None:
+def test_old_base_backups_go_with_the_log_that_only_they_need_also_where_the_clock_went_back(place: Path) -> None:
     data, wal = place / "data", place / "wal"
     folder = Folder.of(data, wal)
-    moments = iter(_now() + timedelta(minutes=n) for n in range(9))
     with open_server(data, wal=wal) as server:
         _do(server, "CREATE TABLE t (n int)")
-        for _ in range(3):
-            base = make_base_backup(folder, lambda: next(moments))
+        for days in (400, 401):
+            made = make_base_backup(folder, _in(days))
             _do(server, "INSERT INTO t VALUES (1)")
             _archived(server)
-        kept = base_backups(wal)
-        assert len(kept) == 2
-        assert kept[-1] == base
-        first = kept[0].first_segment()
-        segments = sorted(path.name for path in base.archive.wal.iterdir())
-        assert segments[0][:24] == first
-        assert all(name.endswith(".gz") for name in segments)
-        assert {path.stat().st_uid for path in wal.rglob("*")} == {folder.account.uid}
+        assert not is_base_due(folder, _now() + timedelta(days=401), days=7)
+        assert is_base_due(folder, _now(), days=7)
+        newest = make_base_backup(folder, _now)
+        assert not is_base_due(folder, _now(), days=7)
+        _do(server, "INSERT INTO t VALUES (2)")
+        _archived(server)
+    assert set(base_backups(wal)) == {made, newest}
+    segments = sorted(path.name for path in newest.archive.wal.iterdir())
+    assert segments[0][:24] == made.first_segment()
+    assert all(name.endswith(".gz") for name in segments)
+    assert {path.stat().st_uid for path in wal.rglob("*")} == {folder.account.uid}
 
 
 def test_a_segment_that_is_there_is_never_written_over(place: Path) -> None:
@@ -177,10 +169,10 @@ def test_a_full_archive_stops_no_writer_and_is_told(place: Path, monkeypatch: py
                 _do(server, "INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 4000) i")
                 _do(server, "SELECT pg_switch_wal()")
             assert _do(server, "SELECT count(*) FROM t") == 48_000
-            _wait(lambda: has_gap(folder))
+            wait_until(lambda: has_gap(folder))
             status = folder.cluster / "pg_wal/archive_status"
-            _wait(lambda: len(list(status.glob("*.ready"))) <= 3)
-            _wait(lambda: not list(wal.glob("cluster-*/wal/*.unfinished")))
+            wait_until(lambda: len(list(status.glob("*.ready"))) <= 3)
+            wait_until(lambda: not list(wal.glob("cluster-*/wal/*.unfinished")))
             assert "gives up the oldest of" in folder.log.read_text()
             with pytest.raises(StoreError, match=r"cannot make a base backup.*No space left"):
                 make_base_backup(folder, _now)
@@ -192,29 +184,6 @@ def test_a_full_archive_stops_no_writer_and_is_told(place: Path, monkeypatch: py
 
 
 @pytest.mark.long
-def test_a_restore_that_was_killed_leaves_nothing_and_begins_anew(place: Path) -> None:
-    data, wal = place / "data", place / "wal"
-    with open_server(data, wal=wal) as server:
-        _do(server, "CREATE TABLE t AS SELECT 1 AS n")
-        make_base_backup(Folder.of(data, wal), _now)
-    shutil.rmtree(data)
-    code = (
-        "import os, signal, sys; from pathlib import Path; from weboid.store.embedded import recovery\n"
-        "def killed(*_): os.kill(os.getpid(), signal.SIGKILL)\n"
-        "recovery._promoted = killed\n"
-        "recovery.recover(Path(sys.argv[1]), Path(sys.argv[2]), None, print)"
-    )
-    for _ in range(2):
-        run = subprocess.run([sys.executable, "-c", code, data, wal], check=False, env=os.environ)
-        assert run.returncode == -signal.SIGKILL
-        assert (data / "making").exists()
-        assert not (data / "postgres").exists()
-    recover(data, wal, None, print)
-    with open_server(data) as server:
-        assert _do(server, "SELECT count(*) FROM t") == 1
-
-
-@pytest.mark.long
 def test_a_folder_that_is_not_there_is_told_and_not_made(place: Path, caplog: pytest.LogCaptureFixture) -> None:
     data, wal = place / "data", place / "not mounted"
     with open_server(data, wal=wal) as server:
@@ -223,27 +192,32 @@ def test_a_folder_that_is_not_there_is_told_and_not_made(place: Path, caplog: py
         with pytest.raises(StoreError, match="mount its disk, or make it"):
             make_base_backup(Folder.of(data, wal), _now)
         assert not wal.exists()
+        kill_server(data)  # Else it would try for three seconds to archive the rest.
+
+
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from weboid.store.embedded import recovery
+def killed(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+recovery._promoted = killed
+recovery.recover(Path(sys.argv[1]), Path(sys.argv[2]), None, print)
+"""
 
 
 @pytest.mark.long
-def test_a_clock_that_went_back_neither_drops_the_new_base_backup_nor_keeps_others_from_being_made(place: Path) -> None:
-    folder = Folder.of(place / "data", place / "wal")
-    with open_server(folder.data, wal=folder.wal):
-        for days in (400, 401):
-            made = make_base_backup(folder, _in(days))
-        assert not is_base_due(folder, _now() + timedelta(days=401), days=7)
-        assert is_base_due(folder, _now(), days=7)
-        newest = make_base_backup(folder, _now)
-        assert not is_base_due(folder, _now(), days=7)
-    assert set(base_backups(place / "wal")) == {made, newest}
-
-
-@pytest.mark.long
-def test_a_restored_copy_and_the_database_it_was_made_of_may_archive_in_the_same_folder(place: Path) -> None:
+def test_a_restore_that_was_killed_begins_anew_and_its_copy_may_archive_where_the_living_database_does(
+    place: Path,
+) -> None:
     data, copy, wal = place / "data", place / "copy", place / "wal"
     with open_server(data, wal=wal) as server:
         _do(server, "CREATE TABLE t AS SELECT 'before' AS n")
         base = make_base_backup(Folder.of(data, wal), _now)
+        run = subprocess.run([sys.executable, "-c", _KILLED, copy, wal], check=False, env=os.environ)
+        assert run.returncode == -signal.SIGKILL
+        assert (copy / "making").exists()
+        assert not (copy / "postgres").exists()
         recover(copy, wal, None, print)
         with open_server(copy, wal=wal) as other:
             _do(other, "INSERT INTO t VALUES ('in the copy')")
