@@ -1,10 +1,13 @@
 """All named statements of the store, for tests that read each of them, and its plan on a real database."""
 
 import re
-from typing import Final
+from functools import cache
+from typing import Any, Final
+
+import psycopg
 
 from weboid.assets import asset
-from weboid.store.db.statements import blocks
+from weboid.store.db.statements import blocks, statements
 
 QUERIES: Final = asset("sql") / "queries"
 ALL: Final = [
@@ -13,10 +16,40 @@ ALL: Final = [
     for name, text in blocks(path).items()
 ]
 """Noun with its room, name, and text with the comments."""
+_KEPT: Final = re.compile(r"^-- kept in order: (\S+) (\w+)", re.MULTILINE)
+
+Plan = dict[str, Any]
 
 
-def numbered(text: str) -> tuple[str, int]:
-    """The statement with ``$1`` for ``%(name)s``, as PREPARE wants it, and how many parameters it has."""
+@cache
+def plans(dsn: str) -> dict[tuple[str, str], Plan]:
+    """The plan of each statement by noun and name, with the settings that are kept for it: read once, of a migrated
+    database to which nobody writes."""
+    found = {}
+    with psycopg.connect(dsn) as connection:
+        for noun, name, text in ALL:
+            for kept, setting in _KEPT.findall(text):
+                connection.execute(statements(kept)[setting].encode())
+            try:
+                found[noun, name] = explained(connection, statements(noun)[name])
+            except psycopg.Error as error:
+                raise AssertionError(f"{noun} {name}: {error}") from error
+            connection.rollback()
+    return found
+
+
+def explained(connection: psycopg.Connection, text: str) -> Plan:
+    """The generic plan of a statement, as that for NULLs would do nothing.
+
+    (EXPLAIN has an option for it only since PostgreSQL 16.)
+    """
     names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", text)))
-    query = re.sub(r"%\((\w+)\)s", lambda found: f"${names.index(found[1]) + 1}", text)
-    return query.replace("%%", "%"), len(names)
+    query = re.sub(r"%\((\w+)\)s", lambda found: f"${names.index(found[1]) + 1}", text).replace("%%", "%")
+    connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+    connection.execute(b"PREPARE statement AS " + query.encode())
+    nulls = f"({', '.join(['NULL'] * len(names))})" if names else ""
+    row = connection.execute(f"EXPLAIN (FORMAT JSON, VERBOSE) EXECUTE statement{nulls}".encode()).fetchone()
+    connection.execute("DEALLOCATE statement")
+    assert row
+    plan: Plan = row[0][0]["Plan"]
+    return plan
