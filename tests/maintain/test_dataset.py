@@ -29,7 +29,7 @@ async def lines(wiki: WikiInStore, day: int) -> list[list[str]]:
 
 async def test_the_file_counts_urls_uses_and_dead_ones_by_wiki_host_and_status(database: str) -> None:
     async with open_wiki(database, LINKS) as wiki:
-        for day in range(100, 121):
+        for day in (100, 103, 107, 110, 114, 115, 116):
             await wiki.round(day, answer)
         assert await publish(wiki.pool, 121)
         head, *rows = await lines(wiki, 121)
@@ -39,8 +39,7 @@ async def test_the_file_counts_urls_uses_and_dead_ones_by_wiki_host_and_status(d
             ["testwiki", "a.demo", "18", "not-found", "1", "1", "1"],
             ["testwiki", "b.demo", "1", "fine", "1", "1", "0"],
         ]
-        async with wiki.pool.connection() as conn:
-            (told,) = await list_sets(conn)
+        (told,) = await wiki.do(list_sets)
         assert (told.day, told.farm, told.lines) == (121, "wmflabs", 3)
 
 

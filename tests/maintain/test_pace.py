@@ -13,7 +13,7 @@ from weboid.store.schedule.pace import find_checks_a_day, find_pace, list_big_ho
 from weboid.store.upkeep.alarm import AlarmKind
 
 HOSTS = [f"http://h{number}.demo/" for number in range(30)]
-BIG = [f"http://big.demo/{number}" for number in range(150)]
+BIG = [f"http://big.demo/{number}" for number in range(80)]
 SLOW_S = 28_800.0
 """Two checks a day at the most: 56 in four weeks."""
 
@@ -23,8 +23,7 @@ def fine(url: str, day: int) -> Observation:
 
 
 async def kept(wiki: WikiInStore, day: int, delay_s: float = 1.0) -> Pace:
-    async with wiki.pool.connection() as conn:
-        return await keep_pace(conn, day, DEFAULT, delay_s=delay_s)
+    return await wiki.do(keep_pace, day, DEFAULT, delay_s=delay_s)
 
 
 async def test_checks_are_counted_by_day_and_those_of_the_last_week_are_the_usual_day(database: str) -> None:
@@ -46,21 +45,18 @@ async def test_where_hosts_wait_and_a_turn_is_too_long_links_are_checked_less_of
         assert (await kept(wiki, 101)).interval == 7
         for day in range(110, 116):
             # Two of thirty links a day: a turn takes fifteen days, and all hosts are late.
-            async with wiki.pool.connection() as conn:
-                await record_checked(conn, {day - 1: 2})
+            await wiki.do(record_checked, {day - 1: 2})
             pace = await kept(wiki, day)
             assert await kept(wiki, day) == pace
         assert pace.interval == 7 + 6
-        async with wiki.pool.connection() as conn:
-            assert (await find_status(conn, 115, patience_s=20)).interval == 13
+        assert (await wiki.do(find_status, 115, patience_s=20)).interval == 13
         await wiki.round(116, fine)
         assert {(await wiki.known(url)).due for url in HOSTS} <= {116 + 12, 116 + 13}
 
 
 async def test_failing_links_keep_their_interval_whatever_the_pace_is(database: str) -> None:
     async with open_wiki(database, {1: HOSTS}) as wiki:
-        async with wiki.pool.connection() as conn:
-            await record_pace(conn, Pace(28, 100, 100))
+        await wiki.do(record_pace, Pace(28, 100, 100))
         await wiki.round(100, lambda url, day: LOST if url == HOSTS[0] else FINE)
         assert (await wiki.known(HOSTS[0])).due == 103
         assert {(await wiki.known(url)).due for url in HOSTS[1:]} <= {127, 128}
@@ -71,15 +67,14 @@ async def test_a_host_with_more_links_than_fit_gets_an_interval_of_its_own(datab
         await kept(wiki, 100, SLOW_S)
         async with wiki.pool.connection() as conn:
             (big,) = await list_big_hosts(conn)
-            assert (big.host, big.urls, big.days) == ("big.demo", 150, 75)
+            assert (big.host, big.urls, big.days) == ("big.demo", 80, 40)
             assert (await find_status(conn, 100, patience_s=20)).big_hosts == (big,)
         await wiki.round(100, fine)
-        assert {(await wiki.known(url)).due for url in BIG} <= {174, 175}
+        assert {(await wiki.known(url)).due for url in BIG} <= {139, 140}
         assert {(await wiki.known(url)).due for url in HOSTS} <= {106, 107}
         await wiki.take_in({2: BIG[:50]}, 101, latest=2)
         await kept(wiki, 101, SLOW_S)
-        async with wiki.pool.connection() as conn:
-            assert await list_big_hosts(conn) == []
+        assert await wiki.do(list_big_hosts) == []
 
 
 async def test_a_host_with_more_links_than_fit_raises_no_alarm_and_slows_nobody_down(database: str) -> None:

@@ -9,14 +9,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from support.clusters import new_data
 from support.processes import programs_of
+from support.stored import do
 
 from weboid.maintain.wal import make_due_base, watch_wal
 from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import Pool, open_pool
-from weboid.store.embedded.archiving import forget_gap, has_gap
+from weboid.store.embedded.archiving import has_gap
 from weboid.store.embedded.folder import Folder
-from weboid.store.embedded.server import open_server, stop_server
+from weboid.store.embedded.server import open_server
 from weboid.store.upkeep.alarm import list_alarms
 
 
@@ -31,14 +33,13 @@ async def alarms(pool: Pool, folder: Folder | None, minutes: float = 0, failure:
 
 
 async def test_an_archive_that_is_off_behind_or_broken_is_told_and_a_base_backup_mends_it(server_folder: Path) -> None:
-    data, wal = server_folder / "kept", server_folder / "kept-wal"
-    folder = Folder.of(data, wal)
+    wal = server_folder / "kept-wal"
     wal.mkdir()
-    try:
+    with new_data(server_folder, "kept") as data:
+        folder = Folder.of(data, wal)
         with open_server(data, wal=wal) as server:
             async with open_pool(server.dsn, size=1, part="test") as pool:
-                async with pool.connection() as conn:
-                    await migrate(conn)
+                await do(pool, migrate)
                 assert await make_due_base(folder, at(0))
                 assert await make_due_base(folder, at(60)) is None
                 assert await alarms(pool, folder) == []
@@ -61,18 +62,14 @@ async def test_an_archive_that_is_off_behind_or_broken_is_told_and_a_base_backup
                 assert await make_due_base(folder, at(2))
                 assert await alarms(pool, folder) == []
                 assert await alarms(pool, None, 99) == []
-                forget_gap(folder, 0)
-    finally:
-        assert stop_server(data)
-        shutil.rmtree(data)
-        shutil.rmtree(wal)
+    shutil.rmtree(wal)
 
 
 async def test_a_base_backup_that_is_cancelled_ends_at_once_and_leaves_nothing(server_folder: Path) -> None:
-    data, wal = server_folder / "stopped", server_folder / "stopped-wal"
-    folder = Folder.of(data, wal)
+    wal = server_folder / "stopped-wal"
     wal.mkdir()
-    try:
+    with new_data(server_folder, "stopped") as data:
+        folder = Folder.of(data, wal)
         with open_server(data, wal=wal):
             (folder.cluster / "weboid-wal.gap").touch()
             making = asyncio.create_task(make_due_base(folder, at(0)))
@@ -93,7 +90,4 @@ async def test_a_base_backup_that_is_cancelled_ends_at_once_and_leaves_nothing(s
                     os.kill(pid, signal.SIGKILL)
             assert list(wal.glob("cluster-*/base-*")) == []
             assert has_gap(folder), "no base backup has begun after it"
-    finally:
-        assert stop_server(data)
-        shutil.rmtree(data)
-        shutil.rmtree(wal)
+    shutil.rmtree(wal)

@@ -3,9 +3,10 @@
 One law: everything goes through the program's own functions; no test writes a table directly.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from weboid.central.crawl.store_work import StoreWork
 from weboid.checking.online import Online
@@ -24,7 +25,7 @@ from weboid.crawl.round import Round
 from weboid.crawl.visit import SecondOutcome
 from weboid.feed.intake import page_urls
 from weboid.net.dns import NameAnswer
-from weboid.store.db.pool import Pool, open_pool
+from weboid.store.db.pool import Connection, Pool, open_pool
 from weboid.store.db.rows import KnownUrl
 from weboid.store.pages.page import Intake, record_pages
 from weboid.store.pages.wiki import StoredWiki, record_wiki
@@ -52,8 +53,18 @@ NAMES_ALONE = Online(nobody, honest)
 """Nothing but name servers shows that we are online."""
 CUT_OFF = Online(nobody, silent)
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_Work = Callable[Concatenate[Connection, _P], Awaitable[_T]]
+
 Script = Callable[[str, int], Observation | Awaitable[Observation]]
 """What a URL in normal form answers on a day."""
+
+
+async def do(pool: Pool, work: _Work[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """What a function of the store comes to in a transaction of its own."""
+    async with pool.connection() as conn:
+        return await work(conn, *args, **kwargs)
 
 
 @asynccontextmanager
@@ -80,6 +91,22 @@ class WikiInStore:
         self.wiki = wiki
         self.asked: list[tuple[int, str]] = []
         self.questions: list[CheckRequest] = []
+
+    async def do(self, work: _Work[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        """What a function of the store comes to in a transaction of its own."""
+        return await do(self.pool, work, *args, **kwargs)
+
+    async def execute(self, query: str, row: Any = None) -> None:
+        """Does what no function of the program does, such as letting time pass or breaking something."""
+        async with self.pool.connection() as conn:
+            await conn.execute(query.encode(), row)
+
+    async def until_locked_out(self) -> None:
+        """Waits until somebody waits for a lock in this database."""
+        waiting = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        async with asyncio.timeout(60):
+            while not await self.rows(waiting):
+                await asyncio.sleep(0.005)
 
     async def another(self, dbname: str) -> "WikiInStore":
         """Another wiki in the same store."""

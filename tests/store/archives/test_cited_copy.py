@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 from support.observations import FINE, GONE, LOST
 from support.stored import WikiInStore, key, open_wiki
 
@@ -54,15 +53,13 @@ async def due(stored: WikiInStore, url: str) -> int:
 
 
 async def snapshots(stored: WikiInStore, url: str) -> list[tuple[int, int]]:
-    async with stored.pool.connection() as conn:
-        found = await list_snapshots(conn, [key(url)])
+    found = await stored.do(list_snapshots, [key(url)])
     return [(each.archive, each.stamp) for each in found.get(key(url), ())]
 
 
 async def expired(stored: WikiInStore, urls: list[str]) -> None:
     """Deletes URLs that no page uses any more."""
-    async with stored.pool.connection() as conn:
-        assert (await expire_urls(conn, sorted(map(key, urls)), 400)).urls == len(urls)
+    assert (await stored.do(expire_urls, sorted(map(key, urls)), 400)).urls == len(urls)
 
 
 async def assert_sound(stored: WikiInStore, day: int = 140) -> None:
@@ -92,32 +89,26 @@ def test_every_host_of_an_archive_that_stands_is_one_and_others_are_none() -> No
     assert not is_archive_host("page.demo")
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_all_spellings_that_archives_do_not_tell_apart_have_one_key() -> None:
+    for url in (
         "http://page.demo/",
         "https://www.page.demo/a?b=c/",
         "http://page.demo:8080/a/",
         "http://www.www.page.demo/",
         "https://xn--bcher-kva.demo/a",
         "http://a.demo/b//",
-    ],
-)
-def test_all_spellings_that_archives_do_not_tell_apart_have_one_key(url: str) -> None:
-    form = parse(url)
-    every = spellings(form)
-    assert every[0] == form
-    assert len(set(every)) == len(every) <= 8
-    assert not any(is_other_page(str(form), each) for each in every)
-    assert all(parse(str(each)) == each for each in every)
-    assert {page_key(each) for each in every} == {page_key(form)}
-    assert page_key(form) != page_key(form._replace(path=form.path + "x"))
-    assert original_of(parse(f"https://web.archive.org/web/2016/{url}")) == form
-
-
-def test_another_scheme_has_one_spelling_only() -> None:
+    ):
+        form = parse(url)
+        every = spellings(form)
+        assert every[0] == form
+        assert len(set(every)) == len(every) <= 8
+        assert not any(is_other_page(str(form), each) for each in every)
+        assert all(parse(str(each)) == each for each in every)
+        assert {page_key(each) for each in every} == {page_key(form)}
+        assert page_key(form) != page_key(form._replace(path=form.path + "x"))
+        assert original_of(parse(f"https://web.archive.org/web/2016/{url}")) == form
     form = parse("ftp://www.page.demo/a/")
-    assert spellings(form) == [form]
+    assert spellings(form) == [form], "another scheme has one spelling only"
     assert page_key(form) == key_of(form)
 
 
@@ -164,8 +155,7 @@ async def test_a_cited_copy_is_a_snapshot_of_its_original_whichever_comes_first(
         # Nobody needs a copy of what works; when it is told dead or doubtful, they are known without a look-up.
         assert await snapshots(stored, spelled) == []
         await stored.round(101, lambda url, day: LOST)
-        async with stored.pool.connection() as conn:
-            await follow_changes(conn)
+        await stored.do(follow_changes)
         # One a service, the newest; of archives to which people may be sent.
         assert await snapshots(stored, spelled) == [(WAYBACK, 20160102030405), (ARQUIVO, 20150102030405)]
         await stored.take_in({3: [PAGE, f"https://web.archive.org/web/20170102030405/{PAGE}"]}, 102)
@@ -174,8 +164,7 @@ async def test_a_cited_copy_is_a_snapshot_of_its_original_whichever_comes_first(
         await stored.take_in({4: ["http://later.demo/"]}, 103)
         await stored.take_in({5: ["https://web.archive.org/web/20100102030405/https://later.demo/"]}, 104)
         assert await snapshots(stored, "http://later.demo/") == [(WAYBACK, 20100102030405)]
-        async with stored.pool.connection() as conn:
-            (found,) = (await list_snapshots(conn, [key("http://later.demo/")])).values()
+        (found,) = (await stored.do(list_snapshots, [key("http://later.demo/")])).values()
         assert [(each.origin, each.due, each.asked, each.address) for each in found] == [
             (Origin.CITED, 105, None, None)
         ]
@@ -217,8 +206,7 @@ async def visit(stored: WikiInStore, url: str, seen: Observation, day: int) -> b
     """A visit of a cited copy: judged by its record, written as a visit is."""
     known = await stored.known(url)
     record, _ = judge(known.record, seen, day, DEFAULT, known.host, hour=day % 24, host_key=1)
-    async with stored.pool.connection() as conn:
-        return await record_copy_check(conn, known, record, day=day, due=day + 91)
+    return await stored.do(record_copy_check, known, record, day=day, due=day + 91)
 
 
 async def test_a_visit_of_a_cited_copy_gives_it_a_verdict_a_log_and_dead_links(database: str) -> None:
@@ -283,8 +271,7 @@ async def bring_over(stored: WikiInStore, day: int, limit: int = 3) -> int:
     count = 0
     while place is not None:
         count += 1
-        async with stored.pool.connection() as conn:
-            place = await record_known_copies(conn, place, day, limit=limit)
+        place = await stored.do(record_known_copies, place, day, limit=limit)
     return count
 
 
@@ -328,8 +315,7 @@ async def test_a_cited_copy_that_is_deleted_takes_the_snapshot_with_it_that_only
         await expired(stored, [COPY])
         assert await snapshots(stored, PAGE) == both, "it is cited elsewhere, too"
         await stored.take_in({3: [], 4: []}, 102, latest=2)
-        async with stored.pool.connection() as conn:
-            await conn.execute(b"UPDATE snapshot SET asked = 102 WHERE archive = 6")
+        await stored.execute("UPDATE snapshot SET asked = 102 WHERE archive = 6")
         await expired(stored, [OTHER, same])
         assert await snapshots(stored, PAGE) == [(ARQUIVO, 20150102030405)], "what was played stays"
         assert await stored.rows("SELECT FROM cited_copy") == []

@@ -22,13 +22,11 @@ WAITING, SENT = SavingState.WAITING, SavingState.SENT
 async def fill(stored: WikiInStore) -> None:
     await stored.round(100, lambda url, day: LOST if url == DEAD else FINE)
     await stored.take_in({2: [USED]}, 101, latest=2)
-    async with stored.pool.connection() as conn:
-        await record_snapshots(conn, [StoredSnapshot(key(SAVED), 1, 20160102030405, Origin.CHOSEN, 150)])
+    await stored.do(record_snapshots, [StoredSnapshot(key(SAVED), 1, 20160102030405, Origin.CHOSEN, 150)])
 
 
 async def leased(stored: WikiInStore, state: SavingState = WAITING, lease_s: float = 60) -> list[Saving]:
-    async with stored.pool.connection() as conn:
-        return await lease_savings(conn, state=state, limit=9, lease_s=lease_s)
+    return await stored.do(lease_savings, state=state, limit=9, lease_s=lease_s)
 
 
 async def test_living_urls_without_a_copy_are_queued_once_the_most_used_first(database: str) -> None:
@@ -47,8 +45,7 @@ async def test_living_urls_without_a_copy_are_queued_once_the_most_used_first(da
 async def test_a_limit_takes_the_most_used(database: str) -> None:
     async with open_wiki(database, {1: [RARE, USED], 2: [USED]}) as stored:
         await stored.round(100, lambda url, day: FINE)
-        async with stored.pool.connection() as conn:
-            assert (await record_savable(conn, 100, limit=1)).queued == 1
+        assert (await stored.do(record_savable, 100, limit=1)).queued == 1
         assert [str(each.url) for each in await leased(stored)] == [USED]
 
 

@@ -8,7 +8,7 @@ from weboid.store.backup.client_programs import Runner
 from weboid.store.embedded.folder import Folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def runner(server_dsn: str, server_folder: Path) -> Runner:
     """Who runs PostgreSQL's programs beside the tests' server."""
     data = server_folder / "data"

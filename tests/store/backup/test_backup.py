@@ -8,22 +8,23 @@ import resource
 import shutil
 import stat
 import subprocess
-from collections.abc import Callable
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
+from support.observations import LOST
 from support.rows import all_rows
 from support.sessions import until_no_session
-from support.stored import WikiInStore, open_wiki
+from support.stored import WikiInStore, do, open_wiki
 
 from weboid.assets import asset
 from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import DEFAULT
-from weboid.core.record.reasons import Reason
-from weboid.core.record.status import Status
 from weboid.errors import StoreError
 from weboid.maintain.backup import BackupPlan, back_up_daily
 from weboid.maintain.consistency import check_store
@@ -40,10 +41,12 @@ from weboid.store.db.pool import open_pool
 from weboid.store.embedded import programs
 from weboid.store.embedded.folder import Folder
 from weboid.store.embedded.server import open_server
+from weboid.store.pages.wiki import StoredWiki
 from weboid.store.upkeep.alarm import list_alarms
 from weboid.store.upkeep.last_backup import find_last_backup
 
 URLS = [f"http://h{n % 17}.demo/{n}" for n in range(200)]
+GONE = "http://gone.demo/a"
 AFTERWARDS = {"lease"}
 """Tables that a restore sets right."""
 
@@ -52,10 +55,11 @@ def _silent(doing: str, done: int, total: int) -> None:
     """Shows nothing."""
 
 
-async def _fill(dsn: str, *, day: int = 100) -> None:
-    """A store with pages, links, and rows in tables that hold awkward values."""
-    async with open_wiki(dsn, {n: URLS[n * 20 : n * 20 + 25] for n in range(10)}, day):
-        pass
+async def _fill(dsn: str) -> WikiInStore:
+    """A store with pages, links, a failing one among them, and rows in tables that hold awkward values."""
+    async with open_wiki(dsn, {10: [GONE]}, 90) as wiki:
+        await wiki.round(90, _missing)
+        await wiki.take_in({n: URLS[n * 20 : n * 20 + 25] for n in range(10)}, 100)
     async with await psycopg.AsyncConnection.connect(dsn, autocommit=True) as connection:
         await connection.execute("INSERT INTO key_form VALUES (1, 'a')")
         await connection.execute(
@@ -67,6 +71,11 @@ async def _fill(dsn: str, *, day: int = 100) -> None:
         await connection.execute("INSERT INTO throttle VALUES ('\\x00', now())")
         await connection.execute("INSERT INTO slot VALUES (1, 1, now())")
         await connection.execute("UPDATE lease SET worker = 'w', epoch = 7, until = 'infinity' WHERE bucket = 5")
+    return wiki
+
+
+def _missing(url: str, day: int) -> Observation:
+    return LOST
 
 
 async def _back_up(dsn: str, path: Path, runner: Runner, *, day: int | None = 100) -> Manifest:
@@ -78,25 +87,59 @@ async def _restore(dsn: str, path: Path, runner: Runner, *, day: int = 100) -> R
         return await restore_backup(pool, path, runner, day=day, interval=7, show=_silent)
 
 
+@dataclass(frozen=True)
+class Original:
+    """A filled store to which nobody writes any more, what it holds, and a backup of it as of day 100."""
+
+    dsn: str
+    wiki: StoredWiki
+    rows: Mapping[str, list[str]]
+    file: Path
+
+    def held(self) -> dict[str, list[str]]:
+        """The rows of the tables that a backup has and a restore leaves as they were."""
+        return {table: rows for table, rows in self.rows.items() if table not in VOLATILE | AFTERWARDS}
+
+
+@pytest.fixture(scope="module")
+def original(module_database: str, runner: Runner, tmp_path_factory: pytest.TempPathFactory) -> Original:
+    file = tmp_path_factory.mktemp("original") / "weboid.dump"
+
+    async def made() -> Original:
+        stored = await _fill(module_database)
+        await _back_up(module_database, file, runner)
+        return Original(module_database, stored.wiki, await all_rows(module_database), file)
+
+    with ThreadPoolExecutor(1) as thread:  # asyncio.run would take the tests' loop away.
+        return thread.submit(asyncio.run, made()).result()
+
+
 @pytest.fixture
-async def backup(database: str, tmp_path: Path, runner: Runner) -> Path:
-    """A backup of `database`, as of day 100."""
-    await _fill(database)
-    await _back_up(database, tmp_path / "weboid.dump", runner)
-    return tmp_path / "weboid.dump"
+def backup(original: Original, tmp_path: Path) -> Path:
+    """A copy of the backup."""
+    return Path(shutil.copy(original.file, tmp_path / "weboid.dump"))
 
 
-async def test_all_rows_come_back(backup: Path, database: str, second_database: str, runner: Runner) -> None:
+async def _held(dsn: str) -> dict[str, list[str]]:
+    return await all_rows(dsn, without=VOLATILE | AFTERWARDS)
+
+
+async def test_all_rows_and_the_schema_come_back_once(
+    original: Original, backup: Path, second_database: str, runner: Runner
+) -> None:
     restored = await _restore(second_database, backup, runner)
-    without = {*VOLATILE, *AFTERWARDS}
-    assert await all_rows(second_database, without=without) == await all_rows(database, without=without)
-    assert restored.manifest.rows["url"] == len(URLS)
+    assert await _held(second_database) == original.held()
+    assert (await _schema(second_database, runner)) == (await _schema(original.dsn, runner))
+    assert restored.manifest.rows["url"] == len(URLS) + 1
     assert restored.migrations == []
     left = await all_rows(second_database)
     assert [name for name in VOLATILE if left[name]] == []
+    with pytest.raises(StoreError, match="the store is not empty"):
+        await _restore(second_database, backup, runner)
+    assert await all_rows(second_database) == left
     async with await psycopg.AsyncConnection.connect(second_database) as connection:
         rows = await (
-            await connection.execute("SELECT bucket, worker, epoch FROM lease WHERE epoch > 1 OR until > now()")
+            await connection.execute("SELECT bucket, worker, epoch FROM lease WHERE bucket = 5 OR until > now()")
         ).fetchall()
         assert rows == [(5, "", 8)]
         next_one = await (
@@ -110,19 +153,10 @@ async def test_all_rows_come_back(backup: Path, database: str, second_database: 
 
 
 async def test_a_database_without_any_table_is_restored_as_well(
-    backup: Path, database: str, empty_database: str, runner: Runner
+    original: Original, backup: Path, empty_database: str, runner: Runner
 ) -> None:
     await _restore(empty_database, backup, runner)
-    assert await all_rows(empty_database, without=VOLATILE | AFTERWARDS) == await all_rows(
-        database, without=VOLATILE | AFTERWARDS
-    )
-
-
-async def test_the_restored_schema_is_the_same(
-    backup: Path, database: str, second_database: str, runner: Runner
-) -> None:
-    await _restore(second_database, backup, runner)
-    assert (await _schema(second_database, runner)) == (await _schema(database, runner))
+    assert await _held(empty_database) == original.held()
 
 
 async def _schema(dsn: str, runner: Runner) -> list[str]:
@@ -150,99 +184,72 @@ def _said(*command: str | Path) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-async def test_a_second_restore_is_refused_and_changes_nothing(
+async def test_a_database_that_a_part_uses_or_that_has_other_tables_is_refused(
     backup: Path, second_database: str, runner: Runner
 ) -> None:
-    await _restore(second_database, backup, runner)
     before = await all_rows(second_database)
-    with pytest.raises(StoreError, match="the store is not empty"):
-        await _restore(second_database, backup, runner)
-    assert await all_rows(second_database) == before
-
-
-async def test_a_database_with_other_tables_is_refused(backup: Path, second_database: str, runner: Runner) -> None:
-    async with await psycopg.AsyncConnection.connect(second_database, autocommit=True) as connection:
-        await connection.execute("CREATE TABLE somebodys (n int)")
-    with pytest.raises(StoreError, match=r"has other tables \(somebodys\)"):
-        await _restore(second_database, backup, runner)
-
-
-async def test_no_part_may_use_the_store_meanwhile(backup: Path, second_database: str, runner: Runner) -> None:
     async with open_pool(second_database, size=1, part="crawl") as pool:
         async with pool.connection() as conn:
             await conn.execute("SELECT 1")
         with pytest.raises(StoreError, match=r"use this database \(crawl\): stop them"):
             await _restore(second_database, backup, runner)
-    await _restore(second_database, backup, runner)
+    async with await psycopg.AsyncConnection.connect(second_database, autocommit=True) as connection:
+        await connection.execute("CREATE TABLE somebodys (n int)")
+    with pytest.raises(StoreError, match=r"has other tables \(somebodys\)"):
+        await _restore(second_database, backup, runner)
+    assert await all_rows(second_database) == {**before, "somebodys": []}
 
 
-def _torn(path: Path) -> None:
-    os.truncate(path, path.stat().st_size - 100)
+def _flipped(data: bytes) -> bytes:
+    spoilt = bytearray(data)
+    spoilt[len(spoilt) // 2] ^= 1
+    return bytes(spoilt)
 
 
-def _shortened(path: Path) -> None:
-    data = path.read_bytes()
-    path.write_bytes(data[:5000] + data[5100:])
-
-
-def _flipped(path: Path) -> None:
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 1
-    path.write_bytes(data)
-
-
-def _foreign(path: Path) -> None:
-    path.write_bytes(b"SELECT 1;\n" * 100)
-
-
-def _plain_dump(path: Path) -> None:
-    manifest = read_manifest(path)
-    os.truncate(path, manifest.size)
-
-
-def _newer(path: Path) -> None:
-    _rewrite(path, "migration", 10_000)
-
-
-def _other_format(path: Path) -> None:
-    _rewrite(path, "format", 2)
-
-
-def _rewrite(path: Path, key: str, value: object) -> None:
-    data = path.read_bytes()
+def _rewritten(data: bytes, key: str, value: object) -> bytes:
     at = data.rindex(b"\nweboid-backup ")
     given = json.loads(data[at + 15 :])
     given[key] = value
     given.pop("check", None)  # as older Weboids wrote it
-    path.write_bytes(data[: at + 15] + json.dumps(given, separators=(",", ":")).encode() + b"\n")
+    return data[: at + 15] + json.dumps(given, separators=(",", ":")).encode() + b"\n"
 
 
 async def test_what_is_no_whole_backup_of_ours_is_refused_before_anything_is_written(
     backup: Path, second_database: str, runner: Runner
 ) -> None:
     before, whole = await all_rows(second_database), backup.read_bytes()
-    for spoil, said in (
-        (_torn, "not a whole backup"),
-        (_shortened, "torn"),
-        (_flipped, "checksum"),
-        (_foreign, "no backup of Weboid"),
-        (_plain_dump, "not a whole backup"),
-        (_newer, "newer weboid"),
-        (_other_format, "format 2"),
+    for spoilt, said in (
+        (whole[:-100], "not a whole backup"),
+        (whole[:5000] + whole[5100:], "torn"),
+        (_flipped(whole), "checksum"),
+        (b"SELECT 1;\n" * 100, "no backup of Weboid"),
+        (whole[: read_manifest(backup).size], "not a whole backup"),
+        (_rewritten(whole, "migration", 10_000), "newer weboid"),
+        (_rewritten(whole, "format", 2), "format 2"),
     ):
-        backup.write_bytes(whole)
-        spoil(backup)
+        backup.write_bytes(spoilt)
         with pytest.raises(StoreError, match=said):
             await _restore(second_database, backup, runner)
     assert await all_rows(second_database) == before
 
 
-async def test_rows_that_are_missing_are_noticed_and_nothing_stays(
-    backup: Path, second_database: str, runner: Runner
+async def test_a_restore_that_is_killed_or_misses_rows_leaves_the_store_empty(
+    backup: Path, second_database: str, runner: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    manifest = read_manifest(backup)
-    _rewrite(backup, "rows", {**manifest.rows, "url": manifest.rows["url"] + 1})
     before = await all_rows(second_database)
+
+    async def ended(conn: psycopg.AsyncConnection[tuple[object, ...]], *_: object, **__: object) -> None:
+        async with await psycopg.AsyncConnection.connect(second_database, autocommit=True) as other:
+            await other.execute("SELECT pg_terminate_backend(%s)", (conn.info.backend_pid,))
+        await conn.execute("SELECT 1")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(restoring, "set_right", ended)
+        with pytest.raises(StoreError):
+            await _restore(second_database, backup, runner)
+    assert await all_rows(second_database) == before
+    rows = {**read_manifest(backup).rows, "url": len(URLS) + 2}
+    backup.write_bytes(_rewritten(backup.read_bytes(), "rows", rows))
     with pytest.raises(StoreError, match="rows of url"):
         await _restore(second_database, backup, runner)
     assert await all_rows(second_database) == before
@@ -266,7 +273,7 @@ async def test_an_older_backup_is_migrated(
     assert (await all_rows(second_database))["farm"] == ["(1,WMF)"]
 
 
-async def test_a_pg_dump_that_dies_leaves_no_file_and_the_older_one_stays(
+async def test_a_pg_dump_that_dies_or_is_stopped_leaves_no_file_and_the_older_one_stays(
     backup: Path, database: str, runner: Runner
 ) -> None:
     before = backup.read_bytes()
@@ -279,8 +286,14 @@ async def test_a_pg_dump_that_dies_leaves_no_file_and_the_older_one_stays(
             await other.execute("SELECT pg_terminate_backend(%s)", (pid,))
         with pytest.raises(StoreError, match=r"pg_dump failed: .*terminat"):
             await making
+        making = asyncio.create_task(_back_up(database, backup, runner))
+        await _pid_of_dump(database)
+        making.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await making
     assert backup.read_bytes() == before
     assert [path.name for path in backup.parent.iterdir()] == [backup.name]
+    await until_no_session(database)
 
 
 async def _pid_of_dump(dsn: str) -> int:
@@ -300,18 +313,6 @@ async def _pid_of_dump(dsn: str) -> int:
     return int(found[0])
 
 
-async def test_a_stopped_backup_leaves_no_file_and_no_pg_dump(database: str, tmp_path: Path, runner: Runner) -> None:
-    async with await psycopg.AsyncConnection.connect(database) as blocker:
-        await blocker.execute("LOCK TABLE withdrawal IN ACCESS EXCLUSIVE MODE")
-        making = asyncio.create_task(_back_up(database, tmp_path / "x.dump", runner))
-        await _pid_of_dump(database)
-        making.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await making
-    assert list(tmp_path.iterdir()) == []
-    await until_no_session(database)
-
-
 async def test_a_stop_that_comes_after_the_file_has_its_name_comes_too_late(
     database: str, tmp_path: Path, runner: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -322,56 +323,40 @@ async def test_a_stop_that_comes_after_the_file_has_its_name_comes_too_late(
         return real(path, target)
 
     monkeypatch.setattr(Path, "rename", rename)
+    (tmp_path / "x.dump.unfinished").write_bytes(b"x" * 10_000_000)  # A killed program has left it.
     task = asyncio.create_task(_back_up(database, tmp_path / "x.dump", runner))
     assert await task == read_manifest(tmp_path / "x.dump")
+    assert is_backup(tmp_path / "x.dump")
+    assert [path.name for path in tmp_path.iterdir()] == ["x.dump"]
 
 
-async def test_a_file_that_would_be_too_large_leaves_nothing(database: str, tmp_path: Path, runner: Runner) -> None:
-    await _fill(database)
+async def test_a_file_that_would_be_too_large_leaves_nothing(
+    original: Original, tmp_path: Path, runner: Runner
+) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4_096, hard))
     try:
         with pytest.raises(StoreError, match=r"cannot write .*File too large; no backup was made"):
-            await _back_up(database, tmp_path / "x.dump", runner)
+            await _back_up(original.dsn, tmp_path / "x.dump", runner)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_what_is_no_backup_is_not_overwritten(database: str, tmp_path: Path, runner: Runner) -> None:
+async def test_what_is_no_backup_is_neither_overwritten_nor_waited_for(
+    database: str, tmp_path: Path, runner: Runner
+) -> None:
     (tmp_path / "weboid.toml").write_text("contact = 'a'")
     with pytest.raises(StoreError, match="is no backup of Weboid: choose another name"):
         await _back_up(database, tmp_path / "weboid.toml", runner)
     assert (tmp_path / "weboid.toml").read_text() == "contact = 'a'"
-
-
-async def test_what_a_killed_program_left_does_not_matter(database: str, tmp_path: Path, runner: Runner) -> None:
-    (tmp_path / "x.dump.unfinished").write_bytes(b"x" * 10_000_000)
-    await _back_up(database, tmp_path / "x.dump", runner)
-    assert is_backup(tmp_path / "x.dump")
-    assert [path.name for path in tmp_path.iterdir()] == ["x.dump"]
-
-
-async def test_a_restore_that_is_killed_leaves_the_store_empty(
-    backup: Path, second_database: str, runner: Runner, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = await all_rows(second_database)
-
-    async def ended(conn: psycopg.AsyncConnection[tuple[object, ...]], *_: object, **__: object) -> None:
-        async with await psycopg.AsyncConnection.connect(second_database, autocommit=True) as other:
-            await other.execute("SELECT pg_terminate_backend(%s)", (conn.info.backend_pid,))
-        await conn.execute("SELECT 1")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(restoring, "set_right", ended)
-        with pytest.raises(StoreError):
-            await _restore(second_database, backup, runner)
-    assert await all_rows(second_database) == before
-    await _restore(second_database, backup, runner)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(StoreError, match="is no file: write what comes out of a pipe to one first"):
+        read_manifest(tmp_path / "pipe")
 
 
 async def test_a_stop_that_comes_during_the_commit_of_a_restore_comes_too_late(
-    backup: Path, database: str, second_database: str, runner: Runner, monkeypatch: pytest.MonkeyPatch
+    backup: Path, second_database: str, runner: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else it would be said that nothing was restored, and the next restore would find a store that is not empty."""
     real = psycopg.AsyncConnection.commit
@@ -395,60 +380,44 @@ def _urls_in(dsn: str) -> bool:
         return connection.execute("SELECT FROM url LIMIT 1").fetchone() is not None
 
 
-async def test_overdue_links_are_spread_and_none_is_earlier(
-    backup: Path, database: str, second_database: str, runner: Runner
+async def test_overdue_links_are_spread_and_days_on_which_nobody_checked_are_no_evidence(
+    original: Original, backup: Path, second_database: str, runner: Runner
 ) -> None:
-    restored = await _restore(second_database, backup, runner, day=130)
-    assert restored.aftermath.overdue == len(URLS)
+    """U-7."""
+    restored = await _restore(second_database, backup, runner, day=190)
+    assert restored.aftermath.overdue == len(URLS) + 1
     assert restored.aftermath.days == 7
     query = "SELECT url_key, due FROM url"
     async with (
-        await psycopg.AsyncConnection.connect(database) as before,
+        await psycopg.AsyncConnection.connect(original.dsn) as before,
         await psycopg.AsyncConnection.connect(second_database) as after,
     ):
         planned: dict[int, int] = dict(await (await before.execute(query)).fetchall())
         now: dict[int, int] = dict(await (await after.execute(query)).fetchall())
         assert all(now[key] >= planned[key] for key in planned)
-        days = sorted({max(day, 130) for day in now.values()})
-        assert days == list(range(130, 137))
-        for day in days:
-            assert sum(max(due, 130) == day for due in now.values()) < len(URLS) / 7 * 2
-    async with open_pool(second_database, size=1, part="test") as pool:
-        assert not (await check_store(pool, 130, policy=DEFAULT, repairs=False)).found
-
-
-async def test_a_failing_link_is_not_dead_because_nobody_checked(
-    database: str, second_database: str, tmp_path: Path, runner: Runner
-) -> None:
-    """Days on which nobody checked are no evidence (U-7)."""
-    url = "http://gone.demo/a"
-    async with open_wiki(database, {1: [url]}) as wiki:
-        await wiki.round(100, _missing)
-        before = await wiki.known(url)
-        assert before.record.streak.strikes == 1
-    await _back_up(database, tmp_path / "x.dump", runner, day=100)
-    await _restore(second_database, tmp_path / "x.dump", runner, day=190)
+        days = [max(day, 190) for day in now.values()]
+        assert sorted(set(days)) == list(range(190, 197))
+        assert all(days.count(day) < len(URLS) / 7 * 2 for day in days)
     async with open_pool(second_database, size=4, part="test") as pool:
-        restored = WikiInStore(pool, wiki.wiki)
-        known = await restored.known(url)
-        assert known.record.streak == before.record.streak
-        for day in (190, 191):
-            await restored.round(day, _missing)
-        assert (await restored.finding(url)).verdict.word != "dead"
+        assert not (await check_store(pool, 190, policy=DEFAULT, repairs=False)).found
+        wiki = WikiInStore(pool, original.wiki)
+        streak = (await wiki.known(GONE)).record.streak
+        assert (streak.strikes, streak.until) == (1, 90)
+        for day in range(190, 197):
+            await wiki.round(day, _missing)
+        assert ((await wiki.known(GONE)).record.checked or 0) >= 190
+        assert (await wiki.finding(GONE)).verdict.word != "dead"
 
 
-def _missing(url: str, day: int) -> Observation:
-    return Observation(Status.NOT_FOUND, Reason.NOT_FOUND)
-
-
-async def test_the_newest_are_kept_and_what_is_not_ours_stays(database: str, tmp_path: Path, runner: Runner) -> None:
+async def test_the_newest_are_kept_and_what_is_not_ours_stays(
+    original: Original, database: str, tmp_path: Path, runner: Runner
+) -> None:
     folder = tmp_path / "backups"
-    for day in range(102, 105):
-        await make_kept_backup(database, folder, runner, day=day, keep=2, show=_silent)
-    assert [path.name for path in list_backups(folder)] == [
-        "weboid-2017-04-15.dump",
-        "weboid-2017-04-14.dump",
-    ]
+    folder.mkdir()
+    for day in (13, 14):
+        shutil.copy(original.file, folder / f"weboid-2017-04-{day}.dump")
+    await make_kept_backup(database, folder, runner, day=104, keep=2, show=_silent)
+    assert [path.name for path in list_backups(folder)] == ["weboid-2017-04-15.dump", "weboid-2017-04-14.dump"]
     others = {"weboid-2016-01-01.dump": b"mine", "notes.txt": b"x", "weboid-2016-01-02.dump.bak": b"y"}
     for name, text in others.items():
         (folder / name).write_bytes(text)
@@ -456,11 +425,6 @@ async def test_the_newest_are_kept_and_what_is_not_ours_stays(database: str, tmp
     await make_kept_backup(database, folder, runner, day=105, keep=1, show=_silent)
     assert {path.name for path in folder.iterdir()} == {"weboid-2017-04-16.dump", *others}
     assert {name: (folder / name).read_bytes() for name in others} == others
-
-
-def test_a_program_that_is_too_old_is_not_taken_and_the_error_says_which_to_install(runner: Runner) -> None:
-    with pytest.raises(StoreError, match=r"no pg_dump of PostgreSQL 99 or newer here \(.*postgresql-client-99"):
-        find_program("pg_dump", runner, least=99)
 
 
 def test_a_program_that_fits_is_preferred_to_an_older_one_on_the_path(
@@ -475,11 +439,13 @@ def test_a_program_that_fits_is_preferred_to_an_older_one_on_the_path(
     assert find_program("pg_dump", own, least=15).version == 15
     assert find_program("pg_dump", own, least=16).path != fake
     assert find_program("pg_dump", own, least=16).version >= 16
+    with pytest.raises(StoreError, match=r"no pg_dump of PostgreSQL 99 or newer here \(.*postgresql-client-99"):
+        find_program("pg_dump", runner, least=99)
 
 
 @pytest.mark.long
 async def test_a_backup_moves_between_versions_of_postgresql(
-    database: str, second_database: str, server_folder: Path, runner: Runner, monkeypatch: pytest.MonkeyPatch
+    original: Original, second_database: str, server_folder: Path, runner: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As for an upgrade of PostgreSQL, and back: settings and programs of each version are others."""
     with monkeypatch.context() as patch:
@@ -493,22 +459,15 @@ async def test_a_backup_moves_between_versions_of_postgresql(
         async with await psycopg.AsyncConnection.connect(server.dsn) as connection:
             await migrate(connection)
             other = connection.info.server_version // 10_000
-        async with await psycopg.AsyncConnection.connect(database) as connection_here:
-            if connection_here.info.server_version // 10_000 == other:
-                pytest.skip(f"both are PostgreSQL {other}")
-        await _fill(database)
+        if read_manifest(original.file).tool == other:
+            pytest.skip(f"both are PostgreSQL {other}")
+        await _restore(server.dsn, original.file, here)
+        assert await _held(server.dsn) == original.held()
         file = server_folder / "other.dump"
-        await _back_up(database, file, runner)
-        await _restore(server.dsn, file, here)
-        assert await all_rows(server.dsn, without=VOLATILE | AFTERWARDS) == await all_rows(
-            database, without=VOLATILE | AFTERWARDS
-        )
         made = await _back_up(server.dsn, file, here)
         assert made.tool == other, "that of its version is preferred"
         await _restore(second_database, file, runner)
-    assert await all_rows(second_database, without=VOLATILE | AFTERWARDS) == await all_rows(
-        database, without=VOLATILE | AFTERWARDS
-    )
+    assert await _held(second_database) == original.held()
 
 
 def test_a_password_is_in_the_environment_alone() -> None:
@@ -521,64 +480,39 @@ def test_a_password_is_in_the_environment_alone() -> None:
         address(make_conninfo(dsn, sslpassword="y"))
 
 
-def _broken(path: Path) -> None:
-    _rewrite(path, "rows", [])
+SMALL = (
+    b"PGDMP"
+    + (
+        MANIFEST := Manifest("1", "2026-11-24T00:00:00+00:00", 100, 1, 1, "a", 180004, 18, "public", 5, "", {"url": 2})
+    ).line()
+)
+"""A backup as far as its manifest goes."""
 
 
-def _of_no_day(path: Path) -> None:
-    _rewrite(path, "day", 10**9)
-
-
-def _without_a_zone(path: Path) -> None:
-    _rewrite(path, "moment", "2026-11-24T00:00:00")
-
-
-def _of_other_types(path: Path) -> None:
-    _rewrite(path, "schema", 7)
-
-
-def _nested(path: Path) -> None:
-    data = path.read_bytes()
-    path.write_bytes(data[: data.rindex(b"\nweboid-backup ") + 15] + b"[" * 50_000 + b"}\n")
-
-
-@pytest.mark.parametrize("spoil", [_broken, _of_no_day, _without_a_zone, _of_other_types, _nested])
-def test_a_last_line_that_somebody_made_up_is_refused(spoil: Callable[[Path], None], tmp_path: Path) -> None:
+def test_a_last_line_that_somebody_made_up_is_refused_and_one_of_an_older_weboid_will_do(tmp_path: Path) -> None:
     path = tmp_path / "x.dump"
-    manifest = Manifest("1", "2026-11-24T00:00:00+00:00", 100, 1, 1, "a", 180004, 18, "public", 5, "")
-    path.write_bytes(b"PGDMP" + manifest.line())
+    path.write_bytes(SMALL)
     assert is_backup(path)
-    spoil(path)
+    for key, value in (("rows", []), ("day", 10**9), ("moment", "2026-11-24T00:00:00"), ("schema", 7)):
+        path.write_bytes(_rewritten(SMALL, key, value))
+        assert not is_backup(path), key
+    path.write_bytes(SMALL[: SMALL.rindex(b"\nweboid-backup ") + 15] + b"[" * 50_000 + b"}\n")
     assert not is_backup(path)
+    path.write_bytes(_rewritten(SMALL, "weboid", "1"))
+    assert b"check" not in path.read_bytes()
+    assert read_manifest(path) == MANIFEST
 
 
-def test_no_bit_of_the_last_line_can_change_unnoticed(tmp_path: Path) -> None:
+def test_no_byte_of_the_last_line_can_change_unnoticed(tmp_path: Path) -> None:
     path = tmp_path / "x.dump"
-    manifest = Manifest("1", "2026-11-24T00:00:00+00:00", 100, 1, 1, "a", 180004, 18, "public", 5, "", {"url": 2})
-    whole = b"PGDMP" + manifest.line()
     unnoticed = []
-    for bit in range(len(b"PGDMP") * 8, len(whole) * 8):
-        changed = bytearray(whole)
+    for bit in range(len(b"PGDMP") * 8, len(SMALL) * 8, 7):
+        changed = bytearray(SMALL)
         changed[bit // 8] ^= 1 << bit % 8
         path.write_bytes(changed)
-        if is_backup(path) and read_manifest(path) != manifest:
+        if is_backup(path) and read_manifest(path) != MANIFEST:
             unnoticed.append((bit, read_manifest(path)))
     assert unnoticed == []
-
-
-def test_a_last_line_of_an_older_weboid_will_do(tmp_path: Path) -> None:
-    path = tmp_path / "x.dump"
-    manifest = Manifest("1", "2026-11-24T00:00:00+00:00", 100, 1, 1, "a", 180004, 18, "public", 5, "")
-    path.write_bytes(b"PGDMP" + manifest.line())
-    _rewrite(path, "weboid", "1")
-    assert b"check" not in path.read_bytes()
-    assert read_manifest(path) == manifest
-
-
-def test_a_named_pipe_is_refused_at_once(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(StoreError, match="is no file: write what comes out of a pipe to one first"):
-        read_manifest(tmp_path / "pipe")
 
 
 async def test_backups_of_a_clock_that_was_wrong_do_not_keep_todays_from_being_made(
@@ -586,7 +520,7 @@ async def test_backups_of_a_clock_that_was_wrong_do_not_keep_todays_from_being_m
 ) -> None:
     plan = BackupPlan(tmp_path / "backups", 1, database, runner)
     async with open_pool(database, size=1, part="test") as pool:
-        for day in (500, 100, 101):
+        for day in (500, 100):
             made = await back_up_daily(pool, plan, day, show=_silent)
             assert made is not None
             assert made.day == day
@@ -608,8 +542,7 @@ async def test_a_folder_whose_name_is_no_utf_8_will_do_and_so_will_one_that_cann
         shutil.rmtree(folder)
         folder.touch()
         assert await back_up_daily(pool, plan, 101, show=_silent) is None
-        async with pool.connection() as conn:
-            (alarm,) = await list_alarms(conn)
+        (alarm,) = await do(pool, list_alarms)
     assert r"there is no backup in " in alarm.detail
     assert r"n\udcf6" in alarm.detail
 

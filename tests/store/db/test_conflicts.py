@@ -1,22 +1,15 @@
 """Transactions that the database ends because two wait for each other: begun anew, counted, and never "away"."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 
 from weboid.core.record.days import day_of
 from weboid.errors import StoreConflict
 from weboid.store.db.anew import TRIES, begun_anew
-from weboid.store.db.pool import Connection, Pool, open_pool
+from weboid.store.db.pool import Connection, Pool
 from weboid.store.lists.alarms import find_health
 from weboid.store.schedule.clock import find_moment
-
-
-@pytest.fixture
-async def pool(database: str) -> AsyncIterator[Pool]:
-    async with open_pool(database, size=4, part="test") as pool:
-        yield pool
 
 
 class Crossing:

@@ -22,21 +22,19 @@ from weboid.store.upkeep.last_backup import GoodBackup, record_last_backup
 LINK = "https://one.demo/"
 
 
-async def alarms_on(stored: WikiInStore, day: int, bounds: AlarmBounds | None = None) -> list[Alarm]:
-    """The alarms of a day; to ask writes nothing, so that who asks on the next one hears the same first days."""
+async def alarms_on(
+    stored: WikiInStore, day: int, bounds: AlarmBounds | None = None, kind: AlarmKind | None = None
+) -> list[Alarm]:
+    """The alarms of a day, of one kind or of all but one; to ask writes nothing, so that who asks on the next one
+    hears the same first days."""
     async with stored.pool.connection() as conn:
         found = (await find_health(conn, day, patience_s=20, alarms=bounds or AlarmBounds())).alarms
-        assert not [alarm for alarm in await list_alarms(conn) if alarm in found]
-    return [alarm for alarm in found if alarm.kind != AlarmKind.NO_CRAWLER]
+        assert kind or not [alarm for alarm in await list_alarms(conn) if alarm in found]
+    return [alarm for alarm in found if (alarm.kind == kind if kind else alarm.kind != AlarmKind.NO_CRAWLER)]
 
 
-async def test_where_all_is_well_there_is_no_alarm(database: str) -> None:
-    async with open_wiki(database, {1: [LINK]}, day=100) as stored, stored.pool.connection() as conn:
-        assert (await find_health(conn, 101, patience_s=20)).alarms == ()
-
-
-async def test_an_alarm_raised_again_keeps_its_first_day_and_takes_new_words(database: str) -> None:
-    async with open_wiki(database, {}) as stored, stored.pool.connection() as conn:
+async def test_an_alarm_raised_again_keeps_its_first_day_and_takes_new_words(stored: WikiInStore) -> None:
+    async with stored.pool.connection() as conn:
         await raise_alarm(conn, AlarmKind.SPAM_LINES, "a", 100, "first")
         await raise_alarm(conn, AlarmKind.SPAM_LINES, "a", 120, "second")
         await raise_alarm(conn, AlarmKind.SPAM_LINES, "b", 121, "other")
@@ -45,44 +43,33 @@ async def test_an_alarm_raised_again_keeps_its_first_day_and_takes_new_words(dat
         assert await list_alarms(conn) == [Alarm("spam-lines", "a", 100, "second")]
 
 
-async def test_a_pass_is_alarming_while_it_takes_over_four_weeks_and_until_a_faster_one_is_over(database: str) -> None:
-    async with open_wiki(database, {}) as stored:
-        wiki = stored.wiki.wiki
-
-        async def start(day: int) -> None:
-            async with stored.pool.connection() as conn:
-                await record_start(conn, wiki, "", day)
-
-        async def end(started: int, day: int) -> None:
-            async with stored.pool.connection() as conn:
-                await record_end(conn, wiki, started, day)
-
-        await start(100)
-        assert await alarms_on(stored, 127) == []
-        (slow,) = await alarms_on(stored, 129)
-        assert await alarms_on(stored, 130) == [slow]
-        assert slow == Alarm("pass-slow", "testwiki@wmflabs", 129, "a pass has been under way since 2017-04-11")
-        await end(100, 140)
-        assert await alarms_on(stored, 141) == [
-            Alarm("pass-slow", "testwiki@wmflabs", 140, "the last pass took 40 days")
-        ]
-        await start(141)
-        assert len(await alarms_on(stored, 142)) == 1
-        await end(141, 150)
-        assert await alarms_on(stored, 151) == []
+async def test_a_pass_is_alarming_while_it_takes_over_four_weeks_and_until_a_faster_one_ends(
+    stored: WikiInStore,
+) -> None:
+    wiki = stored.wiki.wiki
+    await stored.do(record_start, wiki, "", 100)
+    assert await alarms_on(stored, 127) == []
+    (slow,) = await alarms_on(stored, 129)
+    assert await alarms_on(stored, 130) == [slow]
+    assert slow == Alarm("pass-slow", "testwiki@wmflabs", 129, "a pass has been under way since 2017-04-11")
+    await stored.do(record_end, wiki, 100, 140)
+    ended = Alarm("pass-slow", "testwiki@wmflabs", 140, "the last pass took 40 days")
+    assert await alarms_on(stored, 141) == [ended]
+    await stored.do(record_start, wiki, "", 141)
+    assert len(await alarms_on(stored, 142)) == 1
+    await stored.do(record_end, wiki, 141, 150)
+    assert await alarms_on(stored, 151) == []
 
 
-async def test_a_round_is_alarming_when_a_url_has_been_due_for_over_four_weeks(database: str) -> None:
+async def test_a_round_is_alarming_when_a_url_that_is_used_has_been_due_for_over_four_weeks(database: str) -> None:
     async with open_wiki(database, {1: [LINK], 2: ["https://two.demo/"]}, day=100) as stored:
         assert await alarms_on(stored, 127) == []
-        (slow,) = await alarms_on(stored, 129)
-        assert (slow.kind, slow.since, slow.detail) == (
-            "round-slow",
-            129,
-            "links that were due on 2017-04-11 have not been checked yet",
-        )
+        words = "links that were due on 2017-04-11 have not been checked yet"
+        assert await alarms_on(stored, 129) == [Alarm("round-slow", "", 129, words)]
         await stored.round(130, lambda url, day: FINE)
         assert await alarms_on(stored, 131) == []
+        await stored.take_in({1: [], 2: []}, 131, latest=2)
+        assert await alarms_on(stored, 300) == []
 
 
 async def test_however_much_is_due_a_look_for_the_oldest_reads_a_few_rows_of_each_bucket(database: str) -> None:
@@ -116,55 +103,35 @@ def nodes_of(plan: dict[str, Any]) -> list[dict[str, Any]]:
     return [plan, *(node for below in plan.get("Plans", ()) for node in nodes_of(below))]
 
 
-async def test_what_nobody_uses_any_more_is_not_overdue(database: str) -> None:
-    async with open_wiki(database, {1: [LINK]}, day=100) as stored:
-        await stored.take_in({1: []}, 101, latest=2)
-        assert await alarms_on(stored, 200) == []
-
-
-async def test_events_are_alarming_when_the_newest_is_over_an_hour_old(database: str) -> None:
+async def test_events_are_alarming_when_the_newest_is_over_an_hour_old(stored: WikiInStore) -> None:
     now = datetime.now(UTC)
-    async with open_wiki(database, {}) as stored:
-        before = None
-        for minutes, words in [(55, []), (150, ["the newest event is 2 hours old"]), (1, [])]:
-            async with stored.pool.connection() as conn:
-                assert await record_move(conn, before, Position("a,b", "[]", now - timedelta(minutes=minutes)))
-            before = ("a,b", "[]")
+    before = None
+    for minutes, words in [(55, []), (150, ["the newest event is 2 hours old"]), (1, [])]:
+        assert await stored.do(record_move, before, Position("a,b", "[]", now - timedelta(minutes=minutes)))
+        before = ("a,b", "[]")
+        alarms = await alarms_on(stored, 100)
+        assert [alarm.detail for alarm in alarms] == words
+        assert all((alarm.kind, alarm.subject) == ("stream-behind", "a,b") for alarm in alarms)
+
+
+async def test_events_of_which_none_has_ever_come_are_alarming_after_an_hour(stored: WikiInStore) -> None:
+    await take(stored, PartRole.EVENTS, "a", began_s=3_590)
+    assert await alarms_on(stored, 100) == []
+    await take(stored, PartRole.EVENTS, "a", began_s=2 * 86_400)
+    (alarm,) = await alarms_on(stored, 100)
+    assert alarm == Alarm("stream-behind", "events", 99, "no event has come in the 48 hours since they are followed")
+    assert await stored.do(record_move, None, Position("a,b", "[]", datetime.now(UTC)))
+    assert await alarms_on(stored, 100) == []
+
+
+async def test_spam_lines_that_cannot_be_run_are_alarming_until_they_are_mended(stored: WikiInStore) -> None:
+    unusable = ("a(: no closing bracket", "b\\1: no back references")
+    for dbname, about in [("testwiki", "testwiki@wmflabs black"), (FARM, "wmflabs black")]:
+        for lines, words in [(unusable, [f"2 lines cannot be run, the first: {unusable[0]}"]), ((), [])]:
+            await stored.do(record_spam_list, SpamList(0, dbname, ListKind.BLACK, 100, ("c",), lines))
             alarms = await alarms_on(stored, 100)
             assert [alarm.detail for alarm in alarms] == words
-            assert all((alarm.kind, alarm.subject) == ("stream-behind", "a,b") for alarm in alarms)
-
-
-async def test_events_of_which_none_has_ever_come_are_alarming_after_an_hour(database: str) -> None:
-    async with open_wiki(database, {}) as stored:
-        await take(stored, PartRole.EVENTS, "a", began_s=3_590)
-        assert await alarms_on(stored, 100) == []
-        await take(stored, PartRole.EVENTS, "a", began_s=2 * 86_400)
-        (alarm,) = await alarms_on(stored, 100)
-        assert alarm == Alarm(
-            "stream-behind", "events", 99, "no event has come in the 48 hours since they are followed"
-        )
-        async with stored.pool.connection() as conn:
-            assert await record_move(conn, None, Position("a,b", "[]", datetime.now(UTC)))
-        assert await alarms_on(stored, 100) == []
-
-
-async def test_spam_lines_that_cannot_be_run_are_alarming_until_they_are_mended(database: str) -> None:
-    unusable = ("a(: no closing bracket", "b\\1: no back references")
-    async with open_wiki(database, {}) as stored:
-        for dbname, about in [("testwiki", "testwiki@wmflabs black"), (FARM, "wmflabs black")]:
-            for lines, words in [(unusable, [f"2 lines cannot be run, the first: {unusable[0]}"]), ((), [])]:
-                async with stored.pool.connection() as conn:
-                    await record_spam_list(conn, SpamList(0, dbname, ListKind.BLACK, 100, ("c",), lines))
-                alarms = await alarms_on(stored, 100)
-                assert [alarm.detail for alarm in alarms] == words
-                assert all((alarm.kind, alarm.subject) == ("spam-lines", about) for alarm in alarms)
-
-
-async def of_kind(stored: WikiInStore, kind: AlarmKind, day: int, bounds: AlarmBounds) -> list[Alarm]:
-    async with stored.pool.connection() as conn:
-        found = (await find_health(conn, day, patience_s=20, alarms=bounds)).alarms
-    return [alarm for alarm in found if alarm.kind == kind]
+            assert all((alarm.kind, alarm.subject) == ("spam-lines", about) for alarm in alarms)
 
 
 async def take(stored: WikiInStore, role: PartRole, name: str, *, silent_s: float = 0, began_s: float = 86_400) -> None:
@@ -178,87 +145,82 @@ async def take(stored: WikiInStore, role: PartRole, name: str, *, silent_s: floa
         )
 
 
-async def test_a_wiki_that_no_pass_goes_over_is_alarming_until_one_begins(database: str) -> None:
+async def test_a_wiki_that_no_pass_goes_over_is_alarming_until_one_begins(stored: WikiInStore) -> None:
     bounds = AlarmBounds(period_days=5, late_days=2)
-    async with open_wiki(database, {}) as stored:
+    async with stored.pool.connection() as conn:
+        await record_start(conn, stored.wiki.wiki, "", 100)
+        await record_end(conn, stored.wiki.wiki, 100, 101)
+    assert await alarms_on(stored, 108, bounds, AlarmKind.NO_PASS) == []
+    words = "the last one ended on 2017-04-12, and none is under way"
+    for day in (109, 180):
+        assert await alarms_on(stored, day, bounds, AlarmKind.NO_PASS) == [
+            Alarm("no-pass", "testwiki@wmflabs", 109, words)
+        ]
+    await stored.do(record_start, stored.wiki.wiki, "", 180)
+    assert await alarms_on(stored, 180, bounds, AlarmKind.NO_PASS) == []
+
+
+async def test_a_configured_wiki_without_any_pass_is_alarming_while_no_feeder_runs_and_others_have_run_for_a_while(
+    stored: WikiInStore,
+) -> None:
+    names = ("newwiki", "testwiki")
+    bounds = AlarmBounds(wikis=frozenset(WikiName(name, "wmflabs") for name in names))
+
+    async def told() -> list[str]:
+        return [alarm.subject for alarm in await alarms_on(stored, 100, bounds, AlarmKind.NO_PASS)]
+
+    both = [f"{name}@wmflabs" for name in names]
+    assert await told() == both
+    assert await alarms_on(stored, 100, AlarmBounds(), AlarmKind.NO_PASS) == []
+    for role, name, ages, expected in (
+        (PartRole.WEB, "a", {"began_s": 200}, []),
+        (PartRole.CRAWL, "b", {"began_s": 301}, both),
+        (PartRole.FEED, "c", {}, []),
+        (PartRole.FEED, "c", {"silent_s": 301}, both),
+    ):
+        await take(stored, role, name, **ages)
+        assert await told() == expected
+
+
+async def test_a_wiki_that_is_no_longer_configured_is_no_alarm(stored: WikiInStore) -> None:
+    others = AlarmBounds(wikis=frozenset({WikiName("newwiki", "wmflabs")}))
+    await stored.do(record_start, stored.wiki.wiki, "", 100)
+    kinds = (AlarmKind.PASS_SLOW, AlarmKind.NO_PASS)
+    assert [len(await alarms_on(stored, 180, AlarmBounds(), kind)) for kind in kinds] == [1, 0]
+    for kind in kinds:
+        assert [each.subject for each in await alarms_on(stored, 180, others, kind)] == ["newwiki@wmflabs"] * (
+            kind is AlarmKind.NO_PASS
+        )
+    await stored.do(record_end, stored.wiki.wiki, 100, 101)
+    assert len(await alarms_on(stored, 180, AlarmBounds(), AlarmKind.NO_PASS)) == 1
+    assert [each.subject for each in await alarms_on(stored, 180, others, AlarmKind.NO_PASS)] == ["newwiki@wmflabs"]
+
+
+async def test_a_part_whose_place_was_taken_is_told_no_more_once_it_counts_as_gone(stored: WikiInStore) -> None:
+    await take(stored, PartRole.CRAWL, "killed", silent_s=59)
+    await take(stored, PartRole.CRAWL, "new", began_s=58)
+    await take(stored, PartRole.ARCHIVE, "gone", silent_s=61)
+    await take(stored, PartRole.WEB, "lively", silent_s=59)
+    for told in (["gone", "killed", "new", "lively"], ["gone", "new", "lively"]):
         async with stored.pool.connection() as conn:
-            await record_start(conn, stored.wiki.wiki, "", 100)
-            await record_end(conn, stored.wiki.wiki, 100, 101)
-        assert await of_kind(stored, AlarmKind.NO_PASS, 108, bounds) == []
-        words = "the last one ended on 2017-04-12, and none is under way"
-        for day in (109, 180):
-            assert await of_kind(stored, AlarmKind.NO_PASS, day, bounds) == [
-                Alarm("no-pass", "testwiki@wmflabs", 109, words)
-            ]
-        async with stored.pool.connection() as conn:
-            await record_start(conn, stored.wiki.wiki, "", 180)
-        assert await of_kind(stored, AlarmKind.NO_PASS, 180, bounds) == []
-
-
-async def test_a_configured_wiki_without_any_pass_is_alarming_while_no_feeder_runs(database: str) -> None:
-    bounds = AlarmBounds(wikis=frozenset({WikiName("testwiki", "wmflabs"), WikiName("newwiki", "wmflabs")}))
-    async with open_wiki(database, {}) as stored:
-        found = await of_kind(stored, AlarmKind.NO_PASS, 100, bounds)
-        assert [alarm.subject for alarm in found] == ["newwiki@wmflabs", "testwiki@wmflabs"]
-        assert await of_kind(stored, AlarmKind.NO_PASS, 100, AlarmBounds()) == []
-        await take(stored, PartRole.FEED, "a")
-        assert await of_kind(stored, AlarmKind.NO_PASS, 100, bounds) == []
-        await take(stored, PartRole.FEED, "a", silent_s=301)
-        assert len(await of_kind(stored, AlarmKind.NO_PASS, 100, bounds)) == 2
-
-
-async def test_a_configured_wiki_without_any_pass_is_no_alarm_while_the_parts_are_just_started(database: str) -> None:
-    bounds = AlarmBounds(wikis=frozenset({WikiName("newwiki", "wmflabs")}))
-    async with open_wiki(database, {}) as stored:
-        await take(stored, PartRole.WEB, "a", began_s=200)
-        assert await of_kind(stored, AlarmKind.NO_PASS, 100, bounds) == []
-        await take(stored, PartRole.CRAWL, "b", began_s=301)
-        assert len(await of_kind(stored, AlarmKind.NO_PASS, 100, bounds)) == 1
-
-
-async def test_a_wiki_that_is_no_longer_configured_is_no_alarm(database: str) -> None:
-    async with open_wiki(database, {}) as stored:
-        others = AlarmBounds(wikis=frozenset({WikiName("newwiki", "wmflabs")}))
-        async with stored.pool.connection() as conn:
-            await record_start(conn, stored.wiki.wiki, "", 100)
-        kinds = (AlarmKind.PASS_SLOW, AlarmKind.NO_PASS)
-        assert [len(await of_kind(stored, kind, 180, AlarmBounds())) for kind in kinds] == [1, 0]
-        for kind in kinds:
-            assert [each.subject for each in await of_kind(stored, kind, 180, others)] == ["newwiki@wmflabs"] * (
-                kind is AlarmKind.NO_PASS
-            )
-        async with stored.pool.connection() as conn:
-            await record_end(conn, stored.wiki.wiki, 100, 101)
-        assert len(await of_kind(stored, AlarmKind.NO_PASS, 180, AlarmBounds())) == 1
-        assert [each.subject for each in await of_kind(stored, AlarmKind.NO_PASS, 180, others)] == ["newwiki@wmflabs"]
-
-
-async def test_a_part_whose_place_was_taken_is_told_no_more_once_it_counts_as_gone(database: str) -> None:
-    async with open_wiki(database, {}) as stored:
-        await take(stored, PartRole.CRAWL, "killed", silent_s=59)
-        await take(stored, PartRole.CRAWL, "new", began_s=58)
-        await take(stored, PartRole.ARCHIVE, "gone", silent_s=61)
-        await take(stored, PartRole.WEB, "lively", silent_s=59)
-        for told in (["gone", "killed", "new", "lively"], ["gone", "new", "lively"]):
-            async with stored.pool.connection() as conn:
-                found = await find_health(conn, 100, patience_s=20)
-                await conn.execute("UPDATE part SET seen = now() - interval '61 seconds' WHERE name = 'killed'")
-                await conn.execute("UPDATE part SET since = now() - interval '60 seconds' WHERE name = 'new'")
-            assert [part.name for part in found.parts] == told
-            assert found.alarms == ()
+            found = await find_health(conn, 100, patience_s=20)
+            await conn.execute("UPDATE part SET seen = now() - interval '61 seconds' WHERE name = 'killed'")
+            await conn.execute("UPDATE part SET since = now() - interval '60 seconds' WHERE name = 'new'")
+        assert [part.name for part in found.parts] == told
+        assert found.alarms == ()
 
 
 async def test_links_that_nobody_checks_are_alarming(database: str) -> None:
     bounds = AlarmBounds(idle_s=3_600)
     async with open_wiki(database, {1: [LINK]}, day=100) as stored:
-        assert await of_kind(stored, AlarmKind.NO_CRAWLER, 101, bounds) == []
-        (alarm,) = await of_kind(stored, AlarmKind.NO_CRAWLER, 102, bounds)
+        assert await alarms_on(stored, 101, bounds, AlarmKind.NO_CRAWLER) == []
+        (alarm,) = await alarms_on(stored, 102, bounds, AlarmKind.NO_CRAWLER)
         assert (alarm.since, alarm.detail) == (102, "links have been due since 2017-04-11, and no crawler runs")
         await take(stored, PartRole.CRAWL, "a")
-        assert await of_kind(stored, AlarmKind.NO_CRAWLER, 102, bounds) == []
+        assert await alarms_on(stored, 102, bounds, AlarmKind.NO_CRAWLER) == []
         await stored.round(102, lambda url, day: FINE)
         await take(stored, PartRole.CRAWL, "a", silent_s=3_601)
-        assert await of_kind(stored, AlarmKind.NO_CRAWLER, 103, bounds) == []
+        assert await alarms_on(stored, 103, bounds, AlarmKind.NO_CRAWLER) == []
 
 
 @pytest.mark.parametrize(("idle_s", "silent_s", "is_alarming"), [(3_590, 0, False), (3_590, 20, True), (0, 300, False)])
@@ -270,29 +232,30 @@ async def test_a_crawler_that_finishes_no_check_is_alarming(
         async with stored.pool.connection() as conn:
             row = {"figures": f'{{"{CrawlerFigure.IDLE}": {idle_s}}}'}
             await conn.execute("UPDATE part SET figures = %(figures)s::jsonb", row)
-        found = await of_kind(stored, AlarmKind.NO_CRAWLER, 101, AlarmBounds())
+        found = await alarms_on(stored, 101, AlarmBounds(), AlarmKind.NO_CRAWLER)
         assert [alarm.detail for alarm in found] == [
             "links have been due since 2017-04-11, and for 60 minutes no crawler has finished a check"
         ] * is_alarming
         # Nothing is due today: there is nothing to finish.
-        assert await of_kind(stored, AlarmKind.NO_CRAWLER, 100, AlarmBounds()) == []
+        assert await alarms_on(stored, 100, AlarmBounds(), AlarmKind.NO_CRAWLER) == []
 
 
-@pytest.mark.parametrize("role", list(PartRole))
-async def test_a_part_that_ended_without_a_word_is_alarming_until_it_is_back(database: str, role: PartRole) -> None:
+@pytest.mark.parametrize("role", [PartRole.FEED, PartRole.CRAWL])
+async def test_a_part_that_ended_without_a_word_is_alarming_until_it_is_back(
+    stored: WikiInStore, role: PartRole
+) -> None:
     bounds = AlarmBounds(gone_s=300)
-    async with open_wiki(database, {}) as stored:
-        await take(stored, role, "a", silent_s=299)
-        assert await of_kind(stored, AlarmKind.PART_GONE, 100, bounds) == []
-        await take(stored, role, "a", silent_s=2 * 86_400)
-        (alarm,) = await of_kind(stored, AlarmKind.PART_GONE, 100, bounds)
-        assert (alarm.subject, alarm.since) == (role.value, 98)
-        assert alarm.detail.startswith("1 ended without a word and did not come back; last seen ")
-        await take(stored, role, "b", began_s=1)
-        assert await of_kind(stored, AlarmKind.PART_GONE, 100, bounds) == []
+    await take(stored, role, "a", silent_s=299)
+    assert await alarms_on(stored, 100, bounds, AlarmKind.PART_GONE) == []
+    await take(stored, role, "a", silent_s=2 * 86_400)
+    (alarm,) = await alarms_on(stored, 100, bounds, AlarmKind.PART_GONE)
+    assert (alarm.subject, alarm.since) == (role.value, 98)
+    assert alarm.detail.startswith("1 ended without a word and did not come back; last seen ")
+    await take(stored, role, "b", began_s=1)
+    assert await alarms_on(stored, 100, bounds, AlarmKind.PART_GONE) == []
 
 
-def seen(name: str, *, began_s: float, silent_s: float, role: str = "crawl") -> SeenPart:
+def seen(name: str, began_s: float, silent_s: float, *, role: str = "crawl") -> SeenPart:
     now = datetime(2020, 1, 1, tzinfo=UTC)
     began, last = now - timedelta(seconds=began_s), now - timedelta(seconds=silent_s)
     return SeenPart(role, name, "host", "machine", 7, "1", began, last, silent_s, "", {})
@@ -301,60 +264,35 @@ def seen(name: str, *, began_s: float, silent_s: float, role: str = "crawl") -> 
 @pytest.mark.parametrize(
     ("parts", "missing"),
     [
-        ([seen("a", began_s=900, silent_s=0)], []),
-        ([seen("a", began_s=900, silent_s=301)], ["a"]),
+        ([seen("a", 900, 0)], []),
+        ([seen("a", 900, 301)], ["a"]),
         # One that ran beside it is no successor, nor is one of another role.
-        ([seen("a", began_s=900, silent_s=400), seen("b", began_s=900, silent_s=0)], ["a"]),
-        ([seen("a", began_s=900, silent_s=400), seen("b", began_s=390, silent_s=0, role="web")], ["a"]),
-        ([seen("a", began_s=900, silent_s=400), seen("b", began_s=390, silent_s=0)], []),
+        ([seen("a", 900, 400), seen("b", 900, 0)], ["a"]),
+        ([seen("a", 900, 400), seen("b", 390, 0, role="web")], ["a"]),
+        ([seen("a", 900, 400), seen("b", 390, 0)], []),
         # A successor of one only.
-        (
-            [
-                seen("a", began_s=900, silent_s=400),
-                seen("b", began_s=900, silent_s=395),
-                seen("c", began_s=390, silent_s=0),
-            ],
-            ["a"],
-        ),
+        ([seen("a", 900, 400), seen("b", 900, 395), seen("c", 390, 0)], ["a"]),
         # Two that began in time for two, whichever for whom.
-        (
-            [
-                seen("a", began_s=900, silent_s=410),
-                seen("b", began_s=900, silent_s=400),
-                seen("c", began_s=395, silent_s=0),
-                seen("d", began_s=345, silent_s=0),
-            ],
-            [],
-        ),
+        ([seen("a", 900, 410), seen("b", 900, 400), seen("c", 395, 0), seen("d", 345, 0)], []),
         # One that took its place and was killed as well: it is one part that is missing, or none if a third one runs.
-        ([seen("a", began_s=900, silent_s=600), seen("b", began_s=590, silent_s=400)], ["b"]),
-        (
-            [
-                seen("a", began_s=900, silent_s=400),
-                seen("b", began_s=399, silent_s=399),
-                seen("c", began_s=398, silent_s=0),
-            ],
-            [],
-        ),
-        ([seen("a", began_s=400, silent_s=400)], ["a"]),
+        ([seen("a", 900, 600), seen("b", 590, 400)], ["b"]),
+        ([seen("a", 900, 400), seen("b", 399, 399), seen("c", 398, 0)], []),
+        ([seen("a", 400, 400)], ["a"]),
         # It began so much later that it has deleted another row instead.
-        ([seen("a", began_s=900, silent_s=400), seen("b", began_s=300, silent_s=0)], ["a"]),
+        ([seen("a", 900, 400), seen("b", 300, 0)], ["a"]),
     ],
 )
 def test_a_part_is_missing_unless_another_one_has_taken_its_place(parts: list[SeenPart], missing: list[str]) -> None:
     assert [part.name for part in missing_parts(parts, 300)] == missing
 
 
-async def test_a_backup_that_grows_old_is_alarming_although_nobody_makes_one(database: str) -> None:
+async def test_a_backup_that_grows_old_is_alarming_although_nobody_makes_one(stored: WikiInStore) -> None:
     bounds = AlarmBounds(backup_days=2)
-    async with open_wiki(database, {}) as stored:
-        async with stored.pool.connection() as conn:
-            await record_last_backup(conn, GoodBackup(100, datetime.now(UTC), 7, "file"))
-        assert await of_kind(stored, AlarmKind.BACKUP_OLD, 102, bounds) == []
-        (alarm,) = await of_kind(stored, AlarmKind.BACKUP_OLD, 103, bounds)
-        assert (alarm.since, alarm.detail) == (103, "the newest backup is of 2017-04-11")
-        assert await of_kind(stored, AlarmKind.BACKUP_OLD, 103, AlarmBounds()) == []
-        async with stored.pool.connection() as conn:
-            await raise_alarm(conn, AlarmKind.BACKUP_OLD, "", 102, "the last try failed")
-        (alarm,) = await of_kind(stored, AlarmKind.BACKUP_OLD, 104, bounds)
-        assert (alarm.since, alarm.detail) == (102, "the last try failed")
+    await stored.do(record_last_backup, GoodBackup(100, datetime.now(UTC), 7, "file"))
+    assert await alarms_on(stored, 102, bounds, AlarmKind.BACKUP_OLD) == []
+    (alarm,) = await alarms_on(stored, 103, bounds, AlarmKind.BACKUP_OLD)
+    assert (alarm.since, alarm.detail) == (103, "the newest backup is of 2017-04-11")
+    assert await alarms_on(stored, 103, AlarmBounds(), AlarmKind.BACKUP_OLD) == []
+    await stored.do(raise_alarm, AlarmKind.BACKUP_OLD, "", 102, "the last try failed")
+    (alarm,) = await alarms_on(stored, 104, bounds, AlarmKind.BACKUP_OLD)
+    assert (alarm.since, alarm.detail) == (102, "the last try failed")

@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from support.observations import LOST
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.url.farms import WMF, WMFLABS, WikiName
@@ -12,7 +11,7 @@ from weboid.core.url.spam_lines import MAX_TOLD, parse_lines
 from weboid.core.verdict.change_of import Change
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import StoreError
-from weboid.store.db.pool import open_pool
+from weboid.store.db.pool import Connection
 from weboid.store.db.rows import HostKey
 from weboid.store.lists.health import DEFAULT_BOUNDS, Amount, Bounds, Exactness, Health, find_status
 from weboid.store.pages.page_pass import PassPosition, record_end, record_place, record_start
@@ -20,7 +19,6 @@ from weboid.store.pages.pending import Pending, record_pending
 from weboid.store.pages.spam import FARM, ListKind, record_spam_list, spam_list
 from weboid.store.pages.stream import Position, record_move
 from weboid.store.pages.wiki import record_farms, record_wiki
-from weboid.store.upkeep.alarm import raise_alarm
 from weboid.store.urls.check import record_changes, record_due, record_next_days
 
 DAY = 200
@@ -29,8 +27,7 @@ UNUSED = "https://unused.demo/"
 
 
 async def status_of(stored: WikiInStore, day: int = DAY, bounds: Bounds = DEFAULT_BOUNDS) -> Health:
-    async with stored.pool.connection() as conn:
-        return await find_status(conn, day, patience_s=20, bounds=bounds)
+    return await stored.do(find_status, day, patience_s=20, bounds=bounds)
 
 
 async def log(stored: WikiInStore, *lines: tuple[int, Verdict, int]) -> None:
@@ -47,12 +44,11 @@ async def due_on(stored: WikiInStore, days: dict[str, int]) -> None:
         await record_next_days(conn, [HostKey(key(url).bucket, key(url).host_key) for url in days])
 
 
-async def test_an_empty_store_has_nothing_to_tell(database: str) -> None:
-    async with open_pool(database, size=1) as pool, pool.connection() as conn:
-        status = await find_status(conn, DAY, patience_s=20)
-        assert (status.urls, status.hosts, status.due) == (Amount(0), Amount(0), Amount(0))
-        assert (status.wikis, status.streams, status.changes, status.spam_lists) == ((), {}, {}, ())
-        assert (status.alarms, status.oldest_due, status.day) == ((), None, DAY)
+async def test_an_empty_store_has_nothing_to_tell(conn: Connection) -> None:
+    status = await find_status(conn, DAY, patience_s=20)
+    assert (status.urls, status.hosts, status.due) == (Amount(0), Amount(0), Amount(0))
+    assert (status.wikis, status.streams, status.changes, status.spam_lists) == ((), {}, {}, ())
+    assert (status.alarms, status.oldest_due, status.day) == ((), None, DAY)
 
 
 async def test_a_wiki_tells_its_last_pass_the_one_under_way_and_what_waits(database: str) -> None:
@@ -81,8 +77,7 @@ async def test_beyond_the_bound_numbers_are_estimates_or_at_least(database: str)
         status = await status_of(stored, bounds=small)
         assert status.urls == status.hosts == status.wikis[0].pages == Amount(10, Exactness.AT_LEAST)
         assert status.due == Amount(15, Exactness.AT_LEAST)
-        async with stored.pool.connection() as conn:
-            await conn.execute("ANALYZE url, host, page")
+        await stored.execute("ANALYZE url, host, page")
         status = await status_of(stored, bounds=small)
         assert status.urls == status.hosts == status.wikis[0].pages == Amount(40, Exactness.ESTIMATE)
         assert (await status_of(stored)).wikis[0].pages == Amount(40)
@@ -96,15 +91,12 @@ async def test_due_urls_are_counted_and_the_oldest_day_is_found(database: str) -
         await due_on(stored, {ONE: 201, TWO: 200, THREE: 180})
         status = await status_of(stored)
         assert (status.due, status.oldest_due) == (Amount(2), 180)
+        await stored.take_in({1: [ONE, TWO]}, 101, latest=2)
+        status = await status_of(stored)
+        assert (status.due, status.oldest_due) == (Amount(1), 200), "what nobody uses is not due"
         await due_on(stored, {ONE: 201, TWO: 202, THREE: 203})
         status = await status_of(stored)
         assert (status.due, status.oldest_due) == (Amount(0), None)
-
-
-async def test_what_nobody_uses_is_not_due(database: str) -> None:
-    async with open_wiki(database, {1: [ONE, THREE]}, day=100) as stored:
-        await stored.take_in({1: [THREE]}, 101, latest=2)
-        assert (await status_of(stored)).due == Amount(1)
 
 
 async def test_changes_are_told_by_day_and_verdict_for_thirty_days(database: str) -> None:
@@ -128,6 +120,10 @@ async def test_changes_are_told_by_day_and_verdict_for_thirty_days(database: str
 
 async def test_a_day_with_many_changes_is_told_from_slices_spread_over_it(database: str) -> None:
     async with open_wiki(database, {1: [ONE]}) as stored:
+        # A little out of order, as rounds write them.
+        await log(stored, *((day, Verdict.DEAD, 1) for day in (194, 195, 194, 195, 196, 195, 196)))
+        changes = (await status_of(stored)).changes
+        assert {day: told[Verdict.DEAD].value for day, told in changes.items()} == {194: 2, 195: 3, 196: 2}
         await log(stored, (198, Verdict.WORKING, 7), (199, Verdict.WORKING, 600), (199, Verdict.DEAD, 200))
         status = await status_of(stored, bounds=replace(DEFAULT_BOUNDS, slices=40, slice_rows=5))
         assert status.changes[198] == {Verdict.WORKING: Amount(7)}
@@ -137,69 +133,42 @@ async def test_a_day_with_many_changes_is_told_from_slices_spread_over_it(databa
         }
 
 
-async def test_changes_written_a_little_out_of_order_are_told_with_their_own_day(database: str) -> None:
-    async with open_wiki(database, {1: [ONE]}) as stored:
-        await log(stored, *((day, Verdict.DEAD, 1) for day in (198, 199, 198, 199, 200, 199, 200)))
-        changes = (await status_of(stored)).changes
-        assert {day: told[Verdict.DEAD].value for day, told in changes.items()} == {198: 2, 199: 3, 200: 2}
-
-
-async def test_a_round_that_finds_links_dead_is_seen(database: str) -> None:
-    async with open_wiki(database, {1: [ONE]}, day=100) as stored:
-        for day in range(100, 130):
-            await stored.round(day, lambda url, day: LOST)
-        changes = (await status_of(stored, day=129)).changes
-        assert sum(told.get(Verdict.DEAD, Amount(0)).value for told in changes.values()) == 1
-
-
-async def test_streams_lag_by_the_databases_clock(database: str) -> None:
-    async with open_wiki(database, {}) as stored:
-        async with stored.pool.connection() as conn:
-            moment = (await status_of(stored)).moment - timedelta(seconds=5_000)
-            await record_move(conn, None, Position("recentchange", "[]", moment))
-        (lag_s,) = (await status_of(stored)).streams.values()
-        assert 5_000 <= lag_s < 5_100
-
-
-async def test_spam_lists_tell_how_many_lines_they_have_and_the_first_unusable_ones(database: str) -> None:
-    async with open_wiki(database, {}) as stored:
-        async with stored.pool.connection() as conn:
-            await record_farms(conn, [WMF])
-            for farm, dbname, text in [
-                (WMF.code, FARM, "a\nb\n(\n(?=x)"),
-                (WMFLABS.code, "testwiki", ""),
-                (WMFLABS.code, "otherwiki", "\n".join(f"({line}" for line in range(MAX_TOLD + 5))),
-            ]:
-                await record_spam_list(conn, spam_list(farm, dbname, ListKind.BLACK, 190, parse_lines(text)))
-        lists = {each.wiki: each for each in (await status_of(stored)).spam_lists}
-        farms, own, other = (
-            lists[name] for name in (None, WikiName("testwiki", "wmflabs"), WikiName("otherwiki", "wmflabs"))
-        )
-        assert (farms.farm, farms.kind, farms.day, farms.usable, farms.unusable) == (
-            "WMF",
-            ListKind.BLACK,
-            190,
-            2,
-            Amount(2),
-        )
-        assert len(farms.told) == 2
-        assert farms.told[0].startswith("(: ")
-        assert (own.usable, own.unusable, own.told) == (0, Amount(0), ())
-        assert other.unusable == Amount(MAX_TOLD + 1, Exactness.AT_LEAST)
-        assert len(other.told) == DEFAULT_BOUNDS.lines
-
-
-async def test_alarms_are_told(database: str) -> None:
-    async with open_wiki(database, {}) as stored:
-        async with stored.pool.connection() as conn:
-            await raise_alarm(conn, "pass-slow", "testwiki@wmflabs", 150, "words")
-        (alarm,) = (await status_of(stored)).alarms
-        assert (alarm.kind, alarm.subject, alarm.since) == ("pass-slow", "testwiki@wmflabs", 150)
-
-
-async def test_a_database_that_is_too_slow_is_given_up(database: str) -> None:
-    async with open_wiki(database, {}) as stored, stored.pool.connection() as blocker:
+async def test_streams_lag_by_the_databases_clock_and_a_database_that_is_too_slow_is_given_up(
+    stored: WikiInStore,
+) -> None:
+    async with stored.pool.connection() as conn:
+        moment = (await status_of(stored)).moment - timedelta(seconds=5_000)
+        await record_move(conn, None, Position("recentchange", "[]", moment))
+    (lag_s,) = (await status_of(stored)).streams.values()
+    assert 5_000 <= lag_s < 5_100
+    async with stored.pool.connection() as blocker:
         await blocker.execute("LOCK TABLE change")
         with pytest.raises(StoreError):
-            async with stored.pool.connection() as conn:
-                await find_status(conn, DAY, patience_s=0.2)
+            await stored.do(find_status, DAY, patience_s=0.2)
+
+
+async def test_spam_lists_tell_how_many_lines_they_have_and_the_first_unusable_ones(stored: WikiInStore) -> None:
+    async with stored.pool.connection() as conn:
+        await record_farms(conn, [WMF])
+        for farm, dbname, text in [
+            (WMF.code, FARM, "a\nb\n(\n(?=x)"),
+            (WMFLABS.code, "testwiki", ""),
+            (WMFLABS.code, "otherwiki", "\n".join(f"({line}" for line in range(MAX_TOLD + 5))),
+        ]:
+            await record_spam_list(conn, spam_list(farm, dbname, ListKind.BLACK, 190, parse_lines(text)))
+    lists = {each.wiki: each for each in (await status_of(stored)).spam_lists}
+    farms, own, other = (
+        lists[name] for name in (None, WikiName("testwiki", "wmflabs"), WikiName("otherwiki", "wmflabs"))
+    )
+    assert (farms.farm, farms.kind, farms.day, farms.usable, farms.unusable) == (
+        "WMF",
+        ListKind.BLACK,
+        190,
+        2,
+        Amount(2),
+    )
+    assert len(farms.told) == 2
+    assert farms.told[0].startswith("(: ")
+    assert (own.usable, own.unusable, own.told) == (0, Amount(0), ())
+    assert other.unusable == Amount(MAX_TOLD + 1, Exactness.AT_LEAST)
+    assert len(other.told) == DEFAULT_BOUNDS.lines

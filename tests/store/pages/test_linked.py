@@ -3,7 +3,6 @@
 import random
 from collections import Counter
 
-import pytest
 from psycopg import sql
 from support.observations import FINE, LOST
 from support.records import random_host_record, random_record
@@ -94,7 +93,7 @@ async def require_same(wiki: WikiInStore, urls: list[str]) -> None:
 
 async def test_it_says_what_the_separate_statements_say(database: str) -> None:
     async with open_wiki(database, {1: URLS}) as wiki:
-        for day in range(100, 120):
+        for day in (100, 103, 107, 110, 114, 115, 116):
             await wiki.round(day, answer)
         await require_same(wiki, [*URLS, UNKNOWN])
         await people_say(wiki)
@@ -111,8 +110,8 @@ async def test_it_says_what_the_separate_statements_say(database: str) -> None:
         await require_same(wiki, [])
 
 
-@pytest.mark.parametrize("seed", range(3))
-async def test_it_says_the_same_of_whatever_records_there_are(database: str, seed: int) -> None:
+async def test_it_says_the_same_of_whatever_records_there_are(database: str) -> None:
+    print(f"seed {(seed := random.randrange(10**6))}")
     chance = random.Random(seed)
     async with open_wiki(database, {1: URLS}) as wiki, wiki.pool.connection() as conn:
         for url in LOST_URLS + FINE_URLS:

@@ -1,13 +1,11 @@
 """Spam lists and spam links in the store (L-3, L-8)."""
 
-import pytest
-from support.stored import key, open_wiki
+from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.url.farms import WMF, WMFLABS
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.spam_lines import parse_lines
 from weboid.core.url.urls import parse
-from weboid.store.lists.alarms import find_health
 from weboid.store.pages.spam import (
     FARM,
     ListKind,
@@ -34,8 +32,8 @@ def spam_of(*urls: str) -> dict[UrlKey, str]:
     return {key(url): url for url in urls}
 
 
-async def test_a_wiki_is_told_its_own_lists_and_its_farms_but_never_anothers(database: str) -> None:
-    async with open_wiki(database, {}) as stored, stored.pool.connection() as conn:
+async def test_a_wiki_is_told_its_own_lists_and_its_farms_but_never_anothers(stored: WikiInStore) -> None:
+    async with stored.pool.connection() as conn:
         await record_farms(conn, [WMF])
         for farm, dbname, line in [
             (WMFLABS.code, FARM, "farm"),
@@ -55,8 +53,8 @@ async def test_a_wiki_is_told_its_own_lists_and_its_farms_but_never_anothers(dat
         assert [each.lines for each in await list_spam_lists(conn, WMFLABS.code, "thirdwiki")] == [("farm",)]
 
 
-async def test_a_list_takes_the_place_of_the_one_before(database: str) -> None:
-    async with open_wiki(database, {}) as stored, stored.pool.connection() as conn:
+async def test_a_list_takes_the_place_of_the_one_before(stored: WikiInStore) -> None:
+    async with stored.pool.connection() as conn:
         for text in ("a\nb", "b\nc\n(", ""):
             await record_spam_list(conn, spam_list(WMFLABS.code, "testwiki", ListKind.BLACK, 5, parse_lines(text)))
             [found] = await list_spam_lists(conn, WMFLABS.code, "testwiki")
@@ -64,18 +62,6 @@ async def test_a_list_takes_the_place_of_the_one_before(database: str) -> None:
         await record_applied(conn, WMFLABS.code, "testwiki", 9)
         [found] = await list_spam_lists(conn, WMFLABS.code, "testwiki")
         assert (found.day, found.lines, found.unusable) == (9, (), ())
-
-
-async def test_the_status_page_is_told_the_unusable_lines(database: str) -> None:
-    async with open_wiki(database, {}) as stored, stored.pool.connection() as conn:
-        lines = parse_lines("a\n(?=x)\n(\x0b\u2028(")
-        await record_spam_list(conn, spam_list(WMFLABS.code, "testwiki", ListKind.BLACK, 5, lines))
-        health = await find_health(conn, 5, patience_s=20)
-        [spam], [alarm] = health.spam_lists, health.alarms
-        assert spam.told[0] == "(?=x): RE2: invalid perl operator: (?="
-        assert (spam.unusable.value, len(spam.told)) == (2, 2)
-        assert alarm.subject == "testwiki@wmflabs black"
-        assert alarm.detail == f"2 lines cannot be run, the first: {spam.told[0]}"
 
 
 async def test_spam_links_of_a_page_are_replaced_by_differences(database: str) -> None:
@@ -127,13 +113,13 @@ async def test_what_changed_since_it_was_judged_is_left_alone(database: str) -> 
         assert {(page, UrlKey(*of)) for page, *of in rows} == {(2, key(FINE)), (2, key(WORSE))}
 
 
-@pytest.mark.parametrize("end", ["\0", "a\0b", "\ud800x", "?\udfff", "#\ud800\0", " \n", "ä�"])
-@pytest.mark.parametrize("start", ["", "\0 ", "\n"])
-async def test_a_link_that_is_no_text_is_kept_as_one_of_the_same_url(database: str, start: str, end: str) -> None:
-    given = f"{start}{BAD}{end}"
+async def test_a_link_that_is_no_text_is_kept_as_one_of_the_same_url(database: str) -> None:
     async with open_wiki(database, {1: [FINE]}) as stored, stored.pool.connection() as conn:
-        spam = {1: {key(given): given}}
-        assert await record_spam_links(conn, stored.wiki.wiki, spam) == Reclassified(spam_new=1)
-        assert await record_spam_links(conn, stored.wiki.wiki, spam) == Reclassified()
-        [(of, url)] = (await list_spam_links(conn, stored.wiki.wiki, [1]))[1].items()
-        assert of == key(given) == key(url)
+        for start in ("", "\0 ", "\n"):
+            for end in ("\0", "a\0b", "\ud800x", "?\udfff", "#\ud800\0", " \n", "ä�"):
+                given = f"{start}{BAD}{end}"
+                assert await record_spam_links(conn, stored.wiki.wiki, {1: {key(given): given}}) != Reclassified()
+                assert await record_spam_links(conn, stored.wiki.wiki, {1: {key(given): given}}) == Reclassified()
+                [(of, url)] = (await list_spam_links(conn, stored.wiki.wiki, [1]))[1].items()
+                assert of == key(given) == key(url)
+                await record_spam_pages_gone(conn, stored.wiki.wiki, [1])

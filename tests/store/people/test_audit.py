@@ -2,13 +2,10 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
 from datetime import date
 
-import pytest
-
 from weboid.core.record.days import day_of
-from weboid.store.db.pool import Pool, open_pool
+from weboid.store.db.pool import Connection, Pool, open_pool
 from weboid.store.people.audit import (
     AUDIT_DAYS,
     NEWEST,
@@ -25,12 +22,6 @@ from weboid.store.people.audit import (
     record_audit,
     record_block,
 )
-
-
-@pytest.fixture
-async def pool(database: str) -> AsyncIterator[Pool]:
-    async with open_pool(database, size=8, part="test") as pool:
-        yield pool
 
 
 async def attempt(pool: Pool, action: Action, subject: str, *, daily: int = 100) -> Refusal | None:
@@ -88,21 +79,17 @@ async def test_reports_and_replacements_share_a_day_while_removals_and_checks_ha
     assert await attempt(pool, Action.REPORT_DOMAIN, "3", daily=2) is None
 
 
-async def test_people_without_a_name_have_no_minute_but_a_day_of_their_own(pool: Pool) -> None:
+async def test_people_without_a_name_have_a_day_of_their_own_and_what_came_to_nothing_is_free(
+    pool: Pool,
+) -> None:
     found = [await attempt(pool, Action.REMOVE_REPORT, NOBODY, daily=3) for _ in range(4)]
     assert found == [None, None, None, Refusal.DAY]
     assert await attempt(pool, Action.REMOVE_REPORT, "7", daily=3) is None
-
-
-async def test_nobody_may_do_anything_on_a_day_of_none(pool: Pool) -> None:
-    assert await attempt(pool, Action.REPORT, "7", daily=0) is Refusal.DAY
-
-
-async def test_an_attempt_that_comes_to_nothing_does_not_count(pool: Pool) -> None:
     async with pool.connection() as conn:
         assert await find_refusal(conn, Action.REPORT, "7", daily=1) is None
         await record_audit(conn, Action.REPORT, "7", "Name", "http://a.demo/")
         await conn.rollback()
+    assert await attempt(pool, Action.REPORT, "7", daily=0) is Refusal.DAY
     assert await attempt(pool, Action.REPORT, "7", daily=1) is None
 
 
@@ -123,28 +110,25 @@ async def test_who_is_blocked_may_do_nothing_until_unblocked(pool: Pool) -> None
     assert await attempt(pool, Action.REPORT, "7") is None
 
 
-async def test_the_log_is_kept_for_a_year(pool: Pool) -> None:
-    async with pool.connection() as conn:
-        kept = await record_audit(conn, Action.CHECK, "7", "Anna", "http://new.demo/")
-        old = [await record_audit(conn, Action.CHECK, "7", "Anna", f"http://{each}.demo/") for each in range(5)]
-        await conn.execute("UPDATE audit SET moment = '2026-11-20T23:59:59Z' WHERE audit = ANY(%s)", (old,))
-        await conn.execute("UPDATE audit SET moment = '2026-11-21T00:00:01Z' WHERE audit = %s", (kept,))
-        day = day_of(date(2026, 11, 21)) + AUDIT_DAYS
-        assert await expire_audit(conn, day - 1, limit=9) == 0
-        assert [await expire_audit(conn, day, limit=3) for _ in range(3)] == [3, 2, 0]
-        assert [entry.audit for entry in await list_audit(conn)] == [kept]
+async def test_the_log_is_kept_for_a_year(conn: Connection) -> None:
+    kept = await record_audit(conn, Action.CHECK, "7", "Anna", "http://new.demo/")
+    old = [await record_audit(conn, Action.CHECK, "7", "Anna", f"http://{each}.demo/") for each in range(5)]
+    await conn.execute("UPDATE audit SET moment = '2026-11-20T23:59:59Z' WHERE audit = ANY(%s)", (old,))
+    await conn.execute("UPDATE audit SET moment = '2026-11-21T00:00:01Z' WHERE audit = %s", (kept,))
+    day = day_of(date(2026, 11, 21)) + AUDIT_DAYS
+    assert await expire_audit(conn, day - 1, limit=9) == 0
+    assert [await expire_audit(conn, day, limit=3) for _ in range(3)] == [3, 2, 0]
+    assert [entry.audit for entry in await list_audit(conn)] == [kept]
 
 
-async def test_the_log_is_told_newest_first_in_parts_of_all_or_of_one(pool: Pool) -> None:
-    async with pool.connection() as conn:
-        numbers = [
-            await record_audit(conn, Action.CHECK, str(each % 2), "", f"http://{each}.demo/", "why")
-            for each in range(7)
-        ]
-        told: list[AuditEntry] = []
-        while part := await list_audit(conn, limit=3, before=told[-1].audit if told else NEWEST):
-            told += part
-        assert [entry.audit for entry in told] == numbers[::-1]
-        assert (told[0].action, told[0].object, told[0].detail) == ("check", "http://6.demo/", "why")
-        of_one = await list_audit(conn, subject="1", before=numbers[5])
-        assert [entry.object for entry in of_one] == ["http://3.demo/", "http://1.demo/"]
+async def test_the_log_is_told_newest_first_in_parts_of_all_or_of_one(conn: Connection) -> None:
+    numbers = [
+        await record_audit(conn, Action.CHECK, str(each % 2), "", f"http://{each}.demo/", "why") for each in range(7)
+    ]
+    told: list[AuditEntry] = []
+    while part := await list_audit(conn, limit=3, before=told[-1].audit if told else NEWEST):
+        told += part
+    assert [entry.audit for entry in told] == numbers[::-1]
+    assert (told[0].action, told[0].object, told[0].detail) == ("check", "http://6.demo/", "why")
+    of_one = await list_audit(conn, subject="1", before=numbers[5])
+    assert [entry.object for entry in of_one] == ["http://3.demo/", "http://1.demo/"]

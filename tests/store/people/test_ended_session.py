@@ -1,19 +1,11 @@
 """Sessions that were ended: all connections see it, rows go when the session would have ended by itself."""
 
 import time
-from collections.abc import AsyncIterator
 
-import pytest
+from support.stored import do
 
-from weboid.store.db.pool import Pool, open_pool
+from weboid.store.db.pool import Pool
 from weboid.store.people.ended_session import delete_past_sessions, is_ended, record_ended
-
-
-@pytest.fixture
-async def pool(database: str) -> AsyncIterator[Pool]:
-    """Connections to an empty store."""
-    async with open_pool(database, size=2, part="test") as found:
-        yield found
 
 
 async def count(pool: Pool) -> int:
@@ -25,8 +17,7 @@ async def count(pool: Pool) -> int:
 
 async def test_an_ended_session_is_seen_by_all_and_may_be_ended_twice(pool: Pool) -> None:
     for until in (time.time() + 60, time.time() + 30):
-        async with pool.connection() as conn:
-            await record_ended(conn, "one", until)
+        await do(pool, record_ended, "one", until)
     async with pool.connection() as conn:
         assert await is_ended(conn, "one")
         assert not await is_ended(conn, "another")

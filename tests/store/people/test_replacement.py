@@ -31,35 +31,35 @@ async def wiki(database: str) -> AsyncIterator[WikiInStore]:
 async def suggest(
     wiki: WikiInStore, target: str, *, url: str = URL, archive: int = 0, day: int = 100, subject: str = "7"
 ) -> bool:
-    async with wiki.pool.connection() as conn:
-        return await record_replacement(
-            conn, key(url), archive=archive, target=target, day=day, subject=subject, name="Ann"
-        )
+    return await wiki.do(
+        record_replacement, key(url), archive=archive, target=target, day=day, subject=subject, name="Ann"
+    )
 
 
 async def found(wiki: WikiInStore, url: str = URL) -> list[Replacement]:
-    async with wiki.pool.connection() as conn:
-        return await find_replacements(conn, key(url))
+    return await wiki.do(find_replacements, key(url))
 
 
 async def leased(wiki: WikiInStore, day: int, limit: int = 100) -> list[Replacement]:
-    async with wiki.pool.connection() as conn:
-        return await lease_replacements(conn, day, limit=limit)
+    return await wiki.do(lease_replacements, day, limit=limit)
 
 
-async def test_a_suggestion_waits_for_its_check(wiki: WikiInStore) -> None:
+async def test_a_suggestion_waits_for_its_check_the_same_again_changes_nothing(wiki: WikiInStore) -> None:
     assert await suggest(wiki, "http://new.demo/")
+    assert not await suggest(wiki, "http://new.demo/", day=105, subject="8")
     assert await found(wiki) == [
         Replacement(key(URL), 0, "http://new.demo/", 100, None, 100, 0, works=False, subject="7", name="Ann")
     ]
+    assert not await suggest(wiki, "http://new.demo/", url="http://nowhere.demo/"), "nor for what is not watched"
+    assert await wiki.rows("SELECT count(*) FROM replacement") == [(1,)]
+    assert await wiki.rows("SELECT count(*) FROM url WHERE path = '/'") == [(0,)]
 
 
 async def test_there_is_exactly_one_of_each_kind_and_the_newest_counts(wiki: WikiInStore) -> None:
     await suggest(wiki, "http://web.archive.org/web/2011/http://dead.demo/a", archive=WAYBACK)
     await suggest(wiki, "http://old.demo/")
     [old] = await leased(wiki, 100, 1)
-    async with wiki.pool.connection() as conn:
-        assert await record_checked(conn, old, asked=100, due=128, strikes=0, works=True)
+    assert await wiki.do(record_checked, old, asked=100, due=128, strikes=0, works=True)
     assert await suggest(wiki, "http://new.demo/", day=101, subject="8")
     assert await suggest(wiki, "http://arquivo.pt/wayback/2011/http://dead.demo/a", archive=6)
     told = {each.archive: each for each in await found(wiki)}
@@ -67,19 +67,6 @@ async def test_there_is_exactly_one_of_each_kind_and_the_newest_counts(wiki: Wik
     plain = told[0]
     assert (plain.target, plain.day, plain.asked, plain.due) == ("http://new.demo/", 101, None, 101)
     assert (plain.strikes, plain.works, plain.subject) == (0, False, "8")
-
-
-async def test_the_same_target_again_changes_nothing(wiki: WikiInStore) -> None:
-    await suggest(wiki, "http://new.demo/")
-    assert not await suggest(wiki, "http://new.demo/", day=105, subject="8")
-    [told] = await found(wiki)
-    assert (told.day, told.subject) == (100, "7")
-
-
-async def test_nobody_suggests_anything_for_what_is_not_watched(wiki: WikiInStore) -> None:
-    assert not await suggest(wiki, "http://new.demo/", url="http://nowhere.demo/")
-    assert await wiki.rows("SELECT count(*) FROM replacement") == [(0,)]
-    assert await wiki.rows("SELECT count(*) FROM url WHERE path = '/'") == [(0,)]
 
 
 async def test_what_is_taken_is_due_again_the_next_day(wiki: WikiInStore) -> None:
@@ -133,12 +120,10 @@ async def test_a_suggestion_is_taken_back_alone(wiki: WikiInStore) -> None:
 async def test_all_of_one_person_can_be_undone_and_a_url_goes_with_its_suggestions(wiki: WikiInStore) -> None:
     await suggest(wiki, "http://new.demo/", subject="7")
     await suggest(wiki, "http://new.demo/", url="http://dead.demo/1", subject="8")
-    async with wiki.pool.connection() as conn:
-        assert (await delete_claims(conn, "7", 100)).replacements == 1
+    assert (await wiki.do(delete_claims, "7", 100)).replacements == 1
     assert await found(wiki) == []
     assert len(await found(wiki, "http://dead.demo/1")) == 1
-    async with wiki.pool.connection() as conn:
-        await delete_with_urls(conn, [key("http://dead.demo/1")])
+    await wiki.do(delete_with_urls, [key("http://dead.demo/1")])
     assert await found(wiki, "http://dead.demo/1") == []
 
 
@@ -150,8 +135,7 @@ async def test_only_what_works_is_told_and_only_beside_what_fails(wiki: WikiInSt
     claims = (await wiki.known(URL)).claims
     assert (claims.replacement, claims.archives) == (None, ())
     for taken in await leased(wiki, 100):
-        async with wiki.pool.connection() as conn:
-            await record_checked(conn, taken, asked=100, due=128, strikes=0, works=True)
+        await wiki.do(record_checked, taken, asked=100, due=128, strikes=0, works=True)
     claims = (await wiki.known(URL)).claims
     assert (claims.replacement, claims.archives) == ("http://new.demo/", (snapshot,))
     await wiki.round(103, lambda url, day: FINE)

@@ -28,8 +28,7 @@ def stated(wiki: WikiInStore, url: str = ONE, revision: int = 9, page: int = 1) 
 
 
 async def state(wiki: WikiInStore, said: StatedRevert, day: int = TODAY) -> tuple[Revert, bool] | None:
-    async with wiki.pool.connection() as conn:
-        return await record(conn, said, day)
+    return await wiki.do(record, said, day)
 
 
 async def state_new(wiki: WikiInStore, said: StatedRevert, day: int = TODAY) -> Revert:
@@ -40,8 +39,7 @@ async def state_new(wiki: WikiInStore, said: StatedRevert, day: int = TODAY) -> 
 
 
 async def review(wiki: WikiInStore, revert: int, to: RevertState, reviewer: str = "Boss") -> ListedRevert | None:
-    async with wiki.pool.connection() as conn:
-        return await record_reviewed(conn, revert, to, reviewer)
+    return await wiki.do(record_reviewed, revert, to, reviewer)
 
 
 async def frozen(wiki: WikiInStore, of: WikiInStore | None = None) -> set[str]:
@@ -91,14 +89,13 @@ async def test_a_link_is_frozen_until_its_last_revert_is_released(wiki: WikiInSt
     assert await frozen(wiki) == {OTHER}
 
 
-async def test_a_link_that_no_page_of_the_wiki_uses_is_not_frozen(wiki: WikiInStore) -> None:
+async def test_only_a_link_that_a_page_of_the_wiki_uses_is_frozen_though_a_known_revert_is_found(
+    wiki: WikiInStore,
+) -> None:
     another = await wiki.another("otherwiki")
     assert await state(wiki, stated(another)) is None
     assert await state(wiki, stated(wiki, "http://unknown.demo/")) is None
     assert await wiki.rows("SELECT FROM revert") == []
-
-
-async def test_a_known_revert_is_found_though_its_link_has_left_the_wiki(wiki: WikiInStore) -> None:
     first = await state_new(wiki, stated(wiki))
     await wiki.take_in({1: [], 2: []}, 121, latest=2)
     assert await state(wiki, stated(wiki)) == (first, False)
@@ -135,6 +132,5 @@ async def test_reverts_go_with_their_url(wiki: WikiInStore) -> None:
     await state_new(wiki, stated(wiki))
     await state_new(wiki, stated(wiki, OTHER))
     await wiki.take_in({1: [OTHER], 2: []}, 121, latest=2)
-    async with wiki.pool.connection() as conn:
-        assert (await expire_urls(conn, [key(ONE), key(OTHER)], 121)).urls == 1
+    assert (await wiki.do(expire_urls, [key(ONE), key(OTHER)], 121)).urls == 1
     assert await wiki.rows("SELECT url_key FROM revert") == [(key(OTHER).url_key,)]

@@ -1,11 +1,9 @@
 """The rows of parts: who has an exclusive role, and what becomes of those that are silent."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
-import psycopg
 import pytest
+from support.stored import do
 
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.schedule.part import (
@@ -24,15 +22,8 @@ def part(name: str, role: PartRole = PartRole.FEED, host: str = "one") -> PartPr
     return PartProcess(role, name, host, f"machine of {host}", 7, "1.0")
 
 
-@asynccontextmanager
-async def open_two(dsn: str) -> AsyncIterator[Pool]:
-    async with open_pool(dsn, size=2) as pool:
-        yield pool
-
-
 async def _take(pool: Pool, who: PartProcess) -> SeenPart | None:
-    async with pool.connection() as conn:
-        return await take_role(conn, who)
+    return await do(pool, take_role, who)
 
 
 async def _silent(pool: Pool, name: str, seconds: float) -> None:
@@ -45,129 +36,96 @@ async def _names(pool: Pool) -> list[str]:
         return [each.name for each in await list_parts(conn)]
 
 
-async def test_of_an_exclusive_role_there_is_one_on_all_hosts(database: str) -> None:
-    async with open_two(database) as pool:
-        assert await _take(pool, part("a")) is None
-        other = await _take(pool, part("b", host="two"))
-        assert other
-        assert (other.name, other.host, other.pid) == ("a", "one", 7)
-        assert await _take(pool, part("c", PartRole.EVENTS)) is None
-        assert await _names(pool) == ["c", "a"]
-        async with pool.connection() as conn:
-            await delete_part(conn, part("a"))
-        assert await _take(pool, part("b", host="two")) is None
+async def test_of_an_exclusive_role_there_is_one_on_all_hosts_of_a_store(pool: Pool, second_database: str) -> None:
+    taken = await asyncio.gather(*(_take(pool, part(name)) for name in "abcdefgh"))
+    assert [other is None for other in taken].count(True) == 1
+    [first] = await _names(pool)
+    other = await _take(pool, part("i", host="two"))
+    assert other
+    assert (other.name, other.host, other.pid) == (first, "one", 7)
+    assert await _take(pool, part("j", PartRole.EVENTS)) is None
+    async with open_pool(second_database, size=2) as second:
+        assert await _take(second, part("k")) is None
+    assert await _names(pool) == ["j", first]
+    await do(pool, delete_part, part(first))
+    assert await _take(pool, part("i", host="two")) is None
 
 
-async def test_other_roles_are_for_as_many_as_there_are(database: str) -> None:
-    async with open_two(database) as pool:
-        for name in "abc":
-            assert await _take(pool, part(name, PartRole.CRAWL)) is None
-        assert await _names(pool) == ["a", "b", "c"]
+async def test_who_is_silent_loses_the_role_and_learns_it(pool: Pool) -> None:
+    await _take(pool, part("a"))
+    await _silent(pool, "a", EXPIRY_S - 5)
+    assert await _take(pool, part("b"))
+    await _silent(pool, "a", EXPIRY_S + 5)
+    assert await _take(pool, part("b")) is None
+    async with pool.connection() as conn:
+        assert not await record_seen(conn, part("a"), "", {})
+        assert await record_seen(conn, part("b"), "", {})
+    other = await _take(pool, part("a"))
+    assert other
+    assert other.name == "b"
 
 
-async def test_two_stores_have_nothing_to_do_with_each_other(database: str, second_database: str) -> None:
-    async with open_two(database) as pool, open_two(second_database) as other:
-        assert await _take(pool, part("a")) is None
-        assert await _take(other, part("b")) is None
-
-
-async def test_of_many_that_ask_at_once_one_has_the_role(database: str) -> None:
-    async with open_pool(database, size=8) as pool:
-        taken = await asyncio.gather(*(_take(pool, part(f"{number}")) for number in range(8)))
-        assert [other is None for other in taken].count(True) == 1
-
-
-async def test_who_is_silent_loses_the_role_and_learns_it(database: str) -> None:
-    async with open_two(database) as pool:
-        await _take(pool, part("a"))
-        await _silent(pool, "a", EXPIRY_S - 5)
-        assert await _take(pool, part("b"))
-        await _silent(pool, "a", EXPIRY_S + 5)
-        assert await _take(pool, part("b")) is None
-        async with pool.connection() as conn:
-            assert not await record_seen(conn, part("a"), "", {})
-            assert await record_seen(conn, part("b"), "", {})
-        other = await _take(pool, part("a"))
-        assert other
-        assert other.name == "b"
-
-
-async def test_who_is_known_to_be_gone_has_no_role(database: str) -> None:
-    async with open_two(database) as pool:
-        await _take(pool, part("a"))
-        async with pool.connection() as conn:
-            assert await take_role(conn, part("b"), lambda other: other.machine == "machine of two")
-            assert await take_role(conn, part("b"), lambda other: other.machine == "machine of one") is None
-        assert await _names(pool) == ["b"]
+async def test_who_is_known_to_be_gone_has_no_role(pool: Pool) -> None:
+    await _take(pool, part("a"))
+    async with pool.connection() as conn:
+        assert await take_role(conn, part("b"), lambda other: other.machine == "machine of two")
+        assert await take_role(conn, part("b"), lambda other: other.machine == "machine of one") is None
+    assert await _names(pool) == ["b"]
 
 
 @pytest.mark.parametrize("text", ["checks 5 of 9", "a\0b\n\x1b[31mc", "ü" * 500])
-async def test_what_a_part_tells_is_kept_as_one_line(database: str, text: str) -> None:
-    async with open_two(database) as pool:
-        await _take(pool, part("a"))
-        async with pool.connection() as conn:
-            assert await record_seen(conn, part("a"), text, {"lag_s": 0.5, "none": float("nan")})
-            (seen,) = await list_parts(conn)
-        assert seen.doing.isprintable()
-        assert seen.doing[:1] == text[:1]
-        assert len(seen.doing) <= 200
-        assert seen.figures == {"lag_s": 0.5}
-        assert seen.is_running
+async def test_what_a_part_tells_is_kept_as_one_line(pool: Pool, text: str) -> None:
+    await _take(pool, part("a"))
+    async with pool.connection() as conn:
+        assert await record_seen(conn, part("a"), text, {"lag_s": 0.5, "none": float("nan")})
+        (seen,) = await list_parts(conn)
+    assert seen.doing.isprintable()
+    assert seen.doing[:1] == text[:1]
+    assert len(seen.doing) <= 200
+    assert seen.figures == {"lag_s": 0.5}
+    assert seen.is_running
 
 
-async def test_rows_of_who_ended_without_a_word_go_after_a_month(database: str) -> None:
-    async with open_two(database) as pool:
-        for name in ("old", "older", "late"):
-            await _take(pool, part(name, PartRole.CRAWL))
-        for name, days in (("old", 31), ("older", 40), ("late", 29)):
-            await _silent(pool, name, days * 86_400)
-        await _take(pool, part("other", PartRole.WEB))
-        assert await _names(pool) == ["late", "other"]
+async def test_rows_of_who_ended_without_a_word_go_after_a_month(pool: Pool) -> None:
+    for name in ("old", "older", "late"):
+        await _take(pool, part(name, PartRole.CRAWL))
+    for name, days in (("old", 31), ("older", 40), ("late", 29)):
+        await _silent(pool, name, days * 86_400)
+    await _take(pool, part("other", PartRole.WEB))
+    assert await _names(pool) == ["late", "other"]
 
 
-async def test_whoever_begins_is_the_successor_of_one_that_is_gone(database: str) -> None:
-    async with open_two(database) as pool:
-        for name in ("older", "old", "lively"):
-            await _take(pool, part(name, PartRole.CRAWL))
-        for name, seconds in (("older", 8_000), ("old", 6_000), ("lively", 10)):
-            await _silent(pool, name, seconds)
-        await _take(pool, part("new", PartRole.CRAWL))
-        assert await _names(pool) == ["lively", "new", "old"]
-        await _take(pool, part("newer", PartRole.CRAWL))
-        assert await _names(pool) == ["lively", "new", "newer"]
+async def test_whoever_begins_is_the_successor_of_one_that_is_gone(pool: Pool) -> None:
+    for name in ("older", "old", "lively"):
+        await _take(pool, part(name, PartRole.CRAWL))
+    for name, seconds in (("older", 8_000), ("old", 6_000), ("lively", 10)):
+        await _silent(pool, name, seconds)
+    await _take(pool, part("new", PartRole.CRAWL))
+    assert await _names(pool) == ["lively", "new", "old"]
+    await _take(pool, part("newer", PartRole.CRAWL))
+    assert await _names(pool) == ["lively", "new", "newer"]
 
 
-async def test_whoever_begins_where_one_was_killed_has_its_place_and_not_that_of_another_machine(database: str) -> None:
-    async with open_two(database) as pool:
-        await _take(pool, part("lost", PartRole.CRAWL, "two"))
-        await _silent(pool, "lost", 7_200)
-        for name in ("beside", "killed"):
-            async with pool.connection() as conn:
-                await take_role(conn, part(name, PartRole.CRAWL), lambda other: other.name == "killed")
-        # "beside" has taken the place of the one that was lost; it is lost again.
-        await _take(pool, part("lost", PartRole.CRAWL, "two"))
-        await _silent(pool, "lost", 7_200)
-        async with pool.connection() as conn:
-            await take_role(conn, part("new", PartRole.CRAWL), lambda other: other.name == "killed")
-        assert await _names(pool) == ["beside", "lost", "new"]
+async def test_whoever_begins_where_one_was_killed_has_its_place_and_not_that_of_another_machine(pool: Pool) -> None:
+    await _take(pool, part("lost", PartRole.CRAWL, "two"))
+    await _silent(pool, "lost", 7_200)
+    for name in ("beside", "killed"):
+        await do(pool, take_role, part(name, PartRole.CRAWL), lambda other: other.name == "killed")
+    # "beside" has taken the place of the one that was lost; it is lost again.
+    await _take(pool, part("lost", PartRole.CRAWL, "two"))
+    await _silent(pool, "lost", 7_200)
+    await do(pool, take_role, part("new", PartRole.CRAWL), lambda other: other.name == "killed")
+    assert await _names(pool) == ["beside", "lost", "new"]
 
 
-async def test_whoever_ends_in_order_leaves_no_row_of_the_one_whose_place_it_had(database: str) -> None:
-    async with open_two(database) as pool:
-        for name in ("killed", "beside", "new"):
-            await _take(pool, part(name, PartRole.CRAWL))
-        async with pool.connection() as conn:
-            await conn.execute("UPDATE part SET since = now() - interval '1 day'")
-            await conn.execute("UPDATE part SET seen = now() - interval '1 hour' WHERE name = 'killed'")
-            await conn.execute("UPDATE part SET since = now() - interval '59 minutes 10 seconds' WHERE name = 'new'")
-            await delete_part(conn, part("beside", PartRole.CRAWL))
-            assert [each.name for each in await list_parts(conn)] == ["killed", "new"]
-            await delete_part(conn, part("new", PartRole.CRAWL))
-            assert await list_parts(conn) == []
-
-
-async def test_a_database_that_was_not_migrated_says_so(empty_database: str) -> None:
-    async with open_two(empty_database) as pool:
-        with pytest.raises(psycopg.errors.UndefinedTable):
-            async with pool.connection() as conn:
-                await list_parts(conn)
+async def test_whoever_ends_in_order_leaves_no_row_of_the_one_whose_place_it_had(pool: Pool) -> None:
+    for name in ("killed", "beside", "new"):
+        await _take(pool, part(name, PartRole.CRAWL))
+    async with pool.connection() as conn:
+        await conn.execute("UPDATE part SET since = now() - interval '1 day'")
+        await conn.execute("UPDATE part SET seen = now() - interval '1 hour' WHERE name = 'killed'")
+        await conn.execute("UPDATE part SET since = now() - interval '59 minutes 10 seconds' WHERE name = 'new'")
+        await delete_part(conn, part("beside", PartRole.CRAWL))
+        assert [each.name for each in await list_parts(conn)] == ["killed", "new"]
+        await delete_part(conn, part("new", PartRole.CRAWL))
+        assert await list_parts(conn) == []

@@ -3,10 +3,13 @@
 import asyncio
 import random
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
+from psycopg.conninfo import make_conninfo
+from support.database_copy import copy_of
 from support.killing import open_killer
 from support.observations import FINE, LOST, SILENT
 from support.stored import WikiInStore, key, open_wiki
@@ -32,7 +35,6 @@ from weboid.store.archives.lookup import StoredLookup, record_lookups
 from weboid.store.archives.saving import record_savable
 from weboid.store.archives.snapshot import Origin, StoredSnapshot, record_snapshots
 from weboid.store.db.key_scheme import OURS, KeyScheme, has_scheme, record_scheme, require_scheme
-from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import Connection, open_pool
 from weboid.store.db.rows import HostKey
 from weboid.store.pages.page import record_added
@@ -106,9 +108,9 @@ def other_buckets(patch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def links(*hosts: str) -> dict[int, list[str]]:
     """Pages that use the URLs of so many sites."""
-    urls = [f"https://{host}site{site}.demo/{path}" for site in range(12) for host in hosts for path in "ab"]
+    urls = [f"https://{host}site{site}.demo/{path}" for site in range(6) for host in hosts for path in "ab"]
     choose = random.Random(1)
-    return {page: choose.sample(urls, 9) for page in range(1, 13)}
+    return {page: choose.sample(urls, 6) for page in range(1, 9)}
 
 
 def answer(url: str, day: int) -> Observation:
@@ -161,12 +163,35 @@ async def rows_of(stored: WikiInStore, query: str) -> list[tuple[object, ...]]:
 
 
 async def fresh(dsn: str, *hosts: str) -> list[set[tuple[object, ...]]]:
-    """What a store looks like that was filled by the program as it is now."""
-    async with open_pool(dsn, size=1, part="test") as pool, pool.connection() as conn:
-        await migrate(conn)
+    """What a store holds that was filled by the program as it is now."""
     async with open_wiki(dsn, links(*hosts)) as stored:
         await fill(stored, *hosts)
         return await contents(stored)
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A filled store to copy, and what it would hold had the program known another suffix list."""
+
+    dsn: str
+    wanted: list[set[tuple[object, ...]]]
+
+
+@pytest.fixture(scope="module")
+def filled(server_dsn: str, template: str) -> Iterator[Filled]:
+    empty = make_conninfo(server_dsn, dbname=template)
+    with copy_of(empty) as dsn, copy_of(empty) as other, ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, fresh(dsn, "www.", "")).result()
+        with pytest.MonkeyPatch.context() as patch, other_buckets(patch):
+            wanted = thread.submit(asyncio.run, fresh(other, "www.", "")).result()
+        yield Filled(dsn, wanted)
+
+
+@pytest.fixture
+def copy(filled: Filled) -> Iterator[str]:
+    """A copy of the filled store."""
+    with copy_of(filled.dsn) as dsn:
+        yield dsn
 
 
 def differing(found: list[set[tuple[object, ...]]], wanted: list[set[tuple[object, ...]]]) -> list[str]:
@@ -175,30 +200,29 @@ def differing(found: list[set[tuple[object, ...]]], wanted: list[set[tuple[objec
 
 
 @pytest.mark.parametrize("batch", [7, 500])
-async def test_with_another_suffix_list_a_store_ends_as_one_filled_anew(
-    database: str, empty_database: str, monkeypatch: pytest.MonkeyPatch, batch: int
-) -> None:
-    with other_buckets(monkeypatch):
-        wanted = await fresh(empty_database, "www.", "")
-    async with open_wiki(database, links("www.", "")) as stored:
-        await fill(stored, "www.", "")
+async def test_with_another_suffix_list_a_store_ends_as_one_filled_anew(filled: Filled, copy: str, batch: int) -> None:
+    async with open_wiki(copy, {}) as stored:
         before = await contents(stored)
         assert all(before)
-        assert len(differing(before, wanted)) == len(TABLES)
+        assert len(differing(before, filled.wanted)) == len(TABLES)
+        tried = await rekey(stored.pool, 200, BUCKETS, batch=batch, dry_run=True)
+        assert tried.moved == tried.urls == len(before[0])
+        assert await contents(stored) == before
+        await stored.do(require_scheme)
         done = await rekey(stored.pool, 200, BUCKETS, batch=batch)
         assert (done.merged, done.dropped, done.spam_links) == (0, 0, 1)
-        assert differing(await contents(stored), wanted) == []
+        assert differing(await contents(stored), filled.wanted) == []
         assert await rekey(stored.pool, 200, BUCKETS) == Rekeyed()
         assert not (await check_store(stored.pool, 200)).found
 
 
 async def test_with_another_normal_form_a_store_ends_as_one_filled_anew(
-    database: str, empty_database: str, monkeypatch: pytest.MonkeyPatch
+    database: str, second_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # When a host is visited follows from its key, which is another one here; what has been is not to change.
     monkeypatch.setattr(judge, "planned_hour", lambda host_key, day: 5 * day % 24)
     monkeypatch.setattr(judge, "_varied", lambda interval, host_key, day: interval)
-    wanted = await fresh(empty_database, "")
+    wanted = await fresh(second_database, "")
     async with open_wiki(database, links("www.")) as stored:
         await fill(stored, "www.")
         await rekey(stored.pool, 200, NO_WWW, batch=7)
@@ -209,24 +233,19 @@ async def test_with_another_normal_form_a_store_ends_as_one_filled_anew(
 async def move_buckets(dsn: str) -> None:
     """What is killed."""
     async with open_pool(dsn, size=1, part="test") as pool:
-        await rekey(pool, 200, BUCKETS, batch=10)
+        await rekey(pool, 200, BUCKETS, batch=5)
 
 
-async def test_a_rekey_killed_ten_times_comes_to_the_same_end(
-    database: str, empty_database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with other_buckets(monkeypatch):
-        wanted = await fresh(empty_database, "www.", "")
-    async with open_wiki(database, links("www.", "")) as stored:
-        await fill(stored, "www.", "")
-        async with open_killer(move_buckets, database) as is_done_before:
-            for statement in (5, 9, 12, 15, 19, 23, 26, 30, 33, 37):
-                assert not await is_done_before(statement)
+async def test_a_rekey_killed_again_and_again_comes_to_the_same_end(filled: Filled, copy: str) -> None:
+    async with open_killer(move_buckets, copy) as is_done_before:
+        for statement in (5, 12, 19, 27, 36):
+            assert not await is_done_before(statement)
+    async with open_wiki(copy, {}) as stored:
         async with stored.pool.connection() as conn:
             assert not await has_scheme(conn, OURS)
             assert not await has_scheme(conn, BUCKETS)
-        await move_buckets(database)
-        assert differing(await contents(stored), wanted) == []
+        await move_buckets(copy)
+        assert differing(await contents(stored), filled.wanted) == []
 
 
 COPIES = (
@@ -256,14 +275,12 @@ async def fill_with_copies(stored: WikiInStore, host: str) -> None:
 
 
 async def test_what_is_known_of_copies_moves_with_its_urls(
-    database: str, empty_database: str, monkeypatch: pytest.MonkeyPatch
+    database: str, second_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scheme = KeyScheme(form_version=2, suffix_version="another", form=without_www, key=other_key)
-    async with open_pool(empty_database, size=1, part="test") as pool, pool.connection() as conn:
-        await migrate(conn)
     # What the store would be like, had it been filled by the new program.
     with other_buckets(monkeypatch):
-        async with open_wiki(empty_database, {}) as stored:
+        async with open_wiki(second_database, {}) as stored:
             await fill_with_copies(stored, "")
             *wanted, cited = [set(await rows_of(stored, query)) for query in COPIES]
     async with open_wiki(database, {}) as stored:
@@ -361,18 +378,23 @@ async def uses(stored: WikiInStore) -> set[tuple[int, UrlKey]]:
     return told  # type: ignore[return-value]
 
 
-async def test_when_hosts_fall_together_the_verdicts_follow_the_one_that_answers(database: str) -> None:
-    silent, late = "https://www.one.demo/a", "https://www.one.demo/late"
+async def fall_silent(stored: WikiInStore, silent: str, late: str) -> None:
+    """A month in which the host of two URLs says nothing; the second one is used since its last day."""
 
     def script(url: str, day: int) -> Observation:
-        return SILENT if "www.one" in url else FINE
+        return SILENT if parse(url).host == parse(silent).host else FINE
 
+    for day in MONTH:
+        await stored.round(day, script)
+    await stored.take_in({3: [late]}, 130)
+    await stored.round(130, script)
+    assert await stored.dead() == {(1, key(silent)), (3, key(late))}
+
+
+async def test_when_hosts_fall_together_the_verdicts_follow_the_one_that_answers(database: str) -> None:
+    silent, late = "https://www.one.demo/a", "https://www.one.demo/late"
     async with open_wiki(database, {1: [silent], 2: ["https://one.demo/b", "https://beside.demo/"]}) as stored:
-        for day in MONTH:
-            await stored.round(day, script)
-        await stored.take_in({3: [late]}, 130)
-        await stored.round(130, script)
-        assert await stored.dead() == {(1, key(silent)), (3, key(late))}
+        await fall_silent(stored, silent, late)
         await rekey(stored.pool, 200, NO_WWW, batch=1)
         silent, late = "https://one.demo/a", "https://one.demo/late"
         assert (await stored.known(late)).host.streak.strikes == 0
@@ -385,16 +407,8 @@ async def test_when_hosts_fall_together_the_verdicts_follow_the_one_that_answers
 
 async def test_a_host_that_answers_clears_those_of_its_name_that_were_there_before(database: str) -> None:
     silent, late, answering = "https://one.demo/a", "https://one.demo/late", "https://www.one.demo/b"
-
-    def script(url: str, day: int) -> Observation:
-        return SILENT if "/one" in url else FINE
-
     async with open_wiki(database, {1: [silent], 2: [answering, "https://beside.demo/"]}) as stored:
-        for day in MONTH:
-            await stored.round(day, script)
-        await stored.take_in({3: [late]}, 130)
-        await stored.round(130, script)
-        assert await stored.dead() == {(1, key(silent)), (3, key(late))}
+        await fall_silent(stored, silent, late)
         assert (await rekey(stored.pool, 200, NO_WWW)).moved == 1
         assert (await stored.finding(late)).verdict is Verdict.DOUBTFUL
         assert (await changes_of(stored, late))[0] == (200, Verdict.DEAD, Verdict.DOUBTFUL)
@@ -416,21 +430,9 @@ async def test_what_is_invalid_now_is_dropped_with_its_uses(database: str) -> No
             assert {row[:2] for row in await stored.rows(f"SELECT bucket, host_key FROM {table}")} == {one[:2]}  # noqa: S608
 
 
-async def test_a_dry_run_counts_and_writes_nothing(database: str) -> None:
-    async with open_wiki(database, links("www.", "")) as stored:
-        await fill(stored, "www.", "")
-        before = await contents(stored)
-        done = await rekey(stored.pool, 200, BUCKETS, batch=7, dry_run=True)
-        assert done.moved == done.urls == len(before[0])
-        assert await contents(stored) == before
-        async with stored.pool.connection() as conn:
-            await require_scheme(conn)
-
-
 async def test_while_a_worker_is_at_work_nothing_is_moved(database: str) -> None:
     async with open_wiki(database, {1: ["https://one.demo/"]}) as stored:
-        async with stored.pool.connection() as conn:
-            held = await lease_buckets(conn, "worker 7", until=Moment(100), limit=1, lease_s=300, rest_s=0)
+        held = await stored.do(lease_buckets, "worker 7", until=Moment(100), limit=1, lease_s=300, rest_s=0)
         with pytest.raises(StoreError, match="worker 7"):
             await rekey(stored.pool, 200, BUCKETS)
         async with stored.pool.connection() as conn:
@@ -447,15 +449,11 @@ async def test_while_a_worker_is_at_work_nothing_is_moved(database: str) -> None
 async def test_an_intake_under_way_is_waited_for_and_the_next_one_of_that_program_is_refused(database: str) -> None:
     added = "https://two.demo/"
     async with open_wiki(database, {1: ["https://one.demo/"]}) as stored:
-        async with stored.pool.connection() as conn:
-            await record_scheme(conn)  # as the program does when it opens a store
+        await stored.do(record_scheme)  # as the program does when it opens a store
         async with stored.pool.connection() as conn:
             await record_added(conn, stored.wiki.wiki, {1: ({key(added): parse(added)}, {})}, 100)
             moving = asyncio.create_task(rekey(stored.pool, 200, BUCKETS))
-            while not await stored.rows(
-                "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-            ):
-                await asyncio.sleep(0.01)
+            await stored.until_locked_out()
         assert (await moving).moved == 2
         with pytest.raises(StoreError, match="weboid rekey"):
             await stored.take_in({2: [added]}, 201)
@@ -466,14 +464,12 @@ async def test_two_rekeys_at_once_do_not_disturb_each_other(database: str) -> No
     async with open_wiki(database, links("www.", "")) as stored:
         both = await asyncio.gather(*(rekey(stored.pool, 200, BUCKETS, batch=3) for _ in range(2)))
         assert sum(done.moved for done in both) == len(await stored.rows("SELECT FROM url"))
-        async with stored.pool.connection() as conn:
-            await require_scheme(conn, BUCKETS)
+        await stored.do(require_scheme, BUCKETS)
         moved = {other_key(parse(url)) for urls in links("www.", "").values() for url in urls}
         assert {each for _, each in await uses(stored)} == moved
 
 
-async def test_an_empty_store_takes_on_the_form_of_the_program(database: str) -> None:
-    async with open_pool(database, size=1, part="test") as pool, pool.connection() as conn:
-        await record_scheme(conn)
-        assert await has_scheme(conn)
-        assert not await has_scheme(conn, BUCKETS)
+async def test_an_empty_store_takes_on_the_form_of_the_program(conn: Connection) -> None:
+    await record_scheme(conn)
+    assert await has_scheme(conn)
+    assert not await has_scheme(conn, BUCKETS)

@@ -53,23 +53,18 @@ async def test_urls_and_their_hosts_are_locked_and_nothing_else(database: str) -
         assert await lock_urls(conn, [MISSING, some[0]]) == 1
         assert await lock_urls(conn, []) == 0
         await lock_hosts(conn, [])
-
-
-async def test_of_a_host_that_comes_back_its_silent_urls_are_locked_besides(database: str) -> None:
-    async with open_wiki(database, {1: URLS}) as stored:
-        async with stored.pool.connection() as conn:
-            await conn.execute(b"UPDATE url SET status = 39 WHERE path IN ('/3', '/10', '/4')")
-        async with stored.pool.connection() as conn:
-            one = key(URLS[17])
-            assert await lock_urls(conn, [MISSING, one], silent_of=hosts_of([one])) == 1
-            assert await locked_rows(stored, "url") == 3
+        await conn.rollback()
+        # Of a host that comes back its silent URLs are locked besides.
+        await stored.execute("UPDATE url SET status = 39 WHERE path IN ('/3', '/10', '/4')")
+        one = key(URLS[17])
+        assert await lock_urls(conn, [MISSING, one], silent_of=hosts_of([one])) == 1
+        assert await locked_rows(stored, "url") == 3
 
 
 async def test_an_intake_locks_the_hosts_that_fail_and_no_other_that_it_does_not_write(database: str) -> None:
     page = page_urls(PageLinks(2, 0, "Page 2", 1, None, tuple(URLS)), WMFLABS)
     async with open_wiki(database, {1: URLS}) as stored:
-        async with stored.pool.connection() as conn:
-            await conn.execute(b"UPDATE host SET strikes = 1 WHERE host IN ('host3.demo', 'host5.demo')")
+        await stored.execute("UPDATE host SET strikes = 1 WHERE host IN ('host3.demo', 'host5.demo')")
         async with stored.pool.connection() as conn:
             await record_pages(conn, stored.wiki.wiki, [page], 101)
             assert await locked_rows(stored, "host") == 2
