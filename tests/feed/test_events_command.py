@@ -1,16 +1,15 @@
 """``weboid feed events`` as a process: follows, reads again what was handed in, stops when told, goes on later."""
 
 import asyncio
-import os
+import json
 import signal
-import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
+from support.commands import Place
 from support.eventmaker import change, links_added
 from support.sseserver import EventServer, Turn, event_id, open_event_server
 from support.stored import WikiInStore, key, open_wiki
@@ -22,95 +21,76 @@ from weboid.store.pages.stream import find_position
 
 NAMES = load_streams().worthwhile(()).names
 A, B, C = "https://a.sample.de/", "https://b.sample.de/", "https://c.sample.de/"
+ONCE = ("--farm", "wmflabs", "--once")
 
 
 @dataclass
-class Place:
-    """A store, a wiki and a server of streams, and a folder where Weboid is configured for them."""
+class Fed(Place):
+    """A place whose store follows a server of streams: `call` begins each command."""
 
-    folder: Path
-    database: str
-    stored: WikiInStore
-    server: EventServer
+    stored: WikiInStore = None  # type: ignore[assignment]
+    server: EventServer = None  # type: ignore[assignment]
 
-    async def start(self, *words: str) -> asyncio.subprocess.Process:
-        """Starts following."""
-        environ = {name: value for name, value in os.environ.items() if not name.startswith("WEBOID_")}
-        environ |= {
-            "WEBOID_DATABASE": self.database,
-            "WEBOID_NET_PERMIT": "127.0.0.0/8",
-            "WEBOID_CONTACT": "me@example.org",
-        }
-        call = ("-m", "weboid", "feed", "events", "--farm", "wmflabs", "--url", self.server.url, *words)
-        root = str(Path(__file__).resolve().parents[2])
-        return await asyncio.create_subprocess_exec(
-            sys.executable, *call, cwd=self.folder, env={**environ, "PYTHONPATH": root}, stderr=asyncio.subprocess.PIPE
-        )
+    @property
+    def call(self) -> Sequence[str]:
+        return "feed", "events", "--url", self.server.url
 
-    async def has_come_to(self, number: int) -> bool:
-        async with self.stored.pool.connection() as conn:
-            position = await find_position(conn, NAMES)
-        return bool(position and position.last_event_id == event_id(number))
+    async def until_at(self, number: int) -> None:
+        """Waits until so many events have taken effect."""
+        async with asyncio.timeout(60):
+            while not (at := await self.stored.do(find_position, NAMES)) or at.last_event_id != event_id(number):
+                await asyncio.sleep(0.02)
 
 
 @asynccontextmanager
-async def place(folder: Path, database: str, events: Sequence[Any], *turns: Turn) -> AsyncIterator[Place]:
+async def fed(folder: Path, database: str, events: Sequence[Any], *turns: Turn) -> AsyncIterator[Fed]:
     pages = [WikiPage(1, "Page 1", (WikiLink(A),)), WikiPage(2, "Page 2", (WikiLink(C),))]
+    environ = {"WEBOID_DATABASE": database, "WEBOID_NET_PERMIT": "127.0.0.0/8", "WEBOID_CONTACT": "me@example.org"}
     async with (
         open_littlewiki(pages) as wiki,
         open_wiki(database, {1: [A], 3: [A]}) as stored,
         open_event_server(events, *turns) as server,
     ):
-        (folder / "weboid.toml").write_text(f'[wiki."testwiki@wmflabs"]\napi = "{wiki.api_url}"\n', encoding="utf-8")
-        yield Place(folder, database, stored, server)
-
-
-def use(page: int, url: str) -> tuple[int, int]:
-    return page, key(url).url_key
+        place = Fed(folder, environ=environ, stored=stored, server=server)
+        place.watch("testwiki@wmflabs", wiki.api_url)
+        try:
+            yield place
+        finally:
+            await place.end()
 
 
 async def test_once_takes_in_what_the_stream_tells_and_reads_new_pages(database: str, tmp_path: Path) -> None:
     events = [links_added(1, [B], 1), change("create", 2, 2), change("delete", 3, 3)]
-    async with place(tmp_path, database, events) as here:
-        process = await here.start("--once")
-        _, errors = await asyncio.wait_for(process.communicate(), 60)
-        assert process.returncode == 0, errors
-        assert "3 events" in errors.decode()
-        assert "1 links came, 1 pages went, 2 pages to read" in errors.decode()
-        assert set(await here.stored.rows("SELECT page, url_key FROM link")) == {use(1, A), use(1, B), use(2, C)}
+    async with fed(tmp_path, database, events) as here:
+        done = await here.run(*here.call, *ONCE)
+        assert done.status == 0, done.err
+        assert "3 events" in done.err
+        assert "1 links came, 1 pages went, 2 pages to read" in done.err
+        links = {(page, url_key) for page, url_key in await here.stored.rows("SELECT page, url_key FROM link")}
+        assert links == {(page, key(url).url_key) for page, url in ((1, A), (1, B), (2, C))}
         assert here.server.site.asked[0].headers["User-Agent"].endswith("; me@example.org)")
 
 
-@pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGINT])
-async def test_a_signal_ends_it_in_order_and_the_next_one_goes_on(
-    database: str, tmp_path: Path, kind: signal.Signals
-) -> None:
+async def test_a_signal_ends_it_in_order_and_the_next_one_goes_on(database: str, tmp_path: Path) -> None:
     events = [change("edit", 1, 1), links_added(1, [B], 2)]
-    async with place(tmp_path, database, events, Turn(end="stall"), Turn()) as here:
-        process = await here.start()
-        for _ in range(600):
-            if await here.has_come_to(1):
-                break
-            await asyncio.sleep(0.05)
-        process.send_signal(kind)
-        _, errors = await asyncio.wait_for(process.communicate(), 60)
-        assert process.returncode == 0, errors
-        here.server.events.append('{"meta": {"domain": "canary"}}')
-        again = await here.start("--once")
-        _, errors = await asyncio.wait_for(again.communicate(), 60)
-        assert "1 events" in errors.decode() or "no event so far" in errors.decode(), errors
-        assert here.server.begins == ["", "1"]
+    async with fed(tmp_path, database, events, Turn(end="stall"), Turn(end="stall"), Turn()) as here:
+        for kind in (signal.SIGTERM, signal.SIGINT):
+            process = await here.start(*here.call, "--farm", "wmflabs")
+            await here.until_at(len(here.server.events) - 1)
+            process.send_signal(kind)
+            _, errors = await asyncio.wait_for(process.communicate(), 60)
+            assert process.returncode == 0, errors
+            here.server.events.append(json.dumps(change("edit", 1, len(here.server.events) + 1)))
+        again = await here.run(*here.call, *ONCE)
+        assert "1 events" in again.err or "no event so far" in again.err, again.err
+        assert here.server.begins == ["", "1", "2"]
 
 
 async def test_streams_that_do_not_exist_and_wikis_that_are_not_configured_are_told(
     database: str, tmp_path: Path
 ) -> None:
-    async with place(tmp_path, database, [], Turn(404)) as here:
-        process = await here.start()
-        _, errors = await asyncio.wait_for(process.communicate(), 60)
-        assert process.returncode != 0
-        assert "HTTP 404: it has no such streams" in errors.decode()
-        process = await here.start("--farm", "WMF")
-        _, errors = await asyncio.wait_for(process.communicate(), 60)
-        assert process.returncode != 0
-        assert "no wiki of WMF is configured" in errors.decode()
+    async with fed(tmp_path, database, [], Turn(404)) as here:
+        for farm, told in (("wmflabs", "HTTP 404: it has no such streams"), ("WMF", "no wiki of WMF is configured")):
+            done = await here.run(*here.call, "--farm", farm)
+            assert done.status != 0
+            assert told in done.err

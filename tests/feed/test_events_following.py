@@ -60,14 +60,7 @@ class Chain:
 
         core, wikis = store_feed(self.stored.pool), self.wikis
         return Following(
-            core,
-            open_stream,
-            STREAMS,
-            wikis,
-            today=lambda: 200,
-            now=lambda: now,
-            show=show,
-            again=self.again,
+            core, open_stream, STREAMS, wikis, today=lambda: 200, now=lambda: now, show=show, again=self.again
         )
 
     async def follow(self, until: int, **more: Any) -> Applied:
@@ -93,8 +86,7 @@ class Chain:
         return [row for query in _STATE for row in await self.stored.rows(query)]
 
     async def position(self) -> Position | None:
-        async with self.stored.pool.connection() as conn:
-            return await find_position(conn, NAMES)
+        return await self.stored.do(find_position, NAMES)
 
 
 @asynccontextmanager
@@ -164,10 +156,10 @@ async def has_come_to(one: Chain, number: int) -> bool:
 
 
 async def until(holds: Callable[[], Any]) -> None:
-    for _ in range(600):
+    for _ in range(6_000):
         if await holds():
             return
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.01)
     raise AssertionError("it did not come to that")
 
 
@@ -207,7 +199,7 @@ async def test_once_ends_where_the_server_does_and_where_it_has_caught_up(databa
 
 async def test_a_database_that_fails_for_a_moment_is_tried_again(database: str) -> None:
     events = some_events()
-    failures = iter([True, True])
+    failures = iter([True])
 
     class Spam(NoLists):
         async def judge(self) -> Judge:
@@ -230,15 +222,14 @@ async def test_the_stream_of_categories_is_asked_for_once_there_are_trees(
         running = asyncio.create_task(one.follower().run())
         await until(lambda: has_come_to(one, 0))
         assert "recentchange" not in one.server.site.asked[-1].target
-        async with one.stored.pool.connection() as conn:
-            await record_trees(conn, one.stored.wiki.wiki, 1, ["Bridges"])
-        for _ in range(600):
-            if "recentchange" in one.server.site.asked[-1].target:
-                break
-            await asyncio.sleep(0.05)
+        await one.stored.do(record_trees, one.stored.wiki.wiki, 1, ["Bridges"])
+
+        async def is_asked_for() -> bool:
+            return "recentchange" in one.server.site.asked[-1].target
+
+        await until(is_asked_for)
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
-    assert "recentchange" in one.server.site.asked[-1].target
     assert one.server.begins[-1].startswith("2026-11-20T12:20:00")
 
 
@@ -271,6 +262,12 @@ async def test_recorded_events_change_exactly_the_pages_they_name(database: str)
             }
         # Of the new and moved ones those in namespace 0 or watched, and for certainty the gone ones.
         assert waiting == gone | {9052925, 504089, 8394444, 49988679}
-        assert done.kinds["malformed"] == done.kinds["unknown"] == 0
+        assert {name: done.kinds[name] for name in ("created", "moved", "gone", "malformed", "unknown")} == {
+            "created": 3,
+            "moved": 3,
+            "gone": 4,
+            "malformed": 0,
+            "unknown": 0,
+        }
         urls = await one.stored.rows("SELECT count(*) FROM link WHERE page IN (63608061, 102113090)")
         assert urls == [(2 + 2 + 4,)]

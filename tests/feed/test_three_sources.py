@@ -1,10 +1,10 @@
-"""The same real wiki, fed by its API, its dumps or its replica, leaves the same tables (L-2)."""
+"""The same real wiki leaves the same tables whether a pass over its API feeds it or an import of its dumps (L-2).
 
-from collections.abc import AsyncIterator
+That a replica says what the dumps say is shown in tests/wiki.
+"""
 
-import pytest
-from support.mariadb import MariaServer, mariadb_server
-from support.realsources import dump_source, open_real_api, open_replica, real_wiki
+from support.realsources import dump_source, open_real_api, real_wiki
+from support.stored import do
 
 from weboid.central.feed.feed_on_store import store_feed
 from weboid.core.url.farms import WMFLABS, WikiName
@@ -14,8 +14,6 @@ from weboid.store.db.pool import Pool, open_pool
 from weboid.store.pages.wiki import StoredWiki, record_wiki
 from weboid.wiki.criteria import read_criteria
 from weboid.wiki.source import WikiSource
-
-__all__ = ["mariadb_server"]
 
 DAY = 100
 TABLES = {
@@ -31,37 +29,18 @@ TABLES = {
 Rows = dict[str, list[tuple[object, ...]]]
 
 
-@pytest.fixture
-async def fed_by_dump(second_database: str) -> AsyncIterator[Rows]:
-    """The tables after the import of the dumps."""
+async def test_the_api_and_the_dump_leave_the_same_tables(database: str, second_database: str) -> None:
+    async with open_pool(database, size=2, part="test") as pool, open_real_api() as source:
+        await _pass(pool, source)
+        asked = await _rows(pool)
     async with open_pool(second_database, size=2, part="test") as pool:
         wiki = await _wiki(pool)
         await take_in(pool, dump_source(real_wiki()), wiki, WMFLABS, namespaces=frozenset({0}), day=DAY)
-        yield await _rows(pool)
-
-
-async def test_the_api_and_the_dump_leave_the_same_tables(database: str, fed_by_dump: Rows) -> None:
-    async with open_pool(database, size=2, part="test") as pool, open_real_api() as source:
-        await _pass(pool, source)
-        _compare(await _rows(pool), fed_by_dump)
-
-
-async def test_the_replica_and_the_dump_leave_the_same_tables(
-    database: str, fed_by_dump: Rows, mariadb_server: MariaServer
-) -> None:
-    async with (
-        open_pool(database, size=2, part="test") as pool,
-        open_replica(mariadb_server, real_wiki()) as source,
-    ):
-        await _pass(pool, source)
-        _compare(await _rows(pool), fed_by_dump)
-
-
-def _compare(rows: Rows, others: Rows) -> None:
-    assert len(rows["page"]) == 178
-    assert len(rows["link"]) > 7_000
+        dumped = await _rows(pool)
+    assert len(asked["page"]) == 178
+    assert len(asked["link"]) > 7_000
     for table in TABLES:
-        assert rows[table] == others[table], table
+        assert asked[table] == dumped[table], table
 
 
 async def _pass(pool: Pool, source: WikiSource) -> None:
@@ -71,8 +50,7 @@ async def _pass(pool: Pool, source: WikiSource) -> None:
 
 
 async def _wiki(pool: Pool) -> StoredWiki:
-    async with pool.connection() as conn:
-        return await record_wiki(conn, WMFLABS, WikiName("enwiki", "wmflabs"))
+    return await do(pool, record_wiki, WMFLABS, WikiName("enwiki", "wmflabs"))
 
 
 async def _rows(pool: Pool) -> Rows:

@@ -15,7 +15,7 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 from support.commands import Place
-from support.wikireplay import Exchange, exchange, open_wiki_replay
+from support.wikireplay import open_wiki_replay, page_content
 
 from weboid.central.feed.feed_on_store import store_feed
 from weboid.config import NetConfig
@@ -199,17 +199,10 @@ async def test_an_address_is_read_through_the_guard_without_redirects() -> None:
         await runner.cleanup()
 
 
-def page(text: str | None) -> Exchange:
-    asked = {"titles": TITLE, "prop": "revisions", "rvprop": "content", "rvslots": "main"}
-    told: dict[str, Any] = {"ns": 2, "title": TITLE}
-    told |= {"missing": True} if text is None else {"revisions": [{"slots": {"main": {"content": text}}}]}
-    return exchange(asked, {"batchcomplete": True, "query": {"pages": [told]}})
-
-
 async def test_the_command_shows_what_is_watched_and_confirms_it(database: str, tmp_path: Path) -> None:
     place = Place(tmp_path, environ={"WEBOID_DATABASE": database, "WEBOID_NET_PERMIT": "127.0.0.0/8"})
     place.environ["WEBOID_FEED_WATCHED"] = SOURCE
-    answers = [page(listing("awiki", "bwiki", "testwiki")), page(None), page(listing("cwiki"))]
+    answers = [page_content(TITLE, text) for text in (listing("awiki", "bwiki", "testwiki"), None, listing("cwiki"))]
     async with open_wiki_replay(answers) as replay:
         (tmp_path / "weboid.toml").write_text(f'[wiki.testwiki]\napi = "{replay.url}"\n', encoding="utf-8")
         shown = await place.run("feed", "watched")

@@ -3,12 +3,12 @@
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import aiohttp
 import pytest
 from support.commands import Place
-from support.wikireplay import Exchange, exchange, open_wiki_replay
+from support.stored import do
+from support.wikireplay import open_wiki_replay, page_content
 
 from weboid.assets import asset
 from weboid.core.url.farms import WMF, WMFLABS, Farm, WikiName
@@ -24,13 +24,6 @@ _QUICK = ApiPatience(tries=1, timeout_s=5, answer_mib=1)
 _GERMAN = (asset("wikis") / "dewiki.json").read_text(encoding="utf-8")
 
 
-def page(text: str | None) -> Exchange:
-    asked = {"titles": _TITLE, "prop": "revisions", "rvprop": "content", "rvslots": "main"}
-    told: dict[str, Any] = {"ns": 8, "title": _TITLE}
-    told |= {"missing": True} if text is None else {"revisions": [{"slots": {"main": {"content": text}}}]}
-    return exchange(asked, {"batchcomplete": True, "query": {"pages": [told]}})
-
-
 def own(**changes: object) -> str:
     return json.dumps(json.loads(_GERMAN) | changes)
 
@@ -42,19 +35,17 @@ async def pool(database: str) -> AsyncIterator[Pool]:
 
 
 async def wiki_of(pool: Pool, dbname: str, farm: Farm = WMF) -> StoredWiki:
-    async with pool.connection() as conn:
-        return await record_wiki(conn, farm, WikiName(dbname, farm.name))
+    return await do(pool, record_wiki, farm, WikiName(dbname, farm.name))
 
 
 async def read(pool: Pool, wiki: StoredWiki, text: str | None, day: int = 7, farm: Farm = WMF) -> StoredSettings:
-    async with open_wiki_replay([page(text)]) as replay, aiohttp.ClientSession() as session:
+    async with open_wiki_replay([page_content(_TITLE, text)]) as replay, aiohttp.ClientSession() as session:
         api = ActionApi(replay.url, session, "Weboid-test", _QUICK)
         return await refresh_settings(pool, api, wiki, name=f"{wiki.dbname}@{farm.name}", title=_TITLE, day=day)
 
 
 async def language(pool: Pool, wiki: StoredWiki) -> str | None:
-    async with pool.connection() as conn:
-        settings = await find_settings(conn, wiki.wiki)
+    settings = await do(pool, find_settings, wiki.wiki)
     return None if settings is None else settings.lang
 
 
@@ -67,8 +58,7 @@ async def test_a_wikis_own_page_holds_before_the_shipped_one_and_that_before_not
     assert [await language(pool, wiki) for wiki in (german, unknown, namesake)] == ["gsw", None, "nds"]
     await read(pool, german, None, day=8)
     assert await language(pool, german) == "de"
-    async with pool.connection() as conn:
-        assert await find_settings(conn, 999) is None
+    assert await do(pool, find_settings, 999) is None
 
 
 async def test_a_page_that_does_not_fit_is_told_and_the_one_before_stays_in_force(pool: Pool) -> None:
@@ -113,7 +103,7 @@ async def test_a_wiki_that_does_not_answer_changes_nothing(pool: Pool) -> None:
 
 
 async def test_maintain_reads_the_pages_of_all_wikis_once_a_day(database: str, tmp_path: Path) -> None:
-    async with open_wiki_replay([page(own())]) as replay:
+    async with open_wiki_replay([page_content(_TITLE, own())]) as replay:
         (tmp_path / "weboid.toml").write_text(
             f'[wiki.dewiki]\napi = "{replay.url}"\n[wiki.frwiki]\napi = "{replay.url}"\n'
             f'[wiki.enwiki]\napi = "{replay.url}"\nsettings = ""\n',

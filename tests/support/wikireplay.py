@@ -42,6 +42,14 @@ def exchange(request: Mapping[str, str], response: object, **more: Any) -> Excha
     return Exchange(request, json.dumps(response).encode(), **more)
 
 
+def page_content(title: str, text: str | None) -> Exchange:
+    """The question for the text of a page and its answer; None = there is no such page."""
+    told: dict[str, Any] = {"title": title}
+    told |= {"missing": True} if text is None else {"revisions": [{"slots": {"main": {"content": text}}}]}
+    asked = {"titles": title, "prop": "revisions", "rvprop": "content", "rvslots": "main"}
+    return exchange(asked, {"batchcomplete": True, "query": {"pages": [told]}})
+
+
 def recorded(path: Path) -> list[Exchange]:
     """The exchanges of a file: a JSON list of {request, response}, packed or not."""
     text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()

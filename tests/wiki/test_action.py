@@ -100,12 +100,9 @@ async def test_a_server_that_is_not_there_is_told(session: aiohttp.ClientSession
     url = f"http://127.0.0.1:{unused_tcp_port}/w/api.php"
     with pytest.raises(SourceError, match="cannot be reached"):
         await ActionApi(url, session, "Weboid-test", QUICK).fetch_answer(QUESTION)
-
-
-@pytest.mark.parametrize("url", ["not a url", "file:///etc/passwd", "http://"])
-async def test_an_address_that_is_none_is_told(session: aiohttp.ClientSession, url: str) -> None:
-    with pytest.raises(SourceError, match="is no URL"):
-        await ActionApi(url, session, "Weboid-test", QUICK).fetch_answer(QUESTION)
+    for wrong in ("not a url", "file:///etc/passwd", "http://"):
+        with pytest.raises(SourceError, match="is no URL"):
+            await ActionApi(wrong, session, "Weboid-test", QUICK).fetch_answer(QUESTION)
 
 
 async def test_a_server_that_keeps_silent_is_left(session: aiohttp.ClientSession) -> None:

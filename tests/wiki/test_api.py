@@ -76,13 +76,10 @@ async def test_a_page_whose_links_come_in_three_answers_is_given_once() -> None:
         assert len(replay.asked) == 3
 
 
-async def test_an_incomplete_batch_is_never_given_out() -> None:
-    async with opened(exchange(READ, answer(page(1, extlinks=links("http://a.net/"))))) as (source, _):
+async def test_an_incomplete_batch_is_never_given_out_and_a_circle_ends() -> None:
+    async with opened(exchange(READ, answer(page(1), extlinks=links("http://a.net/")))) as (source, _):
         with pytest.raises(SourceError, match="an end in the middle of a batch"):
             await read(source)
-
-
-async def test_a_continuation_that_goes_round_in_a_circle_ends() -> None:
     again = {"elcontinue": "2", "continue": "||"}
     round_about = answer(page(1), **{"continue": again})
     async with opened(exchange(READ, round_about), exchange(READ | again, round_about)) as (source, replay):
@@ -91,18 +88,16 @@ async def test_a_continuation_that_goes_round_in_a_circle_ends() -> None:
         assert len(replay.asked) == 2
 
 
-@pytest.mark.parametrize(
-    "shape",
-    [
+async def test_answers_of_another_shape_are_refused() -> None:
+    shapes: list[object] = [
         {"query": {"pages": {"1": page(1)}}},
         {"query": []},
         {"query": {"pages": []}, "continue": "yes"},
-    ],
-)
-async def test_answers_of_another_shape_are_refused(shape: object) -> None:
-    async with opened(exchange(READ, shape)) as (source, _):
-        with pytest.raises(SourceError, match=r"is it a MediaWiki's api\.php"):
-            await read(source)
+    ]
+    for shape in shapes:
+        async with opened(exchange(READ, shape)) as (source, _):
+            with pytest.raises(SourceError, match=r"is it a MediaWiki's api\.php"):
+                await read(source)
 
 
 async def test_hostile_entries_are_passed_over_and_hostile_text_is_made_harmless() -> None:
@@ -161,16 +156,15 @@ async def test_a_walk_tells_of_pages_what_their_info_says() -> None:
 
 async def test_missing_pages_and_pages_without_info_are_not_walked() -> None:
     told = [{"ns": 0, "title": "Nowhere", "missing": True}, {"pageid": 3, "ns": 0, "title": "x"}, page(1)]
-    async with opened(exchange({"titles": "Page 1", "prop": "info"}, answer(*told, batchcomplete=True))) as (source, _):
+    titles = exchange({"titles": "Page 1", "prop": "info"}, answer(*told, batchcomplete=True))
+    async with opened(titles, exchange(WALK, {"batchcomplete": True})) as (source, _):
         assert [found.page for found in await walked(source, selection=TITLES)] == [1]
-
-
-async def test_an_empty_walk_has_no_pages() -> None:
-    async with opened(exchange(WALK, {"batchcomplete": True})) as (source, _):
         assert await walked(source) == []
 
 
-async def test_a_walk_in_a_wide_circle_ends() -> None:
+async def test_a_walk_in_a_wide_circle_or_through_nothing_without_end_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     circle = [
         exchange(WALK | then(here)["continue"], answer(page(1), batchcomplete=True, **then(there)))
         for here, there in zip("ABCDE", "BCDEA", strict=True)
@@ -179,9 +173,6 @@ async def test_a_walk_in_a_wide_circle_ends() -> None:
         with pytest.raises(SourceError, match="a continuation without end"):
             await walked(source)
         assert len(replay.asked) < 20
-
-
-async def test_a_walk_through_nothing_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "_MOST_ANSWERS", 3)
     void = [
         exchange(WALK | then(str(number))["continue"], {"batchcomplete": True, **then(str(number + 1))})
@@ -193,10 +184,10 @@ async def test_a_walk_through_nothing_without_end_is_given_up(monkeypatch: pytes
         assert len(replay.asked) == 1 + 3
 
 
-@pytest.mark.parametrize("place", ["12345", "not JSON", '["namespaces", ""]'])
-async def test_the_place_of_another_source_is_as_none(place: str) -> None:
+async def test_the_place_of_another_source_is_as_none() -> None:
     async with opened(exchange(WALK, answer(page(1), batchcomplete=True))) as (source, _):
-        assert [found.page for found in await walked(source, place)] == [1]
+        for place in ("12345", "not JSON", '["namespaces", ""]'):
+            assert [found.page for found in await walked(source, place)] == [1]
 
 
 async def test_a_place_that_the_wiki_refuses_begins_anew_once() -> None:
@@ -208,23 +199,15 @@ async def test_a_place_that_the_wiki_refuses_begins_anew_once() -> None:
         with pytest.raises(SourceError, match="badcontinue"):
             await walked(source, place)
         assert [question.get("gapcontinue") for question in replay.asked] == ["Z", None, "B"]
-
-
-async def test_another_refusal_of_a_place_is_told() -> None:
-    refusal = {"error": {"code": "readapidenied", "info": "Log in."}}
-    async with opened(exchange(WALK | then("Z")["continue"], refusal)) as (source, replay):
+    other = {"error": {"code": "readapidenied", "info": "Log in."}}
+    async with opened(exchange(WALK | then("Z")["continue"], other)) as (source, replay):
         with pytest.raises(SourceError, match="readapidenied"):
-            await walked(source, json.dumps(then("Z")["continue"]))
+            await walked(source, place)
         assert len(replay.asked) == 1
-
-
-async def test_what_no_api_can_tell_is_refused_before_it_is_asked() -> None:
-    async with opened() as (source, replay):
-        with pytest.raises(
-            SourceError, match="no Action API can answer select_property; read this wiki from a replica"
-        ):
+        # What no API can tell is refused before it is asked.
+        with pytest.raises(SourceError, match="answer select_property; read this wiki from a replica"):
             await walked(source, selection=Selection(None, "select_property", {"aspect": "C.P31"}))
-        assert replay.asked == []
+        assert len(replay.asked) == 1
 
 
 async def test_a_walk_that_is_broken_off_in_the_middle_of_a_batch_gives_whole_batches_only() -> None:
@@ -247,25 +230,30 @@ async def test_states_are_found_by_id_and_those_of_pages_that_are_gone_left_out(
         assert [(state.page, state.is_watchable) for state in states] == [(3, True), (9, False)]
 
 
-@pytest.mark.parametrize("told", [[page(1)], [page(1), {"pageid": 2, "ns": 0, "title": "Page 2"}], [page(1), page(-2)]])
-async def test_a_page_of_which_nothing_is_said_is_not_taken_for_gone(told: list[object]) -> None:
-    async with opened(exchange({"pageids": "1|2", "prop": "info"}, answer(*told, batchcomplete=True))) as (source, _):
-        with pytest.raises(SourceError, match="nothing about page 2"):
-            await source.find_states([1, 2])
+async def test_a_page_of_which_nothing_is_said_is_not_taken_for_gone() -> None:
+    for told in ([page(1)], [page(1), {"pageid": 2, "ns": 0, "title": "Page 2"}], [page(1), page(-2)]):
+        states = exchange({"pageids": "1|2", "prop": "info"}, answer(*told, batchcomplete=True))
+        async with opened(states) as (source, _):
+            with pytest.raises(SourceError, match="nothing about page 2"):
+                await source.find_states([1, 2])
 
 
-async def test_states_of_more_than_fifty_pages_are_asked_in_turns() -> None:
+async def test_more_than_fifty_pages_are_asked_in_turns_and_for_none_nothing() -> None:
     exchanges = [
-        exchange({"pageids": "|".join(map(str, some)), "prop": "info"}, answer(*map(page, some), batchcomplete=True))
+        exchange({"pageids": "|".join(map(str, some)), **what}, answer(*map(page, some), batchcomplete=True))
         for some in (range(1, 51), range(51, 61))
+        for what in (LINKS, {"prop": "info"})
     ]
-    async with opened(*exchanges) as (source, _):
-        assert [state.page for state in await source.find_states(range(60, 0, -1))] == list(range(1, 61))
+    async with opened(*exchanges) as (source, replay):
+        assert await source.find_pages() == []
         assert await source.find_states([]) == []
+        assert replay.asked == []
+        assert [state.page for state in await source.find_states(range(60, 0, -1))] == list(range(1, 61))
+        assert [one.page for one in await source.find_pages(ids=range(1, 61))] == list(range(1, 61))
         assert await source.find_lag_s() == 0
 
 
-async def test_ids_find_pages_and_missing_ones_are_left_out() -> None:
+async def test_ids_and_titles_find_pages_and_missing_or_impossible_ones_are_left_out() -> None:
     async with opened(*FIXTURE) as (source, replay):
         found = await source.find_pages(ids=[3, 10, 77])
         assert [(one.page, one.namespace, one.title) for one in found] == [
@@ -273,17 +261,12 @@ async def test_ids_find_pages_and_missing_ones_are_left_out() -> None:
             (10, 1, "Harbour light"),
         ]
         assert found[1].urls == ("https://words.net/wiki/Talk", "https://www.talk.net/")
-        assert not replay.unknown
-
-
-async def test_titles_follow_redirects_and_impossible_ones_are_left_out() -> None:
-    titles = ["Old light", "O'Hara's mill", "<bad>", "Nowhere", "Special:Version", "Tide table", "a|b", "\x1fa", ""]
-    async with opened(*FIXTURE) as (source, replay):
+        titles = ["Old light", "O'Hara's mill", "<bad>", "Nowhere", "Special:Version", "Tide table", "a|b", "\x1fa", ""]
         assert [one.title for one in await source.find_pages(titles=titles)] == ["Harbour light", "O'Hara's mill"]
         assert not replay.unknown
 
 
-async def test_each_title_is_told_with_the_page_to_which_it_leads() -> None:
+async def test_each_title_is_told_with_the_page_to_which_it_leads_and_a_circle_leads_nowhere() -> None:
     titles = ["Old light", "harbour_light", "O'Hara's mill", "<bad>", "Nowhere", "Special:Version", "a|b", ""]
     asked = [title for title in titles if title and "|" not in title]
     told = answer(page(1), page(3, ns=4, title="Project:Mill"), {"ns": 0, "title": "Nowhere", "missing": True})
@@ -308,13 +291,10 @@ async def test_each_title_is_told_with_the_page_to_which_it_leads() -> None:
             "O'Hara's mill": 3,
         }
         assert not replay.unknown
-
-
-async def test_redirects_in_a_circle_lead_nowhere() -> None:
-    told = answer(page(1))
-    told["query"] |= {"redirects": [{"from": "A", "to": "B"}, {"from": "B", "to": "A"}]}  # type: ignore[operator]
+    circle = answer(page(1))
+    circle["query"] |= {"redirects": [{"from": "A", "to": "B"}, {"from": "B", "to": "A"}]}  # type: ignore[operator]
     question = {"titles": "A", "redirects": "1", **LINKS}
-    async with opened(exchange(question, {**told, "batchcomplete": True})) as (source, _):
+    async with opened(exchange(question, {**circle, "batchcomplete": True})) as (source, _):
         assert await source.find_titled(["A"]) == {}
 
 
@@ -335,11 +315,8 @@ async def test_the_pages_of_a_category_come_part_by_part() -> None:
         assert await source.list_members("A b", limit=2) == Members((5, 3), "page|00|3")
         assert await source.list_members("A b", place="page|00|3") == Members((9,), "")
         assert not replay.unknown
-
-
-async def test_an_answer_without_members_is_no_empty_category() -> None:
     async with opened(exchange({**CATEGORY, "cmlimit": "500"}, {"batchcomplete": True})) as (source, _):
-        with pytest.raises(SourceError, match="no members of a category"):
+        with pytest.raises(SourceError, match="no members of a category"):  # it is no empty category
             await source.list_members("A b")
 
 
@@ -353,21 +330,6 @@ async def test_more_than_memory_may_hold_of_one_batch_is_refused(monkeypatch: py
             await read(source)
 
 
-async def test_nothing_asked_nothing_sent() -> None:
-    async with opened() as (source, replay):
-        assert await source.find_pages() == []
-        assert replay.asked == []
-
-
-async def test_more_than_fifty_pages_are_asked_in_turns() -> None:
-    first, second = ("|".join(map(str, some)) for some in (range(1, 51), range(51, 61)))
-    async with opened(
-        exchange({"pageids": first, **LINKS}, answer(*map(page, range(1, 51)), batchcomplete=True)),
-        exchange({"pageids": second, **LINKS}, answer(*map(page, range(51, 61)), batchcomplete=True)),
-    ) as (source, _):
-        assert [one.page for one in await source.find_pages(ids=range(1, 61))] == list(range(1, 61))
-
-
 async def test_the_interwiki_map_is_fetched_once_and_only_where_it_is_needed() -> None:
     linking = page(1, iwlinks=[{"prefix": "doi", "title": "x"}])
     one, two = ({"pageids": ids, **LINKS} for ids in ("1", "2"))
@@ -379,16 +341,6 @@ async def test_the_interwiki_map_is_fetched_once_and_only_where_it_is_needed() -
         for number in (2, 1, 1):
             await source.find_pages(ids=[number])
         assert [question.get("meta") for question in replay.asked] == [None, None, "siteinfo", None]
-
-
-async def test_a_map_that_is_given_is_not_fetched() -> None:
-    linking = page(1, iwlinks=[{"prefix": "doi", "title": "x"}])
-    async with (
-        open_wiki_replay([exchange({"pageids": "1", **LINKS}, answer(linking, batchcomplete=True))]) as replay,
-        aiohttp.ClientSession() as session,
-    ):
-        source = ApiSource(replay.url, session, user_agent="Weboid-test", interwiki=InterwikiMap(()))
-        assert [one.urls for one in await source.find_pages(ids=[1])] == [()]
 
 
 async def test_siteinfo_names_the_wiki() -> None:
@@ -428,9 +380,6 @@ async def test_siteinfo_of_the_real_wiki() -> None:
             Namespace(2, "Benutzerin", is_alias=True),
             Namespace(2, "User", is_alias=True),
         ]
-
-
-async def test_a_server_that_is_no_mediawiki_has_no_siteinfo() -> None:
     async with opened(Exchange({"meta": "siteinfo"}, json.dumps({"hello": 1}).encode())) as (source, _):
         with pytest.raises(SourceError, match="no siteinfo"):
             await source.fetch_siteinfo()

@@ -98,29 +98,23 @@ async def test_a_cut_dump_gives_no_page_at_all(tmp_path: Path) -> None:
             await first_batch(DumpSource(files["page"], files["externallinks"]))
 
 
-async def test_a_page_that_is_there_twice_is_told(tmp_path: Path) -> None:
+async def test_a_page_that_is_there_twice_and_a_dump_that_is_missing_are_told(tmp_path: Path) -> None:
     page = written(tmp_path, "page", (f"(7,0,'{title}',0,0,0.1,'','',1,1,'wikitext',NULL)" for title in "AB"))
     with pytest.raises(SourceError, match="page 7 is there twice"):
         await first_batch(DumpSource(page, FIXTURES / "externallinks.sql"))
-
-
-async def test_a_missing_dump_is_told_by_name(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"gone\.sql: cannot be read"):
         await first_batch(DumpSource(FIXTURES / "page.sql", tmp_path / "gone.sql"))
 
 
-def test_interwiki_links_need_a_map() -> None:
-    with pytest.raises(SourceError, match="needs the wiki's interwiki map"):
-        DumpSource(FIXTURES / "page.sql", FIXTURES / "externallinks.sql", FIXTURES / "iwlinks.sql")
-
-
-async def test_the_map_may_come_from_elsewhere() -> None:
+async def test_interwiki_links_need_a_map_which_may_be_given() -> None:
     interwiki = InterwikiMap([Interwiki("doi", "https://elsewhere.net/$1", local=False)])
     page, externallinks, iwlinks = (FIXTURES / f"{table}.sql" for table in TABLES[:3])
     source = DumpSource(page, externallinks, iwlinks, interwiki)
     urls = [url async for batch in source.pages(frozenset({0})) for page in batch for url in page.urls]
     assert "https://elsewhere.net/10.5555/12(3)" in urls
     assert not any("words.net" in url for url in urls)
+    with pytest.raises(SourceError, match="needs the wiki's interwiki map"):
+        DumpSource(page, externallinks, iwlinks)
 
 
 INDEXES = st.sampled_from(

@@ -1,11 +1,10 @@
 """Spam lists as a wiki gives them (L-3)."""
 
 from collections.abc import AsyncIterator
-from typing import Any
 
 import aiohttp
 import pytest
-from support.wikireplay import Exchange, exchange, open_wiki_replay
+from support.wikireplay import exchange, open_wiki_replay, page_content
 
 from weboid.errors import SourceError
 from weboid.wiki.action import ActionApi, ApiPatience
@@ -20,37 +19,22 @@ async def session() -> AsyncIterator[aiohttp.ClientSession]:
         yield opened
 
 
-def asked(title: str) -> dict[str, str]:
-    return {"titles": title, "prop": "revisions", "rvprop": "content", "rvslots": "main"}
-
-
-def page(title: str, text: str | None) -> Exchange:
-    told: dict[str, Any] = {"ns": 8, "title": title}
-    if text is None:
-        told |= {"missing": True}
-    else:
-        slot = {"contentmodel": "wikitext", "contentformat": "text/x-wiki", "content": text}
-        told |= {"pageid": 7, "revisions": [{"slots": {"main": slot}}]}
-    return exchange(asked(title), {"batchcomplete": True, "query": {"pages": [told]}})
-
-
 BLACK, WHITE = "MediaWiki:Spam-blacklist", "MediaWiki:Spam-whitelist"
 
 
-async def test_both_lists_of_a_wiki_are_fetched(session: aiohttp.ClientSession) -> None:
-    async with open_wiki_replay([page(BLACK, "bad\\.com\n"), page(WHITE, "good\\.com # ä")]) as replay:
+async def test_both_lists_of_a_wiki_are_fetched_and_a_page_that_is_not_there_is_an_empty_one(
+    session: aiohttp.ClientSession,
+) -> None:
+    async with open_wiki_replay([page_content(BLACK, "bad\\.com\n"), page_content(WHITE, "good\\.com # ä")]) as replay:
         api = ActionApi(replay.url, session, "Weboid-test", QUICK)
         assert await fetch_local_lists(api) == ListTexts("bad\\.com\n", "good\\.com # ä")
         assert not replay.unknown
-
-
-async def test_a_page_that_is_not_there_is_an_empty_list(session: aiohttp.ClientSession) -> None:
-    async with open_wiki_replay([page(BLACK, None), page(WHITE, None)]) as replay:
+    async with open_wiki_replay([page_content(BLACK, None), page_content(WHITE, None)]) as replay:
         assert await fetch_local_lists(ActionApi(replay.url, session, "Weboid-test", QUICK)) == ListTexts("", "")
 
 
 async def test_the_list_of_a_farm_has_a_title_of_its_own(session: aiohttp.ClientSession) -> None:
-    async with open_wiki_replay([page("Spam blacklist", "a"), page("Project:Spam", "b")]) as replay:
+    async with open_wiki_replay([page_content("Spam blacklist", "a"), page_content("Project:Spam", "b")]) as replay:
         api = ActionApi(replay.url, session, "Weboid-test", QUICK)
         assert await fetch_global_list(api) == ListTexts("a")
         assert await fetch_global_list(api, "Project:Spam") == ListTexts("b")
@@ -68,12 +52,12 @@ async def test_the_list_of_a_farm_has_a_title_of_its_own(session: aiohttp.Client
     ],
 )
 async def test_what_cannot_be_read_is_no_empty_list(session: aiohttp.ClientSession, answer: object) -> None:
-    async with open_wiki_replay([exchange(asked(BLACK), answer)]) as replay:
+    async with open_wiki_replay([exchange(page_content(BLACK, None).request, answer)]) as replay:
         with pytest.raises(SourceError, match="'MediaWiki:Spam-blacklist'; what was fetched before stays"):
             await fetch_local_lists(ActionApi(replay.url, session, "Weboid-test", QUICK))
 
 
 async def test_a_list_without_end_is_not_read_to_its_end(session: aiohttp.ClientSession) -> None:
-    async with open_wiki_replay([page(BLACK, "x" * (2 << 20))]) as replay:
+    async with open_wiki_replay([page_content(BLACK, "x" * (2 << 20))]) as replay:
         with pytest.raises(SourceError, match="more than 1 MiB"):
             await fetch_local_lists(ActionApi(replay.url, session, "Weboid-test", QUICK))
