@@ -159,8 +159,8 @@ async def test_a_domain_counts_as_reachable_when_half_of_it_is_reported(
 ) -> None:
     # Two hosts of one domain; one of a domain whose name only ends alike, and a host that is used no more.
     own = [f"http://{'www.' if number % 2 else ''}dead.demo/{number}" for number in range(urls)]
-    foreign = [f"http://notdead.demo/{number}" for number in range(20)]
-    unused = [f"http://old.dead.demo/{number}" for number in range(20)]
+    foreign = [f"http://notdead.demo/{number}" for number in range(8)]
+    unused = [f"http://old.dead.demo/{number}" for number in range(8)]
     async with open_wiki(database, {1: [*own, *foreign], 2: unused}) as stored:
         await kill(stored)
         await stored.take_in({2: []}, 118, latest=2)
