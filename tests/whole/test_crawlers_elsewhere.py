@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,22 +14,26 @@ import pytest
 from support.central import CRAWLERS, TOKEN, open_bad_network
 from support.commands import Place, open_place
 
-from weboid.demo.world import Behaviour, Host, Life, Page, Redirect, Spell, World
+from weboid.demo.world import Behaviour, Host, HostState, Life, Page, Redirect, Spell, World
 
 HOSTS, PATHS = 700, 2
 """Of more domains than a crawler leases at once, so that there is work for several."""
 DELAY_S = 0.2
 MOVED = 30
 """So many hosts have a page that redirects to one host, which all crawlers so ask."""
+MUTE = 2
+"""For so many hosts the name server does not answer, which is recorded of their URLs without a request."""
 FINE: Life[Behaviour] = (Spell(0, Page()),)
 AWAY: Life[Behaviour] = (Spell(0, Redirect("http://target.demo/there")),)
 WORLD = World(
     {
         **{f"h{host}.demo": Host(paths={"/0": FINE, "/1": AWAY if host < MOVED else FINE}) for host in range(HOSTS)},
+        **{f"mute{host}.demo": Host((Spell(0, HostState.DNS_SILENT),)) for host in range(MUTE)},
         "target.demo": Host(paths={"/there": FINE}),
     }
 )
-URLS = [f"http://h{host}.demo/{path}" for host in range(HOSTS) for path in range(PATHS)]
+NAMES = [name for name in WORLD.hosts if name != "target.demo"]
+URLS = [f"http://{name}/{path}" for name in NAMES for path in range(PATHS)]
 
 
 @dataclass
@@ -62,18 +66,31 @@ class Scene:
         return Counter(web.located(f"http://{asked.host}{asked.target}") for asked in heads)
 
     def shortest_gap_s(self) -> float:
-        """The shortest time between two requests to one host, as the servers saw it."""
+        """The shortest time between two requests to one host, as the servers saw it, late on a busy machine."""
         assert self.near.web
         moments = defaultdict[str, list[float]](list)
         for asked in self.near.web.requests:
             moments[asked.host].append(asked.at_s)
         return min(after - before for seen in moments.values() for before, after in pairwise(sorted(seen)))
 
-    async def known(self) -> set[str]:
-        """The URLs whose record has exactly one check."""
+    async def known(self) -> dict[str, str]:
+        """The URLs whose record has exactly one check, with the reason that it gives."""
         lines = (await self.near.run("show", "--json", "demowiki@wmflabs:All")).lines()
         assert all(len(line["history"]) <= 1 for line in lines)
-        return {line["normal"] for line in lines if line["history"]}
+        return {line["normal"]: line["reason"] for line in lines if line["history"]}
+
+    async def check_records(self, again: Collection[str] = ()) -> None:
+        """Fails unless all URLs have a record, and each one says whether its server got a request.
+
+        One, that is, or none if the name has no answer; those of `again` may have got another one.
+        """
+        reasons, times = await self.known(), self.times()
+        assert len(reasons) == len(URLS)
+        assert times.keys() <= reasons.keys()
+        for url, reason in reasons.items():
+            expected = {reason != "dns-error"} | ({2} if url in again else set())
+            assert times[url] in expected, (url, reason)
+            assert reason == "dns-error" or "//mute" not in url
 
 
 async def _serving(place: Place, port: str) -> tuple[asyncio.subprocess.Process, str]:
@@ -94,6 +111,8 @@ async def open_scene(database: str, folder: Path) -> AsyncIterator[Scene]:
         far = Place(folder / "far")
         stack.push_async_callback(far.end)
         near.environ |= {"WEBOID_CRAWL_DELAY": str(DELAY_S), "WEBOID_NET_CONNECTIONS": "20"}
+        # The name server and all servers are this process, which is late where the machine is busy.
+        near.environ |= {"WEBOID_NET_CONNECT_S": "10", "WEBOID_NET_ANSWER_S": "60"}
         far.environ = {**near.environ, "WEBOID_CRAWL_TOKEN": TOKEN}
         near.environ |= {"WEBOID_DATABASE": database, "WEBOID_WEB_CRAWLERS": CRAWLERS}
         assert (await near.run("feed", "pass", "--day", "100")).status == 0
@@ -114,7 +133,6 @@ def _written(out: str) -> int:
 
 
 @pytest.mark.long
-@pytest.mark.timed
 async def test_two_elsewhere_and_one_beside_share_a_round_over_a_bad_network(database: str, tmp_path: Path) -> None:
     async with open_scene(database, tmp_path) as scene, open_bad_network(scene.core, 5, 0.2) as (address, network):
         call = ("crawl", "--once", "--day", "100")
@@ -127,16 +145,12 @@ async def test_two_elsewhere_and_one_beside_share_a_round_over_a_bad_network(dat
         assert sum(written) == len(URLS)
         assert sum(count > 0 for count in written) >= 2
         assert min(network.did[what] for what in ("drop-answer", "repeat", "repeat-late", "delay")) > 0
-        assert len(await scene.known()) == len(URLS)
-        assert set(scene.times().values()) == {1}
-        assert len(scene.times()) == len(URLS)
-        # Servers see the moments at which requests arrive, which is not quite when they are sent.
-        assert scene.shortest_gap_s() > DELAY_S - 0.05
+        await scene.check_records()
+        assert scene.shortest_gap_s() > DELAY_S / 2
         assert (await scene.near.run("check-store", "--day", "100")).status == 0
 
 
 @pytest.mark.long
-@pytest.mark.timed
 async def test_the_web_process_and_a_crawler_elsewhere_are_killed_in_a_round(database: str, tmp_path: Path) -> None:
     async with open_scene(database, tmp_path) as scene:
         call = ("crawl", "--once", "--day", "100", "--core", scene.core)
@@ -144,19 +158,17 @@ async def test_the_web_process_and_a_crawler_elsewhere_are_killed_in_a_round(dat
         await scene.asked(200)
         os.kill(victim.pid, signal.SIGKILL)
         await victim.wait()
-        asked_before = set(scene.times())
-        in_vain = asked_before - await scene.known()
+        written = await scene.known()
+        in_vain = scene.times().keys() - written.keys()
         # One check of each visit that was under way, of 31.
         assert len(in_vain) <= 31
         other = await scene.far.start(*call)
         await scene.asked(len(scene.times()) + 200)
         await scene.serve_again()
         out = await _in_order(other)
-        assert _written(out) == len(URLS) - len(asked_before - in_vain)
-        assert len(await scene.known()) == len(URLS)
-        assert len(scene.times()) == len(URLS)
-        assert {url for url, count in scene.times().items() if count > 1} <= in_vain
-        assert scene.shortest_gap_s() > DELAY_S - 0.05
+        assert _written(out) == len(URLS) - len(written)
+        await scene.check_records(in_vain)
+        assert scene.shortest_gap_s() > DELAY_S / 2
         assert (await scene.near.run("check-store", "--day", "100")).status == 0
 
 
