@@ -53,8 +53,7 @@ async def test_many_dead_hosts_are_believed_while_others_answer(database: str) -
     living = HOSTS[::2]
     async with open_wiki(database, {1: HOSTS}) as wiki:
         await wiki.round(100, lambda url, day: FINE)
-        for day in range(107, 138):
-            await wiki.new_round(day, lambda url, day: FINE if url in living else SILENT, online=WITNESSED).run()
+        await wiki.rounds(lambda url, day: FINE if url in living else SILENT, range(107, 138), online=WITNESSED)
         assert {(await wiki.finding(url)).verdict for url in living} == {Verdict.WORKING}
         assert {(await wiki.finding(url)).verdict for url in HOSTS if url not in living} == {Verdict.DEAD}
 

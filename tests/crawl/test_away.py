@@ -69,21 +69,23 @@ async def test_hosts_that_were_taken_when_the_store_went_away_are_visited_later(
     urls = [f"http://h{host}.one.demo/" for host in range(30)]  # one domain, which has eight places
     async with open_wiki(database, {1: urls}) as wiki:
         asked: list[str] = []
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             tally = await _round(_Moments(wiki, unread=20), asked).run()
         assert tally.written == len(urls)
         assert sorted(asked) == sorted(urls)
 
 
 async def test_a_round_that_cannot_write_ends_soon_after_a_stop_and_its_checks_are_made_again(
-    database: str, caplog: pytest.LogCaptureFixture
+    database: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("weboid.crawl.round._AWAY_GRACE_S", 0.2)
+    monkeypatch.setattr("weboid.crawl.recorder._LAST_S", 0.2)
     urls = [f"http://h{host}.demo/" for host in range(12)]
     async with open_wiki(database, {1: urls}) as wiki:
         work = _Moments(wiki, is_unwritable=True)
         first = _round(work, [])
         running = asyncio.create_task(first.run())
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await work.refused.wait()
             first.stop()
             tally = await running

@@ -19,7 +19,7 @@ from weboid.core.record.reasons import Reason
 from weboid.core.verdict.verdict import Verdict
 from weboid.net.outbound import open_session
 
-NET = NetConfig(user_agent="test", permit=(ip_network("127.0.0.0/8"),), connect_s=1.0, answer_s=1.0)
+NET = NetConfig(user_agent="test", permit=(ip_network("127.0.0.0/8"),), connect_s=30.0, answer_s=30.0)
 HOST = "site.demo"
 DAYS = range(100, 170)
 
@@ -65,7 +65,7 @@ async def crawled(
                 return seen
 
             for today in days:
-                await wiki.round(today, ask)
+                await wiki.rounds(ask, [today])
             yield wiki, site, found
 
 

@@ -91,11 +91,12 @@ async def test_a_crawler_that_waits_visits_each_host_in_its_hour(database: str) 
         due = await due_on(wiki, day)
         assert len(due) >= 10
         hours: dict[str, int] = {}
-        for hour in range(HOURS):
+        looked_at = (0, 1, 9, 10, 17, HOURS - 1)
+        for hour in looked_at:
             await wiki.new_round(day, lambda url, day: LOST, hour=hour, waits=True).run()
             hours |= {url: hour for _, url in wiki.asked}
             wiki.asked.clear()
-        assert hours == {url: planned(url, day) for url in due}
+        assert hours == {url: min(hour for hour in looked_at if hour >= planned(url, day)) for url in due}
         for url, hour in hours.items():
             assert (await wiki.known(url)).record.streak.evidence.first_hour == hour
 
@@ -137,8 +138,7 @@ async def test_what_an_intake_has_just_brought_in_is_asked_at_once(database: str
 async def test_the_urls_of_a_host_that_comes_back_to_life_are_asked_on_the_same_day(database: str) -> None:
     urls = [f"http://a.demo/{number}" for number in range(6)]
     async with open_wiki(database, {1: urls}) as wiki:
-        for day in range(100, 130):
-            await wiki.round(day, lambda url, day: SILENT)
+        await wiki.rounds(lambda url, day: SILENT, range(100, 130))
         assert len(await wiki.dead()) == len(urls)
         day = min([(await wiki.known(url)).due for url in urls])
         hour = planned(urls[0], day)

@@ -20,6 +20,14 @@ async def alarms(pool: Pool) -> list[Alarm]:
         return await list_alarms(conn)
 
 
+async def until(pool: Pool, query: str) -> None:
+    """Returns when a query has a row."""
+    async with asyncio.timeout(60), pool.connection() as conn:
+        while await (await conn.execute(query.encode())).fetchone() is None:
+            await conn.rollback()
+            await asyncio.sleep(0.01)
+
+
 def new_watch(pool: Pool, lag: LoopLag) -> LagWatch:
     return LagWatch(StoreAlarms(pool), lag, lambda: DAY, 700)
 
@@ -73,7 +81,7 @@ async def test_an_alarm_that_somebody_left_behind_is_lowered_once_but_no_alarm_o
 async def test_a_statement_under_way_is_finished_at_the_end_of_a_round(database: str, is_cancelled: bool) -> None:
     lag = LoopLag()
     lag.count(LOOK_S)
-    async with open_pool(database, size=1) as pool, open_pool(database, size=1) as other:
+    async with open_pool(database, size=1) as pool, open_pool(database, size=2) as other:
         async with other.connection() as blocking:
             await blocking.execute("LOCK TABLE alarm")
 
@@ -82,14 +90,13 @@ async def test_a_statement_under_way_is_finished_at_the_end_of_a_round(database:
                     await asyncio.sleep(0)
 
             ending = asyncio.create_task(short_round())
-            await asyncio.sleep(0.2)
+            # Its statement waits for the lock.
+            await until(other, "SELECT FROM pg_locks WHERE NOT granted")
             assert not ending.done()
             if is_cancelled:
                 ending.cancel()
-                await asyncio.sleep(0.1)
-        async with asyncio.timeout(10):
+                await asyncio.sleep(0.01)
+        async with asyncio.timeout(60):
             await asyncio.wait([ending])
         assert ending.cancelled() == is_cancelled
-        async with asyncio.timeout(10):
-            while not await alarms(pool):
-                await asyncio.sleep(0.02)
+        await until(pool, "SELECT FROM alarm")

@@ -11,7 +11,7 @@ from weboid.core.record.policy import DEFAULT
 from weboid.crawl.leases import Leases
 from weboid.store.schedule.lease import Held
 
-CONFIG = CrawlConfig(delay=0.0, lease_s=0.2)
+CONFIG = CrawlConfig(delay=0.0, lease_s=60)
 
 
 class _RenewedMeanwhile(StoreWork):
@@ -27,7 +27,7 @@ class _RenewedMeanwhile(StoreWork):
     async def release(self, held: Held) -> None:
         await super().release(held)
         before = self.renewals
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while self.renewals < before + 2:
                 await asyncio.sleep(0.01)
 
@@ -35,7 +35,7 @@ class _RenewedMeanwhile(StoreWork):
 async def test_what_is_given_back_was_not_taken_over(database: str) -> None:
     async with open_wiki(database, {1: [f"http://h{host}.demo/" for host in range(5)]}) as wiki:
         lost: list[int] = []
-        leases = Leases(_RenewedMeanwhile(wiki.pool, "test", CONFIG, DEFAULT), lease_s=CONFIG.lease_s, lost=lost.append)
+        leases = Leases(_RenewedMeanwhile(wiki.pool, "test", CONFIG, DEFAULT), lease_s=0.06, lost=lost.append)
         assert await leases.add(Moment(100))
         keeping = asyncio.create_task(leases.keep())
         busy = next(iter(leases.held))

@@ -28,7 +28,7 @@ from weboid.errors import StoreError, ValuesRefused
 from weboid.store.upkeep.alarm import Alarm, list_alarms
 
 HOSTS = [f"h{number}.demo" for number in range(60)]
-URLS = [f"http://{host}/{path}" for host in HOSTS for path in range(2)]
+URLS = [f"http://{host}/0" for host in HOSTS]
 BLOCKED = HOSTS[:20]
 FAILING_NAME = Observation(Status.DNS_ERROR, Reason.DNS_ERROR)
 
@@ -41,18 +41,22 @@ async def name_servers_of(domain: str) -> str | None:
     return "ns1.hoster.demo ns2.hoster.demo" if domain in BLOCKED else "ns.else.demo"
 
 
+def losses_of(exchange: LossExchange, today: Callable[[], int]) -> Losses:
+    return Losses(exchange, today, addresses=address_of, name_servers=name_servers_of)
+
+
 async def live(
     wiki: WikiInStore,
     days: range,
     script: Callable[[str, int], Observation],
     addresses: Callable[[str], str | None] = address_of,
 ) -> list[list[Alarm]]:
-    """A round a day, each by a new process; the alarms after each."""
+    """A round on each day on which anything is due, each by a new process; the alarms after each day."""
     alarms = []
     for day in days:
         losses = Losses(StoreLosses(wiki.pool), partial(int, day), addresses=addresses, name_servers=name_servers_of)
         async with losses.open():
-            await wiki.new_round(day, script, losses=losses).run()
+            await wiki.rounds(script, [day], losses=losses)
         async with wiki.pool.connection() as conn:
             alarms.append(await list_alarms(conn))
     return alarms
@@ -82,7 +86,7 @@ async def test_a_block_of_seventeen_days_kills_nothing_is_an_alarm_and_is_over_w
     database: str, seen: Observation, addresses: Callable[[str], str | None], subject: str
 ) -> None:
     async with open_wiki(database, {1: URLS}) as wiki:
-        alarms = await live(wiki, range(100, 145), blocking(107, 123, seen), addresses)
+        alarms = await live(wiki, range(100, 136), blocking(107, 123, seen), addresses)
         raised = [100 + number for number, each in enumerate(alarms) if each]
         assert raised == list(range(107, raised[-1] + 1))
         assert 123 <= raised[-1] <= 126
@@ -140,8 +144,8 @@ async def test_a_path_that_hangs_on_a_living_host_is_no_failing_host(database: s
     def script(url: str, day: int) -> Observation:
         return SILENT if day >= 107 and url.endswith("/0") and host_of(url) in BLOCKED else FINE
 
-    async with open_wiki(database, {1: URLS}) as wiki:
-        assert not any(await live(wiki, range(100, 125), script))
+    async with open_wiki(database, {1: [*URLS, *(f"http://{host}/1" for host in HOSTS)]}) as wiki:
+        assert not any(await live(wiki, range(100, 118), script))
 
 
 async def test_a_host_whose_front_page_answers_last_counts_as_answering(database: str) -> None:
@@ -156,10 +160,7 @@ async def test_a_host_whose_front_page_answers_last_counts_as_answering(database
 
 async def test_what_two_workers_see_adds_up_and_each_is_told(database: str) -> None:
     async with open_wiki(database, {1: URLS}) as wiki:
-        workers = [
-            Losses(StoreLosses(wiki.pool), lambda: 107, addresses=address_of, name_servers=name_servers_of)
-            for _ in range(2)
-        ]
+        workers = [losses_of(StoreLosses(wiki.pool), lambda: 107) for _ in range(2)]
         for number, losses in enumerate(workers):
             for host in BLOCKED[4 * number : 4 * number + 4]:
                 losses.count(host, Past(True), await losses.groups(host, Past(True), SILENT), failed=True)
@@ -171,7 +172,7 @@ async def test_what_two_workers_see_adds_up_and_each_is_told(database: str) -> N
 
 async def test_a_database_that_fails_in_between_loses_no_count(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_wiki(database, {1: URLS}) as wiki:
-        losses = Losses(StoreLosses(wiki.pool), lambda: 107, addresses=address_of, name_servers=name_servers_of)
+        losses = losses_of(StoreLosses(wiki.pool), lambda: 107)
         for host in BLOCKED[:9]:
             losses.count(host, Past(True), await losses.groups(host, Past(True), SILENT), failed=True)
 
@@ -227,7 +228,7 @@ class Refusing(LossExchange):
 
 async def test_what_the_core_does_not_take_ends_no_round_and_is_sent_once() -> None:
     exchange, steady = Refusing("x" * 5_000), Past(True)
-    losses = Losses(exchange, lambda: 100, addresses=address_of, name_servers=name_servers_of)
+    losses = losses_of(exchange, lambda: 100)
     for name in (exchange.name, "ns.demo"):
         async with losses.open():
             losses.count("h.demo", steady, [HostGroup(GroupKind.NAME_SERVERS, name)], failed=True)
@@ -237,7 +238,7 @@ async def test_what_the_core_does_not_take_ends_no_round_and_is_sent_once() -> N
 async def test_a_crawler_that_runs_for_weeks_sends_no_contacts_that_are_too_old_to_count() -> None:
     """It keeps the answers of a group until the group is suspected; the core refused them all, then."""
     exchange, steady, days = Refusing(""), Past(True), [100]
-    losses = Losses(exchange, lambda: days[0], addresses=address_of, name_servers=name_servers_of)
+    losses = losses_of(exchange, lambda: days[0])
     group = HostGroup(GroupKind.NAME_SERVERS, "ns.demo")
     async with losses.open():
         losses.count("a.demo", steady, [group], failed=False)

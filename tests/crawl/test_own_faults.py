@@ -288,8 +288,9 @@ async def test_a_result_that_cannot_be_written_keeps_no_other_from_being_written
 
 @pytest.mark.parametrize(("refusal", "also_put_off"), [(StoreError("the core refuses us"), False), (Broken(), True)])
 async def test_a_store_that_takes_nothing_from_us_ends_the_round(
-    database: str, refusal: Exception, also_put_off: bool
+    database: str, monkeypatch: pytest.MonkeyPatch, refusal: Exception, also_put_off: bool
 ) -> None:
+    monkeypatch.setattr("weboid.crawl.round._GRACE_S", 0.1)
     async with open_wiki(database, {1: [*BAD, *GOOD]}) as wiki:
         with pytest.raises(type(refusal)):
             await unwritable(wiki, refusal, also_put_off=also_put_off).round(lambda _: FINE)

@@ -122,6 +122,13 @@ class WikiInStore:
         """A whole round on one day; what was asked is noted in `asked`."""
         return await self.new_round(day, script, **config).run()
 
+    async def rounds(self, script: Script, days: Iterable[int], **config: Any) -> None:
+        """A whole round on each of the days on which a host is due; on others a round finds nothing to do."""
+        for day in days:
+            [(due,)] = await self.rows("SELECT min(next_day) FROM host")
+            if isinstance(due, int) and due <= day:
+                await self.round(day, script, **config)
+
     def new_round(
         self,
         day: int,
