@@ -4,11 +4,9 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import replace
-from time import monotonic
 
 import pytest
-from support.misbehaving import Asked, Certificates, serve
+from support.misbehaving import Asked, serve
 
 from weboid.config import NetConfig
 from weboid.core.record.reasons import Reason
@@ -22,7 +20,7 @@ from weboid.net.guard import Guard
 from weboid.net.response_parser import ResponseParser
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Long: " + b"y" * 1500 + b"\r\n\r\n"
-ANSWER_S = 20.0
+ANSWER_S = 100.0
 """No test waits for so long: whatever is given up is given up for another reason."""
 
 
@@ -55,8 +53,8 @@ async def asked(settings: NetConfig, act: AsyncIterator[bytes]) -> Reply:
 
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A head is looked at every 0.4 s: it must have grown by 96 bytes."""
-    monkeypatch.setattr(connection, "HEAD_S", 0.4)
+    """A head is looked at every 0.3 s: it must have grown by 96 bytes."""
+    monkeypatch.setattr(connection, "HEAD_S", 0.3)
 
 
 @pytest.mark.parametrize(
@@ -73,21 +71,19 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_head_that_comes_too_slowly_is_given_up_as_a_timeout(
     settings: NetConfig, slow: Iterable[bytes]
 ) -> None:
-    begun = monotonic()
     with pytest.raises(TimeoutError) as raised:
-        await asked(settings, sent(slow, 0.05))
+        await asked(settings, sent(slow, 0.02))
     fault = fault_of(raised.value)
     assert fault is not None
     assert (fault.reason, fault.reached) == (Reason.TIMEOUT, True)
-    assert monotonic() - begun < ANSWER_S / 2
 
 
 @pytest.mark.usefixtures("hurried")
 async def test_a_server_may_think_before_its_head_and_between_the_steps_on_the_way(settings: NetConfig) -> None:
     async def thinking() -> AsyncIterator[bytes]:
-        await asyncio.sleep(0.6)
+        await asyncio.sleep(0.4)
         yield b"HTTP/1.1 102 Wait\r\n\r\n"
-        await asyncio.sleep(0.6)
+        await asyncio.sleep(0.4)
         yield HEAD
 
     assert (await asked(settings, thinking())).code == 200
@@ -96,7 +92,7 @@ async def test_a_server_may_think_before_its_head_and_between_the_steps_on_the_w
 @pytest.mark.usefixtures("hurried")
 async def test_a_head_that_comes_steadily_is_waited_for(settings: NetConfig) -> None:
     pieces = [HEAD[at : at + 100] for at in range(0, len(HEAD), 100)]
-    assert (await asked(settings, sent(pieces, 0.04))).code == 200
+    assert (await asked(settings, sent(pieces, 0.03))).code == 200
 
 
 class Counted(ResponseParser):
@@ -122,23 +118,6 @@ async def test_bytes_that_come_fast_one_by_one_are_read_many_at_a_time(
 ) -> None:
     assert (await asked(settings, sent(one_by_one(HEAD), 0.0))).code == 200
     assert counted.pieces < len(HEAD) / 10
-
-
-async def test_bytes_that_come_one_by_one_in_tls_are_read_too(settings: NetConfig, certificates: Certificates) -> None:
-    settings = replace(settings, ca=certificates.ca_file)
-    async with (
-        serve(lambda _: sent(one_by_one(HEAD), 0.0), tls=certificates.good("127.0.0.1")) as site,
-        open_engine(settings) as sending,
-    ):
-        assert (await sending.send(Request("GET", site.url(), {}), ANSWER_S)).code == 200
-
-
-async def test_an_endless_head_ends_with_what_was_allowed(settings: NetConfig) -> None:
-    with pytest.raises(OSError, match="endless headers") as raised:
-        await asked(settings, sent([b"HTTP/1.1 200 OK\r\nX: ", *[b"y" * 1000] * 1000], 0.0))
-    fault = fault_of(raised.value)
-    assert fault is not None
-    assert fault.reason is Reason.PROTOCOL
 
 
 async def test_many_short_replies_on_one_connection_are_no_tiny_pieces(

@@ -38,7 +38,7 @@ async def dialled(
     way = Dial(guard, addresses, port, ipv6=ipv6, connected=connected, failed=ended.set_result, more=more)
     way.begin()
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             return await ended
     finally:
         way.close()

@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from ipaddress import ip_network
 from typing import cast
@@ -9,7 +11,7 @@ from typing import cast
 import pytest
 from dnslib import QTYPE, RR, A, DNSRecord
 from support.misbehaving import Answer as DnsAnswer
-from support.misbehaving import Zone, at_once, name_server, reply, serve
+from support.misbehaving import NameServer, Zone, at_once, name_server
 
 from weboid.config import NetConfig
 from weboid.core.observe.observe import observation_of
@@ -17,16 +19,22 @@ from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
 from weboid.errors import ConfigError
 from weboid.net import dns
-from weboid.net.dial import tls_context
 from weboid.net.dns import LookupFailed, Resolver
-from weboid.net.engine import SocketEngine
 from weboid.net.faults import fault_of
 from weboid.net.fetch import fetch_answer
-from weboid.net.guard import Guard, NotPublic
-from weboid.net.outbound import Outbound, Seats, open_session
-from weboid.net.tcp import Dialer
+from weboid.net.guard import Guard
+from weboid.net.outbound import open_session
 
 LOOPBACK = Guard(permit=(ip_network("127.0.0.0/8"),))
+
+
+@asynccontextmanager
+async def resolving(zone: Zone, guard: Guard = LOOPBACK, ttl_s: int = 60) -> AsyncIterator[tuple[Resolver, NameServer]]:
+    """A resolver and its name server."""
+    async with name_server(zone, ttl_s) as server:
+        resolver = Resolver(guard, (server.address,), 60)
+        yield resolver, server
+        await resolver.close()
 
 
 async def addresses(resolver: Resolver, name: str) -> list[str]:
@@ -54,32 +62,11 @@ async def test_what_a_name_server_says_becomes_a_reason(
     zone: Zone = {"site.test": answer, "inside.test": ["192.168.1.1"], "nowhere.test": []}
     async with (
         name_server(zone) as server,
-        open_session(replace(settings, dns=(server.address,), connect_s=0.4)) as session,
+        open_session(replace(settings, dns=(server.address,), connect_s=0.4 if answer is None else 30)) as session,
     ):
         seen = await fetch_answer(session, "http://site.test/", turn=at_once)
     assert seen.fault is reason
     assert observation_of(seen).status is status
-
-
-async def test_only_the_permitted_addresses_of_a_name_are_dialled(settings: NetConfig) -> None:
-    async with (
-        serve(lambda _: reply(200, body=b""), ip="127.0.0.7") as site,
-        name_server({"site.test": ["10.0.0.1", "127.0.0.7", "::1"]}) as server,
-        open_session(replace(settings, dns=(server.address,))) as session,
-    ):
-        answer = await fetch_answer(session, site.url(host="site.test"), turn=at_once)
-    assert answer.code == 200
-
-
-async def test_loopback_is_closed_without_a_permission(settings: NetConfig) -> None:
-    async with (
-        serve(lambda _: reply(200, body=b"")) as site,
-        name_server({"site.test": ["127.0.0.1"]}) as server,
-        open_session(replace(settings, permit=(), dns=(server.address,))) as session,
-    ):
-        for url in (site.url(), site.url(host="site.test"), f"http://[::ffff:7f00:1]:{site.port}/"):
-            assert (await fetch_answer(session, url, turn=at_once)).fault is Reason.NOT_PUBLIC
-    assert site.connections == 0
 
 
 ESCAPES = """
@@ -91,50 +78,10 @@ ESCAPES = """
 """
 
 
-async def test_no_way_to_write_an_address_leads_out(settings: NetConfig) -> None:
-    async with open_session(replace(settings, permit=())) as session:
-        for host in ESCAPES.split():
-            answer = await fetch_answer(session, f"http://{host}/", turn=at_once)
-            assert answer.fault is Reason.NOT_PUBLIC, host
-
-
-async def test_a_name_that_changes_its_address_in_between_is_caught(
-    settings: NetConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(dns, "SHORTEST_TTL_S", 0)
-    settings = replace(settings, permit=(ip_network("127.0.0.8/32"),))
-    zone: Zone = {"site.test": [["127.0.0.8"], ["127.0.0.9"]]}
-    async with (
-        serve(lambda _: reply(404, "Connection: close", body=b""), ip="127.0.0.8") as public,
-        name_server(zone, ttl_s=0) as server,
-        open_session(replace(settings, dns=(server.address,))) as session,
-    ):
-        answer = await fetch_answer(session, public.url(host="site.test"), turn=at_once)
-    assert public.lines() == ["HEAD /"]
-    assert answer.fault is Reason.NOT_PUBLIC
-
-
-async def test_a_resolver_that_lies_is_caught_at_the_socket(settings: NetConfig) -> None:
-    class Liar(Resolver):
-        async def addresses(self, host: str) -> tuple[str, ...]:
-            return ("127.0.0.1",)
-
-    async with serve(lambda _: reply(200, body=b"")) as site:
-        resolver = Liar(Guard(), (), 1)
-        engine = SocketEngine(settings, Guard(), resolver, tls_context(None))
-        session = Outbound(settings, engine, Seats(1), Dialer(settings, Guard(), resolver))
-        answer = await fetch_answer(session, site.url(host="site.test"), turn=at_once)
-        engine.close()
-        await resolver.close()
-    assert answer.fault is Reason.NOT_PUBLIC
-    assert site.connections == 0
-
-
 async def test_the_address_that_was_tried_is_told_without_a_new_look_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dns, "SHORTEST_TTL_S", 0)
     zone: Zone = {"site.test": ["127.0.0.7"]}
-    async with name_server(zone, ttl_s=0) as server:
-        resolver = Resolver(LOOPBACK, (server.address,), 1)
+    async with resolving(zone, ttl_s=0) as (resolver, server):
         assert resolver.address_of("site.test") is None
         await addresses(resolver, "site.test")
         asked = list(server.asked)
@@ -144,25 +91,23 @@ async def test_the_address_that_was_tried_is_told_without_a_new_look_up(monkeypa
         with pytest.raises(LookupFailed):
             await resolver.addresses("site.test")
         assert resolver.address_of("site.test") == "127.0.0.7"
-        await resolver.close()
 
 
 async def test_name_servers_are_asked_for_once_and_may_be_unknown() -> None:
-    async with name_server({"site.test": ["127.0.0.7", "@NS2.host.test", "@ns1.host.test"], "a.test": []}) as server:
-        resolver = Resolver(LOOPBACK, (server.address,), 1)
+    async with resolving({"site.test": ["127.0.0.7", "@NS2.host.test", "@ns1.host.test"], "a.test": []}) as (
+        resolver,
+        server,
+    ):
         for _ in range(2):
             assert await resolver.name_servers_of("site.test") == "ns1.host.test ns2.host.test"
             assert await resolver.name_servers_of("a.test") is None
             assert await resolver.name_servers_of("nowhere.test") is None
         assert sorted(server.asked) == ["NS a.test", "NS nowhere.test", "NS site.test"]
-        await resolver.close()
 
 
 async def test_many_who_ask_at_once_are_one_look_up() -> None:
-    async with name_server({"site.test": ["127.0.0.1"]}) as server:
-        resolver = Resolver(LOOPBACK, (server.address,), 1)
+    async with resolving({"site.test": ["127.0.0.1"]}) as (resolver, server):
         found = await asyncio.gather(*(addresses(resolver, name) for name in ["site.test", "SITE.test."] * 20))
-        await resolver.close()
     assert found == [["127.0.0.1"]] * 40
     assert sorted(server.asked) == ["A site.test", "AAAA site.test"]
 
@@ -180,8 +125,7 @@ async def test_ipv6_is_asked_for_where_ipv4_will_not_do(
     answer: list[str], first: list[str], more: list[str], questions: str
 ) -> None:
     guard = Guard(permit=(*LOOPBACK.permit, ip_network("::1/128")))
-    async with name_server({"site.test": answer}) as server:
-        resolver = Resolver(guard, (server.address,), 1)
+    async with resolving({"site.test": answer}, guard) as (resolver, server):
         for _ in range(2):
             assert list(await resolver.addresses("site.test")) == first
         assert server.asked == [f"{kind} site.test" for kind in questions.split()]
@@ -189,19 +133,15 @@ async def test_ipv6_is_asked_for_where_ipv4_will_not_do(
             assert list(await resolver.more_addresses("site.test")) == more
         assert server.asked.count("AAAA site.test") == 1
         assert await addresses(resolver, "site.test") == [*first, *(each for each in more if each not in first)]
-        await resolver.close()
 
 
 async def test_more_addresses_of_a_name_that_is_gone_are_none() -> None:
-    async with name_server({}) as server:
-        resolver = Resolver(LOOPBACK, (server.address,), 1)
+    async with resolving({}) as (resolver, _):
         assert await resolver.more_addresses("gone.test") == ()
-        await resolver.close()
 
 
 async def test_closing_ends_what_is_being_looked_up() -> None:
-    async with name_server({"site.test": None}) as server:
-        resolver = Resolver(LOOPBACK, (server.address,), 20)
+    async with resolving({"site.test": None}) as (resolver, server):
         asking = asyncio.create_task(resolver.addresses("site.test"))
         while not server.asked:
             await asyncio.sleep(0.01)
@@ -249,11 +189,9 @@ async def test_an_answer_too_long_for_a_datagram_is_fetched_by_tcp() -> None:
 
 @pytest.mark.alone
 async def test_a_burst_of_questions_is_spread_so_that_none_is_lost() -> None:
-    zone: Zone = {f"{n}.test": ["127.0.0.1"] for n in range(2000)}
-    async with name_server(zone) as server:
-        resolver = Resolver(LOOPBACK, (server.address,), 60)
+    zone: Zone = {f"{n}.test": ["127.0.0.1"] for n in range(1000)}
+    async with resolving(zone) as (resolver, server):
         found = await asyncio.gather(*map(resolver.addresses, zone))
-        await resolver.close()
     assert found == [("127.0.0.1",)] * len(zone)
     assert len(server.asked) == len(zone)
 
@@ -261,23 +199,20 @@ async def test_a_burst_of_questions_is_spread_so_that_none_is_lost() -> None:
 async def test_names_that_nobody_answers_do_not_keep_others_waiting() -> None:
     names = [f"{n}.silent.test" for n in range(dns._BURST + 1)]
     zone: Zone = {"site.test": ["127.0.0.1"], **dict.fromkeys(names)}
-    async with name_server(zone) as server:
-        resolver = Resolver(LOOPBACK, (server.address,), 60)
+    async with resolving(zone) as (resolver, _):
         waiting = [asyncio.create_task(resolver.addresses(name)) for name in names]
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(50):
             assert await resolver.addresses("site.test") == ("127.0.0.1",)
         await resolver.close()
         await asyncio.gather(*waiting, return_exceptions=True)
 
 
 async def test_who_gives_up_does_not_end_the_look_up_of_others() -> None:
-    async with name_server({"site.test": ["127.0.0.1"]}) as server:
-        resolver = Resolver(LOOPBACK, (server.address,), 1)
+    async with resolving({"site.test": ["127.0.0.1"]}) as (resolver, _):
         hasty, patient = (asyncio.create_task(addresses(resolver, "site.test")) for _ in range(2))
         await asyncio.sleep(0)
         hasty.cancel()
         assert await patient == ["127.0.0.1"]
-        await resolver.close()
 
 
 async def test_an_unforeseen_fault_reaches_all_who_ask_as_an_error_that_counts_against_nobody(
@@ -309,13 +244,11 @@ async def test_a_name_that_cannot_be_asked_for_at_all_is_an_error_and_no_cancell
 
 
 async def test_answers_and_failures_are_remembered() -> None:
-    async with name_server({"site.test": ["127.0.0.1"]}) as server:
-        resolver = Resolver(LOOPBACK, (server.address,), 1)
+    async with resolving({"site.test": ["127.0.0.1"]}) as (resolver, server):
         for _ in range(3):
             assert await addresses(resolver, "site.test") == ["127.0.0.1"]
             with pytest.raises(LookupFailed):
                 await addresses(resolver, "gone.test")
-        await resolver.close()
     assert len(server.asked) == 4
 
 
@@ -323,31 +256,25 @@ async def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dns, "NAMES", 3)
     monkeypatch.setattr(dns, "LOOKUPS_A_CHANNEL", 4)
     zone: Zone = {f"{n}.test": ["127.0.0.1"] for n in range(10)}
-    async with name_server(zone) as server:
-        resolver = Resolver(LOOPBACK, (server.address,), 1)
+    async with resolving(zone) as (resolver, server):
         for n in range(10):
             await addresses(resolver, f"{n}.test")
         assert list(resolver._known) == ["7.test", "8.test", "9.test"]
         # c-ares' own memory went with its old channel: an evicted name is asked for anew.
         await addresses(resolver, "0.test")
-        await resolver.close()
     assert server.asked.count("A 0.test") == 2
 
 
 async def test_at_most_four_addresses_of_a_family_are_tried() -> None:
-    async with name_server({"site.test": [f"127.0.0.{n}" for n in range(1, 20)]}) as server:
-        resolver = Resolver(LOOPBACK, (server.address,), 1)
+    async with resolving({"site.test": [f"127.0.0.{n}" for n in range(1, 20)]}) as (resolver, _):
         assert len(await addresses(resolver, "site.test")) == 4
-        await resolver.close()
 
 
 @pytest.mark.parametrize("name", ["localhost", "printer", "127.1", "0x7f.1", "a..b.test", "x" * 70 + ".test"])
 async def test_no_name_is_answered_by_the_machine_itself(name: str) -> None:
-    async with name_server({}) as server:
-        resolver = Resolver(LOOPBACK, (server.address,), 1)
+    async with resolving({}) as (resolver, _):
         with pytest.raises(LookupFailed) as failed:
             await resolver.resolve(name, 80)
-        await resolver.close()
     assert failed.value.code in dns.NO_NAME
 
 
@@ -360,15 +287,20 @@ async def test_silent_name_servers_of_our_own_are_held_against_nobody(settings: 
     assert raised.value.code in dns.NO_SERVER
 
 
+@pytest.mark.parametrize(("root", "is_ours"), [(None, True), ([], False)])
+async def test_a_look_up_without_an_answer_is_our_own_fault_unless_others_are_answered(
+    monkeypatch: pytest.MonkeyPatch, root: DnsAnswer, is_ours: bool
+) -> None:
+    monkeypatch.setattr(dns, "_TRY_S", 0.3 if is_ours else 30.0)
+    async with name_server({"site.test": None, "": root}) as server:
+        resolver = Resolver(LOOPBACK, (server.address,), 0.1)
+        with pytest.raises(LookupFailed) as raised:
+            await resolver.addresses("site.test")
+        await resolver.close()
+    assert (raised.value.code in dns.NO_SERVER) == is_ours
+
+
 async def test_a_name_server_that_is_none_is_a_configuration_error(settings: NetConfig) -> None:
     with pytest.raises(ConfigError, match=r"not-an-address"):
         async with open_session(replace(settings, dns=("not-an-address",))):
             pass
-
-
-async def test_not_public_is_raised_before_anything_is_dialled() -> None:
-    async with name_server({"site.test": ["192.168.0.1", "::1"]}) as server:
-        resolver = Resolver(Guard(), (server.address,), 1)
-        with pytest.raises(NotPublic):
-            await resolver.resolve("site.test", 80)
-        await resolver.close()

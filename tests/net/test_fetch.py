@@ -5,6 +5,7 @@ import gzip
 import socket
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from time import monotonic
 
 import pytest
 from support.misbehaving import Act, Asked, HangUp, Script, Silence, at_once, head_only, noting, reply, serve
@@ -15,10 +16,11 @@ from weboid.core.observe.observe import observation_of
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
 from weboid.core.url.urls import InvalidUrl
-from weboid.net.fetch import fetch_answer
+from weboid.net.fetch import ANSWERS_A_CHECK, fetch_answer
 from weboid.net.outbound import open_session
 
 PAGE = b"<!doctype html><title>A page</title>"
+FINE = reply(200, body=PAGE)
 
 
 async def answered(settings: NetConfig, script: Script, *, get_only: bool = False) -> tuple[RawResponse, list[str]]:
@@ -33,52 +35,55 @@ def by_method(head: Act, get: Act) -> Script:
     return lambda asked: head if asked.method == "HEAD" else get
 
 
-async def test_a_sensible_head_answer_is_enough(settings: NetConfig) -> None:
-    answer, asked = await answered(settings, lambda asked: head_only(asked, reply(200, body=PAGE)))
-    assert (answer.code, answer.method, asked) == (200, "HEAD", ["HEAD /"])
-    assert answer.final == answer.url
-    assert answer.body == b""
-    assert answer.seconds > 0
+def whole(answer: bytes) -> Script:
+    """A server that answers GET so, and HEAD without the body."""
+    return lambda asked: head_only(asked, answer)
+
+
+def by_header(name: str, value: str | None, refusal: int) -> Script:
+    """A server that wants a header to be so, None = not to be there, and refuses requests of all others."""
+    return lambda asked: reply(200 if asked.headers.get(name) == value else refusal, body=b"")
+
+
+HEAD, GET = "HEAD /", "GET /"
+CHUNKED = reply(200, "Transfer-Encoding: chunked", body=None)
 
 
 @pytest.mark.parametrize(
-    ("lines", "body", "kind"),
-    [((), None, "text/html"), ((), b"", None), (("Transfer-Encoding: chunked",), None, "text/html")],
+    ("script", "code", "asked"),
+    [
+        pytest.param(whole(reply(200, body=PAGE)), 200, [HEAD], id="a sensible answer to HEAD is enough"),
+        pytest.param(lambda _: reply(204, body=None, kind=None), 204, [HEAD], id="no content needs no type"),
+        pytest.param(by_method(reply(200, body=None), FINE), 200, [HEAD, GET], id="HEAD without a length"),
+        pytest.param(by_method(reply(200, kind=None), FINE), 200, [HEAD, GET], id="HEAD without a type"),
+        pytest.param(by_method(CHUNKED, FINE), 200, [HEAD, GET], id="HEAD in chunks"),
+        *(
+            pytest.param(by_method(reply(code, body=None), FINE), 200, [HEAD, GET], id=f"GET is fine after {code}")
+            for code in (400, 401, 403, 404, 405, 409, 410, 418, 500, 501, 502, 503, 504)
+        ),
+        pytest.param(whole(reply(429)), 429, [HEAD], id="who is asked too often is not asked again"),
+        pytest.param(whole(reply(429, "Retry-After: 60")), 429, [HEAD], id="nor who names a time"),
+        pytest.param(whole(reply(503, "Retry-After: 60")), 503, [HEAD], id="nor who has none for us"),
+        pytest.param(by_header("Accept", "text/html", 406), 200, [HEAD, HEAD], id="after a 406 HTML is asked for"),
+        pytest.param(lambda _: reply(406), 406, [HEAD, HEAD, GET], id="a 406 that stays"),
+        pytest.param(by_header("Accept", None, 431), 200, [HEAD, HEAD], id="after a 431 the fewest headers are sent"),
+    ],
 )
-async def test_a_head_answer_without_type_or_length_is_asked_again_by_get(
-    settings: NetConfig, lines: tuple[str, ...], body: bytes | None, kind: str | None
+async def test_a_check_sends_no_request_more_than_it_takes(
+    settings: NetConfig, script: Script, code: int, asked: list[str]
 ) -> None:
-    script = by_method(reply(200, *lines, body=body, kind=kind), reply(200, body=PAGE))
-    answer, asked = await answered(settings, script)
-    assert (answer.code, answer.method, answer.body, asked) == (200, "GET", PAGE, ["HEAD /", "GET /"])
-
-
-async def test_no_content_needs_no_type(settings: NetConfig) -> None:
-    answer, asked = await answered(settings, lambda _: reply(204, body=None, kind=None))
-    assert (answer.code, asked) == (204, ["HEAD /"])
-
-
-@pytest.mark.parametrize("code", [400, 401, 403, 404, 405, 409, 410, 418, 500, 501, 502, 503, 504])
-async def test_no_failure_of_head_is_believed_where_get_is_fine(settings: NetConfig, code: int) -> None:
-    answer, asked = await answered(settings, by_method(reply(code, body=None), reply(200, body=PAGE)))
-    assert (answer.code, answer.method, asked) == (200, "GET", ["HEAD /", "GET /"])
-    assert observation_of(answer).reason is Reason.OK
+    answer, lines = await answered(settings, script)
+    assert (answer.code, lines) == (code, asked)
+    assert f"{answer.method} /" == asked[-1]
+    assert answer.body == (PAGE if asked[-1] == GET and code == 200 else b"")
 
 
 @pytest.mark.parametrize("head", [HangUp(), HangUp(reset=True), b"nonsense\r\n\r\n", Silence()])
 async def test_no_broken_head_is_believed_where_get_is_fine(settings: NetConfig, head: Act) -> None:
+    # Of silence GET gets as much time as HEAD has taken.
+    settings = replace(settings, answer_s=1.0) if isinstance(head, Silence) else settings
     answer, asked = await answered(settings, by_method(head, reply(200, body=PAGE)))
     assert (answer.code, answer.method, asked) == (200, "GET", ["HEAD /", "GET /"])
-
-
-async def test_a_body_after_head_does_no_harm(settings: NetConfig) -> None:
-    def script(asked: Asked) -> Act:
-        return reply(200, body=PAGE * 1000)
-
-    async with serve(script) as site, open_session(settings) as session:
-        for _ in range(3):
-            answer = await fetch_answer(session, site.url(), turn=at_once)
-            assert answer.code == 200
 
 
 @pytest.mark.parametrize(
@@ -104,13 +109,6 @@ async def test_what_get_confirms_is_believed(settings: NetConfig, code: int, sta
     assert (seen.status, seen.reason) == (status, reason)
 
 
-@pytest.mark.parametrize(("code", "lines"), [(429, ()), (429, ("Retry-After: 60",)), (503, ("Retry-After: 60",))])
-async def test_who_asks_for_patience_is_not_asked_again(settings: NetConfig, code: int, lines: tuple[str, ...]) -> None:
-    answer, asked = await answered(settings, lambda asked: head_only(asked, reply(code, *lines)))
-    assert (answer.code, answer.method, asked) == (code, "HEAD", ["HEAD /"])
-    assert observation_of(answer).reason is Reason.RATE_LIMIT
-
-
 @pytest.mark.parametrize(
     ("act", "reason"),
     [
@@ -129,8 +127,8 @@ async def test_what_fails_by_both_methods_is_a_fault(settings: NetConfig, act: A
 
 
 @pytest.mark.parametrize("act", [Silence(), b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX"])
-async def test_an_answer_that_does_not_come_by_either_method_is_a_timeout(settings: NetConfig, act: Act) -> None:
-    answer, asked = await answered(replace(settings, answer_s=0.2), lambda _: act)
+async def test_an_answer_that_does_not_come_by_either_method_is_a_timeout(hasty: NetConfig, act: Act) -> None:
+    answer, asked = await answered(hasty, lambda _: act)
     assert (answer.fault, asked) == (Reason.TIMEOUT, ["HEAD /", "GET /"])
     assert observation_of(answer).status is Status.IP_SILENT
 
@@ -146,16 +144,15 @@ async def test_a_closed_port_is_a_refusal_and_asked_once(settings: NetConfig) ->
     assert observation_of(answer).status is Status.IP_SILENT
 
 
-async def test_a_server_that_does_not_take_the_connection_is_a_timeout_and_asked_once(settings: NetConfig) -> None:
+async def test_a_server_that_does_not_take_the_connection_is_a_timeout_and_asked_once(hasty: NetConfig) -> None:
     hosts: list[str] = []
-    settings = replace(settings, connect_s=0.15)
     with socket.socket() as listening, socket.socket() as first, socket.socket() as second:
         listening.bind(("127.0.0.3", 0))
         listening.listen(0)
         for filling in (first, second):
             filling.setblocking(False)
             filling.connect_ex(listening.getsockname())
-        async with open_session(settings) as session:
+        async with open_session(hasty) as session:
             url = f"http://127.0.0.3:{listening.getsockname()[1]}/"
             answer = await fetch_answer(session, url, turn=noting(hosts))
     assert answer.fault is Reason.TIMEOUT
@@ -184,28 +181,6 @@ async def test_the_headers_are_those_of_the_requirement(settings: NetConfig) -> 
     assert seen == [expected, expected]
 
 
-async def test_a_406_is_asked_again_for_html(settings: NetConfig) -> None:
-    def script(asked: Asked) -> Act:
-        return reply(200, body=b"") if asked.headers["Accept"] == "text/html" else reply(406, body=b"")
-
-    answer, asked = await answered(settings, script)
-    assert (answer.code, asked) == (200, ["HEAD /", "HEAD /"])
-
-
-async def test_a_406_that_stays_ends_after_both_methods(settings: NetConfig) -> None:
-    answer, asked = await answered(settings, lambda _: reply(406, body=b""))
-    assert (answer.code, asked) == (406, ["HEAD /", "HEAD /", "GET /"])
-    assert observation_of(answer).status is Status.NOT_ACCEPTABLE
-
-
-async def test_a_431_is_asked_again_with_the_fewest_headers(settings: NetConfig) -> None:
-    def script(asked: Asked) -> Act:
-        return reply(431 if "Accept" in asked.headers else 200, body=b"")
-
-    answer, asked = await answered(settings, script)
-    assert (answer.code, answer.bare, asked) == (200, True, ["HEAD /", "HEAD /"])
-
-
 async def test_a_431_that_stays_has_a_status_of_its_own(settings: NetConfig) -> None:
     seen: list[set[str]] = []
 
@@ -214,7 +189,7 @@ async def test_a_431_that_stays_has_a_status_of_its_own(settings: NetConfig) -> 
         return reply(431, body=b"")
 
     answer, asked = await answered(settings, script)
-    assert asked == ["HEAD /", "HEAD /", "GET /"]
+    assert (answer.bare, asked) == (True, [HEAD, HEAD, GET])
     assert seen[1] == seen[2] == {"Host", "User-Agent"}
     assert observation_of(answer).status is Status.HEADERS_TOO_LARGE
 
@@ -241,12 +216,6 @@ async def test_a_bomb_is_bounded_too(settings: NetConfig) -> None:
     assert (answer.code, answer.body) == (200, bytes(65_536))
 
 
-async def test_a_gzipped_page_is_read(settings: NetConfig) -> None:
-    script = lambda _: reply(200, "Content-Encoding: gzip", body=gzip.compress(PAGE))  # noqa: E731
-    answer, _ = await answered(settings, script, get_only=True)
-    assert answer.body == PAGE
-
-
 async def test_a_page_is_read_until_there_is_text(settings: NetConfig) -> None:
     script = b"<script>" + b"var x = [1, 2, 3];\n" * 10_000 + b"</script>"
     body = b"<html><title>A page</title>" + script + b"<p>The text at last</p>" + script * 3
@@ -263,13 +232,12 @@ async def test_a_body_that_drips_does_not_unsay_the_status(settings: NetConfig) 
     async def drip() -> AsyncIterator[bytes]:
         yield b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 1000\r\n\r\nfirst"
         while True:
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.01)
             yield b"."
 
-    answer, _ = await answered(replace(settings, answer_s=0.3), lambda _: drip(), get_only=True)
+    answer, _ = await answered(replace(settings, answer_s=0.5), lambda _: drip(), get_only=True)
     assert answer.code == 200
     assert answer.body.startswith(b"first.")
-    assert answer.seconds < 1
 
 
 async def test_a_body_that_breaks_off_does_not_unsay_the_status(settings: NetConfig) -> None:
@@ -280,16 +248,15 @@ async def test_a_body_that_breaks_off_does_not_unsay_the_status(settings: NetCon
     assert (answer.code, answer.body) == (404, b"first")
 
 
-async def test_headers_that_drip_are_a_timeout(settings: NetConfig) -> None:
+async def test_headers_that_drip_are_a_timeout(hasty: NetConfig) -> None:
     async def drip() -> AsyncIterator[bytes]:
         yield b"HTTP/1.1 200 OK\r\n"
         while True:
             await asyncio.sleep(0.02)
             yield b"X-A: b\r\n"
 
-    answer, _ = await answered(replace(settings, answer_s=0.3), lambda _: drip())
+    answer, _ = await answered(hasty, lambda _: drip())
     assert answer.fault is Reason.TIMEOUT
-    assert answer.seconds < 1.5
 
 
 @pytest.mark.parametrize("line", [b"X-A: b\r\n", b"X-A: " + b"b" * 20_000 + b"\r\n", b"b" * 10_000])
@@ -299,7 +266,7 @@ async def test_endless_headers_are_a_broken_protocol(settings: NetConfig, line: 
         while True:
             yield line
 
-    answer, _ = await answered(replace(settings, answer_s=5.0), lambda _: endless())
+    answer, _ = await answered(settings, lambda _: endless())
     assert answer.fault is Reason.PROTOCOL
 
 
@@ -316,16 +283,16 @@ async def test_headers_in_any_bytes_can_be_stored(settings: NetConfig) -> None:
     assert answer.headers["x-a"] == "caf\ufffd"
 
 
-async def test_a_whole_check_has_an_end(settings: NetConfig) -> None:
+async def test_a_whole_check_has_an_end(hasty: NetConfig) -> None:
     async def slow(code: int, *lines: str) -> AsyncIterator[bytes]:
-        await asyncio.sleep(0.15)
+        await asyncio.sleep(0.7 * hasty.answer_s)
         yield reply(code, *lines)
 
     script = lambda asked: slow(302, f"Location: /{asked.count}")  # noqa: E731
-    async with serve(script) as site, open_session(replace(settings, answer_s=0.2)) as session:
+    async with serve(script) as site, open_session(hasty) as session:
         answer = await fetch_answer(session, site.url(), turn=at_once)
-    assert answer.fault is Reason.TIMEOUT
-    assert answer.seconds < 1
+        assert answer.fault is Reason.TIMEOUT
+        assert len(site.asked) <= ANSWERS_A_CHECK / 0.7 + 1
 
 
 async def test_every_single_request_takes_its_turn(settings: NetConfig) -> None:
@@ -343,21 +310,6 @@ async def test_a_server_that_hangs_up_is_not_asked_behind_the_back_of_the_turns(
     async with serve(lambda _: HangUp()) as site, open_session(settings) as session:
         await fetch_answer(session, site.url(), turn=noting(hosts))
         assert len(hosts) == site.connections == 2
-
-
-async def test_a_kept_connection_is_used_again_and_a_stale_one_does_no_harm(settings: NetConfig) -> None:
-    stale = False
-
-    def script(asked: Asked) -> Act:
-        return HangUp() if stale and asked.count == 3 else reply(200, body=b"")
-
-    async with serve(script) as site, open_session(settings) as session:
-        for _ in range(2):
-            assert (await fetch_answer(session, site.url(), turn=at_once)).code == 200
-        assert site.connections == 1
-        stale = True
-        assert (await fetch_answer(session, site.url(), turn=at_once)).code == 200
-        assert site.lines() == ["HEAD /"] * 4
 
 
 @pytest.mark.parametrize("url", ["ftp://files.test/", "http://localhost/", "/path", "http://site.test:0/"])
@@ -381,17 +333,10 @@ async def test_many_checks_at_once_wait_for_a_seat_without_being_called_slow(set
         await asyncio.sleep(0.1)
         yield reply(200)
 
+    begun = monotonic()
     async with serve(lambda _: slow()) as site, open_session(replace(settings, connections=2)) as session:
         checks = (fetch_answer(session, site.url(f"/{n}"), turn=at_once) for n in range(12))
         answers = await asyncio.gather(*checks)
     assert {answer.code for answer in answers} == {200}
-    assert max(answer.seconds for answer in answers) < 0.4
-
-
-async def test_a_check_that_is_cancelled_leaves_nothing_behind(settings: NetConfig) -> None:
-    async with serve(lambda _: Silence()) as site, open_session(settings) as session:
-        check = asyncio.create_task(fetch_answer(session, site.url(), turn=at_once))
-        await asyncio.sleep(0.05)
-        check.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await check
+    # Two at a time took six times as long as one, whose time alone counts.
+    assert max(answer.seconds for answer in answers) < (monotonic() - begun) / 2

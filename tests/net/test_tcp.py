@@ -35,7 +35,7 @@ async def tried(
 
     zone: Zone = {"site.test": addresses}
     async with name_server(zone) as server:
-        resolver = Resolver(guard, (server.address,), 5)
+        resolver = Resolver(guard, (server.address,), 30)
         try:
             await Dialer(settings, guard, resolver).reach("site.test", port, open_at, own=(21,))
         except OSError as error:
@@ -50,13 +50,13 @@ async def test_the_old_protocol_is_tried_first_and_the_first_answer_is_taken(set
     assert (opened, error) == (["127.0.0.7"], None)
 
 
-async def test_an_address_that_never_answers_leaves_time_for_the_next(settings: NetConfig) -> None:
-    opened, error = await tried(settings, ["127.0.0.7", "2001:db8::7"], {"127.0.0.7": None, "2001:db8::7": 0})
+async def test_an_address_that_never_answers_leaves_time_for_the_next(hasty: NetConfig) -> None:
+    opened, error = await tried(hasty, ["127.0.0.7", "2001:db8::7"], {"127.0.0.7": None, "2001:db8::7": 0})
     assert (opened, error) == (["127.0.0.7", "2001:db8::7"], None)
 
 
-async def test_none_answers_in_time(settings: NetConfig) -> None:
-    _, error = await tried(settings, ["127.0.0.7", "127.0.0.8"], {"127.0.0.7": None, "127.0.0.8": None})
+async def test_none_answers_in_time(hasty: NetConfig) -> None:
+    _, error = await tried(hasty, ["127.0.0.7", "127.0.0.8"], {"127.0.0.7": None, "127.0.0.8": None})
     assert isinstance(error, TimeoutError)
 
 
