@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from ipaddress import ip_network
 from itertools import count
 
 import pytest
@@ -21,7 +20,8 @@ from weboid.core.observe.check_request import CheckRequest
 from weboid.core.record.reasons import Reason
 from weboid.net.outbound import open_session
 
-NET = NetConfig(user_agent="test", permit=(ip_network("127.0.0.0/8"),), connect_s=0.5, answer_s=0.5)
+from .test_checker import NET
+
 PATH = "/harbour/the-old-bees"
 _BESIDES = ("GET /robots.txt", "GET /news", "GET /de")
 """What is asked for other reasons, too: as the target of redirects."""
@@ -66,7 +66,8 @@ async def looked(
     script: Script, path: str = PATH, face: Face | None = NO_FACE, day: int = 100
 ) -> tuple[CheckResult, list[str]]:
     """The result of a look, and what was asked besides the page and robots.txt."""
-    async with serve(script) as site, checking() as checker:
+    net = replace(NET, answer_s=1.0) if script is LIVES["hangs"] else NET
+    async with serve(script) as site, checking(net) as checker:
         found = await checker.check(CheckRequest(site.url(path), looks=True, face=face, day=day))
         return found, [line for line in site.lines() if line not in _BESIDES and line != f"GET {path}"]
 

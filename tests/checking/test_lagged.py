@@ -9,20 +9,26 @@ from time import sleep
 import pytest
 from support.misbehaving import Script, Silence, reply, serve
 
+from weboid.checking import lagged
 from weboid.checking.lagged import LaggedChecker
 from weboid.checking.turns import LocalTurns, NotAsked
 from weboid.config import CrawlConfig, NetConfig
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Reason
-from weboid.mechanism.loop_lag import LATE_S, LoopLag
+from weboid.mechanism.loop_lag import LoopLag
 from weboid.net.outbound import open_session
 
-NET = NetConfig(user_agent="test", permit=(ip_network("127.0.0.0/8"),), connect_s=1.0, answer_s=0.5)
-BUSY_S = LATE_S + 0.4
+NET = NetConfig(user_agent="test", permit=(ip_network("127.0.0.0/8"),), connect_s=30.0, answer_s=0.3)
+LATE_S, BUSY_S = 0.2, 0.5
 
 
-async def seen(script: Script, *, busy: bool, answer_s: float = 5.0) -> Observation:
+@pytest.fixture(autouse=True)
+def is_late_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lagged, "LATE_S", LATE_S)
+
+
+async def seen(script: Script, *, busy: bool, answer_s: float = 30.0) -> Observation:
     """The observation of a check during which the loop is busy with something else, or just its own."""
     lag = LoopLag()
     async with serve(script) as site, open_session(replace(NET, answer_s=answer_s)) as session:
@@ -30,7 +36,7 @@ async def seen(script: Script, *, busy: bool, answer_s: float = 5.0) -> Observat
         if not busy:  # nor measured: this machine may be busy by itself
             return await checker.ask(CheckRequest(site.url()))
         with lag.open():
-            asyncio.get_running_loop().call_later(0.1, sleep, BUSY_S)
+            asyncio.get_running_loop().call_later(0.05, sleep, BUSY_S)
             return await checker.ask(CheckRequest(site.url()))
 
 
@@ -38,7 +44,7 @@ def late(answer: bytes) -> Script:
     """A server that answers after a while, or hangs up then."""
 
     async def sent() -> AsyncIterator[bytes]:
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(0.1)
         yield answer
 
     return lambda _: sent()
@@ -47,9 +53,9 @@ def late(answer: bytes) -> Script:
 @pytest.mark.parametrize(
     ("script", "answer_s", "reason"),
     [
-        (lambda _: Silence(), 0.5, Reason.TIMEOUT),
-        (late(b""), 5.0, Reason.RESET),
-        (late(reply(408)), 5.0, Reason.TIMEOUT),
+        (lambda _: Silence(), 0.3, Reason.TIMEOUT),
+        (late(b""), 30.0, Reason.RESET),
+        (late(reply(408)), 30.0, Reason.TIMEOUT),
     ],
 )
 async def test_a_failure_by_time_counts_only_where_the_loop_was_in_time(
@@ -77,5 +83,5 @@ async def test_where_time_is_simulated_a_lag_says_nothing() -> None:
     async with serve(lambda _: Silence()) as site, open_session(NET) as session:
         simulated = replace(session, now=lambda: 0.0)
         checker = LaggedChecker(simulated, LocalTurns(0.0), CrawlConfig(), lag)
-        asyncio.get_running_loop().call_later(0.2, lag.count, 100.0)
+        asyncio.get_running_loop().call_later(0.1, lag.count, 100.0)
         assert (await checker.ask(CheckRequest(site.url()))).reason is Reason.TIMEOUT

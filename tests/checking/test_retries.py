@@ -5,10 +5,9 @@ A retry that fails as it did before is no news: the verdict does not change.
 
 from collections.abc import Awaitable
 from dataclasses import replace
-from ipaddress import ip_network
 
 import pytest
-from support.misbehaving import Act, Asked, Certificates, HangUp, Script, head_only, reply, serve
+from support.misbehaving import Act, Asked, Certificates, Script, head_only, reply, serve
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.checking.checker import Checker
@@ -21,22 +20,14 @@ from weboid.core.verdict.verdict import Verdict
 from weboid.net.outbound import open_session
 from weboid.store.urls.verdict_log import list_changes
 
-NET = NetConfig(user_agent="test", permit=(ip_network("127.0.0.0/8"),), connect_s=1.0, answer_s=1.0)
+from .test_checker import NET, hangs_up
+
 BEGIN, END = 100, 220
 PAGE = b"<!doctype html><html lang=en><title>A mill</title><p>" + b"The mill stands on the dam. " * 20
 
 
-@pytest.fixture(scope="module")
-def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
-    return Certificates(tmp_path_factory.mktemp("certificates"))
-
-
 def fine(asked: Asked) -> Act:
     return head_only(asked, reply(200 if asked.target in ("/", "/a") else 404, body=PAGE))
-
-
-def hangs_up(asked: Asked) -> Act:
-    return HangUp(reset=True)
 
 
 def wants_referrer(asked: Asked) -> Act:

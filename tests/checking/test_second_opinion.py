@@ -30,16 +30,13 @@ def says(tmp_path: Path, code: str) -> list[str]:
     return [sys.executable, str(script)]
 
 
-@pytest.mark.parametrize("word", list(Outcome))
-async def test_what_the_command_says_is_taken(tmp_path: Path, word: Outcome) -> None:
-    command = says(tmp_path, f"print(json.dumps({{'normal': url, 'outcome': {str(word)!r}}}))")
-    assert await CommandOpinion(command).outcome(URL) is word
-
-
-async def test_what_the_command_was_not_able_to_ask_changes_nothing_and_is_no_fault(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("word", [*Outcome, None])
+async def test_what_the_command_says_is_taken(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, word: Outcome | None
 ) -> None:
-    assert await CommandOpinion(says(tmp_path, ANSWER.replace("'working'", "None"))).outcome(URL) is None
+    """None: it was not able to ask, which is no fault."""
+    command = says(tmp_path, ANSWER.replace("'working'", repr(word and str(word))))
+    assert await CommandOpinion(command).outcome(URL) is word
     assert not caplog.records
 
 
@@ -56,7 +53,6 @@ async def test_what_the_command_was_not_able_to_ask_changes_nothing_and_is_no_fa
         "print(json.dumps({'normal': url, 'outcome': 'splendid'}))",
         "print(json.dumps({'normal': url, 'outcome': ['working']}))",
         "print(json.dumps({'normal': 'https://other.example/', 'outcome': 'working'}))",
-        f"{ANSWER}; sys.exit(1)",
         f"{ANSWER}; sys.stdout.flush(); os.abort()",
         "while True: print('x' * 10000)",
         "print('x' * 70_000, flush=True); time.sleep(1000)",
@@ -129,11 +125,11 @@ async def test_a_command_that_does_not_end_is_ended_with_all_it_has_started(tmp_
         folder.mkdir()
         async with held() as line:
             command = says(folder, line.code() + code)
-            for answer_s in (2.0, 10.0, 50.0):  # on a slow machine it takes long to begin
+            for answer_s in (0.5, 5.0, 50.0):  # on a slow machine it takes long to begin
                 assert await CommandOpinion(command, answer_s=answer_s).outcome(URL) is None, name
                 if line.begun.is_set():
                     break
-            await asyncio.wait_for(line.gone.wait(), 30)
+            await asyncio.wait_for(line.gone.wait(), 60)
 
     await asyncio.gather(*(ended(name, code) for name, code in ENDLESS.items()))
 
@@ -142,9 +138,9 @@ async def test_who_is_told_to_stop_leaves_no_command_behind(tmp_path: Path) -> N
     async with held() as line:
         command = says(tmp_path, f"{line.code()}time.sleep(1000)")
         asking = asyncio.create_task(CommandOpinion(command).outcome(URL))
-        await asyncio.wait_for(line.begun.wait(), 30)
+        await asyncio.wait_for(line.begun.wait(), 60)
         asking.cancel()
-        await asyncio.wait_for(line.gone.wait(), 30)
+        await asyncio.wait_for(line.gone.wait(), 60)
         with pytest.raises(asyncio.CancelledError):
             await asking
 
@@ -160,7 +156,7 @@ async def test_it_is_the_same_on_the_faster_loop(tmp_path: Path) -> None:
             "from weboid.checking.second_opinion import CommandOpinion\n"
             "async def main():\n"
             f"    print(await CommandOpinion({commands[0]!r}).outcome({URL!r}))\n"
-            "    for answer_s in (2.0, 10.0, 50.0):\n"
+            "    for answer_s in (0.5, 5.0, 50.0):\n"
             f"        print(await CommandOpinion({commands[1]!r}, answer_s=answer_s).outcome({URL!r}), flush=True)\n"
             "        if sys.stdin.readline() == 'begun\\n':\n"
             "            break\n"
@@ -177,7 +173,7 @@ async def test_it_is_the_same_on_the_faster_loop(tmp_path: Path) -> None:
             process.stdin.write(b"begun\n" if line.begun.is_set() else b"\n")
         await process.communicate()
         assert process.returncode == 0
-        await asyncio.wait_for(line.gone.wait(), 30)
+        await asyncio.wait_for(line.gone.wait(), 60)
 
 
 async def test_four_are_asked_at_once(tmp_path: Path) -> None:
@@ -190,7 +186,7 @@ async def test_four_are_asked_at_once(tmp_path: Path) -> None:
         if now == 4:
             is_full.set()
         await is_full.wait()
-        await asyncio.sleep(0.3)  # for a fifth to come, if one can
+        await asyncio.sleep(0.1)  # for a fifth to come, if one can
         now -= 1
         writer.close()
 

@@ -25,8 +25,8 @@ from weboid.store.db.pool import open_pool
 
 from .test_checker import NET
 
-DELAY_S = 0.3
-PATIENT = replace(NET, connect_s=20.0, answer_s=20.0)
+DELAY_S = 0.2
+"""What is sent too early here is sent at the same moment as another request."""
 
 
 def noted(times: list[float]) -> Callable[[Asked], Act]:
@@ -78,22 +78,17 @@ async def slow_way(port: int, pauses_s: Sequence[float]) -> AsyncIterator[int]:
 
 
 def is_polite(times: list[float]) -> bool:
-    """Whether the server saw no two requests too close. It reads a little later or sooner than the bytes come in."""
-    return min(later - earlier for earlier, later in pairwise(times)) > DELAY_S - 0.04
-
-
-@pytest.fixture(scope="module")
-def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
-    return Certificates(tmp_path_factory.mktemp("certificates"))
+    """Whether the server saw no two requests at once; on a busy machine it reads late what was sent in time."""
+    return min(later - earlier for earlier, later in pairwise(times)) > DELAY_S / 2
 
 
 async def test_a_slow_handshake_brings_no_two_requests_closer(certificates: Certificates) -> None:
     times: list[float] = []
     turns = LocalTurns(DELAY_S)
-    net = replace(PATIENT, ca=certificates.ca_file)
+    net = replace(NET, ca=certificates.ca_file)
     async with (
         serve(noted(times), tls=certificates.good("127.0.0.1")) as site,
-        slow_way(site.port, (0.5, 0.0, 0.25, 0.0)) as port,
+        slow_way(site.port, (DELAY_S, 0.0, DELAY_S, 0.0)) as port,
         open_session(net) as session,
     ):
         url = f"https://127.0.0.1:{port}/"
@@ -110,7 +105,7 @@ class SlowNames(asyncio.DatagramProtocol):
         self.transport = cast(asyncio.DatagramTransport, transport)
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
-        asyncio.get_running_loop().call_later(0.7, self._answer, data, addr)
+        asyncio.get_running_loop().call_later(3 * DELAY_S, self._answer, data, addr)
 
     def _answer(self, data: bytes, addr: tuple[str, int]) -> None:
         question = DNSRecord.parse(data)
@@ -125,7 +120,7 @@ async def test_requests_that_waited_for_the_same_name_are_not_sent_together() ->
     turns = LocalTurns(DELAY_S)
     loop = asyncio.get_running_loop()
     transport, _ = await loop.create_datagram_endpoint(SlowNames, local_addr=("127.0.0.1", 0))
-    net = replace(PATIENT, dns=(f"127.0.0.1:{transport.get_extra_info('sockname')[1]}",))
+    net = replace(NET, dns=(f"127.0.0.1:{transport.get_extra_info('sockname')[1]}",))
     async with serve(noted(times)) as site, open_session(net) as session:
         checks = (fetch_answer(session, site.url(host="slow.test"), turn=turns.turn, get_only=True) for _ in range(3))
         assert {answer.code for answer in await asyncio.gather(*checks)} == {404}
@@ -137,7 +132,7 @@ async def test_requests_that_waited_for_the_same_name_are_not_sent_together() ->
 async def test_requests_that_waited_for_a_seat_are_not_sent_together() -> None:
     times: list[float] = []
     turns = LocalTurns(DELAY_S)
-    async with serve(noted(times)) as site, open_session(replace(PATIENT, connections=2)) as session:
+    async with serve(noted(times)) as site, open_session(replace(NET, connections=2)) as session:
         await session.seats.acquire()
         await session.seats.acquire()
         checks = [
@@ -153,20 +148,20 @@ async def test_requests_that_waited_for_a_seat_are_not_sent_together() -> None:
 
 async def test_two_workers_leave_a_pause_between_their_sendings(database: str, certificates: Certificates) -> None:
     times: list[float] = []
-    net = replace(PATIENT, ca=certificates.ca_file)
+    net = replace(NET, ca=certificates.ca_file)
     async with (
         serve(noted(times), tls=certificates.good("127.0.0.1")) as site,
         open_pool(database, size=4, part="test") as pool,
-        slow_way(site.port, (0.7, 0.0, 0.4, 0.0, 0.9, 0.0)) as port,
+        slow_way(site.port, (DELAY_S, 0.0, DELAY_S, 0.0)) as port,
         open_session(net) as session,
     ):
         workers = [SharedTurns(StoreSlots(pool), DELAY_S) for _ in range(2)]
         url = f"https://127.0.0.1:{port}/"
-        checks = [fetch_answer(session, url, turn=worker.turn, get_only=True) for _ in range(3) for worker in workers]
+        checks = [fetch_answer(session, url, turn=worker.turn, get_only=True) for _ in range(2) for worker in workers]
         assert {answer.code for answer in await asyncio.gather(*checks)} == {404}
         for worker in workers:
             await worker.close()
-    assert len(times) == 6
+    assert len(times) == 4
     assert is_polite(times)
 
 
@@ -181,8 +176,8 @@ async def test_ftp_and_sftp_sessions_leave_a_pause_after_each_other() -> None:
     turns = LocalTurns(DELAY_S)
     async with (
         serve_ftp(script) as site,
-        open_session(replace(PATIENT, answer_s=1.5)) as session,
-        slow_way(site.port, (0.5, 0.0)) as port,
+        open_session(replace(NET, answer_s=1.0)) as session,
+        slow_way(site.port, (DELAY_S, 0.0)) as port,
     ):
         url = f"ftp://127.0.0.1:{port}/file"
         await asyncio.gather(*(fetch_ftp(session, url, turn=turns.turn) for _ in range(2)))
@@ -191,21 +186,16 @@ async def test_ftp_and_sftp_sessions_leave_a_pause_after_each_other() -> None:
     assert is_polite(begun)
 
 
-async def test_a_request_that_was_never_sent_holds_nobody_up_for_long() -> None:
-    turns = LocalTurns(0.1)
-    async with open_session(replace(NET, connect_s=0.2)) as session:
-        begun = monotonic()
-        # Nobody listens there.
-        faults = [
-            (await fetch_answer(session, "http://127.0.0.1:9/", turn=turns.turn, get_only=True)).fault for _ in range(3)
-        ]
-    assert len(faults) == 3
-    assert None not in faults
-    assert monotonic() - begun < 10
+async def test_a_request_that_was_never_sent_holds_nobody_up() -> None:
+    turns = LocalTurns(0.01)
+    async with open_session(NET) as session, asyncio.timeout(60):
+        for _ in range(3):  # nobody listens there
+            answer = await fetch_answer(session, "http://127.0.0.1:9/", turn=turns.turn, get_only=True)
+            assert answer.fault
 
 
 async def test_who_waits_for_a_request_that_is_not_sent_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weboid.checking.turns.QUEUE_S", 0.5)
+    monkeypatch.setattr("weboid.checking.turns.QUEUE_S", 0.2)
     turns = LocalTurns(0.05)
     await turns.turn("a.demo")
     with claimed(), pytest.raises(NotAsked):
@@ -216,17 +206,16 @@ async def test_who_waits_for_a_request_that_is_not_sent_gives_up(monkeypatch: py
 async def test_a_crash_gives_its_hosts_back_to_the_other_workers(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weboid.checking.turns._HELD_S", 0.8)
+    monkeypatch.setattr("weboid.checking.turns._HELD_S", 0.4)
     async with open_pool(database, size=4, part="test") as pool:
         one, other = SharedTurns(StoreSlots(pool), 0.1), SharedTurns(StoreSlots(pool), 0.1)
         await one.turn("a.demo")
         with claimed():
-            await asyncio.sleep(0.2)  # it is held now
+            await asyncio.sleep(0.1)  # it is held now
             await one.close()
-            begun = monotonic()
             monkeypatch.setattr(one, "_note", lambda host, note: None)
-            await other.turn("a.demo")
-            assert monotonic() - begun < 5
+            async with asyncio.timeout(30):
+                await other.turn("a.demo")
 
 
 async def test_a_sending_is_claimed_once_and_ends() -> None:

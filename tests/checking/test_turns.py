@@ -48,10 +48,9 @@ async def test_requests_to_one_host_are_a_pause_apart_even_if_all_come_at_once()
 
 
 async def test_different_hosts_do_not_wait_for_each_other() -> None:
-    slots = LocalTurns(10.0)
-    begun = monotonic()
-    await asyncio.gather(*(_times(slots, f"h{number}.demo", 1) for number in range(100)))
-    assert monotonic() - begun < 5
+    slots = LocalTurns(100.0)
+    async with asyncio.timeout(60):
+        await asyncio.gather(*(slots.turn(f"h{number}.demo") for number in range(100)))
 
 
 async def test_hosts_whose_pause_is_over_are_forgotten() -> None:
@@ -89,10 +88,9 @@ async def test_two_workers_ask_one_host_in_turns(database: str) -> None:
 
 async def test_workers_do_not_wait_for_each_other_at_different_hosts(database: str) -> None:
     async with open_pool(database, size=4, part="test") as pool:
-        slots = SharedTurns(StoreSlots(pool), 60.0)
-        begun = monotonic()
-        await asyncio.gather(*(slots.turn(f"h{number}.demo") for number in range(500)))
-        assert monotonic() - begun < 30
+        slots = SharedTurns(StoreSlots(pool), 100.0)
+        async with asyncio.timeout(60):
+            await asyncio.gather(*(slots.turn(f"h{number}.demo") for number in range(500)))
 
 
 async def test_a_rest_is_kept_by_all_workers(database: str) -> None:
@@ -191,11 +189,10 @@ async def test_who_ends_while_the_store_is_away_tries_once_more_and_waits_no_lon
     turns = SharedTurns(slots, 0.0)
     turns.slow("a.demo", 1.0)
     waiting = asyncio.create_task(turns.turn("a.demo"))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while slots.asked == 0:
             await asyncio.sleep(0.01)
-    begun, asked = monotonic(), slots.asked
+    asked = slots.asked
     await turns.close()
-    assert monotonic() - begun < 0.5
     assert slots.asked == asked + 1
     await cancel(waiting)
