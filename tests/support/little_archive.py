@@ -21,7 +21,7 @@ from weboid.core.archive.addresses import taken_of
 from weboid.core.archive.configured import configured
 from weboid.core.archive.services import ArchiveService
 
-NET: Final = NetConfig(user_agent="test", permit=(ip_network("127.0.0.0/8"),), connect_s=1.0, answer_s=1.0)
+NET: Final = NetConfig(user_agent="test", permit=(ip_network("127.0.0.0/8"),), connect_s=30.0, answer_s=30.0)
 BODY: Final = b"<!doctype html><html lang=en><title>The mill</title><p>" + b"A wheel of oak turns in the brook. " * 30
 _REPLAY: Final = re.compile(r"/web/([0-9]{14})id_/(.+)")
 

@@ -23,7 +23,7 @@ from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.services import SERVICES, ArchiveService, Dialect
 from weboid.core.url.urls import parse
 
-NET = NetConfig(permit=(ip_network("127.0.0.1/32"),), user_agent="weboid-tests", answer_s=10, connect_s=10)
+NET = NetConfig(permit=(ip_network("127.0.0.1/32"),), user_agent="weboid-tests", answer_s=60, connect_s=60)
 URL = "http://gone.demo/page"
 CITED = datetime(2016, 5, 1, tzinfo=UTC)
 MARCH, LATER = datetime(2016, 3, 1, 10, tzinfo=UTC), datetime(2017, 3, 1, 10, tzinfo=UTC)
@@ -123,6 +123,14 @@ async def test_a_copy_of_a_redirect_is_followed_within_the_archive(
     result = await asked([service])
     assert result.found is not None
     assert (result.found.note, result.found.stamp, result.found.original) == (Note.REDIRECTS, 20160301100000, URL)
+
+
+async def test_a_copy_of_a_redirect_to_the_front_page_is_no_copy_of_the_page(
+    real_archive: RealArchive, service: ArchiveService
+) -> None:
+    real_archive.add(URL, MARCH, 301, {**HTML, "Location": "http://gone.demo/"})
+    real_archive.add("http://gone.demo/", MARCH, body=TEXT)
+    assert (await asked([service])).outcome is LookupOutcome.UNSUITABLE
 
 
 async def test_a_given_copy_is_played_once_and_kept(real_archive: RealArchive, service: ArchiveService) -> None:

@@ -1,21 +1,13 @@
 """The stand-in for web archives gives what was recorded, notes what was not, and misbehaves only when told to."""
 
-import asyncio
 import json
 from collections import defaultdict
 from pathlib import Path
 
 import aiohttp
-import pytest
 from support.archive_replay import (
     Recorded,
-    cut,
-    failing,
-    hang,
-    hang_up,
-    html,
     open_archive_replay,
-    rate_limited,
     read_recordings,
 )
 from support.shared import shared
@@ -75,38 +67,6 @@ async def test_a_post_is_logged_with_its_body_and_the_connection_goes_on() -> No
         assert [each.body for each in archive.log] == [b"url=http%3A%2F%2Fa.example%2F"] * 2
         assert archive.most_within(60, "/save") == archive.count("/save") == 2
         assert archive.count("/cdx") == archive.most_within(60, "/cdx") == 0
-
-
-async def test_it_misbehaves_as_told_and_so_many_times() -> None:
-    async with open_archive_replay([CDX]) as archive, aiohttp.ClientSession() as client:
-        address = archive.url + CDX.target
-        archive.misbehave(rate_limited("120"), part="/cdx/", times=1)
-        archive.misbehave(rate_limited(), times=1)
-        archive.misbehave(failing(), times=1)
-        archive.misbehave(html, times=1)
-        for status, rest in ((429, "120"), (429, None), (503, None), (200, None)):
-            async with client.get(address) as response:
-                assert (response.status, response.headers.get("Retry-After")) == (status, rest)
-                assert b"<html>" in await response.read()
-        assert await _text(client, address) == "[]"
-        assert [each.status for each in archive.log] == [429, 429, 503, 200, 200]
-
-
-async def test_bodies_are_cut_and_connections_hang_or_are_reset() -> None:
-    async with open_archive_replay([CDX]) as archive, aiohttp.ClientSession() as client:
-        archive.misbehave(cut)
-        with pytest.raises(aiohttp.ClientPayloadError):
-            await _text(client, archive.url + CDX.target)
-        archive.behave()
-        archive.misbehave(hang_up)
-        with pytest.raises(aiohttp.ClientError):
-            await _text(client, archive.url + CDX.target)
-        archive.behave()
-        archive.misbehave(hang)
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.2):
-                await _text(client, archive.url + CDX.target)
-        assert {each.status for each in archive.log} == {None}
 
 
 async def test_every_recorded_exchange_of_the_shared_data_comes_back_as_recorded() -> None:

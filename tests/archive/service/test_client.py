@@ -4,6 +4,7 @@ import asyncio
 import gzip
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from ipaddress import ip_network
 from itertools import accumulate
 
@@ -26,13 +27,14 @@ from weboid.config import NetConfig
 from weboid.core.archive.services import ArchiveService
 from weboid.store.archives.service_limit import RequestKind
 
-NET = NetConfig(permit=(ip_network("127.0.0.1/32"),), user_agent="weboid-tests", answer_s=0.4, connect_s=0.4)
+NET = NetConfig(permit=(ip_network("127.0.0.1/32"),), user_agent="weboid-tests", answer_s=30.0, connect_s=30.0)
+HASTY = replace(NET, answer_s=0.3)
 
 
 @asynccontextmanager
-async def asking(script: Script) -> AsyncIterator[tuple[ArchiveClient, ArchiveService, str]]:
+async def asking(script: Script, net: NetConfig = NET) -> AsyncIterator[tuple[ArchiveClient, ArchiveService, str]]:
     """A client, a service without limits, and the address at which the script answers for it."""
-    async with serve(script) as site, open_archive_client(NET, LocalLimiter()) as client:
+    async with serve(script) as site, open_archive_client(net, LocalLimiter()) as client:
         yield client, MadeArchive({}, site).service(), site.url("/cdx")
 
 
@@ -87,7 +89,8 @@ async def test_an_unknown_coding_is_never_an_empty_body() -> None:
     ("act", "fault"), [(hang, "timeout"), (hang_up, "network"), (cut, "network")], ids=["hang", "reset", "cut"]
 )
 async def test_what_does_not_answer_is_a_fault_and_no_answer(act: Callable[[bytes], Act], fault: str) -> None:
-    async with asking(lambda _: act(reply(200, body=b"[]" * 100))) as (client, service, address):
+    net = HASTY if fault == "timeout" else NET
+    async with asking(lambda _: act(reply(200, body=b"[]" * 100)), net) as (client, service, address):
         got = await client.index(service, address)
         assert (got.code, got.fault) == (None, fault)
 
@@ -99,7 +102,7 @@ async def test_a_slow_drip_ends_with_the_time_of_an_answer() -> None:
             yield b"x"
             await asyncio.sleep(0.02)
 
-    async with asking(lambda _: drip()) as (client, service, address):
+    async with asking(lambda _: drip(), HASTY) as (client, service, address):
         got = await client.index(service, address)
     assert (got.code, got.fault) == (None, "timeout")
 
@@ -236,6 +239,6 @@ async def test_the_first_requests_go_at_once_and_no_minute_has_more_than_the_lim
 async def test_kinds_do_not_wait_for_each_other() -> None:
     async with open_made_archive() as archive, open_archive_client(NET, LocalLimiter()) as client:
         service = archive.service(per_minute=1, replay_per_minute=1)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await client.limiter.turn(service, RequestKind.INDEX)
             await client.replay(service, archive.base + "/web/1/x")

@@ -15,7 +15,6 @@ from support.little_archive import (
     excluded,
     moved_to,
     no_moment,
-    open_little_archive,
     open_local_client,
     plays,
     unavailable,
@@ -48,12 +47,6 @@ STAMP = 20170101000000
 async def wiki(database: str) -> AsyncIterator[WikiInStore]:
     async with open_wiki(database, {1: URLS}) as stored:
         yield stored
-
-
-@pytest.fixture
-async def archive() -> AsyncIterator[LittleArchive]:
-    async with open_little_archive() as little:
-        yield little
 
 
 async def keep(wiki: WikiInStore, count: int, *, due: int = DAY, asked: int | None = DAY - 91, first: int = 0) -> None:
@@ -135,7 +128,7 @@ async def test_what_is_withdrawn_is_dropped_at_once_and_told(
 async def test_another_copy_is_looked_for_only_of_what_is_not_working(
     wiki: WikiInStore, archive: LittleArchive
 ) -> None:
-    for day in range(DAY - 40, DAY - 10, 3):
+    for day in (DAY - 40, DAY - 30):
         await wiki.round(day, lambda url, day: LOST if url == URLS[0] else FINE)
     await keep(wiki, 6)
     archive.deeds |= {URLS[0]: withdrawn, URLS[1]: withdrawn}
@@ -173,14 +166,14 @@ async def test_a_site_that_is_withdrawn_as_a_whole_is_no_fault_of_the_archive(
 async def test_what_proves_nothing_strikes_nothing(wiki: WikiInStore, archive: LittleArchive, deed: Deed) -> None:
     await keep(wiki, 3)
     archive.usual = deed
-    for day in range(DAY, DAY + 30):
+    for day in range(DAY, DAY + 10):
         tally = await sweep(wiki, archive, day)
         assert tally.struck + tally.dropped == 0
     assert [(each.strikes, each.asked) for each in (await kept(wiki)).values()] == [(0, DAY - 91)] * 3
     archive.usual = plays
-    for day in range(DAY + 30, DAY + 60):
+    for day in range(DAY + 10, DAY + 25):
         await sweep(wiki, archive, day)
-    assert all(each.asked and each.asked >= DAY + 30 for each in (await kept(wiki)).values())
+    assert all(each.asked and each.asked >= DAY + 10 for each in (await kept(wiki)).values())
 
 
 @pytest.mark.parametrize("deed", [absent, no_moment, withdrawn])

@@ -13,7 +13,6 @@ from support.little_archive import (
     excluded,
     moved_to,
     no_moment,
-    open_little_archive,
     open_local_client,
     unavailable,
     walled,
@@ -42,12 +41,6 @@ TARGET = f"https://web.archive.org/web/{STAMP}/{DEAD}"
 async def wiki(database: str) -> AsyncIterator[WikiInStore]:
     async with open_wiki(database, {1: [DEAD]}) as stored:
         yield stored
-
-
-@pytest.fixture
-async def archive() -> AsyncIterator[LittleArchive]:
-    async with open_little_archive() as little:
-        yield little
 
 
 async def suggest(wiki: WikiInStore, target: str, archive: str = "wayback") -> None:
