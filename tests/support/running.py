@@ -1,7 +1,7 @@
 """Which tests run in parallel with which, and the line with which a run ends.
 
-Workers of pytest-xdist take tests from one list, first those that measure no time. Tests of the folders `_TIMED` or
-marked ``timed`` run in parallel with such tests only, each on its own core; tests marked ``alone`` run with no others.
+Workers of pytest-xdist take tests from one list, first those that measure no time. Tests marked ``timed`` run in
+parallel with such tests only, each on its own core; tests marked ``alone`` run with no others.
 Tests marked ``long`` are left to ``make test-long``. What the modules of a group of `_TOGETHER` share takes seconds to
 make: one worker runs all their tests.
 """
@@ -21,10 +21,6 @@ from xdist.scheduler import LoadScheduling
 from xdist.workermanage import WorkerController
 
 _T = TypeVar("_T")
-_TESTS: Final = Path(__file__).resolve().parents[1]
-_TIMED: Final = {"archive", "checking", "crawl", "net"}
-"""Folders whose tests set limits of fractions of a second."""
-
 _KINDS: Final = ("any", "timed", "alone")
 """In this order they run."""
 
@@ -34,8 +30,6 @@ _TOGETHER: Final = (
     ("tests/whole/test_repair.py",),
     (
         "tests/archive/lookups/test_look_up.py",
-        "tests/archive/lookups/test_on_pywb.py",
-        "tests/archive/lookups/test_real_archive.py",
         "tests/archive/visits/test_suggested_copies.py",
         "tests/archive/visits/test_visits_real_archive.py",
     ),
@@ -48,10 +42,7 @@ _AHEAD: Final = 4
 
 
 def _kind(item: pytest.Item) -> str:
-    if item.get_closest_marker("alone"):
-        return "alone"
-    is_timed = item.get_closest_marker("timed") or item.path.relative_to(_TESTS).parts[0] in _TIMED
-    return "timed" if is_timed else "any"
+    return next((kind for kind in ("alone", "timed") if item.get_closest_marker(kind)), "any")
 
 
 def _group(name: str) -> int | None:
