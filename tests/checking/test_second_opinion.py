@@ -229,7 +229,5 @@ async def test_weboid_itself_is_such_a_command(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setenv("WEBOID_NET_PERMIT", "127.0.0.0/8")
         monkeypatch.setenv("WEBOID_NET_DNS", web.name_server)
         there = CommandOpinion([sys.executable, "-m", "weboid", "check", "--json", "-"])
-        assert await there.outcome(web.located("http://one.demo/")) is Outcome.WORKING
-        assert await there.outcome(web.located("http://one.demo/gone")) is Outcome.FAILING
-        assert await there.outcome(web.located("http://nowhere.demo/")) is Outcome.FAILING
-        assert await there.outcome("https://example.org/") is None
+        urls = (web.located("http://one.demo/"), web.located("http://one.demo/gone"), "https://example.org/")
+        assert await asyncio.gather(*map(there.outcome, urls)) == [Outcome.WORKING, Outcome.FAILING, None]

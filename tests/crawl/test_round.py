@@ -105,7 +105,7 @@ async def test_some_urls_that_hang_say_nothing_about_a_host_whose_others_answer(
     async with open_wiki(database, {1: fine}) as wiki:
         await wiki.round(100, always(FINE))
         await wiki.take_in({1: [*fine, *hangs]}, 101, latest=2)
-        await wiki.rounds(lambda url, day: SILENT if "hangs" in url else FINE, range(101, 160))
+        await wiki.rounds(lambda url, day: SILENT if "hangs" in url else FINE, range(101, 140))
         assert {(await wiki.finding(url)).verdict for url in fine} == {Verdict.WORKING}
         assert {(await wiki.finding(url)).verdict for url in hangs} == {Verdict.DEAD}
         assert {len((await wiki.known(url)).record.history) for url in fine} == {1}
@@ -131,7 +131,7 @@ async def test_a_dead_host_makes_its_urls_dead_as_one_fact_and_revives_them_as_o
 
 async def test_a_wall_in_front_of_a_live_site_is_never_dead(database: str) -> None:
     async with open_wiki(database, {1: [A]}) as wiki:
-        await wiki.rounds(always(WALL), range(100, 160))
+        await wiki.rounds(always(WALL), range(100, 150))
         assert (await wiki.finding(A)).verdict is Verdict.DOUBTFUL
         assert not await wiki.dead()
 
@@ -344,7 +344,7 @@ async def test_what_is_fine_from_elsewhere_is_never_called_dead(database: str) -
         return Outcome.WORKING
 
     async with open_wiki(database, {1: [A, B]}) as wiki:
-        await wiki.rounds(_a_is_lost, range(100, 160), second_opinion=second_opinion)
+        await wiki.rounds(_a_is_lost, range(100, 130), second_opinion=second_opinion)
         assert await wiki.rows("SELECT FROM change WHERE after = 3") == []
         # Asked only where a strike would be the last, which from then on is no strike.
         assert set(asked) == {A}
@@ -423,14 +423,14 @@ async def test_a_page_for_the_time_of_repairs_is_no_new_owner(database: str) -> 
     """It is foreign, and stands everywhere for four days; and one document of a host that stays is enough."""
     urls = [f"http://a.demo/{number}" for number in range(4)]
     async with open_wiki(database, {1: [*urls, B]}) as wiki:
-        await wiki.rounds(always(replace(FINE, portrait=PORTRAIT)), range(100, 140))
-        await wiki.rounds(always(replace(FINE, portrait=OTHER)), range(140, 144))
-        await wiki.rounds(always(replace(FINE, portrait=PORTRAIT)), range(144, 170))
+        await wiki.rounds(always(replace(FINE, portrait=PORTRAIT)), range(100, 120))
+        await wiki.rounds(always(replace(FINE, portrait=OTHER)), range(120, 124))
+        await wiki.rounds(always(replace(FINE, portrait=PORTRAIT)), range(124, 140))
 
         def one_stays(url: str, day: int) -> Observation:
             return replace(FINE, portrait=PORTRAIT if url in (urls[2], B) else OTHER)
 
-        await wiki.rounds(one_stays, range(170, 260))
+        await wiki.rounds(one_stays, range(140, 190))
         assert await wiki.rows("SELECT reason FROM change WHERE after = 2") == []
         assert await wiki.rows("SELECT kind FROM special") == []
 
@@ -456,14 +456,14 @@ async def test_a_host_that_was_away_is_trusted_in_nothing_when_it_is_back(databa
     urls = [f"http://a.demo/{number}" for number in range(4)]
     honest = replace(FINE, face=HONEST, portrait=PORTRAIT)
     async with open_wiki(database, {1: [*urls, B]}) as wiki:
-        await wiki.rounds(always(honest), range(100, 130))
-        await wiki.rounds(lambda url, day: FINE if url == B else away, range(130, 172))
+        await wiki.rounds(always(honest), range(100, 118))
+        await wiki.rounds(lambda url, day: FINE if url == B else away, range(118, 160))
         assert (
-            next(each.face for each in reversed(wiki.questions) if each.url == urls[0] and 100 < each.day < 130)
+            next(each.face for each in reversed(wiki.questions) if each.url == urls[0] and 100 < each.day < 118)
             == HONEST
         )
         wiki.questions.clear()
-        await wiki.rounds(always(FINE), range(172, 205))
+        await wiki.rounds(always(FINE), range(160, 193))
         first = {url: next(each for each in wiki.questions if each.url == url) for url in urls}
         for question in first.values():
             assert (question.looks, question.portrays) == (True, False)

@@ -173,6 +173,13 @@ async def test_what_comes_late_is_not_taken_for_the_next_reply(settings: NetConf
     assert site.connections == 3
 
 
+async def test_after_a_reply_with_more_than_its_body_the_line_is_not_used_again(settings: NetConfig) -> None:
+    async with serve(lambda _: reply(200, body=PAGE * 1000)) as site, open_engine(settings) as engine:
+        for _ in range(3):
+            assert (await asked(engine, site.url(), "HEAD")).code == 200
+        assert (site.connections, len(site.asked)) == (3, 3)
+
+
 @pytest.mark.parametrize("act", [HangUp(), HangUp(reset=True), b"nonsense\r\n\r\n"])
 async def test_a_kept_line_that_fails_is_replaced_once(settings: NetConfig, act: Act) -> None:
     def script(asked: Asked) -> Act:

@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import asynccontextmanager
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+import pytest
+
 from weboid.central.crawl.store_work import StoreWork
 from weboid.checking.online import Online
 from weboid.config import CrawlConfig
@@ -32,6 +34,9 @@ from weboid.store.pages.wiki import StoredWiki, record_wiki
 from weboid.store.results.record import Checked, Tally
 from weboid.store.urls.url import find_urls
 from weboid.wiki.source import PageLinks
+
+# Rounds of tests have few visits, which end at once: nothing is gained by replacing those of one tick together.
+pytest.MonkeyPatch().setattr("weboid.crawl.round._TICK_S", 0.001)
 
 
 async def nobody(url: str) -> RawResponse:

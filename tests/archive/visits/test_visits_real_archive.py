@@ -65,11 +65,8 @@ async def kept(wiki: WikiInStore) -> set[str]:
     return {url for url in PAGES if key(url) in stored}
 
 
-@pytest.mark.parametrize("kind", ["url", "framed"])
-async def test_what_is_depublished_is_dropped_in_the_next_quarter(
-    wiki: WikiInStore, real_archive: RealArchive, kind: str
-) -> None:
-    base = getattr(real_archive, kind)
+async def test_what_is_depublished_is_dropped_in_the_next_quarter(wiki: WikiInStore, real_archive: RealArchive) -> None:
+    base = real_archive.framed
     await live(wiki, base, DAY, 2)
     assert await kept(wiki) == set(PAGES)
     assert {(await wiki.finding(url)).verdict for url in CITED} == {Verdict.WORKING}
