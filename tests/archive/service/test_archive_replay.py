@@ -1,16 +1,10 @@
-"""The stand-in for web archives gives what was recorded, notes what was not, and misbehaves only when told to."""
-
-import json
-from collections import defaultdict
-from pathlib import Path
+"""The stand-in for web archives gives what was recorded, and notes what was not."""
 
 import aiohttp
 from support.archive_replay import (
     Recorded,
     open_archive_replay,
-    read_recordings,
 )
-from support.shared import shared
 from yarl import URL
 
 CDX = Recorded("https://web.archive.org/cdx/search/cdx?url=http%3A%2F%2Fa.example%2F&output=json&limit=5", body=b"[]")
@@ -56,37 +50,6 @@ async def test_equal_requests_get_their_answers_in_turn_and_the_last_for_ever() 
     async with open_archive_replay(turns) as archive, aiohttp.ClientSession() as client:
         told = [await _text(client, archive.url + "/save/status/1") for _ in range(3)]
         assert told == ["pending", "done", "done"]
-
-
-async def test_a_post_is_logged_with_its_body_and_the_connection_goes_on() -> None:
-    save = Recorded("https://web.archive.org/save", method="POST", body=b'{"job_id": "spn2-1"}')
-    async with open_archive_replay([save]) as archive, aiohttp.ClientSession() as client:
-        for _ in range(2):
-            async with client.post(archive.url + "/save", data={"url": "http://a.example/"}) as response:
-                assert (await response.json(content_type=None))["job_id"] == "spn2-1"
-        assert [each.body for each in archive.log] == [b"url=http%3A%2F%2Fa.example%2F"] * 2
-        assert archive.most_within(60, "/save") == archive.count("/save") == 2
-        assert archive.count("/cdx") == archive.most_within(60, "/cdx") == 0
-
-
-async def test_every_recorded_exchange_of_the_shared_data_comes_back_as_recorded() -> None:
-    folder = shared("archives")
-    turns = defaultdict(list)
-    for one in read_recordings(folder):
-        turns[one.method, one.target].append(one)
-    assert sum(map(len, turns.values())) == sum(len(_exchanges(file)) for file in folder.glob("*.json"))
-    async with open_archive_replay(read_recordings(folder)) as archive, aiohttp.ClientSession() as client:
-        for (method, target), expected in turns.items():
-            for one in expected:
-                address = URL(archive.url + target, encoded=target.isascii())
-                async with client.request(method, address, allow_redirects=False) as response:
-                    assert (response.status, await response.read()) == (one.status, one.body), target
-        assert archive.unknown == []
-
-
-def _exchanges(file: Path) -> list[object]:
-    exchanges: list[object] = json.loads(file.read_text(encoding="utf-8"))["exchanges"]
-    return exchanges
 
 
 async def _status(client: aiohttp.ClientSession, address: str) -> int:

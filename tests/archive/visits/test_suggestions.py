@@ -29,10 +29,9 @@ from weboid.checking.slots import StoreSlots
 from weboid.checking.turns import NotAsked, SharedTurns
 from weboid.config import CrawlConfig, NetConfig
 from weboid.core.observe.check_request import CheckRequest
-from weboid.core.observe.observation import Observation, RawResponse
+from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.status import Status
-from weboid.net.dns import NameAnswer
 from weboid.net.outbound import open_session
 from weboid.store.people.audit import list_audit
 from weboid.store.people.replacement import Replacement, find_replacements, record_replacement
@@ -254,19 +253,6 @@ async def test_while_we_are_cut_off_nothing_is_held_against_anybody(wiki: WikiIn
     assert rows == [(False, None, 0)] * len(URLS)
     await scripted(wiki, 101, lambda url: SILENT if "h1." in url else FINE).sweep()
     assert {row[0] for row in await wiki.rows("SELECT works FROM replacement WHERE asked = 101")} == {True, False}
-
-
-async def test_behind_a_portal_nothing_is_said_for_anybody_either(wiki: WikiInStore) -> None:
-    async def portal(url: str) -> RawResponse:
-        return RawResponse(url, "http://login.hotel.demo/", "GET", code=200)
-
-    async def every_name(name: str) -> NameAnswer:
-        return NameAnswer.ADDRESSES
-
-    captive = Online(portal, every_name, canaries=["http://canary.demo/"])
-    await suggest(wiki, *(f"http://h{number}.demo/" for number in range(len(URLS))))
-    await scripted(wiki, 100, lambda url: FINE, captive).sweep()
-    assert await wiki.rows("SELECT works, asked, strikes FROM replacement") == [(False, None, 0)] * len(URLS)
 
 
 @pytest.mark.parametrize("error", [OSError("too many open files"), NotAsked("another day")])
