@@ -8,9 +8,11 @@ from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import HOURS, Moment, planned_hour
-from weboid.store.db.pool import Connection
+from weboid.store.db.rows import HostKey
 from weboid.store.schedule.lease import count_due_buckets, is_due, lease_buckets
 from weboid.store.urls.url import list_due_hosts
+
+from .test_order import put_hosts
 
 HOSTS = [f"http://h{number}.demo/" for number in range(40)]
 
@@ -23,32 +25,13 @@ def planned(url: str, day: int) -> int:
     return planned_hour(key(url).host_key, day)
 
 
-async def put_hosts(conn: Connection, bucket: int, host_keys: list[int], day: int) -> None:
-    """Hosts that are due on a day, with keys by choice."""
-    await conn.execute(b"DELETE FROM host")
-    names = [f"h{number}.demo" for number in range(len(host_keys))]
-    await conn.execute(
-        b"INSERT INTO host (bucket, host_key, host, reversed, next_day)"
-        b" SELECT %(bucket)s, host_key, host, host, %(day)s"
-        b" FROM unnest(%(keys)s::bigint[], %(names)s::text[]) AS given (host_key, host)",
-        {"bucket": bucket, "keys": host_keys, "names": names, "day": day},
-    )
-
-
 async def test_the_database_and_the_program_agree_on_the_hour_of_every_host(database: str) -> None:
     chance = random.Random(4)
     async with open_wiki(database, {}) as wiki, wiki.pool.connection() as conn:
         for day in (0, 1, 32_766, 32_767, *(chance.randrange(32_768) for _ in range(12))):
-            keys = [
-                -(2**63),
-                -(2**63) + 1,
-                -1,
-                0,
-                1,
-                2**63 - 1,
-                *(chance.randrange(-(2**63), 2**63) for _ in range(60)),
-            ]
-            await put_hosts(conn, 5, keys, day)
+            keys = [-(2**63), -(2**63) + 1, -1, 0, 1, 2**63 - 1]
+            keys += [chance.randrange(-(2**63), 2**63) for _ in range(60)]
+            await put_hosts(conn, {HostKey(5, each): day for each in keys})
             for hour in chance.sample(range(HOURS), 6):
                 due = await list_due_hosts(conn, [5], until=Moment(day, hour), beside=[], limit=100)
                 assert {host.key.host_key for host in due} == {each for each in keys if planned_hour(each, day) <= hour}
@@ -62,9 +45,9 @@ async def test_the_database_and_the_program_agree_on_the_hour_of_every_host(data
 async def test_a_bucket_is_leased_and_counted_only_when_the_hour_of_a_host_in_it_has_come(database: str) -> None:
     chance = random.Random(5)
     async with open_wiki(database, {}) as wiki, wiki.pool.connection() as conn:
-        for _ in range(30):
+        for _ in range(15):
             host_key, day, hour = chance.randrange(-(2**63), 2**63), chance.randrange(32_768), chance.randrange(HOURS)
-            await put_hosts(conn, 5, [host_key], day)
+            await put_hosts(conn, {HostKey(5, host_key): day})
             has_come = planned_hour(host_key, day) <= hour
             until = Moment(day, hour)
             assert await is_due(conn, until) == has_come
