@@ -174,7 +174,11 @@ async def test_a_service_that_fails_is_left_alone_after_five_failures(wiki: Wiki
         assert await waiting(wiki) == 2
 
 
-async def test_while_another_service_rests_only_what_needs_it_waits(wiki: WikiInStore) -> None:
+@pytest.mark.parametrize("write_s", [60.0, -1.0], ids=["written together", "written one by one"])
+async def test_while_another_service_rests_only_what_needs_it_waits(
+    wiki: WikiInStore, monkeypatch: pytest.MonkeyPatch, write_s: float
+) -> None:
+    monkeypatch.setattr("weboid.archive.lookups.queue_round._WRITE_S", write_s)
     async with open_made_archive({URL: [Copy(OLD)]}) as archive:
         second = archive.service("arquivo")
         async with wiki.pool.connection() as conn:

@@ -258,7 +258,8 @@ class QueueRound:
         changed = _Rows()
         for one in sorted(done, key=lambda one: one.task.wanted.key):
             changed.add(one.task, one.result, day)
-        if changed.days:
+        # Of what waits for a service the answers of the others are written, too.
+        if changed.days or changed.lookups:
             async with self._pool.connection() as conn:
                 await record_snapshots(conn, changed.snapshots)
                 await record_lookups(conn, changed.lookups)
