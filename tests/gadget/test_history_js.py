@@ -1,33 +1,24 @@
 """gadget/history.js in a browser: the same bars as weboid/web/formats/history_chart.py has."""
 
 import random
-from collections.abc import AsyncIterator
 from dataclasses import asdict
 from datetime import date, timedelta
-from typing import Any, Final
+from typing import Final
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import Page
 from support.browser import needs_browser
-from support.gadget_modules import open_modules
 
 from weboid.core.record.history import LIMIT, Entry, History
 from weboid.core.record.reasons import status_outcome
 from weboid.core.record.status import Status
 from weboid.web.formats.history_chart import WIDTH, bars_of
 
-pytestmark = [needs_browser, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_browser, pytest.mark.asyncio(loop_scope="session")]
 
 _BARS: Final = "asked => asked.map( ( [ history, day ] ) => require( './history.js' ).bars( history, day ) )"
 _DAY_0: Final = date(2016, 1, 1)
 _ONE: Final = {"first": "2016-05-03", "last": "2016-05-04", "outcome": "working"}
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def page() -> AsyncIterator[Page]:
-    async with open_modules() as page:
-        yield page
 
 
 def _iso(day: int) -> str:
@@ -42,7 +33,7 @@ def _told(history: History) -> list[dict[str, str]]:
     ]
 
 
-async def test_histories_have_the_bars_that_python_gives(page: Page) -> None:
+async def test_histories_have_the_bars_that_python_gives(blank: Page) -> None:
     chance = random.Random(16)
     asked: list[tuple[History, int]] = [((), 5)]
     for longest in (3, 16, 100, 4_000):
@@ -53,15 +44,14 @@ async def test_histories_have_the_bars_that_python_gives(page: Page) -> None:
             ]
             # Also a day before the newest entry's: a clock that was set back.
             asked.append((tuple(entries), days[-1] + chance.randint(-1, 20)))
-    found = await page.evaluate(_BARS, [[_told(history), _iso(day)] for history, day in asked])
+    found = await blank.evaluate(_BARS, [[_told(history), _iso(day)] for history, day in asked])
     expected = [[asdict(bar) for bar in bars_of(history, day)] for history, day in asked]
     assert [each for each in zip(asked, expected, found, strict=True) if each[1] != each[2]] == []
-    assert await page.evaluate("require( './history.js' ).WIDTH") == WIDTH
+    assert await blank.evaluate("require( './history.js' ).WIDTH") == WIDTH
 
 
-@pytest.mark.parametrize(
-    ("history", "day"),
-    [
+async def test_a_history_that_is_none_has_no_bars(blank: Page) -> None:
+    for history, day in [
         ([_ONE | {"first": "x"}], "2016-06-01"),
         ([_ONE | {"last": None}], "2016-06-01"),
         ([_ONE | {"last": "2016-02-31"}, _ONE], "2016-13-01"),
@@ -69,15 +59,13 @@ async def test_histories_have_the_bars_that_python_gives(page: Page) -> None:
         ([{}], "2016-06-01"),
         ([_ONE], None),
         ([_ONE], "tomorrow"),
-    ],
-)
-async def test_a_history_that_is_none_has_no_bars(page: Page, history: list[Any], day: str | None) -> None:
-    assert await page.evaluate(_BARS, [[[_ONE], "2016-06-01"], [history, day]]) == [
-        [{"x": 0, "width": 40, "outcome": "working"}],
-        [],
-    ]
+    ]:
+        assert await blank.evaluate(_BARS, [[[_ONE], "2016-06-01"], [history, day]]) == [
+            [{"x": 0, "width": 40, "outcome": "working"}],
+            [],
+        ]
 
 
-async def test_no_history_has_more_than_five_bars(page: Page) -> None:
-    (bars,) = await page.evaluate(_BARS, [[[_ONE] * 1_000, "2016-06-01"]])
+async def test_no_history_has_more_than_five_bars(blank: Page) -> None:
+    (bars,) = await blank.evaluate(_BARS, [[[_ONE] * 1_000, "2016-06-01"]])
     assert len(bars) == LIMIT

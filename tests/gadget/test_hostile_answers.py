@@ -1,16 +1,14 @@
 """Hostile answers: the gadget takes what docs/api.md allows, whatever a service in Weboid's place says."""
 
 import json
-from collections.abc import AsyncIterator
 from typing import Any, Final
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import Page
-from support.browser import needs_browser, open_browser, open_page
+from support.browser import needs_browser
 from support.gadget_page import DAY, DEAD, load_page
 
-pytestmark = [pytest.mark.long, needs_browser, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.long, needs_browser, pytest.mark.asyncio(loop_scope="session")]
 
 OBJECT: Final = {"toString": 1, "valueOf": 1}
 """In a browser an error, wherever it is taken for text."""
@@ -49,12 +47,6 @@ def answer(link: dict[str, Any], counts: Any = None) -> str:
     """An answer about a page with one link."""
     page = {"counts": {"dead": 1} if counts is None else counts, "part": None, "links": [link]}
     return json.dumps({"version": 2, "day": DAY, "pages": [page], "continue": None})
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def page() -> AsyncIterator[Page]:
-    async with open_browser() as browser, open_page(browser, scripts=True) as page:
-        yield page
 
 
 async def test_an_answer_is_used_as_a_whole_or_costs_one_line_on_the_console(page: Page) -> None:

@@ -1,16 +1,14 @@
 """The marks behind links, on a page of our own: what they are, say and do not disturb (G-1, G-5)."""
 
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import Page
-from support.browser import DESK, PHONE, barriers, needs_browser, open_browser, open_page, overflow_px
+from support.browser import DESK, PHONE, barriers, needs_browser, overflow_px
 from support.gadget_page import DAY, DEAD, load_page
 
-pytestmark = [needs_browser, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_browser, pytest.mark.asyncio(loop_scope="session")]
 
 _DOUBTFUL = {**DEAD, "verdict": "doubtful", "summary": "doubtful for one day: The server does not answer."}
 _WORKING = {**DEAD, "verdict": "working", "since": None, "summary": "working", "snapshots": []}
@@ -20,42 +18,29 @@ _MARK = "([links, day]) => markAll(links, day)"
 _NAMES = "marks => marks.map(mark => mark.getAttribute('aria-label'))"
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def page() -> AsyncIterator[Page]:
-    async with open_browser() as browser, open_page(browser, scripts=True) as page:
-        yield page
-
-
 def preferring(**preferences: Any) -> dict[str, Any]:
     """A page of somebody who has an account, and these preferences."""
     return {"config": {"wgUserName": "Reader"}, "options": {"userjs-weboid": json.dumps(preferences)}}
 
 
-async def test_dead_and_doubtful_links_are_marked_and_others_are_not(page: Page) -> None:
+async def test_dead_and_doubtful_links_are_marked_with_verdict_day_and_reason_and_others_are_not(page: Page) -> None:
     await load_page(page, _THREE)
-    await page.evaluate(_MARK, [[DEAD, _DOUBTFUL, _WORKING], DAY])
+    await page.evaluate(_MARK, [[DEAD, {**_DOUBTFUL, "since": None}, _WORKING], DAY])
     assert await page.locator(".weboid-mark").evaluate_all("marks => marks.map(mark => mark.className)") == [
         "weboid-mark weboid-mark-dead",
         "weboid-mark weboid-mark-doubtful",
     ]
     assert await page.locator("a + .weboid-place > button[type=button]").count() == 2
-
-
-async def test_the_name_of_a_mark_says_verdict_day_and_reason(page: Page) -> None:
-    await load_page(page, _THREE)
-    await page.evaluate(_MARK, [[DEAD, {**_DOUBTFUL, "since": None}], DAY])
     assert await page.locator(".weboid-mark").evaluate_all(_NAMES) == [
         "Dead link since May 3, 2026 – dead for 6 months: The server reports that the page does not exist.",
         "Doubtful link – doubtful for one day: The server does not answer.",
     ]
 
 
-@pytest.mark.parametrize(
-    ("language", "day"), [("de", "3. Mai 2026"), ("simple", "2026-05-03"), ("de-x-_", "2026-05-03")]
-)
-async def test_days_are_written_as_the_language_does_or_in_iso_form(page: Page, language: str, day: str) -> None:
-    await load_page(page, "", config={"wgUserLanguage": language})
-    assert day in await page.evaluate("require( './words.js' ).day( '2026-05-03' )")
+async def test_days_are_written_as_the_language_does_or_in_iso_form(page: Page) -> None:
+    for language, day in [("de", "3. Mai 2026"), ("simple", "2026-05-03"), ("de-x-_", "2026-05-03")]:
+        await load_page(page, "", config={"wgUserLanguage": language})
+        assert day in await page.evaluate("require( './words.js' ).day( '2026-05-03' )"), language
 
 
 async def test_marking_twice_marks_once(page: Page) -> None:
@@ -196,14 +181,16 @@ async def test_a_summary_stands_above_the_references_of_readers_who_want_it(page
     )
 
 
-@pytest.mark.parametrize(("language", "width"), [("en", DESK), ("ar", PHONE)])
-async def test_marked_pages_have_no_barriers(page: Page, language: str, width: int) -> None:
-    body = f"{_THREE}<ol class='references'><li><a href='#4'>four</a></li></ol>"
-    own = preferring(summary=True, cards="all")
-    await load_page(page, body, width=width, language=language, **own)
-    links = [DEAD, _DOUBTFUL, _FILE, {**DEAD, "mime": "zip"}]
-    await page.evaluate(_MARK, [links, DAY])
-    await page.evaluate("links => require( './marks.js' ).summary( document.querySelector( 'main' ), links )", links)
-    assert await page.locator(".weboid-mark").count() == 4
-    assert await barriers(page) == []
-    assert await overflow_px(page) <= 0
+async def test_marked_pages_have_no_barriers(page: Page) -> None:
+    for language, width in [("en", DESK), ("ar", PHONE)]:
+        body = f"{_THREE}<ol class='references'><li><a href='#4'>four</a></li></ol>"
+        own = preferring(summary=True, cards="all")
+        await load_page(page, body, width=width, language=language, **own)
+        links = [DEAD, _DOUBTFUL, _FILE, {**DEAD, "mime": "zip"}]
+        await page.evaluate(_MARK, [links, DAY])
+        await page.evaluate(
+            "links => require( './marks.js' ).summary( document.querySelector( 'main' ), links )", links
+        )
+        assert await page.locator(".weboid-mark").count() == 4, language
+        assert await barriers(page) == [], language
+        assert await overflow_px(page) <= 0, language

@@ -1,32 +1,20 @@
 """What readers of the gadget choose: kept where they are, read whatever is there, and reached from everywhere (G-1)."""
 
 import json
-from collections.abc import AsyncIterator
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import Page, expect
-from support.browser import barriers, needs_browser, open_browser, open_page
+from support.browser import barriers, needs_browser
 from support.gadget_page import DAY, DEAD, load_page
 
-pytestmark = [pytest.mark.long, needs_browser, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.long, needs_browser, pytest.mark.asyncio(loop_scope="session")]
 
 _LINE = "<p>See <a href='#1'>one</a>.</p>"
 _ACCOUNT = {"wgUserName": "Reader"}
-_DEFAULT = {
-    "dead": True,
-    "doubtful": True,
-    "files": True,
-    "summary": False,
+_DEFAULT = {"dead": True, "doubtful": True, "files": True, "summary": False} | {
     "namespaces": "content",
     "cards": "findings",
 }
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def page() -> AsyncIterator[Page]:
-    async with open_browser() as browser, open_page(browser, scripts=True) as page:
-        yield page
 
 
 async def test_settings_are_kept_with_the_account(page: Page) -> None:
@@ -71,12 +59,7 @@ async def test_settings_that_cannot_be_kept_are_said_to_be_lost(page: Page) -> N
 
 async def test_rubbish_in_the_settings_counts_as_nothing(page: Page) -> None:
     rubbish = [
-        "",
-        "{",
-        "null",
-        "1",
-        "[]",
-        '"x"',
+        *("", "{", "null", "1", "[]", '"x"'),
         '{"dead":"no","cards":"none","namespaces":[],"x":1}',
         '{"__proto__":{"dead":false}}',
     ]

@@ -1,12 +1,9 @@
 """For tests: modules of the gadget that need no MediaWiki, in a real browser on a blank page."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
 from playwright.async_api import Page
-from support.browser import open_browser, open_page
 
 GADGET: Final = Path(__file__).resolve().parents[2] / "gadget"
 _REQUIRE: Final = """( sources ) => {
@@ -20,14 +17,6 @@ _REQUIRE: Final = """( sources ) => {
         return modules.get( name ).exports;
     };
 }"""
-
-
-@asynccontextmanager
-async def open_modules() -> AsyncIterator[Page]:
-    """A page whose scripts get a module of the gadget by ``require( './core.js' )``, as modules get each other."""
-    async with open_browser() as browser, open_page(browser, scripts=True) as page:
-        await add_require(page)
-        yield page
 
 
 async def add_require(page: Page) -> None:
