@@ -28,9 +28,9 @@ async def add_pages(site: Site, pages: Pages, dbname: str = "testwiki", farm: Fa
     return wiki
 
 
-async def told(site: Site, path: str, http: int = 200) -> Any:
+async def told(site: Site, path: str, http: int = 200, **headers: str) -> Any:
     """The JSON at a path."""
-    status, body, _ = await site.fetch(path)
+    status, body, _ = await site.fetch(path, **headers)
     assert status == http, body
     return json.loads(body)
 
@@ -56,10 +56,14 @@ async def walked(site: Site, path: str, between: Callable[[int], Awaitable[None]
             await between(len(documents))
 
 
+def nodes(body: str, path: str) -> Any:
+    """What an XPath finds in a page; the stubs know no better type."""
+    return html.document_fromstring(body).xpath(path)
+
+
 def texts(body: str, path: str) -> list[str]:
     """The texts of what an XPath finds in a page."""
-    found: Any = html.document_fromstring(body).xpath(path)
-    return [node if isinstance(node, str) else node.text_content().strip() for node in found]
+    return [node if isinstance(node, str) else node.text_content().strip() for node in nodes(body, path)]
 
 
 async def walked_pages(site: Site, path: str, rows: str, between: Callable[[int], Awaitable[None]]) -> list[list[str]]:

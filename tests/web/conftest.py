@@ -1,14 +1,89 @@
-"""Fixtures: the webservice to which these tests send requests."""
+"""Fixtures: the webservice to which these tests send requests.
+
+One law: a test never sees what another one wrote. Whoever only reads leaves the service to the next test of its module.
+"""
 
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
-from support.webservice import Site, open_service
+import pytest_asyncio
+from support.webservice import FixedSource, Site, open_service
+
+_HERE = Path(__file__).parent
+_CHANGING = {"monkeypatch", "caplog"}
+"""Fixtures of tests that change, or look at, more of the process than the service."""
 
 
-@pytest.fixture
-async def site(site_database: str, tmp_path: Path) -> AsyncIterator[Site]:
+@dataclass
+class _Kept:
+    """The service of a module, if one is open, and the state of its source when nobody had changed it."""
+
+    stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+    database: str = ""
+    site: Site | None = None
+    source: FixedSource = field(default_factory=FixedSource)
+    client: object = None
+
+    async def open(self, database: str, folder: Path) -> Site:
+        if self.site is None or self.database != database:
+            await self.close()
+            self.database, self.site = database, await self.stack.enter_async_context(open_service(database, folder))
+            self.source = deepcopy(self.site.source)
+            self.client = self.site.client
+        self.site.source.asked = 0
+        return self.site
+
+    async def close(self) -> None:
+        await self.stack.aclose()
+        self.site = None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What uses the service runs on the loop of its module, on which the service does."""
+    for item in items:
+        if item.path.is_relative_to(_HERE) and isinstance(item, pytest.Function) and "site" in item.fixturenames:
+            item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def kept_site() -> AsyncIterator[_Kept]:
+    """What the tests of a module hand on."""
+    kept = _Kept()
+    yield kept
+    await kept.close()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def site(
+    site_database: str, kept_site: _Kept, tmp_path: Path, request: pytest.FixtureRequest
+) -> AsyncIterator[Site]:
     """The service, ready to be asked."""
-    async with open_service(site_database, tmp_path) as service:
-        yield service
+    is_changing = bool(_CHANGING & set(request.fixturenames))
+    if is_changing:
+        await kept_site.close()
+    site = await kept_site.open(site_database, tmp_path)
+    before = await _next_transaction(site)
+    yield site
+    source = replace(site.source, asked=0)
+    is_same = source == kept_site.source and site.client is kept_site.client
+    if is_changing or not is_same or await _next_transaction(site) != before:
+        await kept_site.close()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def own_site(site_database: str, tmp_path: Path) -> AsyncIterator[Site]:
+    """A service of which nobody has asked anything."""
+    async with open_service(site_database, tmp_path) as site:
+        yield site
+
+
+async def _next_transaction(site: Site) -> object:
+    """The number of the server's next transaction that writes; another one if the store does not answer."""
+    if site.wiki.pool.closed:
+        return None
+    return await site.wiki.rows("SELECT pg_snapshot_xmax(pg_current_snapshot())::text")

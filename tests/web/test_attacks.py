@@ -8,23 +8,39 @@ import asyncio
 import logging
 import re
 import tracemalloc
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote
 
 import aiohttp
 import pytest
+from lxml import etree
+from support.listed import add_pages, texts
 from support.oauthprovider import PUBLIC_URL, Browser, Seen
 from support.signedin import BOSS, People, open_people
-from support.stored import WikiInStore
-from support.webservice import DEAD, PAGES, TODAY, Site, open_service
+from support.stored import WikiInStore, key
+from support.webservice import (
+    DEAD,
+    HOSTILE_TITLE,
+    MOVED,
+    PAGES,
+    PDF,
+    SCRIPT,
+    SPOOFED,
+    TODAY,
+    WALLED,
+    Site,
+    open_service,
+)
 from yarl import URL
 
 from weboid.core.record.days import iso
 from weboid.errors import StoreError
 from weboid.maintain.dataset import publish
 from weboid.store.pages import pending
+from weboid.store.pages.spam import record_spam_links
 from weboid.web.api import dataset
 from weboid.web.words.language import accepted_language, languages
 from weboid.web.words.messages import messages_in
@@ -65,10 +81,15 @@ TRUSTED = ("/api/pages", "/api/ping")
 POSTS = (
     *("/account/in", "/account/out", "/report", "/report/look", "/report/remove", "/check", "/url", "/search"),
     *("/replacement", "/replacement/look", "/replacement/remove", "/admin/undo", "/admin/block", "/admin/unblock"),
+    *("/admin/lift", "/admin/revert"),
 )
+SENDERS = (("https://evil.demo", "cross-site"), ("null", ""), ("", ""), (PUBLIC_URL, "same-origin"))
+"""Of a form: Origin and Sec-Fetch-Site, empty where a browser sends none. The last are our own."""
+
 FORMS = (
     ("/search?pattern=dead.demo", "/search", ("pattern", "dbname", "namespace", "verdict", "after", "token")),
     (REPORT, "/report", ("url", "dbname", "extent", "lang", "token")),
+    ("/url?url=http://a.demo/old", "/url", ("url", "dbname", "after", "at", "lang")),
     (REPORT, "/report/remove", ("url", "extent")),
     (REPLACEMENT, "/replacement", ("url", "dbname", "target", "lang")),
     (REPLACEMENT, "/replacement/remove", ("url", "archive", "target")),
@@ -77,32 +98,18 @@ FORMS = (
     ("/account", "/account/out", ("lang",)),
 )
 OTHERS = ("/healthz", "/metrics", "/api/openapi.json", "/static/x", "/data/x", "/nothing")
-NASTY = (
-    "0",
-    "-1",
-    "2147483648",
-    "9223372036854775808",
-    "\u0663",
-    "9" * 400,
-    "0.0.-9223372036854775809.0",
-    "4294967296.1.1.1",
-    "1.9223372036854775807.1.1",
-    "9999999999.9999999999",
-    "0001-01-01",
-    "9999-12-31",
-    "\x00",
-    "\udc80",
-    "\ud800",
-    "'\"><svg/onload=alert(1)>",
-    "{{7*7}}${7*7}$1{0}%s%%%",
-    "javascript:alert(1)//evil.demo/",
-    "//evil.demo/",
-    "/\\evil.demo",
-    "a\r\nX-Split: 1",
-    "\ufdfa" * 300,
-    "|" * 60,
-    "*" * 60,
+NUMBERS = (
+    *("0", "-1", "2147483648", "9223372036854775808", "\u0663", "9" * 400, "0.0.-9223372036854775809.0"),
+    *("4294967296.1.1.1", "1.9223372036854775807.1.1", "9999999999.9999999999", "0001-01-01", "9999-12-31"),
 )
+TEXTS = (
+    *("\x00", "\udc80", "\ud800", "'\"><svg/onload=alert(1)>", "{{7*7}}${7*7}$1{0}%s%%%", "a\r\nX-Split: 1"),
+    *("javascript:alert(1)//evil.demo/", "//evil.demo/", "/\\evil.demo", "\ufdfa" * 300, "|" * 60, "*" * 60),
+)
+NUMBERED = {
+    *("pageid", "curid", "revid", "namespace", "page", "since", "after", "spamafter", "before", "subject", "archive")
+}
+"""Names whose values are numbers, days or places in a list."""
 
 
 @pytest.fixture
@@ -151,15 +158,19 @@ async def posted(site: Site, kind: str, body: bytes) -> int:
         return response.status
 
 
-@pytest.mark.parametrize("path", GETS)
+def nasty(name: str) -> Sequence[str]:
+    """What may be sent under a name to do harm."""
+    return (*TEXTS, *NUMBERS) if name in NUMBERED else TEXTS
+
+
 @pytest.mark.usefixtures("quiet")
-async def test_no_value_of_any_parameter_is_our_failure_or_comes_back_as_markup(people: People, path: str) -> None:
+async def test_no_value_of_any_parameter_is_our_failure_or_comes_back_as_markup(people: People) -> None:
     browser = await people.browser("Boss")
     found = []
-    for name in GETS[path]:
+    for path, name in ((path, name) for path, names in GETS.items() for name in names):
         is_page = name in ("title", "curid", "page", "category", "namespace", "after")
         base = [pair for pair in BASE.items() if pair[0] != "pageid" or not is_page]
-        for value in NASTY:
+        for value in nasty(name):
             query = "&".join([attack(name, value), *(attack(*pair) for pair in base if pair[0] != name)])
             trust = {"Authorization": f"Bearer {TOKEN}"} if path in TRUSTED else {}
             seen = await browser.open(f"{path}?{query}", **trust)
@@ -168,7 +179,7 @@ async def test_no_value_of_any_parameter_is_our_failure_or_comes_back_as_markup(
             hrefs = re.findall(r'(?:href|action|src)="([^"]*)', seen.text) if is_html else ()
             leads_out = any(href.startswith(("//", "javascript:")) for href in hrefs)
             if seen.status >= 500 or is_split or leads_out or (is_html and "<svg/onload" in seen.text):
-                found.append((name, value, seen.status))
+                found.append((path, name, value, seen.status))
     assert not found
 
 
@@ -181,10 +192,10 @@ async def test_no_value_of_any_field_of_a_form_is_our_failure_or_comes_back_as_m
     for page, path, names in FORMS:
         form = (await boss.open(page)).form(path)
         for name in names:
-            for value in NASTY:
+            for value in nasty(name):
                 seen = await boss.send(path, {**form, name: value.encode("utf-8", "replace").decode()})
                 await people.later()
-                is_split = "X-Split" in seen.headers or seen.location.startswith(("//", "http"))
+                is_split = "X-Split" in seen.headers or seen.location.startswith(("//", "/\\", "http"))
                 if seen.status >= 500 or is_split or "<svg/onload" in seen.text:
                     found.append((path, name, value, seen.status))
     assert not found
@@ -203,16 +214,26 @@ async def test_nothing_is_changed_by_whatever_link_an_administrator_is_made_to_f
     assert await hold(people.site.wiki) == before
 
 
-async def test_another_site_can_neither_send_a_form_nor_take_a_session_away(people: People) -> None:
+async def test_no_form_does_anything_from_another_site_without_its_own_token_or_as_anything_but_a_form(
+    people: People,
+) -> None:
     # Browsers send no cookie of ours from elsewhere, but would keep one that came back.
     boss, nobody = await people.browser("Boss"), await people.browser()
     before, fields = await hold(people.site.wiki), {**BASE, "subject": "7", "target": "http://new.demo/"}
     for path in POSTS:
-        for browser in (boss, nobody):
-            seen = await browser.send(path, fields, Origin="https://evil.demo", Sec_Fetch_Site="cross-site")
-            assert (seen.status, seen.cookies) == (403, ()), path
-            seen = await browser.send(path, fields, Origin="null", Sec_Fetch_Site="")
-            assert (seen.status, seen.cookies) == (403, ()), path
+        for browser, other in ((boss, nobody), (nobody, boss)):
+            stolen = (await other.open("/search")).form("/search")["token"]
+            another = (await browser.open(REPORT)).form("/report/look" if browser is nobody else "/report")["token"]
+            own = another if path not in ("/report", "/report/look") else ""
+            for token in (stolen, own, ""):
+                for origin, fetch_site in SENDERS:
+                    given = {**fields, "token": token}
+                    seen = await browser.send(path, given, Origin=origin, Sec_Fetch_Site=fetch_site)
+                    assert (seen.status, seen.cookies) == (403, ()), (path, token, origin)
+                    assert "Access-Control-Allow-Origin" not in seen.headers
+        address, ours = boss.url + path, {"Origin": PUBLIC_URL}
+        async with boss.client.post(address, json=fields, headers=ours) as response:
+            assert response.status == 415, path
     assert await hold(people.site.wiki) == before
     assert "Boss" in (await boss.open("/account")).text
 
@@ -232,7 +253,11 @@ async def test_every_answer_has_its_shell_and_no_private_one_is_kept_or_open_to_
             where = (path, seen.status, dict(seen.headers))
             assert seen.headers["X-Frame-Options"] == "DENY", where
             assert "frame-ancestors 'none'" in seen.headers["Content-Security-Policy"], where
+            assert "default-src 'none'" in seen.headers["Content-Security-Policy"], where
+            assert "unsafe" not in seen.headers["Content-Security-Policy"], where
             assert seen.headers["X-Content-Type-Options"] == "nosniff", where
+            assert (seen.headers["Referrer-Policy"], seen.headers["Server"]) == ("same-origin", "Weboid"), where
+            assert "Traceback" not in seen.text, where
             assert "Content-Type" in seen.headers or not seen.text, where
             is_private = bool(seen.cookies) or (is_boss and "Boss" in seen.text)
             if is_private or seen.status >= 400:
@@ -242,12 +267,46 @@ async def test_every_answer_has_its_shell_and_no_private_one_is_kept_or_open_to_
                 assert "Access-Control-Allow-Origin" not in seen.headers, where
 
 
-@pytest.mark.parametrize("path", [*PAGES.values(), "/feeds/dead?" + WIKI, "/api/openapi.json", "/data?format=json"])
-async def test_no_answer_believes_the_name_under_which_it_was_asked(site: Site, path: str) -> None:
-    evil = dict.fromkeys(("Host", "X-Forwarded-Host", "X-Original-URL", "X-Rewrite-URL", "Forwarded"), "evil.demo")
-    async with site.client.get(site.url + path, headers={**evil, "X-Original-URL": "/metrics"}) as response:
-        assert "evil.demo" not in await response.text() + str(response.headers)
-        assert "python_gc" not in await response.text()
+async def test_nothing_hostile_gets_out_of_any_page_list_or_feed(people: People) -> None:
+    site, boss = people.site, await people.browser("Boss")
+    hostile = ["http://dead.demo/</script>%E2%80%AE", 'http://a.demo/"><b>', WALLED, SPOOFED, MOVED]
+    await add_pages(site, {9: (HOSTILE_TITLE, hostile)})
+    async with site.wiki.pool.connection() as conn:
+        await record_spam_links(conn, site.wiki.wiki.wiki, {9: {key(MOVED): MOVED}})
+    site.source.found[9] = replace(site.source.found[3], page=9, urls=(*sorted(hostile), SCRIPT))
+    lists = [
+        f"/lists/{name}?{WIKI}{more}" for name, more in (("spam", ""), ("dead", ""), ("dead", "&verdict=doubtful"))
+    ]
+    data = [*lists, f"{lists[1]}&domain=dead.demo", f"/api/page?{WIKI}&pageid=1|9&all=1", f"/changes?{WIKI}"]
+    pages = [*data[:-1], "/", *(f"/externalLinkInfo?{WIKI}&pageid={page}&all=1" for page in (1, 3, 9))]
+    seen = [await boss.send_form("/search", "/search", pattern="*.a.demo", dbname="testwiki@wmflabs")]
+    assert len(texts(seen[0].text, "//div[@class='match']")) >= 3
+    urls = [*hostile, f'{PDF}#"><script>alert(1)</script>\u202e']
+    seen += [await boss.open(f"/url?{attack('url', url)}&{WIKI}") for url in urls]
+    seen += [await boss.open(path if path == "/" else f"{path}&format=html") for path in pages]
+    for page in seen:
+        assert page.status == 200
+        assert not texts(page.text, "//script | //b | //style | //@style | //@onclick")
+        for address in texts(page.text, "//@href | //@src | //@action"):
+            assert re.match(r"https?://[a-z0-9.:-]+/|/|\?|#main$", address), address
+        rel = {"nofollow noopener noreferrer"}
+        assert set(texts(page.text, '//ul[@class="links"]//a[starts-with(@href, "http")]/@rel')) <= rel
+        assert not re.search("[\u202a-\u202e\u2028]", re.sub(r'value="[^"]*"', "", page.text))
+    for path in (*data, f"/externalLinkProblem?{WIKI}&pageid=9"):
+        body = (await boss.open(path + ("" if "Problem" in path else "&format=json"))).text
+        assert body.isascii(), path
+        assert not re.search("[<>&]", body), path
+    for path in data:
+        tree = etree.fromstring((await boss.open(f"{path}&format=xml")).text.encode())
+        assert HOSTILE_TITLE in [page.get("title") for page in tree.iter("page")], path
+
+
+async def test_no_answer_believes_the_name_under_which_it_was_asked(site: Site) -> None:
+    for path in [*PAGES.values(), "/feeds/dead?" + WIKI, "/api/openapi.json", "/data?format=json"]:
+        evil = dict.fromkeys(("Host", "X-Forwarded-Host", "X-Original-URL", "X-Rewrite-URL", "Forwarded"), "evil.demo")
+        async with site.client.get(site.url + path, headers={**evil, "X-Original-URL": "/metrics"}) as response:
+            assert "evil.demo" not in await response.text() + str(response.headers)
+            assert "python_gc" not in await response.text()
 
 
 async def test_a_cookie_that_a_neighbour_can_set_is_no_session_of_ours(people: People) -> None:

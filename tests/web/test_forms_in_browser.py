@@ -6,22 +6,18 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Locator, Page, expect
 from support.browser import PHONE, keep_shot, needs_browser, open_browser, open_page, overflow_px
-from support.listed import add_pages
 from support.signedin import HOSTILE_NAME, People, open_people
 from support.webservice import DEAD, HOSTILE_TITLE, TODAY
 
 from weboid.store.people.replacement import lease_replacements, record_checked
 
-pytestmark = [needs_browser, pytest.mark.timeout(300)]
+pytestmark = [needs_browser, pytest.mark.timeout(300), pytest.mark.asyncio(loop_scope="module")]
 
 WIKI = "testwiki@wmflabs"
-NASTY = "http://dead.demo/\"><b>'&amp;=%E2%80%AE"
-"""As it is typed."""
-NASTY_SHOWN = "http://dead.demo/%22%3E%3Cb%3E'&amp;=%E2%80%AE"
 NEW = "https://new.demo/it?a='b'"
-_MANY = 105
 _MOST_TABS = 200
 
 
@@ -32,7 +28,13 @@ async def open_phone(browser: Browser, language: str = "en") -> AsyncIterator[Pa
         yield page
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    async with open_browser() as browser:
+        yield browser
+
+
+@pytest_asyncio.fixture(loop_scope="module")
 async def people(site_database: str, tmp_path: Path) -> AsyncIterator[People]:
     async with open_people(site_database, tmp_path, real_address=True) as people:
         yield people
@@ -85,8 +87,8 @@ def alert(page: Page) -> Locator:
     return page.get_by_role("alert")
 
 
-async def test_a_reader_asks_about_a_page_by_keyboard_and_in_another_language(people: People) -> None:
-    async with open_browser() as browser, open_phone(browser) as page:
+async def test_a_reader_asks_about_a_page_by_keyboard_and_in_another_language(people: People, browser: Browser) -> None:
+    async with open_phone(browser) as page:
         await page.goto(people.site.url)
         await page.keyboard.press("Tab")
         skip = page.get_by_role("link", name="Skip to content")
@@ -139,51 +141,9 @@ async def test_a_reader_asks_about_a_page_by_keyboard_and_in_another_language(pe
         assert "\u202e" in HOSTILE_TITLE
 
 
-@pytest.mark.long
-async def test_a_reader_searches_and_looks_at_one_weblink(people: People) -> None:
-    await add_pages(people.site, {20: ("Much", [f"http://dead.demo/n/{number}" for number in range(60)])})
-    await add_pages(people.site, {page: (f"User {page}", [NASTY]) for page in range(100, 100 + _MANY)})
-    async with open_browser() as browser, open_phone(browser) as page:
-        await page.goto(people.site.url)
-        await press(page, "Search links")
-        await type_into(page, "URL or pattern", '*.example.("><b>')
-        await press(page, "Search")
-        await expect(alert(page)).to_contain_text('*.example.("><b>')
-        await expect(page.get_by_label("URL or pattern")).to_have_value('*.example.("><b>')
-        await type_into(page, "URL or pattern", "dead.demo/n/")
-        await press(page, "Search")
-        await expect(alert(page)).to_have_count(0)
-        await expect(page.locator(".match")).to_have_count(50)
-        await page.get_by_role("button", name="Next part").press("Enter")
-        await expect(page.locator(".match")).to_have_count(10)
-        await expect(page.get_by_label("URL or pattern")).to_have_value("dead.demo/n/")
-
-        await type_into(page, "URL or pattern", NASTY)
-        await type_into(page, "Only on pages of this wiki", WIKI)
-        await press(page, "Search")
-        await expect(page.locator(".match .url").first).to_have_text(NASTY_SHOWN)
-        await press(page, "More pages")
-        await expect(page.get_by_text(NASTY_SHOWN)).not_to_have_count(0)
-        await expect(page.locator(".pages li")).to_have_count(100)
-        await press(page, "Next part")
-        await expect(page.locator(".pages li")).to_have_count(5)
-
-    async with open_browser() as browser, open_phone(browser) as page:
-        # Somebody else, who comes by an address and has sent no form yet.
-        await page.goto(f"{people.site.url}/url?url={quote(NASTY, safe='')}&dbname={WIKI}")
-        await expect(page.get_by_label("Address (URL)")).to_have_value(NASTY)
-        await expect(page.locator(".chip")).to_have_count(0)
-        await press(page, "Look up")
-        await expect(page.locator(".chip.dead")).to_have_count(1)
-        await expect(page.get_by_role("heading", name="Pages that use it")).to_be_visible()
-        await type_into(page, "Address (URL)", "http://nobody.demo/")
-        await press(page, "Look up")
-        await expect(alert(page)).to_contain_text("http://nobody.demo/")
-
-
-async def test_somebody_signs_in_reports_and_takes_it_back(people: People) -> None:
+async def test_somebody_signs_in_reports_and_takes_it_back(people: People, browser: Browser) -> None:
     page_info = f"{people.site.url}/externalLinkInfo?dbname={WIKI}&pageid=1"
-    async with open_browser() as browser, open_phone(browser) as page:
+    async with open_phone(browser) as page:
         await page.goto(page_info)
         await page.locator("li.link.dead summary").press("Enter")
         await press(page, "Does it work?")
@@ -237,10 +197,10 @@ async def sign_in_from_report(page: Page, name: str) -> None:
 
 @pytest.mark.long
 async def test_somebody_with_a_hostile_name_suggests_a_replacement_and_an_administrator_undoes_it(
-    people: People,
+    people: People, browser: Browser
 ) -> None:
     address = f"{people.site.url}/replacement?url={quote(DEAD, safe='')}&dbname={WIKI}"
-    async with open_browser() as browser, open_phone(browser) as page, open_phone(browser) as boss:
+    async with open_phone(browser) as page, open_phone(browser) as boss:
         await page.goto(people.site.url + "/account")
         await sign_in(page, HOSTILE_NAME)
         await page.wait_for_url("**/account")

@@ -32,11 +32,11 @@ def quiet(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 
 @dataclass
 class Told:
-    """One answer as it came over the line."""
+    """One answer as it came over the line; without any status if the connection ended instead."""
 
-    status: int
-    head: bytes
-    body: bytes
+    status: int = 0
+    head: bytes = b""
+    body: bytes = b""
 
     def header(self, name: bytes) -> bytes | None:
         lines = [line.partition(b":") for line in self.head.split(b"\r\n")[1:]]
@@ -56,13 +56,13 @@ async def line_to(url: str) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio
             await writer.wait_closed()
 
 
-async def read_answer(reader: asyncio.StreamReader, method: bytes = b"GET") -> Told | None:
-    """The next answer, None at the end of the connection."""
+async def read_answer(reader: asyncio.StreamReader, method: bytes = b"GET") -> Told:
+    """The next answer."""
     async with asyncio.timeout(30):
         try:
             head = await reader.readuntil(b"\r\n\r\n")
         except (asyncio.IncompleteReadError, ConnectionError):
-            return None
+            return Told()
         told = Told(int(head.split()[1]), head, b"")
         if told.status == 100:
             return await read_answer(reader, method)
@@ -74,7 +74,7 @@ async def read_answer(reader: asyncio.StreamReader, method: bytes = b"GET") -> T
         return told
 
 
-async def answer_to(site: Site, sent: bytes) -> Told | None:
+async def answer_to(site: Site, sent: bytes) -> Told:
     """What the service answers to these bytes."""
     async with line_to(site.url) as (reader, writer):
         writer.write(sent)
@@ -95,25 +95,19 @@ MALFORMED = {
     "words too many": request(b"GET / " + MARK + b" HTTP/1.1"),
     "a long line": request(b"GET /" + b"a" * 20_000 + MARK + b" HTTP/1.1"),
     "a header of 1 MB": request(b"GET / HTTP/1.1", b"X: " + MARK + b"a" * (1 << 20)),
-    "a name of 1 MB": request(b"GET / HTTP/1.1", b"X" * (1 << 20) + b": 1"),
     "10,000 headers": request(b"GET / HTTP/1.1", *(b"X%d: 1" % number for number in range(10_000))),
     "obs-fold": request(b"GET / HTTP/1.1", b"X: 1\r\n " + MARK),
     "NUL in a header": request(b"GET / HTTP/1.1", b"X: 1\x00" + MARK),
-    "NUL in the line": request(b"GET /\x00" + MARK + b" HTTP/1.1"),
     "CR in a header": request(b"GET / HTTP/1.1", b"X: 1\rSet-Cookie: " + MARK),
     "a space before the colon": request(b"GET / HTTP/1.1", b"X : 1"),
     "a header without a colon": request(b"GET / HTTP/1.1", MARK),
-    "a name with a bracket": request(b"GET / HTTP/1.1", MARK + b": 1"),
     "two lengths": request(b"POST / HTTP/1.1", b"Content-Length: 1", b"Content-Length: 2", body=b"ab"),
     "a length below nothing": request(b"POST / HTTP/1.1", b"Content-Length: -1"),
-    "a length with a plus": request(b"POST / HTTP/1.1", b"Content-Length: +1", body=b"a"),
-    "a length in words": request(b"POST / HTTP/1.1", b"Content-Length: " + MARK),
     "an endless length": request(b"POST / HTTP/1.1", b"Content-Length: " + b"9" * 400),
     "length and chunks": request(
         b"GET / HTTP/1.1", b"Content-Length: 1", b"Transfer-Encoding: chunked", body=b"0\r\n\r\n"
     ),
     "chunks in disguise": request(b"POST / HTTP/1.1", b"Transfer-Encoding: xchunked", body=b"0\r\n\r\n"),
-    "chunks that are not last": request(b"POST / HTTP/1.1", b"Transfer-Encoding: chunked, identity", body=b"0\r\n\r\n"),
     "a strange method": request(MARK + b" / HTTP/1.1"),
     "a method of 10 kB": request(b"A" * 10_000 + b" / HTTP/1.1"),
 }
@@ -129,27 +123,18 @@ REFUSED = {
     "a method of our own": (request(b"WEBOID / HTTP/1.1"), {400, 405}),
     "no path": (request(b"GET ? HTTP/1.1"), {200, 400, 404}),
     "a path of dots": (request(b"GET /static/../../../../etc/passwd HTTP/1.1"), {404}),
-    "hidden dots": (request(b"GET /static/%2e%2e%2f%2e%2e%2fetc%2fpasswd HTTP/1.1"), {404}),
-    "a NUL in hiding": (request(b"GET /static/%00" + MARK + b" HTTP/1.1"), {404}),
     "a NUL in a value": (request(b"GET /api/page?dbname=testwiki@wmflabs&title=%00" + MARK + b" HTTP/1.1"), {400}),
     "bad escapes": (request(b"GET /%zz%u1234%" + MARK + b" HTTP/1.1"), {400, 404}),
-    "bad escapes in a value": (request(b"GET /api/page?dbname=%zz%" + MARK + b"&pageid=%e HTTP/1.1"), {400}),
     "broken UTF-8": (request(b"GET /%ff%fe%c0%80?dbname=%ff%fe" + MARK + b" HTTP/1.1"), {400, 404}),
     "half a surrogate": (request(b"GET /api/page?dbname=testwiki@wmflabs&title=%ed%a0%80 HTTP/1.1"), {400, 404}),
-    "raw bytes": (request(b"GET /\xff\xfe?dbname=\xc3\x28 HTTP/1.1"), {400, 404}),
     "a huge query": (request(b"GET /api/page?dbname=" + b"a" * 7_000 + b" HTTP/1.1"), {414}),
-    "a thousand parameters": (request(b"GET /api/page?" + b"dbname=a&" * 400 + b" HTTP/1.1"), {400}),
     "a wiki that is a script": (request(b"GET /api/page?dbname=" + MARK + b"&pageid=1 HTTP/1.1"), {400}),
     "SQL": (request(b"GET /api/page?dbname=testwiki@wmflabs'--&pageid=1 HTTP/1.1"), {400}),
-    "two hosts": (request(b"GET /nothing HTTP/1.1", b"Host: " + MARK), {400, 404}),
     "a host that is a script": (b"GET /nothing HTTP/1.1\r\nHost: " + MARK + b"\r\n\r\n", {400, 404}),
-    "no host": (b"GET /nothing HTTP/1.1\r\n\r\n", {400, 404}),
     "HTTP/0.9": (b"GET /" + MARK + b"\r\n\r\n", {400, 404}),
     "HTTP/1.0": (b"GET /nothing HTTP/1.0\r\n\r\n", {404}),
     "an unknown expectation": (request(b"GET /nothing HTTP/1.1", b"Expect: " + MARK), {417}),
     "an upgrade": (request(b"GET /nothing HTTP/1.1", b"Upgrade: websocket", b"Connection: Upgrade"), {404}),
-    "languages without end": (request(b"GET /nothing HTTP/1.1", b"Accept-Language: " + b"a-a-a;q=0," * 700), {404}),
-    "types without end": (request(b"GET /api/page HTTP/1.1", b"Accept: " + b"*/*;q=9," * 900), {400}),
     "cookies without sense": (request(b"GET /nothing HTTP/1.1", b"Cookie: weboid=" + MARK + b'; "; =;;\xff'), {404}),
     "tags without sense": (request(b"GET " + PAGE + b" HTTP/1.1", b'If-None-Match: W/",",,"' + MARK), {200}),
     "senders without sense": (request(b"GET " + PAGE + b" HTTP/1.1", b"X-Forwarded-For: " + MARK * 200), {200}),
@@ -163,9 +148,9 @@ REFUSED = {
 }
 
 
-def check(told: Told | None, name: str = "") -> None:
+def check(told: Told, name: str = "") -> None:
     """What holds for every answer."""
-    assert told is not None, name
+    assert told.status, name
     assert b"default-src 'none'" in (told.header(b"Content-Security-Policy") or b""), name
     assert told.header(b"X-Content-Type-Options") == b"nosniff", name
     assert told.header(b"Server") == b"Weboid", name
@@ -178,11 +163,8 @@ async def test_what_is_no_request_gets_400_and_the_connection_ends(site: Site) -
     for name, sent in MALFORMED.items():
         async with line_to(site.url) as (reader, writer):
             writer.write(sent)
-            told = await read_answer(reader)
-            check(told, name)
-            assert told is not None
-            assert told.status == 400, name
-            assert b"4711" not in told.body, name
+            check(told := await read_answer(reader), name)
+            assert (told.status, b"4711" in told.body) == (400, False), name
             async with asyncio.timeout(30):
                 with suppress(ConnectionError):
                     assert await reader.read() == b"", name
@@ -193,30 +175,28 @@ async def test_hostile_requests_get_clean_answers(site: Site) -> None:
     for name, (sent, _) in REFUSED.items():
         told = await answer_to(site, sent)
         check(told, name)
-        assert told is not None
         found[name] = told.status
     assert {name: status for name, status in found.items() if status not in REFUSED[name][1]} == {}
 
 
-@pytest.mark.parametrize("path", [b"/", PAGE, b"/externalLinkProblem", b"/status", b"/metrics", b"/static/x", b"/url"])
-async def test_any_method_gets_a_clean_answer_anywhere(site: Site, path: bytes) -> None:
-    for method in (b"GET", b"HEAD", b"POST", b"PUT", b"DELETE", b"PATCH", b"OPTIONS", b"TRACE", b"PROPFIND"):
-        told = await answer_to(site, request(method + b" " + path + b" HTTP/1.1", b"Content-Length: 0"))
-        check(told, method.decode())
-        assert told is not None
-        assert told.status in (200, 204, 400, 403, 404, 405), method
+async def test_any_method_gets_a_clean_answer_anywhere(site: Site) -> None:
+    for path in [b"/", PAGE, b"/externalLinkProblem", b"/status", b"/metrics", b"/static/x", b"/url"]:
+        for method in (b"GET", b"HEAD", b"POST", b"PUT", b"DELETE", b"PATCH", b"OPTIONS", b"TRACE", b"PROPFIND"):
+            told = await answer_to(site, request(method + b" " + path + b" HTTP/1.1", b"Content-Length: 0"))
+            check(told, method.decode())
+            assert told.status in (200, 204, 400, 403, 404, 405), method
 
 
-@pytest.mark.parametrize(
-    "chunks",
-    [b"zz\r\n", b"-1\r\n", b"fffffffffffffffffffff\r\n", b"5;" + b"x" * 20_000 + b"\r\n", b"1\r\nab\r\n", b"1\n\x00"],
-)
-async def test_chunks_that_are_none_end_the_connection(site: Site, chunks: bytes) -> None:
-    async with line_to(site.url) as (reader, writer):
-        writer.write(request(b"POST /nothing HTTP/1.1", b"Transfer-Encoding: chunked", body=chunks))
-        while (told := await read_answer(reader)) is not None:
-            check(told)
-            assert told.status in (400, 404)
+async def test_chunks_that_are_none_end_the_connection(site: Site) -> None:
+    for chunks in [
+        *(b"zz\r\n", b"-1\r\n", b"fffffffffffffffffffff\r\n", b"5;" + b"x" * 20_000 + b"\r\n", b"1\r\nab\r\n"),
+        b"1\n\x00",
+    ]:
+        async with line_to(site.url) as (reader, writer):
+            writer.write(request(b"POST /nothing HTTP/1.1", b"Transfer-Encoding: chunked", body=chunks))
+            while (told := await read_answer(reader)).status:
+                check(told)
+                assert told.status in (400, 404)
 
 
 async def test_requests_in_a_row_get_answers_in_a_row(site: Site) -> None:
@@ -225,13 +205,11 @@ async def test_requests_in_a_row_get_answers_in_a_row(site: Site) -> None:
             writer.write(request(b"GET /healthz HTTP/1.1") + request(b"GET /nothing HTTP/1.1"))
         for _ in range(40):
             for status in (200, 404):
-                told = await read_answer(reader)
-                check(told)
-                assert told is not None
+                check(told := await read_answer(reader))
                 assert told.status == status
         writer.write(request(b"GET /healthz HTTP/1.1") + b"\x00" + MARK + request(b"GET /healthz HTTP/1.1"))
         found = []
-        while told := await read_answer(reader):
+        while (told := await read_answer(reader)).status:
             check(told)
             found.append(told.status)
         # What comes behind bytes that are no request is not taken for one.
@@ -243,10 +221,8 @@ async def test_a_request_hidden_in_a_body_is_not_answered(site: Site) -> None:
     async with line_to(site.url) as (reader, writer):
         length = b"Content-Length: %d" % len(hidden)
         writer.write(request(b"GET /nothing HTTP/1.1", length, b"Connection: close", body=hidden))
-        told = await read_answer(reader)
-        assert told is not None
-        assert told.status == 404
-        assert await read_answer(reader) is None
+        assert (await read_answer(reader)).status == 404
+        assert not (await read_answer(reader)).status
 
 
 @dataclass
@@ -256,6 +232,11 @@ class Small:
     url: str = ""
     begun: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
     released: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def hold(self, writer: asyncio.StreamWriter, sent: bytes = b"") -> None:
+        """Sends a request, by default one that is held, and waits until it is under way."""
+        writer.write(sent or request(b"GET /held HTTP/1.1"))
+        await self.begun.acquire()
 
     async def held(self, _: web.Request) -> web.Response:
         self.begun.release()
@@ -296,12 +277,12 @@ async def is_closed_within(reader: asyncio.StreamReader, seconds: float) -> bool
 
 
 async def test_headers_that_come_in_drops_are_not_waited_for() -> None:
-    async with small(Timeouts(headers_s=0.5)) as service, line_to(service.url) as (reader, writer):
+    async with small(Timeouts(headers_s=0.2)) as service, line_to(service.url) as (reader, writer):
 
         async def drip() -> None:
             writer.write(b"GET /held HTTP/1.1\r\n")
             while True:
-                await asyncio.sleep(0.1)
+                await asyncio.sleep(0.02)
                 writer.write(b"X: 1\r\n")
 
         dripping = asyncio.create_task(drip())
@@ -310,19 +291,15 @@ async def test_headers_that_come_in_drops_are_not_waited_for() -> None:
 
 
 async def test_a_body_that_comes_in_drops_is_not_waited_for() -> None:
-    async with small(Timeouts(body_s=0.5)) as service:
+    async with small(Timeouts(body_s=0.2)) as service:
         async with line_to(service.url) as (reader, writer):
-            writer.write(request(b"POST /read HTTP/1.1", b"Content-Length: 1000", body=b"a"))
-            await service.begun.acquire()
+            await service.hold(writer, request(b"POST /read HTTP/1.1", b"Content-Length: 1000", body=b"a"))
             assert await is_closed_within(reader, 30)
         async with line_to(service.url) as (reader, writer):
-            writer.write(request(b"POST /read HTTP/1.1", b"Content-Length: 2", body=b"a"))
-            await service.begun.acquire()
+            await service.hold(writer, request(b"POST /read HTTP/1.1", b"Content-Length: 2", body=b"a"))
             writer.write(b"b")
-            told = await read_answer(reader)
-            assert told is not None
-            assert told.body == b"2"
-            assert not await is_closed_within(reader, 1)
+            assert (await read_answer(reader)).body == b"2"
+            assert not await is_closed_within(reader, 0.5)
 
 
 async def test_who_says_nothing_or_nothing_more_is_not_kept() -> None:
@@ -331,32 +308,28 @@ async def test_who_says_nothing_or_nothing_more_is_not_kept() -> None:
             assert await is_closed_within(reader, 30)
         async with line_to(service.url) as (reader, writer):
             writer.write(request(b"GET /nothing HTTP/1.1"))
-            assert await read_answer(reader) is not None
+            assert (await read_answer(reader)).status
             assert await is_closed_within(reader, 30)
 
 
 async def test_an_answer_that_takes_time_is_not_cut_off_by_the_time_for_headers() -> None:
-    async with small(Timeouts(headers_s=0.2, idle_s=0.2)) as service, line_to(service.url) as (reader, writer):
-        writer.write(request(b"GET /held HTTP/1.1"))
-        await service.begun.acquire()
-        await asyncio.sleep(1)
+    async with small(Timeouts(headers_s=0.1, idle_s=0.1)) as service, line_to(service.url) as (reader, writer):
+        await service.hold(writer)
+        await asyncio.sleep(0.4)
         service.released.set()
-        told = await read_answer(reader)
-        assert told is not None
-        assert told.body == b"at last"
+        assert (await read_answer(reader)).body == b"at last"
 
 
 async def test_who_does_not_take_the_answer_is_not_waited_for() -> None:
-    async with small(Timeouts(taking_s=0.5), most_connections=1) as service, line_to(service.url) as (_, writer):
+    async with small(Timeouts(taking_s=0.2), most_connections=1) as service, line_to(service.url) as (_, writer):
         writer.write(request(b"GET /large HTTP/1.1"))
         found = []
         async with asyncio.timeout(30):
             while 404 not in found:
-                await asyncio.sleep(0.1)
+                await asyncio.sleep(0.02)
                 async with line_to(service.url) as (reader, other):
                     other.write(request(b"GET /nothing HTTP/1.1"))
-                    if told := await read_answer(reader):
-                        found.append(told.status)
+                    found.append((await read_answer(reader)).status or 503)
         assert set(found) <= {503, 404}
 
 
@@ -368,37 +341,29 @@ async def test_a_connection_that_was_quiet_for_long_makes_room_and_a_busy_one_do
             if number:
                 await asyncio.sleep(0.5)
             reader, writer = await stack.enter_async_context(line_to(service.url))
-            writer.write(request(b"GET /held HTTP/1.1"))
-            await service.begun.acquire()
+            await service.hold(writer)
             busy.append(reader)
         async with asyncio.timeout(30):
             assert await quiet.read() == b""  # closed, not reset
         service.released.set()
         for reader in busy:
-            told = await read_answer(reader)
-            assert told is not None
-            assert told.body == b"at last"
+            assert (await read_answer(reader)).body == b"at last"
 
 
 async def test_who_comes_when_all_are_busy_is_told_to_come_again_after_it_has_asked() -> None:
     async with small(most_connections=1) as service, AsyncExitStack() as stack:
         busy, writer = await stack.enter_async_context(line_to(service.url))
-        writer.write(request(b"GET /held HTTP/1.1"))
-        await service.begun.acquire()
+        await service.hold(writer)
         for body in (b"", b"a" * 100_000):
             reader, writer = await stack.enter_async_context(line_to(service.url))
             assert not await is_closed_within(reader, 0.2)
             writer.write(request(b"POST /read HTTP/1.1", b"Content-Length: %d" % len(body), body=body))
-            told = await read_answer(reader)
-            check(told)
-            assert told is not None
+            check(told := await read_answer(reader))
             assert (told.status, told.header(b"Retry-After"), told.header(b"Connection")) == (503, b"5", b"close")
             async with asyncio.timeout(30):
                 assert await reader.read() == b""  # closed, not reset
         service.released.set()
-        told = await read_answer(busy)
-        assert told is not None
-        assert told.body == b"at last"
+        assert (await read_answer(busy)).body == b"at last"
 
 
 async def test_a_connection_that_was_just_used_is_not_closed_to_make_room() -> None:
@@ -406,49 +371,31 @@ async def test_a_connection_that_was_just_used_is_not_closed_to_make_room() -> N
         for _ in range(5):
             async with line_to(service.url) as (reader, writer):
                 writer.write(request(b"GET /nothing HTTP/1.1"))
-                told = await read_answer(reader)
-                assert told is not None
-                assert told.status == 503
+                assert (await read_answer(reader)).status == 503
             keeping.write(request(b"POST /read HTTP/1.1", b"Content-Length: 1", body=b"a"))
-            told = await read_answer(kept)
-            assert told is not None
-            assert told.status == 200
-
-
-async def test_more_than_there_is_room_for_wait_until_there_is() -> None:
-    async with small(most_connections=1) as service, AsyncExitStack() as stack:
-        lines = [await stack.enter_async_context(line_to(service.url)) for _ in range(20)]
-        for _, writer in lines:
-            writer.write(request(b"GET /nothing HTTP/1.1", b"Connection: close"))
-        told = [await read_answer(reader) for reader, _ in lines]
-        assert {each.status for each in told if each} <= {404, 503}
-        assert None not in told
+            assert (await read_answer(kept)).status == 200
 
 
 async def test_many_who_hold_connections_keep_nobody_out() -> None:
-    async with small(Timeouts(headers_s=0.5), most_connections=20) as service, AsyncExitStack() as stack:
+    async with small(Timeouts(headers_s=0.2), most_connections=20) as service, AsyncExitStack() as stack:
         for _ in range(60):
             _, writer = await stack.enter_async_context(line_to(service.url))
             writer.write(b"GET /held HTTP/1.1\r\nX")
         reader, writer = await stack.enter_async_context(line_to(service.url))
         writer.write(request(b"GET /nothing HTTP/1.1"))
         told = await read_answer(reader)
-        assert told is not None
         assert told.status in (404, 503)
         async with asyncio.timeout(30):
             while told.status != 404:
                 async with line_to(service.url) as (reader, writer):
                     writer.write(request(b"GET /nothing HTTP/1.1"))
                     told = await read_answer(reader)
-                    assert told is not None
 
 
 async def test_a_failure_outside_the_application_tells_nothing(caplog: pytest.LogCaptureFixture) -> None:
     async with small() as service, line_to(service.url) as (reader, writer):
         writer.write(request(b"GET /broken HTTP/1.1", b"Accept: text/html"))
-        told = await read_answer(reader)
-        check(told)
-        assert told is not None
+        check(told := await read_answer(reader))
         assert (told.status, told.body) == (500, b"500 Internal Server Error\n")
     assert [record.getMessage() for record in caplog.records] == ["an answer failed"]
     caplog.clear()
@@ -476,15 +423,13 @@ async def test_a_request_under_way_at_the_end_is_answered_with_all_that_comes_of
         async with small() as service:
             idle, _ = await stack.enter_async_context(line_to(service.url))
             reader, writer = await stack.enter_async_context(line_to(service.url))
-            writer.write(request(b"POST /read HTTP/1.1", b"Content-Length: 2", body=b"a"))
-            await service.begun.acquire()
+            await service.hold(writer, request(b"POST /read HTTP/1.1", b"Content-Length: 2", body=b"a"))
 
-            async def send() -> Told | None:
+            async def send() -> Told:
                 assert await idle.read() == b""  # the end has begun
                 writer.write(b"b")
                 return await read_answer(reader)
 
             sending = asyncio.create_task(send())
         told = await sending
-        assert told is not None
         assert (told.body, told.header(b"Connection")) == (b"2", b"close")

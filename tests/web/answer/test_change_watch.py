@@ -167,31 +167,6 @@ async def test_a_process_that_starts_while_others_write_keeps_nothing_wrong(wiki
     assert process.found == [ONE, OTHER, THIRD]
 
 
-async def test_many_writers_at_once_lose_no_change(wiki: WikiInStore) -> None:
-    process = await follower(wiki)
-    urls = [f"http://many.demo/{number}" for number in range(40)]
-    for number, url in enumerate(urls):
-        process.kept.keep(number, b"x", "tag", [key(url)], process.kept.position)
-    writing = asyncio.Event()
-
-    async def write(numbers: range) -> None:
-        for number in numbers:
-            async with wiki.pool.connection() as conn:
-                await record_changes(conn, [change(urls[number])])
-                await asyncio.sleep(0.005 * (number * 7 % 5))
-
-    async def look() -> None:
-        while not writing.is_set():
-            await process.watch.follow()
-
-    looking = asyncio.create_task(look())
-    await asyncio.gather(write(range(20)), write(range(20, 40)))
-    writing.set()
-    await looking
-    await process.watch.follow()
-    assert not [number for number in range(40) if process.kept.find(number)]
-
-
 async def test_an_answer_that_was_made_of_what_has_changed_meanwhile_is_not_kept(wiki: WikiInStore) -> None:
     process = await follower(wiki)
     before = process.kept.position

@@ -1,8 +1,9 @@
 """W-10: links as they are now, shared reads, a time limit, and the last pass if the wiki does not answer."""
 
 import asyncio
-import json
+from typing import Any
 
+from support.listed import told
 from support.webservice import DEAD, TODAY, WALLED, Site
 
 from weboid.wiki.source import PageLinks
@@ -10,19 +11,15 @@ from weboid.wiki.source import PageLinks
 API = "/api/page?dbname=testwiki@wmflabs"
 
 
-async def page_of(site: Site, query: str) -> dict[str, object]:
-    status, body, _ = await site.fetch(f"{API}&{query}")
-    assert status == 200, body
-    page = json.loads(body)["pages"][0]
-    assert isinstance(page, dict)
-    return page
+async def page_of(site: Site, query: str) -> Any:
+    return (await told(site, f"{API}&{query}"))["pages"][0]
 
 
 async def test_a_link_is_told_as_soon_as_the_page_has_it_and_no_longer(site: Site) -> None:
     site.source.found[2] = PageLinks(2, 0, "Page 2", 8, None, (DEAD, "http://new.demo/"))
     page = await page_of(site, "pageid=2&all=1")
     assert (page["live"], page["revision"]) == (True, 8)
-    assert [link["verdict"] for link in page["links"]] == ["dead", "unknown"]  # type: ignore[attr-defined]
+    assert [link["verdict"] for link in page["links"]] == ["dead", "unknown"]
     site.source.found[2] = PageLinks(2, 0, "Page 2", 9, None, ())
     assert (await page_of(site, "pageid=2&all=1"))["links"] == []
 
@@ -37,7 +34,7 @@ async def test_a_wiki_that_does_not_answer_gives_the_links_of_the_last_pass_with
     for query in ("pageid=1&all=1", "title=Page_1&all=1"):
         page = await page_of(site, query)
         assert (page["live"], page["read"], page["revision"]) == (False, "2017-04-11", 1)
-        normal = [link["normal"] for link in page["links"]]  # type: ignore[attr-defined]
+        normal = [link["normal"] for link in page["links"]]
         assert {DEAD, WALLED} < set(normal)
         assert len(normal) == 5
     _, body, _ = await site.fetch("/externalLinkInfo?dbname=testwiki@wmflabs&pageid=1&lang=en")

@@ -1,26 +1,22 @@
 """L-3 to L-6 over HTTP: the normal form of a URL, its class, and what is wrong with it."""
 
 import json
+from typing import Any
 from urllib.parse import quote
 
-import pytest
 from lxml import etree
+from support.listed import told
 from support.webservice import Site
 
 from weboid.core.url.urls import FORM_VERSION
 
 
-async def normal_of(site: Site, url: str, more: str = "") -> dict[str, object]:
-    status, body, response = await site.fetch(f"/api/normal?url={quote(url, safe='')}{more}")
-    assert (status, response.content_type) == (200, "application/json"), body
-    told = json.loads(body)
-    assert isinstance(told, dict)
-    return told
+async def normal_of(site: Site, url: str, more: str = "") -> Any:
+    return await told(site, f"/api/normal?url={quote(url, safe='')}{more}")
 
 
-@pytest.mark.parametrize(
-    ("url", "normal", "kind", "reason", "suspicious"),
-    [
+async def test_a_url_has_a_form_a_class_and_perhaps_a_fault(site: Site) -> None:
+    for url, normal, kind, reason, suspicious in [
         ("HTTP://Fine.DEMO:80/a/../b?c#d", "http://fine.demo/b?c", "watched", None, False),
         ("//fine.demo", "https://fine.demo/", "watched", None, False),
         ("http://a.demo/\u202efdp.exe", "http://a.demo/%E2%80%AEfdp.exe", "watched", None, True),
@@ -28,29 +24,20 @@ async def normal_of(site: Site, url: str, more: str = "") -> dict[str, object]:
         ("http://no-dot/", None, "invalid", "no-dot", False),
         ("mailto:a@b.demo", None, "ignored", None, False),
         ("<script>", None, "ignored", None, False),
-    ],
-)
-async def test_a_url_has_a_form_a_class_and_perhaps_a_fault(
-    site: Site, url: str, normal: str | None, kind: str, reason: str | None, suspicious: bool
-) -> None:
-    told = await normal_of(site, url)
-    assert (told["url"], told["normal"], told["class"]) == (url, normal, kind)
-    assert (told["reason"], told["suspicious"], told["form"]) == (reason, suspicious, FORM_VERSION)
+    ]:
+        found = await normal_of(site, url)
+        assert (found["url"], found["normal"], found["class"]) == (url, normal, kind), url
+        assert (found["reason"], found["suspicious"], found["form"]) == (reason, suspicious, FORM_VERSION), url
 
 
-@pytest.mark.parametrize(
-    ("host", "ascii_host", "shown"),
-    [
+async def test_a_host_is_told_in_unicode_beside_its_punycode_unless_that_misleads(site: Site) -> None:
+    for host, ascii_host, shown in [
         ("Пример.рф", "xn--e1afmkfd.xn--p1ai", "пример.рф"),
         ("pаypal.com", "xn--pypal-4ve.com", None),  # Cyrillic а
         ("fine.demo", "fine.demo", None),
-    ],
-)
-async def test_a_host_is_told_in_unicode_beside_its_punycode_unless_that_misleads(
-    site: Site, host: str, ascii_host: str, shown: str | None
-) -> None:
-    told = await normal_of(site, f"http://{host}")
-    assert (told["normal"], told["host_unicode"]) == (f"http://{ascii_host}/", shown)
+    ]:
+        found = await normal_of(site, f"http://{host}")
+        assert (found["normal"], found["host_unicode"]) == (f"http://{ascii_host}/", shown), host
 
 
 async def test_a_wikis_own_farm_is_told_apart(site: Site) -> None:
@@ -67,28 +54,25 @@ async def test_it_comes_as_xml_too_and_costs_a_304_the_second_time(site: Site) -
     assert (await site.fetch(path, method="HEAD"))[:2] == (200, "")
 
 
-@pytest.mark.parametrize(
-    ("query", "status", "key"),
-    [
+async def test_what_cannot_be_told_gets_a_key(site: Site) -> None:
+    for query, status, key in [
         ("", 400, "no-url"),
         ("url=http://a.demo&url=http://b.demo", 400, "twice"),
         ("url=http://a.demo&format=exe", 400, "format"),
         ("url=http://a.demo&dbname=a b", 400, "wiki"),
         ("url=http://a.demo&dbname=awiki@Nowhere", 404, "unknown-wiki"),
         ("url=http://a.demo/" + "a" * 4000, 414, "too-long"),
-    ],
-)
-async def test_what_cannot_be_told_gets_a_key(site: Site, query: str, status: int, key: str) -> None:
-    got, body, _ = await site.fetch(f"/api/normal?{query}")
-    assert (got, json.loads(body)["error"]["key"]) == (status, f"weboid-error-{key}")
+    ]:
+        got, body, _ = await site.fetch(f"/api/normal?{query}")
+        assert (got, json.loads(body)["error"]["key"]) == (status, f"weboid-error-{key}"), query
 
 
 async def test_a_thousand_urls_are_told_at_a_time_and_no_more(site: Site) -> None:
     # As long as they may be together, percent-encoded.
     urls = [f"http://fine.demo/{number:04}/{'ж' * 80}" for number in range(1_000)]
     async with site.client.post(f"{site.url}/api/normal", data={"urls": "\n".join(urls)}) as response:
-        told = await response.json()
-        assert (response.status, [one["url"] for one in told["urls"]]) == (200, urls)
+        found = await response.json()
+        assert (response.status, [one["url"] for one in found["urls"]]) == (200, urls)
     for form, kind in (("json", "application/json"), ("xml", "application/xml")):
         sent = {"urls": "\n".join([*urls, "http://one.demo/"]), "format": form}
         async with site.client.post(f"{site.url}/api/normal", data=sent) as response:

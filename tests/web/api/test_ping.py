@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from lxml import etree
+from support.listed import told
 from support.webservice import TODAY, Site, open_service
 
 PING = "/api/ping?dbname=testwiki@wmflabs"
@@ -24,14 +25,6 @@ async def trusting(site_database: str, tmp_path: Path) -> AsyncIterator[Site]:
 
 async def handed_in(site: Site) -> list[tuple[object, ...]]:
     return await site.wiki.rows("SELECT page, title FROM pending")
-
-
-async def told(site: Site, path: str, expected: int = 200, **headers: str) -> dict[str, object]:
-    status, body, _ = await site.fetch(path, **headers)
-    assert status == expected, body
-    document = json.loads(body)
-    assert isinstance(document, dict)
-    return document
 
 
 async def test_pages_are_touched_or_handed_in_without_asking_the_wiki(site: Site) -> None:
@@ -66,21 +59,18 @@ async def test_it_can_be_sent_as_a_form_and_answers_in_xml_too(site: Site) -> No
     assert response.headers["Cache-Control"] == "no-store"
 
 
-@pytest.mark.parametrize(
-    ("body", "kind", "status"),
-    [
+async def test_a_form_that_cannot_be_used_is_refused(site: Site) -> None:
+    for body, kind, status in [
         (b'{"pageid": 1}', "application/json", 415),
         (b"pageid=1&pageid=2", "application/x-www-form-urlencoded", 400),
         (b"pageid=1&_=" + b"1" * 5_000, "application/x-www-form-urlencoded", 413),
         (b"pageid=%ff%00", "application/x-www-form-urlencoded", 400),
         (b"", "application/x-www-form-urlencoded", 400),
-    ],
-)
-async def test_a_form_that_cannot_be_used_is_refused(site: Site, body: bytes, kind: str, status: int) -> None:
-    async with site.client.post(f"{site.url}{PING}", data=body, headers={"Content-Type": kind}) as response:
-        assert response.status == status
-        assert (await response.json())["error"]["key"].startswith("weboid-error-")
-    assert await handed_in(site) == []
+    ]:
+        async with site.client.post(f"{site.url}{PING}", data=body, headers={"Content-Type": kind}) as response:
+            assert response.status == status
+            assert (await response.json())["error"]["key"].startswith("weboid-error-")
+        assert await handed_in(site) == [], body
 
 
 async def test_looking_whether_it_is_there_hands_nothing_in(site: Site) -> None:
@@ -89,11 +79,11 @@ async def test_looking_whether_it_is_there_hands_nothing_in(site: Site) -> None:
     assert await handed_in(site) == []
 
 
-@pytest.mark.parametrize("path", [f"{PING}&namespace=0", f"{PING}&category=A", f"{PAGES}&namespace=0"])
-async def test_whole_namespaces_and_categories_are_for_trusted_clients(trusting: Site, path: str) -> None:
-    assert (await told(trusting, path, 403))["error"]["key"] == "weboid-error-trusted"  # type: ignore[index]
-    assert (await trusting.fetch(path, Authorization="Bearer other"))[0] == 401
-    assert (await trusting.fetch(path, Authorization=TRUSTED))[0] in (200, 202)
+async def test_whole_namespaces_and_categories_are_for_trusted_clients(trusting: Site) -> None:
+    for path in [f"{PING}&namespace=0", f"{PING}&category=A", f"{PAGES}&namespace=0"]:
+        assert (await told(trusting, path, 403))["error"]["key"] == "weboid-error-trusted"
+        assert (await trusting.fetch(path, Authorization="Bearer other"))[0] == 401, path
+        assert (await trusting.fetch(path, Authorization=TRUSTED))[0] in (200, 202), path
 
 
 async def test_a_namespace_is_told_part_by_part_each_page_once(trusting: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,8 +94,8 @@ async def test_a_namespace_is_told_part_by_part_each_page_once(trusting: Site, m
         path = f"{PAGES}&namespace=0&all=1"
         while path:
             part = await told(trusting, path, Authorization=TRUSTED)
-            ids += [page["id"] for page in part["pages"]]  # type: ignore[attr-defined]
-            assert all(not page["live"] and page["links"] for page in part["pages"])  # type: ignore[attr-defined]
+            ids += [page["id"] for page in part["pages"]]
+            assert all(not page["live"] and page["links"] for page in part["pages"])
             after = part["next"]
             path = f"{PAGES}&namespace=0&all=1&after={after}" if after else ""
         assert sorted(ids) == [1, 2, *range(10, 24)]
@@ -117,9 +107,9 @@ async def test_a_category_is_told_as_the_wiki_has_it(trusting: Site) -> None:
     trusting.source.members["Lighthouses"] = (2, 77, 1)
     trusting.source.members_at_once = 2
     part = await told(trusting, f"{PAGES}&category=Category:Lighthouses", Authorization=TRUSTED)
-    assert ([page["id"] for page in part["pages"]], part["missing"]) == ([2], ["77"])  # type: ignore[attr-defined]
+    assert ([page["id"] for page in part["pages"]], part["missing"]) == ([2], ["77"])
     part = await told(trusting, f"{PAGES}&category=Lighthouses&after={part['next']}", Authorization=TRUSTED)
-    assert ([page["id"] for page in part["pages"]], part["next"]) == ([1], None)  # type: ignore[attr-defined]
+    assert ([page["id"] for page in part["pages"]], part["next"]) == ([1], None)
 
 
 async def test_a_category_can_be_handed_in_as_a_whole(trusting: Site) -> None:
@@ -129,9 +119,8 @@ async def test_a_category_can_be_handed_in_as_a_whole(trusting: Site) -> None:
     assert await handed_in(trusting) == [(77, "")]
 
 
-@pytest.mark.parametrize(
-    ("query", "key"),
-    [
+async def test_a_whole_that_cannot_be_told_gets_a_key(trusting: Site) -> None:
+    for query, key in [
         ("", "whole"),
         ("&namespace=0&category=A", "whole"),
         ("&namespace=-1", "namespace"),
@@ -140,11 +129,9 @@ async def test_a_category_can_be_handed_in_as_a_whole(trusting: Site) -> None:
         ("&category=A&after=%20a%00", "after"),
         ("&category=a|b", "category"),
         ("&category=Category:", "category"),
-    ],
-)
-async def test_a_whole_that_cannot_be_told_gets_a_key(trusting: Site, query: str, key: str) -> None:
-    document = await told(trusting, f"{PAGES}{query}", 400, Authorization=TRUSTED)
-    assert document["error"]["key"] == f"weboid-error-{key}"  # type: ignore[index]
+    ]:
+        document = await told(trusting, f"{PAGES}{query}", 400, Authorization=TRUSTED)
+        assert document["error"]["key"] == f"weboid-error-{key}"
 
 
 async def test_a_wiki_that_does_not_answer_leaves_its_categories_unknown(trusting: Site) -> None:

@@ -1,6 +1,5 @@
 """``/internal/feed/…`` (O-1): who may call, and what hostile bodies bring about: nothing."""
 
-from collections.abc import AsyncIterator
 from io import BytesIO
 from typing import Any, Final
 from uuid import UUID
@@ -9,7 +8,7 @@ import aiohttp
 import pytest
 from support.central import FEED_TOKEN, TOKEN, core_config, feeding, open_core
 from support.rows import all_rows
-from support.stored import WikiInStore, open_wiki
+from support.stored import WikiInStore
 
 from weboid.central.feed import feed_calls as calls
 from weboid.central.feed.sent_pages import MOST_PAGES
@@ -32,18 +31,6 @@ def walked(*pages: object, **more: object) -> dict[str, Any]:
     """What a pass sends of these pages."""
     given = {"wiki": WIKI, "pages": list(pages), "gone": [], "stamp": None, "day": 100, "move": START}
     return given | more
-
-
-@pytest.fixture
-async def wiki(database: str) -> AsyncIterator[WikiInStore]:
-    async with open_wiki(database, {1: ["http://a.demo/"]}) as wiki:
-        yield wiki
-
-
-@pytest.fixture
-async def core(wiki: WikiInStore) -> AsyncIterator[str]:
-    async with open_core(wiki.pool) as url:
-        yield url
 
 
 async def sent(

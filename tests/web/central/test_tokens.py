@@ -15,7 +15,7 @@ from support.central import CRAWLERS as FAR
 from support.central import FEED_TOKEN, TOKEN, core_config, open_core
 from support.observations import FINE
 from support.rows import all_rows
-from support.stored import WikiInStore, open_wiki
+from support.stored import WikiInStore
 
 from weboid.central.http.entrance import CRAWLERS, FEEDERS, Entrance
 from weboid.core.record.history import Entry
@@ -33,12 +33,6 @@ OTHER: Final = "token-of-another-machine"
 HOST: Final = HostKey(bucket("a.demo"), host_key("a.demo"))
 TOO_FAR: Final = (DAY - 29, DAY + 2, DAY + 30, 32_000)
 API: Final = "https://wiki.demo/w/api.php"
-
-
-@pytest.fixture
-async def wiki(database: str) -> AsyncIterator[WikiInStore]:
-    async with open_wiki(database, {1: ["http://a.demo/"]}) as wiki:
-        yield wiki
 
 
 @pytest.fixture
@@ -125,37 +119,38 @@ async def test_what_was_taken_over_meanwhile_is_not_refused_but_lost(core: str, 
     assert (await call(core, "record", batch))[1]["lost"] == 1
 
 
-@pytest.mark.parametrize("day", TOO_FAR)
-async def test_no_token_moves_the_day_away_from_the_servers(core: str, wiki: WikiInStore, day: int) -> None:
-    await refused(core, wiki, "day", "accept-day", {"day": day, "is_over": True})
-    await refused(core, wiki, "day", "raise-alarm", {"kind": "offline", "day": day, "detail": "x"})
-    await refused(core, wiki, "day", "exchange", {"day": day, "written": [], "found": {}})
-    written = [[["network", "192.0.2.0/24"], day, {"answered": 1}]]
-    if day > DAY:
-        await refused(core, wiki, "day", "exchange", {"day": DAY, "written": written, "found": {}})
-        await refused(core, wiki, "day", "lease", {"until": [day, None]})
-    batch = {"checks": [await checked(wiki, day=day)], "held": await leased(core)}
-    await refused(core, wiki, "day", "record", batch)
+async def test_no_token_moves_the_day_away_from_the_servers(core: str, wiki: WikiInStore) -> None:
+    held = await leased(core)
+    for day in TOO_FAR:
+        await refused(core, wiki, "day", "accept-day", {"day": day, "is_over": True})
+        await refused(core, wiki, "day", "raise-alarm", {"kind": "offline", "day": day, "detail": "x"})
+        await refused(core, wiki, "day", "exchange", {"day": day, "written": [], "found": {}})
+        written = [[["network", "192.0.2.0/24"], day, {"answered": 1}]]
+        if day > DAY:
+            await refused(core, wiki, "day", "exchange", {"day": DAY, "written": written, "found": {}})
+            await refused(core, wiki, "day", "lease", {"until": [day, None]})
+        batch = {"checks": [await checked(wiki, day=day)], "held": held}
+        await refused(core, wiki, "day", "record", batch)
 
 
-@pytest.mark.parametrize("due", [DAY - 29, DAY + 30, 32_000])
-async def test_no_token_puts_a_link_off_for_longer_than_any_interval(core: str, wiki: WikiInStore, due: int) -> None:
-    batch = {"checks": [await checked(wiki, due=due)], "held": await leased(core)}
-    await refused(core, wiki, "day", "record", batch)
-    sound = {"checks": [await checked(wiki, due=DAY + 28)], "held": batch["held"]}
+async def test_no_token_puts_a_link_off_for_longer_than_any_interval(core: str, wiki: WikiInStore) -> None:
+    held = await leased(core)
+    for due in (DAY - 29, DAY + 30, 32_000):
+        await refused(core, wiki, "day", "record", {"checks": [await checked(wiki, due=due)], "held": held})
+    sound = {"checks": [await checked(wiki, due=DAY + 28)], "held": held}
     assert (await call(core, "record", sound))[1]["written"] == 1
 
 
-@pytest.mark.parametrize("days", [(0, DAY + 2), (DAY, 5_100), (DAY, 32_767)])
-async def test_no_record_of_a_token_names_a_day_to_come(core: str, wiki: WikiInStore, days: tuple[int, int]) -> None:
+async def test_no_record_of_a_token_names_a_day_to_come(core: str, wiki: WikiInStore) -> None:
     """It would be the day of every later check, too, and put the link off until then."""
-    honest = await checked(wiki)
-    held = await leased(core)
-    first, last = days
-    history = replace(honest, record=honest.record._replace(history=(Entry(FINE.status, first, last),)))
-    streak = replace(honest, host_after=HostRecord(NO_STRIKES.struck(last, 3, missing=False, gap=9), Reason.PROTOCOL))
-    for sent in (history, streak):
-        await refused(core, wiki, "day", "record", {"checks": [sent], "held": held})
+    honest, held = await checked(wiki), await leased(core)
+    for first, last in [(0, DAY + 2), (DAY, 5_100), (DAY, 32_767)]:
+        history = replace(honest, record=honest.record._replace(history=(Entry(FINE.status, first, last),)))
+        streak = replace(
+            honest, host_after=HostRecord(NO_STRIKES.struck(last, 3, missing=False, gap=9), Reason.PROTOCOL)
+        )
+        for sent in (history, streak):
+            await refused(core, wiki, "day", "record", {"checks": [sent], "held": held})
 
 
 async def test_a_later_day_that_the_store_has_from_a_wrong_clock_keeps_no_token_from_its_work(
@@ -177,10 +172,7 @@ async def test_contacts_that_are_too_old_to_count_are_left_out(core: str, wiki: 
 
 async def test_turns_at_hosts_without_a_lease_are_short_ones(core: str, wiki: WikiInStore) -> None:
     near = HostKey(HOST.bucket, HOST.host_key + 1)
-    for slots in (
-        {"notes": {HOST: (8_640_000.0, False, 7)}, "wanted": {}},
-        {"notes": {}, "wanted": {near: (1e9, 9)}},
-    ):
+    for slots in ({"notes": {HOST: (8_640_000.0, False, 7)}, "wanted": {}}, {"notes": {}, "wanted": {near: (1e9, 9)}}):
         assert (await call(core, "slots", slots, token=OTHER))[0] == 200
     assert await wiki.rows("SELECT count(*) FROM slot WHERE free > now() + interval '1 minute'") == [(2,)]
     assert await wiki.rows("SELECT count(*) FROM slot WHERE free > now() + interval '61 minutes'") == [(0,)]
@@ -216,12 +208,12 @@ async def test_a_crawler_that_looks_for_another_place_passes_on_what_the_host_re
     assert (await call(core, "rest", rest))[0] == 200
 
 
-@pytest.mark.parametrize("api", ["http://evil.test", "file:///etc/passwd", "http://127.0.0.1/api.php", "", API + "?x"])
-async def test_no_token_sets_where_the_api_of_a_wiki_is(core: str, wiki: WikiInStore, api: str) -> None:
-    name = wiki.wiki.dbname
-    for dbname in (name, "newwiki"):
-        given = {"farm": WMFLABS.name, "dbname": dbname, "api": api}
-        await refused(core, wiki, "api", "wiki", given, token=FEED_TOKEN, way=FEEDERS)
+async def test_no_token_sets_where_the_api_of_a_wiki_is(core: str, wiki: WikiInStore) -> None:
+    for api in ["http://evil.test", "file:///etc/passwd", "http://127.0.0.1/api.php", "", API + "?x"]:
+        name = wiki.wiki.dbname
+        for dbname in (name, "newwiki"):
+            given = {"farm": WMFLABS.name, "dbname": dbname, "api": api}
+            await refused(core, wiki, "api", "wiki", given, token=FEED_TOKEN, way=FEEDERS)
 
 
 async def test_a_feeder_may_name_the_address_that_the_core_has_anyway(core: str, wiki: WikiInStore) -> None:
@@ -234,16 +226,14 @@ async def test_a_feeder_may_name_the_address_that_the_core_has_anyway(core: str,
     assert await wiki.rows("SELECT api FROM wiki ORDER BY api") == [(usual["api"],), (API,)]
 
 
-@pytest.mark.parametrize("text", ["not json", "[1, 2]", '{"nowiki": {"namespaces": "all"}}'])
-async def test_a_page_of_watched_wikis_that_nobody_can_use_is_not_put_in_force(
-    core: str, wiki: WikiInStore, text: str
-) -> None:
+async def test_a_page_of_watched_wikis_that_nobody_can_use_is_not_put_in_force(core: str, wiki: WikiInStore) -> None:
     """Each feeder, crawler and web process would fail by it."""
-    before = await all_rows(str(wiki.pool.conninfo))
-    given = {"source": "Weboid", "text": text, "fault": "", "day": DAY}
-    status, words = await call(core, "record-watch-page", given, token=FEED_TOKEN, way=FEEDERS)
-    assert (status, "cannot be used" in words) == (422, True)
-    assert await all_rows(str(wiki.pool.conninfo)) == before
+    for text in ["not json", "[1, 2]", '{"nowiki": {"namespaces": "all"}}']:
+        before = await all_rows(str(wiki.pool.conninfo))
+        given = {"source": "Weboid", "text": text, "fault": "", "day": DAY}
+        status, words = await call(core, "record-watch-page", given, token=FEED_TOKEN, way=FEEDERS)
+        assert (status, "cannot be used" in words) == (422, True), text
+        assert await all_rows(str(wiki.pool.conninfo)) == before, text
 
 
 async def test_what_no_token_may_do_is_counted_and_logged(core: str, caplog: pytest.LogCaptureFixture) -> None:

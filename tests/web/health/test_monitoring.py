@@ -80,20 +80,3 @@ def test_rules_have_names_severities_and_words() -> None:
         assert rule["annotations"]["summary"].endswith(".")
         assert rule["expr"].count("(") == rule["expr"].count(")")
         assert re.fullmatch(r"\d+[mh]", rule.get("for", "1m"))
-
-
-def test_panels_have_numbers_of_their_own_and_lie_beside_each_other() -> None:
-    panels = _panels()
-    assert len({panel["id"] for panel in panels}) == len(panels)
-    taken: set[tuple[int, int]] = set()
-    for panel in panels:
-        place = panel["gridPos"]
-        cells = {
-            (x, y)
-            for x in range(place["x"], place["x"] + place["w"])
-            for y in range(place["y"], place["y"] + place["h"])
-        }
-        assert not cells & taken, panel["title"]
-        assert place["x"] + place["w"] <= 24
-        taken |= cells
-        assert all(target["expr"] and target["legendFormat"] for target in panel.get("targets", ()))

@@ -76,11 +76,7 @@ def test_all_that_the_repository_ships_is_published_and_nothing_that_git_ignores
 
 def test_settings_keys_and_leavings_are_not_published(checkout: Path) -> None:
     assert [*source_files(checkout / "weboid")] == [
-        ".ci/run",
-        "pyproject.toml",
-        "sql/a.sql",
-        "toolforge/envvars.example",
-        "weboid/__init__.py",
+        *(".ci/run", "pyproject.toml", "sql/a.sql", "toolforge/envvars.example", "weboid/__init__.py"),
         "weboid/web/a.html",
     ]
 

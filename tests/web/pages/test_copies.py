@@ -1,13 +1,12 @@
 """Copies in web archives where they are shown: pages, payloads, feeds, lists, search, the page of a URL (A-1, W-8)."""
 
 import json
-from typing import Any
 from urllib.parse import quote
 
 import pytest
-from lxml import etree, html
+from lxml import etree
 from support.copies import NUMBERS, Said, keep_copies
-from support.listed import WIKI, add_pages, key_of_error, texts, told, walked
+from support.listed import WIKI, add_pages, key_of_error, nodes, texts, told, walked
 from support.oauthprovider import open_browser
 from support.observations import FINE, LOST
 from support.stored import key
@@ -19,13 +18,7 @@ from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.record.days import iso
 from weboid.core.verdict.judge import judge
 from weboid.store.archives.changing_page import record_changing
-from weboid.store.archives.snapshot import (
-    Origin,
-    StoredSnapshot,
-    list_snapshots,
-    record_cited_snapshots,
-    record_visit,
-)
+from weboid.store.archives.snapshot import Origin, StoredSnapshot, list_snapshots, record_cited_snapshots, record_visit
 from weboid.store.archives.wiki_settings import StoredSettings, record_settings
 from weboid.store.lists import links
 from weboid.store.people.replacement import lease_replacements, record_checked, record_replacement
@@ -53,18 +46,13 @@ async def about(site: Site, more: str = "", url: str = DEAD) -> str:
             return await response.text()
 
 
-def xpath(body: str, path: str) -> Any:
-    """What an XPath finds in a page; the stubs know no better type."""
-    return html.document_fromstring(body).xpath(path)
-
-
 async def test_a_copy_is_a_link_with_its_date_its_archive_and_its_distance(site: Site) -> None:
     await keep(site, "wayback", "arquivo", note=int(Note.REDIRECTS))
     _, body, _ = await site.fetch(PAGE)
     assert texts(body, COPY)[0].startswith(SAID)
     assert "The copy redirects to another one" in texts(body, COPY)[0]
     assert len(texts(body, COPY)) == 2
-    links = xpath(body, f"{COPY}//a")
+    links = nodes(body, f"{COPY}//a")
     assert [link.get("href").partition("/http")[0] for link in links] == [
         "https://web.archive.org/web/20160503120000",
         "https://arquivo.pt/wayback/20160503120000",
@@ -84,10 +72,7 @@ async def test_a_copy_is_a_link_with_its_date_its_archive_and_its_distance(site:
             {"wayback": LookupOutcome.ERROR, "arquivo": LookupOutcome.NONE},
             "The archives did not answer. They are asked again on May 7, 2017.",
         ),
-        (
-            {"wayback": LookupOutcome.UNKNOWN},
-            "The archives gave no clear answer. They are asked again on May 7, 2017.",
-        ),
+        ({"wayback": LookupOutcome.UNKNOWN}, "The archives gave no clear answer. They are asked again on May 7, 2017."),
         (
             {"wayback": "withdrawn 20160503120000"},
             "The archived copy of May 3, 2016 has been withdrawn by its archive.",
@@ -354,29 +339,39 @@ async def test_the_wiki_s_template_can_be_copied_without_any_script(site: Site) 
     assert texts(await about(site), field) == []
     await set_templates(site, "enwiki")
     body = await about(site)
-    (value,) = xpath(body, field)
+    (value,) = nodes(body, field)
     assert "2016" in value
     assert value.startswith("{{")
-    assert xpath(body, '//input[@id="wikitext"]/@readonly')
-    assert xpath(body, '//label[@for="wikitext"]')
+    assert nodes(body, '//input[@id="wikitext"]/@readonly')
+    assert nodes(body, '//label[@for="wikitext"]')
 
 
-@pytest.mark.parametrize("silent", [False, True])
-async def test_all_formats_offer_the_wiki_s_wikitext_for_dead_and_doubtful_links_only(site: Site, silent: bool) -> None:
+async def test_all_formats_offer_the_wiki_s_wikitext_for_dead_and_doubtful_links_only(site: Site) -> None:
     await keep(site, "wayback")
     await keep(site, "wayback", url=WALLED)
-    site.source.silent = silent
     links = (await told(site, f"{API}&all=1&lang=de"))["pages"][0]["links"]
     assert {link["wikitext"] for link in links} == {None}
     await set_templates(site, "enwiki")
+    site.source.silent = True
+    stored = {link["normal"]: link for link in (await told(site, f"{API}&all=1"))["pages"][0]["links"]}
+    site.source.silent = False
     links = {link["normal"]: link for link in (await told(site, f"{API}&all=1"))["pages"][0]["links"]}
     assert {url for url, link in links.items() if link["wikitext"]} == {DEAD, WALLED}
     link = links[DEAD]
-    assert link["wikitext"] == {
-        "template": f"{{{{webarchive|url={ADDRESS}|date=3 May 2016}}}}",
-        "parameters": f"|archive-url={ADDRESS} |archive-date=3 May 2016 |url-status=dead",
-        "dead": None,
-    }
+    assert {url for url, link in stored.items() if link["wikitext"]} == {DEAD, WALLED}
+    assert (
+        stored[DEAD]["wikitext"]
+        == link["wikitext"]
+        == {
+            "template": f"{{{{webarchive|url={ADDRESS}|date=3 May 2016}}}}",
+            "parameters": f"|archive-url={ADDRESS} |archive-date=3 May 2016 |url-status=dead",
+            "dead": None,
+        }
+    )
+    (page,) = (await told(site, f"/lists/dead?{WIKI}&format=json"))["pages"]
+    changes = (await told(site, f"/changes?{WIKI}&since=0"))["changes"]
+    told_too = [*page["links"], *(change["link"] for change in changes if change["after"] == "dead")]
+    assert [each["wikitext"] for each in told_too] == [link["wikitext"]] * 2
     _, script, _ = await site.fetch(f"/externalLinkProblem?{WIKI}&pageid=1")
     assert json.loads(script.partition("(")[2].rpartition(")")[0])["pages"][0]["links"] == [link]
     (alone,) = (await told(site, f"/api/url?url={quote(DEAD, safe='')}&{WIKI}&pageid=1"))["pages"][0]["links"]
@@ -385,16 +380,6 @@ async def test_all_formats_offer_the_wiki_s_wikitext_for_dead_and_doubtful_links
     (element,) = etree.fromstring(document.encode()).iterfind(".//wikitext")
     attributes = {str(name): str(value) for name, value in element.attrib.items()}
     assert attributes == {name: value for name, value in link["wikitext"].items() if value is not None}
-
-
-async def test_lists_and_changes_offer_it_as_well(site: Site) -> None:
-    await keep(site, wayback=LookupOutcome.NONE)
-    await set_templates(site, "ptwiki")
-    mark = {"template": None, "parameters": None, "dead": "{{Ligação inativa|data=maio de 2017}}"}
-    (page,) = (await told(site, f"/lists/dead?{WIKI}&format=json"))["pages"]
-    assert [link["wikitext"] for link in page["links"]] == [mark]
-    changes = (await told(site, f"/changes?{WIKI}&since=0"))["changes"]
-    assert [change["link"]["wikitext"] for change in changes if change["after"] == "dead"] == [mark]
 
 
 async def test_other_settings_are_another_answer(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

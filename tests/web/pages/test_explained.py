@@ -1,11 +1,10 @@
 """The pages for people explain each verdict by its evidence (U-7)."""
 
-import pytest
 from support.listed import texts
 from support.oauthprovider import open_browser
 from support.observations import SILENT, UNAVAILABLE
 from support.stored import key
-from support.webservice import DEAD, PDF, TODAY, WALLED, Site
+from support.webservice import DEAD, MOVED, PDF, TODAY, WALLED, Site
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.record import UNTRIED
@@ -36,25 +35,19 @@ async def test_a_page_s_findings_have_it_in_their_details(site: Site) -> None:
     assert words.startswith("Unreachable since April 24, 2017 (3 failing checks). It is called dead when")
 
 
-@pytest.mark.parametrize(
-    ("seen", "beginning"),
-    [
-        (SILENT, "Unreachable since April 24, 2017 (3 failing checks). It is called dead when this has lasted for 28"),
-        (UNAVAILABLE, "Unavailable since April 24, 2017. This alone is never"),
-    ],
-    ids=["unreachable", "503"],
-)
-async def test_the_page_of_a_url_tells_it_below_the_reason(site: Site, seen: Observation, beginning: str) -> None:
-    await fail(site, PDF, seen)
-    async with open_browser(site.url) as browser:
-        await browser.send_form("/url?url=http://a.demo/old", "/url")
-        site.client = browser.client
-        _, body, _ = await site.fetch(f"/url?url={PDF}&lang=en")
-        (words,) = texts(body, '//p[bdi]/following-sibling::*[1][@class="evidence"]')
-        assert words.startswith(beginning)
-        assert "each on another day" not in body
-        _, body, _ = await site.fetch(f"/url?url={WALLED}&lang=en")
-        assert texts(body, EVIDENCE) == []
+async def test_the_page_of_a_url_tells_it_below_the_reason(site: Site) -> None:
+    for url, seen, beginning in (
+        (PDF, SILENT, "Unreachable since April 24, 2017 (3 failing checks). It is called dead when this has lasted"),
+        (MOVED, UNAVAILABLE, "Unavailable since April 24, 2017. This alone is never"),
+    ):
+        await fail(site, url, seen)
+        async with open_browser(site.url) as browser:
+            await browser.send_form("/url?url=http://a.demo/old", "/url")
+            page = (await browser.open(f"/url?url={url}&lang=en")).text
+            (words,) = texts(page, '//p[bdi]/following-sibling::*[1][@class="evidence"]')
+            assert words.startswith(beginning)
+            assert "each on another day" not in page
+            assert texts((await browser.open(f"/url?url={WALLED}&lang=en")).text, EVIDENCE) == []
 
 
 async def test_programs_have_the_same_words(site: Site) -> None:

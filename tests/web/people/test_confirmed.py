@@ -9,7 +9,6 @@ import pytest
 from support.oauthprovider import Browser, Seen
 from support.signedin import People, open_people
 from support.webservice import DEAD
-from yarl import URL
 
 from weboid.demo.littleprovider import ProviderReply
 from weboid.store.people.audit import list_audit
@@ -59,16 +58,6 @@ async def test_a_block_on_the_wiki_is_seen_and_so_is_its_end_at_the_next_sign_in
     editors["Anna"] = before
     await anna.go(people.provider, "Anna")
     assert (await report(anna)).status == 303
-
-
-async def test_a_copy_of_the_cookie_from_before_a_block_does_not_outlive_the_hour(people: People) -> None:
-    anna, copy = await people.browser("Anna"), await people.browser()
-    for cookie in anna.client.cookie_jar:
-        copy.client.cookie_jar.update_cookies({cookie.key: cookie.value}, URL(copy.url))
-    people.provider.editors["Anna"] = replace(people.provider.editors["Anna"], locked=True)
-    anna.let_hours_pass()
-    assert (await report(anna)).status == 403
-    assert (await report(copy)).status == 403, "this process knows it by now"
 
 
 async def test_who_has_lost_edits_is_told_so(people: People) -> None:

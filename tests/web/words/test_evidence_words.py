@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import pytest
 from support.observations import BROKEN, FINE, LIMITED, LOST, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, WALL
 
 from weboid.core.observe.observation import Observation
@@ -56,9 +55,8 @@ def told(link: LinkReport, day: int | None = None, code: str = "en") -> list[str
     return [" ".join(words.split()) for words in evidence_words(link, asked, say(code))]
 
 
-@pytest.mark.parametrize(
-    ("link", "sentences"),
-    [
+def test_what_proves_that_a_link_is_dead() -> None:
+    for link, sentences in [
         (
             failing(LOST, 115),
             [
@@ -84,21 +82,17 @@ def told(link: LinkReport, day: int | None = None, code: str = "en") -> list[str
             checked(*((day, LOST) for day in range(100, 116, 3)), (118, SILENT), host_days=[118]),
             ["Not working on 7 days (Apr 11 – 29, 2017), on different weekdays and at different hours."],
         ),
-    ],
-    ids=["missing", "failing", "host", "missing, then the host is down"],
-)
-def test_what_proves_that_a_link_is_dead(link: LinkReport, sentences: list[str]) -> None:
-    assert link.finding.verdict is Verdict.DEAD
-    assert told(link) == sentences
-    assert explanation(link, 130, say()) is not None
+    ]:
+        assert link.finding.verdict is Verdict.DEAD, link
+        assert told(link) == sentences, link
+        assert explanation(link, 130, say()) is not None, link
 
 
 _LONG = "because many outages end after one to three weeks."
 
 
-@pytest.mark.parametrize(
-    ("link", "sentences"),
-    [
+def test_until_then_since_when_it_fails_is_told_with_what_is_missing_yet() -> None:
+    for link, sentences in [
         (
             failing(LOST, 109),
             [
@@ -147,14 +141,9 @@ _LONG = "because many outages end after one to three weeks."
             failing(UNAVAILABLE, 190),
             ["Unavailable since April 11, 2017. This alone is never taken as proof that a link is dead."],
         ),
-    ],
-    ids=["missing", "unreachable", "failing", "host", "relapse", "missing at last", "503"],
-)
-def test_until_then_since_when_it_fails_is_told_with_what_is_missing_yet(
-    link: LinkReport, sentences: list[str]
-) -> None:
-    assert link.finding.verdict is Verdict.DOUBTFUL
-    assert told(link) == sentences
+    ]:
+        assert link.finding.verdict is Verdict.DOUBTFUL, link
+        assert told(link) == sentences, link
 
 
 def test_where_the_days_are_over_no_number_of_days_is_promised() -> None:
@@ -172,9 +161,8 @@ def test_what_is_reported_to_work_is_not_announced_as_dead() -> None:
     assert told(proven)[0].startswith("Not found on 6 days")
 
 
-@pytest.mark.parametrize(
-    "link",
-    [
+def test_elsewhere_there_is_nothing_to_explain() -> None:
+    for link in [
         checked(),
         checked((100, FINE)),
         checked((100, WALL)),
@@ -182,12 +170,9 @@ def test_what_is_reported_to_work_is_not_announced_as_dead() -> None:
         checked((100, SILENT_BY_HEARSAY)),
         link_report(classify("http://no-dot/", None)),
         link_report(classify("http://a.demo/", None), Stored(failing(LOST, 115).record), spam=True),
-    ],
-    ids=["new", "fine", "wall", "limited", "taken over", "invalid", "spam"],
-)
-def test_elsewhere_there_is_nothing_to_explain(link: LinkReport) -> None:
-    assert told(link) == []
-    assert explanation(link, 120, say()) is None
+    ]:
+        assert told(link) == [], link
+        assert explanation(link, 120, say()) is None, link
 
 
 def test_the_sentences_are_in_the_reader_s_language() -> None:

@@ -1,0 +1,19 @@
+"""Fixtures: a store with one link, and a web process for crawlers and feeders."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from support.central import open_core
+from support.stored import WikiInStore, open_wiki
+
+
+@pytest.fixture
+async def wiki(database: str) -> AsyncIterator[WikiInStore]:
+    async with open_wiki(database, {1: ["http://a.demo/"]}) as wiki:
+        yield wiki
+
+
+@pytest.fixture
+async def core(wiki: WikiInStore) -> AsyncIterator[str]:
+    async with open_core(wiki.pool) as url:
+        yield url
