@@ -261,7 +261,9 @@ def test_the_definition_names_the_modules_of_mediawiki_that_are_used() -> None:
 
 def test_every_file_says_its_licence() -> None:
     files = [file for file in GADGET.iterdir() if file.suffix in {".js", ".css", ".ts"}]
-    assert {file.name for file in files if "SPDX-License-Identifier: MIT" not in _head(file)} == set()
+    assert {
+        file.name for file in files if "SPDX-License-Identifier: MIT" not in file.read_text(encoding="utf-8")[:200]
+    } == set()
     assert (GADGET / "LICENSE").read_text(encoding="utf-8").startswith("MIT License\n")
 
 
@@ -269,7 +271,3 @@ def test_no_registry_is_named_where_packages_are_pinned() -> None:
     pinned = (GADGET / "package-lock.json").read_text(encoding="utf-8")
     assert '"integrity"' in pinned
     assert not re.search(r"registry|\"resolved\"", pinned + (GADGET / "package.json").read_text(encoding="utf-8"))
-
-
-def _head(file: Path) -> str:
-    return file.read_text(encoding="utf-8")[:200]

@@ -312,9 +312,8 @@ def test_a_definition_that_is_there_keeps_its_place_and_the_wikis_own_options() 
 _PATIENCE = ApiPatience(tries=2, timeout_s=5, first_pause_s=0.001)
 _TOKEN = exchange({"meta": "tokens", "type": "login"}, {"query": {"tokens": {"logintoken": "t"}}})
 _LOGIN = {"lgname": "A@b", "lgpassword": "p", "lgtoken": "t"}
-_WHO = {"meta": "userinfo|siteinfo|tokens", "uiprop": "rights", "siprop": "general|extensions", "type": "csrf"} | {
-    "assert": "user"
-}
+_WHO = {"meta": "userinfo|siteinfo|tokens", "uiprop": "rights", "siprop": "general|extensions"}
+_WHO |= {"type": "csrf", "assert": "user"}
 _RIGHTS = ["editinterface", "editsitejs", "editsitecss", "editsitejson"]
 
 

@@ -52,10 +52,11 @@ async def test_marking_twice_marks_once(page: Page) -> None:
 
 
 async def test_preferences_switch_marks_off_or_put_them_behind_all_links(page: Page) -> None:
-    await load_page(page, _THREE, **preferring(dead=False))
-    await page.evaluate(_MARK, [[DEAD, _DOUBTFUL, _FILE], DAY])
-    assert await page.locator(".weboid-mark-dead").count() == 0
-    assert await page.locator(".weboid-mark-doubtful").count() == 1
+    for kind, other in (("dead", "doubtful"), ("doubtful", "dead")):
+        await load_page(page, _THREE, **preferring(**{kind: False}))
+        await page.evaluate(_MARK, [[DEAD, _DOUBTFUL, _FILE], DAY])
+        assert await page.locator(f".weboid-mark-{kind}").count() == 0
+        assert await page.locator(f".weboid-mark-{other}").count() == 1
     await load_page(page, _THREE, **preferring(cards="all", files=False))
     await page.evaluate(_MARK, [[DEAD, _DOUBTFUL, _FILE], DAY])
     assert await page.locator(".weboid-mark").evaluate_all(_NAMES) == [
