@@ -7,7 +7,6 @@ from typing import Any, Final
 import pytest
 from playwright.async_api import Page
 from support.browser import needs_browser
-from support.gadget_modules import add_require
 from support.gadget_page import DAY, DEAD, load_page
 
 pytestmark = [pytest.mark.long, needs_browser, pytest.mark.asyncio(loop_scope="session")]
@@ -55,9 +54,7 @@ def _says(body: Any, status: int = 200, **headers: str) -> dict[str, Any]:
 
 async def _ask(page: Page, *answers: dict[str, Any]) -> dict[str, Any]:
     """What comes of asking a service that answers so, the last answer for ever."""
-    if page.url == "about:blank":
-        await load_page(page, "")
-    await add_require(page)  # as if nothing had been asked before
+    await load_page(page, "")
     found: dict[str, Any] = await page.evaluate(_ASK, answers)
     return found
 

@@ -172,6 +172,8 @@ async def test_no_page_has_a_barrier_or_is_wider_than_its_window(
                     for width, colors in LOOKS[language]:
                         await page.set_viewport_size({"width": width, "height": 900})
                         await page.emulate_media(color_scheme=colors)
+                        # Colours change little by little.
+                        await page.evaluate("Promise.all(document.getAnimations().map(each => each.finished))")
                         await keep_shot(page, f"{name}-{width}-{colors}-{language}")
                         faults = await barriers(page) + await structure_faults(page, width)
                         if (wider := await overflow_px(page)) > 0:
