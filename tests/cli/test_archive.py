@@ -9,9 +9,8 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
-from support.archive_replay import rate_limited
+from support.archives import Copy, MadeArchive, open_made_archive, rate_limited
 from support.commands import Place, open_place
-from support.madearchive import Copy, MadeArchive, open_made_archive
 from support.misbehaving import Asked
 from support.observations import FINE, LOST
 from support.stored import WikiInStore, open_wiki
@@ -116,7 +115,7 @@ async def _asked(archive: MadeArchive, count: int) -> None:
 
 async def test_a_throttling_archive_ends_it_with_a_word_and_all_waiting(place: Place, wiki: WikiInStore) -> None:
     async with archive_at(place) as archive:
-        archive.act = lambda asked: rate_limited("600")(b"")
+        archive.act = lambda asked: rate_limited("600")
         ran = await place.run(*CALL)
         assert (ran.status, await found(wiki)) == (0, 0)
         assert "wayback" in ran.err

@@ -1,20 +1,26 @@
 """``weboid snapshots`` against a stand-in that answers loosely, and in forms that nobody asked for."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import format_datetime
 from pathlib import Path
+from re import search
 from typing import Any
 
 import pytest
+from support.archives import EXCLUDED, NOT_HERE, TEXT
 from support.commands import Place, open_place
-from support.loose_archive import TEXT, Answer, LooseArchive, led, played, rows
-from support.misbehaving import Asked, HangUp, reply, serve
+from support.misbehaving import Act, Asked, HangUp, reply, serve
 
+from weboid.core.archive.dialects.replies import moment_of
 from weboid.demo.world import World
 
 URL = "https://www.mill.example.com/wheel"
 STAMP = "20171124151315"
 ROW = f"com,example,mill)/wheel {STAMP} {URL} text/html 200 ABCDEFGHIJKLMNOPQRSTUVWXYZ234567 12000\n"
 EMPTY = reply(200, body=b'{"archived_snapshots": {}, "url": "mill.example.com"}', kind="application/json")
+
+Answer = Act | Callable[[Asked], Act]
 
 
 @pytest.fixture
@@ -23,10 +29,38 @@ async def place(tmp_path: Path) -> AsyncIterator[Place]:
         yield place
 
 
-async def looked_up(place: Place, archive: LooseArchive, *call: str) -> dict[str, Any]:
-    """The line of the one URL; only Wayback's base is configured, and there is no internet."""
-    async with serve(archive) as archive.site:
-        place.environ |= {"WEBOID_ARCHIVE_WAYBACK_BASE": archive.site.url("")}
+def rows(text: str) -> bytes:
+    """A listing; whatever its form, as text."""
+    return reply(200, body=text.encode(), kind="text/plain")
+
+
+def played(asked: Asked, body: bytes = TEXT, *lines: str, status: int = 200) -> bytes:
+    """The copy that is asked for."""
+    found = search(r"/(\d{14})id_/", asked.target)
+    moment = (found and moment_of(found[1])) or datetime(1999, 1, 1, tzinfo=UTC)
+    return reply(status, f"Memento-Datetime: {format_datetime(moment, usegmt=True)}", *lines, body=body)
+
+
+def led(stamp: str, url: str) -> bytes:
+    """The archive leads to another copy, by the address it has on the real web."""
+    target = f"https://web.archive.org/web/{stamp}id_/{url}"
+    return reply(302, f"Location: {target}", f"X-Archive-Redirect-Reason: found capture at {stamp}")
+
+
+async def looked_up(place: Place, answers: Mapping[str, Answer], *call: str) -> dict[str, Any]:
+    """The line of the one URL; only Wayback's base is configured, and there is no internet.
+
+    The archive goes by the kind of a request alone, whatever else it is asked, as replayed recordings do.
+    """
+
+    def script(asked: Asked) -> Act:
+        kinds = {r"/\d{1,14}id_/": "replay", "timemap": "timemap", "available": "available", "cdx": "cdx"}
+        kind = next((kind for part, kind in kinds.items() if search(part, asked.target)), "")
+        answer = answers.get(kind, NOT_HERE)
+        return answer(asked) if callable(answer) else answer
+
+    async with serve(script) as site:
+        place.environ |= {"WEBOID_ARCHIVE_WAYBACK_BASE": site.url("")}
         ran = await place.run("snapshots", "--json", *(call or (URL,)))
     assert (ran.status, ran.err) == (0, "")
     [line] = ran.lines()
@@ -34,13 +68,13 @@ async def looked_up(place: Place, archive: LooseArchive, *call: str) -> dict[str
 
 
 async def test_one_service_at_loopback_is_enough_and_readers_get_the_real_address(place: Place) -> None:
-    line = await looked_up(place, LooseArchive(cdx=rows(ROW), replay=played))
+    line = await looked_up(place, {"cdx": rows(ROW), "replay": played})
     assert (line["outcome"], line["service"], line["stamp"]) == ("found", "wayback", STAMP)
     assert line["snapshot"] == f"https://web.archive.org/web/{STAMP}/{URL}"
 
 
 async def test_none_of_the_one_service_is_none(place: Place) -> None:
-    line = await looked_up(place, LooseArchive(cdx=rows("[]"), available=EMPTY))
+    line = await looked_up(place, {"cdx": rows("[]"), "available": EMPTY})
     assert (line["outcome"], [tried["service"] for tried in line["tries"]]) == ("none", ["wayback"])
 
 
@@ -59,12 +93,12 @@ async def test_none_of_the_one_service_is_none(place: Place) -> None:
     ids=["text", "other columns", "no names"],
 )
 async def test_listings_and_copies_in_other_forms_are_read(place: Place, replay: Answer, listed: str) -> None:
-    assert (await looked_up(place, LooseArchive(cdx=rows(listed), replay=replay)))["stamp"] == STAMP
+    assert (await looked_up(place, {"cdx": rows(listed), "replay": replay}))["stamp"] == STAMP
 
 
 async def test_an_unpacked_listing_that_says_gzip_is_read(place: Place) -> None:
     cdx = reply(200, "Content-Encoding: gzip", body=ROW.encode(), kind="text/plain")
-    assert (await looked_up(place, LooseArchive(cdx=cdx, replay=played)))["outcome"] == "found"
+    assert (await looked_up(place, {"cdx": cdx, "replay": played}))["outcome"] == "found"
 
 
 async def test_a_near_copy_is_played_at_the_base_under_the_spelling_that_the_archive_names(place: Place) -> None:
@@ -77,7 +111,7 @@ async def test_a_near_copy_is_played_at_the_base_under_the_spelling_that_the_arc
         return played(asked)
 
     line = await looked_up(
-        place, LooseArchive(cdx=rows(ROW.replace(STAMP, "20171124000001").replace(URL, listed)), replay=replay)
+        place, {"cdx": rows(ROW.replace(STAMP, "20171124000001").replace(URL, listed)), "replay": replay}
     )
     assert (line["stamp"], line["original"]) == (STAMP, URL)
 
@@ -94,7 +128,7 @@ async def test_a_redirect_that_is_chosen_is_the_one_that_plays(place: Place) -> 
         return played(asked) if STAMP in asked.target else led(STAMP, target)
 
     row = ROW.replace(STAMP, "20171124000001").replace(URL, listed).replace(" 200 ", " 301 ")
-    line = await looked_up(place, LooseArchive(cdx=rows(row), replay=replay))
+    line = await looked_up(place, {"cdx": rows(row), "replay": replay})
     assert (line["outcome"], line["stamp"], line["original"]) == ("found", "20171124000009", URL)
 
 
@@ -105,24 +139,22 @@ async def test_a_redirect_that_is_chosen_is_the_one_that_plays(place: Place) -> 
 async def test_what_ends_early_is_an_error_wherever_and_no_fault_of_the_network(
     place: Place, at: str, fault: Answer
 ) -> None:
-    archive = LooseArchive(rows(ROW if at == "replay" else "[]"), EMPTY, played)
-    for kind in ("cdx", "available", "replay"):
-        if at in (kind, "all"):
-            setattr(archive, kind, fault)
-    assert (await looked_up(place, archive))["outcome"] == "error"
+    answers: dict[str, Answer] = {"cdx": rows(ROW if at == "replay" else "[]"), "available": EMPTY, "replay": played}
+    answers |= {kind: fault for kind in answers if at in (kind, "all")}
+    assert (await looked_up(place, answers))["outcome"] == "error"
 
 
 async def test_a_copy_whose_archive_does_not_answer_is_an_error_though_another_archive_says_none(place: Place) -> None:
     place.environ |= {"WEBOID_ARCHIVE_ARQUIVO_BASE": "http://127.0.0.1:1"}
     copy = f"https://arquivo.pt/wayback/{STAMP}/{URL}"
-    line = await looked_up(place, LooseArchive(cdx=rows("[]"), available=EMPTY), copy)
+    line = await looked_up(place, {"cdx": rows("[]"), "available": EMPTY}, copy)
     said = [(tried["service"], tried["outcome"]) for tried in line["tries"]]
     assert said[:2] == [("arquivo", "error"), ("wayback", "none")]
     assert line["outcome"] == "error"
 
 
 async def test_several_final_slashes_are_one(place: Place) -> None:
-    line = await looked_up(place, LooseArchive(cdx=rows(ROW), replay=played), f"{URL}//")
+    line = await looked_up(place, {"cdx": rows(ROW), "replay": played}, f"{URL}//")
     assert (line["outcome"], line["original"]) == ("found", URL)
 
 
@@ -130,17 +162,20 @@ async def test_a_copy_of_another_page_is_not_found(place: Place) -> None:
     def replay(asked: Asked) -> bytes:
         return played(asked, TEXT, 'Link: <http://other.example.com/>; rel="original"')
 
-    line = await looked_up(place, LooseArchive(cdx=rows(ROW), replay=replay))
+    line = await looked_up(place, {"cdx": rows(ROW), "replay": replay})
     assert (line["outcome"], line["tries"][0]["why"]) == ("unknown", "other-page")
 
 
 async def test_a_file_of_an_ftp_server_is_found_under_its_own_url_only(place: Place) -> None:
     file = "ftp://ftp.mill.example.com/wheel.txt"
     row = ROW.replace("text/html 200", "text/plain 226")
-    archive = LooseArchive(cdx=rows(row.replace(URL, file)), replay=lambda asked: played(asked, b"a wheel " * 50))
-    assert (await looked_up(place, archive, file))["outcome"] == "found"
-    archive.cdx = rows(row.replace(URL, file.replace("ftp://", "http://")))
-    assert (await looked_up(place, archive, file))["outcome"] == "unsuitable"
+    listed = [row.replace(URL, file), row.replace(URL, file.replace("ftp://", "http://"))]
+
+    def replay(asked: Asked) -> bytes:
+        return played(asked, b"a wheel " * 50)
+
+    told = [await looked_up(place, {"cdx": rows(each), "replay": replay}, file) for each in listed]
+    assert [line["outcome"] for line in told] == ["found", "unsuitable"]
 
 
 @pytest.mark.parametrize("given", [True, False], ids=["given", "listed as good"])
@@ -152,19 +187,19 @@ async def test_a_copy_that_redirects_is_followed_whoever_names_it(place: Place, 
         return played(asked) if asked.target.endswith(target) else played(asked, b"", location, status=301)
 
     copy = f"https://web.archive.org/web/{STAMP}/{URL}"
-    line = await looked_up(place, LooseArchive(cdx=rows(ROW), replay=replay), copy if given else URL)
+    line = await looked_up(place, {"cdx": rows(ROW), "replay": replay}, copy if given else URL)
     assert (line["outcome"], line["snapshot"], len(line["tries"])) == ("found", copy, 1)
 
 
 @pytest.mark.parametrize(
     ("replay", "outcome"),
     [
-        (reply(200, body=b"<html><p>This URL has been excluded from the Wayback Machine.</p></html>"), "excluded"),
+        (EXCLUDED, "excluded"),
         (lambda asked: played(asked, b"no", status=429), "unsuitable"),
-        (reply(404, body=b"<html><p>The Wayback Machine has not archived that URL.</p></html>"), "none"),
+        (NOT_HERE, "none"),
     ],
     ids=["excluded", "of another status", "not found"],
 )
 async def test_a_given_copy_that_is_there_in_some_way_is_never_none(place: Place, replay: Answer, outcome: str) -> None:
-    archive = LooseArchive(cdx=rows("[]"), available=EMPTY, replay=replay)
-    assert (await looked_up(place, archive, f"https://web.archive.org/web/{STAMP}/{URL}"))["outcome"] == outcome
+    answers: dict[str, Answer] = {"cdx": rows("[]"), "available": EMPTY, "replay": replay}
+    assert (await looked_up(place, answers, f"https://web.archive.org/web/{STAMP}/{URL}"))["outcome"] == outcome

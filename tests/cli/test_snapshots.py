@@ -1,13 +1,12 @@
 """``weboid snapshots``: looks up now, politely, and says nothing that no archive has said."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from support.archive_replay import failing, html, rate_limited
+from support.archives import PAGE_FOR_PEOPLE, Copy, MadeArchive, failing, open_made_archive, rate_limited
 from support.commands import Place, Ran, open_place
-from support.madearchive import Copy, MadeArchive, open_made_archive
 from support.misbehaving import Act, Asked, name_server, reply
 
 from weboid.demo.world import World
@@ -83,16 +82,16 @@ async def test_none_is_said_only_after_two_voices_and_why_copies_were_passed_ove
     [
         rate_limited(),
         failing(502),
-        html,
-        lambda _: reply(200, body=b'[["timestamp","original"'),
-        lambda _: reply(302, "Location: https://archive.today/x"),
-        lambda _: reply(200, "Content-Encoding: gzip", body=b"\x1f\x8b"),
+        PAGE_FOR_PEOPLE,
+        reply(200, body=b'[["timestamp","original"'),
+        reply(302, "Location: https://archive.today/x"),
+        reply(200, "Content-Encoding: gzip", body=b"\x1f\x8b"),
     ],
     ids=["429", "502", "html", "cut", "barred", "torn"],
 )
-async def test_what_is_no_answer_is_an_error_and_never_none(place: Place, act: Callable[[bytes], Act]) -> None:
+async def test_what_is_no_answer_is_an_error_and_never_none(place: Place, act: Act) -> None:
     async with archive_at(place) as archive:
-        archive.act = lambda asked: act(b"")
+        archive.act = lambda asked: act
         ran = await json_of(place, URL)
     [line] = ran.lines()
     assert (ran.status, line["outcome"], line["snapshot"]) == (0, "error", None)
@@ -108,7 +107,7 @@ async def test_a_url_that_is_given_again_has_its_own_line_and_no_requests(place:
 
 async def test_after_a_limit_no_other_url_is_asked_for(place: Place) -> None:
     async with archive_at(place) as archive:
-        archive.act = lambda asked: rate_limited("30")(b"")
+        archive.act = lambda asked: rate_limited("30")
         ran = await json_of(place, *(f"http://gone.demo/{number}" for number in range(20)))
     assert {line["outcome"] for line in ran.lines()} == {"error"}
     assert len(archive.site.asked) <= 4

@@ -1,14 +1,19 @@
 """``weboid archive`` and ``weboid snapshots`` at a real archive that writes ``&`` as ``&amp;`` (A-1, A-3)."""
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import aiohttp
 import pytest
+from support.archives import TEXT
 from support.commands import Place, open_place
-from support.escaping_archive import open_escaping_archive
+from support.misbehaving import Asked, reply, serve
 from support.observations import FINE, LOST
 from support.pywb import RealArchive
 from support.stored import WikiInStore, key, open_wiki
+from yarl import URL
 
 from weboid.core.archive.addresses import taken_of
 from weboid.core.archive.visits import QUARTER_DAYS
@@ -17,6 +22,34 @@ from weboid.core.verdict.verdict import Verdict
 from weboid.demo.world import World
 from weboid.store.archives.snapshot import Origin, StoredSnapshot, list_snapshots, record_snapshots
 
+_LINKED = "application/link-format"
+_KEPT = ("Memento-Datetime", "Location", "Link")
+
+
+@asynccontextmanager
+async def open_escaping_archive(archive: str) -> AsyncIterator[str]:
+    """Runs it on a free port of 127.0.0.1 before the archive with this base; gives its own base."""
+    parts = urlsplit(archive)
+    origin = f"{parts.scheme}://{parts.netloc}"
+    bases: list[str] = []
+
+    async def passed_on(asked: Asked) -> AsyncIterator[bytes]:
+        address = URL(f"{origin}{asked.target}", encoded=True)
+        async with session.get(address, allow_redirects=False) as response:
+            kind, body = response.content_type, await response.read()
+            headers = {name: response.headers[name] for name in _KEPT if name in response.headers}
+        if "Link" in headers:
+            headers["Link"] = headers["Link"].replace("&", "&amp;")
+        if kind == _LINKED:
+            body = body.replace(b"&", b"&amp;")
+        lines = [f"{name}: {value}".replace(origin, bases[0]) for name, value in headers.items()]
+        yield reply(response.status, *lines, body=body.replace(origin.encode(), bases[0].encode()), kind=kind)
+
+    async with aiohttp.ClientSession(auto_decompress=True) as session, serve(passed_on) as site:
+        bases.append(site.url(""))
+        yield f"{bases[0]}{parts.path}"
+
+
 DAY = 200
 STAMP = 20100101000000
 PUBLIC = "https://www.webarchive.org.uk/wayback/archive"
@@ -24,9 +57,6 @@ CITED, KEPT, DEAD = (f"http://www.mill.org.uk/item?id={number}&lang=en" for numb
 LITERAL = "http://www.mill.org.uk/item?id=3&amp;lang=en"
 PLAIN = [f"http://www.mill.org.uk/{number}" for number in range(6)]
 COPIES = [f"{PUBLIC}/{STAMP}/{url}" for url in (*PLAIN, CITED, LITERAL)]
-TEXT = b"<html lang=en><title>The tide tables of the old harbour</title><p>" + b" ".join(
-    b"On day %d the water stood at %d feet above the sill of the lock." % (day, day * 7 % 13) for day in range(60)
-)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from weboid.central.http.calling import Caller, open_caller
 from weboid.central.http.entrance import FEEDERS as FEEDERS_ENTRANCE
 from weboid.cli.serve import serving
 from weboid.config import Config, load_config
+from weboid.demo.serving import open_application
 from weboid.store.db.pool import Pool
 
 TOKEN = "crawler-token"
@@ -121,16 +122,11 @@ async def open_bad_network(core: str, seed: int, share: float = 0.5) -> AsyncIte
     network = BadNetwork(core, Random(seed), share)
     app = web.Application(client_max_size=64 << 20)
     app.router.add_post("/{path:.*}", network.handle)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    try:
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        port = runner.addresses[0][1]
-        yield f"http://127.0.0.1:{port}", network
-        await asyncio.gather(*network.late, return_exceptions=True)
-    finally:
-        for task in network.late:
-            task.cancel()
-        await asyncio.gather(*network.late, return_exceptions=True)
-        await runner.cleanup()
+    async with open_application(app) as address:
+        try:
+            yield address, network
+            await asyncio.gather(*network.late, return_exceptions=True)
+        finally:
+            for task in network.late:
+                task.cancel()
+            await asyncio.gather(*network.late, return_exceptions=True)

@@ -5,25 +5,28 @@ tests of a worker; each test has a collection for itself.
 One law: without that environment a test skips and says how to make it.
 """
 
+import base64
+import gzip
+import hashlib
 import itertools
 import json
-import os
 import re
 import subprocess
-import sys
+import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from http import HTTPStatus
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
 import pytest
-from support.warcs import HTML, response_record, revisit_record
+from support.own_environment import programs_of
 
-_REPOSITORY: Final = Path(__file__).resolve().parents[2]
 _SERVER: Final = Path(__file__).with_name("pywb_server.py")
 _LOGGED: Final = re.compile(r'"([A-Z]+) (\S+) [^"]*" (\d+)')
+HTML: Final = {"Content-Type": "text/html; charset=utf-8"}
 _numbers = itertools.count(1)
 
 
@@ -55,11 +58,16 @@ class RealArchive:
         self, url: str, moment: datetime, status: int = 200, headers: Mapping[str, str] = HTML, body: bytes = b""
     ) -> None:
         """Records what a URL answered at a moment (UTC)."""
-        self._append(response_record(url, moment, status, headers, body))
+        self._append(_record("response", url, moment, body, status=status, headers=headers))
 
     def add_revisit(self, url: str, moment: datetime, first: datetime, body: bytes = b"") -> None:
         """Records that a URL answered 200 as it had at the moment `first`."""
-        self._append(revisit_record(url, moment, first, 200, HTML, body))
+        told = {
+            "WARC_Profile": "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest",
+            "WARC_Refers_To_Target_URI": url,
+            "WARC_Refers_To_Date": f"{first:%Y-%m-%dT%H:%M:%SZ}",
+        }
+        self._append(_record("revisit", url, moment, body, status=200, headers=HTML, **told))
 
     def block(self, url: str) -> None:
         """Depublishes a URL and what is below it: listed still, but played with 451."""
@@ -131,21 +139,10 @@ def _lines(file: Path) -> list[str]:
     return file.read_text(encoding="utf-8").splitlines()
 
 
-def _interpreter() -> Path:
-    """Python in pywb's environment; skips the test where there is none."""
-    given = os.environ.get("WEBOID_TEST_PYWB")
-    places = [Path(given)] if given else [Path(sys.prefix) / "pywb", _REPOSITORY / ".venv" / "pywb"]
-    for place in places:
-        # Its stamp says that the installation came to its end.
-        if place.with_name(f"{place.name}.stamp").exists() or given:
-            return place / "bin" / "python"
-    pytest.skip("pywb, a real web archive, is not installed: make .venv/pywb.stamp")
-
-
 @pytest.fixture(scope="session")
 def pywb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pywb]:
     """The server of this run. It ends with its input, thus also when the run is killed."""
-    interpreter = _interpreter()
+    interpreter = programs_of("pywb") / "python"
     folder = tmp_path_factory.mktemp("pywb")
     (folder / "collections").mkdir()
     with (
@@ -174,3 +171,24 @@ def pywb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pywb]:
 def real_archive(pywb: Pywb) -> RealArchive:
     """A collection of a real web archive, for one test."""
     return pywb.new_archive()
+
+
+def _record(
+    kind: str, url: str, moment: datetime, body: bytes, *, status: int, headers: Mapping[str, str], **told: str
+) -> bytes:
+    """A capture in a WARC file (ISO 28500), packed by itself: a response, or a revisit, which has no body."""
+    lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", *(f"{name}: {value}" for name, value in headers.items())]
+    block = "\r\n".join([*lines, "", ""]).encode() + (body if kind == "response" else b"")
+    digest = base64.b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode()
+    fields = {
+        "WARC-Type": kind,
+        "WARC-Record-ID": f"<urn:uuid:{uuid.uuid4()}>",
+        "WARC-Target-URI": url,
+        "WARC-Date": f"{moment:%Y-%m-%dT%H:%M:%SZ}",
+        "WARC-Payload-Digest": f"sha1:{digest}",
+        **{name.replace("_", "-"): value for name, value in told.items()},
+        "Content-Type": "application/http; msgtype=response",
+        "Content-Length": str(len(block)),
+    }
+    head = "\r\n".join(["WARC/1.0", *(f"{name}: {value}" for name, value in fields.items()), "", ""])
+    return gzip.compress(head.encode() + block + b"\r\n\r\n", mtime=0)

@@ -13,6 +13,8 @@ from typing import Any, Final
 
 from aiohttp import web
 
+from weboid.demo.serving import open_application
+
 _HOW_NOT_WHAT: Final = frozenset({"action", "format", "formatversion", "maxlag", "iwprop", "siprop"})
 """Parameters that change the form or extent of an answer: recorded questions may differ in them."""
 
@@ -147,15 +149,9 @@ async def open_wiki_replay(exchanges: Iterable[Exchange]) -> AsyncIterator[WikiR
 
     application = web.Application()
     application.router.add_route("*", "/w/api.php", answer)
-    runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        host, port = runner.addresses[0][:2]
-        replay.url = f"http://{host}:{port}/w/api.php"
+    async with open_application(application) as server:
+        replay.url = f"{server}/w/api.php"
         yield replay
-    finally:
-        await runner.cleanup()
 
 
 def _key(question: Mapping[str, str]) -> frozenset[tuple[str, str]]:

@@ -11,8 +11,7 @@ from typing import Any
 import aiohttp
 from support.commands import Place, open_place
 from support.ports import free_port
-from support.pywb import RealArchive
-from support.warcs import HTML
+from support.pywb import HTML, RealArchive
 
 from weboid.core.record.days import day_of
 from weboid.demo.world import Behaviour, Code, Host, Life, Page, Spell, World

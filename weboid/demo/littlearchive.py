@@ -8,25 +8,24 @@ import base64
 import hashlib
 import json
 import re
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from email.utils import format_datetime
 from html import escape
 from typing import Final
+from urllib.parse import parse_qsl
 
 from aiohttp import web
 
 from weboid.core.record.days import date_of
 from weboid.demo.replies import ReceivedRequest, reply_of
+from weboid.demo.serving import open_application
 from weboid.demo.world import Code, Page
 
 NAME: Final = "Archive of the outer isles"
-REQUESTS_KEPT: Final = 10_000
 
-_IP: Final = "127.0.0.1"
 _COLUMNS: Final = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length")
 _PLAYBACK: Final = re.compile(r"/web/(?:([0-9]{1,14})([a-z]{2}_)?/)?(https?:/.+)")
 _LISTED: Final = re.compile(r"/web/timemap/link/(.+)")
@@ -76,16 +75,12 @@ class LittleCapture:
 
 @dataclass(slots=True)
 class LittleArchive:
-    """A running little archive: all it has, and from which day on URLs are excluded.
-
-    `requests` has the newest REQUESTS_KEPT paths and queries, oldest first.
-    """
+    """A running little archive: all it has, and from which day on URLs are excluded."""
 
     captures: Sequence[LittleCapture]
     excluded: Mapping[str, int]
     day: Callable[[], int]
     url: str = ""
-    requests: deque[str] = field(default_factory=lambda: deque(maxlen=REQUESTS_KEPT))
 
     def is_excluded(self, url: str) -> bool:
         """Whether it shows nothing of a URL today."""
@@ -115,37 +110,31 @@ async def open_littlearchive(
     `excluded` has URLs with the day from which on they are.
     """
     little = LittleArchive(captures, excluded or {}, day)
-    runner = web.AppRunner(_application(little), access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, _IP, 0).start()
-        little.url = f"http://{_IP}:{runner.addresses[0][1]}"
-        yield little
-    finally:
-        await runner.cleanup()
 
-
-def _application(little: LittleArchive) -> web.Application:
     async def answer(request: web.Request) -> web.Response:
-        little.requests.append(request.raw_path)
-        match request.path:
-            case "/":
-                return _page(NAME, _everything(little))
-            case "/cdx/search/cdx":
-                return _cdx(little, request.query)
-            case "/wayback/available":
-                return _available(little, request.query.get("url", ""))
-            case _:
-                pass
-        if listed := _LISTED.fullmatch(request.raw_path):
-            return _timemap(little, listed[1])
-        if played := _PLAYBACK.fullmatch(request.raw_path):
-            return _playback(little, played[1] or "", played[2] or "", played[3])
-        return _page("Not found", "<p>The archive has no such page.</p>", 404)
+        return answer_of(little, request.raw_path)
 
     application = web.Application()
     application.router.add_route("*", "/{path:.*}", answer)
-    return application
+    async with open_application(application) as little.url:
+        yield little
+
+
+def answer_of(little: LittleArchive, target: str) -> web.Response:
+    """Its answer to a request for a path with its query, as they are on the wire."""
+    path, _, asked = target.partition("?")
+    query = dict(parse_qsl(asked, keep_blank_values=True))
+    if path == "/":
+        return _page(NAME, _everything(little))
+    if path == "/cdx/search/cdx":
+        return _cdx(little, query)
+    if path == "/wayback/available":
+        return _available(little, query.get("url", ""))
+    if listed := _LISTED.fullmatch(target):
+        return _timemap(little, listed[1])
+    if played := _PLAYBACK.fullmatch(target):
+        return _playback(little, played[1] or "", played[2] or "", played[3])
+    return _page("Not found", "<p>The archive has no such page.</p>", 404)
 
 
 def _cdx(little: LittleArchive, query: Mapping[str, str]) -> web.Response:

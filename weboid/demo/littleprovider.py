@@ -19,9 +19,10 @@ from urllib.parse import urlencode
 from aiohttp import web
 from jinja2 import Environment
 
+from weboid.demo.serving import open_application
+
 CLIENT: Final = "weboid-demo"
 
-_IP: Final = "127.0.0.1"
 _ROOT: Final = "/w/rest.php/oauth2"
 _API: Final = "/w/api.php"
 _LOCAL: Final = 4_711
@@ -249,14 +250,9 @@ async def open_littleprovider(
     app.router.add_post(f"{_ROOT}/access_token", provider.give_token)
     app.router.add_get(f"{_ROOT}/resource/profile", provider.give_profile)
     app.router.add_get(_API, provider.give_user)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, _IP, 0).start()
-        provider.url = f"http://{_IP}:{runner.addresses[0][1]}{_ROOT}"
+    async with open_application(app) as server:
+        provider.url = server + _ROOT
         yield provider
-    finally:
-        await runner.cleanup()
 
 
 async def _instead(reply: ProviderReply) -> web.Response:

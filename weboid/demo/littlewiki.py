@@ -12,12 +12,12 @@ from typing import Final
 
 from aiohttp import web
 
+from weboid.demo.serving import open_application
 from weboid.demo.wikihtml import article_html, index_html, page_path
 from weboid.demo.wikipages import InterwikiEntry, Site, WikiLink, WikiPage, answer_of
 
 QUESTIONS_KEPT: Final = 10_000
 
-_IP: Final = "127.0.0.1"
 _SAFE_HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -64,12 +64,11 @@ async def open_littlewiki(
     pages: Iterable[WikiPage],
     *,
     interwiki: Sequence[InterwikiEntry] = (),
-    port: int = 0,
     weboid_url: str | None = None,
     pages_at_once: int = 5,
     links_at_once: int = 20,
 ) -> AsyncIterator[LittleWiki]:
-    """Serves pages on 127.0.0.1 until the block ends. Port 0 = any free one; raises OSError if the port is taken.
+    """Serves pages on 127.0.0.1 until the block ends.
 
     `weboid_url` is linked from every article, if given. The limits are the wiki's own: small, so that a client must
     follow its continuations.
@@ -81,14 +80,8 @@ async def open_littlewiki(
         links_at_once=links_at_once,
     )
     little = LittleWiki(site, weboid_url)
-    runner = web.AppRunner(_application(little), access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, _IP, port).start()
-        site.server = f"http://{_IP}:{runner.addresses[0][1]}"
+    async with open_application(_application(little)) as site.server:
         yield little
-    finally:
-        await runner.cleanup()
 
 
 def _application(little: LittleWiki) -> web.Application:

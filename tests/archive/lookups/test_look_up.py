@@ -7,10 +7,9 @@ from datetime import UTC, date, datetime
 from ipaddress import ip_network
 
 import pytest
-from support.madearchive import TEXT, Copy, open_made_archive
+from support.archives import TEXT, Copy, open_made_archive
 from support.misbehaving import Act, Asked, reply
-from support.pywb import RealArchive
-from support.warcs import HTML
+from support.pywb import HTML, RealArchive
 
 from weboid.archive.lookups.look_up import look_up
 from weboid.archive.lookups.look_up_result import GivenCopy, LookUpResult

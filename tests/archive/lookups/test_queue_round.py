@@ -1,13 +1,12 @@
 """What waits in the queue is looked up once, in its order, and nothing of it is lost (A-1, A-2)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from ipaddress import ip_network
 
 import pytest
-from support.archive_replay import failing, html, rate_limited
-from support.madearchive import Copy, open_made_archive
+from support.archives import PAGE_FOR_PEOPLE, TEXT, Copy, failing, open_made_archive, rate_limited
 from support.misbehaving import Act, Asked, Silence, reply
 from support.observations import FINE, LOST
 from support.stored import WikiInStore, key, open_wiki
@@ -118,13 +117,13 @@ async def test_none_takes_two_voices_and_is_asked_again_after_ninety_days(wiki: 
         assert tally.outcomes == {LookupOutcome.FOUND: 1, LookupOutcome.NONE: 5}
 
 
-@pytest.mark.parametrize("act", [failing(500), html, lambda _: reply(200, body=b'[["timestamp"')], ids=range(3))
+@pytest.mark.parametrize("act", [failing(500), PAGE_FOR_PEOPLE, reply(200, body=b'[["timestamp"')], ids=range(3))
 async def test_an_error_is_asked_again_after_one_day_then_two_then_four_and_never_becomes_none(
-    database: str, act: Callable[[bytes], Act]
+    database: str, act: Act
 ) -> None:
     async with open_wiki(database, {1: [URL]}, day=CAME) as wiki, open_made_archive() as archive:
         await lose(wiki)
-        archive.act = lambda asked: act(b"")
+        archive.act = lambda asked: act
         day, dues = DAY, []
         for _ in range(4):
             tally = await sweep(wiki, archive.service(), day=day)
@@ -142,7 +141,7 @@ async def test_an_error_is_asked_again_after_one_day_then_two_then_four_and_neve
 
 async def test_while_a_service_throttles_everything_waits_with_an_alarm_and_nothing_is_lost(wiki: WikiInStore) -> None:
     async with open_made_archive({url: [Copy(OLD)] for url in URLS}) as archive:
-        archive.act = lambda asked: rate_limited("600")(b"") if asked.count == 4 else None
+        archive.act = lambda asked: rate_limited("600") if asked.count == 4 else None
         tally = await sweep(wiki, archive.service(), at_once=1)
         assert (tally.done, len(archive.site.asked)) == (1, 4)
         assert await waiting(wiki) == 5
@@ -168,7 +167,7 @@ async def test_a_service_that_refuses_connections_rests_and_the_queue_stays(wiki
 
 async def test_a_service_that_fails_is_left_alone_after_five_failures(wiki: WikiInStore) -> None:
     async with open_made_archive() as archive:
-        archive.act = lambda asked: failing(500)(b"")
+        archive.act = lambda asked: failing(500)
         tally = await sweep(wiki, archive.service(), at_once=1)
         assert (tally.outcomes, len(archive.site.asked)) == ({LookupOutcome.ERROR: 4}, 5)
         assert await waiting(wiki) == 2
@@ -334,7 +333,7 @@ async def test_the_newly_dead_come_before_the_doubtful_and_the_newest_first(data
 
 async def test_of_a_page_that_always_changes_nothing_is_chosen_until_somebody_lifts_that(database: str) -> None:
     front = "http://news.demo/"
-    copies = [Copy(20170101000000 + day * 1_000_000) for day in range(30)]
+    copies = [Copy(20170101000000 + day * 1_000_000, body=TEXT + b"<p>%d" % day) for day in range(30)]
     async with open_wiki(database, {1: [front]}, day=CAME) as wiki, open_made_archive({front: copies}) as archive:
         await lose(wiki, [front])
         assert (await sweep(wiki, archive.service())).outcomes == {LookupOutcome.UNSUITABLE: 1}

@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.archive_replay import HANG_UP, failing, rate_limited
+from support.archives import KEY, SECRET, STAMP, Copy, SavingArchive, failed, failing, open_saving_archive, rate_limited
 from support.commands import Place
-from support.madearchive import Copy
-from support.misbehaving import Asked, reply, serve
+from support.misbehaving import Asked, HangUp, reply, serve
 from support.observations import FINE, LOST
-from support.savingarchive import KEY, SECRET, STAMP, SavingArchive, failed, open_saving_archive
 from support.stored import WikiInStore, open_wiki
 
 from weboid.archive.saving.jobs import POLLS
@@ -158,7 +156,7 @@ async def test_nothing_is_submitted_of_which_there_is_a_copy_and_that_is_kept(da
 @pytest.mark.parametrize("part", ["cdx", "available"])
 async def test_where_a_voice_is_silent_nothing_is_submitted(database: str, part: str) -> None:
     async with saver(database) as here:
-        here.archive.act = lambda asked: failing(500)(b"") if part in asked.target else None
+        here.archive.act = lambda asked: failing(500) if part in asked.target else None
         assert (await here.sweep()).put_off == 1
         assert here.archive.submitted == []
         assert await here.state() == (SavingState.WAITING, "error")
@@ -188,7 +186,7 @@ async def test_a_link_that_fails_meanwhile_is_not_saved(database: str) -> None:
     [
         (reply(200, body=b"<html>Temporarily Offline</html>"), SavingState.WAITING, "unreadable"),
         (reply(500), SavingState.WAITING, "server-error"),
-        (HANG_UP, SavingState.SAVED, "unanswered"),
+        (HangUp(reset=True), SavingState.SAVED, "unanswered"),
     ],
 )
 async def test_a_submission_without_a_readable_answer_is_not_repeated_on_the_same_day(
@@ -404,7 +402,7 @@ async def test_the_limits_that_the_service_names_hold_too(
 @pytest.mark.parametrize("part", ["system", "user"])
 async def test_a_service_that_is_not_well_is_left_alone(database: str, part: str) -> None:
     async with saver(database) as here:
-        for says in (failing(502)(b""), rate_limited("600")(b""), reply(200, body=b"<html>"), HANG_UP):
+        for says in (failing(502), rate_limited("600"), reply(200, body=b"<html>"), HangUp(reset=True)):
             here.archive.answers[part] = says
             assert (await here.sweep()).sent == 0
         assert here.archive.submitted == []

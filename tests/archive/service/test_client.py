@@ -2,16 +2,15 @@
 
 import asyncio
 import gzip
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from ipaddress import ip_network
 from itertools import accumulate
 
 import pytest
-from support.archive_replay import cut, failing, hang, hang_up, html, rate_limited
-from support.madearchive import MadeArchive, open_made_archive
-from support.misbehaving import Act, Asked, Script, reply, serve
+from support.archives import PAGE_FOR_PEOPLE, MadeArchive, failing, open_made_archive, rate_limited
+from support.misbehaving import Act, Asked, HangUp, Script, Silence, reply, serve
 
 from weboid.archive.service.client import INDEX_BYTES, REPLAY_BYTES, ArchiveClient, Resting, open_archive_client
 from weboid.archive.service.limits import (
@@ -86,11 +85,16 @@ async def test_an_unknown_coding_is_never_an_empty_body() -> None:
 
 
 @pytest.mark.parametrize(
-    ("act", "fault"), [(hang, "timeout"), (hang_up, "network"), (cut, "network")], ids=["hang", "reset", "cut"]
+    ("act", "fault"),
+    [
+        (Silence(), "timeout"),
+        (HangUp(reset=True), "network"),
+        (reply(200, "Content-Length: 999", "Connection: close", body=None) + b"[]", "network"),
+    ],
+    ids=["hang", "reset", "cut"],
 )
-async def test_what_does_not_answer_is_a_fault_and_no_answer(act: Callable[[bytes], Act], fault: str) -> None:
-    net = HASTY if fault == "timeout" else NET
-    async with asking(lambda _: act(reply(200, body=b"[]" * 100)), net) as (client, service, address):
+async def test_what_does_not_answer_is_a_fault_and_no_answer(act: Act, fault: str) -> None:
+    async with asking(lambda _: act, HASTY if fault == "timeout" else NET) as (client, service, address):
         got = await client.index(service, address)
         assert (got.code, got.fault) == (None, fault)
 
@@ -136,7 +140,7 @@ async def test_no_address_passes_the_guard_that_is_not_permitted() -> None:
 
 
 async def test_a_service_that_throttles_or_refuses_rests_for_all_kinds_of_requests_at_once() -> None:
-    async with asking(lambda _: rate_limited()(b"")) as (client, service, address):
+    async with asking(lambda _: rate_limited()) as (client, service, address):
         assert (await client.index(service, address)).code == 429
         for send in (client.index, client.replay):
             with pytest.raises(Resting) as rests:
@@ -150,7 +154,7 @@ async def test_a_service_that_throttles_or_refuses_rests_for_all_kinds_of_reques
 
 
 async def test_a_pause_that_the_service_names_is_heeded() -> None:
-    async with asking(lambda _: rate_limited("900")(b"")) as (client, service, address):
+    async with asking(lambda _: rate_limited("900")) as (client, service, address):
         await client.index(service, address)
         with pytest.raises(Resting) as rests:
             await client.index(service, address)
@@ -169,7 +173,7 @@ async def test_a_service_that_fails_half_the_time_rests_and_one_failure_more_is_
     fails = True
 
     def script(asked: Asked) -> Act:
-        return failing(503)(b"") if fails and asked.count % 2 else reply(200, body=b"[]")
+        return failing(503) if fails and asked.count % 2 else reply(200, body=b"[]")
 
     async with serve(script) as site:
         limiter = LocalLimiter(now=lambda: clock)
@@ -191,7 +195,7 @@ async def test_a_service_that_fails_half_the_time_rests_and_one_failure_more_is_
 
 
 async def test_what_looks_like_an_answer_counts_as_a_failure_where_its_reader_says_so() -> None:
-    async with asking(lambda _: html(b"")) as (client, service, address):
+    async with asking(lambda _: PAGE_FOR_PEOPLE) as (client, service, address):
         for _ in range(5):
             await client.index(service, address)
             await client.failed(service, RequestKind.INDEX, "html")

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from support.little_archive import BODY, open_local_client
+from support.archives import TEXT, open_local_client
 from support.misbehaving import Act, Asked, reply, serve
 
 from weboid.archive.service.replays import CitedPlay, Replays
@@ -17,7 +17,7 @@ from weboid.store.archives.snapshot import Origin, StoredSnapshot
 
 CODE = "https://perma.cc/ABCD-1234"
 MEMENTO = "Memento-Datetime: Sun, 01 Jan 2017 00:00:00 GMT"
-FINE = reply(200, body=BODY)
+FINE = reply(200, body=TEXT)
 
 
 async def play(url: str, *acts: Act, service: str = "perma") -> tuple[CitedPlay | None, list[str]]:

@@ -3,10 +3,10 @@
 from collections.abc import AsyncIterator
 
 import pytest
-from support.little_archive import LittleArchive, open_little_archive
+from support.archives import MadeArchive, open_made_archive, plays
 
 
 @pytest.fixture
-async def archive() -> AsyncIterator[LittleArchive]:
-    async with open_little_archive() as little:
-        yield little
+async def archive() -> AsyncIterator[MadeArchive]:
+    async with open_made_archive(usual=plays) as made:
+        yield made

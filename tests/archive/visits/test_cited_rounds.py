@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 
 import pytest
-from support.little_archive import (
+from support.archives import (
     Deed,
-    LittleArchive,
+    MadeArchive,
     absent,
     excluded,
     mixed_up,
@@ -41,7 +41,7 @@ async def wiki(database: str) -> AsyncIterator[WikiInStore]:
 
 
 async def visit(
-    wiki: WikiInStore, archive: LittleArchive, day: int, *, hour: int | None = None, snapshots: bool = False
+    wiki: WikiInStore, archive: MadeArchive, day: int, *, hour: int | None = None, snapshots: bool = False
 ) -> CitedTally:
     """A run over cited copies; with `snapshots` one over kept snapshots before it."""
     async with open_local_client() as client:
@@ -65,7 +65,7 @@ async def kept(wiki: WikiInStore, url: str) -> StoredSnapshot | None:
 
 
 async def test_a_cited_copy_is_unknown_until_it_was_visited_and_then_works(
-    wiki: WikiInStore, archive: LittleArchive
+    wiki: WikiInStore, archive: MadeArchive
 ) -> None:
     assert await verdicts(wiki) == [Verdict.UNKNOWN] * 6
     tally = await visit(wiki, archive, DAY)
@@ -77,9 +77,7 @@ async def test_a_cited_copy_is_unknown_until_it_was_visited_and_then_works(
     assert (await visit(wiki, archive, DAY + QUARTER_DAYS)).visited == 6
 
 
-async def test_one_request_is_enough_for_a_cited_copy_and_its_snapshot(
-    wiki: WikiInStore, archive: LittleArchive
-) -> None:
+async def test_one_request_is_enough_for_a_cited_copy_and_its_snapshot(wiki: WikiInStore, archive: MadeArchive) -> None:
     await visit(wiki, archive, DAY)
     await visit(wiki, archive, DAY + 1, snapshots=True)
     assert len(archive.played) == 6
@@ -104,7 +102,7 @@ async def test_one_request_is_enough_for_a_cited_copy_and_its_snapshot(
     ],
 )
 async def test_a_cited_copy_that_is_gone_dies_as_links_do(
-    wiki: WikiInStore, archive: LittleArchive, deed: Deed, reason: Reason
+    wiki: WikiInStore, archive: MadeArchive, deed: Deed, reason: Reason
 ) -> None:
     await visit(wiki, archive, DAY)
     archive.deeds[PAGES[2]] = deed
@@ -122,7 +120,7 @@ async def test_a_cited_copy_that_is_gone_dies_as_links_do(
     assert await kept(wiki, PAGES[2]) is None
 
 
-async def test_a_copy_that_comes_back_works_again(wiki: WikiInStore, archive: LittleArchive) -> None:
+async def test_a_copy_that_comes_back_works_again(wiki: WikiInStore, archive: MadeArchive) -> None:
     archive.deeds[PAGES[2]] = absent
     for day in range(DAY, DAY + 22, 3):
         await visit(wiki, archive, day)
@@ -136,7 +134,7 @@ async def test_a_copy_that_comes_back_works_again(wiki: WikiInStore, archive: Li
 
 @pytest.mark.parametrize("deed", [absent, unavailable])
 async def test_while_the_whole_archive_is_out_nothing_is_held_against_its_copies(
-    wiki: WikiInStore, archive: LittleArchive, deed: Deed
+    wiki: WikiInStore, archive: MadeArchive, deed: Deed
 ) -> None:
     await visit(wiki, archive, DAY)
     archive.usual = deed
@@ -154,7 +152,7 @@ async def test_while_the_whole_archive_is_out_nothing_is_held_against_its_copies
 
 
 async def test_one_that_the_archive_leads_away_from_works_as_a_redirect_does(
-    wiki: WikiInStore, archive: LittleArchive
+    wiki: WikiInStore, archive: MadeArchive
 ) -> None:
     archive.deeds[PAGES[1]] = moved_to(20190101000000)
     archive.deeds[20190101000000] = plays
@@ -164,7 +162,7 @@ async def test_one_that_the_archive_leads_away_from_works_as_a_redirect_does(
     assert known.record.target == f"https://web.archive.org/web/20190101000000/{PAGES[1]}"
 
 
-async def test_a_shortened_stamp_is_kept_as_the_copy_that_it_leads_to(database: str, archive: LittleArchive) -> None:
+async def test_a_shortened_stamp_is_kept_as_the_copy_that_it_leads_to(database: str, archive: MadeArchive) -> None:
     cited = f"https://web.archive.org/web/2017/{PAGES[0]}"
     archive.deeds |= {20170101000000: moved_to(20170808080808)}
     async with open_wiki(database, {1: [PAGES[0], cited]}, day=DAY) as wiki:
@@ -175,7 +173,7 @@ async def test_a_shortened_stamp_is_kept_as_the_copy_that_it_leads_to(database: 
         assert (snapshot.stamp, snapshot.asked) == (20170808080808, DAY)
 
 
-async def test_copies_that_may_not_be_contacted_stay_unknown(database: str, archive: LittleArchive) -> None:
+async def test_copies_that_may_not_be_contacted_stay_unknown(database: str, archive: MadeArchive) -> None:
     cited = [
         "https://archive.today/2011.01.01-000000/http://a.demo/",
         "https://webarchive.loc.gov/all/20110101000000/http://a.demo/",
@@ -186,13 +184,13 @@ async def test_copies_that_may_not_be_contacted_stay_unknown(database: str, arch
     assert archive.site.asked == []
 
 
-async def test_visits_of_a_day_begin_at_its_hour(wiki: WikiInStore, archive: LittleArchive) -> None:
+async def test_visits_of_a_day_begin_at_its_hour(wiki: WikiInStore, archive: MadeArchive) -> None:
     hour = planned_hour(0, DAY + 1)
     assert (await visit(wiki, archive, DAY + 1, hour=hour - 1)).visited == 0
     assert (await visit(wiki, archive, DAY + 1, hour=hour)).visited == 6
 
 
-async def test_a_listing_in_an_archive_is_an_ordinary_link_there(database: str, archive: LittleArchive) -> None:
+async def test_a_listing_in_an_archive_is_an_ordinary_link_there(database: str, archive: MadeArchive) -> None:
     cited = f"https://web.archive.org/web/*/{PAGES[0]}"
     async with open_wiki(database, {1: [cited]}, day=DAY) as wiki:
         await visit(wiki, archive, DAY)

@@ -6,10 +6,10 @@ from dataclasses import asdict
 from functools import partial
 
 import pytest
-from support.little_archive import (
+from support.archives import (
     NET,
     Deed,
-    LittleArchive,
+    MadeArchive,
     absent,
     busy,
     excluded,
@@ -59,7 +59,7 @@ async def keep(wiki: WikiInStore, count: int, *, due: int = DAY, asked: int | No
         assert await record_snapshots(conn, rows) == count
 
 
-async def sweep(wiki: WikiInStore, archive: LittleArchive, day: int, *, allow_many: bool = False) -> VisitTally:
+async def sweep(wiki: WikiInStore, archive: MadeArchive, day: int, *, allow_many: bool = False) -> VisitTally:
     async with open_local_client() as client:
         replays = Replays(client, archive.services)
         stopped = asyncio.Event()
@@ -82,7 +82,7 @@ def told(tally: VisitTally) -> dict[str, int]:
     return {name: count for name, count in asdict(tally).items() if count}
 
 
-async def test_a_snapshot_that_plays_is_asked_for_raw_once_a_quarter(wiki: WikiInStore, archive: LittleArchive) -> None:
+async def test_a_snapshot_that_plays_is_asked_for_raw_once_a_quarter(wiki: WikiInStore, archive: MadeArchive) -> None:
     await keep(wiki, 3)
     assert told(await sweep(wiki, archive, DAY - 1)) == {}
     assert told(await sweep(wiki, archive, DAY)) == {"visited": 3, "kept": 3}
@@ -97,7 +97,7 @@ async def test_a_snapshot_that_plays_is_asked_for_raw_once_a_quarter(wiki: WikiI
 
 @pytest.mark.parametrize("deed", [absent, no_moment, moved_to(20190101000000)])
 async def test_what_is_not_found_three_times_a_week_apart_is_dropped(
-    wiki: WikiInStore, archive: LittleArchive, deed: Deed
+    wiki: WikiInStore, archive: MadeArchive, deed: Deed
 ) -> None:
     await keep(wiki, 8)
     archive.deeds[URLS[3]] = deed
@@ -112,7 +112,7 @@ async def test_what_is_not_found_three_times_a_week_apart_is_dropped(
 
 @pytest.mark.parametrize("deed", [withdrawn, excluded])
 async def test_what_is_withdrawn_is_dropped_at_once_and_told(
-    wiki: WikiInStore, archive: LittleArchive, deed: Deed
+    wiki: WikiInStore, archive: MadeArchive, deed: Deed
 ) -> None:
     await wiki.round(DAY - 30, lambda url, day: LOST)
     await keep(wiki, 6)
@@ -125,9 +125,7 @@ async def test_what_is_withdrawn_is_dropped_at_once_and_told(
     assert (lookup.due, lookup.passed) == (DAY + 90, withdrawn_note(STAMP + 2))
 
 
-async def test_another_copy_is_looked_for_only_of_what_is_not_working(
-    wiki: WikiInStore, archive: LittleArchive
-) -> None:
+async def test_another_copy_is_looked_for_only_of_what_is_not_working(wiki: WikiInStore, archive: MadeArchive) -> None:
     for day in (DAY - 40, DAY - 30):
         await wiki.round(day, lambda url, day: LOST if url == URLS[0] else FINE)
     await keep(wiki, 6)
@@ -137,7 +135,7 @@ async def test_another_copy_is_looked_for_only_of_what_is_not_working(
     assert queued == [tuple(key(URLS[0]))]
 
 
-async def test_a_single_snapshot_can_be_dropped(wiki: WikiInStore, archive: LittleArchive) -> None:
+async def test_a_single_snapshot_can_be_dropped(wiki: WikiInStore, archive: MadeArchive) -> None:
     await keep(wiki, 1)
     archive.usual = withdrawn
     assert told(await sweep(wiki, archive, DAY)) == {"visited": 1, "dropped": 1}
@@ -145,7 +143,7 @@ async def test_a_single_snapshot_can_be_dropped(wiki: WikiInStore, archive: Litt
 
 
 async def test_the_two_that_there_are_can_be_dropped_where_the_archive_says_so(
-    wiki: WikiInStore, archive: LittleArchive
+    wiki: WikiInStore, archive: MadeArchive
 ) -> None:
     await keep(wiki, 2)
     archive.deeds |= {URLS[0]: withdrawn, URLS[1]: absent}
@@ -155,7 +153,7 @@ async def test_the_two_that_there_are_can_be_dropped_where_the_archive_says_so(
 
 
 async def test_a_site_that_is_withdrawn_as_a_whole_is_no_fault_of_the_archive(
-    wiki: WikiInStore, archive: LittleArchive
+    wiki: WikiInStore, archive: MadeArchive
 ) -> None:
     await keep(wiki, 20)
     archive.deeds |= dict.fromkeys(URLS[:5], excluded)
@@ -163,7 +161,7 @@ async def test_a_site_that_is_withdrawn_as_a_whole_is_no_fault_of_the_archive(
 
 
 @pytest.mark.parametrize("deed", [unavailable, busy, walled])
-async def test_what_proves_nothing_strikes_nothing(wiki: WikiInStore, archive: LittleArchive, deed: Deed) -> None:
+async def test_what_proves_nothing_strikes_nothing(wiki: WikiInStore, archive: MadeArchive, deed: Deed) -> None:
     await keep(wiki, 3)
     archive.usual = deed
     for day in range(DAY, DAY + 10):
@@ -178,7 +176,7 @@ async def test_what_proves_nothing_strikes_nothing(wiki: WikiInStore, archive: L
 
 @pytest.mark.parametrize("deed", [absent, no_moment, withdrawn])
 async def test_an_outage_of_the_whole_archive_for_eight_days_strikes_nothing(
-    wiki: WikiInStore, archive: LittleArchive, deed: Deed
+    wiki: WikiInStore, archive: MadeArchive, deed: Deed
 ) -> None:
     await keep(wiki, 30, due=DAY)
     await keep(wiki, 10, due=DAY + 300, first=30)
@@ -196,7 +194,7 @@ async def test_an_outage_of_the_whole_archive_for_eight_days_strikes_nothing(
 
 
 async def test_without_any_copy_that_ever_played_an_archive_that_shows_nothing_is_not_believed(
-    wiki: WikiInStore, archive: LittleArchive
+    wiki: WikiInStore, archive: MadeArchive
 ) -> None:
     await keep(wiki, 5, asked=None)
     archive.usual = absent
@@ -205,7 +203,7 @@ async def test_without_any_copy_that_ever_played_an_archive_that_shows_nothing_i
     assert told(await sweep(wiki, archive, DAY + 1)) == {"visited": 5, "kept": 1, "struck": 4}
 
 
-async def test_canary_copies_that_play_have_been_visited(wiki: WikiInStore, archive: LittleArchive) -> None:
+async def test_canary_copies_that_play_have_been_visited(wiki: WikiInStore, archive: MadeArchive) -> None:
     await keep(wiki, 1)
     await keep(wiki, 5, due=DAY + 50, first=1)
     archive.deeds[URLS[0]] = absent
@@ -214,7 +212,7 @@ async def test_canary_copies_that_play_have_been_visited(wiki: WikiInStore, arch
 
 
 async def test_no_more_than_a_handful_of_few_are_dropped_without_a_word(
-    wiki: WikiInStore, archive: LittleArchive
+    wiki: WikiInStore, archive: MadeArchive
 ) -> None:
     await keep(wiki, 40)
     archive.deeds |= dict.fromkeys(URLS[:8], withdrawn)
@@ -234,7 +232,7 @@ async def test_no_more_than_a_handful_of_few_are_dropped_without_a_word(
 
 
 async def test_a_copy_that_has_moved_within_a_day_is_kept_where_it_is_now(
-    wiki: WikiInStore, archive: LittleArchive
+    wiki: WikiInStore, archive: MadeArchive
 ) -> None:
     await keep(wiki, 1)
     archive.deeds[STAMP] = moved_to(20170101120000)
@@ -242,14 +240,14 @@ async def test_a_copy_that_has_moved_within_a_day_is_kept_where_it_is_now(
     assert (await kept(wiki))[URLS[0]].stamp == 20170101120000
 
 
-async def test_two_workers_visit_no_snapshot_twice(wiki: WikiInStore, archive: LittleArchive) -> None:
+async def test_two_workers_visit_no_snapshot_twice(wiki: WikiInStore, archive: MadeArchive) -> None:
     await keep(wiki, 40)
     tallies = await asyncio.gather(sweep(wiki, archive, DAY), sweep(wiki, archive, DAY))
     assert sum(tally.visited for tally in tallies) == 40
     assert len(archive.played) == 40
 
 
-async def test_a_stop_leaves_the_rest_for_tomorrow(wiki: WikiInStore, archive: LittleArchive) -> None:
+async def test_a_stop_leaves_the_rest_for_tomorrow(wiki: WikiInStore, archive: MadeArchive) -> None:
     await keep(wiki, 40)
     stopped = asyncio.Event()
 
@@ -268,7 +266,7 @@ async def test_a_stop_leaves_the_rest_for_tomorrow(wiki: WikiInStore, archive: L
     assert (await sweep(wiki, archive, DAY + 1)).visited == 40 - tally.visited
 
 
-async def test_a_rest_of_a_simulated_day_ends_with_it(wiki: WikiInStore, archive: LittleArchive) -> None:
+async def test_a_rest_of_a_simulated_day_ends_with_it(wiki: WikiInStore, archive: MadeArchive) -> None:
     await keep(wiki, 30)
     archive.usual = busy
     for day, is_asked in ((DAY, True), (DAY, False), (DAY + 1, True), (DAY + 8, True)):

@@ -4,10 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-from support.archive_replay import open_archive_replay, read_recordings
-from support.little_archive import (
+from support.archives import (
     Deed,
-    LittleArchive,
+    MadeArchive,
     absent,
     busy,
     excluded,
@@ -19,7 +18,6 @@ from support.little_archive import (
     withdrawn,
 )
 from support.pywb import RealArchive
-from support.shared import shared
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.archive.service.replays import Replays
@@ -65,12 +63,8 @@ async def state(wiki: WikiInStore) -> tuple[bool, int | None, int, int] | None:
     return None if told is None else (told.works, told.asked, told.strikes, told.due)
 
 
-def wayback_at(base: str) -> tuple[ArchiveService, ...]:
-    return configured(("wayback",), {"wayback": {"base": base, "public": "https://web.archive.org"}})
-
-
 async def test_a_snapshot_that_plays_is_shown_and_visited_every_quarter(
-    wiki: WikiInStore, archive: LittleArchive
+    wiki: WikiInStore, archive: MadeArchive
 ) -> None:
     await suggest(wiki, TARGET)
     assert await sweep(wiki, archive.services, DAY) == 1
@@ -79,7 +73,7 @@ async def test_a_snapshot_that_plays_is_shown_and_visited_every_quarter(
 
 
 @pytest.mark.parametrize("deed", [excluded, withdrawn])
-async def test_one_that_is_withdrawn_is_deleted_at_once(wiki: WikiInStore, archive: LittleArchive, deed: Deed) -> None:
+async def test_one_that_is_withdrawn_is_deleted_at_once(wiki: WikiInStore, archive: MadeArchive, deed: Deed) -> None:
     await suggest(wiki, TARGET)
     await sweep(wiki, archive.services, DAY)
     archive.usual = deed
@@ -91,7 +85,7 @@ async def test_one_that_is_withdrawn_is_deleted_at_once(wiki: WikiInStore, archi
 
 @pytest.mark.parametrize("deed", [absent, no_moment, moved_to(20190101000000)])
 async def test_one_that_does_not_play_is_never_shown_and_deleted_after_two_weeks(
-    wiki: WikiInStore, archive: LittleArchive, deed: Deed
+    wiki: WikiInStore, archive: MadeArchive, deed: Deed
 ) -> None:
     await suggest(wiki, TARGET)
     archive.usual = deed
@@ -104,7 +98,7 @@ async def test_one_that_does_not_play_is_never_shown_and_deleted_after_two_weeks
 
 
 @pytest.mark.parametrize("deed", [unavailable, busy, walled])
-async def test_what_proves_nothing_changes_nothing(wiki: WikiInStore, archive: LittleArchive, deed: Deed) -> None:
+async def test_what_proves_nothing_changes_nothing(wiki: WikiInStore, archive: MadeArchive, deed: Deed) -> None:
     await suggest(wiki, TARGET)
     await sweep(wiki, archive.services, DAY)
     archive.usual = deed
@@ -114,44 +108,30 @@ async def test_what_proves_nothing_changes_nothing(wiki: WikiInStore, archive: L
 
 
 async def test_replacements_that_are_no_snapshots_are_left_to_the_link_checker(
-    wiki: WikiInStore, archive: LittleArchive
+    wiki: WikiInStore, archive: MadeArchive
 ) -> None:
     await suggest(wiki, "http://new.demo/", archive="")
     assert await sweep(wiki, archive.services, DAY) == 0
 
 
-async def test_a_shortened_stamp_may_lead_to_a_copy_of_its_year(wiki: WikiInStore, archive: LittleArchive) -> None:
+async def test_a_shortened_stamp_may_lead_to_a_copy_of_its_year(wiki: WikiInStore, archive: MadeArchive) -> None:
     await suggest(wiki, f"https://web.archive.org/web/2011/{DEAD}")
     archive.deeds[20110101000000] = moved_to(STAMP)
     await sweep(wiki, archive.services, DAY)
     assert await state(wiki) == (True, DAY, 0, DAY + ARCHIVE_DAYS)
 
 
-async def test_an_excluded_site_that_answers_200_is_not_shown(database: str) -> None:
-    recorded = read_recordings(shared("archives/wayback-memento-excluded-200.json"))
-    cited = "https://nationalpost.com/health/"
-    async with open_archive_replay(recorded) as replay, open_wiki(database, {1: [cited]}) as wiki:
-        target = f"https://web.archive.org/web/20170929002712/{cited}"
-        async with wiki.pool.connection() as conn:
-            await record_replacement(conn, key(cited), archive=1, target=target, day=DAY, subject="7", name="Ann")
-        assert await sweep(wiki, wayback_at(replay.url), DAY) == 1
-        assert replay.unknown == []
-        assert await wiki.rows("SELECT target FROM replacement") == []
+async def test_an_excluded_site_that_answers_200_is_not_shown(wiki: WikiInStore, archive: MadeArchive) -> None:
+    await suggest(wiki, TARGET)
+    archive.usual = excluded
+    assert await sweep(wiki, archive.services, DAY) == 1
+    assert archive.played == [(STAMP, DEAD)]
+    assert await state(wiki) is None
 
 
-@pytest.mark.parametrize("cited", ["none.example/", "excluded.example/secret", "blocked.example/secret"])
-async def test_frames_that_answer_200_for_nothing_fool_nobody(wiki: WikiInStore, cited: str) -> None:
-    recorded = read_recordings(shared("archives/pywb-framed-200-for-nothing.json"))
-    public = "https://www.webarchive.org.uk/wayback/archive"
-    await suggest(wiki, f"{public}/20170101000000/http://{cited}", archive="ukwa")
-    async with open_archive_replay(recorded, loose=True) as replay:
-        services = configured(("ukwa",), {"ukwa": {"base": f"{replay.url}/web", "public": public}})
-        assert await sweep(wiki, services, DAY) == 1
-        assert replay.unknown == []
-    assert await state(wiki) == (None if "blocked" in cited else (False, DAY, 1, DAY + DOUBTFUL_DAYS))
-
-
-async def test_the_frames_of_a_real_archive_fool_nobody_either(wiki: WikiInStore, real_archive: RealArchive) -> None:
+async def test_frames_of_a_real_archive_that_say_200_for_nothing_fool_nobody(
+    wiki: WikiInStore, real_archive: RealArchive
+) -> None:
     public = "https://www.webarchive.org.uk/wayback/archive"
     services = configured(("ukwa",), {"ukwa": {"base": real_archive.framed, "public": public, "replay_per_minute": 0}})
     real_archive.add(DEAD, taken_of(STAMP), body=b"<title>The mill</title>" + b"oak " * 200)

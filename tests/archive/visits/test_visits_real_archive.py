@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from functools import partial
 
 import pytest
-from support.little_archive import open_local_client
+from support.archives import open_local_client
 from support.pywb import RealArchive
 from support.stored import WikiInStore, key, open_wiki
 
