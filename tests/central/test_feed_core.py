@@ -11,9 +11,9 @@ from typing import Any
 import aiohttp
 import pytest
 from support.central import feeding, open_bad_network, open_core
+from support.databases import all_rows
 from support.eventmaker import categorised, change, links_added, moment
 from support.realsources import open_real_api
-from support.rows import all_rows
 from support.sseserver import event_id
 from support.stored import key
 

@@ -10,8 +10,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 from support.commands import Place
-from support.rows import all_rows
-from support.sessions import until_no_session
+from support.databases import all_rows, until_no_session
 from support.small_disk import small_disk
 from support.stored import open_wiki
 

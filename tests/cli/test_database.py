@@ -8,7 +8,7 @@ import pytest
 from click.exceptions import Exit
 from psycopg.conninfo import make_conninfo
 from support.database_proxy import open_database_proxy
-from support.failover import set_read_only
+from support.databases import set_read_only
 
 from weboid.cli.processes.database import open_store
 from weboid.config import Config, load_config

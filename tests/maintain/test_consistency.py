@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.commands import Place
 from support.database_copy import copy_of
-from support.failover import set_read_only
+from support.databases import set_read_only
 from support.observations import FINE, LOST, SILENT
 from support.records import random_host_record, random_record
 from support.stored import WikiInStore, key, open_wiki

@@ -4,18 +4,20 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, LiteralString
 
+import psycopg
 from support.commands import Place, open_place
 from support.database_proxy import DatabaseProxy, open_database_proxy
-from support.failover import set_read_only
+from support.databases import set_read_only
 
 from weboid.demo.world import Host, Page, Spell, World
 
+AWAY: Final = "the database is away: "
 _LIMIT_S: Final = 60.0
 HOSTS, PATHS = 20, 5
 WORLD = World(
@@ -36,9 +38,14 @@ class Away:
     proxy: DatabaseProxy
 
     async def begin(self, trouble: str) -> None:
-        """Takes it away."""
+        """Takes it away: "cut", "stall" or "swallow" (`DatabaseProxy`), or "read-only", as a fail-over does.
+
+        "lost-commit": the next commit takes place, and nobody learns of it; "lost-work": it does not reach the server.
+        """
         if trouble == "read-only":
             await set_read_only(self.database, is_on=True)
+        elif trouble.startswith("lost-"):
+            self.proxy.cut_at(b"COMMIT", is_passed=trouble == "lost-commit")
         else:
             getattr(self.proxy, trouble)()
 
@@ -46,6 +53,12 @@ class Away:
         """Gives it back."""
         await set_read_only(self.database, is_on=False)
         self.proxy.heal()
+
+    async def number(self, query: LiteralString) -> int:
+        """The one number that a query gives."""
+        async with await psycopg.AsyncConnection.connect(self.database) as connection:
+            row = await (await connection.execute(query)).fetchone()
+        return int(row[0]) if row else 0
 
 
 @dataclass
@@ -76,19 +89,26 @@ class Running:
         """How many lines have these words."""
         return sum(words in line for line in self.lines)
 
-    async def until(self, holds: Callable[[], bool]) -> None:
+    async def until(self, holds: Callable[[], bool | Awaitable[bool]]) -> None:
         """Returns when something holds; fails if the command ends before."""
-        limit = time.monotonic() + _LIMIT_S
-        while not holds():
-            assert self.process.returncode is None, self.said[-3000:]
+        limit, is_over = time.monotonic() + _LIMIT_S, False
+        while not (held if isinstance(held := holds(), bool) else await held):
+            assert not is_over, self.said[-3000:]
             assert time.monotonic() < limit, self.said[-3000:]
-            await asyncio.sleep(0.01)
+            is_over = self.process.returncode is not None
+            await asyncio.sleep(0.005)
+
+    async def until_away(self) -> None:
+        """Returns when it has said that the database is away."""
+        await self.until(lambda: self.count(AWAY) > 0)
 
     async def ended(self, within_s: float = _LIMIT_S) -> int:
-        """The status with which it ends."""
+        """The status with which it ends; it must not end by a mistake of ours."""
         async with asyncio.timeout(within_s):
             status = await self.process.wait()
         await asyncio.gather(*self._reading)
+        assert "Traceback" not in self.said, self.said
+        assert "never retrieved" not in self.said, self.said
         return status
 
     async def stop(self) -> float:

@@ -13,8 +13,8 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from support.commands import Place, open_place
+from support.databases import all_rows, rows_of
 from support.ports import free_port
-from support.rows import all_rows, rows_of
 
 from weboid.demo.world import Code, Host, Page, Spell, World
 from weboid.store.backup.client_programs import Runner

@@ -12,8 +12,8 @@ import psycopg
 import pytest
 from support.central import CRAWLERS, FEED_TOKEN, FEEDERS, TOKEN, open_bad_network
 from support.commands import Place, open_place
+from support.databases import all_rows
 from support.eventmaker import change, links_added
-from support.rows import all_rows
 from support.sseserver import EventServer, Turn, open_event_server
 
 from weboid.demo.wikipages import WikiLink

@@ -1,6 +1,6 @@
 """The database goes away under commands that feed and maintain: they wait, say so once, and leave the same store.
 
-What takes it away is a proxy that cuts, stalls or swallows, or a fail-over to read-only (``support/disturbed``).
+What takes it away is a proxy that cuts, stalls or swallows, or a fail-over to read-only (``support/away``).
 """
 
 import asyncio
@@ -18,9 +18,9 @@ import psycopg
 import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from support.away import AWAY, Away, Running
 from support.commands import Place, open_place
 from support.database_proxy import open_database_proxy
-from support.disturbed import KINDS, STATES, Disturb, Reached, Running, cut, heal, lost_commit, stall, swallow
 from support.eventmaker import change, links_added
 from support.repeats import IS_THOROUGH, TIMES, thorough
 from support.sseserver import open_event_server
@@ -54,6 +54,8 @@ _STORE: Final[Sequence[LiteralString]] = (
     "SELECT day, farm, part, lines, body FROM dataset",
     "SELECT form_version, suffix_version FROM key_form",
 )
+_STATES: Final = ("cut", "stall", "swallow", "read-only")
+_KINDS: Final = (*_STATES, "lost-commit", "lost-work")
 _numbers = count()
 
 
@@ -144,7 +146,7 @@ async def open_stage(folder: Path, work: Work, dsn: str) -> AsyncIterator[Place]
 
 
 @asynccontextmanager
-async def copy_of(dsn: str) -> AsyncIterator[Reached]:
+async def copy_of(dsn: str) -> AsyncIterator[Away]:
     """A copy of a database to which nobody is connected, behind a proxy of its own."""
     server = make_conninfo(dsn, dbname="postgres")
     name = f"weboid_test_{os.getpid()}_away_{next(_numbers)}"
@@ -154,18 +156,18 @@ async def copy_of(dsn: str) -> AsyncIterator[Reached]:
         try:
             copy = make_conninfo(dsn, dbname=name)
             with open_database_proxy(copy) as proxy:
-                yield Reached(copy, proxy)
+                yield Away(copy, proxy)
         finally:
             await connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(made))
 
 
-async def state_of(reached: Reached) -> list[list[str]]:
+async def state_of(reached: Away) -> list[list[str]]:
     """All that counts in a store."""
-    async with await psycopg.AsyncConnection.connect(reached.dsn) as connection:
+    async with await psycopg.AsyncConnection.connect(reached.database) as connection:
         return [sorted([repr(row) async for row in await connection.execute(query)]) for query in _STORE]
 
 
-async def start(place: Place, work: Work, reached: Reached) -> Running:
+async def start(place: Place, work: Work, reached: Away) -> Running:
     """Starts the work by way of the proxy."""
     environ = place.environ | {"WEBOID_DATABASE": reached.proxy.dsn, "WEBOID_DATABASE_SILENCE_S": "0.3"}
     return Running(await replace(place, environ=environ, started=place.started).start(*work.words))
@@ -187,51 +189,59 @@ class Undisturbed:
 async def undisturbed(place: Place, work: Work, dsn: str) -> Undisturbed:
     """Does the work in a copy of the database."""
     async with copy_of(dsn) as reached:
-        first = await to_thread(reached.number, work.progress)
+        first = await reached.number(work.progress)
         running = await start(place, work, reached)
         assert await running.ended() == 0, running.said
-        assert running.times_away() == 0
-        last = await to_thread(reached.number, work.progress)
+        assert running.count(AWAY) == 0
+        last = await reached.number(work.progress)
         assert last > first
         done = Undisturbed(await state_of(reached), first, last)
         await assert_in_order(place, reached)
         return done
 
 
-async def disturbed(place: Place, work: Work, dsn: str, goal: Undisturbed, kind: Disturb, share: float) -> None:
+async def disturbed(place: Place, work: Work, dsn: str, goal: Undisturbed, kind: str, share: float) -> None:
     """Does the work while the database goes away at a share of it; the store must come to the same."""
     async with copy_of(dsn) as reached:
+
+        async def is_there() -> bool:
+            return await reached.number(work.progress) >= goal.moment(share)
+
         running = await start(place, work, reached)
-        assert await running.until(lambda: reached.number(work.progress) >= goal.moment(share)), running.said
-        await to_thread(kind, reached)
-        assert await running.until(lambda: running.times_away() > 0), f"{kind.__name__} {share}: {running.said}"
-        await to_thread(heal, reached)
-        assert await running.ended() == 0, f"{kind.__name__} {share}: {running.said}"
-        assert running.times_away() == 1, running.said
-        assert await state_of(reached) == goal.state, f"{kind.__name__} {share}"
-        if kind is lost_commit:
+        await running.until(is_there)
+        await reached.begin(kind)
+        await running.until_away()
+        await reached.end()
+        assert await running.ended() == 0, f"{kind} {share}: {running.said}"
+        assert running.count(AWAY) == 1, running.said
+        assert await state_of(reached) == goal.state, f"{kind} {share}"
+        if kind == "lost-commit":
             await assert_in_order(place, reached)
 
 
-async def stopped(place: Place, work: Work, dsn: str, goal: Undisturbed, kind: Disturb, share: float) -> None:
+async def stopped(place: Place, work: Work, dsn: str, goal: Undisturbed, kind: str, share: float) -> None:
     """Stops the work while the database is away, and does the rest when it is back."""
     async with copy_of(dsn) as reached:
+
+        async def is_there() -> bool:
+            return await reached.number(work.progress) >= goal.moment(share)
+
         running = await start(place, work, reached)
-        assert await running.until(lambda: reached.number(work.progress) >= goal.moment(share)), running.said
-        await to_thread(kind, reached)
-        assert await running.until(lambda: running.times_away() > 0), f"{kind.__name__}: {running.said}"
+        await running.until(is_there)
+        await reached.begin(kind)
+        await running.until_away()
         running.process.terminate()
         assert await running.ended(_GRACE_S) in (0, 2), running.said
-        assert running.times_away() == 1, running.said
-        await to_thread(heal, reached)
+        assert running.count(AWAY) == 1, running.said
+        await reached.end()
         again = await start(place, work, reached)
         assert await again.ended() == 0, again.said
-        assert await state_of(reached) == goal.state, kind.__name__
+        assert await state_of(reached) == goal.state, kind
 
 
-async def assert_in_order(place: Place, reached: Reached) -> None:
+async def assert_in_order(place: Place, reached: Away) -> None:
     """The store contradicts itself nowhere."""
-    place = replace(place, environ=place.environ | {"WEBOID_DATABASE": reached.dsn})
+    place = replace(place, environ=place.environ | {"WEBOID_DATABASE": reached.database})
     checked = await place.run("check-store", "--day", "210")
     assert checked.status == 0, checked.err + checked.out
 
@@ -246,8 +256,8 @@ async def test_wherever_the_database_goes_away_nothing_is_lost_and_who_waits_is_
     work, number = WORKS[name], list(WORKS).index(name) + time - 1
     async with open_stage(tmp_path / name, work, database) as place:
         goal = await undisturbed(place, work, database)
-        tries = [(disturbed, kind, (number + turn) % 5) for turn, kind in enumerate(KINDS)]
-        tries += [(stopped, STATES[(number + turn) % 4], (number + turn) % 5) for turn in (0, 2)]
+        tries = [(disturbed, kind, (number + turn) % 5) for turn, kind in enumerate(_KINDS)]
+        tries += [(stopped, _STATES[(number + turn) % 4], (number + turn) % 5) for turn in (0, 2)]
         if not IS_THOROUGH:  # All kinds and shares come up, each in some of the works.
             tries = tries[number % 3 :: 3]
         for first in range(0, len(tries), 4):
@@ -261,26 +271,30 @@ async def test_wherever_the_database_goes_away_nothing_is_lost_and_who_waits_is_
 @pytest.mark.parametrize(
     ("name", "words", "kind"),
     [
-        ("pass", ["feed", "pass", "--repeat", "--day", "100"], swallow),
-        ("events", ["feed", "events", "--farm", "wmflabs", "--day", "101"], cut),
-        ("maintain", ["maintain", "--repeat", "--day", "210"], stall),
+        ("pass", ["feed", "pass", "--repeat", "--day", "100"], "swallow"),
+        ("events", ["feed", "events", "--farm", "wmflabs", "--day", "101"], "cut"),
+        ("maintain", ["maintain", "--repeat", "--day", "210"], "stall"),
     ],
 )
 async def test_a_lasting_part_waits_at_its_start_and_ends_in_order_while_it_has_nothing_to_do(
-    database: str, tmp_path: Path, name: str, words: list[str], kind: Disturb
+    database: str, tmp_path: Path, name: str, words: list[str], kind: str
 ) -> None:
     work = WORKS[name]
     async with open_stage(tmp_path / name, work, database) as place, copy_of(database) as reached:
-        first = await to_thread(reached.number, work.progress)
+        first = await reached.number(work.progress)
         reached.proxy.cut()
         running = await start(place, replace(work, words=words), reached)
-        assert await running.until(lambda: running.times_away() == 1), running.said
-        await to_thread(heal, reached)
-        assert await running.until(lambda: reached.number(work.progress) > first), running.said
-        await to_thread(kind, reached)
+        await running.until_away()
+        await reached.end()
+
+        async def goes_on() -> bool:
+            return await reached.number(work.progress) > first
+
+        await running.until(goes_on)
+        await reached.begin(kind)
         running.process.terminate()
         assert await running.ended(_GRACE_S) == 0, running.said
-        assert running.times_away() <= 2, running.said
+        assert running.count(AWAY) <= 2, running.said
 
 
 @pytest.mark.long
@@ -296,12 +310,12 @@ async def test_an_import_goes_on_after_the_embedded_server_was_ended(server_fold
         pid = server_pid(data)
         assert pid
         running = Running(await place.start(*WORKS["dump"].words))
-        assert await running.until(lambda: _pages(server.dsn) > 0), running.said
+        await running.until(lambda: to_thread(lambda: _pages(server.dsn) > 0))
         os.kill(pid, kind)
         assert await running.ended() == 0, running.said
         assert "it was started again" in running.said
         assert ("was told by somebody else to shut down; it was" in running.said) == (kind == signal.SIGTERM)
-        assert running.times_away() <= 1
+        assert running.count(AWAY) <= 1
         assert await to_thread(_pages, server.dsn) == _MANY_PAGES
         assert server_pid(data) not in (pid, None)
     assert server_pid(data) is None
@@ -319,7 +333,7 @@ async def test_an_import_goes_on_after_a_commit_of_which_nobody_learned(database
     work = WORKS["dump"]
     write_dumps(tmp_path)
     place = Place(tmp_path)
-    await disturbed(place, work, database, await undisturbed(place, work, database), lost_commit, 0.3)
+    await disturbed(place, work, database, await undisturbed(place, work, database), "lost-commit", 0.3)
 
 
 @pytest.mark.parametrize(

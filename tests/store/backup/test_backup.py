@@ -17,9 +17,8 @@ from typing import IO
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
+from support.databases import all_rows, until_no_session
 from support.observations import LOST
-from support.rows import all_rows
-from support.sessions import until_no_session
 from support.stored import WikiInStore, do, open_wiki
 
 from weboid.assets import asset

@@ -12,7 +12,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 from support.clusters import new_data
 from support.database_proxy import open_database_proxy
-from support.failover import set_read_only
+from support.databases import set_read_only
 
 from weboid.errors import StoreAway, StoreError
 from weboid.store.db import pool as pool_module

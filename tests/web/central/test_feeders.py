@@ -7,7 +7,7 @@ from uuid import UUID
 import aiohttp
 import pytest
 from support.central import FEED_TOKEN, TOKEN, core_config, feeding, open_core
-from support.rows import all_rows
+from support.databases import all_rows
 from support.stored import WikiInStore
 
 from weboid.central.feed import feed_calls as calls

@@ -13,8 +13,8 @@ import msgspec
 import pytest
 from support.central import CRAWLERS as FAR
 from support.central import FEED_TOKEN, TOKEN, core_config, open_core
+from support.databases import all_rows
 from support.observations import FINE
-from support.rows import all_rows
 from support.stored import WikiInStore
 
 from weboid.central.http.entrance import CRAWLERS, FEEDERS, Entrance
