@@ -6,7 +6,6 @@ One law: a script sees exactly the lines that were received, and it alone decide
 import asyncio
 import socket
 import ssl
-import struct
 import threading
 import warnings
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -15,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from support.misbehaving import Act, HangUp, Silence
+from support.misbehaving import Act, open_server, perform
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # it is built on the old asyncore
@@ -53,6 +52,10 @@ class FtpSite:
         """An absolute URL on this server."""
         return f"{scheme}://{host or self.ip}:{self.port}{path}"
 
+    def count(self, sent: int) -> None:
+        """Counts bytes that were sent."""
+        self.sent_bytes += sent
+
     def commands(self) -> list[str]:
         """The commands in order, without what follows them and without the farewell."""
         return [line.partition(b" ")[0].decode() for line in self.asked if line != b"QUIT"]
@@ -75,77 +78,19 @@ async def serve_ftp(
 ) -> AsyncIterator[FtpSite]:
     """Runs a scripted server: with `tls` inside TLS from the start, with `auth` after an AUTH that got a 234."""
     site = FtpSite(ip)
-    tasks: set[asyncio.Task[None]] = set()
 
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task
-        tasks.add(task)
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         site.connections += 1
-        try:
-            await _talk(site, script, reader, writer, auth)
-        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError, asyncio.LimitOverrunError):
-            pass
-        except RuntimeError:
-            if not writer.is_closing():  # uvloop's word for a connection that is gone
-                raise
-        finally:
-            tasks.discard(task)
-            writer.transport.abort()
+        line = b""
+        while await perform(act := script(line), writer, site.count):
+            if auth is not None and line.startswith(b"AUTH") and isinstance(act, bytes) and act.startswith(b"234"):
+                await writer.start_tls(auth)
+            line = (await reader.readuntil(b"\r\n"))[:-2]
+            site.asked.append(line)
+            site.secret.append(writer.get_extra_info("ssl_object") is not None)
 
-    server = await asyncio.start_server(connected, ip, 0, ssl=tls)
-    site.port = server.sockets[0].getsockname()[1]
-    try:
+    async with open_server(talk, ip, tls, aborts=True) as site.port:
         yield site
-    finally:
-        server.close()
-        for _ in range(10):
-            await asyncio.sleep(0)  # who has just come gets a task, too
-        for task in list(tasks):
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.sleep(0)
-
-
-async def _talk(
-    site: FtpSite,
-    script: Script,
-    reader: asyncio.StreamReader,
-    writer: asyncio.StreamWriter,
-    auth: ssl.SSLContext | None,
-) -> None:
-    line = b""
-    while await _sent(site, act := script(line), writer):
-        if auth is not None and line.startswith(b"AUTH") and isinstance(act, bytes) and act.startswith(b"234"):
-            await writer.start_tls(auth)
-        line = (await reader.readuntil(b"\r\n"))[:-2]
-        site.asked.append(line)
-        site.secret.append(writer.get_extra_info("ssl_object") is not None)
-
-
-async def _sent(site: FtpSite, act: Act, writer: asyncio.StreamWriter) -> bool:
-    """Does what a script wants; whether the connection stays open."""
-    match act:
-        case bytes() as data:
-            writer.write(data)
-            site.sent_bytes += len(data)
-            await writer.drain()
-            return True
-        case HangUp() as end:
-            if end.reset:
-                sock: socket.socket = writer.get_extra_info("socket")
-                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            return False
-        case Silence():
-            await asyncio.sleep(3600)
-            return False
-        case drip:
-            async for data in drip:
-                writer.write(data)
-                site.sent_bytes += len(data)
-                await writer.drain()
-                await asyncio.sleep(0)
-            return True
 
 
 async def endlessly(data: bytes, pause_s: float = 0.0) -> AsyncIterator[bytes]:

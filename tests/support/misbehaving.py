@@ -45,6 +45,7 @@ class Silence:
 
 Act = bytes | HangUp | Silence | AsyncIterator[bytes]
 Script = Callable[[Asked], Act]
+Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 @dataclass
@@ -82,35 +83,76 @@ def head_only(asked: Asked, whole: bytes) -> bytes:
 
 
 @asynccontextmanager
-async def serve(script: Script, ip: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> AsyncIterator[Site]:
-    """Runs a server until the block ends; all its connections end with it."""
-    site = Site(ip, 0, "https" if tls else "http")
+async def open_server(talk: Talk, ip: str, tls: ssl.SSLContext | None, *, aborts: bool = False) -> AsyncIterator[int]:
+    """Runs a server until the block ends, and with it all connections, which `aborts` or flushes; gives its port."""
     tasks: set[asyncio.Task[None]] = set()
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task
         tasks.add(task)
-        site.connections += 1
         try:
-            while await _exchange(site, script, reader, writer):
-                pass
+            await talk(reader, writer)
         except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError, asyncio.LimitOverrunError):
             pass
+        except RuntimeError:
+            if not writer.is_closing():  # uvloop's word for a connection that is gone
+                raise
         finally:
             tasks.discard(task)
-            writer.close()
+            writer.transport.abort() if aborts else writer.close()
 
     server = await asyncio.start_server(connected, ip, 0, ssl=tls)
-    site.port = server.sockets[0].getsockname()[1]
     try:
-        yield site
+        yield server.sockets[0].getsockname()[1]
     finally:
         server.close()
+        for _ in range(10):
+            await asyncio.sleep(0)  # who has just come gets a task, too
         for task in list(tasks):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.sleep(0)
+
+
+async def perform(act: Act, writer: asyncio.StreamWriter, count: Callable[[int], object] = lambda sent: None) -> bool:
+    """Does what a script wants; whether more may be said. `count` hears of the bytes that are sent."""
+    match act:
+        case bytes() as data:
+            writer.write(data)
+            count(len(data))
+            await writer.drain()
+            return True
+        case HangUp() as end:
+            if end.reset:
+                sock: socket.socket = writer.get_extra_info("socket")
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                writer.transport.abort()
+            return False
+        case Silence():
+            await asyncio.sleep(3600)
+            return False
+        case drip:
+            async for data in drip:
+                writer.write(data)
+                count(len(data))
+                await writer.drain()
+                await asyncio.sleep(0)  # drain alone lets nobody else run
+            return True
+
+
+@asynccontextmanager
+async def serve(script: Script, ip: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> AsyncIterator[Site]:
+    """Runs a server until the block ends; all its connections end with it."""
+    site = Site(ip, 0, "https" if tls else "http")
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        site.connections += 1
+        while await _exchange(site, script, reader, writer):
+            pass
+
+    async with open_server(talk, ip, tls) as site.port:
+        yield site
 
 
 async def _exchange(site: Site, script: Script, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
@@ -121,24 +163,9 @@ async def _exchange(site: Site, script: Script, reader: asyncio.StreamReader, wr
     length = next((int(value) for name, value in headers.items() if name.lower() == "content-length"), 0)
     asked = Asked(method, target, headers, len(site.asked) + 1, await reader.readexactly(length))
     site.asked.append(asked)
-    match script(asked):
-        case bytes() as data:
-            writer.write(data)
-            await writer.drain()
-            return b"connection: close" not in data.lower()
-        case HangUp() as end:
-            if end.reset:
-                sock: socket.socket = writer.get_extra_info("socket")
-                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                writer.transport.abort()
-        case Silence():
-            await asyncio.sleep(3600)
-        case drip:
-            async for data in drip:
-                writer.write(data)
-                await writer.drain()
-                await asyncio.sleep(0)  # drain alone lets nobody else run
-    return False
+    act = script(asked)
+    await perform(act, writer)
+    return isinstance(act, bytes) and b"connection: close" not in act.lower()
 
 
 Answer = Sequence[str] | int | None
