@@ -1,31 +1,101 @@
 """What holds of every repair, whatever the page and whatever is known of its links."""
 
 import random
+import re
 import time
+from collections.abc import Iterable
+from typing import Any, Final
 
 import pytest
-from support.awkward_wikitext import awkward_page
-from support.nested_wikitext import nested_page
+from support.awkward_wikitext import awkward_page, nested_page
 from support.repairs import (
     COPY,
     FOUND,
     NOW,
     URL,
     WIKIS,
+    addresses_in,
     known,
     options_of,
     random_answers,
     repaired,
     settings_of,
-    titles_in,
-    unsound,
 )
 from support.shared import articles
 
 from weboid.bot.answers import KnownLinks, read_answers
-from weboid.bot.repair import repair
+from weboid.bot.repair import RepairedPage, repair
+from weboid.core.url.archives import snapshot_of
+from weboid.core.wikitext.nodes import TemplateNode
+from weboid.core.wikitext.reader import read_wikitext
 
 _PAGES = 1_000
+_COPY_GIVEN: Final = re.compile(r"\|\s*ar(?:chive?|quivo)-?url\s*=\s*([^\s|{}<>]+)", re.IGNORECASE)
+"""What authors gave for a copy, whatever it is."""
+_ACCESSED: Final = re.compile(r"\|\s*(?:access-?date|abruf|zugriff|consulté le|acessodata)\s*=\s*[^|}\s]")
+_TITLED: Final = re.compile(r"\|\s*(?:title|titel|titre|título|titulo|text)\s*=\s*[^|}\s]")
+
+
+def unsound(before: str, page: RepairedPage) -> list[str]:
+    """What is wrong with a repair, whatever it repaired; empty if nothing is."""
+    after = page.text
+    wrong = [f"balance of {one!r} {other!r}" for one, other in _PAIRS if _balance(before, one, other, after)]
+    copies = {url for url in addresses_in(before) if snapshot_of(url) is not None or "archive." in url}
+    kept = addresses_in(before) - copies - set(_COPY_GIVEN.findall(before))
+    wrong += [f"lost {url}" for url in kept if url.rstrip(".,;:!?)'") not in after]
+    if len(_ACCESSED.findall(after)) > len(_ACCESSED.findall(before)):
+        wrong.append("an access date is invented")
+    if "archived copy" in after.lower() and "archived copy" not in before.lower():
+        wrong.append("a title is invented")
+    if not page.changes and after != before:
+        wrong.append("changed without a change")
+    wrong += [f"{piece[:60]!r} is not left alone" for piece in _astray(_outside(before), after)]
+    return wrong
+
+
+def titles_in(text: str) -> int:
+    """How many parameters for titles have a value."""
+    return len(_TITLED.findall(text))
+
+
+_PAIRS: Final = (("{{", "}}"), ("[", "]"), ("<ref", "</ref>"), ("<!--", "-->"))
+
+
+def _balance(before: str, opening: str, closing: str, after: str) -> bool:
+    return before.count(opening) - before.count(closing) != after.count(opening) - after.count(closing)
+
+
+_TAKEN_ALONG: Final = " \t\r\n,;()"
+
+
+def _outside(text: str) -> list[str]:
+    """The pieces of a text between its templates and links, without blanks and what a mark that goes takes along at
+    their edges."""
+    wikitext = read_wikitext(text)
+    pieces, place = [], 0
+    nodes: Iterable[Any] = (*wikitext.links, *(each for each in wikitext.templates if _is_small(each)))
+    for node in sorted(nodes, key=lambda each: (each.start, -each.end)):
+        if node.start >= place:
+            pieces.append(text[place : node.start].strip(_TAKEN_ALONG))
+        place = max(place, node.end)
+    return [piece for piece in [*pieces, text[place:].strip(_TAKEN_ALONG)] if piece]
+
+
+def _is_small(template: TemplateNode) -> bool:
+    """Whether a template may be repaired itself; what is in those that have links or templates inside is compared."""
+    return template.end - template.start < 3_000
+
+
+def _astray(pieces: Iterable[str], text: str) -> list[str]:
+    """The pieces that do not stand in the text, in their order."""
+    astray, place = [], 0
+    for piece in pieces:
+        found = text.find(piece, place)
+        if found < 0:
+            astray.append(piece)
+        else:
+            place = found + len(piece)
+    return astray
 
 
 def check(text: str, wiki: str, dice: random.Random) -> int:

@@ -51,15 +51,8 @@ _NAMES: Final = (
     "Memento-Datetime",
 )  # fmt: skip
 _COOKIES: Final = (
-    "=",
-    "a",
-    "a=b; domain=.demo",
-    "a=b; domain=demo; path=%",
-    "a=b; max-age=-1e9",
-    "a=\x01",
-    "a=\u00fc",
-    "a=b" * 3_000,
-)
+    "=", "a", "a=b; domain=.demo", "a=b; domain=demo; path=%", "a=b; max-age=-1e9", "a=\x01", "a=\u00fc", "a=b" * 3_000,
+)  # fmt: skip
 _MARKUP: Final = (
     "<html", "<title>", "</title>", "<meta charset=", "<meta http-equiv=refresh content='0;url=", "<base href='", "'>",
     "<a href='", "<link rel=canonical href='", "<script>", "</script>", "<!--", "-->", "<![CDATA[", "&#0;", "&#xD800;",
@@ -72,23 +65,9 @@ _MARKUP: Final = (
 _BOMB: Final = gzip.compress(bytes(30_000_000), 1)
 """Thirty megabytes of zeros."""
 _CODES: Final = (
-    *range(200, 209),
-    *range(300, 309),
-    *range(400, 432),
-    451,
-    499,
-    *range(500, 512),
-    520,
-    530,
-    599,
-    100,
-    101,
-    103,
-    199,
-    600,
-    700,
-    999,
-)
+    *range(200, 209), *range(300, 309), *range(400, 432), 451, 499, *range(500, 512), 520, 530, 599, 100, 101, 103, 199,
+    600, 700, 999,
+)  # fmt: skip
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 
 
@@ -106,9 +85,8 @@ def location(random: Random, own: str) -> bytes:
         case 0:
             return _bytes(random.choice(_SCHEMES))
         case 1:
-            return _bytes(
-                f"{random.choice(('http', 'https', '', 'HTTP', 'ftp'))}://{random.choice(_HOSTS)}{random.choice(_PATHS)}"
-            )
+            scheme = random.choice(("http", "https", "", "HTTP", "ftp"))
+            return _bytes(f"{scheme}://{random.choice(_HOSTS)}{random.choice(_PATHS)}")
         case 2:
             return _bytes(own + random.choice(_PATHS))
         case 3:
@@ -160,9 +138,8 @@ def _coded(random: Random, body: bytes) -> tuple[bytes, bytes]:
         case 1:
             return zlib.compress(body), b"Content-Encoding: deflate\r\n"
         case 2:
-            return body, b"Content-Encoding: " + random.choice(
-                (b"gzip", b"br", b"zstd", b"x", b"gzip,deflate")
-            ) + b"\r\n"
+            name = random.choice((b"gzip", b"br", b"zstd", b"x", b"gzip,deflate"))
+            return body, b"Content-Encoding: %s\r\n" % name
         case 3:
             return _BOMB, b"Content-Encoding: gzip\r\n"
     return body, b""
@@ -170,29 +147,11 @@ def _coded(random: Random, body: bytes) -> tuple[bytes, bytes]:
 
 def _chunked(random: Random, body: bytes, own: str) -> bytes:
     """A body in chunks of odd sizes, with trailers."""
-    size = random.choice(
-        (
-            b"%x" % len(body),
-            b"%X;a=b" % len(body),
-            b"-1",
-            b"ffffffffffffffffff",
-            b"",
-            b"0x5",
-            b"zz",
-            b"%x" % (len(body) + 9),
-        )
-    )
+    known = b"%x" % len(body), b"%X;a=b" % len(body), b"%x" % (len(body) + 9)
+    size = random.choice((*known, b"-1", b"ffffffffffffffffff", b"", b"0x5", b"zz"))
     trailers = b"".join(_header(random, own) for _ in range(random.randrange(6)))
-    return (
-        size
-        + b"\r\n"
-        + body
-        + b"\r\n"
-        + random.choice((b"0", b"00000", b"0;x", b"-0"))
-        + b"\r\n"
-        + trailers
-        + random.choice((b"\r\n", b""))
-    )
+    last = random.choice((b"0", b"00000", b"0;x", b"-0"))
+    return b"\r\n".join((size, body, last, trailers + random.choice((b"\r\n", b""))))
 
 
 async def _slowly(data: bytes) -> AsyncIterator[bytes]:
@@ -211,12 +170,8 @@ def hostile(random: Random, asked: Asked, own: str) -> Act:
             return _noise(random, 2_000)
     code = random.choice(_REDIRECTS) if random.random() < 0.45 else random.choice(_CODES)
     version = random.choice((b"HTTP/1.1",) * 12 + (b"HTTP/1.0", b"HTTP/2", b"http/1.1", b"ICY"))
-    head = (
-        version
-        + b" %d " % code
-        + _bytes(random.choice(("OK", "", "\u00fc", "\0", "a" * 3_000) if not random.randrange(6) else ("OK",)))
-        + b"\r\n"
-    )
+    words = _bytes(random.choice(("OK", "", "\u00fc", "\0", "a" * 3_000) if not random.randrange(6) else ("OK",)))
+    head = b"%s %d %s\r\n" % (version, code, words)
     if code in _REDIRECTS or not random.randrange(9):
         head += b"Location: " + location(random, own) + b"\r\n"
     head += b"".join(_header(random, own) for _ in range(random.choice((0, 1, 2, 3, 8, 40))))
