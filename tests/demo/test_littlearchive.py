@@ -1,4 +1,4 @@
-"""The little archive answers as the one it stands for, day by day."""
+"""The little archive answers as the one it stands for, day by day; most of it tests of ``archive`` show."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 import aiohttp
 import pytest
 
-from weboid.core.archive.addresses import index_request, reader_address, replay_address, second_request
+from weboid.core.archive.addresses import index_request, reader_address, replay_address
 from weboid.core.archive.captures import ServiceReply
 from weboid.core.archive.configured import configured
-from weboid.core.archive.listings import listing_of, second_listing_of
+from weboid.core.archive.listings import listing_of
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.replay import ReplayResult, replay_of
 from weboid.core.url.urls import parse
@@ -21,7 +21,6 @@ FIRST = 3_500
 URL = "http://tidalmill.demo/opening-hours"
 FARES = "http://ferryline.demo/fares"
 FIGUREHEAD = "http://museum.demo/object/77"
-NEVER = "http://tidalmill.demo/brochure"
 WANTED = datetime(2026, 8, 1, tzinfo=UTC)
 
 
@@ -45,11 +44,6 @@ class Reader:
         )
         return listing.outcome
 
-    async def second(self, url: str) -> LookupOutcome:
-        address = second_request(self.service, parse(url))
-        assert address
-        return second_listing_of(self.service, await self.reply(address), parse(url)).outcome
-
     async def replay(self, url: str, stamp: str) -> ReplayResult:
         reply = await self.reply(replay_address(self.service, int(stamp), parse(url)))
         return replay_of(reply, stamp=int(stamp), url=parse(url), service=self.service).result
@@ -71,36 +65,22 @@ async def reader() -> AsyncIterator[Reader]:
         yield found[0]
 
 
-async def test_what_it_has_is_listed_played_and_shown_to_readers(reader: Reader) -> None:
+async def test_what_it_has_is_listed_played_and_shown_to_readers_once_it_is_captured(reader: Reader) -> None:
     assert await reader.listing(URL) is LookupOutcome.FOUND
-    assert await reader.second(URL) is LookupOutcome.FOUND
     assert await reader.replay(URL, reader.stamp(URL)) is ReplayResult.PLAYS
     page = await reader.reply(reader_address(reader.service, int(reader.stamp(URL)), URL))
     assert b"<title>Opening hours</title>" in page.body
     assert b"as it was on" in page.body
-    assert b"Opening hours" in (await reader.reply(f"{reader.little.url}/web/{reader.stamp(URL)}id_/{URL}")).body
-
-
-async def test_it_has_nothing_before_it_was_captured(reader: Reader) -> None:
     assert len(reader.little.captures_of(URL)) == 4
     reader.day = FIRST
     assert len(reader.little.captures_of(URL)) == 2
 
 
-async def test_of_what_it_never_had_both_voices_say_so(reader: Reader) -> None:
-    assert await reader.listing(NEVER) is LookupOutcome.NONE
-    assert await reader.second(NEVER) is not LookupOutcome.FOUND
-    assert await reader.replay(NEVER, "20200101000000") is ReplayResult.ABSENT
-
-
-async def test_what_is_excluded_is_not_shown_though_the_answer_is_200(reader: Reader) -> None:
+async def test_what_is_excluded_is_not_shown_from_its_day_on_though_the_answer_is_200(reader: Reader) -> None:
     assert await reader.listing(FARES) is LookupOutcome.EXCLUDED
     page = await reader.reply(f"{reader.little.url}/web/{reader.stamp(FARES)}/{FARES}")
     assert (page.code, "memento-datetime" in page.headers) == (200, False)
     assert await reader.replay(FARES, reader.stamp(FARES)) is ReplayResult.WITHDRAWN
-
-
-async def test_a_copy_is_withdrawn_on_its_day(reader: Reader) -> None:
     assert await reader.replay(FIGUREHEAD, reader.stamp(FIGUREHEAD)) is ReplayResult.PLAYS
     reader.day = FIRST + EXCLUDED[FIGUREHEAD]
     assert await reader.replay(FIGUREHEAD, reader.stamp(FIGUREHEAD)) is ReplayResult.WITHDRAWN
