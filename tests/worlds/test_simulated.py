@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from benchmarks.verdicts import year
 from benchmarks.verdicts.looks import BROWSER, Look, Looks, Visitor
 from benchmarks.verdicts.stage import FIRST_DAY
-from benchmarks.verdicts.year import Year, daily_as_json, live, new_database
+from benchmarks.verdicts.year import Year, daily_as_json, live
 from benchmarks.worlds.worldfile import WorldFile, world_in
 from weboid.cli.crawl import CrawlOptions, crawl
 from weboid.core.record.reasons import Reason
@@ -90,19 +91,20 @@ def whole_world(days: int) -> WorldFile:
     )
 
 
-async def lived(file: WorldFile, *, simulated: bool = True, **how: Any) -> Year:
-    """What became of a world in a database of its own."""
-    with new_database() as (dsn, folder):
-        return await live(file, dsn, folder, lambda day: None, simulated=simulated, **how)
+async def lived(file: WorldFile, database: str, folder: Path, *, simulated: bool = True, **how: Any) -> Year:
+    """What became of a world."""
+    return await live(file, database, folder, lambda day: None, simulated=simulated, **how)
 
 
 @pytest.mark.alone
 @pytest.mark.long
 @pytest.mark.timeout(600)
-async def test_a_life_without_sockets_is_told_as_one_on_sockets() -> None:
+async def test_a_life_without_sockets_is_told_as_one_on_sockets(
+    database: str, second_database: str, tmp_path: Path
+) -> None:
     file = whole_world(18)
-    on_sockets = await lived(file, simulated=False, answer_s=2.0)
-    simulated = await lived(file, ports=on_sockets.ports)
+    on_sockets = await lived(file, database, tmp_path, simulated=False, answer_s=2.0)
+    simulated = await lived(file, second_database, tmp_path, ports=on_sockets.ports)
     assert simulated.cut_off == on_sockets.cut_off == [9, 15]
     told, expected = daily_as_json(simulated), daily_as_json(on_sockets)
     other = [url for url in told if told[url] != expected[url]]
@@ -198,7 +200,9 @@ def test_what_is_lost_to_us_is_lost_in_whole_or_in_part(outage: Any, fault: Reas
     assert looks.look("http://a.demo/x", 2, 0, Visitor()).code == 200
 
 
-async def test_what_befalls_our_machine_is_lived_through(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_befalls_our_machine_is_lived_through(
+    monkeypatch: pytest.MonkeyPatch, database: str, tmp_path: Path
+) -> None:
     given: list[int] = []
     confirmed: list[int] = []
 
@@ -223,7 +227,7 @@ async def test_what_befalls_our_machine_is_lived_through(monkeypatch: pytest.Mon
         "clock": [{"day": 7, "by": 20}, {"day": 10, "days": 1, "by": -3}],
         "hosts": {"a.demo": {"paths": paths}, "b.demo": {"paths": {"/": "page"}}},
     }
-    lives = await lived(world_in(json.dumps(content)))
+    lives = await lived(world_in(json.dumps(content)), database, tmp_path)
     assert given == [0, 0, 1, 1, 4, 5, 6, 27, 8, 9, 9, 7, 11]
     assert (lives.refused, confirmed) == ([7, 9], [9])
     told = daily_as_json(lives)
@@ -234,10 +238,10 @@ async def test_what_befalls_our_machine_is_lived_through(monkeypatch: pytest.Mon
 
 @pytest.mark.long
 @pytest.mark.timeout(120)
-async def test_politeness_is_measured_at_the_servers() -> None:
+async def test_politeness_is_measured_at_the_servers(database: str, tmp_path: Path) -> None:
     hosts = {f"{name}.demo": {"paths": {f"/{number}": "page" for number in range(4)}} for name in "ab"}
     content = {"weboid-world": 1, "days": 2, "delay": 0.3, "hosts": hosts}
-    lives = await lived(world_in(json.dumps(content)), simulated=False)
+    lives = await lived(world_in(json.dumps(content)), database, tmp_path, simulated=False)
     assert lives.requests >= 8
     assert lives.gap_s is not None
     assert 0.3 <= lives.gap_s < 3

@@ -1,13 +1,14 @@
 """Stores of one, five and fifty-five hosts through a year: who shows whether it is our side that fails? (C-16)"""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from benchmarks.verdicts.hurry import run_hurried
-from benchmarks.verdicts.year import UrlYear, Year, live, new_database
+from benchmarks.verdicts.year import UrlYear, Year, live
 from benchmarks.worlds.sight import Sight
 from benchmarks.worlds.worldfile import WorldFile, world_in
 from weboid.core.record.policy import DEFAULT
@@ -42,10 +43,13 @@ def store(
     )
 
 
-def lived(file: WorldFile) -> Year:
-    """What became of a world."""
-    with new_database() as (dsn, folder):
-        return run_hurried(live(file, dsn, folder, lambda day: None, simulated=True))
+Lived = Callable[[WorldFile], Year]
+
+
+@pytest.fixture
+def lived(database: str, tmp_path: Path) -> Lived:
+    """What becomes of a world."""
+    return lambda file: run_hurried(live(file, database, tmp_path, lambda day: None, simulated=True))
 
 
 def is_dead(url: UrlYear, day: int) -> bool:
@@ -82,9 +86,8 @@ def found_back(year: Year, day: int) -> set[bool]:
     return back
 
 
-@pytest.mark.parametrize("death", [REFUSED, NO_NAME])
-def test_a_single_host_that_dies_is_told_dead_and_one_that_lives_again_alive(death: str) -> None:
-    year = lived(store(1, [[0, "up"], [10, death], [70, "up"]], urls=3, days=100))
+def test_a_single_host_that_dies_is_told_dead_and_one_that_lives_again_alive(lived: Lived) -> None:
+    year = lived(store(1, [[0, "up"], [10, NO_NAME], [70, "up"]], urls=3, days=100))
     assert untrue(year) == []
     assert found_back(year, 70) == {True}
     assert year.cut_off == []
@@ -97,7 +100,7 @@ def test_a_single_host_that_dies_is_told_dead_and_one_that_lives_again_alive(dea
     [(1, 1, REFUSED), (1, 30, SILENCE), (5, 3, SILENCE), (5, 1, NO_NAME)],
 )
 def test_hosts_that_die_together_are_told_dead_on_time_and_no_outage_of_ours_kills(
-    hosts: int, urls: int, death: str
+    lived: Lived, hosts: int, urls: int, death: str
 ) -> None:
     life = [[0, "up"], [60, death], [150, "up"], [210, death]]
     year = lived(store(hosts, life, ALL_LOST, SERVERS_LOST, NAMES_FAIL, urls=urls))
@@ -109,7 +112,7 @@ def test_hosts_that_die_together_are_told_dead_on_time_and_no_outage_of_ours_kil
 @pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("death", [REFUSED, NO_NAME])
-def test_fifty_five_hosts_that_die_at_once_are_held_for_four_weeks_and_then_told_dead(death: str) -> None:
+def test_fifty_five_hosts_that_die_at_once_are_held_for_four_weeks_and_then_told_dead(lived: Lived, death: str) -> None:
     life = [[0, "up"], [60, death], [200, "up"]]
     year = lived(store(55, life, ALL_LOST, {**SERVERS_LOST, "from": 250, "to": 271}, urls=1))
     assert untrue(year, late=LATE + HOLD_DAYS) == []
@@ -118,14 +121,14 @@ def test_fifty_five_hosts_that_die_at_once_are_held_for_four_weeks_and_then_told
 
 @pytest.mark.long
 @pytest.mark.timeout(300)
-def test_fifty_five_hosts_that_never_lived_are_judged() -> None:
+def test_fifty_five_hosts_that_never_lived_are_judged(lived: Lived) -> None:
     assert untrue(lived(store(55, REFUSED, urls=1, days=50))) == []
 
 
 @pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("lost", ["all", "names", "names-fail", "servers", "captive"])
-def test_an_outage_of_ours_of_any_length_kills_nothing_that_lives(lost: str) -> None:
+def test_an_outage_of_ours_of_any_length_kills_nothing_that_lives(lived: Lived, lost: str) -> None:
     year = lived(store(5, "up", {"from": 10, "to": 80, "lost": lost}, urls=2, days=100))
     assert untrue(year) == []
     assert {*range(17, 81)} <= {*year.cut_off}
@@ -135,7 +138,7 @@ def test_an_outage_of_ours_of_any_length_kills_nothing_that_lives(lost: str) -> 
 @pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("death", [SILENCE, NO_NAME])
-def test_without_a_wiki_name_servers_suffice(death: str) -> None:
+def test_without_a_wiki_name_servers_suffice(lived: Lived, death: str) -> None:
     servers = {"from": 138, "to": 159, "lost": "servers"}
     year = lived(store(1, [[0, "up"], [50, death], [110, "up"]], ALL_LOST, servers, urls=3, days=170, wiki="none"))
     assert untrue(year) == []
@@ -144,7 +147,7 @@ def test_without_a_wiki_name_servers_suffice(death: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(300)
-def test_living_hosts_that_only_redirect_show_that_we_are_online() -> None:
+def test_living_hosts_that_only_redirect_show_that_we_are_online(lived: Lived) -> None:
     hosts = {
         "moved.demo": {"paths": {"/": {"redirect": "http://new.demo/"}}},
         "new.demo": {"paths": {"/": "page"}, "unlinked": ["/"]},

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.verdicts.generate import world as generated
@@ -153,7 +153,6 @@ PAGE: Any = {"a.demo": {"paths": {"/x": "page"}}}
     [
         ({"hosts": PAGE, "days": 0}, "days: 0 must be a whole number from 1"),
         ({"hosts": PAGE, "weboid-world": 2}, "weboid-world: 2"),
-        ({"hosts": PAGE, "colour": 1}, "the file: unknown key 'colour'"),
         ({"hosts": {}}, "hosts: "),
         ({"hosts": {"a.demo": {}}}, "no link to watch"),
         ({"hosts": {"A.demo": {}}}, 'hosts["A.demo"]: a host must be a name in its normal form (a.demo)'),
@@ -168,7 +167,6 @@ PAGE: Any = {"a.demo": {"paths": {"/x": "page"}}}
         ({"hosts": PAGE, "own-outages": [{"from": 5, "to": 6, "lost": "it"}]}, "own-outages[0].lost: 'it'"),
         ({"hosts": PAGE, "own-outages": [{"from": 1, "to": 2, "hosts": ["b.demo"]}]}, "own-outages[0].hosts[0]: "),
         ({"hosts": PAGE, "own-outages": [{"from": 1, "to": 2, "networks": [3]}]}, "own-outages[0].networks[0]: "),
-        ({"hosts": PAGE, "pauses": [{"from": 5, "to": 4}]}, "pauses[0].to: 4"),
         ({"hosts": PAGE, "clock": [{"day": 1}]}, "clock[0]: 'by'"),
         ({"hosts": {"a.demo": {"life": {"hours": [[3, 3, "up"]], "else": "up"}}}}, "life.hours[0]: "),
         ({"hosts": {"a.demo": {"life": {"hours": [[2, 3, "pu"]], "else": "up"}}}}, "life.hours[0][2]: 'pu'"),
@@ -181,7 +179,6 @@ PAGE: Any = {"a.demo": {"paths": {"/x": "page"}}}
         ({"hosts": {"a.demo": {"paths": {"/x/../y": "page"}}}}, "http://a.demo/x/../y is asked for as http://a.demo/y"),
         ({"hosts": PAGE, "truth": {"http://a.demo/y": "seen"}}, "this URL is not among the links"),
         ({"hosts": PAGE, "truth": {"http://a.demo/x": "looked"}}, "'looked' must be one of gone, hidden, seen"),
-        ({"hosts": PAGE, "named": {"x": "pag"}}, "named.x: 'pag'"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_told_with_its_place(wrong: Any, place: str) -> None:
@@ -196,15 +193,12 @@ def test_what_is_wrong_with_a_file_is_told_with_its_place(wrong: Any, place: str
         (7, "a behaviour is a word"),
         ([[1, "page"]], "[0]: a life begins on day 0"),
         ([[0, "page"], [0, "page"]], "[1]: day 0 does not come after day 0"),
-        ([[0, "page", 3]], "[0]: a spell is"),
         ([[0, "page"], {"from": 3, "repeat": [[0, "page"]]}], "[1].repeat[0][0]: 0"),
         ([[0, "page"], {"from": 3, "until": 2, "repeat": [[1, "page"]]}], "[1].until: 2"),
         ({"status": 404, "page": {}}, "with one of"),
         ({"statu": 404}, "unknown behaviour 'statu'"),
         ({"status": 99}, ".status: 99"),
-        ({"status": {"code": 404, "size": 1}}, ".status: unknown key 'size'"),
         ({"page": {"text": "a", "html": "b"}}, "text or html, not both"),
-        ({"wall": {"how": "rudely"}}, ".wall.how: 'rudely'"),
         ({"for-sale": "xx"}, ".for-sale: 'xx' must be one of"),
         ("@nobody", "'@nobody' is not among the named"),
     ],
@@ -251,6 +245,7 @@ JSON = st.recursive(
 )
 
 
+@settings(max_examples=50)
 @given(JSON, JSON, JSON)
 def test_whatever_stands_in_a_file_nothing_but_a_told_error_comes_of_it(life: Any, named: Any, host: Any) -> None:
     for hosts in ({"a.demo": {"paths": {"/x": life}}}, {"a.demo": host}, host):
@@ -374,9 +369,9 @@ def test_people_see_what_is_there_at_some_hour() -> None:
 def test_what_is_seen_day_by_day_is_what_is_seen_at_some_hour(mix: str) -> None:
     file = world_in(written(generated(25, 9, mix)))
     onlooker = Onlooker(file)
-    for url in file.links[::3]:
+    for url in file.links[::5]:
         sights, walled = onlooker.sights(url), onlooker.walled(url)
-        for day in range(0, file.days, 4):
+        for day in range(0, file.days, 9):
             of_day = {sight_of(file.world, url, day, hour) for hour in range(24)}
             assert sights[day] is next(sight for sight in Sight if sight in of_day)
             assert (day in walled) is any(is_walled(file.world, url, day, hour) for hour in range(24))
@@ -401,10 +396,9 @@ def test_troubles_of_our_own_are_read() -> None:
 
 
 @pytest.mark.parametrize("mix", sorted(MIXES))
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_generated_worlds_are_read_and_always_the_same(mix: str, seed: int) -> None:
-    content = written(generated(40, seed, mix))
-    assert content == written(generated(40, seed, mix))
+def test_generated_worlds_are_read_and_always_the_same(mix: str) -> None:
+    content = written(generated(40, 1, mix))
+    assert content == written(generated(40, 1, mix))
     file = world_in(content)
     assert len(file.world.hosts) == 40
     assert len(file.links) > 60
