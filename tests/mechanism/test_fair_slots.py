@@ -17,6 +17,18 @@ async def held(slots: FairSlots, account: str, done: list[str], name: str = "", 
         turn.end()
 
 
+async def beside(slots: FairSlots, account: str, answered: asyncio.Event, done: list[str]) -> None:
+    """Steps aside until the answer is there."""
+    turn = await slots.enter(account, lambda: False)
+    try:
+        async with aside():
+            await answered.wait()
+        assert slots.working == 1
+        done.append(account)
+    finally:
+        turn.end()
+
+
 async def came(*tasks: asyncio.Task[None]) -> list[str]:
     """What became of them: "in", or the name of the exception."""
     ends = await asyncio.gather(*tasks, return_exceptions=True)
@@ -64,8 +76,8 @@ async def test_each_account_has_its_turns_in_the_order_in_which_it_came() -> Non
 
 
 async def test_who_waits_too_long_is_refused_and_the_others_are_not() -> None:
-    slots, done = FairSlots(Capacity(1, places=100, wait_s=0.2)), list[str]()
-    holder = begin(slots, "a", done, hold_s=0.5)
+    slots, done = FairSlots(Capacity(1, places=100, wait_s=0.05)), list[str]()
+    holder = begin(slots, "a", done, hold_s=0.3)
     await let_run()
     late = [begin(slots, str(number), done) for number in range(20)]
     assert await came(*late) == ["Full"] * 20
@@ -112,16 +124,7 @@ async def test_who_is_cancelled_leaves_nothing_behind(turns: int) -> None:
 async def test_who_steps_aside_lets_others_work_and_comes_back_in_turn() -> None:
     slots, done = FairSlots(Capacity(1, places=10, wait_s=30, aside=1)), list[str]()
     answered = asyncio.Event()
-
-    async def slow() -> None:
-        turn = await slots.enter("slow", lambda: False)
-        async with aside():
-            await answered.wait()
-        assert slots.working == 1
-        done.append("slow")
-        turn.end()
-
-    waiting = asyncio.create_task(slow())
+    waiting = asyncio.create_task(beside(slots, "slow", answered, done))
     await let_run()
     await asyncio.gather(*(begin(slots, "quick", done) for _ in range(3)))
     answered.set()
@@ -133,16 +136,7 @@ async def test_who_steps_aside_lets_others_work_and_comes_back_in_turn() -> None
 async def test_no_more_step_aside_than_may() -> None:
     slots, done = FairSlots(Capacity(1, places=10, wait_s=0.1, aside=2)), list[str]()
     answered = asyncio.Event()
-
-    async def slow() -> None:
-        turn = await slots.enter("slow", lambda: False)
-        try:
-            async with aside():
-                await answered.wait()
-        finally:
-            turn.end()
-
-    waiting = [asyncio.create_task(slow()) for _ in range(3)]
+    waiting = [asyncio.create_task(beside(slots, "slow", answered, done)) for _ in range(3)]
     await let_run()
     assert await came(begin(slots, "a", done)) == ["Full"]
     answered.set()
