@@ -18,8 +18,7 @@ import aiohttp
 import pytest
 from lxml import etree
 from support.listed import add_pages, texts
-from support.oauthprovider import PUBLIC_URL, Browser, Seen
-from support.signedin import BOSS, People, open_people
+from support.people import BOSS, PUBLIC_URL, Browser, People, Seen, open_people
 from support.stored import WikiInStore, key
 from support.webservice import (
     DEAD,

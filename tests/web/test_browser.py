@@ -19,7 +19,7 @@ from support.browser import (
     structure_faults,
 )
 from support.copies import add_states
-from support.signedin import HOSTILE_NAME, People, open_people
+from support.people import HOSTILE_NAME, People, open_people
 from support.stored import key
 from support.webservice import DEAD, PAGES, SPOOFED, TODAY
 

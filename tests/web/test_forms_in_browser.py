@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Locator, Page, expect
 from support.browser import PHONE, keep_shot, needs_browser, open_browser, open_page, overflow_px
-from support.signedin import HOSTILE_NAME, People, open_people
+from support.people import HOSTILE_NAME, People, open_people
 from support.webservice import DEAD, HOSTILE_TITLE, TODAY
 
 from weboid.store.people.replacement import lease_replacements, record_checked

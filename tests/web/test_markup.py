@@ -10,8 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from support.oauthprovider import Browser
-from support.signedin import HOSTILE_NAME, People, open_people
+from support.people import HOSTILE_NAME, Browser, People, open_people
 from support.webservice import DEAD, PAGES, SPOOFED
 
 from weboid.store.people.audit import Action, record_audit

@@ -20,8 +20,7 @@ from support.gadget import SETTINGS, SKINS, GadgetWiki, Skin, View, install_gadg
 from support.gadget_article import ARTICLE, BARE, DAY, DEAD, FIRST_DAY, MOVED, PDF, REPORTED, TITLE, record_stories
 from support.matching import WIKI, make_wiki, open_meeting
 from support.mediawiki import ADMIN, MediaWiki
-from support.oauthprovider import environ_at
-from support.signedin import EDITORS
+from support.people import EDITORS, environ_at
 
 from weboid.demo.littleprovider import open_littleprovider
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import aiohttp
 import pytest
 from support.observations import FINE, LOST
-from support.signedin import People, open_people
+from support.people import People, open_people
 from support.stored import WikiInStore, key, open_wiki
 from support.webservice import DEAD, TODAY, open_service
 

@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 from aiohttp.typedefs import Handler
 from cryptography.fernet import Fernet
-from support.oauthprovider import PUBLIC_URL, SECRET, Browser, open_browser
+from support.people import PUBLIC_URL, SECRET, Browser, open_browser
 
 from weboid.config import PeopleConfig
 from weboid.errors import ConfigError, StoreError

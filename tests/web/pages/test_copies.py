@@ -7,8 +7,8 @@ import pytest
 from lxml import etree
 from support.copies import NUMBERS, Said, keep_copies
 from support.listed import WIKI, add_pages, key_of_error, nodes, texts, told, walked
-from support.oauthprovider import open_browser
 from support.observations import FINE, LOST
+from support.people import open_browser
 from support.stored import key
 from support.webservice import DEAD, MOVED, TODAY, WALLED, Site
 

@@ -1,8 +1,8 @@
 """The pages for people explain each verdict by its evidence (U-7)."""
 
 from support.listed import texts
-from support.oauthprovider import open_browser
 from support.observations import SILENT, UNAVAILABLE
+from support.people import open_browser
 from support.stored import key
 from support.webservice import DEAD, MOVED, PDF, TODAY, WALLED, Site
 

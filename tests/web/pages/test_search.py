@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from support.listed import add_pages, texts
-from support.oauthprovider import Browser, Seen, open_browser
+from support.people import Browser, Seen, open_browser
 from support.stored import WikiInStore
 from support.webservice import DEAD, PDF, WALLED, Site
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 import pytest_asyncio
 from support.listed import WIKI, add_pages, key_of_error, texts, told, walked_pages
-from support.oauthprovider import Browser, open_browser
+from support.people import Browser, open_browser
 from support.stored import key
 from support.webservice import BROKEN, DEAD, HOSTILE_TITLE, PDF, SCRIPT, TODAY, WALLED, Site
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import aiohttp
 import pytest
-from support.oauthprovider import PUBLIC_URL, Browser, environ_at, open_browser
+from support.people import PUBLIC_URL, Browser, environ_at, open_browser
 from support.webservice import TODAY, Site, open_service
 from yarl import URL
 

@@ -6,8 +6,7 @@ from urllib.parse import quote
 
 import pytest
 from support.listed import add_pages, texts
-from support.oauthprovider import Browser, Seen
-from support.signedin import BOSS, HOSTILE_NAME, People, open_people
+from support.people import BOSS, HOSTILE_NAME, Browser, People, Seen, open_people
 from support.stored import key
 from support.webservice import DEAD, MOVED, TODAY
 

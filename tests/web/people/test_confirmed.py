@@ -6,8 +6,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from support.oauthprovider import Browser, Seen
-from support.signedin import People, open_people
+from support.people import Browser, People, Seen, open_people
 from support.webservice import DEAD
 
 from weboid.demo.littleprovider import ProviderReply

@@ -8,8 +8,7 @@ from urllib.parse import quote
 
 import pytest
 from support.listed import texts
-from support.oauthprovider import Browser, Seen, open_browser
-from support.signedin import open_people
+from support.people import Browser, Seen, open_browser, open_people
 from support.stored import key
 from support.webservice import DEAD, PDF, TODAY, Site
 

@@ -8,9 +8,8 @@ from urllib.parse import quote
 
 import pytest
 from support.listed import add_pages, texts
-from support.oauthprovider import Browser, Seen
 from support.observations import FINE
-from support.signedin import HOSTILE_NAME, People, open_people
+from support.people import HOSTILE_NAME, Browser, People, Seen, open_people
 from support.stored import key
 from support.webservice import BROKEN, DEAD, EXAMPLE, MAIL, MOVED, SCRIPT, TODAY, WALLED
 
