@@ -76,17 +76,23 @@ def moved_to(stamp: int) -> Deed:
     return lambda _, url: reply(302, f"Location: /web/{stamp}id_/{url}", f"X-Archive-Redirect-Reason: found {stamp}")
 
 
-def _always(act: Act) -> Deed:
-    return lambda stamp, url: act
+def _always(name: str, act: Act) -> Deed:
+    def deed(stamp: int, url: str) -> Act:
+        return act
+
+    deed.__name__ = name  # for the ids of cases
+    return deed
 
 
-absent: Final = _always(NOT_HERE)
-no_moment: Final = _always(reply(200, body=TEXT))
-withdrawn: Final = _always(reply(451, body=b"<html>Access Blocked"))
-excluded: Final = _always(EXCLUDED)
-unavailable: Final = _always(failing())
-busy: Final = _always(rate_limited())
-walled: Final = _always(reply(403, "Server: cloudflare", "CF-RAY: 1", body=b"<html><title>Just a moment...</title>"))
+absent: Final = _always("absent", NOT_HERE)
+no_moment: Final = _always("no_moment", reply(200, body=TEXT))
+withdrawn: Final = _always("withdrawn", reply(451, body=b"<html>Access Blocked"))
+excluded: Final = _always("excluded", EXCLUDED)
+unavailable: Final = _always("unavailable", failing())
+busy: Final = _always("busy", rate_limited())
+walled: Final = _always(
+    "walled", reply(403, "Server: cloudflare", "CF-RAY: 1", body=b"<html><title>Just a moment...</title>")
+)
 
 
 @dataclass(frozen=True)
