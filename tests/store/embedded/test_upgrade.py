@@ -17,8 +17,8 @@ from pathlib import Path
 import psycopg
 import pytest
 from support.clusters import copied_data, pid_of, wait_until
+from support.databases import all_rows
 from support.observations import LOST
-from support.rows import all_rows
 from support.stored import open_wiki
 
 from weboid.errors import StoreError
