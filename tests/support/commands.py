@@ -70,6 +70,15 @@ class Place:
         self.started.append(process)
         return process
 
+    async def serve(self, *words: str, port: str = "0") -> tuple[asyncio.subprocess.Process, str]:
+        """Starts the webservice; returns its process and its address without a slash at the end, once it answers."""
+        process = await self.start("serve", "--port", port, *words)
+        assert process.stderr
+        async with asyncio.timeout(LIMIT_S):
+            while b"Weboid answers at " not in (line := await process.stderr.readline()):
+                assert line, "the webservice has ended"
+        return process, line.decode().rpartition(" at ")[2].strip().rstrip("/")
+
     async def end(self) -> None:
         """Ends what a test that failed has left running."""
         for process in self.started:

@@ -25,7 +25,7 @@ async def _status(client: aiohttp.ClientSession, url: str) -> tuple[int, str | N
 
 @pytest.mark.parametrize(
     ("trouble", "workers"),
-    [("cut", 1), pytest.param("swallow", 2, marks=pytest.mark.long), pytest.param("cut", 2, marks=pytest.mark.long)],
+    [("cut", 1), pytest.param("swallow", 2, marks=pytest.mark.long)],
 )
 async def test_a_webservice_without_its_database_listens_and_goes_on_when_it_is_there(
     database: str, tmp_path: Path, trouble: str, workers: int

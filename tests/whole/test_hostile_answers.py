@@ -100,7 +100,7 @@ async def scene(database: str, tmp_path: Path) -> AsyncIterator[Scene]:
 @pytest.mark.timed
 @pytest.mark.parametrize(
     "rounds",
-    [3, *(pytest.param(200, marks=[pytest.mark.long, pytest.mark.timeout(3_600)]) for _ in range(IS_THOROUGH))],
+    [2, *(pytest.param(200, marks=[pytest.mark.long, pytest.mark.timeout(3_600)]) for _ in range(IS_THOROUGH))],
 )
 async def test_no_answer_ends_a_round_or_keeps_another_url_from_being_recorded(scene: Scene, rounds: int) -> None:
     reasons: Counter[str] = Counter()
@@ -126,5 +126,5 @@ async def test_no_answer_ends_a_round_or_keeps_another_url_from_being_recorded(s
     assert scene.answers >= rounds * HOSTILE, summary
     assert len(reasons) > 10, summary
     # On a busy machine even the servers of this test may be too late.
-    assert late <= rounds * GOOD / 100, summary
+    assert late <= rounds * GOOD / 10, summary
     assert reasons.total() > 10 * postponed, summary

@@ -29,14 +29,6 @@ async def _verdicts(near: Place) -> dict[str, str]:
     return {line["normal"].split("//")[1].split(".")[0]: f"{line['verdict']} {line['reason']}" for line in lines}
 
 
-async def _line(process: asyncio.subprocess.Process, words: str) -> str:
-    assert process.stderr
-    async with asyncio.timeout(60):
-        while words.encode() not in (line := await process.stderr.readline()):
-            assert line, "the process has ended"
-    return line.decode()
-
-
 async def _lived(dsn: str) -> None:
     """Returns when a crawler works on its day."""
     async with asyncio.timeout(60), await psycopg.AsyncConnection.connect(dsn, autocommit=True) as connection:
@@ -62,11 +54,7 @@ async def test_what_is_refused_to_one_address_alone_is_not_called_dead(database:
         }
         try:
             assert (await near.run("feed", "pass", "--day", "100")).status == 0
-            core = (
-                (await _line(await near.start("serve", "--day", "100", "--port", "0"), " answers at "))
-                .rpartition(" at ")[2]
-                .strip()
-            )
+            _, core = await near.serve("--day", "100")
             # On that day nothing is due, so that it has no rounds of its own.
             await far.start("crawl", "--day", "98", "--core", core)
             await _lived(database)
