@@ -1,8 +1,8 @@
 """For tests that run many short commands: real processes, forked off one that has loaded the program already.
 
 Loading the program takes longer than most commands run. A command has its own process, environment, folder, files and
-exit, as if ``python -m weboid`` had started it; that ``python -m weboid`` itself starts is tested with commands that
-run for long.
+exit, as if ``python -m weboid`` had started it, or ``pwb``, for which pywikibot itself is loaded anew, as it reads its
+configuration then; that these start is tested with commands that run for long.
 """
 
 import asyncio
@@ -21,11 +21,12 @@ from pathlib import Path
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _PROGRAM = """
-import importlib, json, os, pkgutil, select, socket, sys
-import weboid.cli
+import atexit, importlib, json, os, pkgutil, select, socket, sys
+import bs4, mwparserfromhell, requests
+import weboid.bot.repair, weboid.bot.reverts, weboid.checking.spot_checks, weboid.cli
 from weboid.core.url.hosts import registrable_domain
 
-def run(files, call, environ, folder):
+def run(files, program, call, environ, folder):
     for number, file in enumerate(files):
         os.dup2(file, number)
     os.closerange(3, 256)
@@ -33,7 +34,13 @@ def run(files, call, environ, folder):
     os.environ.clear()
     os.environ.update(environ)
     sys.argv[1:] = call
-    weboid.cli.run()
+    if program == "pwb":
+        sys.path[:0] = environ["PYTHONPATH"].split(os.pathsep)
+        from pywikibot.scripts.wrapper import run as run_pwb
+        run_pwb()
+        atexit._run_exitfuncs()
+    else:
+        weboid.cli.run()
 
 def ended(status):
     sys.stdout.flush()
@@ -75,10 +82,13 @@ while select.select([listener, sys.stdin], [], [])[0] == [listener]:
 
 
 async def run_forked(
-    call: Sequence[str], environ: Mapping[str, str], folder: Path, stdin: str, limit_s: float
+    call: Sequence[str], environ: Mapping[str, str], folder: Path, stdin: str, limit_s: float, program: str = "weboid"
 ) -> tuple[int, str, str]:
-    """Runs ``weboid`` with these words to its end; returns its status and what it wrote to stdout and stderr."""
-    request = json.dumps([list(call), dict(environ), str(folder)]).encode()
+    """Runs ``weboid`` or ``pwb`` to its end; returns its status and what it wrote to stdout and stderr.
+
+    What ``pwb`` wrote to either comes as one text.
+    """
+    request = json.dumps([program, list(call), dict(environ), str(folder)]).encode()
     with (
         tempfile.TemporaryFile() as given,
         tempfile.TemporaryFile() as out,
@@ -88,7 +98,8 @@ async def run_forked(
         given.write(stdin.encode())
         given.seek(0)
         connection.connect(_address())
-        socket.send_fds(connection, [request], [given.fileno(), out.fileno(), err.fileno()])
+        both = program == "pwb"
+        socket.send_fds(connection, [request], [given.fileno(), out.fileno(), (out if both else err).fileno()])
         connection.setblocking(False)
         status = await _status(connection, limit_s)
         out.seek(0)

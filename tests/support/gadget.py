@@ -8,7 +8,7 @@ console, what its Content Security Policy refused, and requests to anybody but t
 import asyncio
 import zlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 from urllib.parse import urlencode
@@ -164,6 +164,14 @@ class GadgetWiki:
     meeting: Meeting
     browser: Browser
     pages: Mapping[str, int]
+    _session: BrowserContext | None = None
+
+    async def _reader(self) -> BrowserContext:
+        """The session of a reader who changes nothing that it keeps: what the wiki serves is loaded once only."""
+        if self._session is None:
+            self._session = await self.browser.new_context(viewport={"width": DESK, "height": 900})
+            self._session.set_default_timeout(_LIMIT_S * 1000)
+        return self._session
 
     @asynccontextmanager
     async def context(
@@ -201,7 +209,7 @@ class GadgetWiki:
     ) -> AsyncIterator[View]:
         """A page of the wiki in the browser; `query` are more parameters of its address, `reader` is for `context`.
 
-        In a context of its own unless one is given.
+        In a context that many share, unless one is given, or something is said of the reader.
         """
         parameters: dict[str, str | int] = {"title": title, "useskin": skin}
         if parser == "parsoid":
@@ -214,12 +222,10 @@ class GadgetWiki:
             # Only MobileFrontend lets it heed the cookie.
             parameters["minervanightmode"] = "night"
         parameters |= query or {}
-        if context is None:
-            async with self.context(**reader) as own, self.view_at(own, parameters) as view:
-                yield view
-        else:
-            async with self.view_at(context, parameters) as view:
-                yield view
+        async with AsyncExitStack() as stack:
+            if reader and context is None:
+                context = await stack.enter_async_context(self.context(**reader))
+            yield await stack.enter_async_context(self.view_at(context or await self._reader(), parameters))
 
     @asynccontextmanager
     async def view_at(self, context: BrowserContext, parameters: Mapping[str, str | int]) -> AsyncIterator[View]:

@@ -259,7 +259,7 @@ def example(language: str, name: str) -> str:
 
 @contextmanager
 def make_wiki(language: str = "en", settings: str = "") -> Iterator[MediaWiki]:
-    """A wiki with templates, interwiki map and unusual namespaces, not started yet; raises LookupError as there.
+    """A wiki with templates, interwiki map and unusual namespaces, not started yet.
 
     `settings` are more lines of its LocalSettings.php.
     """
@@ -273,19 +273,27 @@ def make_wiki(language: str = "en", settings: str = "") -> Iterator[MediaWiki]:
 async def open_articles(
     file: Path, language: str, database: str, folder: Path, every: int = 1, settings: str = ""
 ) -> AsyncIterator[tuple[Meeting, dict[int, str]]]:
-    """Weboid and a wiki with the articles of an export (XML, bzip2); and one of `every` of them, id -> title.
+    """Weboid and a wiki with one of `every` of the articles of an export (XML, bzip2); and these, id -> title.
 
-    Only of these the wiki knows the links. `settings` as for `make_wiki`.
+    `settings` as for `make_wiki`.
     """
     export = folder / "export.xml"
-    export.write_bytes(bz2.decompress(file.read_bytes()))
+    export.write_text(_some_of(bz2.decompress(file.read_bytes()).decode(), every), encoding="utf-8")
     with make_wiki(language, settings) as wiki:
         wiki.import_pages(export, linked=False)
         wiki.start()
         async with open_meeting(wiki, database, folder) as meeting:
-            articles = dict(list((await meeting.pages()).items())[::every])
+            articles = await meeting.pages()
             await asyncio.to_thread(wiki.update_links, articles)
             yield meeting, articles
+
+
+def _some_of(export: str, every: int) -> str:
+    """An export with one of `every` of its articles, and with all of its templates and modules."""
+    head, *pages = re.split("(?=<page>)", export.partition("</mediawiki>")[0])
+    articles = [page for page in pages if "<ns>0</ns>" in page and "<redirect " not in page]
+    used = [page for page in pages if "<ns>10</ns>" in page or "<ns>828</ns>" in page]
+    return "".join([head, *used, *articles[::every], "</mediawiki>"])
 
 
 @asynccontextmanager
@@ -317,15 +325,11 @@ async def open_meeting(
     passed = await place.run("feed", "pass", "--day", str(first_day))
     if passed.status:
         raise AssertionError(passed.err)
-    port = free_port()
-    process = await place.start("serve", "--port", str(port), "--day", str(day))
-    assert process.stderr
+    # Its own address, to which people come back who have signed in, is that of its configuration.
+    process, url = await place.serve("--day", str(day), port=str(free_port()))
     try:
-        while b"answers at" not in (line := await process.stderr.readline()):
-            if not line:
-                raise AssertionError("the webservice did not start")
         async with aiohttp.ClientSession() as client:
-            yield Meeting(wiki, f"http://127.0.0.1:{port}", client, place)
+            yield Meeting(wiki, url, client, place)
     finally:
         process.terminate()
         await process.communicate()

@@ -4,7 +4,6 @@ A real MediaWiki, a real PostgreSQL and a real web archive; Weboid's own command
 end a real webservice answers, and nothing has been repaired yet.
 """
 
-import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -13,9 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-import aiohttp
 from support.commands import Place, open_web_place
-from support.ports import free_port
 from support.pwb import BotWiki
 from support.pywb import RealArchive
 from support.wiki_templates import save_templates, settings_page
@@ -89,7 +86,7 @@ async def open_repair_story(
     """The story of a wiki with these pages, text (see `RepairStory.filled`) by title, until the block ends."""
     async with open_web_place(folder, _WORLD) as place:
         save_templates(bot_wiki.admin)
-        story = RepairStory(place, bot_wiki, archive, f"http://127.0.0.1:{free_port()}", _FEED_DAY)
+        story = RepairStory(place, bot_wiki, archive, "", _FEED_DAY)
         place.watch(DBNAME, bot_wiki.wiki.api)
         place.environ |= {
             "WEBOID_DATABASE": database,
@@ -124,12 +121,4 @@ async def _let_die(story: RepairStory) -> None:
 
 
 async def _serve(story: RepairStory) -> None:
-    port = story.service.rpartition(":")[2]
-    await story.place.start("serve", "--port", port, "--day", str(story.day))
-    async with asyncio.timeout(_WAIT_S), aiohttp.ClientSession() as client:
-        while True:
-            try:
-                async with client.get(f"{story.service}/status"):
-                    return
-            except aiohttp.ClientConnectionError:
-                await asyncio.sleep(0.05)
+    _, story.service = await story.place.serve("--day", str(story.day))

@@ -1,6 +1,7 @@
 """A browser and Weboid meet at a real MediaWiki: each link of a page finds its answer by the rule of docs/api.md."""
 
 from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final, Literal
 
@@ -8,8 +9,8 @@ import pytest
 import pytest_asyncio
 from support.awkward_articles import ARTICLES, dot, many_links
 from support.browser import needs_browser, open_browser
-from support.matching import Meeting, Parser, Script, make_wiki, open_articles, open_meeting
-from support.mediawiki import MediaWiki, find_tree
+from support.matching import Matcher, Meeting, Parser, Script, make_wiki, open_articles, open_meeting
+from support.mediawiki import MediaWiki
 from support.shared import shared
 
 pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
@@ -42,12 +43,13 @@ REDIRECTED: Final = {
     "older_name": "Harbour light",
     "talk:old": "Über uns:About this",
 }
-LEGACY: Final = {"en": 1, "ltg": 4}
-"""Of how many articles one is rendered."""
+ARTICLES_OF: Final = {"en": 8, "ltg": 12}
+"""Of how many articles one is taken."""
 
-PARSOID: Final = {"en": 10, "ltg": 15}
+PARSOID: Final = {"en": 3, "ltg": 8}
 """Of how many of these one is rendered by Parsoid as well, which takes over a second for an article."""
 
+PARSERS: Final[tuple[Parser, ...]] = ("legacy", "parsoid")
 NOWHERE: Final = ("Nowhere", "Wort:Wort", "talk:Harbour light", "wx:About this", "Harbour%20light")
 OTHERS: Final = {
     ("Encodings", "http://3sat.de/%%34%31"),  # MediaWiki decodes it once more for its tables
@@ -56,15 +58,6 @@ OTHERS: Final = {
     ("Interwiki", "//sofar.3sat.de/wiki/#only_fragment?x=y"),  # Parsoid: the fragment before the query, and no title
 }
 """What MediaWiki itself knows under another URL."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def tree() -> Path:
-    """Without MediaWiki there is nothing to test."""
-    try:
-        return find_tree()
-    except LookupError as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="module")
@@ -86,45 +79,45 @@ async def meeting(
         yield meeting
 
 
-@pytest.mark.parametrize("parser", ["legacy", "parsoid"])
 @pytest.mark.parametrize(
     "by",
     ["Python", pytest.param("example", marks=needs_browser), pytest.param("gadget", marks=needs_browser)],
     ids=["Python", "JavaScript", "gadget"],
 )
 async def test_every_link_of_awkward_articles_finds_its_answer(
-    meeting: Meeting, by: Literal["Python"] | Script, parser: Parser
+    meeting: Meeting, by: Literal["Python"] | Script
 ) -> None:
     pages = {page: title for page, title in (await meeting.pages()).items() if title in ARTICLES}
-    if by == "Python":
-        matched = await meeting.matched(pages, parser, meeting.by_python)
-    else:
-        async with open_browser() as browser, meeting.javascript(browser, by) as matcher:
+    async with AsyncExitStack() as stack:
+        matcher: Matcher = meeting.by_python
+        if by != "Python":
+            browser = await stack.enter_async_context(open_browser())
+            matcher = await stack.enter_async_context(meeting.javascript(browser, by))
+        for parser in PARSERS:
             matched = await meeting.matched(pages, parser, matcher)
-    print(f"{by}, {parser}: {matched}")
-    assert set(matched.missed) <= OTHERS
-    assert len(matched.unseen) <= 9
-    assert (matched.pages, matched.nodes > 190, matched.by["as given"] > 110) == (len(ARTICLES), True, True)
-    assert matched.by["otherwise"] > 55
+            print(f"{by}, {parser}: {matched}")
+            assert set(matched.missed) <= OTHERS
+            assert len(matched.unseen) <= 9
+            assert (matched.pages, matched.nodes > 190, matched.by["as given"] > 110) == (len(ARTICLES), True, True)
+            assert matched.by["otherwise"] > 55
 
 
-@pytest.mark.timeout(400)
 @pytest.mark.parametrize(
     ("name", "language", "pages", "nodes"),
-    [("enwiki-2016", "en", 100, 6_500), ("ltgwiki-2017", "ltg", 200, 200)],
+    [("enwiki-2016", "en", 13, 500), ("ltgwiki-2017", "ltg", 70, 70)],
     ids=["en", "ltg"],
 )
 async def test_every_link_of_real_articles_finds_its_answer(
     database: str, tmp_path: Path, name: str, language: str, pages: int, nodes: int
 ) -> None:
     file = shared(f"articles/{name}.xml.bz2")
-    async with open_articles(file, language, database, tmp_path, LEGACY[language]) as (meeting, articles):
+    async with open_articles(file, language, database, tmp_path, ARTICLES_OF[language]) as (meeting, articles):
         legacy = await meeting.matched(articles, "legacy", meeting.by_python)
         some = dict(list(articles.items())[:: PARSOID[language]])
         parsoid = await meeting.matched(some, "parsoid", meeting.by_python)
     print(f"legacy: {legacy}\nParsoid: {parsoid}")
     assert legacy.missed + parsoid.missed + legacy.unseen == []
-    assert (legacy.pages >= pages, legacy.nodes >= nodes, parsoid.pages >= 10, parsoid.nodes >= 20) == (True,) * 4
+    assert (legacy.pages >= pages, legacy.nodes >= nodes, parsoid.pages >= 5, parsoid.nodes >= 5) == (True,) * 4
 
 
 async def test_titles_lead_to_the_pages_to_which_they_lead_on_the_wiki(meeting: Meeting) -> None:

@@ -1,6 +1,6 @@
 """The repair bot on its whole way: on a real wiki, with a real archive, a real store and the real webservice."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from datetime import datetime
 
 import pytest
@@ -8,7 +8,6 @@ import pytest_asyncio
 from support.pwb import BOT, BotWiki, Operator, PwbRun
 from support.pywb import Pywb
 from support.repair_story import DBNAME, TOKEN, RepairStory, open_repair_story
-from support.wiki_proxy import WikiProxy, open_wiki_proxy
 from support.wiki_templates import COPY_CATEGORY, DEAD_CATEGORY, PERMANENT_CATEGORY, complaints
 
 from weboid_scripts.journal.journal import FILE_NAME
@@ -31,7 +30,7 @@ PAGES = {
     "Harbour": HARBOUR,
     "Mistake": MISTAKEN,
     "Mistake elsewhere": MISTAKEN,
-    **dict.fromkeys(("Dry", "Quay", "Ärger & „Spaß“ +1=2?"), CITED),
+    **dict.fromkeys(("Quay", "Ärger & „Spaß“ +1=2?"), CITED),
 }
 
 
@@ -42,14 +41,6 @@ async def story(
     folder = tmp_path_factory.mktemp("story")
     async with open_repair_story(module_database, folder, bot_wiki, pywb.new_archive(), PAGES) as story:
         yield story
-
-
-@pytest.fixture
-def proxy(story: RepairStory, operator: Operator) -> Iterator[WikiProxy]:
-    """What stands between the operator's bot and the wiki."""
-    with open_wiki_proxy(story.bot_wiki.wiki.port) as proxy:
-        operator.use(proxy.domain)
-        yield proxy
 
 
 def repair(story: RepairStory, operator: Operator, *words: str) -> PwbRun:
@@ -97,17 +88,17 @@ async def test_a_page_is_repaired_once_renders_well_and_the_next_pass_sees_it(
     assert wiki.revision("Harbour") == edit["revid"]
 
 
-async def test_links_with_citations_in_their_labels_get_one_mark_each_in_three_runs(
+async def test_links_with_citations_in_their_labels_get_one_mark_each_in_two_runs(
     story: RepairStory, operator: Operator
 ) -> None:
     marks = []
-    for _ in range(3):
+    for _ in range(2):
         ran = repair(story, operator, "-page:Nested", "-always")
         assert ran.status == 0, ran.out
         lost, _, copied = story.bot_wiki.admin.text("Nested").partition("\n")
         marks.append((lost.count("{{dead link"), copied.count("{{webarchive")))
     # The citation of the lost link has a tag, too; that of the other has its copy in its parameters.
-    assert marks == [(2, 1)] * 3
+    assert marks == [(2, 1)] * 2
 
 
 async def test_what_was_reverted_is_not_repeated_and_then_frozen_for_all_bots_of_the_wiki(
@@ -129,25 +120,6 @@ async def test_what_was_reverted_is_not_repeated_and_then_frozen_for_all_bots_of
     ran = repair(story, operator, "-page:Mistake", "-page:Mistake elsewhere", "-always")
     assert (ran.status, wiki.revision("Mistake")) == (0, undone), ran.out
     assert wiki.text("Mistake elsewhere") == story.filled(MISTAKEN)
-
-
-async def test_a_dry_run_shows_the_difference_and_saves_nothing(
-    story: RepairStory, operator: Operator, proxy: WikiProxy
-) -> None:
-    ran = repair(story, operator, "-page:Dry", "-simulate", "-always")
-    assert ran.status == 0, ran.out
-    assert f"archive-url={story.copy_of('COPIED')}" in ran.out
-    assert story.bot_wiki.admin.text("Dry") == story.filled(CITED)
-    assert proxy.edits() == []
-
-
-async def test_without_pages_it_tells_its_plan_and_does_nothing(
-    story: RepairStory, operator: Operator, proxy: WikiProxy
-) -> None:
-    ran = repair(story, operator)
-    assert ran.status == 0, ran.out
-    assert "-page" in ran.out
-    assert proxy.edits() == []
 
 
 async def test_pages_whose_links_died_are_found_once(story: RepairStory, operator: Operator) -> None:

@@ -124,26 +124,6 @@ def test_what_is_answered_is_left_to_people_and_the_bot_can_be_stopped(place: Pl
     assert (ran.status, wiki.text(talk)) == (0, answered), ran.out
 
 
-def test_a_report_that_somebody_removed_is_not_written_again_and_an_empty_page_stays(place: Place) -> None:
-    wiki, title, talk = place.bot_wiki.admin, "Harbour without threads", "Talk:Harbour without threads"
-    wiki.save(title, f"A [{GONE} page].")
-    page = wiki.page_id(title)
-
-    def run(verdict: str) -> str:
-        place.service.pages[page] = [link(GONE, verdict, since="2026-05-03")]
-        ran = place.run(f"-page:{title}", "-talk")
-        assert ran.status == 0, ran.out
-        return wiki.text(talk)
-
-    assert GONE in run("dead")
-    assert run("working") == ""
-    assert GONE in run("dead")
-    wiki.save(talk, "Nonsense removed.")
-    assert run("dead") == "Nonsense removed."
-    assert run("working") == "Nonsense removed."
-    assert GONE in run("dead")
-
-
 def test_where_the_wiki_does_not_allow_it_nothing_is_written(place: Place) -> None:
     wiki, title = place.bot_wiki.admin, "Harbour without talk"
     wiki.save(title, f"A [{GONE} page].")
@@ -159,10 +139,6 @@ def test_where_the_wiki_does_not_allow_it_nothing_is_written(place: Place) -> No
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["-day:x"], "-day"),
-        (["-ignore:40"], "-ignore"),
-        (["-talk", "-notalk"], "contradict"),
-        (["-xml:nowhere.xml"], "nowhere.xml"),
         (["-nonsense"], "no such option"),
         ([], "No pages"),
     ],
@@ -203,8 +179,6 @@ def test_links_are_dead_after_three_scans_by_the_rule_of_three_in_nine_days(plac
             told = run("-repeat")
             assert "/gone" in asked
             assert ("dead: 404 not-found" in told) == (days == 8)
-        assert "dead: 404" not in run("-repeat", "-ignore:404")
-        assert "dead for some days only: 404" in run("-repeat", "-day:30")
     assert place.service.count("/api/page") == 0
 
 
@@ -232,11 +206,6 @@ def test_a_talk_page_that_cannot_be_saved_stops_nothing(place: Place) -> None:
     assert (ran.status, "protected" in ran.out) == (0, True), ran.out
     assert [wiki.text(f"Talk:{title}") for title in titles[:2]] == [THREAD, "{{nobots}}"]
     assert GONE in wiki.text(f"Talk:{titles[2]}")
-
-
-def test_the_help_names_its_options(operator: Operator) -> None:
-    ran = operator.pwb("weboid_weblinks", "-help")
-    assert (ran.status, "-three-in-nine-days" in ran.out, "-start" in ran.out) == (0, True, True), ran.out
 
 
 def test_hostile_links_are_saved_as_they_were_written_and_show_nothing_else(place: Place) -> None:

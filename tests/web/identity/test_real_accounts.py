@@ -1,10 +1,8 @@
 """What a real MediaWiki says of accounts is understood: free, blocked, blocked in part, unknown, hidden."""
 
-from collections.abc import Iterator
-
 import aiohttp
 import pytest
-from support.mediawiki import MediaWiki, make_mediawiki
+from support.pwb import BotWiki
 
 from weboid.config import PeopleConfig
 from weboid.web.identity.confirmation import Confirmations
@@ -36,18 +34,8 @@ foreach ( $make as $name => $block ) {
 """
 
 
-@pytest.fixture(scope="module")
-def wiki() -> Iterator[MediaWiki]:
-    """A running wiki with accounts."""
-    try:
-        with make_mediawiki() as wiki:
-            wiki.start(workers=1)
-            yield wiki
-    except LookupError as error:
-        pytest.skip(str(error))
-
-
-async def test_accounts_of_a_real_wiki_are_what_they_are(wiki: MediaWiki) -> None:
+async def test_accounts_of_a_real_wiki_are_what_they_are(bot_wiki: BotWiki) -> None:
+    wiki = bot_wiki.wiki
     told = wiki.run("eval", text=" ".join(_ACCOUNTS.split("\n")) + "\n")
     ids = dict(line.partition("=")[::2] for line in told.splitlines() if line.count("=") == 1)
     assert len(ids) == 5, told
