@@ -1,7 +1,6 @@
 """The whole way once, with a real archive: a link dies, its copy is told everywhere within a day; when the archive
 withdraws the copy, the next quarterly visit drops it. By the program's own commands."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, date, datetime
@@ -10,7 +9,6 @@ from typing import Any
 
 import aiohttp
 from support.commands import Place, open_place
-from support.ports import free_port
 from support.pywb import HTML, RealArchive
 
 from weboid.core.record.days import day_of
@@ -120,28 +118,16 @@ async def test_copies_are_told_on_the_day_of_death_and_dropped_when_withdrawn_wh
 
 async def answers(place: Place, day: int) -> dict[str, str]:
     """What the webservice says of the page in all its forms, by path."""
-    port = free_port()
-    process = await place.start("serve", "--port", str(port), "--day", str(day))
+    process, url = await place.serve("--day", str(day))
     page = "dbname=demowiki@wmflabs&pageid=1"
-    paths = [
-        f"/externalLinkInfo?{page}",
-        f"/externalLinkProblem?{page}",
-        f"/api/page?{page}",
-        f"/api/page?{page}&format=xml",
-    ]
+    texts = {}
     try:
-        async with asyncio.timeout(30), aiohttp.ClientSession(f"http://127.0.0.1:{port}") as client:
-            return {path: await _text(client, path) for path in paths}
+        async with aiohttp.ClientSession(url) as client:
+            for path in ("/externalLinkInfo?", "/externalLinkProblem?", "/api/page?", "/api/page?format=xml&"):
+                async with client.get(path + page) as response:
+                    assert response.status == 200, path
+                    texts[path] = (await response.text()).replace("\\/", "/")
     finally:
         process.terminate()
         await process.communicate()
-
-
-async def _text(client: aiohttp.ClientSession, path: str) -> str:
-    while True:
-        try:
-            async with client.get(path) as response:
-                assert response.status == 200
-                return (await response.text()).replace("\\/", "/")
-        except aiohttp.ClientConnectionError:
-            await asyncio.sleep(0.1)
+    return texts

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import socket
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,6 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from support.commands import Place, open_place
 from support.databases import all_rows, rows_of
-from support.ports import free_port
 
 from weboid.demo.world import Code, Host, Page, Spell, World
 from weboid.store.backup.client_programs import Runner
@@ -24,7 +21,7 @@ from weboid.store.backup.tables import VOLATILE
 from weboid.store.embedded.folder import Folder
 from weboid.store.embedded.server import open_server
 
-HOSTS, PATHS, A_PAGE = 60, 12, 12
+HOSTS, PATHS, A_PAGE = 24, 12, 12
 DAY = 100
 WORLD = World(
     {
@@ -41,20 +38,20 @@ PAGES = {f"Page {first}": URLS[first : first + A_PAGE] for first in range(0, len
 SET_RIGHT = {*VOLATILE, "lease"}
 
 
-@pytest.mark.alone
 @pytest.mark.long
 async def test_a_backup_under_load_is_one_moment_and_goes_on_elsewhere(server_folder: Path, tmp_path: Path) -> None:
     folder, elsewhere, file = server_folder / "load", server_folder / "elsewhere", tmp_path / "weboid.dump"
     folder.mkdir(mode=0o711)
     async with open_place(folder, WORLD, PAGES) as place:
         assert place.web
-        place.environ |= {"WEBOID_NET_CONNECTIONS": "8", "WEBOID_CRAWL_DELAY": "0.05"}
+        # So slow that there is much left to do when the backup is made.
+        place.environ |= {"WEBOID_NET_CONNECTIONS": "8", "WEBOID_CRAWL_DELAY": "0.5"}
         data = folder / "data"
         with open_server(data) as server:
             feeding = await place.start("feed", "pass", "--day", str(DAY))
             crawling = await place.start("crawl", "--day", str(DAY))
             async with asyncio.timeout(60):
-                while len(place.web.requests) < 100:
+                while len(place.web.requests) < 50:
                     await asyncio.sleep(0.02)
             moment = await _backup_and_moment(server.dsn, data, file)
             assert crawling.returncode is None
@@ -67,7 +64,7 @@ async def test_a_backup_under_load_is_one_moment_and_goes_on_elsewhere(server_fo
             assert checked_then > 0
             assert (await all_rows(server.dsn))["url"] != moment["url"], "it went on meanwhile"
 
-        place.environ["WEBOID_DATA"] = str(elsewhere)
+        place.environ |= {"WEBOID_DATA": str(elsewhere), "WEBOID_NET_CONNECTIONS": "50", "WEBOID_CRAWL_DELAY": "0"}
         restored = await place.run("restore", str(file), "--day", str(DAY))
         assert restored.status == 0, restored.err
         with open_server(elsewhere) as server:
@@ -128,22 +125,14 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
 
 
 async def _verdicts(place: Place) -> set[str]:
-    """What the webservice tells of the links of a page."""
-    port = free_port()
-    place.environ["WEBOID_WEB_PORT"] = str(port)
-    process = await place.start("serve", "--day", str(DAY + 7))
-    url = f"http://127.0.0.1:{port}/api/page?dbname=demowiki@wmflabs&pageid=1&all=1"
+    """What the webservice says of the links of a page."""
+    process, url = await place.serve("--day", str(DAY + 7))
     try:
-        async with asyncio.timeout(60), aiohttp.ClientSession() as client:
-            while not _listens(port):
-                await asyncio.sleep(0.1)
-            async with client.get(url) as answer:
-                page: dict[str, Any] = json.loads(await answer.text())
+        async with (
+            aiohttp.ClientSession() as client,
+            client.get(f"{url}/api/page?dbname=demowiki@wmflabs&pageid=1&all=1") as answer,
+        ):
+            page: dict[str, Any] = json.loads(await answer.text())
     finally:
         await _stop(process)
     return {link["verdict"] for each in page["pages"] for link in each["links"]}
-
-
-def _listens(port: int) -> bool:
-    with closing(socket.socket()) as line:
-        return line.connect_ex(("127.0.0.1", port)) == 0

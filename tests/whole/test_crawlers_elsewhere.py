@@ -34,6 +34,7 @@ WORLD = World(
 )
 NAMES = [name for name in WORLD.hosts if name != "target.demo"]
 URLS = [f"http://{name}/{path}" for name in NAMES for path in range(PATHS)]
+FEW = [*URLS[:396], *URLS[-MUTE * PATHS :]]
 
 
 @dataclass
@@ -49,7 +50,7 @@ class Scene:
         """Kills the web process, and starts another one at the same address."""
         os.kill(self.web.pid, signal.SIGKILL)
         await self.web.wait()
-        self.web, _ = await _serving(self.near, self.core.rpartition(":")[2])
+        self.web, _ = await self.near.serve("--day", "100", port=self.core.rpartition(":")[2])
 
     async def asked(self, count: int) -> None:
         """Returns when the little web has got so many requests."""
@@ -65,13 +66,15 @@ class Scene:
         heads = (asked for asked in web.requests if asked.method == "HEAD" and asked.host != "target.demo")
         return Counter(web.located(f"http://{asked.host}{asked.target}") for asked in heads)
 
-    def shortest_gap_s(self) -> float:
-        """The shortest time between two requests to one host, as the servers saw it, late on a busy machine."""
+    def is_polite(self) -> bool:
+        """Whether servers saw the pause between requests to one host, as exactly as a busy machine lets them."""
         assert self.near.web
         moments = defaultdict[str, list[float]](list)
         for asked in self.near.web.requests:
             moments[asked.host].append(asked.at_s)
-        return min(after - before for seen in moments.values() for before, after in pairwise(sorted(seen)))
+        gaps = [(host, after - before) for host, seen in moments.items() for before, after in pairwise(sorted(seen))]
+        short = Counter(host for host, gap in gaps if gap < DELAY_S / 2)
+        return short["target.demo"] <= 1 and short.total() <= len(gaps) / 100
 
     async def known(self) -> dict[str, str]:
         """The URLs whose record has exactly one check, with the reason that it gives."""
@@ -79,13 +82,13 @@ class Scene:
         assert all(len(line["history"]) <= 1 for line in lines)
         return {line["normal"]: line["reason"] for line in lines if line["history"]}
 
-    async def check_records(self, again: Collection[str] = ()) -> None:
-        """Fails unless all URLs have a record, and each one says whether its server got a request.
+    async def check_records(self, urls: Collection[str], again: Collection[str] = ()) -> None:
+        """Fails unless all of these URLs have a record, and each one says whether its server got a request.
 
         One, that is, or none if the name has no answer; those of `again` may have got another one.
         """
         reasons, times = await self.known(), self.times()
-        assert len(reasons) == len(URLS)
+        assert reasons.keys() == set(urls)
         assert times.keys() <= reasons.keys()
         for url, reason in reasons.items():
             expected = {reason != "dns-error"} | ({2} if url in again else set())
@@ -93,21 +96,12 @@ class Scene:
             assert reason == "dns-error" or "//mute" not in url
 
 
-async def _serving(place: Place, port: str) -> tuple[asyncio.subprocess.Process, str]:
-    process = await place.start("serve", "--day", "100", "--port", port)
-    assert process.stderr
-    async with asyncio.timeout(60):
-        while b"Weboid answers at " not in (line := await process.stderr.readline()):
-            assert line, "the web process has ended"
-    return process, line.decode().rpartition(" at ")[2].strip().rstrip("/")
-
-
 @asynccontextmanager
-async def open_scene(database: str, folder: Path) -> AsyncIterator[Scene]:
+async def open_scene(database: str, folder: Path, urls: list[str]) -> AsyncIterator[Scene]:
     async with AsyncExitStack() as stack:
         (folder / "near").mkdir()
         (folder / "far").mkdir()
-        near = await stack.enter_async_context(open_place(folder / "near", WORLD, {"All": URLS}))
+        near = await stack.enter_async_context(open_place(folder / "near", WORLD, {"All": urls}))
         far = Place(folder / "far")
         stack.push_async_callback(far.end)
         near.environ |= {"WEBOID_CRAWL_DELAY": str(DELAY_S), "WEBOID_NET_CONNECTIONS": "20"}
@@ -116,7 +110,7 @@ async def open_scene(database: str, folder: Path) -> AsyncIterator[Scene]:
         far.environ = {**near.environ, "WEBOID_CRAWL_TOKEN": TOKEN}
         near.environ |= {"WEBOID_DATABASE": database, "WEBOID_WEB_CRAWLERS": CRAWLERS}
         assert (await near.run("feed", "pass", "--day", "100")).status == 0
-        web, core = await _serving(near, "0")
+        web, core = await near.serve("--day", "100")
         yield Scene(near, far, core, web)
 
 
@@ -134,7 +128,10 @@ def _written(out: str) -> int:
 
 @pytest.mark.long
 async def test_two_elsewhere_and_one_beside_share_a_round_over_a_bad_network(database: str, tmp_path: Path) -> None:
-    async with open_scene(database, tmp_path) as scene, open_bad_network(scene.core, 5, 0.2) as (address, network):
+    async with (
+        open_scene(database, tmp_path, URLS) as scene,
+        open_bad_network(scene.core, 5, 0.2) as (address, network),
+    ):
         call = ("crawl", "--once", "--day", "100")
         crawlers = [
             await scene.far.start(*call, "--core", address),
@@ -145,17 +142,17 @@ async def test_two_elsewhere_and_one_beside_share_a_round_over_a_bad_network(dat
         assert sum(written) == len(URLS)
         assert sum(count > 0 for count in written) >= 2
         assert min(network.did[what] for what in ("drop-answer", "repeat", "repeat-late", "delay")) > 0
-        await scene.check_records()
-        assert scene.shortest_gap_s() > DELAY_S / 2
+        await scene.check_records(URLS)
+        assert scene.is_polite()
         assert (await scene.near.run("check-store", "--day", "100")).status == 0
 
 
 @pytest.mark.long
 async def test_the_web_process_and_a_crawler_elsewhere_are_killed_in_a_round(database: str, tmp_path: Path) -> None:
-    async with open_scene(database, tmp_path) as scene:
+    async with open_scene(database, tmp_path, FEW) as scene:
         call = ("crawl", "--once", "--day", "100", "--core", scene.core)
         victim = await scene.far.start(*call)
-        await scene.asked(200)
+        await scene.asked(100)
         os.kill(victim.pid, signal.SIGKILL)
         await victim.wait()
         written = await scene.known()
@@ -163,12 +160,12 @@ async def test_the_web_process_and_a_crawler_elsewhere_are_killed_in_a_round(dat
         # One check of each visit that was under way, of 31.
         assert len(in_vain) <= 31
         other = await scene.far.start(*call)
-        await scene.asked(len(scene.times()) + 200)
+        await scene.asked(len(scene.times()) + 60)
         await scene.serve_again()
         out = await _in_order(other)
-        assert _written(out) == len(URLS) - len(written)
-        await scene.check_records(in_vain)
-        assert scene.shortest_gap_s() > DELAY_S / 2
+        assert _written(out) == len(FEW) - len(written)
+        await scene.check_records(FEW, in_vain)
+        assert scene.is_polite()
         assert (await scene.near.run("check-store", "--day", "100")).status == 0
 
 

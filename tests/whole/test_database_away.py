@@ -32,19 +32,6 @@ _LONG: Final = [
     for number in TIMES
     if trouble != "cut" or IS_THOROUGH
 ]
-_SHORT: Final = ("crawl", "cut")
-_STARTS: Final = [
-    (command, trouble)
-    for command in ("crawl", "archive", "serve --port=0", "serve --port=0 --workers=2")
-    for trouble in TROUBLES
-    if (command, trouble) != _SHORT and (trouble != "read-only" or "serve" not in command)
-]
-_FEW_STARTS: Final = [
-    ("crawl", "swallow"),
-    ("archive", "read-only"),
-    ("serve --port=0", "stall"),
-    ("serve --port=0 --workers=2", "cut"),
-]
 
 
 async def _crawling(place: Place, *words: str) -> Running:
@@ -148,8 +135,11 @@ async def test_a_round_is_stopped_while_the_database_is_away_and_the_next_one_go
 @pytest.mark.parametrize(
     ("command", "trouble"),
     [
-        _SHORT,
-        *(pytest.param(*start, marks=pytest.mark.long) for start in (_STARTS if IS_THOROUGH else _FEW_STARTS)),
+        ("crawl", "cut"),
+        pytest.param("crawl", "swallow", marks=pytest.mark.long),
+        pytest.param("archive", "read-only", marks=pytest.mark.long),
+        pytest.param("serve --port=0", "stall", marks=pytest.mark.long),
+        pytest.param("serve --port=0 --workers=2", "cut", marks=pytest.mark.long),
     ],
 )
 async def test_a_part_whose_database_is_away_at_its_start_waits_and_can_be_stopped(

@@ -19,7 +19,7 @@ from support.sseserver import EventServer, Turn, open_event_server
 from weboid.demo.wikipages import WikiLink
 from weboid.demo.world import World
 
-PAGES = {f"Page {number}": [f"http://h{number}.demo/", f"http://h{number % 7}.demo/all"] for number in range(1, 801)}
+PAGES = {f"Page {number}": [f"http://h{number}.demo/", f"http://h{number % 7}.demo/all"] for number in range(1, 401)}
 WALKED = ("feed", "pass", "--day", "100")
 FOLLOWED = ("feed", "events", "--farm", "wmflabs", "--day", "100")
 
@@ -38,7 +38,7 @@ class Scene:
         """Kills the web process, and starts another one at the same address."""
         os.kill(self.web.pid, signal.SIGKILL)
         await self.web.wait()
-        self.web, _ = await _serving(self.near, self.core.rpartition(":")[2])
+        self.web, _ = await self.near.serve("--day", "100", port=self.core.rpartition(":")[2])
 
     async def count(self, query: str) -> int:
         """A number that the database has."""
@@ -51,15 +51,6 @@ class Scene:
         async with asyncio.timeout(90):
             while await self.count(query) < number:
                 await asyncio.sleep(0.02)
-
-
-async def _serving(place: Place, port: str) -> tuple[asyncio.subprocess.Process, str]:
-    process = await place.start("serve", "--port", port, "--day", "100")
-    assert process.stderr
-    async with asyncio.timeout(90):
-        while b"Weboid answers at " not in (line := await process.stderr.readline()):
-            assert line, "the web process has ended"
-    return process, line.decode().rpartition(" at ")[2].strip().rstrip("/")
 
 
 @asynccontextmanager
@@ -75,7 +66,7 @@ async def open_scene(database: str, folder: Path) -> AsyncIterator[Scene]:
         far.environ = {**near.environ, "WEBOID_FEED_TOKEN": FEED_TOKEN}
         near.environ |= {"WEBOID_WEB_CRAWLERS": CRAWLERS, "WEBOID_WEB_FEEDERS": FEEDERS}
         near.environ["WEBOID_DATABASE"] = database
-        web, core = await _serving(near, "0")
+        web, core = await near.serve("--day", "100")
         yield Scene(near, far, database, core, web)
 
 
@@ -95,8 +86,8 @@ async def _rows(dsn: str) -> dict[str, list[str]]:
 
 
 def _events() -> list[object]:
-    some = [links_added(page, [f"http://new{page}.demo/"], page / 10) for page in range(1, 400)]
-    return [*some, *(change("delete", page, 50) for page in (3, 5, 7)), change("create", 700, 51)]
+    some = [links_added(page, [f"http://new{page}.demo/"], page / 10) for page in range(1, 200)]
+    return [*some, *(change("delete", page, 50) for page in (3, 5, 7)), change("create", 350, 51)]
 
 
 async def _undisturbed(scene: Scene, dsn: str, server: EventServer) -> dict[str, list[str]]:
@@ -118,18 +109,18 @@ async def test_over_a_bad_network_and_killed_on_both_sides_it_leaves_the_rows_of
         open_scene(database, tmp_path) as scene,
         open_bad_network(scene.core, 11, 0.2) as (address, network),
         open_event_server(_events(), Turn()) as calm,
-        open_event_server(_events(), Turn(count=100, end="stall"), Turn(count=150, end="abort"), Turn()) as server,
+        open_event_server(_events(), Turn(count=50, end="stall"), Turn(count=80, end="abort"), Turn()) as server,
     ):
         network.spared = "greet"
         call = (*WALKED, "--core", address)
         victim = await scene.far.start(*call)
-        await scene.reached("SELECT count(*) FROM page", 300)
+        await scene.reached("SELECT count(*) FROM page", 150)
         os.kill(victim.pid, signal.SIGKILL)
         await victim.wait()
         other = await scene.far.start(*call)
-        await scene.reached("SELECT count(*) FROM link", 300)
+        await scene.reached("SELECT count(*) FROM link", 350)
         await scene.serve_again()
-        assert "800 pages match" not in await _in_order(other)  # it went on where the other was
+        assert "400 pages match" not in await _in_order(other)  # it went on where the other was
         following = (*FOLLOWED, "--once", "--url", server.url, "--core", address)
         victim = await scene.far.start(*following)
         await scene.reached("SELECT count(*) FROM stream_position", 1)
@@ -140,7 +131,7 @@ async def test_over_a_bad_network_and_killed_on_both_sides_it_leaves_the_rows_of
         await _in_order(await scene.far.start(*call))
         assert min(network.did.get(what, 0) for what in ("drop-answer", "repeat", "delay")) > 0
         assert await _rows(database) == await _undisturbed(scene, second_database, calm)
-        assert await scene.count("SELECT count(*) FROM page") > 790
+        assert await scene.count("SELECT count(*) FROM page") > 390
         assert (await scene.near.run("check-store", "--day", "100")).status == 0
 
 
@@ -187,8 +178,8 @@ async def test_pages_that_change_while_the_core_is_away_are_taken_in_when_it_is_
         os.kill(scene.web.pid, signal.SIGKILL)
         await scene.web.wait()
         assert scene.near.wiki
-        scene.near.wiki.record_edit("Page 800", [WikiLink("http://late.demo/")])
-        scene.web, _ = await _serving(scene.near, scene.core.rpartition(":")[2])
+        scene.near.wiki.record_edit("Page 400", [WikiLink("http://late.demo/")])
+        scene.web, _ = await scene.near.serve("--day", "100", port=scene.core.rpartition(":")[2])
         await _in_order(far)
         assert await scene.count("SELECT count(*) FROM host WHERE host = 'late.demo'") == 1
 

@@ -38,12 +38,11 @@ WORLD = World({"one.demo": Host(paths={path: life for path, (life, _, _) in PATH
 
 
 @pytest.mark.long
-@pytest.mark.alone
 async def test_each_url_of_a_host_is_judged_by_itself(database: str) -> None:
     today = 100
     async with open_littleweb(WORLD, day=lambda: today) as web:
         urls = {path: web.located(f"http://one.demo{path}") for path in PATHS}
-        net = NetConfig(user_agent="test", permit=(ip_network("127.0.0.0/8"),), dns=(web.name_server,), answer_s=0.3)
+        net = NetConfig(user_agent="test", permit=(ip_network("127.0.0.0/8"),), dns=(web.name_server,), answer_s=0.5)
         async with open_wiki(database, {1: urls.values()}) as wiki, open_session(net) as session:
 
             def ask(url: str, day: int) -> Awaitable[Observation]:

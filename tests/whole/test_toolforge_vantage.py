@@ -8,35 +8,25 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import asyncssh
+import pytest
 from support.toolforge import REPOSITORY
 
 URL = "http://site.demo/\n"
 ANSWER = '{"normal": "http://site.demo/", "outcome": "ok"}\n'
 
 
-async def test_what_the_other_place_answers_is_handed_on() -> None:
+@pytest.mark.parametrize("status", [0, 3])
+async def test_what_the_other_place_answers_is_handed_on(status: int) -> None:
     key, host_key = _new_key(), _new_key()
-    async with _other_place(host_key, key) as (port, asked):
-        assert await _said(port, key, host_key) == (0, ANSWER)
+    async with _other_place(host_key, key, status) as (port, asked):
+        assert await _said(port, key, host_key) == (status, ANSWER)
     assert asked == [("weboid check --json -", URL)]
 
 
-async def test_a_status_there_is_the_status_here() -> None:
+async def test_a_host_with_another_key_or_that_does_not_know_us_is_asked_nothing() -> None:
     key, host_key = _new_key(), _new_key()
-    async with _other_place(host_key, key, status=3) as (port, _):
-        assert (await _said(port, key, host_key))[0] == 3
-
-
-async def test_a_host_with_another_key_is_asked_nothing() -> None:
-    key = _new_key()
-    async with _other_place(_new_key(), key) as (port, asked):
+    async with _other_place(host_key, key) as (port, asked):
         assert await _said(port, key, _new_key()) == (1, "")
-    assert asked == []
-
-
-async def test_a_host_that_does_not_know_us_is_an_error() -> None:
-    host_key = _new_key()
-    async with _other_place(host_key, _new_key()) as (port, asked):
         assert await _said(port, _new_key(), host_key) == (1, "")
     assert asked == []
 
