@@ -1,6 +1,5 @@
 """What keeps bots off pages and links, and what does not."""
 
-import pytest
 from support.repairs import NOW, URL, known, repaired, settings_of
 
 from weboid.bot.exclusion import excludes
@@ -10,9 +9,8 @@ from weboid.core.wikitext.reader import read_wikitext
 _CITE = f"{{{{cite web|url={URL}|title=A}}}}"
 
 
-@pytest.mark.parametrize(
-    ("template", "is_admitted"),
-    [
+def test_a_page_is_kept_from_bots_by_its_templates() -> None:
+    for template, is_admitted in [
         ("{{nobots}}", False),
         ("{{NOBOTS|}}", False),
         ("{{nobots|OtherBot}}", True),
@@ -41,19 +39,16 @@ _CITE = f"{{{{cite web|url={URL}|title=A}}}}"
         ("{{bots|allowscript=weboid_repair}}", True),
         ("<!-- {{nobots}} -->", True),
         ("<nowiki>{{nobots}}</nowiki>", True),
-    ],
-)
-def test_a_page_is_kept_from_bots_by_its_templates(template: str, is_admitted: bool) -> None:
-    kept_off = excludes(read_wikitext(template), settings_of(), bot="WeboidBot", script="weboid_repair")
-    assert (kept_off is None) is is_admitted
-    page = repair(f"{template}\n{_CITE}", settings_of(), known(), now=NOW)
-    assert bool(page.changes) is is_admitted
-    assert page.kept_off == kept_off
+    ]:
+        kept_off = excludes(read_wikitext(template), settings_of(), bot="WeboidBot", script="weboid_repair")
+        assert (kept_off is None) is is_admitted, template
+        page = repair(f"{template}\n{_CITE}", settings_of(), known(), now=NOW)
+        assert bool(page.changes) is is_admitted, template
+        assert page.kept_off == kept_off, template
 
 
-@pytest.mark.parametrize(
-    ("text", "is_left"),
-    [
+def test_a_link_is_left_alone_by_a_template_that_belongs_to_it() -> None:
+    for text, is_left in [
         (f"{_CITE}{{{{cbignore}}}}", True),
         (f"{_CITE} {{{{Cbignore|bot=WeboidBot}}}}", True),
         (f"{_CITE}{{{{cbignore|bot=medic}}}}", False),
@@ -61,19 +56,17 @@ def test_a_page_is_kept_from_bots_by_its_templates(template: str, is_admitted: b
         (f"<ref>{_CITE}</ref>{{{{cbignore}}}}", True),
         (f"{{{{cite web|url={URL}|title=A{{{{cbignore}}}}}}}}", True),
         (f"{_CITE}\n{{{{cbignore}}}}", False),
-    ],
-)
-def test_a_link_is_left_alone_by_a_template_that_belongs_to_it(text: str, is_left: bool) -> None:
-    assert (repaired(text) == text) is is_left
+    ]:
+        assert (repaired(text) == text) is is_left
 
 
 def test_only_the_link_before_it_is_left_alone() -> None:
     assert repaired(f"{_CITE} {_CITE}{{{{cbignore}}}}").count("archive-url") == 1
 
 
-@pytest.mark.parametrize("reference", ["<ref name=b/>", '<ref name="b" group=c /> ', "<REF name=b />"])
-def test_a_mark_behind_a_reference_that_stands_elsewhere_is_no_matter_of_links_before_it(reference: str) -> None:
-    tagged = f"[{URL} A] and{reference}{{{{dead link|bot=X}}}}"
-    assert repaired(tagged, links=known("working")) == tagged
-    ignored = f"[{URL} A] and{reference}{{{{cbignore}}}}"
-    assert repaired(ignored) != ignored
+def test_a_mark_behind_a_reference_that_stands_elsewhere_is_no_matter_of_links_before_it() -> None:
+    for reference in ["<ref name=b/>", '<ref name="b" group=c /> ', "<REF name=b />"]:
+        tagged = f"[{URL} A] and{reference}{{{{dead link|bot=X}}}}"
+        assert repaired(tagged, links=known("working")) == tagged, reference
+        ignored = f"[{URL} A] and{reference}{{{{cbignore}}}}"
+        assert repaired(ignored) != ignored, reference

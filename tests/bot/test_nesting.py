@@ -26,17 +26,17 @@ _INNER = (
 _MARKS_AFTER = ("enwiki", "ptwiki")
 
 
-@pytest.mark.parametrize("wiki", _MARKS_AFTER)
-@pytest.mark.parametrize("archive", [FOUND, None])
-@pytest.mark.parametrize("inner", _INNER)
-def test_a_link_with_a_link_in_its_label_gets_one_mark(inner: str, archive: object, wiki: str) -> None:
-    before = f"* [{URL} {inner}] B"
-    links = read_answers({URL: "dead", _OTHER: "working"}, {URL: archive}, NOW)
-    after = repaired(before, wiki, links=links)
-    _, _, behind = after.rpartition("]")
-    assert behind.count("{{") == 1
-    assert behind.endswith("}} B")
-    assert repaired(after, wiki, links=links) == after
+def test_a_link_with_a_link_in_its_label_gets_one_mark() -> None:
+    for wiki in _MARKS_AFTER:
+        for archive in [FOUND, None]:
+            for inner in _INNER:
+                before = f"* [{URL} {inner}] B"
+                links = read_answers({URL: "dead", _OTHER: "working"}, {URL: archive}, NOW)
+                after = repaired(before, wiki, links=links)
+                _, _, behind = after.rpartition("]")
+                assert behind.count("{{") == 1, (wiki, archive, inner)
+                assert behind.endswith("}} B"), (wiki, archive, inner)
+                assert repaired(after, wiki, links=links) == after, (archive, inner)
 
 
 def test_a_mark_behind_a_link_in_a_label_is_that_links() -> None:
@@ -57,19 +57,16 @@ def test_a_mark_behind_a_template_that_is_no_citation_here_is_not_that_of_the_li
     assert repaired(before, links=known("working")) == before
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
+def test_a_mark_that_holds_more_than_its_link_does_not_go() -> None:
+    for more in [
         f"[{_OTHER} B]",
         f"{{{{cite web|url={_OTHER}|title=[//other.example.com/ B]}}}}",
         "<ref name=b>B</ref>",
-    ],
-)
-def test_a_mark_that_holds_more_than_its_link_does_not_go(more: str) -> None:
-    before = f"<ref>{{{{cite web|url={URL}}}}} {{{{dead link|bot=X|title={more}}}}}</ref>"
-    assert more in repaired(before)
-    before = f"<ref>{{{{cite web|url={URL}|archive-url={URL}|archive-date={more}}}}}</ref>"
-    assert repaired(before) == before
+    ]:
+        before = f"<ref>{{{{cite web|url={URL}}}}} {{{{dead link|bot=X|title={more}}}}}</ref>"
+        assert more in repaired(before)
+        before = f"<ref>{{{{cite web|url={URL}|archive-url={URL}|archive-date={more}}}}}</ref>"
+        assert repaired(before) == before, more
 
 
 def _page(text: str) -> RepairedPage:

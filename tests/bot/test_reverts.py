@@ -4,7 +4,6 @@ import hashlib
 import random
 from typing import Any, NamedTuple
 
-import pytest
 from support.awkward_wikitext import awkward_page
 from support.repairs import COPY, NOW, URL, WIKIS, known, options_of, random_answers, repaired, settings_of
 
@@ -55,9 +54,8 @@ _KEPT, _REVERTED, _CHANGED, _GONE = RevertVerdict
 _DE = f"* {{{{Webarchiv|url={URL}|wayback=20120507093011|text=Town}}}}"
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
+def test_what_became_of_a_repair_is_seen_in_the_texts() -> None:
+    for case in [
         Case(f"More. {_REPAIRED} And more.", _KEPT, None, False),
         Case(_REPAIRED.replace("7 May 2012", "2012-05-07"), _KEPT, None, False),
         Case(_REPAIRED.replace("https://web", "http://web"), _CHANGED, RevertReason.STYLE, False),
@@ -78,12 +76,10 @@ _DE = f"* {{{{Webarchiv|url={URL}|wayback=20120507093011|text=Town}}}}"
         Case(_PLAIN, _REVERTED, RevertReason.LINK_WORKS, True, action="tagged"),
         Case(_TAGGED, _KEPT, None, False, action="tagged"),
         Case(_REPAIRED, _CHANGED, RevertReason.UNKNOWN, False, action="tagged"),
-    ],
-)
-def test_what_became_of_a_repair_is_seen_in_the_texts(case: Case) -> None:
-    entry = EditedLink(_ENTRY.url, _ENTRY.normal, case.action, "dead")
-    finding = found(case.before, case.later, wiki=case.wiki, entry=entry)
-    assert (finding.verdict, finding.why, finding.is_false_positive) == case[1:4]
+    ]:
+        entry = EditedLink(_ENTRY.url, _ENTRY.normal, case.action, "dead")
+        finding = found(case.before, case.later, wiki=case.wiki, entry=entry)
+        assert (finding.verdict, finding.why, finding.is_false_positive) == case[1:4]
 
 
 def test_one_of_two_repairs_that_was_taken_back_counts() -> None:
@@ -101,20 +97,17 @@ def test_other_links_that_were_always_as_repaired_are_no_proof_that_it_was_kept(
     assert analyse_links([entry], before, after, f"{after} C", settings_of(), "W")[0].verdict is RevertVerdict.KEPT
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_also_what_was_only_written_better_is_known_when_it_is_put_back() -> None:
+    for text in [
         f"[{URL} A] {{{{Wayback|url={URL}|date=20120507093011}}}}",
         f"{{{{cite web|url={URL}|archive-url={COPY.replace('https', 'http')}|archive-date=7 May 2012}}}}",
         f"{{{{cite web|url={URL}|archive-url={COPY}|archive-date=}}}}",
-    ],
-)
-def test_also_what_was_only_written_better_is_known_when_it_is_put_back(text: str) -> None:
-    page = repair(text, settings_of(cosmetic_only_edits=True), known(), now=NOW)
-    (change,) = page.changes
-    entry = EditedLink(URL, "", change.action.value, change.why)
-    assert analyse_links([entry], text, page.text, text, settings_of(), "W")[0].verdict is RevertVerdict.REVERTED
-    assert analyse_links([entry], text, page.text, page.text, settings_of(), "W")[0].verdict is RevertVerdict.KEPT
+    ]:
+        page = repair(text, settings_of(cosmetic_only_edits=True), known(), now=NOW)
+        (change,) = page.changes
+        entry = EditedLink(URL, "", change.action.value, change.why)
+        assert analyse_links([entry], text, page.text, text, settings_of(), "W")[0].verdict is RevertVerdict.REVERTED
+        assert analyse_links([entry], text, page.text, page.text, settings_of(), "W")[0].verdict is RevertVerdict.KEPT
 
 
 def test_the_same_address_in_another_spelling_is_the_same_link() -> None:
@@ -174,9 +167,8 @@ def test_a_reverter_is_named_only_if_certain() -> None:
     assert found(_PLAIN, _PLAIN, later=(LaterRevision(""),)).reverter is None
 
 
-@pytest.mark.parametrize(
-    ("comment", "remark"),
-    [
+def test_comments_are_understood_in_the_languages_of_the_shipped_wikis() -> None:
+    for comment, remark in [
         ("", Remark.NOTHING),
         ("typo", Remark.NOTHING),
         ("/* Works */ typo", Remark.NOTHING),
@@ -198,10 +190,8 @@ def test_a_reverter_is_named_only_if_certain() -> None:
         ("the archived link works", Remark.LINK_WORKS),
         ("RVV", Remark.VANDALISM),
         ("Revert de vandalismo", Remark.VANDALISM),
-    ],
-)
-def test_comments_are_understood_in_the_languages_of_the_shipped_wikis(comment: str, remark: Remark) -> None:
-    assert remark_in(comment) is remark
+    ]:
+        assert remark_in(comment) is remark
 
 
 def test_every_repair_is_found_again_in_its_own_text() -> None:

@@ -3,7 +3,6 @@
 import random
 from typing import Any
 
-import pytest
 from support.repairs import COPY, NOW, URL, repaired
 
 from weboid.bot.answers import KnownLinks, LinkAnswer, key_of
@@ -40,14 +39,13 @@ def test_an_answer_is_read() -> None:
     assert [(each.taken.year, each.is_suggested) for each in found.snapshots] == [(2015, True), (2012, False)]
 
 
-@pytest.mark.parametrize("word", ["none", "unsuitable", "excluded", "unknown", "error", "pending", "withdrawn"])
-def test_the_state_of_copies_is_that_of_the_service(word: str) -> None:
-    assert answer(archived=word, snapshots=[]).copies is CopyState(word)
+def test_the_state_of_copies_is_that_of_the_service() -> None:
+    for word in ["none", "unsuitable", "excluded", "unknown", "error", "pending", "withdrawn"]:
+        assert answer(archived=word, snapshots=[]).copies is CopyState(word)
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
+def test_what_is_not_as_documented_is_no_copy_and_no_none() -> None:
+    rows: list[dict[str, Any]] = [
         {"archived": "found", "snapshots": []},
         {"archived": "none"},
         {"archived": None, "snapshots": []},
@@ -62,16 +60,15 @@ def test_the_state_of_copies_is_that_of_the_service(word: str) -> None:
         {"snapshots": [snapshot(snapshot=f"https://archive.today/20120507093011/{URL}")]},
         {"snapshots": {"0": snapshot()}},
         {"snapshots": "found"},
-    ],
-)
-def test_what_is_not_as_documented_is_no_copy_and_no_none(changes: dict[str, Any]) -> None:
-    found = answer(**changes)
-    assert (found.copies, found.snapshots) == (CopyState.UNKNOWN, ())
+    ]
+    for changes in rows:
+        found = answer(**changes)
+        assert (found.copies, found.snapshots) == (CopyState.UNKNOWN, ()), changes
 
 
-@pytest.mark.parametrize("verdict", [None, 1, ["dead"], "DEAD", "", {"dead": 1}])
-def test_what_is_no_verdict_is_unknown(verdict: Any) -> None:
-    assert answer(verdict=verdict).verdict is Verdict.UNKNOWN
+def test_what_is_no_verdict_is_unknown() -> None:
+    for verdict in [None, 1, ["dead"], "DEAD", "", {"dead": 1}]:
+        assert answer(verdict=verdict).verdict is Verdict.UNKNOWN
 
 
 def test_a_link_without_a_normal_form_is_not_known() -> None:
@@ -112,9 +109,8 @@ def test_whatever_comes_is_read_without_an_exception() -> None:
 _SOME = [snapshot(2015), snapshot(2012), snapshot(2020)]
 
 
-@pytest.mark.parametrize(
-    ("wiki", "citation", "year"),
-    [
+def test_the_copy_nearest_to_the_access_date_is_written() -> None:
+    for wiki, citation, year in [
         ("enwiki", "cite web|access-date=5 May 2012", 2012),
         ("enwiki", "cite web|access-date=June 1, 2019", 2020),
         ("enwiki", "cite web|accessdate=2015-01-01", 2015),
@@ -125,11 +121,9 @@ _SOME = [snapshot(2015), snapshot(2012), snapshot(2020)]
         ("dewiki", "Internetquelle|zugriff=1. März 2021", 2020),
         ("frwiki", "Lien web|consulté le=1er août 2012", 2012),
         ("ptwiki", "Citar web|acessodata=1 de agosto de 2012", 2012),
-    ],
-)
-def test_the_copy_nearest_to_the_access_date_is_written(wiki: str, citation: str, year: int) -> None:
-    after = repaired(f"{{{{{citation}|url={URL}}}}}", wiki, links=read(link(snapshots=_SOME)))
-    assert f"/web/{year}0507093011/" in after
+    ]:
+        after = repaired(f"{{{{{citation}|url={URL}}}}}", wiki, links=read(link(snapshots=_SOME)))
+        assert f"/web/{year}0507093011/" in after, wiki
 
 
 def test_what_somebody_suggested_is_written_whatever_its_day() -> None:
@@ -156,24 +150,19 @@ def test_a_copy_that_is_replaced_is_replaced_by_one_of_its_time() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("address", "is_written"),
-    [
+def test_at_an_archive_that_is_not_known_only_what_names_the_link_is_a_copy() -> None:
+    for address, is_written in [
         (f"https://archive.example/web/20120507093011/{URL}", True),
         ("https://archive.example/web/20120507093011/http://other.example/", False),
         ("https://evil.example/x", False),
         ("https://web.archive.org.evil.example/", False),
-    ],
-)
-def test_at_an_archive_that_is_not_known_only_what_names_the_link_is_a_copy(address: str, is_written: bool) -> None:
-    links = read(link(snapshots=[snapshot(snapshot=address)]))
-    assert (address in repaired(f"{{{{cite web|url={URL}}}}}", links=links)) is is_written
+    ]:
+        links = read(link(snapshots=[snapshot(snapshot=address)]))
+        assert (address in repaired(f"{{{{cite web|url={URL}}}}}", links=links)) is is_written
 
 
-@pytest.mark.parametrize("service", [None, "", "archive.example", "archive.today", ["wayback"]])
-def test_a_copy_at_an_address_of_no_known_archive_is_not_written_unless_the_service_names_the_archive(
-    service: object,
-) -> None:
-    cite, address = f"{{{{cite web|url={URL}}}}}", f"https://archive.example/web/20120507093011/{URL}"
-    assert address in repaired(cite, links=read(link(snapshots=[snapshot(snapshot=address)])))
-    assert repaired(cite, links=read(link(snapshots=[snapshot(snapshot=address, service=service)]))) == cite
+def test_a_copy_at_an_address_of_no_known_archive_is_not_written_unless_the_service_names_the_archive() -> None:
+    for service in [None, "", "archive.example", "archive.today", ["wayback"]]:
+        cite, address = f"{{{{cite web|url={URL}}}}}", f"https://archive.example/web/20120507093011/{URL}"
+        assert address in repaired(cite, links=read(link(snapshots=[snapshot(snapshot=address)]))), service
+        assert repaired(cite, links=read(link(snapshots=[snapshot(snapshot=address, service=service)]))) == cite

@@ -1,6 +1,5 @@
 """Forms of a link that differ little from those of the shared cases, and must come out as well."""
 
-import pytest
 from support.repairs import COPY, FOUND, NOW, URL, known, repaired, settings_of
 
 from weboid.bot.repair import repair
@@ -21,73 +20,69 @@ def test_a_citation_in_a_label_that_moves_is_repaired_where_it_then_stands() -> 
     assert after.endswith("WeboidBot}}")
 
 
-@pytest.mark.parametrize("beside", [f" ({_WEBARCHIVE})", f", {_WEBARCHIVE}", " ({{dead link}})", f"; {_WEBARCHIVE}"])
-def test_a_mark_that_goes_takes_along_what_held_it(beside: str) -> None:
-    assert repaired(f"<ref>{_CITE}{beside}.</ref>") == f"<ref>{_ARCHIVED}.</ref>"
+def test_a_mark_that_goes_takes_along_what_held_it() -> None:
+    for beside in [f" ({_WEBARCHIVE})", f", {_WEBARCHIVE}", " ({{dead link}})", f"; {_WEBARCHIVE}"]:
+        assert repaired(f"<ref>{_CITE}{beside}.</ref>") == f"<ref>{_ARCHIVED}.</ref>"
 
 
-@pytest.mark.parametrize("behind", [" says", " {{pd}}"])
-def test_a_comma_before_more_text_stays(behind: str) -> None:
-    assert repaired(f"* [{URL} A],{_TAG}{behind}", links=known("working")) == f"* [{URL} A],{behind}"
+def test_a_comma_before_more_text_stays() -> None:
+    for behind in [" says", " {{pd}}"]:
+        assert repaired(f"* [{URL} A],{_TAG}{behind}", links=known("working")) == f"* [{URL} A],{behind}"
 
 
-@pytest.mark.parametrize("other", [" see ", "see "])
-def test_parentheses_that_hold_more_than_a_mark_stay(other: str) -> None:
-    assert repaired(f"<ref>{_CITE} ({other}{_WEBARCHIVE})</ref>") == f"<ref>{_ARCHIVED} ({other.rstrip()})</ref>"
+def test_parentheses_that_hold_more_than_a_mark_stay() -> None:
+    for other in [" see ", "see "]:
+        assert repaired(f"<ref>{_CITE} ({other}{_WEBARCHIVE})</ref>") == f"<ref>{_ARCHIVED} ({other.rstrip()})</ref>"
 
 
-@pytest.mark.parametrize(
-    ("more", "kept"), [("|df=y", ""), ("|title=Town", "|title=Town"), (" | title = Town |df=mdy", "|title = Town")]
-)
-def test_an_obsolete_template_hands_its_other_parameters_on(more: str, kept: str) -> None:
-    before = f"* [{URL} A] {{{{wayback|url={URL}|date={_STAMP}{more}}}}}"
-    assert repaired(before) == f"* [{URL} A] {_WEBARCHIVE[:-2]}{kept}}}}}"
+def test_an_obsolete_template_hands_its_other_parameters_on() -> None:
+    for more, kept in [("|df=y", ""), ("|title=Town", "|title=Town"), (" | title = Town |df=mdy", "|title = Town")]:
+        before = f"* [{URL} A] {{{{wayback|url={URL}|date={_STAMP}{more}}}}}"
+        assert repaired(before) == f"* [{URL} A] {_WEBARCHIVE[:-2]}{kept}}}}}", more
 
 
-@pytest.mark.parametrize("address", ["https://web.archive.org/", "https://archive.org", "https://web.archive.org/web/"])
-def test_the_front_page_of_an_archive_is_no_copy(address: str) -> None:
-    before = _ARCHIVED.replace(COPY, address)
-    assert repaired(before) == _ARCHIVED
+def test_the_front_page_of_an_archive_is_no_copy() -> None:
+    for address in ["https://web.archive.org/", "https://archive.org", "https://web.archive.org/web/"]:
+        before = _ARCHIVED.replace(COPY, address)
+        assert repaired(before) == _ARCHIVED, address
 
 
-@pytest.mark.parametrize("given", [f"1={URL}|2=Town", f"url={URL}|Town", f"url={URL}|1=http://other.example.org/"])
-def test_an_obsolete_template_with_parameters_without_names_stays(given: str) -> None:
-    before = f"* [{URL} A] {{{{wayback|{given}|date={_STAMP}}}}}"
-    assert repaired(before) == before
+def test_an_obsolete_template_with_parameters_without_names_stays() -> None:
+    for given in [f"1={URL}|2=Town", f"url={URL}|Town", f"url={URL}|1=http://other.example.org/"]:
+        before = f"* [{URL} A] {{{{wayback|{given}|date={_STAMP}}}}}"
+        assert repaired(before) == before, given
 
 
-@pytest.mark.parametrize("stamp", ["20120507", "", "*"])
-def test_an_obsolete_template_beside_a_citation_that_does_not_say_which_copy_gives_way_to_one(stamp: str) -> None:
-    before = f"<ref>{_CITE} {{{{wayback|url={URL}|date={stamp}}}}}</ref>"
-    assert repaired(before) == f"<ref>{_ARCHIVED}</ref>"
-    assert repaired(before, links=known("dead", None)) == before
+def test_an_obsolete_template_beside_a_citation_that_does_not_say_which_copy_gives_way_to_one() -> None:
+    for stamp in ["20120507", "", "*"]:
+        before = f"<ref>{_CITE} {{{{wayback|url={URL}|date={stamp}}}}}</ref>"
+        assert repaired(before) == f"<ref>{_ARCHIVED}</ref>", stamp
+        assert repaired(before, links=known("dead", None)) == before, stamp
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
+def test_what_is_no_copy_of_one_day_gives_way_to_one() -> None:
+    for address in [
         f"https://web.archive.org/liveweb/{URL}",
         f"https://web.archive.org/web/20990507093011/{URL}",
         f"https://web.archive.org/web/2012/{URL}",
         f"https://web.archive.org/web/201205id_/{URL}",
         f"https://web.archive.org/web/2/{URL}",
         f"http://liveweb.archive.org/{URL}",
-    ],
-)
-@pytest.mark.parametrize("parameter", ["archive-url={}|archive-date=1 May 2011", "url={}"])
-def test_what_is_no_copy_of_one_day_gives_way_to_one(address: str, parameter: str) -> None:
-    given = parameter.format(address)
-    rest = "" if given.startswith("url") else f"url={URL}|"
-    before = f"<ref>{{{{cite web|{rest}title=A|{given}}}}}</ref>"
-    after = repaired(before)
-    assert f"|archive-url={COPY}|archive-date=7 May 2012|url-status=dead" in after.replace(f"|url={URL}", "", 1)
-    assert address not in after
-    assert repaired(before, links=known("dead", None)) == before
+    ]:
+        for parameter in ["archive-url={}|archive-date=1 May 2011", "url={}"]:
+            given = parameter.format(address)
+            rest = "" if given.startswith("url") else f"url={URL}|"
+            before = f"<ref>{{{{cite web|{rest}title=A|{given}}}}}</ref>"
+            after = repaired(before)
+            assert f"|archive-url={COPY}|archive-date=7 May 2012|url-status=dead" in after.replace(
+                f"|url={URL}", "", 1
+            ), (address, parameter)
+            assert address not in after, parameter
+            assert repaired(before, links=known("dead", None)) == before, (address, parameter)
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
+def test_an_address_that_an_editor_chose_as_a_copy_stays_one() -> None:
+    for address in [
         f"https://megalodon.jp/2012-0507-0930-11/{URL}",
         "http://gyo.tc/12ab",
         "http://megalodon.jp/ref/2012-0507-0930-11/other",
@@ -102,19 +97,16 @@ def test_what_is_no_copy_of_one_day_gives_way_to_one(address: str, parameter: st
         "http://mirror.example.net/",
         "https://archive.example/web/20120507093011/http://www.town.example.org/history.html",
         "http://www.town.example.org/old/history.html",
-    ],
-)
-def test_an_address_that_an_editor_chose_as_a_copy_stays_one(address: str) -> None:
-    before = _ARCHIVED.replace(COPY, address)
-    for verdict in ("working", "dead", "doubtful", "unknown"):
-        assert repaired(before, links=known(verdict)) == before
-    tagged = repaired(before.replace("|url-status=dead", "|url-status=live"))
-    assert tagged == before
+    ]:
+        before = _ARCHIVED.replace(COPY, address)
+        for verdict in ("working", "dead", "doubtful", "unknown"):
+            assert repaired(before, links=known(verdict)) == before, address
+        tagged = repaired(before.replace("|url-status=dead", "|url-status=live"))
+        assert tagged == before, address
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
+def test_what_is_no_copy_for_certain_gives_way_to_one_where_the_link_is_dead() -> None:
+    for address in [
         URL,
         URL.replace("http:", "https:"),
         URL.replace("www.", ""),
@@ -129,39 +121,34 @@ def test_an_address_that_an_editor_chose_as_a_copy_stays_one(address: str) -> No
         f"http://cc.bingj.com/cache.aspx?q={URL}&d=1",
         "https://arquivo.pt/",
         "nonsense",
-    ],
-)
-def test_what_is_no_copy_for_certain_gives_way_to_one_where_the_link_is_dead(address: str) -> None:
-    before = _ARCHIVED.replace(COPY, address)
-    assert repaired(before) == _ARCHIVED
-    assert repaired(before, links=known("dead", None)) == before
-    assert repaired(before, replace_deprecated_archives=False) == _ARCHIVED
-    for verdict in ("working", "doubtful", "unknown"):
-        assert repaired(before, links=known(verdict)) == before
+    ]:
+        before = _ARCHIVED.replace(COPY, address)
+        assert repaired(before) == _ARCHIVED, address
+        assert repaired(before, links=known("dead", None)) == before, address
+        assert repaired(before, replace_deprecated_archives=False) == _ARCHIVED, address
+        for verdict in ("working", "doubtful", "unknown"):
+            assert repaired(before, links=known(verdict)) == before, address
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
+def test_a_copy_that_is_deprecated_or_of_another_page_gives_way_only_where_the_link_is_dead() -> None:
+    for address in [
         "https://www.webcitation.org/5xyzAbCdE",
         f"https://archive.today/20120507093011/{URL}",
         "http://www.freezepage.com/1336382611ABCDEFGHIJ",
         f"http://www.collectionscanada.gc.ca/webarchives/20120507093011/{URL}",
         f"https://web.archive.org/web/20120507093011/{URL.replace('history', 'other')}",
-    ],
-)
-def test_a_copy_that_is_deprecated_or_of_another_page_gives_way_only_where_the_link_is_dead(address: str) -> None:
-    before = _ARCHIVED.replace(COPY, address)
-    assert repaired(before) == _ARCHIVED
-    for verdict in ("working", "doubtful", "unknown"):
-        assert repaired(before, links=known(verdict)) == before
+    ]:
+        before = _ARCHIVED.replace(COPY, address)
+        assert repaired(before) == _ARCHIVED, address
+        for verdict in ("working", "doubtful", "unknown"):
+            assert repaired(before, links=known(verdict)) == before, address
 
 
-@pytest.mark.parametrize("stamp", ["*", ""])
-def test_an_archive_template_without_a_moment_gets_one(stamp: str) -> None:
-    before = f"* {{{{Webarchiv |url={URL} |wayback={stamp} |text=Fest}}}}"
-    assert repaired(before, "dewiki") == before.replace(f"wayback={stamp}", f"wayback={_STAMP}")
-    assert repaired(before, "dewiki", links=known("dead", None)) == before
+def test_an_archive_template_without_a_moment_gets_one() -> None:
+    for stamp in ["*", ""]:
+        before = f"* {{{{Webarchiv |url={URL} |wayback={stamp} |text=Fest}}}}"
+        assert repaired(before, "dewiki") == before.replace(f"wayback={stamp}", f"wayback={_STAMP}")
+        assert repaired(before, "dewiki", links=known("dead", None)) == before, stamp
 
 
 def test_an_archive_template_that_may_name_a_copy_otherwise_stays() -> None:
@@ -193,17 +180,17 @@ def test_a_deprecated_copy_in_the_place_of_the_url_goes_where_there_is_a_good_on
     assert repaired(before, replace_deprecated_archives=False) == before
 
 
-@pytest.mark.parametrize("name", ["User:WeboidBot", "Benutzer:WeboidBot"])
-def test_a_bot_may_be_kept_off_by_the_name_of_its_page(name: str) -> None:
-    before = f"{{{{bots|deny={name}}}}} [{URL} A]"
-    assert repaired(before) == before
+def test_a_bot_may_be_kept_off_by_the_name_of_its_page() -> None:
+    for name in ["User:WeboidBot", "Benutzer:WeboidBot"]:
+        before = f"{{{{bots|deny={name}}}}} [{URL} A]"
+        assert repaired(before) == before, name
 
 
-@pytest.mark.parametrize("path", ["web/*", "save", "web/2012", "web", "liveweb", "web/20990507093011"])
-def test_what_is_no_copy_of_one_day_is_not_written(path: str) -> None:
-    given = {"url": f"https://web.archive.org/{path}/{URL}", "stamp": "20120507093011"}
-    assert repaired(_CITE, links=known("dead", given)) == _CITE
-    assert repaired(_CITE, links=known("dead", [given, FOUND])) == _ARCHIVED
+def test_what_is_no_copy_of_one_day_is_not_written() -> None:
+    for path in ["web/*", "save", "web/2012", "web", "liveweb", "web/20990507093011"]:
+        given = {"url": f"https://web.archive.org/{path}/{URL}", "stamp": "20120507093011"}
+        assert repaired(_CITE, links=known("dead", given)) == _CITE, path
+        assert repaired(_CITE, links=known("dead", [given, FOUND])) == _ARCHIVED, path
 
 
 def test_what_bots_leave_alone_they_leave_alone_by_its_older_name_too() -> None:
@@ -214,9 +201,9 @@ def test_an_older_word_for_dead_is_put_right_alongside() -> None:
     assert repaired(_CITE.replace("|title", "|url-status=yes|title")).count("|url-status=dead|title") == 1
 
 
-@pytest.mark.parametrize("name", ["Use MDY dates", "use mdy dates", "Template:Use mdy dates"])
-def test_the_form_of_dates_is_found_by_any_spelling_of_its_template(name: str) -> None:
-    assert "|archive-date=May 7, 2012|" in repaired(f"{{{{{name}|date=May 2020}}}}\n{_CITE}")
+def test_the_form_of_dates_is_found_by_any_spelling_of_its_template() -> None:
+    for name in ["Use MDY dates", "use mdy dates", "Template:Use mdy dates"]:
+        assert "|archive-date=May 7, 2012|" in repaired(f"{{{{{name}|date=May 2020}}}}\n{_CITE}")
 
 
 def test_a_tag_in_a_label_does_not_move_along() -> None:

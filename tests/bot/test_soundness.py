@@ -133,8 +133,7 @@ def test_nested_pages_are_repaired_soundly_on_every_wiki(pages: range) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("export", "wikis", "least"),
-    [("enwiki-2016", ("enwiki",), 600), ("ltgwiki-2017", WIKIS, 100)],
+    ("export", "wikis", "least"), [("enwiki-2016", ("enwiki",), 600), ("ltgwiki-2017", WIKIS, 100)]
 )
 def test_articles_are_repaired_soundly(export: str, wikis: tuple[str, ...], least: int) -> None:
     changes = 0
@@ -175,28 +174,26 @@ def test_a_citation_with_the_address_of_a_chapter_gets_no_copy() -> None:
     assert repaired(before.replace(_CHAPTER, "")) != before
 
 
-@pytest.mark.parametrize(
-    "spelling", ["http://www.town.example.org//history.html", "http://town.example.org/history.html"]
-)
-def test_a_copy_of_another_spelling_of_the_address_stays(spelling: str) -> None:
-    before = f"{{{{cite web|url={URL}|archive-url={COPY.replace(URL, spelling)}|archive-date=7 May 2012}}}}"
-    assert repaired(before) == before
+def test_a_copy_of_another_spelling_of_the_address_stays() -> None:
+    for spelling in ["http://www.town.example.org//history.html", "http://town.example.org/history.html"]:
+        before = f"{{{{cite web|url={URL}|archive-url={COPY.replace(URL, spelling)}|archive-date=7 May 2012}}}}"
+        assert repaired(before) == before, spelling
 
 
-@pytest.mark.parametrize("archive", [FOUND, None])
-def test_no_template_is_put_behind_a_brace_that_would_make_it_a_parameter(archive: object) -> None:
-    for before in (f"-{{[{URL} A]}}-", f"-{{{URL} A}}-", f"{{[{URL} A]}} B"):
-        assert repaired(before, "dewiki", links=known("dead", archive)) == before
-    named = f"-{{zh-hans:[{URL} A]}}-"
-    assert repaired(named, "dewiki", links=known("dead", archive)) != named
+def test_no_template_is_put_behind_a_brace_that_would_make_it_a_parameter() -> None:
+    for archive in [FOUND, None]:
+        for before in (f"-{{[{URL} A]}}-", f"-{{{URL} A}}-", f"{{[{URL} A]}} B"):
+            assert repaired(before, "dewiki", links=known("dead", archive)) == before
+        named = f"-{{zh-hans:[{URL} A]}}-"
+        assert repaired(named, "dewiki", links=known("dead", archive)) != named
 
 
-@pytest.mark.parametrize("archive", [FOUND, None])
-def test_two_links_to_one_page_stay_two_where_templates_take_their_place(archive: object) -> None:
-    links = known("dead", archive)
-    once = repaired(f"* [{URL} A] [{URL} B]", "dewiki", links=links)
-    assert (once.count("|text=A|"), once.count("|text=B|")) == (1, 1)
-    assert repaired(once, "dewiki") == repaired(f"* [{URL} A] [{URL} B]", "dewiki")
+def test_two_links_to_one_page_stay_two_where_templates_take_their_place() -> None:
+    for archive in [FOUND, None]:
+        links = known("dead", archive)
+        once = repaired(f"* [{URL} A] [{URL} B]", "dewiki", links=links)
+        assert (once.count("|text=A|"), once.count("|text=B|")) == (1, 1), archive
+        assert repaired(once, "dewiki") == repaired(f"* [{URL} A] [{URL} B]", "dewiki"), archive
 
 
 def test_an_address_without_a_scheme_is_put_into_no_template() -> None:

@@ -1,25 +1,21 @@
 """Parameters are written in the template's own spacing, and what is not repaired keeps its own."""
 
-import pytest
 from support.repairs import COPY, URL, known, repaired
 
 _LINES = f"archive-url={COPY}", "archive-date=7 May 2012", "url-status=dead"
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
+def test_added_parameters_look_like_their_neighbours() -> None:
+    for before, after in [
         (f"{{{{cite web|url={URL}|title=A}}}}", "{before}|{0}|{1}|{2}}}}}"),
         (f"{{{{cite web |url={URL} |title=A }}}}", "{before} |{0} |{1} |{2} }}}}"),
         (f"{{{{cite web\n|url={URL}\n|title=A\n}}}}", "{before}\n|{0}\n|{1}\n|{2}\n}}}}"),
         (f"{{{{cite web\r\n|url={URL}\r\n|title=A\r\n}}}}", "{before}\r\n|{0}\r\n|{1}\r\n|{2}\r\n}}}}"),
         (f"{{{{cite web|\n url={URL}|\n title=A\n}}}}", "{before}|\n {0}|\n {1}|\n {2}\n}}}}"),
         (f"{{{{cite web|url={URL}|title=A <!-- sic -->}}}}", "{before}|{0}|{1}|{2}}}}}"),
-    ],
-)
-def test_added_parameters_look_like_their_neighbours(before: str, after: str) -> None:
-    kept = before[:-2].rstrip()
-    assert repaired(before) == after.format(*_LINES, before=kept)
+    ]:
+        kept = before[:-2].rstrip()
+        assert repaired(before) == after.format(*_LINES, before=kept)
 
 
 def test_columns_are_kept() -> None:
@@ -59,10 +55,10 @@ def test_a_mark_with_a_line_for_itself_takes_the_line_along() -> None:
     assert repaired(before).endswith("|url-status=dead\n}}\n</ref>")
 
 
-@pytest.mark.parametrize("behind", ["x", "/a", "?b"])
-def test_text_behind_a_removed_mark_does_not_join_the_url(behind: str) -> None:
-    before = f"{URL}{{{{dead link|bot=X}}}}{behind}"
-    assert repaired(before, links=known("working")) == f"{URL} {behind}"
+def test_text_behind_a_removed_mark_does_not_join_the_url() -> None:
+    for behind in ["x", "/a", "?b"]:
+        before = f"{URL}{{{{dead link|bot=X}}}}{behind}"
+        assert repaired(before, links=known("working")) == f"{URL} {behind}"
 
 
 def test_a_label_with_a_pipe_stays_one_parameter() -> None:
@@ -81,9 +77,8 @@ def test_a_copy_that_the_template_cannot_name_is_not_written() -> None:
     assert "archive-it" in repaired(before, links=known("dead", copy))
 
 
-@pytest.mark.parametrize(
-    "copy",
-    [
+def test_a_copy_that_may_not_be_shown_is_no_copy_and_no_none() -> None:
+    for copy in [
         {"url": COPY.replace("2012", "2031"), "stamp": "20310507093011"},
         {"url": COPY.replace("history", "other"), "stamp": "20120507093011"},
         {"url": f"https://archive.today/20120507093011/{URL}", "stamp": "20120507093011"},
@@ -92,11 +87,9 @@ def test_a_copy_that_the_template_cannot_name_is_not_written() -> None:
         {"url": "javascript:alert(1)", "stamp": "20120507093011"},
         {"url": None},
         17,
-    ],
-)
-def test_a_copy_that_may_not_be_shown_is_no_copy_and_no_none(copy: object) -> None:
-    before = f"{{{{cite web|url={URL}|title=A}}}}"
-    assert repaired(before, links=known("dead", copy)) == before
+    ]:
+        before = f"{{{{cite web|url={URL}|title=A}}}}"
+        assert repaired(before, links=known("dead", copy)) == before
 
 
 def test_a_raw_copy_is_written_for_readers() -> None:
@@ -110,11 +103,13 @@ def test_a_tag_that_names_the_link_before_it_is_no_link_of_its_own() -> None:
     assert after.count(URL) == 1
 
 
-@pytest.mark.parametrize("scheme", ["http:", ""])
-def test_a_copy_gets_https_alongside(scheme: str) -> None:
-    before = f"{{{{cite web|url={URL}|archive-url={COPY.replace('https:', scheme)}|archive-date=x|url-status=live}}}}"
-    after = f"{{{{cite web|url={URL}|archive-url={COPY}|archive-date=x|url-status=dead}}}}"
-    assert repaired(before) == after
+def test_a_copy_gets_https_alongside() -> None:
+    for scheme in ["http:", ""]:
+        before = (
+            f"{{{{cite web|url={URL}|archive-url={COPY.replace('https:', scheme)}|archive-date=x|url-status=live}}}}"
+        )
+        after = f"{{{{cite web|url={URL}|archive-url={COPY}|archive-date=x|url-status=dead}}}}"
+        assert repaired(before) == after, scheme
 
 
 def test_a_tag_that_spells_the_link_otherwise_stays_as_no_url_is_lost() -> None:

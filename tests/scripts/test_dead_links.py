@@ -3,7 +3,6 @@
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-import pytest
 from support.little_service import link
 
 from weboid.core.record.reasons import Outcome
@@ -35,9 +34,8 @@ def dead(**values: Any) -> dict[str, Any]:
     return link(URL, **{"since": "2026-05-03", "http": 404, **values})
 
 
-@pytest.mark.parametrize(
-    ("answer", "scan", "rule", "standing"),
-    [
+def test_what_is_made_of_a_link() -> None:
+    for answer, scan, rule, standing in [
         (dead(), None, BY_VERDICT, LinkStanding.DEAD),
         (link(URL, "doubtful"), None, BY_VERDICT, LinkStanding.GOOD),
         (link(URL, "working"), None, BY_VERDICT, LinkStanding.GOOD),
@@ -60,30 +58,21 @@ def dead(**values: Any) -> dict[str, Any]:
         (dead(since="2026-11-15"), None, Rule(days=7), LinkStanding.RECENT),
         (dead(since="2026-11-14"), None, Rule(days=7), LinkStanding.DEAD),
         (None, DEAD, Rule(by_scans=True, days=9), LinkStanding.RECENT),
-    ],
-)
-def test_what_is_made_of_a_link(
-    answer: dict[str, Any] | None, scan: Scan | None, rule: Rule, standing: LinkStanding
-) -> None:
-    assert judge(answer, scan, rule).standing is standing
+    ]:
+        assert judge(answer, scan, rule).standing is standing
 
 
-@pytest.mark.parametrize(
-    ("flag", "untagged", "tagged"),
-    [
+def test_what_the_wiki_says_counts_more_than_what_is_found() -> None:
+    for flag, untagged, tagged in [
         ("permadead", LinkStanding.DEAD, LinkStanding.DEAD),
         ("permalive", LinkStanding.GOOD, LinkStanding.DEAD),
         ("subscription", LinkStanding.OPEN, LinkStanding.DEAD),
-    ],
-)
-@pytest.mark.parametrize("answer", [None, dead(), link(URL, "working")])
-def test_what_the_wiki_says_counts_more_than_what_is_found(
-    flag: str, untagged: LinkStanding, tagged: LinkStanding, answer: dict[str, Any] | None
-) -> None:
-    assert judge(answer, flags=frozenset({flag})).standing is untagged
-    assert judge(answer, flags=frozenset({flag}), is_tagged=True).standing is tagged
-    if answer is not None:
-        assert judge({**answer, "flags": [flag]}).standing is untagged
+    ]:
+        for answer in [None, dead(), link(URL, "working")]:
+            assert judge(answer, flags=frozenset({flag})).standing is untagged
+            assert judge(answer, flags=frozenset({flag}), is_tagged=True).standing is tagged
+            if answer is not None:
+                assert judge({**answer, "flags": [flag]}).standing is untagged
 
 
 def test_since_why_and_copies_are_told() -> None:
@@ -98,14 +87,14 @@ def test_since_why_and_copies_are_told() -> None:
     assert link_line("Harbour", judge(link(URL, "working"))) is None
 
 
-@pytest.mark.parametrize(
-    "noise", [None, 7, "x", [], {}, [7, None, {"snapshot": 7}, {"snapshot": "x"}], -1, True, "2026-99-99"]
-)
-@pytest.mark.parametrize("key", ["verdict", "reason", "http", "since", "flags", "snapshots"])
-def test_hostile_answers_say_nothing(key: str, noise: Any) -> None:
-    found = judge(dead() | {key: noise})
-    assert found.copies == ()
-    assert link_line("Harbour", found) is None or found.standing in (LinkStanding.DEAD, LinkStanding.RECENT)
+def test_hostile_answers_say_nothing() -> None:
+    noises: list[Any] = [None, 7, "x", [], {}, [7, None, {"snapshot": 7}, {"snapshot": "x"}], -1, True, "2026-99-99"]
+    for noise in noises:
+        for key in ("verdict", "reason", "http", "since", "flags", "snapshots"):
+            found = judge(dead() | {key: noise})
+            told = link_line("Harbour", found) is not None
+            assert found.copies == ()
+            assert not told or found.standing in (LinkStanding.DEAD, LinkStanding.RECENT), (noise, key)
 
 
 def test_a_row_of_failures_ends_when_something_arrives() -> None:

@@ -26,9 +26,9 @@ def messages(language: str) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("language", ["de", "qqq"])
-def test_languages_are_complete(language: str) -> None:
-    assert list(messages(language)) == list(messages("en"))
+def test_languages_are_complete() -> None:
+    for language in ["de", "qqq"]:
+        assert list(messages(language)) == list(messages("en"))
 
 
 def test_keys_are_sorted() -> None:
@@ -45,12 +45,12 @@ def test_there_is_one_part_of_the_summary_for_every_action() -> None:
     assert sorted(parts) == sorted(f"weboid-summary-{action}" for action in ACTIONS)
 
 
-@pytest.mark.parametrize("language", ["en", "de", "nds"])
-@pytest.mark.parametrize("count", [1, 2, 21])
-def test_summaries_tell_every_action(language: str, count: int) -> None:
-    summary = summary_of(language, ACTIONS * count, "User talk:WeboidBot")
-    assert "[[User talk:WeboidBot|" in summary
-    assert "{{" not in summary
-    assert "%(" not in summary
-    assert summary.count(", ") == len(ACTIONS) - 1
-    assert summary.count(str(count)) == (len(ACTIONS) if count > 1 else 0)
+def test_summaries_tell_every_action() -> None:
+    for language in ["en", "de", "nds"]:
+        for count in [1, 2, 21]:
+            summary = summary_of(language, ACTIONS * count, "User talk:WeboidBot")
+            assert "[[User talk:WeboidBot|" in summary, (language, count)
+            assert "{{" not in summary, (language, count)
+            assert "%(" not in summary, (language, count)
+            assert summary.count(", ") == len(ACTIONS) - 1, (language, count)
+            assert summary.count(str(count)) == (len(ACTIONS) if count > 1 else 0), language

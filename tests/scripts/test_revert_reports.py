@@ -121,17 +121,14 @@ def test_a_table_shows_nothing_that_a_terminal_obeys() -> None:
     assert table_of([]) == []
 
 
-@pytest.mark.parametrize(
-    ("words", "options"),
-    [
+def test_options() -> None:
+    for words, options in [
         ([], RevertOptions(30)),
         (["-days:7", "-limit:20"], RevertOptions(7, 20)),
         (["-release:9"], RevertOptions(release=9)),
         (["-resume"], RevertOptions(is_resuming=True)),
-    ],
-)
-def test_options(words: list[str], options: RevertOptions) -> None:
-    assert read_revert_options(words) == options
+    ]:
+        assert read_revert_options(words) == options
 
 
 @pytest.mark.parametrize(

@@ -29,19 +29,18 @@ WANTED = datetime(2011, 2, 3, 4, 5, 6, tzinfo=UTC)
 STAMP = 20110203040506
 
 
-@pytest.mark.parametrize("name", ["wayback", "arquivo"])
-def test_an_index_is_asked_with_the_url_escaped_once(name: str) -> None:
-    address = urlsplit(index_request(SERVICES[name], URL, WANTED))
-    asked = parse_qs(address.query)
-    assert asked["url"] == [str(URL)]
-    assert (asked["sort"], asked["closest"], asked["output"]) == (["closest"], [str(STAMP)], ["json"])
-    assert not asked.keys() & {"filter", "collapse"}
-    assert "closest" not in parse_qs(urlsplit(index_request(SERVICES[name], URL, None)).query)
+def test_an_index_is_asked_with_the_url_escaped_once() -> None:
+    for name in ["wayback", "arquivo"]:
+        address = urlsplit(index_request(SERVICES[name], URL, WANTED))
+        asked = parse_qs(address.query)
+        assert asked["url"] == [str(URL)], name
+        assert (asked["sort"], asked["closest"], asked["output"]) == (["closest"], [str(STAMP)], ["json"]), name
+        assert not asked.keys() & {"filter", "collapse"}, name
+        assert "closest" not in parse_qs(urlsplit(index_request(SERVICES[name], URL, None)).query)
 
 
-@pytest.mark.parametrize(
-    ("name", "index", "second"),
-    [
+def test_each_service_is_asked_in_its_dialect() -> None:
+    for name, index, second in [
         (
             "wayback",
             "https://web.archive.org/cdx/search/cdx?",
@@ -55,12 +54,10 @@ def test_an_index_is_asked_with_the_url_escaped_once(name: str) -> None:
         ),
         ("perma", f"https://perma.cc/timemap/link/{URL}", f"https://perma.cc/timegate/{URL}"),
         ("wikiwix", "https://archive.wikiwix.com/cache/index2.php?apiresponse=1&url=https%3A%2F%2Fwww", None),
-    ],
-)
-def test_each_service_is_asked_in_its_dialect(name: str, index: str, second: str | None) -> None:
-    assert index_request(SERVICES[name], URL, WANTED).startswith(index)
-    assert second_request(SERVICES[name], URL) == second
-    assert SERVICES[name].second == (second is not None)
+    ]:
+        assert index_request(SERVICES[name], URL, WANTED).startswith(index)
+        assert second_request(SERVICES[name], URL) == second
+        assert SERVICES[name].second == (second is not None)
 
 
 def test_a_stand_in_is_asked_for_everything() -> None:
@@ -77,22 +74,22 @@ def test_a_stand_in_is_asked_for_everything() -> None:
     assert reader_address(wayback, STAMP, URL) == f"https://web.archive.org/web/{STAMP}/{URL}"
 
 
-@pytest.mark.parametrize("name", SERVICES)
-def test_readers_are_sent_to_an_address_that_is_recognised(name: str) -> None:
-    service = SERVICES[name]
-    own = "https://perma.cc/AB12-CD34" if service.dialect is Dialect.PERMA else None
-    address = reader_address(service, STAMP, URL, own)
-    snapshot = snapshot_of(address)
-    assert snapshot
-    assert (snapshot.archive, snapshot.archive.is_offered) == (service.archive, True)
-    assert address.startswith("https://")
-    assert "id_" not in address
-    if not own:
-        assert (snapshot.taken, snapshot.original) == (WANTED, URL)
-        assert ("id_/" in replay_address(service, STAMP, URL)) == service.is_raw
-    assert replay_address(service, STAMP, URL, own).startswith(service.base)
-    assert not is_elsewhere(service, address)
-    assert is_elsewhere(service, f"https://archive.today/{STAMP}/{URL}")
+def test_readers_are_sent_to_an_address_that_is_recognised() -> None:
+    for name in SERVICES:
+        service = SERVICES[name]
+        own = "https://perma.cc/AB12-CD34" if service.dialect is Dialect.PERMA else None
+        address = reader_address(service, STAMP, URL, own)
+        snapshot = snapshot_of(address)
+        assert snapshot, name
+        assert (snapshot.archive, snapshot.archive.is_offered) == (service.archive, True), name
+        assert address.startswith("https://"), name
+        assert "id_" not in address, name
+        if not own:
+            assert (snapshot.taken, snapshot.original) == (WANTED, URL), name
+            assert ("id_/" in replay_address(service, STAMP, URL)) == service.is_raw, name
+        assert replay_address(service, STAMP, URL, own).startswith(service.base), name
+        assert not is_elsewhere(service, address), name
+        assert is_elsewhere(service, f"https://archive.today/{STAMP}/{URL}"), name
 
 
 def test_what_a_service_spelled_is_asked_as_it_spelled_it_without_a_fragment() -> None:
@@ -119,9 +116,8 @@ def test_a_stamp_is_in_utc_and_must_be_a_moment() -> None:
             taken_of(stamp)
 
 
-@pytest.mark.parametrize(
-    ("url", "languages", "names"),
-    [
+def test_services_are_asked_for_what_they_may_have() -> None:
+    for url, languages, names in [
         ("http://mill.demo/", (), ["wayback"]),
         ("http://www.mill.pt/", (), ["wayback", "arquivo"]),
         ("http://mill.gov.uk/", (), ["wayback", "nationalarchives", "ukwa"]),
@@ -130,11 +126,9 @@ def test_a_stamp_is_in_utc_and_must_be_a_moment() -> None:
         ("http://moulin.fr/", (), ["wayback", "wikiwix"]),
         ("http://mill.demo/", ("de", "fr"), ["wayback", "wikiwix"]),
         ("http://127.0.0.1/", (), ["wayback"]),
-    ],
-)
-def test_services_are_asked_for_what_they_may_have(url: str, languages: tuple[str, ...], names: list[str]) -> None:
-    asked = services_for(parse(url), configured((), {}), languages=languages)
-    assert [service.name for service in asked] == names
+    ]:
+        asked = services_for(parse(url), configured((), {}), languages=languages)
+        assert [service.name for service in asked] == names, url
 
 
 def test_services_stay_in_the_given_order_and_below_their_limits() -> None:

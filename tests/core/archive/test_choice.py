@@ -9,17 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weboid.core.archive.captures import Capture
-from weboid.core.archive.choice import (
-    Note,
-    Ranked,
-    Tried,
-    Wish,
-    candidates,
-    is_kept,
-    next_try,
-    note_of,
-    of_original,
-)
+from weboid.core.archive.choice import Note, Ranked, Tried, Wish, candidates, is_kept, next_try, note_of, of_original
 from weboid.core.document.portrait import Portrait
 from weboid.core.url.spellings import archived, file_extension, is_same_page, similar_url
 from weboid.core.url.urls import parse
@@ -143,9 +133,8 @@ def test_other_pages_are_never_chosen() -> None:
     assert whys(found) == {"other-page"}
 
 
-@pytest.mark.parametrize(
-    ("asked", "spelling"),
-    [
+def test_other_spellings_of_the_page_are_taken() -> None:
+    for asked, spelling in [
         (PAGE, "https://mill.demo/history/wheel.html"),
         (PAGE, "http://www.mill.demo:80/history/wheel.html"),
         (PAGE, "http://WWW.Mill.demo/history/wheel.html#top"),
@@ -153,26 +142,21 @@ def test_other_pages_are_never_chosen() -> None:
         ("http://mill.demo/r%C3%A4der", "http://mill.demo/räder"),
         ("http://mill.demo/a(b)", "http://mill.demo/a%28b%29"),
         ("http://müller.example/", "http://xn--mller-kva.example/"),
-    ],
-)
-def test_other_spellings_of_the_page_are_taken(asked: str, spelling: str) -> None:
-    assert len(ranked([row("20100101", url=spelling)], "20100101", asked).best) == 1
+    ]:
+        assert len(ranked([row("20100101", url=spelling)], "20100101", asked).best) == 1
 
 
-@pytest.mark.parametrize(
-    ("asked", "other"),
-    [
+def test_an_address_or_a_port_is_taken_exactly_and_order_and_case_count() -> None:
+    for asked, other in [
         ("http://192.0.2.7/page", "https://192.0.2.7/page"),
         ("http://mill.demo:8080/page", "https://mill.demo:8080/page"),
         ("http://mill.demo:8080/page", "http://mill.demo/page"),
         ("http://mill.demo/?id=1&x=2", "http://mill.demo/?x=2&id=1"),
         ("http://mill.demo/?id=1", "http://mill.demo/?ID=1"),
         ("http://mill.demo/a%2Fb", "http://mill.demo/a/b"),
-    ],
-)
-def test_an_address_or_a_port_is_taken_exactly_and_order_and_case_count(asked: str, other: str) -> None:
-    found = ranked([row("20100101", url=other), row("20000101", url=asked)], "20100101", asked)
-    assert stamps(found) == ["20000101"]
+    ]:
+        found = ranked([row("20100101", url=other), row("20000101", url=asked)], "20100101", asked)
+        assert stamps(found) == ["20000101"], asked
 
 
 def test_a_revisit_of_a_listed_content_is_as_good_as_that() -> None:
@@ -288,20 +272,17 @@ def front(count: int, contents: int, url: str = "http://www.mill.demo/", year: i
     return [Capture(day, url, 200, "text/html", f"D{n % contents}", 5_000) for n, day in enumerate(days)]
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_a_page_that_always_changes_is_blocked_until_that_is_lifted() -> None:
+    for url in [
         "http://www.mill.demo/",
         "http://www.mill.demo/index.php",
         "http://www.mill.demo/de/",
         "http://www.mill.demo/scores?league=1&date=today",
         "http://www.mill.demo/?lang=de",
-    ],
-)
-def test_a_page_that_always_changes_is_blocked_until_that_is_lifted(url: str) -> None:
-    found = ranked(front(20, 13, url), "20100601", url)
-    assert (found.changing, found.why) == (True, "changing")
-    assert found.best
+    ]:
+        found = ranked(front(20, 13, url), "20100601", url)
+        assert (found.changing, found.why) == (True, "changing"), url
+        assert found.best, url
 
 
 @pytest.mark.parametrize(
@@ -346,9 +327,8 @@ def test_copies_only_years_after_the_citation_are_chosen_and_told() -> None:
     assert note_of(row("20100101", status=301), wish("20100501")) is Note.REDIRECTS
 
 
-@pytest.mark.parametrize(
-    ("url", "similar"),
-    [
+def test_a_session_is_left_out_for_a_similar_url() -> None:
+    for url, similar in [
         ("http://mill.demo/a;jsessionid=0A1B2C?x=1", "http://mill.demo/a?x=1"),
         ("http://mill.demo/a?PHPSESSID=abc&id=1", "http://mill.demo/a?id=1"),
         ("http://mill.demo/a?utm_source=t&utm_medium=m", "http://mill.demo/a"),
@@ -357,13 +337,11 @@ def test_copies_only_years_after_the_citation_are_chosen_and_told() -> None:
         ("http://mill.demo/a?sid=123", None),
         ("http://mill.demo/a?b=1", None),
         ("http://mill.demo/", None),
-    ],
-)
-def test_a_session_is_left_out_for_a_similar_url(url: str, similar: str | None) -> None:
-    found = similar_url(parse(url))
-    assert (None if found is None else str(found)) == similar
-    if found is not None:
-        assert note_of(row("20100101", url=str(found)), wish("20100101", url)) is Note.SIMILAR
+    ]:
+        found = similar_url(parse(url))
+        assert (None if found is None else str(found)) == similar, url
+        if found is not None:
+            assert note_of(row("20100101", url=str(found)), wish("20100101", url)) is Note.SIMILAR
 
 
 def test_the_url_of_an_archive_is_looked_up_as_its_original() -> None:

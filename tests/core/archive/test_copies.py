@@ -2,8 +2,6 @@
 
 from datetime import UTC, date, datetime
 
-import pytest
-
 from weboid.core.archive.choice import Note
 from weboid.core.archive.copies import (
     PENDING,
@@ -67,18 +65,18 @@ def test_what_is_not_known_of_a_snapshot_is_none() -> None:
     assert copies_of([bare, shown()], CopyState.FOUND).first == bare
 
 
-@pytest.mark.parametrize(("years", "note"), [(-3, Note.AFTER), (0, Note.NONE), (3, Note.BEFORE)])
-def test_a_long_time_from_the_citation_is_noted_only_where_its_day_is_known_and_a_rule_chose(
-    years: int, note: Note
-) -> None:
-    day = CITED_ON + 365 * years
-    for stored in (Note.NONE, Note.AFTER, Note.BEFORE):
-        for origin in CopyOrigin:
-            copy = shown(origin=origin, note=stored)._replace(wanted=day)
-            assert copy.remark is Note.NONE
-            cited = copy._replace(wanted_is=DistanceTo.CITATION)
-            assert cited.remark is (note if origin is CopyOrigin.CHOSEN else Note.NONE)
-    assert shown(note=Note.SIMILAR)._replace(wanted=day, wanted_is=DistanceTo.CITATION).remark is Note.SIMILAR
+def test_a_long_time_from_the_citation_is_noted_only_where_its_day_is_known_and_a_rule_chose() -> None:
+    for years, note in [(-3, Note.AFTER), (0, Note.NONE), (3, Note.BEFORE)]:
+        day = CITED_ON + 365 * years
+        for stored in (Note.NONE, Note.AFTER, Note.BEFORE):
+            for origin in CopyOrigin:
+                copy = shown(origin=origin, note=stored)._replace(wanted=day)
+                assert copy.remark is Note.NONE, years
+                cited = copy._replace(wanted_is=DistanceTo.CITATION)
+                assert cited.remark is (note if origin is CopyOrigin.CHOSEN else Note.NONE), years
+        assert shown(note=Note.SIMILAR)._replace(wanted=day, wanted_is=DistanceTo.CITATION).remark is Note.SIMILAR, (
+            years
+        )
 
 
 def test_the_dictionary_form_has_its_keys() -> None:

@@ -7,7 +7,6 @@ whole histories are beside the checkout.
 import json
 from datetime import UTC, date, datetime
 
-import pytest
 from support.shared import shared
 
 from weboid.core.archive.captures import Capture
@@ -69,9 +68,8 @@ def chosen(rows: list[Capture], url: str, wanted: str, alive: date | None = None
     return found, stamp14(found.best[0].taken) if found.best and not found.changing else None
 
 
-@pytest.mark.parametrize(
-    ("wanted", "stamp"),
-    [
+def test_the_choice_on_an_extract_of_a_real_history() -> None:
+    for wanted, stamp in [
         ("1998-05-01", 19980212072308),  # the nearest before
         ("1999-06-15", 19990427105311),  # the nearest of the content that stood there
         ("2000-07-10", 20000706202325),
@@ -80,18 +78,15 @@ def chosen(rows: list[Capture], url: str, wanted: str, alive: date | None = None
         ("2006-07-10", 20060709224009),
         ("1990-01-01", 19980212072308),  # only later ones
         ("2005-08-20", 20000818014815),  # neither the 400 nor a copy of eight months later
-    ],
-)
-def test_the_choice_on_an_extract_of_a_real_history(wanted: str, stamp: int) -> None:
-    found, best = chosen(few(), "http://www.zew.de/", wanted)
-    assert best == stamp
-    assert not found.changing
-    assert len(found.redirects) == 2
+    ]:
+        found, best = chosen(few(), "http://www.zew.de/", wanted)
+        assert best == stamp, wanted
+        assert not found.changing, wanted
+        assert len(found.redirects) == 2, wanted
 
 
-@pytest.mark.parametrize(
-    ("wanted", "stamp"),
-    [
+def test_the_choice_on_thirteen_years_of_a_front_page() -> None:
+    for wanted, stamp in [
         ("1996-01-01", 19970427191925),
         ("1997-06-01", 19970427191925),
         ("1998-05-01", 19980212072308),
@@ -103,28 +98,23 @@ def test_the_choice_on_an_extract_of_a_real_history(wanted: str, stamp: int) -> 
         ("2008-07-05", 20080704121916),
         ("2009-10-01", None),
         ("2015-01-01", None),
-    ],
-)
-def test_the_choice_on_thirteen_years_of_a_front_page(wanted: str, stamp: int | None) -> None:
-    found, best = chosen(recorded("wayback-cdx-history-1997-2010"), "http://www.zew.de/", wanted)
-    assert best == stamp
-    assert found.changing == (stamp is None)
+    ]:
+        found, best = chosen(recorded("wayback-cdx-history-1997-2010"), "http://www.zew.de/", wanted)
+        assert best == stamp, wanted
+        assert found.changing == (stamp is None), wanted
 
 
-@pytest.mark.parametrize(
-    ("wanted", "alive", "stamp", "note"),
-    [
+def test_the_choice_on_a_page_with_few_copies() -> None:
+    for wanted, alive, stamp, note in [
         ("1997-03-01", None, 19961231235847, Note.NONE),
         ("1999-01-01", None, 19981212031235, Note.NONE),
         ("2000-06-01", None, 19981212031235, Note.BEFORE),
         ("2004-09-01", None, 20040915101349, Note.NONE),  # a fortnight after beats six years before
         ("2004-09-01", date(2001, 1, 1), 19981212031235, Note.BEFORE),
-    ],
-)
-def test_the_choice_on_a_page_with_few_copies(wanted: str, alive: date | None, stamp: int, note: Note) -> None:
-    found, best = chosen(recorded("wayback-cdx-timezone"), "http://www.nasa.gov/", wanted, alive)
-    assert best == stamp
-    assert note_of(found.best[0], found.wish) is note
+    ]:
+        found, best = chosen(recorded("wayback-cdx-timezone"), "http://www.nasa.gov/", wanted, alive)
+        assert best == stamp, wanted
+        assert note_of(found.best[0], found.wish) is note, wanted
 
 
 def test_one_capture_that_is_listed_three_times_is_one_candidate() -> None:

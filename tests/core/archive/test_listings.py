@@ -1,10 +1,8 @@
 """What replies of archive services mean, whatever they look like: an error never becomes NONE."""
 
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -175,52 +173,47 @@ SECOND: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "code", "headers", "body", "word", "why"), INDEX)
-def test_the_index_says(name: str, code: int | None, headers: dict[str, str], body: str, word: str, why: str) -> None:
-    listing = listing_of(SERVICES[name], ServiceReply(code, headers, body.encode("utf-8")), URL)
-    assert (listing.outcome.word, listing.why) == (word, why)
-    assert bool(listing.captures) == (word == "found")
+def test_the_index_says() -> None:
+    for name, code, headers, body, word, why in INDEX:
+        listing = listing_of(SERVICES[name], ServiceReply(code, headers, body.encode("utf-8")), URL)
+        assert (listing.outcome.word, listing.why) == (word, why), name
+        assert bool(listing.captures) == (word == "found"), name
 
 
-@pytest.mark.parametrize(("name", "code", "headers", "body", "word", "why"), SECOND)
-def test_the_second_voice_says(
-    name: str, code: int | None, headers: dict[str, str], body: str, word: str, why: str
-) -> None:
-    listing = second_listing_of(SERVICES[name], ServiceReply(code, headers, body.encode("utf-8")), URL)
-    assert (listing.outcome.word, listing.why) == (word, why)
-    assert bool(listing.captures) == (word == "found")
+def test_the_second_voice_says() -> None:
+    for name, code, headers, body, word, why in SECOND:
+        listing = second_listing_of(SERVICES[name], ServiceReply(code, headers, body.encode("utf-8")), URL)
+        assert (listing.outcome.word, listing.why) == (word, why), name
+        assert bool(listing.captures) == (word == "found"), name
 
 
-@pytest.mark.parametrize("read", [listing_of, second_listing_of])
-@pytest.mark.parametrize("fault", ["timeout", "refused", "network", "dns", "tls", "not-public"])
-@pytest.mark.parametrize("name", SERVICES)
-def test_a_fault_is_an_error_even_after_a_whole_reply(name: str, fault: str, read: Callable[..., Listing]) -> None:
-    for reply in (ServiceReply(None, fault=fault), ServiceReply(200, JSON, b"[]", fault)):
-        listing = read(SERVICES[name], reply, URL)
-        assert (listing.outcome, listing.why) == (LookupOutcome.ERROR, fault)
+def test_a_fault_is_an_error_even_after_a_whole_reply() -> None:
+    for read in [listing_of, second_listing_of]:
+        for fault in ["timeout", "refused", "network", "dns", "tls", "not-public"]:
+            for name in SERVICES:
+                for reply in (ServiceReply(None, fault=fault), ServiceReply(200, JSON, b"[]", fault)):
+                    listing = read(SERVICES[name], reply, URL)
+                    assert (listing.outcome, listing.why) == (LookupOutcome.ERROR, fault), (read, name)
 
 
-@pytest.mark.parametrize("name", SERVICES)
-def test_what_was_longer_than_we_keep_is_no_none(name: str) -> None:
-    for body in (b"[]", b"", b'{"archived_snapshots": {}}', b'{"status": 404}', b'<a>; rel="self"'):
-        for read in (listing_of, second_listing_of):
-            reply = ServiceReply(200, {}, body, is_cut=True)
-            assert read(SERVICES[name], reply, URL).outcome in (LookupOutcome.ERROR, LookupOutcome.UNKNOWN)
+def test_what_was_longer_than_we_keep_is_no_none() -> None:
+    for name in SERVICES:
+        for body in (b"[]", b"", b'{"archived_snapshots": {}}', b'{"status": 404}', b'<a>; rel="self"'):
+            for read in (listing_of, second_listing_of):
+                reply = ServiceReply(200, {}, body, is_cut=True)
+                assert read(SERVICES[name], reply, URL).outcome in (LookupOutcome.ERROR, LookupOutcome.UNKNOWN)
 
 
-@pytest.mark.parametrize(
-    ("headers", "rest_s"),
-    [
+def test_the_pause_that_a_service_requests_is_told() -> None:
+    for headers, rest_s in [
         ({"retry-after": "120"}, 120.0),
         ({"retry-after": "Wed, 26 Oct 2022 22:57:17 GMT", "date": "Wed, 26 Oct 2022 22:56:17 GMT"}, 60.0),
         ({"retry-after": "999999999"}, 86_400.0),
         ({"retry-after": "soon"}, None),
         ({}, None),
-    ],
-)
-@pytest.mark.parametrize("code", [429, 503, 403])
-def test_the_pause_that_a_service_requests_is_told(code: int, headers: dict[str, str], rest_s: float | None) -> None:
-    assert listing_of(SERVICES["wayback"], ServiceReply(code, headers), URL).rest_s == rest_s
+    ]:
+        for code in [429, 503, 403]:
+            assert listing_of(SERVICES["wayback"], ServiceReply(code, headers), URL).rest_s == rest_s
 
 
 _FOUND = Listing(LookupOutcome.FOUND, (Capture(datetime(2011, 2, 3, tzinfo=UTC), "http://mill.demo/"),))
@@ -231,9 +224,8 @@ _EXCLUDED = Listing(LookupOutcome.EXCLUDED)
 _ERROR = Listing(LookupOutcome.ERROR, why="rate-limited", rest_s=60.0)
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "both"),
-    [
+def test_two_voices_make_a_none() -> None:
+    for first, second, both in [
         (_NONE, _NONE, _NONE),
         (_NONE, _WEAK, _NONE),
         (_WEAK, _NONE, _NONE),
@@ -250,10 +242,8 @@ _ERROR = Listing(LookupOutcome.ERROR, why="rate-limited", rest_s=60.0)
         (_FOUND, _NONE, _FOUND),
         (_ERROR, _NONE, _ERROR),
         (_EXCLUDED, _NONE, _EXCLUDED),
-    ],
-)
-def test_two_voices_make_a_none(first: Listing, second: Listing | None, both: Listing) -> None:
-    assert combined(first, second) == both
+    ]:
+        assert combined(first, second) == both
 
 
 @given(st.binary(max_size=200), st.sampled_from([None, *range(100, 600)]), st.sampled_from(sorted(SERVICES)))

@@ -193,14 +193,14 @@ def _files() -> list[Path]:
     return [path for path in sorted(shared("archives").glob("*.json")) if path.name != "INDEX.json"]
 
 
-@pytest.mark.parametrize("name", TABLE)
-def test_each_recorded_exchange_gives_its_right_outcome(name: str) -> None:
-    replies = replies_in(shared(f"archives/{name}.json"))
-    told = [
-        said(how, service, address, reply)
-        for (how, service, *_), (address, reply) in zip(TABLE[name], replies, strict=True)
-    ]
-    assert told == [(word, detail) for _, _, word, detail in TABLE[name]]
+def test_each_recorded_exchange_gives_its_right_outcome() -> None:
+    for name in TABLE:
+        replies = replies_in(shared(f"archives/{name}.json"))
+        told = [
+            said(how, service, address, reply)
+            for (how, service, *_), (address, reply) in zip(TABLE[name], replies, strict=True)
+        ]
+        assert told == [(word, detail) for _, _, word, detail in TABLE[name]]
 
 
 def test_no_recorded_exchange_is_missing() -> None:
@@ -304,14 +304,14 @@ def test_no_spelling_in_any_dialect_speaks_against_a_copy(exchange: dict[str, An
             assert bool(ranked.best) is spelling["may_be_chosen"], ranked.passed
 
 
-@pytest.mark.parametrize("exchange", LISTED, ids=lambda exchange: str(exchange["dialect"]))
-def test_what_was_escaped_for_html_is_played_at_its_own_address(exchange: dict[str, Any]) -> None:
-    for asked in ("http://mill.demo/wheel?id=1&lang=en", "http://mill.demo/wheel?id=1&amp;lang=en"):
-        captures = listed(exchange, asked.replace("&", "&amp;"), parse(asked)).captures
-        assert captures == listed(exchange, asked, parse(asked)).captures
-        for one in captures:
-            address = replay_address(KNOWN["wayback"], stamp_of(one.taken), one.original, one.address)
-            assert address.endswith(f"id_/{asked}")
+def test_what_was_escaped_for_html_is_played_at_its_own_address() -> None:
+    for exchange in LISTED:
+        for asked in ("http://mill.demo/wheel?id=1&lang=en", "http://mill.demo/wheel?id=1&amp;lang=en"):
+            captures = listed(exchange, asked.replace("&", "&amp;"), parse(asked)).captures
+            assert captures == listed(exchange, asked, parse(asked)).captures
+            for one in captures:
+                address = replay_address(KNOWN["wayback"], stamp_of(one.taken), one.original, one.address)
+                assert address.endswith(f"id_/{asked}"), exchange
 
 
 @EXCHANGES

@@ -1,6 +1,5 @@
 """Whether a copy still plays: by Memento-Datetime at its raw address, never by the status."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,9 +23,8 @@ def _to(address: str) -> dict[str, str]:
     return {"location": address}
 
 
-@pytest.mark.parametrize(
-    ("code", "headers", "body", "result", "why"),
-    [
+def test_a_replay_says() -> None:
+    for code, headers, body, result, why in [
         (200, THEN, "text", "plays", ""),
         (404, THEN, "", "plays", ""),
         (429, THEN, "", "plays", ""),
@@ -81,21 +79,18 @@ def _to(address: str) -> dict[str, str]:
         (523, {}, CHALLENGE, "nothing", "server-error"),
         (400, {}, "", "nothing", "unexpected-code"),
         (408, {}, "", "nothing", "unexpected-code"),
-    ],
-)
-def test_a_replay_says(code: int, headers: dict[str, str], body: str, result: str, why: str) -> None:
-    reply = ServiceReply(code, headers, body.encode())
-    replayed = replay_of(reply, stamp=STAMP, url=URL, service=SERVICES["wayback"])
-    assert (replayed.result.value, replayed.why) == (result, why)
-    assert (replayed.status == code) == ("memento-datetime" in headers and why != "bad-moment")
+    ]:
+        reply = ServiceReply(code, headers, body.encode())
+        replayed = replay_of(reply, stamp=STAMP, url=URL, service=SERVICES["wayback"])
+        assert (replayed.result.value, replayed.why) == (result, why), code
+        assert (replayed.status == code) == ("memento-datetime" in headers and why != "bad-moment")
 
 
 QUERY = "http://www.mill.demo/wheel?id=1&lang=en"
 
 
-@pytest.mark.parametrize(
-    ("asked", "named"),
-    [
+def test_a_copy_that_plays_is_not_of_another_page_by_a_spelling_alone() -> None:
+    for asked, named in [
         (QUERY, QUERY),
         (QUERY, QUERY.replace("&", "&amp;")),
         (QUERY, QUERY.replace("&", "&#38;")),
@@ -108,69 +103,62 @@ QUERY = "http://www.mill.demo/wheel?id=1&lang=en"
         ("http://mill.demo/?q=old%20mill", "http://mill.demo/?q=old mill"),
         ("http://mill.demo/it's", "http://mill.demo/it&#39;s"),
         ("ftp://mill.demo/a", "ftp://mill.demo/a"),
-    ],
-)
-def test_a_copy_that_plays_is_not_of_another_page_by_a_spelling_alone(asked: str, named: str) -> None:
-    url = parse(asked)
-    link = {"link": f'<{named}>; rel="original", <{WEB}/{STAMP}/{named}>; rel="memento"'}
-    played = [
-        replay_of(ServiceReply(200, {**when, **link}, b"text"), stamp=STAMP, url=url, service=SERVICES["wayback"])
-        for when in (THEN, SOON)
-    ]
-    led = {"location": f"{WEB}/20110203040507id_/{named}"}
-    moved = replay_of(ServiceReply(302, led), stamp=STAMP, url=url, service=SERVICES["wayback"])
-    assert [one.result.value for one in (*played, moved)] == ["plays", "moved", "moved"]
+    ]:
+        url = parse(asked)
+        link = {"link": f'<{named}>; rel="original", <{WEB}/{STAMP}/{named}>; rel="memento"'}
+        played = [
+            replay_of(ServiceReply(200, {**when, **link}, b"text"), stamp=STAMP, url=url, service=SERVICES["wayback"])
+            for when in (THEN, SOON)
+        ]
+        led = {"location": f"{WEB}/20110203040507id_/{named}"}
+        moved = replay_of(ServiceReply(302, led), stamp=STAMP, url=url, service=SERVICES["wayback"])
+        assert [one.result.value for one in (*played, moved)] == ["plays", "moved", "moved"], asked
 
 
-@pytest.mark.parametrize(
-    ("asked", "named"),
-    [
+def test_what_may_be_another_page_is_neither_held_against_a_copy_nor_taken_for_it() -> None:
+    """Archives whose index knows no letter case lead from the one to the other."""
+    for asked, named in [
         ("https://youtu.be/dQw4w9WgXcQ", "https://youtu.be/DQW4W9WGXcQ"),
         ("https://mill.demo/story?sid=0123456789abcdef01", "https://mill.demo/story?sid=abcdef0123456789ff"),
         ("http://www1.mill.demo/wheel", "http://www2.mill.demo/wheel"),
         ("http://mill.demo/M%C3%BChle", "http://mill.demo/M\udcfchle"),
-    ],
-)
-def test_what_may_be_another_page_is_neither_held_against_a_copy_nor_taken_for_it(asked: str, named: str) -> None:
-    """Archives whose index knows no letter case lead from the one to the other."""
-    link, led = {"link": f'<{named}>; rel="original"'}, {"location": f"{WEB}/20110203040507id_/{named}"}
-    for reply in (ServiceReply(200, {**SOON, **link}, b"text"), ServiceReply(302, led)):
-        replayed = replay_of(reply, stamp=STAMP, url=parse(asked), service=SERVICES["wayback"])
-        assert (replayed.result, replayed.why) == (ReplayResult.NOTHING, "unsure-page")
+    ]:
+        link, led = {"link": f'<{named}>; rel="original"'}, {"location": f"{WEB}/20110203040507id_/{named}"}
+        for reply in (ServiceReply(200, {**SOON, **link}, b"text"), ServiceReply(302, led)):
+            replayed = replay_of(reply, stamp=STAMP, url=parse(asked), service=SERVICES["wayback"])
+            assert (replayed.result, replayed.why) == (ReplayResult.NOTHING, "unsure-page"), asked
 
 
-@pytest.mark.parametrize(
-    "named",
-    ["http://mill.demo/wheel?id=2&lang=en", "http://mill.demo/?id=1&lang=en", "http://a.demo/wheel?id=1&lang=en"],
-)
-@pytest.mark.parametrize("way", ["&", "&amp;", "&#38;"])
-def test_a_copy_of_another_page_is_refused_however_it_is_escaped(named: str, way: str) -> None:
-    link = {"link": f'<{named.replace("&", way)}>; rel="original"'}
-    for when in (THEN, SOON):
-        reply = ServiceReply(200, {**when, **link}, b"text")
-        replayed = replay_of(reply, stamp=STAMP, url=parse(QUERY), service=SERVICES["wayback"])
-        assert (replayed.result, replayed.why) == (ReplayResult.MOVED_FAR, "other-page")
+def test_a_copy_of_another_page_is_refused_however_it_is_escaped() -> None:
+    for named in [
+        "http://mill.demo/wheel?id=2&lang=en",
+        "http://mill.demo/?id=1&lang=en",
+        "http://a.demo/wheel?id=1&lang=en",
+    ]:
+        for way in ["&", "&amp;", "&#38;"]:
+            link = {"link": f'<{named.replace("&", way)}>; rel="original"'}
+            for when in (THEN, SOON):
+                reply = ServiceReply(200, {**when, **link}, b"text")
+                replayed = replay_of(reply, stamp=STAMP, url=parse(QUERY), service=SERVICES["wayback"])
+                assert (replayed.result, replayed.why) == (ReplayResult.MOVED_FAR, "other-page"), (named, way)
 
 
-@pytest.mark.parametrize("fault", ["timeout", "refused", "network", "dns", "tls", "not-public"])
-def test_a_fault_says_nothing(fault: str) -> None:
-    for reply in (ServiceReply(None, fault=fault), ServiceReply(404, {}, b"", fault), ServiceReply(None)):
-        replayed = replay_of(reply, stamp=STAMP, url=URL, service=SERVICES["wayback"])
-        assert replayed.result is ReplayResult.NOTHING
+def test_a_fault_says_nothing() -> None:
+    for fault in ["timeout", "refused", "network", "dns", "tls", "not-public"]:
+        for reply in (ServiceReply(None, fault=fault), ServiceReply(404, {}, b"", fault), ServiceReply(None)):
+            replayed = replay_of(reply, stamp=STAMP, url=URL, service=SERVICES["wayback"])
+            assert replayed.result is ReplayResult.NOTHING, fault
 
 
-@pytest.mark.parametrize(
-    ("written", "location"),
-    [
+def test_a_captured_redirect_tells_where_it_leads() -> None:
+    for written, location in [
         (f"/web/20110203040506id_/{URL}2", f"{WEB}/20110203040506id_/{URL}2"),
         ("https://mill.demo/new", "https://mill.demo/new"),
         ("", None),
-    ],
-)
-def test_a_captured_redirect_tells_where_it_leads(written: str, location: str | None) -> None:
-    reply = ServiceReply(301, {**THEN, "location": written})
-    replayed = replay_of(reply, stamp=STAMP, url=URL, service=SERVICES["wayback"])
-    assert (replayed.status, replayed.location) == (301, location)
+    ]:
+        reply = ServiceReply(301, {**THEN, "location": written})
+        replayed = replay_of(reply, stamp=STAMP, url=URL, service=SERVICES["wayback"])
+        assert (replayed.status, replayed.location) == (301, location), written
 
 
 def test_what_a_limit_requests_is_told() -> None:
@@ -178,19 +166,16 @@ def test_what_a_limit_requests_is_told() -> None:
     assert replay_of(reply, stamp=STAMP, url=URL, service=SERVICES["wayback"]).rest_s == 30
 
 
-@pytest.mark.parametrize(
-    ("code", "body", "result"),
-    [
+def test_a_service_without_memento_is_believed_its_status() -> None:
+    for code, body, result in [
         (200, "<html>the page</html>", "plays"),
         (200, "can't connect db", "nothing"),
         (200, "", "nothing"),
         (404, "", "absent"),
         (503, "", "nothing"),
-    ],
-)
-def test_a_service_without_memento_is_believed_its_status(code: int, body: str, result: str) -> None:
-    replayed = replay_of(ServiceReply(code, {}, body.encode()), stamp=STAMP, url=URL, service=SERVICES["wikiwix"])
-    assert replayed.result.value == result
+    ]:
+        replayed = replay_of(ServiceReply(code, {}, body.encode()), stamp=STAMP, url=URL, service=SERVICES["wikiwix"])
+        assert replayed.result.value == result, code
 
 
 @given(

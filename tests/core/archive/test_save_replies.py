@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,9 +15,8 @@ def _reply(data: object, code: int = 200) -> ServiceReply:
     return ServiceReply(code, {"content-type": "application/json"}, json.dumps(data).encode())
 
 
-@pytest.mark.parametrize(
-    ("data", "state", "why"),
-    [
+def test_a_submission_says() -> None:
+    for data, state, why in [
         ({"url": "https://mill.demo/", "job_id": JOB}, "started", ""),
         ({"url": "https://mill.demo/", "job_id": "ac58789b-f3ca-48d0-9ea6-1d1225e98695"}, "started", ""),
         ({"job_id": JOB, "message": "The same snapshot had been made 1 second ago."}, "already", "same-snapshot"),
@@ -48,17 +46,16 @@ def _reply(data: object, code: int = 200) -> ServiceReply:
         ({"job_id": 5}, "tomorrow", "no-reason"),
         ({"job_id": "a b"}, "tomorrow", "no-reason"),
         ({}, "tomorrow", "no-reason"),
-    ],
-)
-def test_a_submission_says(data: object, state: str, why: str) -> None:
-    said = submitted(_reply(data))
-    assert (said.state, said.why) == (state, why)
-    assert (said.job is not None) == (said.state in (SaveState.STARTED, SaveState.PENDING) or why == "same-snapshot")
+    ]:
+        said = submitted(_reply(data))
+        assert (said.state, said.why) == (state, why), data
+        assert (said.job is not None) == (
+            said.state in (SaveState.STARTED, SaveState.PENDING) or why == "same-snapshot"
+        ), data
 
 
-@pytest.mark.parametrize(
-    ("data", "state", "why"),
-    [
+def test_a_job_says() -> None:
+    for data, state, why in [
         ({"status": "pending", "job_id": JOB, "resources": []}, "pending", ""),
         ({"status": "success", "job_id": JOB, "timestamp": "20240104034229"}, "saved", ""),
         ({"status": "success", "job_id": JOB, "timestamp": "2024"}, "tomorrow", "no-stamp"),
@@ -68,11 +65,9 @@ def test_a_submission_says(data: object, state: str, why: str) -> None:
         ({"status": "error", "status_ext": "error:celery", "job_id": JOB}, "again", "celery"),
         ({"status": "error", "message": "Couldn't resolve host for x"}, "never", "invalid-host-resolution"),
         ({"status": ["success"]}, "tomorrow", "no-reason"),
-    ],
-)
-def test_a_job_says(data: object, state: str, why: str) -> None:
-    said = job_status(_reply(data), JOB)
-    assert (said.state, said.why) == (state, why)
+    ]:
+        said = job_status(_reply(data), JOB)
+        assert (said.state, said.why) == (state, why), data
 
 
 def test_a_saved_page_tells_its_moment_and_what_was_captured() -> None:
@@ -86,9 +81,8 @@ def test_a_saved_page_tells_its_moment_and_what_was_captured() -> None:
     assert (said.stamp, said.original, said.status) == (20240104034229, "https://mill.demo/", 200)
 
 
-@pytest.mark.parametrize(
-    ("reply", "state", "rest_s"),
-    [
+def test_what_is_no_answer_is_no_refusal() -> None:
+    for reply, state, rest_s in [
         (ServiceReply(None, fault="refused"), "again", None),
         (ServiceReply(401, {}, b'{"message": "You need to be logged in"}'), "refused", None),
         (ServiceReply(429), "later", 60.0),
@@ -100,12 +94,10 @@ def test_a_saved_page_tells_its_moment_and_what_was_captured() -> None:
         (ServiceReply(302, {"location": "https://archive.org/login"}), "again", None),
         (ServiceReply(403, {}, b"<html>"), "again", None),
         (ServiceReply(400, {}, b'{"status_ext": "error:invalid-url-syntax"}'), "never", None),
-    ],
-)
-def test_what_is_no_answer_is_no_refusal(reply: ServiceReply, state: str, rest_s: float | None) -> None:
-    for said in (submitted(reply), job_status(reply, JOB)):
-        assert (said.state, said.rest_s) == (state, rest_s)
-    assert account_of(reply) is None
+    ]:
+        for said in (submitted(reply), job_status(reply, JOB)):
+            assert (said.state, said.rest_s) == (state, rest_s), reply
+        assert account_of(reply) is None
 
 
 def test_the_account_is_read() -> None:

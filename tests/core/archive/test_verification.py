@@ -55,18 +55,15 @@ def test_the_page_itself_is_good() -> None:
     assert judged(GOOD, status=206) is None
 
 
-@pytest.mark.parametrize(
-    ("told", "why"),
-    [
+def test_what_the_archive_says_of_the_copy_must_fit() -> None:
+    for told, why in [
         ({"taken": None}, "no-moment"),
         ({"taken": TAKEN + timedelta(seconds=1)}, "other-moment"),
         ({"status": None}, "no-status"),
         ({"status": 404}, "status"),
         ({"status": 301}, "status"),
-    ],
-)
-def test_what_the_archive_says_of_the_copy_must_fit(told: dict[str, int | datetime | None], why: str) -> None:
-    assert judged(GOOD, **told) == why  # type: ignore[arg-type]  # each case has one keyword of its own type
+    ]:
+        assert judged(GOOD, **told) == why  # type: ignore[arg-type]  # each case has one keyword of its own type
 
 
 def test_a_service_that_lists_days_may_play_any_moment_of_the_day() -> None:
@@ -78,9 +75,8 @@ def test_a_service_that_lists_days_may_play_any_moment_of_the_day() -> None:
 LOGIN_FORM = "<form><input name=user><input type=password></form>"
 
 
-@pytest.mark.parametrize(
-    ("body", "why"),
-    [
+def test_what_stands_in_place_of_a_page_is_named() -> None:
+    for body, why in [
         (b"", "empty"),
         (b"<html></html>", "empty"),
         (page("Not found", "The page was not found."), "soft-404"),
@@ -104,10 +100,8 @@ LOGIN_FORM = "<form><input name=user><input type=password></form>"
         (page("x", "", head="<script>window.location = '/elsewhere';</script>"), "forwards"),
         (page("x", "Moved", head="<script>location.replace('http://mill.demo/b')</script>"), "forwards"),
         (page("x", "Moved", head='<script>top.location.href="/b"</script>'), "forwards"),
-    ],
-)
-def test_what_stands_in_place_of_a_page_is_named(body: bytes, why: str) -> None:
-    assert judged(body) == why
+    ]:
+        assert judged(body) == why
 
 
 @pytest.mark.parametrize(

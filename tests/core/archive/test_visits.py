@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,23 +28,23 @@ results = st.sampled_from(ReplayResult)
 ABSENT = [ReplayResult.ABSENT, ReplayResult.MOVED_FAR]
 
 
-@pytest.mark.parametrize("result", [ReplayResult.PLAYS, ReplayResult.MOVED])
-def test_what_plays_is_visited_again_within_a_quarter_and_forgets_its_strikes(result: ReplayResult) -> None:
-    dues = {visit_judgement(result, 100, strikes=2, asked=93, spread=number).due for number in range(500)}
-    assert dues == set(range(100 + QUARTER_DAYS - SPREAD_DAYS + 1, 100 + QUARTER_DAYS + 1))
-    told = visit_judgement(result, 100, strikes=2, asked=93)
-    assert (told.fate, told.strikes) == (VisitFate.KEPT, 0)
+def test_what_plays_is_visited_again_within_a_quarter_and_forgets_its_strikes() -> None:
+    for result in [ReplayResult.PLAYS, ReplayResult.MOVED]:
+        dues = {visit_judgement(result, 100, strikes=2, asked=93, spread=number).due for number in range(500)}
+        assert dues == set(range(100 + QUARTER_DAYS - SPREAD_DAYS + 1, 100 + QUARTER_DAYS + 1)), result
+        told = visit_judgement(result, 100, strikes=2, asked=93)
+        assert (told.fate, told.strikes) == (VisitFate.KEPT, 0), result
 
 
-@pytest.mark.parametrize("result", ABSENT)
-def test_three_strikes_a_week_apart_drop_it(result: ReplayResult) -> None:
-    day, strikes, fates = 100, 0, []
-    for _ in range(STRIKES):
-        told = visit_judgement(result, day, strikes=strikes, asked=day - STRIKE_DAYS)
-        fates.append(told.fate)
-        assert told.due == day + STRIKE_DAYS
-        day, strikes = told.due, told.strikes
-    assert fates == [VisitFate.STRUCK, VisitFate.STRUCK, VisitFate.DROPPED]
+def test_three_strikes_a_week_apart_drop_it() -> None:
+    for result in ABSENT:
+        day, strikes, fates = 100, 0, []
+        for _ in range(STRIKES):
+            told = visit_judgement(result, day, strikes=strikes, asked=day - STRIKE_DAYS)
+            fates.append(told.fate)
+            assert told.due == day + STRIKE_DAYS, result
+            day, strikes = told.due, told.strikes
+        assert fates == [VisitFate.STRUCK, VisitFate.STRUCK, VisitFate.DROPPED], result
 
 
 def test_what_is_withdrawn_is_dropped_at_once() -> None:
@@ -106,9 +105,8 @@ def test_a_look_up_tells_which_snapshot_was_dropped() -> None:
         assert withdrawn_stamp(other) is None
 
 
-@pytest.mark.parametrize(
-    ("result", "code", "target", "reason"),
-    [
+def test_a_cited_copy_is_judged_by_what_the_archive_shows() -> None:
+    for result, code, target, reason in [
         (ReplayResult.PLAYS, 200, None, Reason.OK),
         (ReplayResult.PLAYS, 404, None, Reason.OK),
         (ReplayResult.MOVED, 302, "https://web.archive.org/web/20170102000000/http://a.demo/", Reason.MOVED),
@@ -117,14 +115,10 @@ def test_a_look_up_tells_which_snapshot_was_dropped() -> None:
         (ReplayResult.WITHDRAWN, 200, None, Reason.GONE),
         (ReplayResult.WITHDRAWN, 451, None, Reason.GONE),
         (ReplayResult.ABSENT, 200, None, Reason.NOT_FOUND),
-    ],
-)
-def test_a_cited_copy_is_judged_by_what_the_archive_shows(
-    result: ReplayResult, code: int, target: str | None, reason: Reason
-) -> None:
-    seen = cited_observation(Replayed(result), code, target)
-    assert seen
-    assert (seen.reason, seen.target, seen.http) == (reason, target, code)
+    ]:
+        seen = cited_observation(Replayed(result), code, target)
+        assert seen, result
+        assert (seen.reason, seen.target, seen.http) == (reason, target, code), result
 
 
 @given(results, st.none() | st.integers(100, 599))

@@ -1,6 +1,5 @@
 """Decoding: any bytes become characters (C-11)."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from webencodings.labels import LABELS
@@ -8,9 +7,8 @@ from webencodings.labels import LABELS
 from weboid.core.document.charset import decoded
 
 
-@pytest.mark.parametrize(
-    ("body", "content_type", "text"),
-    [
+def test_a_page_is_read_as_it_was_written() -> None:
+    for body, content_type, text in [
         (b"caf\xc3\xa9", "", "café"),
         (b"caf\xe9", "", "café"),
         (b"caf\xe9", "text/html; charset=ISO-8859-1", "café"),
@@ -33,23 +31,18 @@ from weboid.core.document.charset import decoded
         ("Привіт".encode("koi8-u"), "text/html; charset=koi8-ru", "Привіт"),
         ("页面".encode("gb18030"), "text/html; charset=iso-ir-58", "页面"),
         (b"caf\xe9", "text/html; charset=latin-1", "café"),
-    ],
-)
-def test_a_page_is_read_as_it_was_written(body: bytes, content_type: str, text: str) -> None:
-    assert decoded(body, content_type) == text
+    ]:
+        assert decoded(body, content_type) == text
 
 
-@pytest.mark.parametrize(
-    "declaration",
-    [
+def test_a_page_may_declare_its_charset_itself() -> None:
+    for declaration in [
         '<meta charset="windows-1251">',
         "<META CHARSET=windows-1251>",
         '<meta http-equiv="Content-Type" content="text/html; charset=windows-1251">',
         '<?xml version="1.0" encoding="windows-1251"?>',
-    ],
-)
-def test_a_page_may_declare_its_charset_itself(declaration: str) -> None:
-    assert decoded(f"{declaration}Привет".encode("cp1251"), "text/html").endswith("Привет")
+    ]:
+        assert decoded(f"{declaration}Привет".encode("cp1251"), "text/html").endswith("Привет")
 
 
 def test_the_header_outranks_the_pages_own_word() -> None:
@@ -60,15 +53,15 @@ def test_a_page_that_calls_itself_utf_16_in_ascii_is_not() -> None:
     assert decoded('<meta charset="utf-16">é'.encode()).endswith("é")
 
 
-@pytest.mark.parametrize("name", ["idna", "rot13", "zlib", "unicode_escape", "no-such-charset", "undefined", ""])
-def test_only_charsets_of_the_web_are_believed(name: str) -> None:
-    assert decoded("é".encode(), f"text/html; charset={name}") == "é"
+def test_only_charsets_of_the_web_are_believed() -> None:
+    for name in ["idna", "rot13", "zlib", "unicode_escape", "no-such-charset", "undefined", ""]:
+        assert decoded("é".encode(), f"text/html; charset={name}") == "é"
 
 
-@pytest.mark.parametrize("label", sorted(LABELS))
-def test_every_label_of_the_standard_is_known(label: str) -> None:
-    # Without a declaration that is understood, these bytes are read as UTF-8.
-    assert (decoded("é".encode(), f"text/html; charset={label.upper()}") == "é") is (LABELS[label] == "utf-8")
+def test_every_label_of_the_standard_is_known() -> None:
+    for label in sorted(LABELS):
+        # Without a declaration that is understood, these bytes are read as UTF-8.
+        assert (decoded("é".encode(), f"text/html; charset={label.upper()}") == "é") is (LABELS[label] == "utf-8")
 
 
 def test_of_an_encoding_that_browsers_refuse_only_ascii_is_read() -> None:

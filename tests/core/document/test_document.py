@@ -4,7 +4,6 @@ import gc
 import re
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import page, prose
@@ -30,9 +29,8 @@ def test_a_page_tells_title_headings_text_language_and_author() -> None:
     assert seen.is_page
 
 
-@pytest.mark.parametrize(
-    "hidden",
-    [
+def test_what_nobody_sees_is_no_text() -> None:
+    for hidden in [
         "<script>word</script>",
         "<style>word</style>",
         "<template><p>word</p></template>",
@@ -44,17 +42,13 @@ def test_a_page_tells_title_headings_text_language_and_author() -> None:
         "<noscript>word</noscript>",
         "<textarea>word</textarea>",
         "<iframe src=x>word</iframe>",
-    ],
-)
-def test_what_nobody_sees_is_no_text(hidden: str) -> None:
-    assert document_of(page(body=f"before {hidden} after")).text == "before after"
+    ]:
+        assert document_of(page(body=f"before {hidden} after")).text == "before after"
 
 
-@pytest.mark.parametrize(
-    "shown", ["<div hidden=until-found>word</div>", "<input hidden>word", "<p class=hidden>word</p>"]
-)
-def test_what_can_be_seen_is_text(shown: str) -> None:
-    assert "word" in document_of(page(body=shown)).text
+def test_what_can_be_seen_is_text() -> None:
+    for shown in ["<div hidden=until-found>word</div>", "<input hidden>word", "<p class=hidden>word</p>"]:
+        assert "word" in document_of(page(body=shown)).text
 
 
 def test_a_page_hidden_until_its_scripts_run_is_read() -> None:
@@ -67,39 +61,32 @@ def test_what_stands_for_missing_scripts_is_kept_apart() -> None:
     assert seen.text == ""
 
 
-@pytest.mark.parametrize(
-    ("head", "author"),
-    [
+def test_authors_are_named_in_several_ways() -> None:
+    for head, author in [
         ('<meta name="author" content="A &amp; B">', "A & B"),
         ('<meta name="DC.creator" content="A">', "A"),
         ('<meta property="article:author" content="A">', "A"),
         ('<meta content=A name=author><meta name="dc.creator" content="B">', "A"),
         ('<meta name="author" content="">', None),
         ('<meta name="description" content="A">', None),
-    ],
-)
-def test_authors_are_named_in_several_ways(head: str, author: str | None) -> None:
-    assert document_of(page(head=head)).author == author
+    ]:
+        assert document_of(page(head=head)).author == author
 
 
-@pytest.mark.parametrize(
-    ("language", "expected"),
-    [
+def test_a_language_is_one_or_none() -> None:
+    for language, expected in [
         ("de", "de"),
         ("pt-BR", "pt-br"),
         ("zh_Hant_TW", "zh-hant-tw"),
         ("", None),
         ("deutsch!", None),
         ("{{lang}}", None),
-    ],
-)
-def test_a_language_is_one_or_none(language: str, expected: str | None) -> None:
-    assert document_of(page(lang=language)).language == expected
+    ]:
+        assert document_of(page(lang=language)).language == expected
 
 
-@pytest.mark.parametrize(
-    ("content", "target"),
-    [
+def test_a_refresh_that_leads_elsewhere_soon_is_a_redirect() -> None:
+    for content, target in [
         ("0; url=/new", "http://site.test/new"),
         ("0;URL='http://other.test/x'", "http://other.test/x"),
         ("3, url = c.html", "http://site.test/a/c.html"),
@@ -109,11 +96,9 @@ def test_a_language_is_one_or_none(language: str, expected: str | None) -> None:
         ("0", None),
         ("", None),
         ("0; url=http://[", None),
-    ],
-)
-def test_a_refresh_that_leads_elsewhere_soon_is_a_redirect(content: str, target: str | None) -> None:
-    head = f'<meta http-equiv="Refresh" content="{content}">'
-    assert document_of(page(head=head), "", URL).refresh == target
+    ]:
+        head = f'<meta http-equiv="Refresh" content="{content}">'
+        assert document_of(page(head=head), "", URL).refresh == target, content
 
 
 def test_links_are_resolved_by_the_pages_base() -> None:
@@ -125,9 +110,8 @@ def test_links_are_resolved_by_the_pages_base() -> None:
     assert seen.sources == ("http://frames.test/f", "http://other.test/z/s.js")
 
 
-@pytest.mark.parametrize(
-    ("body", "is_shell"),
-    [
+def test_a_page_that_scripts_fill_in_is_a_shell() -> None:
+    for body, is_shell in [
         ('<div id="root"></div><script src=app.js></script>', True),
         ("<div class=x id=app> </div>", True),
         ("<my-app>Loading…</my-app>", True),
@@ -135,10 +119,8 @@ def test_links_are_resolved_by_the_pages_base() -> None:
         ('<div data-id="root"></div>', False),
         ('<div id="rooted"></div>', False),
         ("<share-button></share-button>", False),
-    ],
-)
-def test_a_page_that_scripts_fill_in_is_a_shell(body: str, is_shell: bool) -> None:
-    assert document_of(page(body=body)).is_shell is is_shell
+    ]:
+        assert document_of(page(body=body)).is_shell is is_shell
 
 
 def test_a_form_that_asks_for_a_password_is_seen() -> None:
@@ -152,9 +134,8 @@ def test_only_the_beginning_of_a_body_is_looked_at() -> None:
     assert len(seen.text) <= MAX_BODY
 
 
-@pytest.mark.parametrize(
-    ("content_type", "body", "expected"),
-    [
+def test_pages_are_told_from_other_files() -> None:
+    for content_type, body, expected in [
         ("text/html", b"", True),
         ("Text/HTML; charset=x", b"", True),
         ("application/xhtml+xml", b"", True),
@@ -162,10 +143,8 @@ def test_only_the_beginning_of_a_body_is_looked_at() -> None:
         ("text/plain", b"<html>", False),
         ("", b"\n<!DOCTYPE html>", True),
         ("", b"%PDF-1.4", False),
-    ],
-)
-def test_pages_are_told_from_other_files(content_type: str, body: bytes, expected: bool) -> None:
-    assert is_html(content_type, body) is expected
+    ]:
+        assert is_html(content_type, body) is expected
 
 
 @given(st.binary(max_size=400), st.text(max_size=40), st.text(max_size=40))
@@ -185,12 +164,10 @@ def test_any_markup_gives_a_document(markup: str) -> None:
     assert document_of(markup.encode(), "text/html", URL).url == URL
 
 
-@pytest.mark.parametrize(
-    "bit", ["<", "<b id=1><p>", "<div hidden>", "<div id=root ", "<a-b>", "<p style='display:none", "&a"]
-)
-def test_a_hostile_page_costs_no_more_than_its_size(bit: str) -> None:
-    gc.collect()
-    assert len(document_of((bit * MAX_BODY)[:MAX_BODY].encode()).text) <= MAX_BODY
+def test_a_hostile_page_costs_no_more_than_its_size() -> None:
+    for bit in ["<", "<b id=1><p>", "<div hidden>", "<div id=root ", "<a-b>", "<p style='display:none", "&a"]:
+        gc.collect()
+        assert len(document_of((bit * MAX_BODY)[:MAX_BODY].encode()).text) <= MAX_BODY
 
 
 def test_real_files_of_every_kind_give_documents() -> None:

@@ -51,9 +51,8 @@ def test_a_page_for_everything_is_the_same_page() -> None:
     assert is_like(read("Site", prose(12)), template("Site", prose(12)))
 
 
-@pytest.mark.parametrize(
-    ("title", "text", "more", "is_so"),
-    [
+def test_a_short_page_is_a_template_only_if_nothing_else_can_be_on_it() -> None:
+    for title, text, more, is_so in [
         ("Wonhu", "404 Wonhu", "", True),
         ("", "Wonhu", "", False),
         ("Wonhu", "404 Wonhu", "<img src=a.png>", False),
@@ -64,14 +63,10 @@ def test_a_page_for_everything_is_the_same_page() -> None:
         ("Wonhu", "404 Wonhu", "<h1>Error</h1><script>show()</script>", False),
         ("Site", prose(12), "<iframe src=/a></iframe>", False),
         ("Site", prose(30), "<script>show()</script>", True),
-    ],
-)
-def test_a_short_page_is_a_template_only_if_nothing_else_can_be_on_it(
-    title: str, text: str, more: str, is_so: bool
-) -> None:
-    assert PROBES is not None
-    seen = Seen(read(title, text, more=more), ONE, PROBES.named, more.encode())
-    assert seen.is_like(template(title, text, more)) is is_so
+    ]:
+        assert PROBES is not None, title
+        seen = Seen(read(title, text, more=more), ONE, PROBES.named, more.encode())
+        assert seen.is_like(template(title, text, more)) is is_so
 
 
 def test_an_address_that_is_repeated_makes_no_difference() -> None:
@@ -114,10 +109,7 @@ def test_another_scheme_or_host_or_slash_is_no_other_place() -> None:
         (read("Site", prose(20)), template("Site", prose(19) + " else")),
         (read("Site", "one two"), template("Site", "one three")),
         (read("Site", ""), template("Site", "")),
-        (
-            read("Site", prose(80), more="<div id=root></div>"),
-            template("Site", prose(80), more="<div id=root></div>"),
-        ),
+        (read("Site", prose(80), more="<div id=root></div>"), template("Site", prose(80), more="<div id=root></div>")),
         (
             read("Site", prose(80), head='<meta property="article:published_time" content="2026">'),
             template("Site", prose(80)),
@@ -135,17 +127,19 @@ def answer(place: int, kind: Kind, day: int = 100, role: Role = Role.NEAR) -> An
     return Answer(place, role, day, Look(kind))
 
 
-@pytest.mark.parametrize(
-    ("kind", "days"),
-    [(Kind.HONEST, HONEST_DAYS), (Kind.PAGE, KEPT_DAYS), (Kind.BLANK, KEPT_DAYS), (Kind.UNCLEAR, KEPT_DAYS)],
-)
-def test_what_was_learned_is_believed_for_some_weeks(kind: Kind, days: int) -> None:
-    assert PROBES is not None
-    face = Face((answer(NEAR.place, kind),))
-    assert face.look(NEAR, 99 + days) == Look(kind)
-    assert face.look(NEAR, 100 + days) is None
-    assert face.is_settled(PROBES.near.place, 99 + days) is (kind is not Kind.PAGE)
-    assert not face.is_settled(PROBES.near.place, 100 + days)
+def test_what_was_learned_is_believed_for_some_weeks() -> None:
+    for kind, days in [
+        (Kind.HONEST, HONEST_DAYS),
+        (Kind.PAGE, KEPT_DAYS),
+        (Kind.BLANK, KEPT_DAYS),
+        (Kind.UNCLEAR, KEPT_DAYS),
+    ]:
+        assert PROBES is not None, kind
+        face = Face((answer(NEAR.place, kind),))
+        assert face.look(NEAR, 99 + days) == Look(kind)
+        assert face.look(NEAR, 100 + days) is None, kind
+        assert face.is_settled(PROBES.near.place, 99 + days) is (kind is not Kind.PAGE)
+        assert not face.is_settled(PROBES.near.place, 100 + days), kind
 
 
 def test_a_host_that_was_honest_in_two_directories_is_asked_in_no_third_one() -> None:

@@ -2,7 +2,6 @@
 
 from hashlib import blake2b
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import prose
@@ -31,9 +30,9 @@ def test_a_small_change_is_near_and_another_text_is_far() -> None:
     assert distance(of(text), of(prose(400, start=50_000))) >= 20
 
 
-@pytest.mark.parametrize("text", ["", "one", "one two", "1 2 3 4", "\ufffd"])
-def test_too_short_a_text_has_none(text: str) -> None:
-    assert fingerprint(words(text)) is None
+def test_too_short_a_text_has_none() -> None:
+    for text in ["", "one", "one two", "1 2 3 4", "\ufffd"]:
+        assert fingerprint(words(text)) is None
 
 
 def test_signs_of_scripts_without_spaces_are_words() -> None:

@@ -95,23 +95,23 @@ def test_of_what_follows_everything_is_kept_that_a_document_tells() -> None:
         assert getattr(seen, name) == getattr(plain, name), name
 
 
-@pytest.mark.parametrize("tag", ["<img src='data:", "<div hidden data-x='", "<p "])
-def test_before_a_tag_without_end_everything_is_kept(tag: str) -> None:
-    text = prose(40)
-    start = HEAD + f"<p>{text}</p>{tag}".encode()
-    seen = read(start + b"x=1 y " * 20_000)
-    assert seen.text == text
-    seen = read(start + b"x=1 y " * 20_000 + b"'>inside</div><p>after")
-    assert seen.text in (f"{text} inside after", f"{text} after")
+def test_before_a_tag_without_end_everything_is_kept() -> None:
+    for tag in ["<img src='data:", "<div hidden data-x='", "<p "]:
+        text = prose(40)
+        start = HEAD + f"<p>{text}</p>{tag}".encode()
+        seen = read(start + b"x=1 y " * 20_000)
+        assert seen.text == text, tag
+        seen = read(start + b"x=1 y " * 20_000 + b"'>inside</div><p>after")
+        assert seen.text in (f"{text} inside after", f"{text} after"), tag
 
 
 def test_an_application_that_scripts_fill_in_is_still_known() -> None:
     assert read(HEAD + SCRIPT + b"<div class=app id=root></div>").is_shell
 
 
-@pytest.mark.parametrize("kind", ["application/pdf", "text/plain", "image/png"])
-def test_of_other_files_the_beginning_is_enough(kind: str) -> None:
-    assert skimmed(HEAD + SCRIPT * 2, kind=kind) == ((HEAD + SCRIPT)[:WHOLE], WHOLE)
+def test_of_other_files_the_beginning_is_enough() -> None:
+    for kind in ["application/pdf", "text/plain", "image/png"]:
+        assert skimmed(HEAD + SCRIPT * 2, kind=kind) == ((HEAD + SCRIPT)[:WHOLE], WHOLE)
 
 
 def test_a_document_in_utf_16_is_cut_as_it_was() -> None:
@@ -157,14 +157,14 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("bit", HOSTILE)
-def test_a_hostile_document_costs_no_more_than_its_size(bit: str) -> None:
+def test_a_hostile_document_costs_no_more_than_its_size() -> None:
     """The last of many pieces takes no longer than the first: nothing is read over and over."""
-    skim, begun = Skim(WHOLE, MOST, "text/html"), process_time()
-    body = bit.encode() * 2_000
-    taken = 0
-    while not skim.take(body):
-        taken += len(body)
-    assert taken <= MOST
-    assert len(skim.kept()) <= MAX_BODY
-    assert process_time() - begun < 2
+    for bit in HOSTILE:
+        skim, begun = Skim(WHOLE, MOST, "text/html"), process_time()
+        body = bit.encode() * 2_000
+        taken = 0
+        while not skim.take(body):
+            taken += len(body)
+        assert taken <= MOST, bit
+        assert len(skim.kept()) <= MAX_BODY, bit
+        assert process_time() - begun < 2, bit

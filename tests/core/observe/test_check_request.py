@@ -2,19 +2,11 @@
 
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from weboid.core.document.portrait import BLANK, Portrait
-from weboid.core.observe.check_request import (
-    LOOK_DAYS,
-    CheckRequest,
-    disproved,
-    is_thorough,
-    looks,
-    portrays,
-)
+from weboid.core.observe.check_request import LOOK_DAYS, CheckRequest, disproved, is_thorough, looks, portrays
 from weboid.core.observe.observation import Observation
 from weboid.core.record.history import Entry
 from weboid.core.record.policy import DEFAULT
@@ -100,9 +92,8 @@ def test_every_look_compares_where_the_face_of_the_host_is_not_wanted() -> None:
     assert not CheckRequest("http://a.demo/", earlier=KNOWN).examines
 
 
-@pytest.mark.parametrize(
-    ("url", "kind", "question", "is_so"),
-    [
+def test_a_need_is_disproved_only_by_a_check_that_did_without_it() -> None:
+    for url, kind, question, is_so in [
         ("http://a.demo/", Special.NEEDS_HTTPS, {}, True),
         ("https://a.demo/", Special.NEEDS_HTTPS, {}, False),
         ("https://a.demo/", Special.NEEDS_HTTP, {}, True),
@@ -110,11 +101,7 @@ def test_every_look_compares_where_the_face_of_the_host_is_not_wanted() -> None:
         ("http://a.demo/", Special.NEEDS_GET, {}, True),
         ("http://a.demo/", Special.NEEDS_GET, {"looks": True}, False),
         ("http://a.demo/", Special.RETURNED, {}, False),
-    ],
-)
-def test_a_need_is_disproved_only_by_a_check_that_did_without_it(
-    url: str, kind: Special, question: dict[str, object], is_so: bool
-) -> None:
-    sights = {kind: Sight(0, 0)}
-    assert (kind in disproved(sights, CheckRequest(url, **question), FINE)) is is_so  # type: ignore[arg-type]
-    assert not disproved(sights, CheckRequest(url, **question), Observation(Status.NOT_FOUND, Reason.NOT_FOUND))  # type: ignore[arg-type]
+    ]:
+        sights = {kind: Sight(0, 0)}
+        assert (kind in disproved(sights, CheckRequest(url, **question), FINE)) is is_so  # type: ignore[arg-type]
+        assert not disproved(sights, CheckRequest(url, **question), Observation(Status.NOT_FOUND, Reason.NOT_FOUND))  # type: ignore[arg-type]

@@ -1,6 +1,5 @@
 """The combined judgement of an answer's content, and its effect on the observation (C-11, U-7)."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import page, prose
@@ -30,9 +29,8 @@ def observed(code: int, body: bytes, final: str = ASKED, headers: dict[str, str]
     return observation_of(answer(code, body, final, headers))
 
 
-@pytest.mark.parametrize(
-    ("code", "body", "final", "reason"),
-    [
+def test_content_has_its_say_where_a_code_says_too_little() -> None:
+    for code, body, final, reason in [
         (200, LIVING, ASKED, "ok"),
         (200, LIVING, "http://site.test/new.html", "moved"),
         (200, MISSING, ASKED, "soft-404"),
@@ -59,10 +57,8 @@ def observed(code: int, body: bytes, final: str = ASKED, headers: dict[str, str]
         (404, WALL, ASKED, "not-found"),
         (500, PARKED, ASKED, "server-error"),
         (403, LIVING, ASKED, "forbidden"),
-    ],
-)
-def test_content_has_its_say_where_a_code_says_too_little(code: int, body: bytes, final: str, reason: str) -> None:
-    assert observed(code, body, final).reason.word == reason
+    ]:
+        assert observed(code, body, final).reason.word == reason
 
 
 def test_a_consent_page_is_no_move() -> None:
@@ -74,11 +70,11 @@ def test_a_guarded_page_that_came_is_the_page() -> None:
     assert observed(200, LIVING, headers=HTML | {"x-datadome": "protected"}).reason is Reason.OK
 
 
-@pytest.mark.parametrize("kind", ["application/pdf", "text/plain", "image/png", "application/javascript"])
-def test_only_pages_are_read(kind: str) -> None:
-    for body in (MISSING, PARKED, WALL, LOGIN):
-        assert observed(200, body, headers={"content-type": kind}).reason is Reason.OK
-    assert not document_in(answer(200, MISSING, headers={"content-type": kind})).is_page
+def test_only_pages_are_read() -> None:
+    for kind in ["application/pdf", "text/plain", "image/png", "application/javascript"]:
+        for body in (MISSING, PARKED, WALL, LOGIN):
+            assert observed(200, body, headers={"content-type": kind}).reason is Reason.OK
+        assert not document_in(answer(200, MISSING, headers={"content-type": kind})).is_page
 
 
 def test_where_robots_forbid_it_only_a_wall_is_looked_for() -> None:
@@ -88,14 +84,16 @@ def test_where_robots_forbid_it_only_a_wall_is_looked_for() -> None:
     assert content_suspicion(answer(200, WALL), read_body=False) is not None
 
 
-@pytest.mark.parametrize(
-    ("target", "reason"),
-    [("/", "redirect-to-root"), ("http://other.test", "redirect-to-root"), ("/404.html", "soft-404"), ("/new", "ok")],
-)
-def test_a_page_that_only_sends_on_is_judged_by_where_to(target: str, reason: str) -> None:
-    head = f'<meta http-equiv="refresh" content="0; url={target}">'
-    assert observed(200, page("Moved", head=head)).reason.word == reason
-    assert observed(200, page("Moved", head=head, body=prose(100))).reason is Reason.OK
+def test_a_page_that_only_sends_on_is_judged_by_where_to() -> None:
+    for target, reason in [
+        ("/", "redirect-to-root"),
+        ("http://other.test", "redirect-to-root"),
+        ("/404.html", "soft-404"),
+        ("/new", "ok"),
+    ]:
+        head = f'<meta http-equiv="refresh" content="0; url={target}">'
+        assert observed(200, page("Moved", head=head)).reason.word == reason, target
+        assert observed(200, page("Moved", head=head, body=prose(100))).reason is Reason.OK, target
 
 
 def test_a_missing_page_that_sends_on_to_the_front_page_is_missing() -> None:
@@ -103,18 +101,15 @@ def test_a_missing_page_that_sends_on_to_the_front_page_is_missing() -> None:
     assert observed(200, page("404 Page Not Found", head=head)).reason is Reason.SOFT_404
 
 
-@pytest.mark.parametrize(
-    ("final", "headers", "expected"),
-    [
+def test_suspicious_answers_are_worth_a_look_at_the_page() -> None:
+    for final, headers, expected in [
         (ASKED, HTML, False),
         ("http://www.site.test/deep/story-17.html", HTML, False),
         ("http://other.test/deep/story-17.html", HTML, True),
         ("http://site.test/", HTML, True),
         ("http://other.test/", {"content-type": "application/pdf"}, False),
-    ],
-)
-def test_suspicious_answers_are_worth_a_look_at_the_page(final: str, headers: dict[str, str], expected: bool) -> None:
-    assert wants_body(answer(200, b"", final, headers)) is expected
+    ]:
+        assert wants_body(answer(200, b"", final, headers)) is expected
 
 
 @given(

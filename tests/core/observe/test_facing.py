@@ -64,9 +64,8 @@ def canonical(start: str, place: str) -> Host:
     return lambda path: ARTICLE if path == place else place if path.startswith(start) else 404
 
 
-@pytest.mark.parametrize(
-    ("path", "id"),
-    [
+def test_a_slug_blind_host_is_never_doubted() -> None:
+    rows = [
         ("/story/123/a-slug", "/story/123"),
         ("/questions/11227809/why-is-it", "/questions/11227809"),
         ("/r/sub/comments/1abc2d/title/", "/r/sub/comments/1abc2d"),
@@ -80,31 +79,29 @@ def canonical(start: str, place: str) -> Host:
         ("/index.php/view/123/a-slug", "/index.php/view/123"),
         ("/a-harbour/the-bees-there", "/a-harbour"),
         ("/about.php?lang=12", "/about.php"),
-    ],
-)
-@pytest.mark.parametrize("other", [404, TEMPLATE])
-def test_a_slug_blind_host_is_never_doubted(path: str, id: str, other: bytes | int) -> None:
-    assert judged(blind(id, other=other), path)[0] is None
-    assert judged(canonical(id, path), path)[0] is None
-    assert judged(canonical("/", path), path)[0] is None
-    if "?" not in path:
-        assert judged(canonical(id, f"{id}/the-real-slug"), path)[0] is None
+    ]
+    others: tuple[bytes | int, ...] = (404, TEMPLATE)
+    for path, id in rows:
+        for other in others:
+            assert judged(blind(id, other=other), path)[0] is None
+            assert judged(canonical(id, path), path)[0] is None, other
+            assert judged(canonical("/", path), path)[0] is None, other
+            if "?" not in path:
+                assert judged(canonical(id, f"{id}/the-real-slug"), path)[0] is None, other
 
 
 def test_a_front_page_that_ignores_its_query_is_not_doubted() -> None:
     assert judged(lambda path: FRONT if path.startswith("/?") or path == "/" else 404, "/?utm=12")[0] is None
 
 
-@pytest.mark.parametrize(
-    "path", ["/a", "/a/b", "/2019/05/a-slug", "/en/news/12.html", "/view.php?id=12", "/a/b/c/d.pdf", "/bees/honey"]
-)
-def test_a_template_for_what_is_missing_is_found_at_the_first_look_with_three_requests_at_most(path: str) -> None:
-    host = by({"/": FRONT, "/living": ARTICLE, "/view.php": ARTICLE}, TEMPLATE)
-    reason, face, requests = judged(host, path)
-    assert reason is Reason.SOFT_404
-    assert requests <= 3
-    assert judged(host, path, face)[::2] == (Reason.SOFT_404, 0)
-    assert judged(host, "/living", face)[0] is None
+def test_a_template_for_what_is_missing_is_found_at_the_first_look_with_three_requests_at_most() -> None:
+    for path in ["/a", "/a/b", "/2019/05/a-slug", "/en/news/12.html", "/view.php?id=12", "/a/b/c/d.pdf", "/bees/honey"]:
+        host = by({"/": FRONT, "/living": ARTICLE, "/view.php": ARTICLE}, TEMPLATE)
+        reason, face, requests = judged(host, path)
+        assert reason is Reason.SOFT_404, path
+        assert requests <= 3, path
+        assert judged(host, path, face)[::2] == (Reason.SOFT_404, 0)
+        assert judged(host, "/living", face)[0] is None, path
 
 
 def test_a_template_is_found_where_the_program_itself_is_missing_too_and_where_it_says_next_to_nothing() -> None:
@@ -121,12 +118,10 @@ def test_a_living_page_costs_one_request_and_its_neighbours_none() -> None:
     assert judged(host, "/a/2", face) == (None, face, 0)
 
 
-@pytest.mark.parametrize(
-    ("title", "is_doubted"), [("Forum – nichts", True), ("Всё о пчёлах", False), ("All about bees", False)]
-)
-def test_a_template_in_one_directory_may_be_a_document_that_the_directory_names(title: str, is_doubted: bool) -> None:
-    reason, *_ = judged(blind("/honey/", page(title, body=f"<p>{prose(60)}</p>")), "/honey/bees")
-    assert (reason is Reason.SOFT_404) is is_doubted
+def test_a_template_in_one_directory_may_be_a_document_that_the_directory_names() -> None:
+    for title, is_doubted in [("Forum – nichts", True), ("Всё о пчёлах", False), ("All about bees", False)]:
+        reason, *_ = judged(blind("/honey/", page(title, body=f"<p>{prose(60)}</p>")), "/honey/bees")
+        assert (reason is Reason.SOFT_404) is is_doubted, title
 
 
 def test_a_host_may_be_honest_in_one_directory_only() -> None:
@@ -179,10 +174,10 @@ def test_what_answers_everything_alike_is_named_by_what_it_shows_or_not_at_all(
     assert judged(everything(document), "/harbour.php?id=12&title=bees")[0] is reason
 
 
-@pytest.mark.parametrize("path", ["/?utm=12", "/index.php?utm=12"])
-def test_a_front_page_is_not_doubted_where_everything_is_like_it(path: str) -> None:
-    for document in (ARTICLE, page("Members", body=f"<p>{prose(20)}</p><form><input type=password></form>")):
-        assert judged(everything(document), path)[0] is None
+def test_a_front_page_is_not_doubted_where_everything_is_like_it() -> None:
+    for path in ["/?utm=12", "/index.php?utm=12"]:
+        for document in (ARTICLE, page("Members", body=f"<p>{prose(20)}</p><form><input type=password></form>")):
+            assert judged(everything(document), path)[0] is None
 
 
 def test_a_host_that_sends_everything_to_where_its_front_page_is_shows_no_document() -> None:
@@ -200,11 +195,11 @@ def test_a_host_that_sends_what_is_missing_somewhere_shows_no_document_and_that_
     assert judged(host, "/news")[0] is None
 
 
-@pytest.mark.parametrize("code", [400, 403, 429, 500, 503])
-def test_a_refusal_or_a_failure_proves_nothing(code: int) -> None:
-    reason, face, requests = judged(by({"/a/b": TEMPLATE}, code), "/a/b")
-    assert (reason, requests) == (None, 1)
-    assert judged(by({"/a/b": TEMPLATE}, TEMPLATE), "/a/b", face)[::2] == (None, 0)
+def test_a_refusal_or_a_failure_proves_nothing() -> None:
+    for code in [400, 403, 429, 500, 503]:
+        reason, face, requests = judged(by({"/a/b": TEMPLATE}, code), "/a/b")
+        assert (reason, requests) == (None, 1), code
+        assert judged(by({"/a/b": TEMPLATE}, TEMPLATE), "/a/b", face)[::2] == (None, 0), code
 
 
 def test_a_front_page_that_cannot_be_seen_leaves_all_open() -> None:

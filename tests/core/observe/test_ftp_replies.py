@@ -1,7 +1,5 @@
 """What FTP's replies and paths mean (C-10)."""
 
-import pytest
-
 from weboid.core.observe.ftp_replies import (
     Found,
     FtpReply,
@@ -22,9 +20,8 @@ from weboid.core.record.status import Status
 from weboid.core.verdict.judge import is_host_failure
 
 
-@pytest.mark.parametrize(
-    ("code", "text", "status", "reason", "outcome"),
-    [
+def test_a_refusing_reply_is_judged_like_the_http_code_that_says_the_same() -> None:
+    for code, text, status, reason, outcome in [
         (550, "/file: No such file or directory", 18, "not-found", "failing"),
         (550, "Failed to open file.", 18, "not-found", "failing"),
         (550, "The system cannot find the file specified.", 18, "not-found", "failing"),
@@ -47,18 +44,13 @@ from weboid.core.verdict.judge import is_host_failure
         (452, "No space", 42, "server-error", "failing"),
         (500, "OOPS: cannot change directory:/srv/ftp", 16, "server-error", "failing"),
         (522, "Data connections must be encrypted", 40, "unavailable", "failing"),
-    ],
-)
-def test_a_refusing_reply_is_judged_like_the_http_code_that_says_the_same(
-    code: int, text: str, status: int, reason: str, outcome: str
-) -> None:
-    seen = refusal_observation(FtpReply(code, text))
-    assert (seen.status, seen.reason.word, seen.outcome) == (status, reason, outcome)
+    ]:
+        seen = refusal_observation(FtpReply(code, text))
+        assert (seen.status, seen.reason.word, seen.outcome) == (status, reason, outcome), code
 
 
-@pytest.mark.parametrize(
-    ("code", "hint"),
-    [
+def test_a_command_that_is_not_known_says_nothing_of_the_path() -> None:
+    for code, hint in [
         (200, Hint.UNKNOWN_COMMAND),
         (202, Hint.UNKNOWN_COMMAND),
         (500, Hint.UNKNOWN_COMMAND),
@@ -68,15 +60,12 @@ def test_a_refusing_reply_is_judged_like_the_http_code_that_says_the_same(
         (553, Hint.DENIED),
         (530, Hint.DENIED),
         (451, Hint.TROUBLE),
-    ],
-)
-def test_a_command_that_is_not_known_says_nothing_of_the_path(code: int, hint: Hint) -> None:
-    assert told(FtpReply(code)) is hint
+    ]:
+        assert told(FtpReply(code)) is hint
 
 
-@pytest.mark.parametrize(
-    ("path", "remote"),
-    [
+def test_a_path_is_decoded_and_never_more_than_one_line() -> None:
+    for path, remote in [
         ("/", b""),
         ("/pub/a.txt", b"pub/a.txt"),
         ("/pub/", b"pub/"),
@@ -91,19 +80,16 @@ def test_a_command_that_is_not_known_says_nothing_of_the_path(code: int, hint: H
         ("/a%0Ab", None),
         ("/a%0db", None),
         ("/a%00b", None),
-    ],
-)
-def test_a_path_is_decoded_and_never_more_than_one_line(path: str, remote: bytes | None) -> None:
-    assert remote_path(path) == remote
+    ]:
+        assert remote_path(path) == remote
 
 
 def test_an_unsafe_path_is_a_doubt() -> None:
     assert unsafe_observation().outcome is Outcome.DOUBTFUL
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
+def test_mlst_tells_files_from_folders_and_their_size() -> None:
+    for text, found in [
         ("Listing a\n type=file;size=1025;modify=20200101000000; a\nEnd", Found(1025)),
         ("Listing a\n Type=File;Size=7; a\nEnd", Found(7)),
         ("Listing a\ntype=file;size=7; a\nEnd", Found(7)),
@@ -113,21 +99,18 @@ def test_an_unsafe_path_is_a_doubt() -> None:
         ("Listing a\n type=file;size=99999999999999999999; a\nEnd", Found()),
         ("Listing a\n  a\nEnd", Found()),
         ("", Found()),
-    ],
-)
-def test_mlst_tells_files_from_folders_and_their_size(text: str, found: Found) -> None:
-    assert found_by_mlst(FtpReply(250, text)) == found
-    assert found_by_mlst(FtpReply(550, text)) is None
+    ]:
+        assert found_by_mlst(FtpReply(250, text)) == found
+        assert found_by_mlst(FtpReply(550, text)) is None
 
 
-@pytest.mark.parametrize(("text", "size_bytes"), [("1024", 1024), (" 7 ", 7), ("-1", None), ("²", None), ("", None)])
-def test_a_size_is_a_number(text: str, size_bytes: int | None) -> None:
-    assert found_by_size(FtpReply(213, text)) == Found(size_bytes)
+def test_a_size_is_a_number() -> None:
+    for text, size_bytes in [("1024", 1024), (" 7 ", 7), ("-1", None), ("²", None), ("", None)]:
+        assert found_by_size(FtpReply(213, text)) == Found(size_bytes)
 
 
-@pytest.mark.parametrize(
-    ("path", "found", "mime", "size_kib"),
-    [
+def test_only_notable_files_have_a_type_and_a_size() -> None:
+    for path, found, mime, size_kib in [
         (b"a/Report.PDF", Found(1025), "pdf", 2),
         (b"a.tar.gz", Found(0), "gzip", 0),
         (b"a.iso", Found(), "binary", None),
@@ -138,18 +121,13 @@ def test_a_size_is_a_number(text: str, size_bytes: int | None) -> None:
         (b"a.zip/README", Found(5000), None, None),
         (b"a.zip", Found(is_folder=True), None, None),
         (b"a.\xff\xfe", Found(5000), None, None),
-    ],
-)
-def test_only_notable_files_have_a_type_and_a_size(
-    path: bytes, found: Found, mime: str | None, size_kib: int | None
-) -> None:
-    seen = found_observation(found, path)
-    assert (seen.status, seen.reason, seen.mime, seen.size_kib) == (Status.FINE, Reason.OK, mime, size_kib)
+    ]:
+        seen = found_observation(found, path)
+        assert (seen.status, seen.reason, seen.mime, seen.size_kib) == (Status.FINE, Reason.OK, mime, size_kib), path
 
 
-@pytest.mark.parametrize(
-    ("code", "text", "port"),
-    [
+def test_only_the_port_is_read_of_a_passive_reply() -> None:
+    for code, text, port in [
         (229, "Entering Extended Passive Mode (|||6446|)", 6446),
         (229, "Ja (!!!6446!)", 6446),
         (229, "Entering Extended Passive Mode (||6446|)", None),
@@ -158,30 +136,25 @@ def test_only_notable_files_have_a_type_and_a_size(
         (227, "=203,0,113,9,4,1", 1025),
         (227, "Entering Passive Mode", None),
         (500, "(|||6446|)", None),
-    ],
-)
-def test_only_the_port_is_read_of_a_passive_reply(code: int, text: str, port: int | None) -> None:
-    assert data_port(FtpReply(code, text)) == port
+    ]:
+        assert data_port(FtpReply(code, text)) == port
 
 
-@pytest.mark.parametrize(
-    ("code", "text", "folder"),
-    [
+def test_where_the_login_leads_stands_in_quotes() -> None:
+    for code, text, folder in [
         (257, '"/pub" is current directory', "/pub"),
         (257, '"/a ""b""" is current directory', '/a "b"'),
         (257, "here", "/"),
         (550, '"/pub"', "/"),
-    ],
-)
-def test_where_the_login_leads_stands_in_quotes(code: int, text: str, folder: str) -> None:
-    assert login_folder(FtpReply(code, text)) == folder
+    ]:
+        assert login_folder(FtpReply(code, text)) == folder
 
 
-@pytest.mark.parametrize("fault", [Reason.CONNECTION_REFUSED, Reason.TIMEOUT, Reason.RESET, Reason.TLS])
-def test_a_closed_port_fails_the_url_and_not_its_host(fault: Reason) -> None:
-    seen = fault_observation(fault, "site.demo")
-    assert (seen.status, seen.outcome) == (Status.NETWORK, Outcome.FAILING)
-    assert not is_host_failure(seen)
+def test_a_closed_port_fails_the_url_and_not_its_host() -> None:
+    for fault in [Reason.CONNECTION_REFUSED, Reason.TIMEOUT, Reason.RESET, Reason.TLS]:
+        seen = fault_observation(fault, "site.demo")
+        assert (seen.status, seen.outcome) == (Status.NETWORK, Outcome.FAILING), fault
+        assert not is_host_failure(seen), fault
 
 
 def test_a_name_that_is_gone_fails_the_host() -> None:

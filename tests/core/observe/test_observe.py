@@ -39,9 +39,8 @@ def stopped(*urls: str) -> Observation:
     return observation_of(RawResponse(urls[0], urls[-2], "GET", code=302, hops=hops, headers=HTML))
 
 
-@pytest.mark.parametrize(
-    ("code", "status", "reason", "outcome"),
-    [
+def test_every_code_has_its_status_and_its_reason() -> None:
+    for code, status, reason, outcome in [
         (200, 1, "ok", "working"),
         (304, 1, "ok", "working"),
         (204, 2, "ok", "working"),
@@ -84,16 +83,13 @@ def stopped(*urls: str) -> Observation:
         (505, 41, "server-error", "failing"),
         (507, 42, "server-error", "failing"),
         (509, 43, "rate-limit", "refused"),
-    ],
-)
-def test_every_code_has_its_status_and_its_reason(code: int, status: int, reason: str, outcome: str) -> None:
-    seen = ended(code)
-    assert (seen.status, seen.reason.word, seen.outcome.value) == (status, reason, outcome)
+    ]:
+        seen = ended(code)
+        assert (seen.status, seen.reason.word, seen.outcome.value) == (status, reason, outcome), code
 
 
-@pytest.mark.parametrize(
-    ("fault", "url", "status"),
-    [
+def test_faults_are_network_statuses_that_keep_their_reason() -> None:
+    for fault, url, status in [
         (Reason.DNS_GONE, PAGE, 66),
         (Reason.DNS_ERROR, PAGE, 65),
         (Reason.CONNECTION_REFUSED, PAGE, 64),
@@ -108,11 +104,9 @@ def test_every_code_has_its_status_and_its_reason(code: int, status: int, reason
         (Reason.TIMEOUT, "http://192.0.2.7/", 67),
         (Reason.CONNECTION_REFUSED, "http://[2001:db8::7]:8080/", 67),
         (Reason.RESET, "http://192.0.2.7/", 64),
-    ],
-)
-def test_faults_are_network_statuses_that_keep_their_reason(fault: Reason, url: str, status: int) -> None:
-    seen = ended(fault=fault, url=url)
-    assert (seen.status, seen.reason) == (status, fault)
+    ]:
+        seen = ended(fault=fault, url=url)
+        assert (seen.status, seen.reason) == (status, fault)
 
 
 def test_a_port_that_is_never_contacted_says_nothing_of_its_host_but_a_redirect_there_is_an_answer() -> None:
@@ -133,9 +127,8 @@ def test_a_431_with_the_fewest_headers_has_a_status_of_its_own() -> None:
     assert observation_of(RawResponse(PAGE, PAGE, "GET", code=404, bare=True)).status is Status.NOT_FOUND
 
 
-@pytest.mark.parametrize(
-    ("code", "headers", "reason"),
-    [
+def test_a_failure_over_content_is_corrected() -> None:
+    for code, headers, reason in [
         (404, PDF, "code-corrected"),
         (410, {"content-type": "image/png", "content-length": "9000"}, "code-corrected"),
         (404, {"content-type": "text/html", "content-length": str(900 * 1024)}, "code-corrected"),
@@ -150,10 +143,8 @@ def test_a_431_with_the_fewest_headers_has_a_status_of_its_own() -> None:
         (410, {"content-type": "application/xhtml+xml"}, "gone"),
         (500, HTML | {"content-length": str(900 * 1024), "server": "x"}, "server-error"),
         (503, PDF | {"server": "x", "retry-after": "5"}, "rate-limit"),
-    ],
-)
-def test_a_failure_over_content_is_corrected(code: int, headers: dict[str, str], reason: str) -> None:
-    assert ended(code, headers).reason.word == reason
+    ]:
+        assert ended(code, headers).reason.word == reason
 
 
 def test_a_corrected_code_keeps_type_and_size() -> None:
@@ -161,42 +152,38 @@ def test_a_corrected_code_keeps_type_and_size() -> None:
     assert (seen.status, seen.mime, seen.size_kib) == (Status.CORRECTED, "pdf", 21)
 
 
-@pytest.mark.parametrize(
-    ("code", "headers"),
-    [
+def test_a_challenge_is_a_bot_wall() -> None:
+    for code, headers in [
         (403, {"cf-mitigated": "challenge"}),
         (503, {"cf-mitigated": "challenge"}),
         (403, {"x-datadome": "protected"}),
         (405, {"x-amzn-waf-action": "captcha"}),
         (429, {"x-datadome": "protected"}),
-    ],
-)
-def test_a_challenge_is_a_bot_wall(code: int, headers: dict[str, str]) -> None:
-    assert ended(code, headers).reason is Reason.BOT_WALL
+    ]:
+        assert ended(code, headers).reason is Reason.BOT_WALL
 
 
-@pytest.mark.parametrize("code", [404, 500, 502, 503])
-def test_who_says_when_to_come_again_is_not_failing(code: int) -> None:
-    assert ended(code, {"retry-after": "120"}).outcome is Outcome.REFUSED
+def test_who_says_when_to_come_again_is_not_failing() -> None:
+    for code in [404, 500, 502, 503]:
+        assert ended(code, {"retry-after": "120"}).outcome is Outcome.REFUSED
 
 
-@pytest.mark.parametrize(("code", "status"), [(301, 8), (302, 9), (303, 10), (307, 13), (308, 13)])
-def test_a_redirect_that_ends_well_is_recorded_by_its_first_code_and_last_target(code: int, status: int) -> None:
-    target = "http://other.test/deep/page"
-    seen = moved(PAGE, "http://site.test/x", target, codes=(code, 302))
-    assert (seen.status, seen.reason, seen.target) == (status, Reason.MOVED, parse(target))
+def test_a_redirect_that_ends_well_is_recorded_by_its_first_code_and_last_target() -> None:
+    for code, status in [(301, 8), (302, 9), (303, 10), (307, 13), (308, 13)]:
+        target = "http://other.test/deep/page"
+        seen = moved(PAGE, "http://site.test/x", target, codes=(code, 302))
+        assert (seen.status, seen.reason, seen.target) == (status, Reason.MOVED, parse(target)), code
 
 
-@pytest.mark.parametrize("code", [404, 410, 500, 403])
-def test_a_redirect_that_ends_badly_is_that_end(code: int) -> None:
-    seen = moved(PAGE, "http://other.test/x", end=code)
-    assert seen.status == ended(code).status
-    assert seen.target is None
+def test_a_redirect_that_ends_badly_is_that_end() -> None:
+    for code in [404, 410, 500, 403]:
+        seen = moved(PAGE, "http://other.test/x", end=code)
+        assert seen.status == ended(code).status
+        assert seen.target is None, code
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "reason"),
-    [
+def test_where_a_redirect_leads_decides_what_it_is_worth() -> None:
+    for start, end, reason in [
         (PAGE, "http://site.test/", "redirect-to-root"),
         (PAGE, "https://www.site.test/", "redirect-to-root"),
         ("http://site.test/?id=7", "http://site.test/", "redirect-to-root"),
@@ -210,10 +197,8 @@ def test_a_redirect_that_ends_badly_is_that_end(code: int) -> None:
         (PAGE, "http://site.test/anmelden", "redirect-to-login"),
         ("http://site.test/login/help", "http://site.test/en/login/help", "moved"),
         (PAGE, "http://site.test/blogging", "moved"),
-    ],
-)
-def test_where_a_redirect_leads_decides_what_it_is_worth(start: str, end: str, reason: str) -> None:
-    assert moved(start, end).reason.word == reason
+    ]:
+        assert moved(start, end).reason.word == reason
 
 
 def test_a_redirect_that_was_not_followed_is_a_loop_or_too_many() -> None:
@@ -229,9 +214,9 @@ def test_an_unremarkable_page_has_neither_type_nor_size() -> None:
     assert (seen.mime, seen.size_kib) == (None, None)
 
 
-@pytest.mark.parametrize(("length", "kib"), [("0", 0), ("1", 1), ("1024", 1), ("1025", 2), ("-1", None), ("²", None)])
-def test_the_size_is_stated_in_full_kib(length: str, kib: int | None) -> None:
-    assert ended(200, {"content-type": "application/pdf", "content-length": length}).size_kib == kib
+def test_the_size_is_stated_in_full_kib() -> None:
+    for length, kib in [("0", 0), ("1", 1), ("1024", 1), ("1025", 2), ("-1", None), ("²", None)]:
+        assert ended(200, {"content-type": "application/pdf", "content-length": length}).size_kib == kib
 
 
 def test_a_redirect_to_itself_that_ends_well_is_no_move() -> None:
@@ -239,19 +224,18 @@ def test_a_redirect_to_itself_that_ends_well_is_no_move() -> None:
     assert (seen.status, seen.reason, seen.target) == (Status.FINE, Reason.OK, None)
 
 
-@pytest.mark.parametrize(("code", "status"), [(305, 11), (306, 12)])
-def test_a_code_that_nobody_follows_is_broken_after_a_redirect_too(code: int, status: int) -> None:
-    seen = moved(PAGE, "http://site.test/x", end=code)
-    assert (seen.status, seen.reason) == (status, Reason.REDIRECT_BROKEN)
+def test_a_code_that_nobody_follows_is_broken_after_a_redirect_too() -> None:
+    for code, status in [(305, 11), (306, 12)]:
+        seen = moved(PAGE, "http://site.test/x", end=code)
+        assert (seen.status, seen.reason) == (status, Reason.REDIRECT_BROKEN), code
 
 
 def test_a_redirect_that_leads_nowhere_is_no_network_problem() -> None:
     assert ended(fault=Reason.REDIRECT_BROKEN).status is Status.STRANGE
 
 
-@pytest.mark.parametrize(
-    ("seen", "http"),
-    [
+def test_the_exact_code_is_that_of_the_last_answer() -> None:
+    for seen, http in [
         (ended(500), 500),
         (ended(404, PDF), 404),
         (ended(799), 799),
@@ -260,10 +244,8 @@ def test_a_redirect_that_leads_nowhere_is_no_network_problem() -> None:
         (stopped(PAGE, "http://site.test/a", PAGE), 302),
         (ended(fault=Reason.TIMEOUT), NO_CODE),
         (ended(fault=Reason.REDIRECT_BROKEN), NO_CODE),
-    ],
-)
-def test_the_exact_code_is_that_of_the_last_answer(seen: Observation, http: int) -> None:
-    assert seen.http == http
+    ]:
+        assert seen.http == http
 
 
 def test_a_redirect_to_another_scheme_is_recorded_as_a_redirect_with_its_target() -> None:
@@ -277,18 +259,18 @@ def test_a_challenge_is_a_bot_wall_even_if_it_is_called_accepted() -> None:
     assert ended(202, {"x-amzn-waf-action": "challenge"}).reason is Reason.BOT_WALL
 
 
-@pytest.mark.parametrize("kind", ["application/vnd.api+json", "application/hal+json", "application/atom+xml"])
-def test_an_error_page_of_an_api_is_not_content(kind: str) -> None:
-    assert ended(404, {"content-type": kind}).reason is Reason.NOT_FOUND
+def test_an_error_page_of_an_api_is_not_content() -> None:
+    for kind in ["application/vnd.api+json", "application/hal+json", "application/atom+xml"]:
+        assert ended(404, {"content-type": kind}).reason is Reason.NOT_FOUND
 
 
 def test_an_empty_body_is_not_content() -> None:
     assert ended(404, {"content-type": "application/octet-stream", "content-length": "0"}).reason is Reason.NOT_FOUND
 
 
-@pytest.mark.parametrize("name", ["index.html", "index.php", "default.aspx"])
-def test_from_the_index_page_to_the_root_is_a_plain_move(name: str) -> None:
-    assert moved(f"http://site.test/{name}", "http://site.test/").reason is Reason.MOVED
+def test_from_the_index_page_to_the_root_is_a_plain_move() -> None:
+    for name in ["index.html", "index.php", "default.aspx"]:
+        assert moved(f"http://site.test/{name}", "http://site.test/").reason is Reason.MOVED
 
 
 def test_a_failure_behind_a_redirect_to_another_host_is_that_hosts() -> None:
@@ -298,9 +280,8 @@ def test_a_failure_behind_a_redirect_to_another_host_is_that_hosts() -> None:
     assert not moved(PAGE, "http://site.test/gone", end=502).on_other_host
 
 
-@pytest.mark.parametrize(
-    "location",
-    [
+def test_a_target_that_is_no_url_stays_text_and_one_that_is_needs_no_parsing_again() -> None:
+    for location in [
         "tel:1",
         "intent://a.test/#Intent;end",
         "javascript:alert(1)",
@@ -309,14 +290,13 @@ def test_a_failure_behind_a_redirect_to_another_host_is_that_hosts() -> None:
         "ftp://no-dot/",
         "ftp:x",
         "x:",
-    ],
-)
-def test_a_target_that_is_no_url_stays_text_and_one_that_is_needs_no_parsing_again(location: str) -> None:
-    def seen(target: str) -> Observation:
-        hops = (Hop(PAGE, 302, target),)
-        return observation_of(RawResponse(PAGE, PAGE, "GET", fault=Reason.REDIRECT_TO_SCHEME, hops=hops))
+    ]:
 
-    assert seen(location).target == location
-    assert judge(UNTRIED, seen(location), 100).record.target == location
-    assert seen("ftp://FILES.test/a").target == Url("ftp", "files.test", 0, "/a")
-    assert judge(UNTRIED, seen("ftp://FILES.test/a"), 100).record.target == "ftp://files.test/a"
+        def seen(target: str) -> Observation:
+            hops = (Hop(PAGE, 302, target),)
+            return observation_of(RawResponse(PAGE, PAGE, "GET", fault=Reason.REDIRECT_TO_SCHEME, hops=hops))
+
+        assert seen(location).target == location
+        assert judge(UNTRIED, seen(location), 100).record.target == location
+        assert seen("ftp://FILES.test/a").target == Url("ftp", "files.test", 0, "/a"), location
+        assert judge(UNTRIED, seen("ftp://FILES.test/a"), 100).record.target == "ftp://files.test/a", location

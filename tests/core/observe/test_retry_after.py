@@ -1,13 +1,10 @@
 """Retry-After: how long a client should wait (RFC 9110)."""
 
-import pytest
-
 from weboid.core.observe.retry_after import retry_after_s
 
 
-@pytest.mark.parametrize(
-    ("headers", "wait_s"),
-    [
+def test_retry_after_is_seconds_or_a_date_by_the_clock_of_the_server() -> None:
+    for headers, wait_s in [
         ({}, None),
         ({"retry-after": "5"}, 5),
         ({"retry-after": " 07 "}, 7),
@@ -18,9 +15,5 @@ from weboid.core.observe.retry_after import retry_after_s
         ({"retry-after": "Wed, 21 Oct 2026 07:27:00 GMT", "date": "Wed, 21 Oct 2026 07:28:00 GMT"}, 0),
         ({"retry-after": "Wed, 21 Oct 2026 07:28:09 GMT"}, None),
         ({"retry-after": "Wed, 21 Oct 2026 07:28:09", "date": "Wed, 21 Oct 2026 07:28:00 -0000"}, None),
-    ],
-)
-def test_retry_after_is_seconds_or_a_date_by_the_clock_of_the_server(
-    headers: dict[str, str], wait_s: float | None
-) -> None:
-    assert retry_after_s(headers) == wait_s
+    ]:
+        assert retry_after_s(headers) == wait_s

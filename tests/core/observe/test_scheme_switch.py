@@ -1,7 +1,5 @@
 """The check under the other scheme, http or https (status 63)."""
 
-import pytest
-
 from weboid.core.observe.observation import Observation
 from weboid.core.observe.scheme_switch import as_switched, calls_for_switch, switched
 from weboid.core.record.reasons import Outcome, Reason
@@ -17,9 +15,8 @@ def failing(reason: Reason) -> Observation:
     return Observation(Status.NETWORK, reason)
 
 
-@pytest.mark.parametrize(
-    ("url", "ports", "other"),
-    [
+def test_only_the_standard_ports_belong_together() -> None:
+    for url, ports, other in [
         ("http://a.demo/x?y", WEB, "https://a.demo/x?y"),
         ("https://a.demo/x?y", WEB, "http://a.demo/x?y"),
         ("http://a.demo:8080/", WEB, None),
@@ -29,11 +26,9 @@ def failing(reason: Reason) -> Observation:
         ("http://a.demo:8080/", (8080, 8443), "https://a.demo:8443/"),
         ("https://a.demo:8443/", (8080, 8443), "http://a.demo:8080/"),
         ("http://a.demo/", (8080, 8443), None),
-    ],
-)
-def test_only_the_standard_ports_belong_together(url: str, ports: tuple[int, int], other: str | None) -> None:
-    found = switched(parse(url), ports)
-    assert (str(found) if found else None) == other
+    ]:
+        found = switched(parse(url), ports)
+        assert (str(found) if found else None) == other, url
 
 
 def test_a_port_that_is_shut_calls_for_the_other_at_once_and_a_missing_page_only_if_it_matters() -> None:

@@ -22,10 +22,7 @@ def test_a_pace_that_would_take_months_is_not_waited_for() -> None:
     assert span == DueSpan(900, DAY, LONGEST_DAYS)
 
 
-@given(
-    st.dictionaries(st.integers(900, DAY), st.integers(1, 10_000), max_size=20),
-    st.integers(1, 20_000),
-)
+@given(st.dictionaries(st.integers(900, DAY), st.integers(1, 10_000), max_size=20), st.integers(1, 20_000))
 def test_no_day_has_much_more_than_a_usual_one_and_none_is_earlier(overdue: dict[int, int], a_day: int) -> None:
     spans = due_spans(overdue, DAY, a_day=a_day)
     assert all(span.first >= DAY >= span.due and span.days >= 1 for span in spans)

@@ -1,14 +1,11 @@
 """Outcomes of statuses (U-3), as histories show them."""
 
-import pytest
-
 from weboid.core.record.reasons import Outcome, status_outcome
 from weboid.core.record.status import Status
 
 
-@pytest.mark.parametrize(
-    ("status", "outcome"),
-    [
+def test_a_history_shows_each_status_by_its_outcome() -> None:
+    for status, outcome in [
         (Status.FINE, Outcome.WORKING),
         (Status.MOVED_PERMANENTLY, Outcome.WORKING),
         (Status.CORRECTED, Outcome.WORKING),
@@ -17,12 +14,10 @@ from weboid.core.record.status import Status
         (Status.METHOD, Outcome.DOUBTFUL),
         (Status.NOT_FOUND, Outcome.FAILING),
         (Status.DNS_GONE, Outcome.FAILING),
-    ],
-)
-def test_a_history_shows_each_status_by_its_outcome(status: Status, outcome: Outcome) -> None:
-    assert status_outcome(status) is outcome
+    ]:
+        assert status_outcome(status) is outcome
 
 
-@pytest.mark.parametrize("status", Status)
-def test_no_status_is_shown_as_refused(status: Status) -> None:
-    assert status_outcome(status) is not Outcome.REFUSED
+def test_no_status_is_shown_as_refused() -> None:
+    for status in Status:
+        assert status_outcome(status) is not Outcome.REFUSED

@@ -1,6 +1,5 @@
 """Bot walls by headers, by URL and by content; the excerpts are composed of the vendors' marks (U-5, U-7)."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import page, prose
@@ -119,34 +118,31 @@ ENDS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "code", "content"), PAGES)
-def test_a_vendors_page_is_a_wall(name: str, code: int, content: bytes) -> None:
-    assert on(code, content) == Suspicion(Reason.BOT_WALL, (f"vendor:{name}", "page"))
+def test_a_vendors_page_is_a_wall() -> None:
+    for name, code, content in PAGES:
+        assert on(code, content) == Suspicion(Reason.BOT_WALL, (f"vendor:{name}", "page"))
 
 
-@pytest.mark.parametrize("code", [200, 403, 405, 429, 503])
-@pytest.mark.parametrize(
-    ("name", "content"), [(name, content) for name, code, content in PAGES if code in (200, 202) and name != "captcha"]
-)
-def test_a_challenge_is_a_wall_with_whatever_code_it_is_sent(name: str, content: bytes, code: int) -> None:
-    assert on(code, content) == Suspicion(Reason.BOT_WALL, (f"vendor:{name}", "page"))
+def test_a_challenge_is_a_wall_with_whatever_code_it_is_sent() -> None:
+    for code in [200, 403, 405, 429, 503]:
+        for name, content in [
+            (name, content) for name, code, content in PAGES if code in (200, 202) and name != "captcha"
+        ]:
+            assert on(code, content) == Suspicion(Reason.BOT_WALL, (f"vendor:{name}", "page"))
 
 
-@pytest.mark.parametrize(
-    ("name", "mark"),
-    [
+def test_a_mark_that_no_other_document_has_needs_no_short_text() -> None:
+    for name, mark in [
         ("anubis", '<script id="anubis_challenge" type="application/json">{}</script>'),
         ("anubis", '<script id="anubis_version" type="application/json">"v1.14.2"</script>'),
         ("go-away", '<script src="/.well-known/.git.gammaspectra.live/a.mjs"></script>'),
         ("google", '<form id="captcha-form" action="index" method="post"></form>'),
         ("cloudflare", '<form action="/cdn-cgi/l/chk_captcha" method="get"></form>'),
-    ],
-)
-def test_a_mark_that_no_other_document_has_needs_no_short_text(name: str, mark: str) -> None:
-    # Anubis explains itself at length, and hands on what the site's own metadata says.
-    head = f'<meta property="article:published_time" content="2026">{mark}'
-    seen = on(200, page("Ujišťujeme se, že nejste robot!", head=head, body=f"<p>{prose(400)}</p>"))
-    assert seen == Suspicion(Reason.BOT_WALL, (f"vendor:{name}", "page"))
+    ]:
+        # Anubis explains itself at length, and hands on what the site's own metadata says.
+        head = f'<meta property="article:published_time" content="2026">{mark}'
+        seen = on(200, page("Ujišťujeme se, že nejste robot!", head=head, body=f"<p>{prose(400)}</p>"))
+        assert seen == Suspicion(Reason.BOT_WALL, (f"vendor:{name}", "page"))
 
 
 def test_cloudflares_long_explanation_is_a_wall_by_its_title() -> None:
@@ -160,18 +156,18 @@ def test_what_is_refused_may_have_many_words() -> None:
     assert on(200, page("Attention", body=f"<div id='px-captcha'></div><p>{prose(500)}</p>")) is None
 
 
-@pytest.mark.parametrize(("name", "code", "headers"), HEADERS)
-def test_a_vendors_header_is_a_wall(name: str, code: int, headers: dict[str, str]) -> None:
-    seen = wall_by_headers(code, headers, URL)
-    assert seen is not None
-    assert seen.signals == (f"vendor:{name}", f"header:{next(iter(headers))}")
+def test_a_vendors_header_is_a_wall() -> None:
+    for name, code, headers in HEADERS:
+        seen = wall_by_headers(code, headers, URL)
+        assert seen is not None, name
+        assert seen.signals == (f"vendor:{name}", f"header:{next(iter(headers))}")
 
 
-@pytest.mark.parametrize(("name", "final"), ENDS)
-def test_a_redirect_to_a_vendor_is_a_wall(name: str, final: str) -> None:
-    seen = wall_by_headers(200, {}, final)
-    assert seen is not None
-    assert seen.signals == (f"vendor:{name}", "redirect")
+def test_a_redirect_to_a_vendor_is_a_wall() -> None:
+    for name, final in ENDS:
+        seen = wall_by_headers(200, {}, final)
+        assert seen is not None, name
+        assert seen.signals == (f"vendor:{name}", "redirect")
 
 
 def test_every_vendor_has_a_page_a_header_or_a_place_among_the_examples() -> None:
@@ -184,9 +180,8 @@ def test_marks_are_in_lower_case() -> None:
             assert mark == mark.lower()
 
 
-@pytest.mark.parametrize(
-    ("code", "title", "body"),
-    [
+def test_who_demands_a_human_without_a_name_is_a_wall_too() -> None:
+    for code, title, body in [
         (200, "Just a moment...", "<noscript>Enable JavaScript and cookies to continue</noscript>"),
         (200, "Nur einen Moment…", "<p>Bestätigen Sie, dass Sie ein Mensch sind.</p>"),
         (200, "Un instant…", "<p>Vérifiez que vous êtes humain</p>"),
@@ -203,17 +198,14 @@ def test_marks_are_in_lower_case() -> None:
         (403, "", "<p>You have been blocked.</p>"),
         (503, "site.test", "<p>Checking your browser before accessing site.test.</p>"),
         (429, "", "<p>Please complete the CAPTCHA</p>"),
-    ],
-)
-def test_who_demands_a_human_without_a_name_is_a_wall_too(code: int, title: str, body: str) -> None:
-    seen = on(code, page(title, body=body))
-    assert seen is not None
-    assert seen.signals[0] == "vendor:unnamed"
+    ]:
+        seen = on(code, page(title, body=body))
+        assert seen is not None, code
+        assert seen.signals[0] == "vendor:unnamed", code
 
 
-@pytest.mark.parametrize(
-    ("code", "title", "body"),
-    [
+def test_what_is_no_wall() -> None:
+    for code, title, body in [
         # Living pages that carry a vendor's script.
         (200, "A story", f"<script src='/cdn-cgi/challenge-platform/scripts/jsd/main.js'></script><p>{prose(60)}</p>"),
         (200, "A story", f"<script>window._pxAppId='PX1'</script><p>{prose(60)}</p>"),
@@ -249,25 +241,20 @@ def test_who_demands_a_human_without_a_name_is_a_wall_too(code: int, title: str,
         # These codes mean what they say.
         (404, "", "<script>window._cf_chl_opt={}</script>"),
         (410, "", "<script>window._cf_chl_opt={}</script>"),
-    ],
-)
-def test_what_is_no_wall(code: int, title: str, body: str) -> None:
-    assert on(code, page(title, body=body)) is None
+    ]:
+        assert on(code, page(title, body=body)) is None
 
 
-@pytest.mark.parametrize(
-    ("code", "headers"),
-    [
+def test_a_guards_name_alone_is_no_wall() -> None:
+    for code, headers in [
         (200, {"x-datadome": "protected"}),
         (200, {"server": "ddos-guard"}),
         (503, {"server": "ddos-guard"}),
         (403, {"server": "cloudflare", "cf-ray": "1"}),
         (404, {"cf-mitigated": "challenge"}),
         (200, {}),
-    ],
-)
-def test_a_guards_name_alone_is_no_wall(code: int, headers: dict[str, str]) -> None:
-    assert wall_by_headers(code, headers, URL) is None
+    ]:
+        assert wall_by_headers(code, headers, URL) is None
 
 
 @given(

@@ -1,6 +1,5 @@
 """Default pages of servers and panels, and suspended sites; the pages are composed of titles and sayings (C-11)."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import page, prose
@@ -110,32 +109,35 @@ SUSPENDED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "title", "body"), SHOWN)
-def test_a_products_own_page_is_no_site(name: str, title: str, body: str) -> None:
-    seen = judged(title, body)
-    assert seen is not None
-    assert (seen.reason, seen.signals[0]) == (Reason.PLACEHOLDER, f"default:{name}")
+def test_a_products_own_page_is_no_site() -> None:
+    for name, title, body in SHOWN:
+        seen = judged(title, body)
+        assert seen is not None, name
+        assert (seen.reason, seen.signals[0]) == (Reason.PLACEHOLDER, f"default:{name}")
 
 
 def test_every_product_is_among_the_examples() -> None:
     assert {name for name, *_ in SHOWN} == {page.name for page in default_pages()}
 
 
-@pytest.mark.parametrize(("language", "text"), SUSPENDED)
-def test_every_language_says_that_a_site_is_suspended(language: str, text: str) -> None:
-    for title, body in ((text, ""), ("oldpress.test", f"<h1>{text}!</h1><p>{prose(20)}</p>"), (f"{text} | Host", "")):
-        seen = judged(title, body)
-        assert seen is not None
-        assert seen.reason is Reason.SUSPENDED
+def test_every_language_says_that_a_site_is_suspended() -> None:
+    for language, text in SUSPENDED:
+        for title, body in (
+            (text, ""),
+            ("oldpress.test", f"<h1>{text}!</h1><p>{prose(20)}</p>"),
+            (f"{text} | Host", ""),
+        ):
+            seen = judged(title, body)
+            assert seen is not None, language
+            assert seen.reason is Reason.SUSPENDED, language
 
 
 def test_no_language_of_suspensions_is_without_an_example() -> None:
     assert {language for language, _ in SUSPENDED} >= suspensions().keys()
 
 
-@pytest.mark.parametrize(
-    ("title", "body", "asked"),
-    [
+def test_what_lives_is_no_default() -> None:
+    for title, body, asked in [
         ("Why does my site say “Welcome to nginx”?", "<p>The nginx web server is running.</p>", ASKED),
         ("Welcome to nginx!", f"<p>A book. {prose(500)}</p>", ASKED),
         ("Welcome to nginx!", "<p>Lesson 3.</p>", "http://school.test/course/welcome-to-nginx"),
@@ -148,10 +150,8 @@ def test_no_language_of_suspensions_is_without_an_example() -> None:
         ("Under construction", "<p>Coming soon</p>", "http://tiny.test/"),
         ("Home", "<p>My home page.</p>", "http://tiny.test/"),
         ("Hosting", "<a href='http://www.ispconfig.org'>Powered by</a><p>My home page.</p>", "http://tiny.test/"),
-    ],
-)
-def test_what_lives_is_no_default(title: str, body: str, asked: str) -> None:
-    assert judged(title, body, asked=asked) is None
+    ]:
+        assert judged(title, body, asked=asked) is None
 
 
 def test_an_article_is_never_a_default() -> None:

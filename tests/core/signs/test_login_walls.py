@@ -1,6 +1,5 @@
 """Login walls and consent walls (C-8)."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import page, prose
@@ -13,9 +12,8 @@ ASKED = "http://site.test/deep/page"
 FORM = "<form><input name=u><input type=password name=p></form>"
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_login_pages_are_known_by_their_address() -> None:
+    for url in [
         "https://login.site.test/",
         "https://accounts.site.test/ServiceLogin?continue=x",
         "http://site.test/user/login?next=/deep/page",
@@ -25,15 +23,12 @@ FORM = "<form><input name=u><input type=password name=p></form>"
         "http://site.test/users/sign_in",
         "http://site.test/auth/?returnUrl=%2Fdeep",
         "https://idp.site.test/idp/profile/SAML2/Redirect/SSO?SAMLRequest=x",
-    ],
-)
-def test_login_pages_are_known_by_their_address(url: str) -> None:
-    assert is_login_url(url)
+    ]:
+        assert is_login_url(url)
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_other_pages_are_not() -> None:
+    for url in [
         ASKED,
         "http://site.test/blogging",
         "http://site.test/users/anna",
@@ -41,52 +36,44 @@ def test_login_pages_are_known_by_their_address(url: str) -> None:
         "http://site.test/auth/story",
         "http://site.test/?next=2",
         "http://catalogin.test/",
-    ],
-)
-def test_other_pages_are_not(url: str) -> None:
-    assert not is_login_url(url)
+    ]:
+        assert not is_login_url(url)
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_consent_pages_are_known_by_their_address() -> None:
+    for url in [
         "https://consent.site.test/m?continue=http://site.test/",
         "https://myprivacy.publisher.test/consent?siteKey=1",
         "https://guce.site.test/consent?x=1",
         "http://site.test/v2/collectConsent?sessionId=1",
         "http://site.test/privacy-gate?x",
         "http://site.test/cookiewall/",
-    ],
-)
-def test_consent_pages_are_known_by_their_address(url: str) -> None:
-    assert is_consent_url(url)
+    ]:
+        assert is_consent_url(url)
 
 
-@pytest.mark.parametrize("url", [ASKED, "http://site.test/consent-and-law", "http://site.test/age-of-consent.html"])
-def test_pages_about_consent_are_not(url: str) -> None:
-    assert not is_consent_url(url)
+def test_pages_about_consent_are_not() -> None:
+    for url in [ASKED, "http://site.test/consent-and-law", "http://site.test/age-of-consent.html"]:
+        assert not is_consent_url(url)
 
 
-@pytest.mark.parametrize("title", ["Log in", "Site | Sign in", "Anmelden – Site", "Connexion", "Вход", "ログイン"])
-def test_a_login_form_in_place_of_a_page_is_a_refusal(title: str) -> None:
-    seen = login_suspicion(ASKED, document_of(page(title, body=FORM)))
-    assert seen is not None
-    assert seen.reason is Reason.LOGIN
+def test_a_login_form_in_place_of_a_page_is_a_refusal() -> None:
+    for title in ["Log in", "Site | Sign in", "Anmelden – Site", "Connexion", "Вход", "ログイン"]:
+        seen = login_suspicion(ASKED, document_of(page(title, body=FORM)))
+        assert seen is not None, title
+        assert seen.reason is Reason.LOGIN, title
 
 
-@pytest.mark.parametrize(
-    ("asked", "title", "body"),
-    [
+def test_a_page_that_only_has_a_login_form_is_itself() -> None:
+    for asked, title, body in [
         (ASKED, "A story", f"<p>{prose(60)}</p>{FORM}"),
         (ASKED, "Log in", f"<p>{prose(300)}</p>{FORM}"),
         (ASKED, "Log in", "<p>How to log in</p>"),
         (ASKED, "Log in and write", FORM),
         ("http://site.test/login", "Log in", FORM),
         ("http://site.test/", "Log in", FORM),
-    ],
-)
-def test_a_page_that_only_has_a_login_form_is_itself(asked: str, title: str, body: str) -> None:
-    assert login_suspicion(asked, document_of(page(title, body=body))) is None
+    ]:
+        assert login_suspicion(asked, document_of(page(title, body=body))) is None
 
 
 @given(st.text(max_size=80))

@@ -1,6 +1,5 @@
 """Parked and for-sale domains by several signals (C-11, U-7)."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import page, prose
@@ -29,9 +28,8 @@ def judged(
     return parked_suspicion(asked, end, document_of(content, "text/html", end), content, name_servers)
 
 
-@pytest.mark.parametrize(
-    ("title", "body", "reason"),
-    [
+def test_two_kinds_of_signals_are_enough() -> None:
+    for title, body, reason in [
         ("oldpress.test is for sale", "<h1>oldpress.test</h1><p>Make an offer</p>", "for-sale"),
         ("oldpress.test", "<p>This domain may be for sale. Buy this domain.</p>", "for-sale"),
         ("OLDPRESS.TEST - Domain for sale", "", "for-sale"),
@@ -61,27 +59,22 @@ def judged(
         ("Doména oldpress.test je zaregistrována", "", "parked"),
         ("This domain was registered by Registrar", "<div id=root></div>", "parked"),
         ("Parked at Loopia", f"<p>This domain has been purchased and parked.</p><p>{prose(120)}</p>", "parked"),
-    ],
-)
-def test_two_kinds_of_signals_are_enough(title: str, body: str, reason: str) -> None:
-    seen = judged(title, body)
-    assert seen is not None
-    assert seen.reason.word == reason
-    assert len(seen.signals) >= 2
+    ]:
+        seen = judged(title, body)
+        assert seen is not None, title
+        assert seen.reason.word == reason, title
+        assert len(seen.signals) >= 2, title
 
 
-@pytest.mark.parametrize(
-    ("final", "signal", "reason"),
-    [
+def test_a_redirect_to_a_market_that_names_the_domain_needs_no_body() -> None:
+    for final, signal, reason in [
         ("https://www.hugedomains.com/domain_profile.cfm?d=oldpress.test", "market:hugedomains.com", Reason.FOR_SALE),
         ("https://dan.com/buy-domain/oldpress.test", "market:dan.com", Reason.FOR_SALE),
         ("https://www.afternic.com/forsale/oldpress.test?utm=x", "market:afternic.com", Reason.FOR_SALE),
         ("http://oldpress.test.parkingcrew.net/?x=1", "parking:parkingcrew.net", Reason.PARKED),
-    ],
-)
-def test_a_redirect_to_a_market_that_names_the_domain_needs_no_body(final: str, signal: str, reason: Reason) -> None:
-    seen = parked_suspicion(ASKED, final, Document(url=final), b"")
-    assert seen == Suspicion(reason, (signal, "own-name:oldpress.test"))
+    ]:
+        seen = parked_suspicion(ASKED, final, Document(url=final), b"")
+        assert seen == Suspicion(reason, (signal, "own-name:oldpress.test")), final
 
 
 def test_a_numbered_host_with_hardly_a_text_is_parked() -> None:
@@ -101,12 +94,12 @@ def test_the_page_of_the_largest_registrar_is_made_by_a_script() -> None:
     assert judged("How GoDaddy parks", f"<p>It sets {prose(400)} window.LANDER_SYSTEM</p>") is None
 
 
-@pytest.mark.parametrize("end", ["| HugeDomains", "| Buy with Epik.com", "- Afternic"])
-def test_a_markets_title_needs_neither_the_name_nor_a_short_text(end: str) -> None:
-    seen = judged(f"AustinDetails.com is for sale {end}", f"<p>{prose(700)}</p>")
-    assert seen is not None
-    assert seen.reason is Reason.FOR_SALE
-    assert judged("Twitter.com is for sale | The Old Press", f"<p>{prose(700)}</p>") is None
+def test_a_markets_title_needs_neither_the_name_nor_a_short_text() -> None:
+    for end in ["| HugeDomains", "| Buy with Epik.com", "- Afternic"]:
+        seen = judged(f"AustinDetails.com is for sale {end}", f"<p>{prose(700)}</p>")
+        assert seen is not None, end
+        assert seen.reason is Reason.FOR_SALE, end
+        assert judged("Twitter.com is for sale | The Old Press", f"<p>{prose(700)}</p>") is None, end
 
 
 def test_name_servers_are_a_signal_where_they_are_known() -> None:
@@ -123,9 +116,8 @@ def test_a_domain_in_its_own_letters_is_recognised() -> None:
     assert "own-name:xn--mller-kva.de" in seen.signals
 
 
-@pytest.mark.parametrize(
-    ("title", "body", "asked"),
-    [
+def test_what_lives_is_not_parked() -> None:
+    for title, body, asked in [
         # A shop that sells things.
         ("boats.test: Boats for sale", f"<p>Buy now! Make an offer.</p>{LINKS}", "http://boats.test/"),
         ("shoes.test – buy now", f"<p>Buy now 19.99</p>{LINKS}", "http://shoes.test/"),
@@ -156,10 +148,8 @@ def test_a_domain_in_its_own_letters_is_recognised() -> None:
         ("sedo.com is for sale", "<p>This domain is for sale</p>", "https://sedo.com/help"),
         # A living site that also has an ad of its own.
         ("Old Press", f"<p>This domain is for sale.</p><p>{prose(300)}</p>", ASKED),
-    ],
-)
-def test_what_lives_is_not_parked(title: str, body: str, asked: str) -> None:
-    assert judged(title, body, asked=asked) is None
+    ]:
+        assert judged(title, body, asked=asked) is None
 
 
 def test_a_living_page_with_a_script_of_a_parking_service_lives() -> None:

@@ -1,6 +1,5 @@
 """Soft 404s: documents sent with a success code that report that nothing was found (C-11)."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import page, prose
@@ -201,28 +200,28 @@ def found(title: str, *, h1: str = "", words: int = 0, asked: str = ASKED, head:
     return seen.signals if seen else ()
 
 
-@pytest.mark.parametrize(("language", "text"), PLAIN)
-def test_every_language_says_it_plainly(language: str, text: str) -> None:
-    assert saying(text) is Saying.PLAIN
-    assert found(f"{text} – Site") == ("title",)
-    assert found("Site", h1=text, words=100) == ("heading",)
+def test_every_language_says_it_plainly() -> None:
+    for language, text in PLAIN:
+        assert saying(text) is Saying.PLAIN, language
+        assert found(f"{text} – Site") == ("title",), language
+        assert found("Site", h1=text, words=100) == ("heading",), language
 
 
 def test_no_language_of_the_table_is_without_an_example() -> None:
     assert {language for language, _ in PLAIN} == vocabularies().keys() | spaceless().keys()
 
 
-@pytest.mark.parametrize("text", LIVING)
-def test_a_text_that_says_something_else_is_no_error(text: str) -> None:
-    assert saying(text) is Saying.NOTHING
-    assert found(text, h1=text, words=30) == ()
+def test_a_text_that_says_something_else_is_no_error() -> None:
+    for text in LIVING:
+        assert saying(text) is Saying.NOTHING
+        assert found(text, h1=text, words=30) == ()
 
 
-@pytest.mark.parametrize("text", ["404", "Error 404", "Error404", "HTTP 404", "Not found", "Nicht gefunden"])
-def test_a_bare_number_or_word_could_be_a_name(text: str) -> None:
-    assert saying(text) is Saying.BARE
-    assert found(text, words=30) == ()
-    assert found(text, h1="Bus timetable", words=30) == ()
+def test_a_bare_number_or_word_could_be_a_name() -> None:
+    for text in ["404", "Error 404", "Error404", "HTTP 404", "Not found", "Nicht gefunden"]:
+        assert saying(text) is Saying.BARE
+        assert found(text, words=30) == ()
+        assert found(text, h1="Bus timetable", words=30) == ()
 
 
 def test_a_bare_title_counts_if_the_page_says_it_too() -> None:
@@ -232,18 +231,15 @@ def test_a_bare_title_counts_if_the_page_says_it_too() -> None:
     assert seen.signals == ("title", "heading", "text")
 
 
-@pytest.mark.parametrize(
-    "title",
-    [
+def test_a_title_is_read_part_by_part() -> None:
+    for title in [
         "Page not found | Site",
         "Site - Page not found",
         "Site: Page not found",
         "404 » Page not found « Site",
         "Page not found",
-    ],
-)
-def test_a_title_is_read_part_by_part(title: str) -> None:
-    assert found(title, words=100)
+    ]:
+        assert found(title, words=100)
 
 
 def test_a_site_that_is_called_so_lives() -> None:
@@ -275,9 +271,8 @@ def test_an_article_that_says_when_it_was_published_lives() -> None:
     assert found("Page not found", h1="Page not found", words=100, head=head) == ()
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
+def test_a_page_whose_own_address_speaks_of_errors_lives() -> None:
+    for asked in [
         "http://site.test/notfound",
         "http://site.test/en/page-not-found/",
         "http://site.test/wiki/HTTP_404",
@@ -286,12 +281,10 @@ def test_an_article_that_says_when_it_was_published_lives() -> None:
         "http://site.test/wiki/Page_not_found",
         "http://site.test/hilfe/seite-nicht-gefunden",
         "http://site.test/errors/1",
-    ],
-)
-def test_a_page_whose_own_address_speaks_of_errors_lives(asked: str) -> None:
-    assert says_missing(asked)
-    assert found("404 - Page not found", h1="Page not found", words=20, asked=asked) == ()
-    assert redirect_suspicion(asked, "http://site.test/404") is None
+    ]:
+        assert says_missing(asked)
+        assert found("404 - Page not found", h1="Page not found", words=20, asked=asked) == ()
+        assert redirect_suspicion(asked, "http://site.test/404") is None
 
 
 def test_a_page_whose_address_holds_its_title_lives() -> None:
@@ -300,14 +293,13 @@ def test_a_page_whose_address_holds_its_title_lives() -> None:
     assert found("Página inexistente", words=50, asked=asked) == ()
 
 
-@pytest.mark.parametrize("asked", ["http://site.test/2404/14041.html", "http://site.test/a/foundation"])
-def test_numbers_and_words_that_only_contain_it_do_not_speak_of_errors(asked: str) -> None:
-    assert not says_missing(asked)
+def test_numbers_and_words_that_only_contain_it_do_not_speak_of_errors() -> None:
+    for asked in ["http://site.test/2404/14041.html", "http://site.test/a/foundation"]:
+        assert not says_missing(asked)
 
 
-@pytest.mark.parametrize(
-    "final",
-    [
+def test_a_redirect_to_an_error_page_is_one() -> None:
+    for final in [
         "http://site.test/404",
         "http://site.test/404.html",
         "https://www.site.test/en/page-not-found/",
@@ -316,27 +308,22 @@ def test_numbers_and_words_that_only_contain_it_do_not_speak_of_errors(asked: st
         "http://site.test/Error.aspx?aspxerrorpath=/deep/story-17.html",
         "http://site.test/error.php",
         "http://site.test/pagina-no-encontrada",
-    ],
-)
-def test_a_redirect_to_an_error_page_is_one(final: str) -> None:
-    seen = redirect_suspicion(ASKED, final)
-    assert seen is not None
-    assert seen.signals[0].startswith("redirect:")
+    ]:
+        seen = redirect_suspicion(ASKED, final)
+        assert seen is not None, final
+        assert seen.signals[0].startswith("redirect:"), final
 
 
-@pytest.mark.parametrize(
-    "final",
-    [
+def test_another_redirect_is_none() -> None:
+    for final in [
         "http://site.test/new/story-17.html",
         "http://site.test/",
         "http://site.test/404-media/story",
         "http://site.test/a/1404",
         "http://site.test/terror.html",
         "http://site.test/trial-and-error",
-    ],
-)
-def test_another_redirect_is_none(final: str) -> None:
-    assert redirect_suspicion(ASKED, final) is None
+    ]:
+        assert redirect_suspicion(ASKED, final) is None
 
 
 @given(st.text(max_size=250))

@@ -1,13 +1,10 @@
 """What the titles of those say who buy domains that were given up."""
 
-import pytest
-
 from weboid.core.signs.trades import trade_in
 
 
-@pytest.mark.parametrize(
-    "title",
-    [
+def test_a_trade_is_named() -> None:
+    for title in [
         "Lucky Harbour Casino: free spins and a welcome bonus",
         "MAWAR88: Situs Slot Gacor Hari Ini & Link Alternatif",
         "Togel Online | Bandar Toto Terpercaya",
@@ -25,15 +22,12 @@ from weboid.core.signs.trades import trade_in
         "Kredit ohne Schufa: sofort Geld",
         "1xBet: apostas esportivas",
         "Najlepsze kasyna internetowe: ranking",
-    ],
-)
-def test_a_trade_is_named(title: str) -> None:
-    assert trade_in(title)
+    ]:
+        assert trade_in(title)
 
 
-@pytest.mark.parametrize(
-    "title",
-    [
+def test_other_titles_name_none() -> None:
+    for title in [
         "",
         "The history of the mill",
         "Toto 1982",
@@ -44,7 +38,5 @@ def test_a_trade_is_named(title: str) -> None:
         "Essay on the nature of writing",
         "Apache Pig 4.0",
         "Die Wetten des Herrn Fogg",
-    ],
-)
-def test_other_titles_name_none(title: str) -> None:
-    assert trade_in(title) is None
+    ]:
+        assert trade_in(title) is None

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -128,12 +127,7 @@ OTHERS = [
     # The nine digits are the moment, in base 62: a known example of the service's own.
     (f"https://www.webcitation.org/5kQWuVJsz?url={IN_A_PARAMETER}", "webcite", PAGE, "2009-10-10 19:09:17"),
     ("http://webcitation.org/5kQWuVJsz", "webcite", None, "2009-10-10 19:09:17"),
-    (
-        f"https://www.webcitation.org/query?url={IN_A_PARAMETER}&date=2011-02-03",
-        "webcite",
-        PAGE,
-        "2011-02-03 00:00:00",
-    ),
+    (f"https://www.webcitation.org/query?url={IN_A_PARAMETER}&date=2011-02-03", "webcite", PAGE, "2011-02-03 00:00:00"),
     ("https://www.webcitation.org/query?id=1234567890", "webcite", None, None),
     (
         "http://pandora.nla.gov.au/pan/10063/20110203-0405/www.mill.demo/wheel?a=1&b=2",
@@ -171,20 +165,20 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "url"), [(name, url) for name, urls in STAMPED.items() for url in urls])
-def test_a_snapshot_tells_its_service_its_original_and_its_moment(name: str, url: str) -> None:
-    told = snapshot_of(url)
-    assert told
-    assert (told.archive.name, str(told.original)) == (name, normal(PAGE))
-    assert told.taken == datetime.fromisoformat(MOMENT).replace(tzinfo=UTC)
+def test_a_snapshot_tells_its_service_its_original_and_its_moment() -> None:
+    for name, url in [(name, url) for name, urls in STAMPED.items() for url in urls]:
+        told = snapshot_of(url)
+        assert told, name
+        assert (told.archive.name, str(told.original)) == (name, normal(PAGE))
+        assert told.taken == datetime.fromisoformat(MOMENT).replace(tzinfo=UTC), name
 
 
-@pytest.mark.parametrize(("url", "name", "original", "taken"), OTHERS)
-def test_other_forms_tell_what_they_tell(url: str, name: str, original: str | None, taken: str | None) -> None:
-    told = snapshot_of(url)
-    assert told
-    assert (told.archive.name, told.original and str(told.original)) == (name, original and normal(original))
-    assert (told.taken and f"{told.taken:%Y-%m-%d %H:%M:%S}") == taken
+def test_other_forms_tell_what_they_tell() -> None:
+    for url, name, original, taken in OTHERS:
+        told = snapshot_of(url)
+        assert told, url
+        assert (told.archive.name, told.original and str(told.original)) == (name, original and normal(original)), url
+        assert (told.taken and f"{told.taken:%Y-%m-%d %H:%M:%S}") == taken, url
 
 
 def test_every_service_has_a_vector_and_a_number_of_its_own() -> None:
@@ -223,19 +217,16 @@ def test_nobody_is_sent_to_what_is_dead_or_has_attacked_others() -> None:
     assert sum(archive.is_offered for archive in ARCHIVES) >= 20
 
 
-@pytest.mark.parametrize(
-    "host", ["archive.is", "www.archive.fo", "archive.li", "archive.vn", "ARCHIVE.PH", "archive.md"]
-)
-def test_no_address_of_archive_today_passes_for_an_ordinary_page(host: str) -> None:
-    for path in ("", "/", "/AbCdE", "/o/AbCdE/http://mill.demo/", "/?run=1&url=http://mill.demo/", "/faq"):
-        told = snapshot_of(f"https://{host}{path}")
-        assert told
-        assert told.archive.standing is Standing.BARRED
+def test_no_address_of_archive_today_passes_for_an_ordinary_page() -> None:
+    for host in ["archive.is", "www.archive.fo", "archive.li", "archive.vn", "ARCHIVE.PH", "archive.md"]:
+        for path in ("", "/", "/AbCdE", "/o/AbCdE/http://mill.demo/", "/?run=1&url=http://mill.demo/", "/faq"):
+            told = snapshot_of(f"https://{host}{path}")
+            assert told, host
+            assert told.archive.standing is Standing.BARRED, host
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_what_is_no_snapshot_is_none() -> None:
+    for url in [
         "https://archive.org/details/mills",
         "https://archive.org/2011/mill.html",
         "https://web.archive.org/",
@@ -256,10 +247,8 @@ def test_no_address_of_archive_today_passes_for_an_ordinary_page(host: str) -> N
         "\x00",
         "http://[",
         "https://web.archive.org/web/" + "9" * MAX_URL,
-    ],
-)
-def test_what_is_no_snapshot_is_none(url: str) -> None:
-    assert snapshot_of(url) is None
+    ]:
+        assert snapshot_of(url) is None
 
 
 @given(

@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.shared import shared
@@ -15,9 +14,8 @@ def shown(host: str) -> str | None:
     return unicode_host(host_form(host))
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
+def test_a_name_of_one_script_is_shown_as_its_readers_write_it() -> None:
+    for host in [
         "bücher.example",
         "faß.de",
         "straße.example.org",
@@ -44,30 +42,24 @@ def shown(host: str) -> str | None:
         "مثال.إختبار",
         "www.موقع.وزارة",
         "موقع٣.وزارة",
-    ],
-)
-def test_a_name_of_one_script_is_shown_as_its_readers_write_it(host: str) -> None:
-    assert shown(host) == host
+    ]:
+        assert shown(host) == host
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
+def test_a_name_without_punycode_has_no_other_form() -> None:
+    for host in [
         "example.org",
         "192.0.2.1",
         "2001:db8::1",
         "r3---sn-4g5e.example.org",
         "under_score.example.org",
         "axn--b.example.org",
-    ],
-)
-def test_a_name_without_punycode_has_no_other_form(host: str) -> None:
-    assert unicode_host(host) is None
+    ]:
+        assert unicode_host(host) is None
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
+def test_scripts_that_do_not_belong_together_are_punycode_alone() -> None:
+    for host in [
         "pаypal.com",  # Cyrillic а
         "аpple.com",
         "gооgle.com",
@@ -85,29 +77,24 @@ def test_a_name_without_punycode_has_no_other_form(host: str) -> None:
         "a̸b.com",  # a stroke over a letter
         "ꭺꮲꮲꮮꭼ.com",  # Cherokee, which looks like Latin
         "ⲣⲁⲩⲣⲁⅼ.com",  # Coptic and a numeral
-    ],
-)
-def test_scripts_that_do_not_belong_together_are_punycode_alone(host: str) -> None:
-    assert shown(host) is None
+    ]:
+        assert shown(host) is None
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
+def test_what_is_not_seen_or_read_in_another_order_is_punycode_alone() -> None:
+    for host in [
         "نامه\u200cای.com",  # a joiner that Persian needs, and nobody sees
         "क्\u200dष.com",
         "☃.net",  # UTS 46 has it, IDNA 2008 does not
         "💩.la",
         "1.مثال.إختبار",  # a digit jumps to the other side
-    ],
-)
-def test_what_is_not_seen_or_read_in_another_order_is_punycode_alone(host: str) -> None:
-    assert shown(host) is None
+    ]:
+        assert shown(host) is None
 
 
-@pytest.mark.parametrize("host", ["xn--a.com", "xn--.com", "xn--a-ecp.ru", "xn--bcher-kv.example", "xn--fa-hia-.de"])
-def test_punycode_that_nobody_can_read_stays_as_it_is(host: str) -> None:
-    assert unicode_host(host) is None
+def test_punycode_that_nobody_can_read_stays_as_it_is() -> None:
+    for host in ["xn--a.com", "xn--.com", "xn--a-ecp.ru", "xn--bcher-kv.example", "xn--fa-hia-.de"]:
+        assert unicode_host(host) is None
 
 
 def test_a_whole_word_of_lookalikes_is_shown_for_punycode_stands_beside_it() -> None:

@@ -17,17 +17,24 @@ _PROJECTS = (
 _OSM = Farm(2, "OSM", "https://wiki.openstreetmap.org/w/api.php", frozenset({"openstreetmap.org"}))
 
 
-@pytest.mark.parametrize("project", _PROJECTS.split())
-def test_wmf_owns_each_project_and_what_is_below_it(project: str) -> None:
-    assert owns(WMF, f"{project}.org")
-    assert owns(WMF, f"de.{project}.org")
-    assert owns(WMF, f"de.m.{project}.org")
+def test_wmf_owns_each_project_and_what_is_below_it() -> None:
+    for project in _PROJECTS.split():
+        assert owns(WMF, f"{project}.org")
+        assert owns(WMF, f"de.{project}.org")
+        assert owns(WMF, f"de.m.{project}.org")
 
 
-@pytest.mark.parametrize("project", _PROJECTS.split())
-def test_wmf_owns_nothing_that_only_looks_like_it(project: str) -> None:
-    for host in (f"not{project}.org", f"{project}.org.de", f"{project}.com", f"x-{project}.org", f"{project}", "org"):
-        assert not owns(WMF, host)
+def test_wmf_owns_nothing_that_only_looks_like_it() -> None:
+    for project in _PROJECTS.split():
+        for host in (
+            f"not{project}.org",
+            f"{project}.org.de",
+            f"{project}.com",
+            f"x-{project}.org",
+            f"{project}",
+            "org",
+        ):
+            assert not owns(WMF, host), project
 
 
 def test_the_test_farm_is_a_farm_of_its_own() -> None:
@@ -52,18 +59,15 @@ def test_an_example_is_an_example_even_in_ones_own_farm() -> None:
     assert classify("https://www.example.org/", farm).kind is UrlClass.EXAMPLE
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
+def test_a_wiki_is_named_by_database_and_farm() -> None:
+    for text, name in [
         ("dewiki", WikiName("dewiki", "WMF")),
         ("dewiki@WMF", WikiName("dewiki", "WMF")),
         ("be_x_oldwiki@wmflabs", WikiName("be_x_oldwiki", "wmflabs")),
         ("osm-wiki@OSM", WikiName("osm-wiki", "OSM")),
-    ],
-)
-def test_a_wiki_is_named_by_database_and_farm(text: str, name: WikiName) -> None:
-    assert parse_wiki_name(text) == name
-    assert parse_wiki_name(str(name)) == name
+    ]:
+        assert parse_wiki_name(text) == name
+        assert parse_wiki_name(str(name)) == name, text
 
 
 @pytest.mark.parametrize("text", ["", "@", "@WMF", "DeWiki", "de wiki", "dewiki\n", "de;drop", "a" * 65, "dewikí"])
@@ -103,19 +107,16 @@ def test_a_farm_that_cannot_work_is_refused(code: int, name: str, api: str, doma
         Farm(code, name, api, frozenset({domain}))
 
 
-@pytest.mark.parametrize(
-    ("farm", "dbname", "url"),
-    [
+def test_the_address_of_a_wikis_api() -> None:
+    for farm, dbname, url in [
         (WMF, "dewiki", "https://de.wikipedia.org/w/api.php"),
         (WMF, "zh_min_nanwiktionary", "https://zh-min-nan.wiktionary.org/w/api.php"),
         (WMF, "commonswiki", "https://commons.wikimedia.org/w/api.php"),
         (WMF, "wikidatawiki", "https://www.wikidata.org/w/api.php"),
         (WMFLABS, "dewiki", "https://de.wikipedia.beta.wmcloud.org/w/api.php"),
         (_OSM, "osm", "https://wiki.openstreetmap.org/w/api.php"),
-    ],
-)
-def test_the_address_of_a_wikis_api(farm: Farm, dbname: str, url: str) -> None:
-    assert api_url(farm, dbname) == url
+    ]:
+        assert api_url(farm, dbname) == url
 
 
 def test_every_wmf_wiki_of_the_shared_list_has_its_host() -> None:

@@ -26,19 +26,16 @@ def test_ipv6_is_written_as_rfc_5952_has_it(address: IPv6Address) -> None:
     assert host_form(f"[{form}]") == form
 
 
-@pytest.mark.parametrize(
-    ("given_", "form"),
-    [
+def test_ipv6_leaves_out_the_first_longest_run_of_zeros() -> None:
+    for given_, form in [
         ("10:0:0:0::", "10::"),
         ("1:0:0:2:0:0:0:3", "1:0:0:2::3"),
         ("1:0:0:2:3:0:0:4", "1::2:3:0:0:4"),
         ("1:2:3:4:5:6:7::", "1:2:3:4:5:6:7:0"),
         ("0:0:0:0:0:0:0:0", "::"),
         ("::FFFF:192.0.2.7", "::ffff:c000:207"),
-    ],
-)
-def test_ipv6_leaves_out_the_first_longest_run_of_zeros(given_: str, form: str) -> None:
-    assert host_form(f"[{given_}]") == form
+    ]:
+        assert host_form(f"[{given_}]") == form
 
 
 def test_a_name_may_have_253_characters_and_a_label_63() -> None:
@@ -55,16 +52,13 @@ def test_a_name_may_have_253_characters_and_a_label_63() -> None:
         assert refused.value.reason is reason
 
 
-@pytest.mark.parametrize(
-    ("host", "reversed_"),
-    [
+def test_reversed_names_read_as_in_mediawikis_index() -> None:
+    for host, reversed_ in [
         ("www.example.org", "org.example.www."),
         ("192.0.2.7", "V4.192.0.2.7."),
         ("2001:db8::1", "V6.2001.DB8.0.0.0.0.0.1."),
-    ],
-)
-def test_reversed_names_read_as_in_mediawikis_index(host: str, reversed_: str) -> None:
-    assert reversed_name(host) == reversed_
+    ]:
+        assert reversed_name(host) == reversed_
 
 
 def test_a_domain_and_all_below_it_share_a_prefix_that_nobody_else_has() -> None:
@@ -74,9 +68,8 @@ def test_a_domain_and_all_below_it_share_a_prefix_that_nobody_else_has() -> None
     assert not reversed_name("notexample.org").startswith(prefix)
 
 
-@pytest.mark.parametrize(
-    ("host", "domain"),
-    [
+def test_the_registrable_domain() -> None:
+    for host, domain in [
         ("www.bbc.co.uk", "bbc.co.uk"),
         ("3sat.de", "3sat.de"),
         ("a.b.3sat.de", "3sat.de"),
@@ -88,10 +81,8 @@ def test_a_domain_and_all_below_it_share_a_prefix_that_nobody_else_has() -> None
         ("www.name.unheard-of-tld", "name.unheard-of-tld"),
         ("192.0.2.7", "192.0.2.7"),
         ("2001:db8::1", "2001:db8::1"),
-    ],
-)
-def test_the_registrable_domain(host: str, domain: str) -> None:
-    assert registrable_domain(host) == domain
+    ]:
+        assert registrable_domain(host) == domain
 
 
 def test_addresses_are_told_from_names() -> None:

@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -16,9 +15,8 @@ def probes(path: str, site: str = "http://site.test") -> Probes:
     return found
 
 
-@pytest.mark.parametrize(
-    ("path", "near"),
-    [
+def test_what_may_be_an_id_or_a_slug_is_made_up_and_the_rest_is_kept() -> None:
+    for path, near in [
         ("/story/123/the-slug-of-it", r"/story/9\d{6}/[a-z]{5}-[a-z]{5}-[a-z]{5}-[a-z]{5}"),
         ("/questions/11227809/why-is", r"/questions/9\d{7}/[a-z]{5}-[a-z]{5}"),
         ("/r/sub/comments/1abc2d/title/", r"/r/[a-z]{5}/[a-z]{8}/[a-z]{6}9\d{6}/[a-z]{5}/"),
@@ -36,36 +34,28 @@ def probes(path: str, site: str = "http://site.test") -> Probes:
         ("/wiki/%C3%96l", r"/wiki/[a-z]{5}"),
         ("/page.html?ref=12345", r"/[a-z]{5}\.html"),
         ("/a/-/", r"/a/[a-z]{5}/"),
-    ],
-)
-def test_what_may_be_an_id_or_a_slug_is_made_up_and_the_rest_is_kept(path: str, near: str) -> None:
-    assert re.fullmatch(near, probes(path).near.url.path)
+    ]:
+        assert re.fullmatch(near, probes(path).near.url.path)
 
 
-@pytest.mark.parametrize(
-    ("path", "near", "bare"),
-    [
+def test_of_a_program_all_values_are_made_up_and_it_is_asked_without_any() -> None:
+    for path, near, bare in [
         ("/view.php?id=123", r"/view\.php\?id=9\d{6}", "/view.php"),
         ("/a/b.asp?id=123&title=a-slug", r"/a/b\.asp\?id=9\d{6}&title=[a-z]{5}-[a-z]{5}", "/a/b.asp"),
         ("/watch?v=dQw4w9WgXcQ12", r"/watch\?v=[a-z]{11}9\d{6}", "/watch"),
         ("/?p=77", r"/\?p=9\d{6}", "/"),
         ("/forum/?t=77;x=", r"/forum/\?t=9\d{6}", "/forum/"),
-    ],
-)
-def test_of_a_program_all_values_are_made_up_and_it_is_asked_without_any(path: str, near: str, bare: str) -> None:
-    found = probes(path)
-    assert re.fullmatch(near, found.near.url.path)
-    assert found.bare is not None
-    assert found.bare.url.path == bare
+    ]:
+        found = probes(path)
+        assert re.fullmatch(near, found.near.url.path), path
+        assert found.bare is not None, path
+        assert found.bare.url.path == bare, path
 
 
-@pytest.mark.parametrize(
-    "url",
-    ["http://site.test/", "http://site.test/?lang=en", "http://site.test/index.php", "ftp://site.test/a/b"],
-)
-def test_of_front_pages_and_other_protocols_nothing_is_made_up(url: str) -> None:
-    assert probes_of(parse(url)) is None
-    assert near_place(parse(url)) is None
+def test_of_front_pages_and_other_protocols_nothing_is_made_up() -> None:
+    for url in ["http://site.test/", "http://site.test/?lang=en", "http://site.test/index.php", "ftp://site.test/a/b"]:
+        assert probes_of(parse(url)) is None
+        assert near_place(parse(url)) is None
 
 
 def test_a_far_url_is_asked_for_only_where_a_directory_or_a_program_was_kept_and_is_the_same_for_the_whole_site() -> (

@@ -1,6 +1,5 @@
 """URLs rebuilt from the table externallinks."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,9 +9,8 @@ from weboid.core.url.mediawiki import INDEX_BYTES, stored_url
 from weboid.core.url.urls import parse
 
 
-@pytest.mark.parametrize(
-    ("index", "path", "url"),
-    [
+def test_a_row_is_its_url_again() -> None:
+    rows: list[tuple[str | bytes, str | bytes | None, str]] = [
         ("https://org.example.www.:8443", "/a", "https://www.example.org:8443/a"),
         ("https://org.example.", "/a?b=c#frag", "https://example.org/a?b=c#frag"),
         ("http://org.example.:80", "/", "http://example.org:80/"),
@@ -25,15 +23,13 @@ from weboid.core.url.urls import parse
         ("//org.example.", "/a", "https://example.org/a"),
         ("https://org.example.", None, "https://example.org/"),
         (b"http://example.m\xc3\xbcller.", b"/a", "http://müller.example/a"),
-    ],
-)
-def test_a_row_is_its_url_again(index: str | bytes, path: str | bytes | None, url: str) -> None:
-    assert stored_url(index, path) == url
+    ]
+    for index, path, url in rows:
+        assert stored_url(index, path) == url
 
 
-@pytest.mark.parametrize(
-    ("index", "path"),
-    [
+def test_a_row_that_cannot_be_read_is_never_watched() -> None:
+    rows: list[tuple[str | bytes, str | bytes]] = [
         ("", ""),
         ("", "https://3sat.de/"),
         ("de.3sat.", "/"),
@@ -53,26 +49,22 @@ def test_a_row_is_its_url_again(index: str | bytes, path: str | bytes | None, ur
         ("https://" + "de." + "a." * 130, "/x"),
         (("https://de." + "a" * INDEX_BYTES)[:INDEX_BYTES], "/x"),
         (("https://de." + "ü." * INDEX_BYTES).encode()[:INDEX_BYTES], "/x"),
-    ],
-)
-def test_a_row_that_cannot_be_read_is_never_watched(index: str | bytes, path: str | bytes) -> None:
-    assert classify(stored_url(index, path), None).kind in (UrlClass.IGNORED, UrlClass.INVALID)
+    ]
+    for index, path in rows:
+        assert classify(stored_url(index, path), None).kind in (UrlClass.IGNORED, UrlClass.INVALID)
 
 
-@pytest.mark.parametrize(
-    ("index", "path"),
-    [
+def test_a_hostile_row_never_names_another_host() -> None:
+    for index, path in [
         ("https://de.3sat.", "kika.de/"),
         ("https://de.3sat.", "@kika.de/"),
         ("https://de.3sat.", ":99@kika.de/"),
         ("https://de.3sat.", ""),
         ("https://de.3sat.@kika.de/", "/x"),
         ("https://de.3sat.@kika.de#", "/x"),
-    ],
-)
-def test_a_hostile_row_never_names_another_host(index: str, path: str) -> None:
-    found = classify(stored_url(index, path), None)
-    assert found.url is None or found.url.host == "3sat.de"
+    ]:
+        found = classify(stored_url(index, path), None)
+        assert found.url is None or found.url.host == "3sat.de", index
 
 
 @given(st.text() | st.binary(), st.text() | st.binary() | st.none())

@@ -7,7 +7,6 @@ from time import perf_counter
 from unicodedata import normalize
 from urllib.parse import quote, unquote
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,9 +16,8 @@ from weboid.core.url.urls import MAX_URL, parse
 PAGE = "http://www.mill.demo/history/wheel?id=1&lang=en"
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [
+def test_what_differs_in_spelling_only_is_the_same_page() -> None:
+    for one, other, same in [
         ("http://mill.demo/a", "https://www.mill.demo/a/", True),
         ("http://mill.demo", "http://mill.demo/", True),
         ("http://mill.demo/a//", "http://mill.demo/a", True),
@@ -43,16 +41,13 @@ PAGE = "http://www.mill.demo/history/wheel?id=1&lang=en"
         ("http://mill.demo/a", "http://m.mill.demo/a", False),
         ("http://192.0.2.7/a", "https://192.0.2.7/a", False),
         ("ftp://mill.demo/a", "http://mill.demo/a", False),
-    ],
-)
-def test_what_differs_in_spelling_only_is_the_same_page(one: str, other: str, same: bool) -> None:
-    assert is_same_page(parse(one), parse(other)) is is_same_page(parse(other), parse(one)) is same
-    assert not same or not is_other_page(other, parse(one))
+    ]:
+        assert is_same_page(parse(one), parse(other)) is is_same_page(parse(other), parse(one)) is same
+        assert not same or not is_other_page(other, parse(one))
 
 
-@pytest.mark.parametrize(
-    "original",
-    [
+def test_no_spelling_is_certainly_another_page() -> None:
+    for original in [
         "http://www.mill.demo/history/wheel?id=1&amp;lang=en",
         "http://www.mill.demo/history/wheel?id=1&amp;amp;lang=en",
         "http://www.mill.demo/history/wheel?id=1&#38;lang=en",
@@ -76,15 +71,12 @@ def test_what_differs_in_spelling_only_is_the_same_page(one: str, other: str, sa
         "urn:x",
         "http://[/",
         "",
-    ],
-)
-def test_no_spelling_is_certainly_another_page(original: str) -> None:
-    assert not is_other_page(original, parse(PAGE))
+    ]:
+        assert not is_other_page(original, parse(PAGE))
 
 
-@pytest.mark.parametrize(
-    ("asked", "original"),
-    [
+def test_no_spelling_of_rarer_signs_is_certainly_another_page() -> None:
+    for asked, original in [
         ("http://mill.demo/it's", "http://mill.demo/it&#39;s"),
         ("http://mill.demo/it's", "http://mill.demo/it&#x27;s"),
         ('http://mill.demo/"a"', "http://mill.demo/&quot;a&quot;"),
@@ -99,15 +91,12 @@ def test_no_spelling_is_certainly_another_page(original: str) -> None:
         ("http://mill.demo/100%", "http://mill.demo/100%25"),
         ("http://mill.demo/?a=1&amp;b=2", "http://mill.demo/?a=1&b=2"),
         ("http://mill.demo/?a=1&amp;b=2", "http://mill.demo/?a=1&amp;amp;b=2"),
-    ],
-)
-def test_no_spelling_of_rarer_signs_is_certainly_another_page(asked: str, original: str) -> None:
-    assert not is_other_page(original, parse(asked))
+    ]:
+        assert not is_other_page(original, parse(asked))
 
 
-@pytest.mark.parametrize(
-    "original",
-    [
+def test_another_path_host_or_query_is_another_page() -> None:
+    for original in [
         "http://www.mill.demo/history/wheel",
         "http://www.mill.demo/history/wheel?id=1",
         "http://www.mill.demo/history/wheel?id=2&lang=en",
@@ -120,11 +109,9 @@ def test_no_spelling_of_rarer_signs_is_certainly_another_page(asked: str, origin
         "http://history.mill.demo/history/wheel?id=1&lang=en",
         "http://www.mill.example/history/wheel?id=1&lang=en",
         "http://www.mill.demo/history/wheel%00?id=1&lang=en",
-    ],
-)
-def test_another_path_host_or_query_is_another_page(original: str) -> None:
-    for written in (original, original.replace("&", "&amp;"), original.replace("demo", "DEMO")):
-        assert is_other_page(written, parse(PAGE))
+    ]:
+        for written in (original, original.replace("&", "&amp;"), original.replace("demo", "DEMO")):
+            assert is_other_page(written, parse(PAGE)), original
 
 
 def test_a_plus_in_a_path_is_a_character_of_its_own() -> None:
@@ -132,9 +119,8 @@ def test_a_plus_in_a_path_is_a_character_of_its_own() -> None:
     assert not is_other_page("http://wiki.demo/wiki/C%2B%2B", parse("http://wiki.demo/wiki/C++"))
 
 
-@pytest.mark.parametrize(
-    ("written", "asked", "meant"),
-    [
+def test_what_a_service_has_escaped_is_undone_and_no_more() -> None:
+    for written, asked, meant in [
         ("http://a.demo/?b&amp;c", "http://a.demo/?b&c", "http://a.demo/?b&c"),
         ("http://a.demo/?b&#38;c", "http://a.demo/?b&c", "http://a.demo/?b&c"),
         ("http://a.demo/?b&c", "http://a.demo/?b&c", "http://a.demo/?b&c"),
@@ -143,10 +129,8 @@ def test_a_plus_in_a_path_is_a_character_of_its_own() -> None:
         ("/web/1/http://a.demo/?b&amp;c&amp;d", "http://a.demo/?b&c&d", "/web/1/http://a.demo/?b&c&d"),
         ("http://a.demo/?b&copy=1", "http://a.demo/?b&copy=1", "http://a.demo/?b&copy=1"),
         ("http://a.demo/it&#39;s", "http://a.demo/it's", "http://a.demo/it's"),
-    ],
-)
-def test_what_a_service_has_escaped_is_undone_and_no_more(written: str, asked: str, meant: str) -> None:
-    assert as_meant(written, asked) == meant
+    ]:
+        assert as_meant(written, asked) == meant
 
 
 def test_hostile_spellings_take_no_time() -> None:

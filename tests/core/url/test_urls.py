@@ -33,16 +33,16 @@ _URLS = st.builds(
 )
 
 
-@pytest.mark.parametrize("vector", _VECTORS, ids=lambda vector: ascii(vector["url"])[:60])
-def test_a_vector_of_the_shared_file_holds(vector: dict[str, Any]) -> None:
-    found = classify(vector["url"], WMF)
-    assert {
-        "url": found.given,
-        "normal": str(found.url) if found.url else None,
-        "class": found.kind,
-        "reason": found.reason,
-        "note": found.note,
-    } == {"note": False, **vector}
+def test_a_vector_of_the_shared_file_holds() -> None:
+    for vector in _VECTORS:
+        found = classify(vector["url"], WMF)
+        assert {
+            "url": found.given,
+            "normal": str(found.url) if found.url else None,
+            "class": found.kind,
+            "reason": found.reason,
+            "note": found.note,
+        } == {"note": False, **vector}
 
 
 def test_the_vectors_cover_every_class_and_every_reason() -> None:
@@ -124,11 +124,11 @@ def test_what_is_no_resource_is_a_reason_of_its_own() -> None:
     assert scheme_of("3sat.de") is None
 
 
-@pytest.mark.parametrize("path", ["/%E2%80%AE", "/x?%0D%0A", "/%C2%AD", "/%E2%80%8B", "/%7F", "/%00", "/%E4%0A"])
-def test_hidden_characters_make_a_path_suspicious(path: str) -> None:
-    assert suspicious(path)
+def test_hidden_characters_make_a_path_suspicious() -> None:
+    for path in ["/%E2%80%AE", "/x?%0D%0A", "/%C2%AD", "/%E2%80%8B", "/%7F", "/%00", "/%E4%0A"]:
+        assert suspicious(path)
 
 
-@pytest.mark.parametrize("path", ["/", "/%C3%A4", "/%20", "/100%", "/%E2%80%8C", "/%C2%AD%FF", "/%F0%9F%98%80"])
-def test_other_languages_and_encodings_are_not_suspicious(path: str) -> None:
-    assert not suspicious(path)
+def test_other_languages_and_encodings_are_not_suspicious() -> None:
+    for path in ["/", "/%C3%A4", "/%20", "/100%", "/%E2%80%8C", "/%C2%AD%FF", "/%F0%9F%98%80"]:
+        assert not suspicious(path)

@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from typing import Any
 
-import pytest
 from support.shared import shared
 
 from weboid.core.url.hosts import InvalidUrl, host_form
@@ -47,36 +46,33 @@ def _form(host: str) -> str | None:
         return None
 
 
-@pytest.mark.parametrize(
-    ("name", "counts"),
-    [
+def test_hosts_become_ascii_as_in_browsers_unless_l4_forbids_them() -> None:
+    for name, counts in [
         ("toascii.json", {"same": 30, "ascii": 24, "refused": 18, "forbidden": 15}),
         ("IdnaTestV2.json", {"same": 419, "ascii": 994, "refused": 1115, "forbidden": 143}),
-    ],
-)
-def test_hosts_become_ascii_as_in_browsers_unless_l4_forbids_them(name: str, counts: dict[str, int]) -> None:
-    seen: Counter[str] = Counter()
-    for case in (case for case in _vectors(name) if isinstance(case, dict)):
-        given, expected = case["input"], case["output"]
-        if (
-            not re.search("[.\u3002\uff0e\uff61]", given) and expected
-        ):  # one label is never a host: try it below a domain
-            given, expected = f"{given}.de", f"{expected}.de"
-        form = _form(given)
-        if given.isascii():
-            seen["ascii"] += 1
-            kept = given.lower().removesuffix(".")
-            assert form == (None if _HIDDEN.search(kept) or _forbidden(kept) else kept), case
-        elif expected is None:
-            seen["refused"] += 1
-            assert form is None, case
-        elif _HIDDEN.search(given) or _forbidden(expected):
-            seen["forbidden"] += 1
-            assert form is None, case
-        else:
-            seen["same"] += 1
-            assert form == expected.removesuffix("."), case
-    assert seen == counts
+    ]:
+        seen: Counter[str] = Counter()
+        for case in (case for case in _vectors(name) if isinstance(case, dict)):
+            given, expected = case["input"], case["output"]
+            if (
+                not re.search("[.\u3002\uff0e\uff61]", given) and expected
+            ):  # one label is never a host: try it below a domain
+                given, expected = f"{given}.de", f"{expected}.de"
+            form = _form(given)
+            if given.isascii():
+                seen["ascii"] += 1
+                kept = given.lower().removesuffix(".")
+                assert form == (None if _HIDDEN.search(kept) or _forbidden(kept) else kept), case
+            elif expected is None:
+                seen["refused"] += 1
+                assert form is None, case
+            elif _HIDDEN.search(given) or _forbidden(expected):
+                seen["forbidden"] += 1
+                assert form is None, case
+            else:
+                seen["same"] += 1
+                assert form == expected.removesuffix("."), case
+        assert seen == counts, name
 
 
 def test_dot_segments_are_resolved_as_in_the_iipcs_vectors() -> None:
@@ -116,15 +112,15 @@ def test_no_url_leads_to_another_host_than_in_a_browser() -> None:
     assert seen == {"same": 79, "invalid or ignored": 476}
 
 
-@pytest.mark.parametrize("name", ["urlcanon/idempotence.json", "urltestdata_2026-07_ada.json"])
-def test_every_public_url_that_is_valid_stays_as_it_is(name: str) -> None:
-    valid = 0
-    for case in _vectors(name):
-        given = case["input"] if isinstance(case, dict) else case
-        try:
-            form = normal(given)
-        except InvalidUrl:
-            continue
-        valid += 1
-        assert normal(form) == form
-    assert valid > 10
+def test_every_public_url_that_is_valid_stays_as_it_is() -> None:
+    for name in ["urlcanon/idempotence.json", "urltestdata_2026-07_ada.json"]:
+        valid = 0
+        for case in _vectors(name):
+            given = case["input"] if isinstance(case, dict) else case
+            try:
+                form = normal(given)
+            except InvalidUrl:
+                continue
+            valid += 1
+            assert normal(form) == form, name
+        assert valid > 10, name

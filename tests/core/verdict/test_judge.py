@@ -222,14 +222,14 @@ def _round_days(interval: int) -> int:
     return days
 
 
-@pytest.mark.parametrize(("seen", "span"), [(LOST, 14), (SILENT, 28)])
-def test_what_fails_is_checked_every_third_day_and_daily_before_it_may_be_dead(seen: Observation, span: int) -> None:
-    record, days = UNTRIED, [100]
-    while verdict(record) is not Verdict.DEAD:
-        record, due = judge(record, seen, days[-1])
-        days.append(due)
-    checks = [day - 100 for day in days[:-1]]
-    assert checks == [*range(0, span - 6, 3), *range(span - 6, span + 1)]
+def test_what_fails_is_checked_every_third_day_and_daily_before_it_may_be_dead() -> None:
+    for seen, span in [(LOST, 14), (SILENT, 28)]:
+        record, days = UNTRIED, [100]
+        while verdict(record) is not Verdict.DEAD:
+            record, due = judge(record, seen, days[-1])
+            days.append(due)
+        checks = [day - 100 for day in days[:-1]]
+        assert checks == [*range(0, span - 6, 3), *range(span - 6, span + 1)], seen
 
 
 def test_what_never_becomes_a_proof_is_checked_as_rarely_as_a_doubt_in_the_end() -> None:
@@ -242,13 +242,13 @@ def test_what_never_becomes_a_proof_is_checked_as_rarely_as_a_doubt_in_the_end()
     assert {gap for elapsed, gap in gaps if elapsed >= 56} <= {6, 7}
 
 
-@pytest.mark.parametrize("period", [2, 3, 4, 5])
-def test_what_is_up_one_day_in_five_or_more_is_never_called_dead(period: int) -> None:
-    for phase in range(period):
-        record, day = UNTRIED, 100
-        while day < 300:
-            record, day = judge(record, FINE if day % period == phase else LOST, day)
-            assert verdict(record) is not Verdict.DEAD, (phase, day)
+def test_what_is_up_one_day_in_five_or_more_is_never_called_dead() -> None:
+    for period in [2, 3, 4, 5]:
+        for phase in range(period):
+            record, day = UNTRIED, 100
+            while day < 300:
+                record, day = judge(record, FINE if day % period == phase else LOST, day)
+                assert verdict(record) is not Verdict.DEAD, (phase, day)
 
 
 def test_urls_of_a_dead_host_are_written_less_and_less_often_though_they_never_struck() -> None:

@@ -3,8 +3,6 @@
 from dataclasses import dataclass, replace
 from datetime import date
 
-import pytest
-
 from weboid.core.archive.copies import CopyState
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.record.days import EPOCH, days_from_epoch
@@ -12,7 +10,7 @@ from weboid.core.record.history import Entry
 from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
 from weboid.core.record.status import Status
-from weboid.core.url.archives import ARCHIVES, Archive, Standing
+from weboid.core.url.archives import ARCHIVES, Standing
 from weboid.core.url.classify import classify
 from weboid.core.url.urls import parse
 from weboid.core.verdict.claims import NONE, Claims
@@ -77,14 +75,10 @@ def test_a_snapshot_is_told_with_its_moment_its_service_and_its_distance() -> No
     ]
 
 
-@pytest.mark.parametrize(
-    ("asked", "strikes", "is_verified"), [(None, 0, False), (110, 0, True), (110, 1, False), (None, 2, False)]
-)
-def test_a_snapshot_is_verified_if_its_newest_visit_played_it(
-    asked: int | None, strikes: int, is_verified: bool
-) -> None:
-    (shown,) = shown_copies(KeptCopies((MAY_3._replace(asked=asked, strikes=strikes),)), URL).snapshots
-    assert shown.is_verified is is_verified
+def test_a_snapshot_is_verified_if_its_newest_visit_played_it() -> None:
+    for asked, strikes, is_verified in [(None, 0, False), (110, 0, True), (110, 1, False), (None, 2, False)]:
+        (shown,) = shown_copies(KeptCopies((MAY_3._replace(asked=asked, strikes=strikes),)), URL).snapshots
+        assert shown.is_verified is is_verified, asked
 
 
 def test_what_people_chose_is_shown_as_long_as_it_plays_and_so_it_is_verified() -> None:
@@ -93,9 +87,8 @@ def test_what_people_chose_is_shown_as_long_as_it_plays_and_so_it_is_verified() 
     assert shown.is_verified
 
 
-@pytest.mark.parametrize(
-    ("lookups", "state"),
-    [
+def test_why_there_is_no_copy_is_kept_apart() -> None:
+    for lookups, state in [
         ((), "pending"),
         ((LookupOutcome.NONE,), "none"),
         ((LookupOutcome.NONE, LookupOutcome.ERROR), "error"),
@@ -104,11 +97,9 @@ def test_what_people_chose_is_shown_as_long_as_it_plays_and_so_it_is_verified() 
         ((LookupOutcome.UNSUITABLE, LookupOutcome.EXCLUDED), "unsuitable"),
         ((LookupOutcome.UNSUITABLE, LookupOutcome.ERROR), "error"),
         ((LookupOutcome.FOUND,), "pending"),
-    ],
-)
-def test_why_there_is_no_copy_is_kept_apart(lookups: tuple[LookupOutcome, ...], state: str) -> None:
-    kept = KeptCopies((), tuple(lookup(outcome, number) for number, outcome in enumerate(lookups, 4)))
-    assert link_as_json(report(kept))["archived"] == state
+    ]:
+        kept = KeptCopies((), tuple(lookup(outcome, number) for number, outcome in enumerate(lookups, 4)))
+        assert link_as_json(report(kept))["archived"] == state, lookups
 
 
 def test_none_is_never_said_where_a_service_did_not_answer() -> None:
@@ -129,20 +120,20 @@ def test_a_withdrawn_copy_is_told_and_not_shown() -> None:
     assert (other.state, other.withdrawn, len(other.snapshots)) == (CopyState.FOUND, None, 1)
 
 
-@pytest.mark.parametrize("archive", [archive for archive in ARCHIVES if archive.standing is not Standing.OFFERED])
-def test_only_archives_that_are_offered_are_shown(archive: Archive) -> None:
-    address = "https://archive.ph/20160503120000/http://a.demo/x?y=1"
-    kept = KeptCopies((MAY_3._replace(archive=archive.number, address=address),))
-    copies = shown_copies(kept, URL, [address])
-    assert (copies.snapshots, copies.state) == ((), CopyState.PENDING)
+def test_only_archives_that_are_offered_are_shown() -> None:
+    for archive in [archive for archive in ARCHIVES if archive.standing is not Standing.OFFERED]:
+        address = "https://archive.ph/20160503120000/http://a.demo/x?y=1"
+        kept = KeptCopies((MAY_3._replace(archive=archive.number, address=address),))
+        copies = shown_copies(kept, URL, [address])
+        assert (copies.snapshots, copies.state) == ((), CopyState.PENDING), archive
 
 
-@pytest.mark.parametrize("archive", [archive for archive in ARCHIVES if archive.is_offered])
-def test_addresses_for_readers_are_https_with_all_digits_and_never_raw(archive: Archive) -> None:
-    for shown in shown_copies(KeptCopies((MAY_3._replace(archive=archive.number),)), URL).snapshots:
-        assert shown.address.startswith("https://")
-        assert "20160503120000/http://a.demo/x?y=1" in shown.address
-        assert "id_" not in shown.address
+def test_addresses_for_readers_are_https_with_all_digits_and_never_raw() -> None:
+    for archive in [archive for archive in ARCHIVES if archive.is_offered]:
+        for shown in shown_copies(KeptCopies((MAY_3._replace(archive=archive.number),)), URL).snapshots:
+            assert shown.address.startswith("https://"), archive
+            assert "20160503120000/http://a.demo/x?y=1" in shown.address, archive
+            assert "id_" not in shown.address, archive
 
 
 def test_a_stamp_that_is_no_moment_is_not_shown() -> None:

@@ -2,8 +2,6 @@
 
 from datetime import UTC, datetime
 
-import pytest
-
 from weboid.assets import asset
 from weboid.core.archive.copies import Copies, CopyOrigin, CopyState, ShownSnapshot
 from weboid.core.record.days import days_from_epoch
@@ -62,13 +60,13 @@ def test_a_template_that_cannot_name_the_first_copy_is_none_and_the_parameters_r
     }
 
 
-@pytest.mark.parametrize("state", [state for state in CopyState if state is not CopyState.FOUND])
-def test_the_mark_is_offered_of_dead_links_only_and_where_look_ups_found_no_copy_to_use(state: CopyState) -> None:
-    is_certain = state.value in ("none", "unsuitable", "excluded", "withdrawn")
-    mark = OfferedWikitext(dead=f"{{{{Toter Link|url={_URL}|date=2026-11-22}}}}")
-    dead, doubtful = link(Verdict.DEAD, state=state), link(Verdict.DOUBTFUL, state=state)
-    assert offered_wikitext(dead, settings("dewiki"), _DAY) == (mark if is_certain else None)
-    assert offered_wikitext(doubtful, settings("dewiki"), _DAY) is None
+def test_the_mark_is_offered_of_dead_links_only_and_where_look_ups_found_no_copy_to_use() -> None:
+    for state in [state for state in CopyState if state is not CopyState.FOUND]:
+        is_certain = state.value in ("none", "unsuitable", "excluded", "withdrawn")
+        mark = OfferedWikitext(dead=f"{{{{Toter Link|url={_URL}|date=2026-11-22}}}}")
+        dead, doubtful = link(Verdict.DEAD, state=state), link(Verdict.DOUBTFUL, state=state)
+        assert offered_wikitext(dead, settings("dewiki"), _DAY) == (mark if is_certain else None), state
+        assert offered_wikitext(doubtful, settings("dewiki"), _DAY) is None, state
 
 
 def test_nothing_is_offered_without_settings_or_the_copy_s_moment_or_of_links_that_need_no_copy() -> None:

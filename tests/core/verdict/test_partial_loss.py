@@ -38,22 +38,17 @@ def failing(*domains: int, answered: int = 0) -> Contacts:
     return Contacts(answered=answered, failed=frozenset(domains))
 
 
-@pytest.mark.parametrize(
-    ("host", "address", "names", "subjects"),
-    [
+def test_groups_of_a_host_and_their_subjects() -> None:
+    for host, address, names, subjects in [
         ("a.demo", "192.0.2.7", None, ["network 192.0.2.0/24", "top-level-domain demo", "all-hosts"]),
         ("a.demo", "2001:db8:1:2::7", None, ["network 2001:db8:1::/48", "top-level-domain demo", "all-hosts"]),
         ("a.demo", None, "ns1.x ns2.x", ["name-servers ns1.x ns2.x", "top-level-domain demo", "all-hosts"]),
         ("192.0.2.7", "192.0.2.7", None, ["network 192.0.2.0/24", "all-hosts"]),
         ("a.demo", None, None, ["top-level-domain demo", "all-hosts"]),
-    ],
-)
-def test_groups_of_a_host_and_their_subjects(
-    host: str, address: str | None, names: str | None, subjects: list[str]
-) -> None:
-    groups = groups_of(host, address, names)
-    assert [group.subject for group in groups] == subjects
-    assert [group_of(group.subject) for group in groups] == groups
+    ]:
+        groups = groups_of(host, address, names)
+        assert [group.subject for group in groups] == subjects, host
+        assert [group_of(group.subject) for group in groups] == groups, host
 
 
 def test_eight_domains_that_fail_together_are_a_loss_seven_are_none() -> None:
@@ -119,9 +114,8 @@ RECOVERED = record(Entry(Status.FINE, 100, 100), Entry(Status.NETWORK, 97, 97))
 LONG_RECOVERED = record(Entry(Status.FINE, 80, 100), Entry(Status.NETWORK, 70, 77))
 
 
-@pytest.mark.parametrize(
-    ("urls", "past"),
-    [
+def test_only_hosts_that_answered_and_did_not_fail_lately_are_steady() -> None:
+    for urls, past in [
         ([], Past(False)),
         ([UrlRecord()], Past(False)),
         ([STEADY], Past(True)),
@@ -130,10 +124,8 @@ LONG_RECOVERED = record(Entry(Status.FINE, 80, 100), Entry(Status.NETWORK, 70, 7
         ([SILENT, STEADY], Past(True)),
         ([RECOVERED], Past(False)),
         ([LONG_RECOVERED], Past(True)),
-    ],
-)
-def test_only_hosts_that_answered_and_did_not_fail_lately_are_steady(urls: list[UrlRecord], past: Past) -> None:
-    assert past_of(UNKNOWN_HOST, urls, 105) == past
+    ]:
+        assert past_of(UNKNOWN_HOST, urls, 105) == past
 
 
 def test_a_host_that_is_failing_already_is_not_steady() -> None:

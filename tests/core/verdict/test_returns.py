@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from weboid.core.observe.observation import Observation
 from weboid.core.record.history import Entry
 from weboid.core.record.reasons import Reason
@@ -28,9 +26,8 @@ def test_a_host_is_away_when_its_name_is_gone_or_it_is_dead() -> None:
     assert [is_away(host) for host in (NAMELESS, DEAD, QUIET, UNKNOWN_HOST)] == [True, True, False, False]
 
 
-@pytest.mark.parametrize(
-    ("host", "seen", "is_so"),
-    [
+def test_it_is_back_when_it_answers_or_its_name_resolves() -> None:
+    for host, seen, is_so in [
         (NAMELESS, FINE, True),
         (NAMELESS, MISSING, True),
         (NAMELESS, replace(FINE, reason=Reason.PARKED), True),
@@ -44,10 +41,8 @@ def test_a_host_is_away_when_its_name_is_gone_or_it_is_dead() -> None:
         (DEAD, NO_NAME, False),
         (QUIET, FINE, False),
         (UNKNOWN_HOST, FINE, False),
-    ],
-)
-def test_it_is_back_when_it_answers_or_its_name_resolves(host: HostRecord, seen: Observation, *, is_so: bool) -> None:
-    assert has_returned(host, seen) is is_so
+    ]:
+        assert has_returned(host, seen) is is_so
 
 
 def test_a_url_not_checked_since_is_unsure_whatever_it_last_did() -> None:

@@ -24,44 +24,37 @@ def flags(url: str, **lists: list[str]) -> set[str]:
     return set(flags_of(parse(url), parse_settings(settings_page(links=lists))))
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_a_host_means_all_that_is_on_it_and_below_it() -> None:
+    for url in [
         "https://example.org/",
         "http://EXAMPLE.org./a?b",
         "https://www.shop.example.org/",
         "https://user@example.org:8443/",
         "//example.org/",
         "ftp://example.org/x",
-    ],
-)
-def test_a_host_means_all_that_is_on_it_and_below_it(url: str) -> None:
-    for entry in ("example.org", "EXAMPLE.ORG", "example.org."):
-        assert flags(url, permadead=[entry]) == {"permadead"}
+    ]:
+        for entry in ("example.org", "EXAMPLE.ORG", "example.org."):
+            assert flags(url, permadead=[entry]) == {"permadead"}
 
 
-@pytest.mark.parametrize("url", ["https://badexample.org/", "https://org.example/", "https://example.org.test/"])
-def test_a_host_means_no_other_that_looks_like_it(url: str) -> None:
-    assert flags(url, permadead=["example.org"]) == set()
+def test_a_host_means_no_other_that_looks_like_it() -> None:
+    for url in ["https://badexample.org/", "https://org.example/", "https://example.org.test/"]:
+        assert flags(url, permadead=["example.org"]) == set()
 
 
-@pytest.mark.parametrize(
-    ("entry", "url"),
-    [
+def test_hosts_have_one_form() -> None:
+    for entry, url in [
         ("bücher.example", "https://xn--bcher-kva.example/"),
         ("xn--bcher-kva.example", "https://www.BÜCHER.example/"),
         ("https://Bücher.example/ü", "https://xn--bcher-kva.example/%C3%BCber"),
         ("192.0.2.7", "http://192.0.2.7:81/"),
         ("[2001:db8::1]", "http://[2001:DB8:0::1]/"),
-    ],
-)
-def test_hosts_have_one_form(entry: str, url: str) -> None:
-    assert flags(url, subscription=[entry]) == {"subscription"}
+    ]:
+        assert flags(url, subscription=[entry]) == {"subscription"}
 
 
-@pytest.mark.parametrize(
-    ("entry", "url", "fits"),
-    [
+def test_the_beginning_of_a_url_is_compared_with_normal_forms() -> None:
+    for entry, url, fits in [
         ("https://example.org/shop/", "https://example.org/shop/", True),
         ("https://example.org/shop/", "https://example.org/shop/a?b", True),
         ("https://example.org/shop/", "https://example.org/sh%6Fp/a", True),
@@ -76,10 +69,8 @@ def test_hosts_have_one_form(entry: str, url: str) -> None:
         ("HTTPS://EXAMPLE.ORG", "https://example.org/shop/", True),
         ("https://example.org", "https://example.org.test/", False),
         ("https://example.org/?id=1", "https://example.org/?id=17", True),
-    ],
-)  # fmt: skip
-def test_the_beginning_of_a_url_is_compared_with_normal_forms(entry: str, url: str, fits: bool) -> None:
-    assert flags(url, permalive=[entry]) == ({"permalive"} if fits else set())
+    ]:  # fmt: skip
+        assert flags(url, permalive=[entry]) == ({"permalive"} if fits else set())
 
 
 def test_a_link_has_the_flags_of_all_entries_that_fit_it() -> None:

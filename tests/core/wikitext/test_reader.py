@@ -20,9 +20,8 @@ def enclosures(text: str) -> list[Enclosure]:
     return [link.spot.enclosure for link in read_wikitext(text).links]
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
+def test_links_are_found_where_readers_see_them() -> None:
+    for text, found in [
         (f"[{_URL} A b]", [(_URL, "A b")]),
         (f"[{_URL}]", [(_URL, "")]),
         (f"[{_URL} ''A'' [[B|c]] {{{{d|e}}}}]", [(_URL, "''A'' [[B|c]] {{d|e}}")]),
@@ -51,15 +50,12 @@ def enclosures(text: str) -> list[Enclosure]:
         (f"<pre>{_URL}</pre><code>{_URL}</code><source>{_URL}</source><math>{_URL}</math>", []),
         (f"<syntaxhighlight lang='x'>{_URL}</syntaxhighlight><templatedata>{_URL}</templatedata>", []),
         (f"<gallery>\nA.jpg|[{_URL} c]\n</gallery>", [(_URL, "c")]),
-    ],
-)
-def test_links_are_found_where_readers_see_them(text: str, found: list[tuple[str, str | None]]) -> None:
-    assert links(text) == found
+    ]:
+        assert links(text) == found
 
 
-@pytest.mark.parametrize(
-    ("text", "enclosure"),
-    [
+def test_a_link_knows_what_it_stands_in() -> None:
+    for text, enclosure in [
         (_URL, Enclosure.TEXT),
         (f"[[File:A.jpg|thumb|See [{_URL} b]]]", Enclosure.CAPTION),
         (f"[[Datei:A.svg|mini|See {_URL} c]]", Enclosure.CAPTION),
@@ -73,21 +69,18 @@ def test_links_are_found_where_readers_see_them(text: str, found: list[tuple[str
         (f"[[a {_URL}", Enclosure.BROKEN),
         (f"[[a\n{_URL}", Enclosure.TEXT),
         (f"{{{{a}}}} {_URL}", Enclosure.TEXT),
-    ],
-)
-def test_a_link_knows_what_it_stands_in(text: str, enclosure: Enclosure) -> None:
-    assert enclosures(text) == [enclosure]
+    ]:
+        assert enclosures(text) == [enclosure]
 
 
-@pytest.mark.parametrize("after", ["{{{id}}}", "|b", "{b", "<!-- c -->d"])
-def test_a_url_that_goes_on_is_not_whole(after: str) -> None:
-    assert [link.is_whole for link in read_wikitext(_URL + after).links] == [False]
-    assert [link.is_whole for link in read_wikitext(f"{_URL} {after}").links] == [True]
+def test_a_url_that_goes_on_is_not_whole() -> None:
+    for after in ["{{{id}}}", "|b", "{b", "<!-- c -->d"]:
+        assert [link.is_whole for link in read_wikitext(_URL + after).links] == [False]
+        assert [link.is_whole for link in read_wikitext(f"{_URL} {after}").links] == [True]
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
+def test_templates_are_read_as_mediawiki_reads_them() -> None:
+    for text, found in [
         ("{{a|b=c|d}}", [("a", [("b", "c"), ("1", "d")])]),
         ("{{ a_b <!-- x -->|<!-- y -->c = d <!-- | }} -->}}", [("a b", [("c", "d")])]),
         ("{{a|b={{c|d=e}}}}", [("a", [("b", "{{c|d=e}}")]), ("c", [("d", "e")])]),
@@ -99,14 +92,12 @@ def test_a_url_that_goes_on_is_not_whole(after: str) -> None:
         ("{{a|<ref>{{b</ref>}}", [("a", [("1", "<ref>{{b</ref>")])]),
         ("{{a}}}} {{b}}", [("a", []), ("b", [])]),
         ("{|\n|a\n|}", []),
-    ],
-)
-def test_templates_are_read_as_mediawiki_reads_them(text: str, found: list[tuple[str, list[tuple[str, str]]]]) -> None:
-    wikitext = read_wikitext(text)
-    assert [
-        (template.name, [(each.name, wikitext.value_of(each)) for each in template.parameters])
-        for template in wikitext.templates
-    ] == found
+    ]:
+        wikitext = read_wikitext(text)
+        assert [
+            (template.name, [(each.name, wikitext.value_of(each)) for each in template.parameters])
+            for template in wikitext.templates
+        ] == found, text
 
 
 def test_offsets_are_those_of_the_text() -> None:

@@ -48,11 +48,11 @@ def faults(text: str, wiki: str | None = None) -> tuple[str, ...]:
     return caught.value.faults
 
 
-@pytest.mark.parametrize("dbname", _SHIPPED)
-def test_the_shipped_pages_are_those_of_their_wikis(dbname: str) -> None:
-    settings = parse_settings(_SHIPPED[dbname], wiki=f"{dbname}@WMF")
-    assert settings.options == Options()
-    assert jsonschema_rs.is_valid(_SCHEMA, json.loads(_SHIPPED[dbname]))
+def test_the_shipped_pages_are_those_of_their_wikis() -> None:
+    for dbname in _SHIPPED:
+        settings = parse_settings(_SHIPPED[dbname], wiki=f"{dbname}@WMF")
+        assert settings.options == Options(), dbname
+        assert jsonschema_rs.is_valid(_SCHEMA, json.loads(_SHIPPED[dbname]))
 
 
 def test_four_wikis_are_shipped_and_the_schema_is_that_of_the_program() -> None:
@@ -60,30 +60,29 @@ def test_four_wikis_are_shipped_and_the_schema_is_that_of_the_program() -> None:
     assert settings_schema() == _SCHEMA
 
 
-@pytest.mark.parametrize("wiki", ["en", "de", "fr", "pt"])
-def test_the_settings_that_the_cases_for_bots_assume_fit(wiki: str) -> None:
-    given = json.loads(shared("bots/wikiconfig.json").read_text(encoding="utf-8"))
-    settings = parse_settings(json.dumps(given[wiki] | {"options": given["defaults"]}))
-    ours = parse_settings(_SHIPPED[f"{wiki}wiki"])
-    assert settings.options == Options()
-    # Of the shipped ones more names and values are known, and what is written is the same.
-    assert set(settings.cite.names) <= set(ours.cite.names)
-    for name in ("url", "title", "access_date", "archive_url", "archive_date", "archive_stamp"):
-        assert getattr(ours.cite, name)[: len(getattr(settings.cite, name))] == getattr(settings.cite, name)
-    assert set(settings.dead_tag.names) <= set(ours.dead_tag.names)
-    assert replace(settings.dead_tag, names=()) == replace(ours.dead_tag, names=())
-    assert settings.archive_template == ours.archive_template
-    assert set(settings.paywall_tags) <= set(ours.paywall_tags)
-    known, given_status = ours.cite.status, settings.cite.status
-    assert known is not None
-    assert given_status is not None
-    assert (known.param, known.dead, known.live) == (given_status.param, given_status.dead, given_status.live)
-    assert {*given_status.legacy_dead, *given_status.legacy} <= {*known.legacy_dead, *known.legacy}
+def test_the_settings_that_the_cases_for_bots_assume_fit() -> None:
+    for wiki in ["en", "de", "fr", "pt"]:
+        given = json.loads(shared("bots/wikiconfig.json").read_text(encoding="utf-8"))
+        settings = parse_settings(json.dumps(given[wiki] | {"options": given["defaults"]}))
+        ours = parse_settings(_SHIPPED[f"{wiki}wiki"])
+        assert settings.options == Options(), wiki
+        # Of the shipped ones more names and values are known, and what is written is the same.
+        assert set(settings.cite.names) <= set(ours.cite.names), wiki
+        for name in ("url", "title", "access_date", "archive_url", "archive_date", "archive_stamp"):
+            assert getattr(ours.cite, name)[: len(getattr(settings.cite, name))] == getattr(settings.cite, name), wiki
+        assert set(settings.dead_tag.names) <= set(ours.dead_tag.names), wiki
+        assert replace(settings.dead_tag, names=()) == replace(ours.dead_tag, names=()), wiki
+        assert settings.archive_template == ours.archive_template, wiki
+        assert set(settings.paywall_tags) <= set(ours.paywall_tags), wiki
+        known, given_status = ours.cite.status, settings.cite.status
+        assert known is not None, wiki
+        assert given_status is not None, wiki
+        assert (known.param, known.dead, known.live) == (given_status.param, given_status.dead, given_status.live), wiki
+        assert {*given_status.legacy_dead, *given_status.legacy} <= {*known.legacy_dead, *known.legacy}, wiki
 
 
-@pytest.mark.parametrize(
-    ("changes", "fault"),
-    [
+def test_each_fault_is_named_with_its_path() -> None:
+    rows: list[tuple[dict[str, Any], str]] = [
         ({"cite__status__dead": 3}, "cite.status.dead: must be a text: a value of a parameter"),
         ({"cite__status__ded": "x"}, "cite.status.ded: unknown key; known are param, dead, live,"),
         ({"cite__status__dead": ...}, "cite.status.dead: is missing"),
@@ -111,11 +110,10 @@ def test_the_settings_that_the_cases_for_bots_assume_fit(wiki: str) -> None:
         ({"dbname": "enwiki"}, "dbname: 'enwiki' is not a wiki"),
         ({"ignore": ["a" * 300]}, "ignore[0]: longer than 255 characters"),
         ({"ignore": ["a\nb"]}, "ignore[0]: 'a\\nb' is not the name of a template"),
-    ],
-)  # fmt: skip
-def test_each_fault_is_named_with_its_path(changes: dict[str, Any], fault: str) -> None:
-    found = faults(changed(**changes))
-    assert [each for each in found if each.startswith(fault)], found
+    ]  # fmt: skip
+    for changes, fault in rows:
+        found = faults(changed(**changes))
+        assert [each for each in found if each.startswith(fault)], found
 
 
 def test_all_faults_are_named_at_once() -> None:
@@ -131,9 +129,8 @@ def test_comments_may_stand_everywhere() -> None:
     assert parse_settings(page).cite.paywall == {"access": ("x",)}
 
 
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
+def test_a_hostile_page_is_one_named_error() -> None:
+    rows: list[tuple[str, str | tuple[str, ...]]] = [
         ("", "no JSON: Expecting value in line 1, column 1"),
         ("[]", "must be a table"),
         ("null", "must be a table"),
@@ -147,12 +144,11 @@ def test_comments_may_stand_everywhere() -> None:
         ('{"lang": "\\ud800"}', "lang: '\\ud800' is not a language"),
         ('{"\\ud800\\u0000": 1}', "'\\ud800\\x00': unknown key"),
         ('{"_": "\ud800"}', "holds half a character"),
-    ],
-)
-def test_a_hostile_page_is_one_named_error(text: str, fault: str | tuple[str, ...]) -> None:
-    found = faults(text)
-    assert [each for each in found if each.startswith(fault)], found
-    assert all(each.encode() and len(each) < 400 for each in found)
+    ]
+    for text, fault in rows:
+        found = faults(text)
+        assert [each for each in found if each.startswith(fault)], found
+        assert all(each.encode() and len(each) < 400 for each in found), text
 
 
 def test_of_very_many_faults_twenty_are_named() -> None:

@@ -4,7 +4,6 @@ import json
 import re
 from datetime import UTC, date, datetime, timedelta, timezone
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -35,30 +34,24 @@ def written(wiki: str, text: str = "A title", copy: str = _COPY, url: str = _URL
     return archive_wikitext(settings(wiki), url=url, archive_url=copy, taken=_TAKEN, text=text, today=now, bot=bot)
 
 
-@pytest.mark.parametrize(
-    ("wiki", "wikitext"),
-    [
+def test_a_copy_is_written_as_the_wiki_does() -> None:
+    for wiki, wikitext in [
         ("enwiki", f"{{{{webarchive|url={_COPY}|date=7 May 2012}}}}"),
         ("dewiki", f"{{{{Webarchiv|url={_URL}|wayback=20120507093011|text=A title}}}}"),
         ("frwiki", f"{{{{Lien archive|url={_URL}|horodatage archive=20120507093011|titre=A title}}}}"),
         ("ptwiki", f"{{{{Wayback|url={_URL}|date=20120507093011}}}}"),
-    ],
-)
-def test_a_copy_is_written_as_the_wiki_does(wiki: str, wikitext: str) -> None:
-    assert written(wiki) == wikitext
+    ]:
+        assert written(wiki) == wikitext
 
 
-@pytest.mark.parametrize(
-    ("wiki", "wikitext"),
-    [
+def test_a_dead_link_is_marked_as_the_wiki_does() -> None:
+    for wiki, wikitext in [
         ("enwiki", "{{dead link|date=November 2026|fix-attempted=yes}}"),
         ("dewiki", f"{{{{Toter Link|url={_URL}|text=T|date=2026-11-22}}}}"),
         ("frwiki", f"{{{{Lien brisé|url={_URL}|titre=T|brisé le=2026-11-22}}}}"),
         ("ptwiki", "{{Ligação inativa|data=novembro de 2026}}"),
-    ],
-)
-def test_a_dead_link_is_marked_as_the_wiki_does(wiki: str, wikitext: str) -> None:
-    assert dead_wikitext(settings(wiki), url=_URL, text="T", today=_TODAY) == wikitext
+    ]:
+        assert dead_wikitext(settings(wiki), url=_URL, text="T", today=_TODAY) == wikitext
 
 
 def test_only_a_bot_says_that_it_was_one() -> None:
@@ -110,9 +103,8 @@ def test_dates_go_by_the_wikis_pattern_and_by_the_templates_of_the_page() -> Non
     assert date_text(settings("enwiki", lang="ar", date="d MMMM y", date_rules=[]), _TODAY) == "22 نوفمبر 2026"
 
 
-@pytest.mark.parametrize(
-    ("url", "value"),
-    [
+def test_a_url_stays_the_same_url_and_no_markup() -> None:
+    for url, value in [
         ("http://x.example/?a=b|c", "http://x.example/?a=b%7Cc"),
         ("http://x.example/{{PAGENAME}}", "http://x.example/%7B%7BPAGENAME%7D%7D"),
         ("http://x.example/]] [[a", "http://x.example/%5D%5D%20%5B%5Ba"),
@@ -130,15 +122,12 @@ def test_dates_go_by_the_wikis_pattern_and_by_the_templates_of_the_page() -> Non
         ("http://a|b/", None),
         ("{{http://x.example/}}", None),
         ("", None),
-    ],
-)  # fmt: skip
-def test_a_url_stays_the_same_url_and_no_markup(url: str, value: str | None) -> None:
-    assert url_value(url) == value
+    ]:  # fmt: skip
+        assert url_value(url) == value
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
+def test_a_text_is_shown_as_it_is_and_no_markup() -> None:
+    for text, value in [
         ("A | B = {{C}}", "A &#124; B = &#123;&#123;C&#125;&#125;"),
         ("a]b[[c]]", "a&#93;b&#91;&#91;c&#93;&#93;"),
         ("one\n\n* two\ttwo", "one * two two"),
@@ -150,10 +139,8 @@ def test_a_url_stays_the_same_url_and_no_markup(url: str, value: str | None) -> 
         ("__NOTOC__", "&#95;_NOTOC__"),
         ("a\u202eb\ud800c", "abc"),
         ("x" * 400, "x" * 299 + "…"),
-    ],
-)
-def test_a_text_is_shown_as_it_is_and_no_markup(text: str, value: str) -> None:
-    assert text_value(text) == value
+    ]:
+        assert text_value(text) == value
 
 
 _HOSTILE = st.text(st.sampled_from("|={}[]<>'~_&;\n!#*:-/ a1é\u202e\x00\x7f"), max_size=30) | st.text(max_size=30)

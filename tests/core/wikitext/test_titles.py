@@ -1,6 +1,5 @@
 """Titles with and without the names of their namespaces, as MediaWiki reads them."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,9 +19,8 @@ NAMES = NamespaceNames(
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "spot"),
-    [
+def test_a_title_is_split_where_the_wiki_knows_the_name() -> None:
+    for text, spot in [
         ("Berlin", (0, "Berlin")),
         ("Berlin_(band)", (0, "Berlin (band)")),
         ("  Berlin   _ x ", (0, "Berlin x")),
@@ -38,10 +36,8 @@ NAMES = NamespaceNames(
         ("Project talk:A", (5, "A")),
         ("A\u200eB", (0, "AB")),
         ("A#b", (0, "A")),
-    ],
-)
-def test_a_title_is_split_where_the_wiki_knows_the_name(text: str, spot: tuple[int, str]) -> None:
-    assert NAMES.spots(text)[0] == spot
+    ]:
+        assert NAMES.spots(text)[0] == spot
 
 
 def test_the_case_of_the_first_letter_counts_only_where_the_wiki_says_so() -> None:
@@ -50,9 +46,9 @@ def test_the_case_of_the_first_letter_counts_only_where_the_wiki_says_so() -> No
     assert NAMES.spots("ßa") == [PageSpot(0, "ßa")]
 
 
-@pytest.mark.parametrize("text", ["", " ", ":", "Talk:", "Talk: _", "#x", "::"])
-def test_what_cannot_be_a_title_is_nowhere(text: str) -> None:
-    assert [spot for spot in NAMES.spots(text) if spot.title.strip(": ")] == []
+def test_what_cannot_be_a_title_is_nowhere() -> None:
+    for text in ["", " ", ":", "Talk:", "Talk: _", "#x", "::"]:
+        assert [spot for spot in NAMES.spots(text) if spot.title.strip(": ")] == []
 
 
 def test_prefixes_are_the_wikis_own_else_those_of_every_wiki_else_numbers() -> None:

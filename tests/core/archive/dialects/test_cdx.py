@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,9 +25,8 @@ WIDE = [*ROW[:6], "-", "-", ROW[6], "43993900", "mills.arc.gz"]
 SHORT = [ROW[1], ROW[2], ROW[4], ROW[3], ROW[5], ROW[6]]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_each_dialect_tells_the_same_capture() -> None:
+    for text in [
         json.dumps([NAMES, ROW]),
         json.dumps([NAMES[1:], ROW[1:]]),
         json.dumps([NAMES, ROW, [], ["demo%2Cmill%29%2F+20110203040507"]]),
@@ -41,30 +39,27 @@ SHORT = [ROW[1], ROW[2], ROW[4], ROW[3], ROW[5], ROW[6]]
         " ".join(ROW) + "\n\ndemo%2Cmill%29%2F+20110203040507\n",
         " CDX N b a m s k S\n" + " ".join(ROW) + "\n",
         "\ufeff\n " + " ".join(ROW) + "\n",
-    ],
-)
-def test_each_dialect_tells_the_same_capture(text: str) -> None:
-    rows = rows_of(text_of(text.encode()))
-    assert rows
-    (capture,) = rows.captures
-    assert (f"{capture.taken:%Y%m%d%H%M%S}", *capture[1:6]) == (
-        "20110203040506",
-        "http://mill.demo:80/",
-        200,
-        "text/html",
-        "MGIGF4GRGGF5GKV6",
-        1811,
-    )
-    assert (rows.bad, rows.blocked, rows.is_cut) == (0, 0, False)
+    ]:
+        rows = rows_of(text_of(text.encode()))
+        assert rows, text
+        (capture,) = rows.captures
+        assert (f"{capture.taken:%Y%m%d%H%M%S}", *capture[1:6]) == (
+            "20110203040506",
+            "http://mill.demo:80/",
+            200,
+            "text/html",
+            "MGIGF4GRGGF5GKV6",
+            1811,
+        ), text
+        assert (rows.bad, rows.blocked, rows.is_cut) == (0, 0, False), text
 
 
 def _with(**changes: object) -> list[object]:
     return [changes.get(name, value) for name, value in zip(NAMES, ROW, strict=True)]
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
+def test_a_bad_row_loses_nothing_but_itself() -> None:
+    for bad in [
         _with(timestamp="20000012112233"),
         _with(timestamp="20000800241623"),
         _with(timestamp="19691231235959"),
@@ -85,18 +80,15 @@ def _with(**changes: object) -> list[object]:
         "text",
         None,
         {"timestamp": ROW[1]},
-    ],
-)
-def test_a_bad_row_loses_nothing_but_itself(bad: object) -> None:
-    rows = rows_of(json.dumps([NAMES, ROW, bad, _with(timestamp="20120101000000")]))
-    assert rows
-    assert [capture.taken.year for capture in rows.captures] == [2011, 2012]
-    assert rows.bad == 1
+    ]:
+        rows = rows_of(json.dumps([NAMES, ROW, bad, _with(timestamp="20120101000000")]))
+        assert rows, bad
+        assert [capture.taken.year for capture in rows.captures] == [2011, 2012], bad
+        assert rows.bad == 1, bad
 
 
-@pytest.mark.parametrize(
-    ("field", "written", "read"),
-    [
+def test_what_a_service_does_not_say_is_none() -> None:
+    for field, written, read in [
         ("statuscode", "-", None),
         ("statuscode", "99", None),
         ("statuscode", 301, 301),
@@ -110,19 +102,16 @@ def test_a_bad_row_loses_nothing_but_itself(bad: object) -> None:
         ("mimetype", "<script>", None),
         ("digest", "-", None),
         ("digest", "x" * 200, None),
-    ],
-)
-def test_what_a_service_does_not_say_is_none(field: str, written: object, read: object) -> None:
-    rows = rows_of(json.dumps([NAMES, _with(**{field: written})]))
-    assert rows
-    (capture,) = rows.captures
-    name = {"statuscode": "status", "mimetype": "mime"}.get(field, field)
-    assert getattr(capture, name) == read
+    ]:
+        rows = rows_of(json.dumps([NAMES, _with(**{field: written})]))
+        assert rows, field
+        (capture,) = rows.captures
+        name = {"statuscode": "status", "mimetype": "mime"}.get(field, field)
+        assert getattr(capture, name) == read, field
 
 
-@pytest.mark.parametrize(
-    ("line", "status"),
-    [
+def test_text_rows_of_other_widths_are_read() -> None:
+    for line, status in [
         (f"{ROW[1]} {ROW[2]}", None),
         (" ".join(ROW[:6]), 200),
         (" ".join([*ROW, "3"]), 200),
@@ -133,12 +122,10 @@ def test_what_a_service_does_not_say_is_none(field: str, written: object, read: 
         (f"{ROW[2]} {ROW[1]} 200 12345 {ROW[0]}", 200),
         (json.dumps([ROW]), 200),
         (json.dumps([[ROW[1], ROW[2], "200"], []]), 200),
-    ],
-)
-def test_text_rows_of_other_widths_are_read(line: str, status: int | None) -> None:
-    rows = rows_of(line + "\n")
-    assert rows
-    assert [(capture.original, capture.status) for capture in rows.captures] == [(ROW[2], status)]
+    ]:
+        rows = rows_of(line + "\n")
+        assert rows, line
+        assert [(capture.original, capture.status) for capture in rows.captures] == [(ROW[2], status)], line
 
 
 def test_a_row_with_a_blank_in_its_url_is_bad() -> None:
@@ -160,9 +147,8 @@ def test_rows_that_a_service_blocks_are_no_captures() -> None:
     assert (rows.captures, rows.blocked) == ((), 1)
 
 
-@pytest.mark.parametrize(
-    ("text", "captures", "is_cut"),
-    [
+def test_a_cut_list_says_so() -> None:
+    for text, captures, is_cut in [
         (json.dumps(PYWB) + "\n" + json.dumps(PYWB)[:60], 1, True),
         (json.dumps(PYWB)[:60], 0, True),
         (json.dumps([NAMES, ROW])[:-1], 0, True),
@@ -171,12 +157,10 @@ def test_rows_that_a_service_blocks_are_no_captures() -> None:
         (" ".join(ROW)[:-2], 1, True),
         (" ".join(ROW) + "\n" + " ".join(ROW[:6])[:-3], 1, True),
         (f"{ROW[1]} {ROW[2]}a\n{ROW[1]} {ROW[2]}", 1, True),
-    ],
-)
-def test_a_cut_list_says_so(text: str, captures: int, is_cut: bool) -> None:
-    rows = rows_of(text)
-    assert rows
-    assert (len(rows.captures), rows.is_cut) == (captures, is_cut)
+    ]:
+        rows = rows_of(text)
+        assert rows, text
+        assert (len(rows.captures), rows.is_cut) == (captures, is_cut), text
 
 
 def test_the_length_of_a_row_without_an_end_is_not_known() -> None:
@@ -185,9 +169,8 @@ def test_the_length_of_a_row_without_an_end_is_not_known() -> None:
     assert rows.captures[0].length is None
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_is_no_cdx_is_none() -> None:
+    for text in [
         "<html><body>Too many requests</body></html>",
         "<!DOCTYPE html>",
         '{"message": "bad"}',
@@ -198,10 +181,8 @@ def test_the_length_of_a_row_without_an_end_is_not_known() -> None:
         "\0",
         "[1, 2]",
         "Blocked for too many requests",
-    ],
-)
-def test_what_is_no_cdx_is_none(text: str) -> None:
-    assert rows_of(text) is None
+    ]:
+        assert rows_of(text) is None
 
 
 def test_no_nesting_is_too_deep() -> None:
