@@ -142,15 +142,11 @@ def test_nobody_there_is_told_at_once() -> None:
 @pytest.mark.parametrize(
     ("misdeed", "says"),
     [
-        (garbage(), "version 2"),
-        (garbage(b"[" * 100_000), "version 2"),
-        (garbage(b'{"version": 3}'), "version 2"),
-        (endless(), "without an end"),
-        (redirect("https://elsewhere.demo/api"), "elsewhere.demo"),
-        (redirect("//user@[half"), "redirects"),
-        (redirect("/api/normal", 302), "redirects"),
+        (garbage(), "version 2"), (garbage(b"[" * 100_000), "version 2"), (garbage(b'{"version": 3}'), "version 2"),
+        (endless(), "without an end"), (redirect("https://elsewhere.demo/api"), "elsewhere.demo"),
+        (redirect("//user@[half"), "redirects"), (redirect("/api/normal", 302), "redirects"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_answer_is_none(service: LittleService, misdeed: Misdeed, says: str) -> None:
     service.misdeeds = [misdeed]
     with pytest.raises(ServiceGarbled, match=says):

@@ -1,6 +1,5 @@
 """The journal: what is noted stays, whoever is killed; what is no journal is refused with a reason."""
 
-import os
 import signal
 import sqlite3
 import subprocess
@@ -145,13 +144,14 @@ def test_two_have_it_open(journal: Journal, path: Path) -> None:
 
 _KILLED = """
 import sys
-from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
-from weboid_scripts.journal.journal import Journal
-from tests.scripts.test_journal import EDIT
+from weboid.bot.reverts import EditedLink
+from weboid_scripts.journal.journal import Edit, Journal
+links = tuple(EditedLink(url, url, "add copy", "D12") for url in ("http://a.example/x", "http://b.example/"))
 journal = Journal(Path(sys.argv[1]))
 for revision in range(1, 10_000_000):
-    journal.note_edit(replace(EDIT, revision=revision))
+    journal.note_edit(Edit("dewiki", 7, "A", revision, 100, datetime(2026, 11, 22, 12, tzinfo=UTC), "", links))
     print(revision, flush=True)
 """
 
@@ -176,10 +176,8 @@ def test_a_file_that_is_not_there_and_only_read_is_not_made(path: Path) -> None:
 
 def test_what_was_noted_survives_a_kill(path: Path) -> None:
     root = Path(__file__).resolve().parents[2]
-    environ = {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{root / 'tests'}"}
-    with subprocess.Popen(
-        [sys.executable, "-c", _KILLED, path], stdout=subprocess.PIPE, text=True, env=environ, cwd=root
-    ) as writer:
+    command = [sys.executable, "-c", _KILLED, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as writer:
         assert writer.stdout is not None
         for line in writer.stdout:
             if int(line) >= 50:
@@ -214,8 +212,9 @@ def test_a_newer_form_is_refused(journal: Journal, path: Path) -> None:
 
 
 def test_a_damaged_journal_says_so(journal: Journal, path: Path) -> None:
-    for revision in range(1, 200):
-        journal.note_edit(replace(EDIT, revision=revision))
+    with journal.file.writing():
+        for revision in range(1, 200):
+            journal.note_edit(replace(EDIT, revision=revision))
     journal.close()
     content = bytearray(path.read_bytes())
     content[8192:] = b"\xff" * (len(content) - 8192)
@@ -229,22 +228,19 @@ def test_a_missing_folder_says_so(tmp_path: Path) -> None:
         Journal(tmp_path / "nowhere" / "journal.sqlite3")
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+def test_look_ups_go_by_indexes(journal: Journal) -> None:
+    for query in (
         "SELECT number FROM edits WHERE wiki = '' AND page = 1 AND number IN"
         " (SELECT edit FROM edited_links WHERE normal = '' AND edit = number)",
         "SELECT number FROM edits WHERE wiki = '' AND revision < 5 ORDER BY revision DESC LIMIT 5",
         "SELECT number FROM edits WHERE wiki = '' AND revision IS NULL",
         "SELECT * FROM edited_links WHERE edit = 1 ORDER BY place",
         "SELECT * FROM reverts WHERE edit = 1",
-    ],
-)
-def test_look_ups_go_by_indexes(journal: Journal, query: str) -> None:
-    plan = " ".join(row[3] for row in journal.file.rows(f"EXPLAIN QUERY PLAN {query}"))
-    assert "SEARCH" in plan
-    assert "SCAN" not in plan
-    assert "TEMP B-TREE" not in plan
+    ):
+        plan = " ".join(row[3] for row in journal.file.rows(f"EXPLAIN QUERY PLAN {query}"))
+        assert "SEARCH" in plan, query
+        assert "SCAN" not in plan, query
+        assert "TEMP B-TREE" not in plan, query
 
 
 def test_a_full_disk_says_so_and_loses_nothing_noted(journal: Journal) -> None:

@@ -26,16 +26,9 @@ def messages(language: str) -> dict[str, str]:
     return found
 
 
-def test_languages_are_complete() -> None:
-    for language in ["de", "qqq"]:
-        assert list(messages(language)) == list(messages("en"))
-
-
-def test_keys_are_sorted() -> None:
-    assert list(messages("en")) == sorted(messages("en"))
-
-
-def test_translations_have_the_same_parameters() -> None:
+def test_languages_are_complete_sorted_and_have_the_same_parameters() -> None:
+    for language in ["en", "de", "qqq"]:
+        assert list(messages(language)) == sorted(messages("en")), language
     for key, text in messages("en").items():
         assert set(re.findall(r"%\(\w+\)[ds]", messages("de")[key])) == set(re.findall(r"%\(\w+\)[ds]", text)), key
 

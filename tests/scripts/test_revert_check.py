@@ -231,7 +231,7 @@ def test_an_undone_edit_is_not_repeated(wiki: Wiki, act: Callable[[Wiki], None])
 
 
 def test_an_undone_edit_of_hundreds_of_links_is_examined_at_once(wiki: Wiki) -> None:
-    urls = [f"http://other.example.org/{number}" for number in range(300)]
+    urls = [f"http://other.example.org/{number}" for number in range(150)]
     before = "\n\n".join(f"<ref>{{{{cite web|url={url}|title=A}}}}</ref>" for url in urls)
     done = before.replace("|title=A", "|title=A|url-status=dead")
     wiki.site.revise(8, "Author", before)
@@ -242,7 +242,7 @@ def test_an_undone_edit_of_hundreds_of_links_is_examined_at_once(wiki: Wiki) -> 
         wiki.site.revise(8, "Author", f"{before if number > 2 else done}\n\nNews {number}.")
     begin_s = process_time()
     reasons = wiki.check().may_repair(8, urls)
-    assert process_time() - begin_s < 8.0
+    assert process_time() - begin_s < 4.0
     assert reasons == dict.fromkeys(urls, REVERTED)
     [edit] = wiki.journal.edits_of_link(WIKI, 8, links[0].normal)
     assert {each.revision for each in wiki.journal.reverts_of(edit.number)} == {revision + 4}
@@ -430,9 +430,10 @@ def test_the_reverter_is_found_among_hundreds_of_later_revisions_told_in_parts(w
 
 def test_untouched_pages_cost_a_request_for_fifty(wiki: Wiki) -> None:
     edits = []
-    for page in range(100, 250):
-        wiki.site.revise(page, "Author", PLAIN)
-        edits.append(wiki.repaired(page))
+    with wiki.journal.file.writing():
+        for page in range(100, 250):
+            wiki.site.revise(page, "Author", PLAIN)
+            edits.append(wiki.repaired(page))
     wiki.site.revise(249, "Author", DONE + "News.\n")
     wiki.site.asked.clear()
     assert [each.reverts for each in wiki.examined(*edits)] == [()] * 150
@@ -440,13 +441,13 @@ def test_untouched_pages_cost_a_request_for_fifty(wiki: Wiki) -> None:
     assert len(wiki.site.asked) == 4
 
 
-@pytest.mark.parametrize(
-    "page", [{}, {"pageid": 7, "revisions": "all"}, {"pageid": 7, "revisions": [{"revid": "1"}]}, 5]
-)
-def test_answers_that_make_no_sense_say_nothing(wiki: Wiki, page: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wiki.site, "answer", lambda question: {"query": {"pages": [page]}})
-    assert RevisionReader(wiki.site).newest([7]) == {}
-    assert RevisionReader(wiki.site).texts([7]) == {}
+def test_answers_that_make_no_sense_say_nothing(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages: list[object] = [{}, {"pageid": 7, "revisions": "all"}, {"pageid": 7, "revisions": [{"revid": "1"}]}, 5]
+    for page in pages:
+        answer = {"query": {"pages": [page]}}
+        monkeypatch.setattr(wiki.site, "answer", lambda question, answer=answer: answer)
+        assert RevisionReader(wiki.site).newest([7]) == {}, page
+        assert RevisionReader(wiki.site).texts([7]) == {}, page
 
 
 @pytest.mark.parametrize("answer", [{}, {"query": {}}, {"query": []}, {"query": {"pages": {}}}, []])
@@ -457,7 +458,8 @@ def test_an_answer_without_pages_is_silence(wiki: Wiki, answer: object, monkeypa
 
 
 def test_the_third_revert_among_the_last_edits_stops_the_run(wiki: Wiki) -> None:
-    numbers = [wiki.repaired(page=PAGE).number for _ in range(COUNTED)]
+    with wiki.journal.file.writing():
+        numbers = [wiki.repaired(page=PAGE).number for _ in range(COUNTED)]
     for reverted, number in enumerate(numbers[:4]):
         assert (too_many_reverts(wiki.journal, WIKI) is None) == (reverted < 3)
         wiki.journal.note_revert(NotedRevert(number, LINKS[0].normal, URL, "reverted", "link-works", 1, "A", NOW, True))

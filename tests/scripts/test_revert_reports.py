@@ -123,11 +123,9 @@ def test_a_table_shows_nothing_that_a_terminal_obeys() -> None:
 
 def test_options() -> None:
     for words, options in [
-        ([], RevertOptions(30)),
-        (["-days:7", "-limit:20"], RevertOptions(7, 20)),
-        (["-release:9"], RevertOptions(release=9)),
-        (["-resume"], RevertOptions(is_resuming=True)),
-    ]:
+        ([], RevertOptions(30)), (["-days:7", "-limit:20"], RevertOptions(7, 20)),
+        (["-release:9"], RevertOptions(release=9)), (["-resume"], RevertOptions(is_resuming=True)),
+    ]:  # fmt: skip
         assert read_revert_options(words) == options
 
 

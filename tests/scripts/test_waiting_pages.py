@@ -13,8 +13,9 @@ WIKI = "testwiki@WMF"
 def test_pages_wait_until_they_need_not(tmp_path: Path) -> None:
     with Journal(tmp_path / FILE_NAME) as journal:
         waiting = WaitingPages(journal.file, WIKI)
-        for page in range(1, 1_202):
-            waiting.begin(page, NOW)
+        with journal.file.writing():
+            for page in range(1, 1_202):
+                waiting.begin(page, NOW)
         waiting.end(7)
         waiting.end(7)
         WaitingPages(journal.file, "otherwiki@WMF").begin(7, NOW)
@@ -37,10 +38,11 @@ def test_they_wait_for_a_month_at_most_however_often_they_are_looked_at(tmp_path
 def test_pages_that_stop_waiting_while_they_are_gone_through_do_not_hide_others(tmp_path: Path) -> None:
     with Journal(tmp_path / FILE_NAME) as journal:
         waiting = WaitingPages(journal.file, WIKI)
-        for page in range(1, 1_102):
-            waiting.begin(page, NOW)
         found = []
-        for page in waiting.find(NOW):
-            found.append(page)
-            waiting.end(page)
+        with journal.file.writing():
+            for page in range(1, 1_102):
+                waiting.begin(page, NOW)
+            for page in waiting.find(NOW):
+                found.append(page)
+                waiting.end(page)
         assert found == list(range(1, 1_102))
