@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from click.testing import CliRunner, Result
 from support.repairs import COPY, FOUND, NOW, URL
 from support.shared import shared
 
+from weboid.bot.__main__ import run
 from weboid.bot.cases import SettingsTable, repaired_cases
 from weboid.core.wikitext.reader import read_wikitext
 
@@ -69,10 +71,9 @@ def case(**changes: Any) -> dict[str, Any]:
     return base | changes
 
 
-def run(tmp_path: Path, cases: Any, *arguments: str) -> "subprocess.CompletedProcess[str]":
+def ran(tmp_path: Path, cases: Any, *arguments: str) -> Result:
     (tmp_path / "cases.json").write_text(json.dumps(cases), encoding="utf-8")
-    command = [sys.executable, "-m", "weboid.bot", str(tmp_path / "cases.json"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return CliRunner().invoke(run, [str(tmp_path / "cases.json"), *arguments])
 
 
 def test_the_shared_cases_come_out_as_expected() -> None:
@@ -87,21 +88,21 @@ def test_the_shared_cases_come_out_as_expected() -> None:
 
 
 def test_the_command_writes_the_text_of_every_case(tmp_path: Path) -> None:
-    settings = tmp_path / "settings.json"
+    file, settings = tmp_path / "cases.json", tmp_path / "settings.json"
+    file.write_text(json.dumps([case(), case(id="b", verdicts={})]), encoding="utf-8")
     shipped = Path(__file__).resolve().parents[2] / "wikis" / "enwiki.json"
     page = json.loads(shipped.read_text(encoding="utf-8"))
     settings.write_text(json.dumps({"en": page, "defaults": {"trust_tags": False}}), encoding="utf-8")
-    done = run(
-        tmp_path, [case(), case(id="b", verdicts={})], "--settings", str(settings), "--now", "2026-11-22T12:00:00Z"
-    )
+    command = [sys.executable, "-m", "weboid.bot", str(file), "--settings", str(settings), "--now", "2026-11-22T12:00Z"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     cited = f"{{{{cite web|url={URL}|title=A|archive-url={COPY}|archive-date=7 May 2012|url-status=dead}}}}"
     assert json.loads(done.stdout) == {"a": cited, "b": _CITE}
 
 
 def test_the_shipped_settings_serve_without_others(tmp_path: Path) -> None:
-    done = run(tmp_path, [case(), case(id="b", wiki="enwiki@WMF"), case(id="c", wiki="enwiki")])
-    assert done.returncode == 0, done.stderr
+    done = ran(tmp_path, [case(), case(id="b", wiki="enwiki@WMF"), case(id="c", wiki="enwiki")])
+    assert done.exit_code == 0, done.stderr
     assert all("url-status=dead" in text for text in json.loads(done.stdout).values())
 
 
@@ -123,7 +124,7 @@ def test_a_wiki_without_settings_keeps_its_text() -> None:
 
 
 def test_what_is_no_list_of_cases_is_refused(tmp_path: Path) -> None:
-    done = run(tmp_path, {"a": 1})
-    assert done.returncode == 1
+    done = ran(tmp_path, {"a": 1})
+    assert done.exit_code == 1
     assert "not a JSON list" in done.stderr
-    assert run(tmp_path, [], "--now", "soon").returncode == 2
+    assert ran(tmp_path, [], "--now", "soon").exit_code == 2

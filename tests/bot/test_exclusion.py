@@ -11,35 +11,19 @@ _CITE = f"{{{{cite web|url={URL}|title=A}}}}"
 
 def test_a_page_is_kept_from_bots_by_its_templates() -> None:
     for template, is_admitted in [
-        ("{{nobots}}", False),
-        ("{{NOBOTS|}}", False),
-        ("{{nobots|OtherBot}}", True),
-        ("{{nobots|OtherBot, weboidBot}}", False),
-        ("{{nobots|all}}", False),
-        ("{{nobots|deny=OtherBot}}", False),
-        ("{{nobots|allow=WeboidBot}}", True),
-        ("{{bots}}", True),
-        ("{{bots|WeboidBot}}", False),
-        ("{{bots|allow=all}}", True),
-        ("{{bots|allow=none}}", False),
-        ("{{bots|allow=}}", False),
-        ("{{bots|allow=OtherBot}}", False),
-        ("{{Bots | allow = OtherBot , Weboid_Bot}}", False),
-        ("{{Bots | allow = OtherBot , WeboidBot}}", True),
-        ("{{bots|deny=all}}", False),
-        ("{{bots|deny=none}}", True),
-        ("{{bots|deny=OtherBot}}", True),
-        ("{{bots|deny=<!-- sorry -->WeboidBot}}", False),
-        ("{{bots|deny=all|allow=WeboidBot}}", True),
-        ("{{bots|allow=all|deny=WeboidBot}}", False),
-        ("{{bots|optout=all}}", False),
-        ("{{bots|optout=nosource}}", True),
-        ("{{bots|denyscript=weboid_repair}}", False),
-        ("{{bots|allowscript=replace}}", False),
-        ("{{bots|allowscript=weboid_repair}}", True),
-        ("<!-- {{nobots}} -->", True),
+        ("{{nobots}}", False), ("{{NOBOTS|}}", False), ("{{nobots|OtherBot}}", True),
+        ("{{nobots|OtherBot, weboidBot}}", False), ("{{nobots|all}}", False), ("{{nobots|deny=OtherBot}}", False),
+        ("{{nobots|allow=WeboidBot}}", True), ("{{bots}}", True), ("{{bots|WeboidBot}}", False),
+        ("{{bots|allow=all}}", True), ("{{bots|allow=none}}", False), ("{{bots|allow=}}", False),
+        ("{{bots|allow=OtherBot}}", False), ("{{Bots | allow = OtherBot , Weboid_Bot}}", False),
+        ("{{Bots | allow = OtherBot , WeboidBot}}", True), ("{{bots|deny=all}}", False), ("{{bots|deny=none}}", True),
+        ("{{bots|deny=OtherBot}}", True), ("{{bots|deny=<!-- sorry -->WeboidBot}}", False),
+        ("{{bots|deny=all|allow=WeboidBot}}", True), ("{{bots|allow=all|deny=WeboidBot}}", False),
+        ("{{bots|optout=all}}", False), ("{{bots|optout=nosource}}", True),
+        ("{{bots|denyscript=weboid_repair}}", False), ("{{bots|allowscript=replace}}", False),
+        ("{{bots|allowscript=weboid_repair}}", True), ("<!-- {{nobots}} -->", True),
         ("<nowiki>{{nobots}}</nowiki>", True),
-    ]:
+    ]:  # fmt: skip
         kept_off = excludes(read_wikitext(template), settings_of(), bot="WeboidBot", script="weboid_repair")
         assert (kept_off is None) is is_admitted, template
         page = repair(f"{template}\n{_CITE}", settings_of(), known(), now=NOW)
@@ -49,14 +33,11 @@ def test_a_page_is_kept_from_bots_by_its_templates() -> None:
 
 def test_a_link_is_left_alone_by_a_template_that_belongs_to_it() -> None:
     for text, is_left in [
-        (f"{_CITE}{{{{cbignore}}}}", True),
-        (f"{_CITE} {{{{Cbignore|bot=WeboidBot}}}}", True),
-        (f"{_CITE}{{{{cbignore|bot=medic}}}}", False),
-        (f"{_CITE}{{{{cbignore|bot=all}}}}", True),
-        (f"<ref>{_CITE}</ref>{{{{cbignore}}}}", True),
-        (f"{{{{cite web|url={URL}|title=A{{{{cbignore}}}}}}}}", True),
+        (f"{_CITE}{{{{cbignore}}}}", True), (f"{_CITE} {{{{Cbignore|bot=WeboidBot}}}}", True),
+        (f"{_CITE}{{{{cbignore|bot=medic}}}}", False), (f"{_CITE}{{{{cbignore|bot=all}}}}", True),
+        (f"<ref>{_CITE}</ref>{{{{cbignore}}}}", True), (f"{{{{cite web|url={URL}|title=A{{{{cbignore}}}}}}}}", True),
         (f"{_CITE}\n{{{{cbignore}}}}", False),
-    ]:
+    ]:  # fmt: skip
         assert (repaired(text) == text) is is_left
 
 

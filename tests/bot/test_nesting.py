@@ -17,12 +17,9 @@ _THIRD = "http://third.example.com/"
 _PASSES = 5
 _TAG = "{{dead link|date=November 2026|bot=WeboidBot|fix-attempted=yes}}"
 _INNER = (
-    f"{{{{cite web|url={_OTHER}}}}}",
-    f"{{{{cite web|url={URL}}}}}",
-    f"{{{{small|[{_OTHER} B]}}}}",
-    f"{{{{unknown|url={_OTHER}}}}}",
-    f"A {{{{Infobox|a=[{_OTHER} B]|b={{{{cite web|url={_OTHER}}}}}}}}} C",
-)
+    f"{{{{cite web|url={_OTHER}}}}}", f"{{{{cite web|url={URL}}}}}", f"{{{{small|[{_OTHER} B]}}}}",
+    f"{{{{unknown|url={_OTHER}}}}}", f"A {{{{Infobox|a=[{_OTHER} B]|b={{{{cite web|url={_OTHER}}}}}}}}} C",
+)  # fmt: skip
 _MARKS_AFTER = ("enwiki", "ptwiki")
 
 

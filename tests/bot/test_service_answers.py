@@ -46,21 +46,14 @@ def test_the_state_of_copies_is_that_of_the_service() -> None:
 
 def test_what_is_not_as_documented_is_no_copy_and_no_none() -> None:
     rows: list[dict[str, Any]] = [
-        {"archived": "found", "snapshots": []},
-        {"archived": "none"},
-        {"archived": None, "snapshots": []},
-        {"archived": ["none"], "snapshots": []},
-        {"archived": "None", "snapshots": []},
-        {"snapshots": [snapshot(verified=False)]},
-        {"snapshots": [snapshot(verified="true")]},
-        {"snapshots": [snapshot(verified=None)]},
-        {"snapshots": [snapshot(2031)]},
-        {"snapshots": [snapshot(snapshot=None)]},
-        {"snapshots": [snapshot(snapshot="javascript:alert(1)", stamp=1)]},
+        {"archived": "found", "snapshots": []}, {"archived": "none"}, {"archived": None, "snapshots": []},
+        {"archived": ["none"], "snapshots": []}, {"archived": "None", "snapshots": []},
+        {"snapshots": [snapshot(verified=False)]}, {"snapshots": [snapshot(verified="true")]},
+        {"snapshots": [snapshot(verified=None)]}, {"snapshots": [snapshot(2031)]},
+        {"snapshots": [snapshot(snapshot=None)]}, {"snapshots": [snapshot(snapshot="javascript:alert(1)", stamp=1)]},
         {"snapshots": [snapshot(snapshot=f"https://archive.today/20120507093011/{URL}")]},
-        {"snapshots": {"0": snapshot()}},
-        {"snapshots": "found"},
-    ]
+        {"snapshots": {"0": snapshot()}}, {"snapshots": "found"},
+    ]  # fmt: skip
     for changes in rows:
         found = answer(**changes)
         assert (found.copies, found.snapshots) == (CopyState.UNKNOWN, ()), changes
@@ -84,21 +77,8 @@ def test_of_two_answers_the_first_counts() -> None:
 def test_whatever_comes_is_read_without_an_exception() -> None:
     dice = random.Random(17)
     odd: list[Any] = [
-        None,
-        True,
-        0,
-        -1.5,
-        float("nan"),
-        "",
-        "found",
-        "\ud800",
-        [],
-        {},
-        [[]],
-        [None],
-        {"links": []},
-        "9" * 400,
-    ]
+        None, True, 0, -1.5, float("nan"), "", "found", "\ud800", [], {}, [[]], [None], {"links": []}, "9" * 400,
+    ]  # fmt: skip
     for _ in range(2_000):
         told = link(snapshots=[snapshot() | {dice.choice([*snapshot()]): dice.choice(odd)}, dice.choice(odd)])
         told[dice.choice([*told])] = dice.choice(odd)

@@ -62,42 +62,34 @@ def test_an_obsolete_template_beside_a_citation_that_does_not_say_which_copy_giv
 
 def test_what_is_no_copy_of_one_day_gives_way_to_one() -> None:
     for address in [
-        f"https://web.archive.org/liveweb/{URL}",
-        f"https://web.archive.org/web/20990507093011/{URL}",
-        f"https://web.archive.org/web/2012/{URL}",
-        f"https://web.archive.org/web/201205id_/{URL}",
-        f"https://web.archive.org/web/2/{URL}",
-        f"http://liveweb.archive.org/{URL}",
-    ]:
+        f"https://web.archive.org/liveweb/{URL}", f"https://web.archive.org/web/20990507093011/{URL}",
+        f"https://web.archive.org/web/2012/{URL}", f"https://web.archive.org/web/201205id_/{URL}",
+        f"https://web.archive.org/web/2/{URL}", f"http://liveweb.archive.org/{URL}",
+    ]:  # fmt: skip
         for parameter in ["archive-url={}|archive-date=1 May 2011", "url={}"]:
             given = parameter.format(address)
             rest = "" if given.startswith("url") else f"url={URL}|"
             before = f"<ref>{{{{cite web|{rest}title=A|{given}}}}}</ref>"
             after = repaired(before)
-            assert f"|archive-url={COPY}|archive-date=7 May 2012|url-status=dead" in after.replace(
-                f"|url={URL}", "", 1
-            ), (address, parameter)
+            cited = after.replace(f"|url={URL}", "", 1)
+            assert f"|archive-url={COPY}|archive-date=7 May 2012|url-status=dead" in cited, (address, parameter)
             assert address not in after, parameter
             assert repaired(before, links=known("dead", None)) == before, (address, parameter)
 
 
 def test_an_address_that_an_editor_chose_as_a_copy_stays_one() -> None:
     for address in [
-        f"https://megalodon.jp/2012-0507-0930-11/{URL}",
-        "http://gyo.tc/12ab",
+        f"https://megalodon.jp/2012-0507-0930-11/{URL}", "http://gyo.tc/12ab",
         "http://megalodon.jp/ref/2012-0507-0930-11/other",
         "http://warp.da.ndl.go.jp/info:ndljp/pid/3193131/www.town.example.org/history.html",
-        "https://clips.example.com/4711",
-        "https://archive.org/details/search-and-destroy-1979",
-        "https://archive.org/details/search",
-        "https://archive.org/download/save.the.last/x.pdf",
+        "https://clips.example.com/4711", "https://archive.org/details/search-and-destroy-1979",
+        "https://archive.org/details/search", "https://archive.org/download/save.the.last/x.pdf",
         "https://webarchive.nationalarchives.gov.uk/ukgwa/search-x",
-        "https://books.google.com/books?id=VVu_NwAACAAJ&pg=PA1",
-        "http://mirror.example.net/town/history.html",
+        "https://books.google.com/books?id=VVu_NwAACAAJ&pg=PA1", "http://mirror.example.net/town/history.html",
         "http://mirror.example.net/",
         "https://archive.example/web/20120507093011/http://www.town.example.org/history.html",
         "http://www.town.example.org/old/history.html",
-    ]:
+    ]:  # fmt: skip
         before = _ARCHIVED.replace(COPY, address)
         for verdict in ("working", "dead", "doubtful", "unknown"):
             assert repaired(before, links=known(verdict)) == before, address
@@ -107,21 +99,14 @@ def test_an_address_that_an_editor_chose_as_a_copy_stays_one() -> None:
 
 def test_what_is_no_copy_for_certain_gives_way_to_one_where_the_link_is_dead() -> None:
     for address in [
-        URL,
-        URL.replace("http:", "https:"),
-        URL.replace("www.", ""),
-        "http://www.town.example.org/",
-        f"https://web.archive.org/save/{URL}",
-        f"https://wayback.archive-it.org/all/*/{URL}",
-        f"https://arquivo.pt/wayback/*/{URL}",
-        f"https://arquivo.pt/page/search?q={URL}",
+        URL, URL.replace("http:", "https:"), URL.replace("www.", ""), "http://www.town.example.org/",
+        f"https://web.archive.org/save/{URL}", f"https://wayback.archive-it.org/all/*/{URL}",
+        f"https://arquivo.pt/wayback/*/{URL}", f"https://arquivo.pt/page/search?q={URL}",
         f"https://ghostarchive.org/search?term={URL}",
         f"https://webcache.googleusercontent.com/search?q=cache:abc:{URL}",
-        f"https://www.google.com/search?q=cache:{URL}",
-        f"http://cc.bingj.com/cache.aspx?q={URL}&d=1",
-        "https://arquivo.pt/",
-        "nonsense",
-    ]:
+        f"https://www.google.com/search?q=cache:{URL}", f"http://cc.bingj.com/cache.aspx?q={URL}&d=1",
+        "https://arquivo.pt/", "nonsense",
+    ]:  # fmt: skip
         before = _ARCHIVED.replace(COPY, address)
         assert repaired(before) == _ARCHIVED, address
         assert repaired(before, links=known("dead", None)) == before, address

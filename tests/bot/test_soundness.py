@@ -2,8 +2,8 @@
 
 import random
 import re
-import time
 from collections.abc import Iterable
+from time import process_time
 from typing import Any, Final
 
 import pytest
@@ -29,7 +29,6 @@ from weboid.core.url.archives import snapshot_of
 from weboid.core.wikitext.nodes import TemplateNode
 from weboid.core.wikitext.reader import read_wikitext
 
-_PAGES = 1_000
 _COPY_GIVEN: Final = re.compile(r"\|\s*ar(?:chive?|quivo)-?url\s*=\s*([^\s|{}<>]+)", re.IGNORECASE)
 """What authors gave for a copy, whatever it is."""
 _ACCESSED: Final = re.compile(r"\|\s*(?:access-?date|abruf|zugriff|consulté le|acessodata)\s*=\s*[^|}\s]")
@@ -110,25 +109,25 @@ def check(text: str, wiki: str, dice: random.Random) -> int:
     return len(page.changes)
 
 
-@pytest.mark.parametrize("share", [0, *(pytest.param(share, marks=pytest.mark.long) for share in (1, 2, 3))])
-def test_awkward_pages_are_repaired_soundly(share: int) -> None:
+@pytest.mark.parametrize("numbers", [range(200), pytest.param(range(200, 2_000), marks=pytest.mark.long)])
+def test_awkward_pages_are_repaired_soundly(numbers: range) -> None:
     changes = 0
-    for number in range(share * _PAGES, (share + 1) * _PAGES):
+    for number in numbers:
         dice = random.Random(number)
         changes += check(awkward_page(dice), dice.choice(WIKIS), dice)
-    assert changes > _PAGES / 10
+    assert changes > len(numbers) / 10
 
 
 @pytest.mark.parametrize(
-    "pages", [range(100), *(pytest.param(range(at, at + 700), marks=pytest.mark.long) for at in range(100, 5_000, 700))]
+    "numbers", [range(25), *(pytest.param(range(at, at + 400), marks=pytest.mark.long) for at in (25, 425))]
 )
-def test_nested_pages_are_repaired_soundly_on_every_wiki(pages: range) -> None:
+def test_nested_pages_are_repaired_soundly_on_every_wiki(numbers: range) -> None:
     changes = 0
-    for number in pages:
+    for number in numbers:
         for wiki in WIKIS:
             dice = random.Random(number)
             changes += check(nested_page(dice), wiki, dice)
-    assert changes > len(pages) / 2
+    assert changes > len(numbers) / 2
 
 
 @pytest.mark.long
@@ -237,20 +236,22 @@ def test_a_page_of_two_megabytes_takes_its_share_of_time() -> None:
     part = marked + "\nWords, ''words'' [[and|words]]." * 60 + "\n"
 
     def seconds(parts: int) -> float:
-        began = time.process_time()
+        began = process_time()
         assert repaired(part * parts).count("archive-url=") == parts
-        return time.process_time() - began
+        return process_time() - began
 
     small = 200_000 // len(part)
-    least = min(seconds(small) for _ in range(2))
-    assert seconds(10 * small) < 25 * least
+    assert any(seconds(10 * small) < 25 * seconds(small) for _ in range(3))
 
 
 def test_a_page_of_many_templates_takes_its_share_of_time() -> None:
-    urls = [f"http://e{number}.example.org/a" for number in range(3_000)]
-    text = "\n".join(f"{{{{T{number}}}}}{{{{cite web|url={url}}}}}" for number, url in enumerate(urls))
-    copies = {url: FOUND | {"url": COPY.replace(URL, url)} for url in urls}
-    began = time.process_time()
-    page = repair(text, settings_of(), read_answers(dict.fromkeys(urls, "dead"), copies, NOW), now=NOW)
-    assert len(page.changes) == len(urls)
-    assert time.process_time() - began < 4
+    def seconds(count: int) -> float:
+        urls = [f"http://e{number}.example.org/a" for number in range(count)]
+        text = "\n".join(f"{{{{T{number}}}}}{{{{cite web|url={url}}}}}" for number, url in enumerate(urls))
+        copies = {url: FOUND | {"url": COPY.replace(URL, url)} for url in urls}
+        answers = read_answers(dict.fromkeys(urls, "dead"), copies, NOW)
+        began = process_time()
+        assert len(repair(text, settings_of(), answers, now=NOW).changes) == count
+        return process_time() - began
+
+    assert any(seconds(800) < 9 * seconds(200) for _ in range(5))
