@@ -63,12 +63,9 @@ def test_each_service_is_asked_in_its_dialect() -> None:
 def test_a_stand_in_is_asked_for_everything() -> None:
     wayback = replace(SERVICES["wayback"], base="http://127.0.0.1:8000")
     addresses = [
-        index_request(wayback, URL, WANTED),
-        second_request(wayback, URL),
-        replay_address(wayback, STAMP, URL),
-        save_request(wayback),
-        save_status_request(wayback, "a/../b"),
-    ]
+        index_request(wayback, URL, WANTED), second_request(wayback, URL), replay_address(wayback, STAMP, URL),
+        save_request(wayback), save_status_request(wayback, "a/../b"),
+    ]  # fmt: skip
     assert all(address and address.startswith("http://127.0.0.1:8000/") for address in addresses)
     assert addresses[-1] == "http://127.0.0.1:8000/save/status/a%2F..%2Fb"
     assert reader_address(wayback, STAMP, URL) == f"https://web.archive.org/web/{STAMP}/{URL}"
@@ -118,15 +115,12 @@ def test_a_stamp_is_in_utc_and_must_be_a_moment() -> None:
 
 def test_services_are_asked_for_what_they_may_have() -> None:
     for url, languages, names in [
-        ("http://mill.demo/", (), ["wayback"]),
-        ("http://www.mill.pt/", (), ["wayback", "arquivo"]),
+        ("http://mill.demo/", (), ["wayback"]), ("http://www.mill.pt/", (), ["wayback", "arquivo"]),
         ("http://mill.gov.uk/", (), ["wayback", "nationalarchives", "ukwa"]),
-        ("http://mill.co.uk/", (), ["wayback", "ukwa"]),
-        ("http://mill.scot/", (), ["wayback", "nrscotland", "ukwa"]),
-        ("http://moulin.fr/", (), ["wayback", "wikiwix"]),
-        ("http://mill.demo/", ("de", "fr"), ["wayback", "wikiwix"]),
+        ("http://mill.co.uk/", (), ["wayback", "ukwa"]), ("http://mill.scot/", (), ["wayback", "nrscotland", "ukwa"]),
+        ("http://moulin.fr/", (), ["wayback", "wikiwix"]), ("http://mill.demo/", ("de", "fr"), ["wayback", "wikiwix"]),
         ("http://127.0.0.1/", (), ["wayback"]),
-    ]:
+    ]:  # fmt: skip
         asked = services_for(parse(url), configured((), {}), languages=languages)
         assert [service.name for service in asked] == names, url
 

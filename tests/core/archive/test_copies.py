@@ -39,11 +39,8 @@ def test_of_one_kind_the_wayback_machine_comes_first_then_the_nearest() -> None:
     rows = [shown("perma", day=20), shown("arquivo", day=29), shown(day=1), shown(day=9)]
     found = copies_of(rows, CopyState.FOUND).snapshots
     assert [(one.service.name, one.distance_days) for one in found] == [
-        ("wayback", -22),
-        ("wayback", -30),
-        ("arquivo", -2),
-        ("perma", -11),
-    ]
+        ("wayback", -22), ("wayback", -30), ("arquivo", -2), ("perma", -11),
+    ]  # fmt: skip
 
 
 def test_one_address_is_shown_once() -> None:
@@ -74,9 +71,8 @@ def test_a_long_time_from_the_citation_is_noted_only_where_its_day_is_known_and_
                 assert copy.remark is Note.NONE, years
                 cited = copy._replace(wanted_is=DistanceTo.CITATION)
                 assert cited.remark is (note if origin is CopyOrigin.CHOSEN else Note.NONE), years
-        assert shown(note=Note.SIMILAR)._replace(wanted=day, wanted_is=DistanceTo.CITATION).remark is Note.SIMILAR, (
-            years
-        )
+        similar = shown(note=Note.SIMILAR)._replace(wanted=day, wanted_is=DistanceTo.CITATION)
+        assert similar.remark is Note.SIMILAR, years
 
 
 def test_the_dictionary_form_has_its_keys() -> None:
@@ -86,18 +82,10 @@ def test_the_dictionary_form_has_its_keys() -> None:
         "archived": "found",
         "snapshots": [
             {
-                "service": "wayback",
-                "title": "Wayback Machine",
-                "snapshot": "https://web.archive.org/chosen/1",
-                "original": "http://mill.demo/",
-                "stamp": "20180401030405",
-                "taken": "2018-04-01T03:04:05Z",
-                "distance_days": -30,
-                "distance_to": "first-seen",
-                "origin": "chosen",
-                "checked": "2018-12-02",
-                "verified": False,
-                "note": "similar",
+                "service": "wayback", "title": "Wayback Machine", "snapshot": "https://web.archive.org/chosen/1",
+                "original": "http://mill.demo/", "stamp": "20180401030405", "taken": "2018-04-01T03:04:05Z",
+                "distance_days": -30, "distance_to": "first-seen", "origin": "chosen", "checked": "2018-12-02",
+                "verified": False, "note": "similar",
             }
         ],
-    }
+    }  # fmt: skip

@@ -87,18 +87,15 @@ def test_the_choice_on_an_extract_of_a_real_history() -> None:
 
 def test_the_choice_on_thirteen_years_of_a_front_page() -> None:
     for wanted, stamp in [
-        ("1996-01-01", 19970427191925),
-        ("1997-06-01", 19970427191925),
-        ("1998-05-01", 19980212072308),
-        ("1999-06-15", 19990427105311),
-        ("2001-04-10", 20010331202729),
+        ("1996-01-01", 19970427191925), ("1997-06-01", 19970427191925), ("1998-05-01", 19980212072308),
+        ("1999-06-15", 19990427105311), ("2001-04-10", 20010331202729),
         ("2003-09-01", None),  # eleven copies of that year, eleven contents
         ("2006-06-01", None),
         ("2007-09-12", 20070911105528),  # it stood there on the 11th and on the 12th
         ("2008-07-05", 20080704121916),
         ("2009-10-01", None),
         ("2015-01-01", None),
-    ]:
+    ]:  # fmt: skip
         found, best = chosen(recorded("wayback-cdx-history-1997-2010"), "http://www.zew.de/", wanted)
         assert best == stamp, wanted
         assert found.changing == (stamp is None), wanted
@@ -115,22 +112,3 @@ def test_the_choice_on_a_page_with_few_copies() -> None:
         found, best = chosen(recorded("wayback-cdx-timezone"), "http://www.nasa.gov/", wanted, alive)
         assert best == stamp, wanted
         assert note_of(found.best[0], found.wish) is note, wanted
-
-
-def test_one_capture_that_is_listed_three_times_is_one_candidate() -> None:
-    found, best = chosen(recorded("wayback-cdx-text"), "http://nasa.gov/", "1997-01-05")
-    assert best == 19961231235847
-    assert len(found.best) == 1
-
-
-def test_redirects_among_captures_of_one_day_are_passed_by() -> None:
-    found, best = chosen(recorded("wayback-cdx-duplicate-rows"), "https://www.energystar.gov/", "2020-06-12")
-    assert best is not None
-    assert {one.status for one in found.best} == {200, None}  # None: revisits of what is listed
-    assert {one.status for one in found.redirects} <= {301, 302}
-
-
-def test_rows_of_mail_addresses_and_pictures_are_other_pages() -> None:
-    found, best = chosen(recorded("wayback-cdx-malformed"), "https://www.epa.gov/", "2020-04-18")
-    assert best == 20200418003811
-    assert [one.why for one in found.passed] == ["other-page"] * 3

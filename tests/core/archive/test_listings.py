@@ -19,11 +19,13 @@ ROWS = f'[{NAMES},\n["demo,mill)/","20110203040506","{URL}","text/html","200","M
 HTML = "<!DOCTYPE html>\n<html><head><title>503 Service Unavailable</title></head><body>…</body></html>"
 CHALLENGE = "<!DOCTYPE html><html><head><title>Just a moment...</title></head><body></body></html>"
 JAVA = "org.archive.util.io.RuntimeIOException: org.archive.wayback.exception."
+BLOCKED = "AdministrativeAccessControlException: Blocked Site Error"
 ROBOTS = f"{JAVA}RobotAccessControlException: Blocked By Robots\n"
 EXCLUDED_PAGE = "<html><p>This URL has been excluded from the Wayback Machine.</p></html>"
 MEMENTO = f'<https://wayback.archive-it.org/all/20110203040506/{URL}>; rel="memento"'
-CLOSEST = {"status": "200", "available": True, "timestamp": "20110203040506"}
 ADDRESS = f"http://web.archive.org/web/20110203040506/{URL}"
+
+STRANGERS = f'<https://archive.today/20110203040506/{URL}>; rel="memento", <{ADDRESS}>; rel="memento"'
 
 JSON = {"content-type": "application/json"}
 TEXT = {"content-type": "text/plain;charset=UTF-8"}
@@ -58,23 +60,9 @@ INDEX: list[Case] = [
     ("wayback", 200, TEXT, ROBOTS, "excluded", "robots"),
     ("wayback", 200, TEXT, f"{JAVA}ResourceIndexNotAvailableException: x", "error", "unreadable"),
     ("wayback", 200, TEXT, "\x1f\x8b\x08\x00\x00\x00\x00\x00", "error", "unreadable"),
-    (
-        "wayback",
-        403,
-        TEXT,
-        f"{JAVA}AdministrativeAccessControlException: Blocked Site Error",
-        "excluded",
-        "blocked-site",
-    ),
+    ("wayback", 403, TEXT, f"{JAVA}{BLOCKED}", "excluded", "blocked-site"),
     ("wayback", 403, TEXT, ROBOTS, "excluded", "robots"),
-    (
-        "wayback",
-        403,
-        {"x-archive-wayback-runtime-error": "AdministrativeAccessControlException: Blocked Site Error"},
-        "",
-        "excluded",
-        "blocked-site",
-    ),
+    ("wayback", 403, {"x-archive-wayback-runtime-error": BLOCKED}, "", "excluded", "blocked-site"),
     ("wayback", 403, PAGE, EXCLUDED_PAGE, "excluded", "blocked-site"),
     ("wayback", 403, {**PAGE, "server": "cloudflare", "cf-mitigated": "challenge"}, CHALLENGE, "error", "forbidden"),
     ("wayback", 403, TEXT, "", "error", "forbidden"),
@@ -98,14 +86,7 @@ INDEX: list[Case] = [
     ("archive-it", 200, LINKS, f'<{URL}>; rel="original"', "unknown", EMPTY),
     ("archive-it", 200, LINKS, "", "unknown", "no-body"),
     ("archive-it", 200, LINKS, f'<http://a.demo/2>; rel="timemap", <{URL}>; rel="original"', "unknown", "more-pages"),
-    (
-        "archive-it",
-        200,
-        LINKS,
-        f'<https://archive.today/20110203040506/{URL}>; rel="memento", <{ADDRESS}>; rel="memento"',
-        "unknown",
-        "elsewhere",
-    ),
+    ("archive-it", 200, LINKS, STRANGERS, "unknown", "elsewhere"),
     ("archive-it", 404, LINKS, "", "none", ""),
     ("archive-it", 404, PAGE, "<html>Resource Not In Archive</html>", "none", ""),
     ("archive-it", 404, PAGE, "<html>Collection not found: <b>all</b></html>", "unknown", "no-collection"),
@@ -126,31 +107,23 @@ INDEX: list[Case] = [
     ("wikiwix", 200, PAGE, HTML, "error", "html"),
 ]
 
+
+def closest(**changes: object) -> str:
+    told = {"status": "200", "available": True, "timestamp": "20110203040506", **changes}
+    return json.dumps({"archived_snapshots": {"closest": told}})
+
+
 SECOND: list[Case] = [
-    ("wayback", 200, JSON, json.dumps({"archived_snapshots": {"closest": {**CLOSEST, "url": ADDRESS}}}), "found", ""),
-    ("wayback", 200, JSON, json.dumps({"archived_snapshots": {"closest": CLOSEST}}), "found", ""),
+    ("wayback", 200, JSON, closest(url=ADDRESS), "found", ""),
+    ("wayback", 200, JSON, closest(), "found", ""),
     ("wayback", 200, JSON, '{"url": "mill.demo", "archived_snapshots": {}}', "unknown", EMPTY),
     ("wayback", 200, JSON, '{"archived_snapshots": []}', "unknown", EMPTY),
     ("wayback", 200, JSON, "{}", "unknown", "no-statement"),
     ("wayback", 200, JSON, '{"archived_snapshots": null}', "unknown", "no-statement"),
     ("wayback", 200, JSON, '{"archived_snapshots": ["x"]}', "unknown", "no-statement"),
     ("wayback", 200, JSON, '{"message": "slow down"}', "error", "error-object"),
-    (
-        "wayback",
-        200,
-        JSON,
-        json.dumps({"archived_snapshots": {"closest": {**CLOSEST, "available": False}}}),
-        "unknown",
-        "unavailable",
-    ),
-    (
-        "wayback",
-        200,
-        JSON,
-        json.dumps({"archived_snapshots": {"closest": {**CLOSEST, "timestamp": "2011"}}}),
-        "unknown",
-        "bad-rows",
-    ),
+    ("wayback", 200, JSON, closest(available=False), "unknown", "unavailable"),
+    ("wayback", 200, JSON, closest(timestamp="2011"), "unknown", "bad-rows"),
     ("wayback", 200, JSON, '{"archived_snapshots": {', "error", "cut-short"),
     ("wayback", 200, JSON, "[]", "error", "unreadable"),
     ("wayback", 200, JSON, "", "error", "no-body"),
@@ -176,15 +149,15 @@ SECOND: list[Case] = [
 def test_the_index_says() -> None:
     for name, code, headers, body, word, why in INDEX:
         listing = listing_of(SERVICES[name], ServiceReply(code, headers, body.encode("utf-8")), URL)
-        assert (listing.outcome.word, listing.why) == (word, why), name
-        assert bool(listing.captures) == (word == "found"), name
+        assert (listing.outcome.word, listing.why) == (word, why), (name, code, headers, body)
+        assert bool(listing.captures) == (word == "found"), (name, body)
 
 
 def test_the_second_voice_says() -> None:
     for name, code, headers, body, word, why in SECOND:
         listing = second_listing_of(SERVICES[name], ServiceReply(code, headers, body.encode("utf-8")), URL)
-        assert (listing.outcome.word, listing.why) == (word, why), name
-        assert bool(listing.captures) == (word == "found"), name
+        assert (listing.outcome.word, listing.why) == (word, why), (name, code, headers, body)
+        assert bool(listing.captures) == (word == "found"), (name, body)
 
 
 def test_a_fault_is_an_error_even_after_a_whole_reply() -> None:
@@ -208,10 +181,8 @@ def test_the_pause_that_a_service_requests_is_told() -> None:
     for headers, rest_s in [
         ({"retry-after": "120"}, 120.0),
         ({"retry-after": "Wed, 26 Oct 2022 22:57:17 GMT", "date": "Wed, 26 Oct 2022 22:56:17 GMT"}, 60.0),
-        ({"retry-after": "999999999"}, 86_400.0),
-        ({"retry-after": "soon"}, None),
-        ({}, None),
-    ]:
+        ({"retry-after": "999999999"}, 86_400.0), ({"retry-after": "soon"}, None), ({}, None),
+    ]:  # fmt: skip
         for code in [429, 503, 403]:
             assert listing_of(SERVICES["wayback"], ServiceReply(code, headers), URL).rest_s == rest_s
 
@@ -226,23 +197,12 @@ _ERROR = Listing(LookupOutcome.ERROR, why="rate-limited", rest_s=60.0)
 
 def test_two_voices_make_a_none() -> None:
     for first, second, both in [
-        (_NONE, _NONE, _NONE),
-        (_NONE, _WEAK, _NONE),
-        (_WEAK, _NONE, _NONE),
-        (_WEAK, _WEAK, _WEAK),
-        (_NONE, None, Listing(LookupOutcome.UNKNOWN, why="one-voice")),
-        (_WEAK, None, _WEAK),
-        (_NONE, _UNKNOWN, _UNKNOWN),
-        (_UNKNOWN, _NONE, _UNKNOWN),
-        (_WEAK, _UNKNOWN, _UNKNOWN),
-        (_NONE, _ERROR, _ERROR),
-        (_NONE, _EXCLUDED, _EXCLUDED),
-        (_NONE, _FOUND, _FOUND),
-        (_UNKNOWN, _FOUND, _FOUND),
-        (_FOUND, _NONE, _FOUND),
-        (_ERROR, _NONE, _ERROR),
-        (_EXCLUDED, _NONE, _EXCLUDED),
-    ]:
+        (_NONE, _NONE, _NONE), (_NONE, _WEAK, _NONE), (_WEAK, _NONE, _NONE), (_WEAK, _WEAK, _WEAK),
+        (_NONE, None, Listing(LookupOutcome.UNKNOWN, why="one-voice")), (_WEAK, None, _WEAK),
+        (_NONE, _UNKNOWN, _UNKNOWN), (_UNKNOWN, _NONE, _UNKNOWN), (_WEAK, _UNKNOWN, _UNKNOWN), (_NONE, _ERROR, _ERROR),
+        (_NONE, _EXCLUDED, _EXCLUDED), (_NONE, _FOUND, _FOUND), (_UNKNOWN, _FOUND, _FOUND), (_FOUND, _NONE, _FOUND),
+        (_ERROR, _NONE, _ERROR), (_EXCLUDED, _NONE, _EXCLUDED),
+    ]:  # fmt: skip
         assert combined(first, second) == both
 
 

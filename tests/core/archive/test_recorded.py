@@ -87,18 +87,13 @@ TABLE: Final[dict[str, list[Row]]] = {
         ("list", "pywb", "none", ""),
     ],
     "pywb-depublished": [
-        ("replay", "unframed", "withdrawn", "legal"),
-        ("list", "unframed", "excluded", "blocked-site"),
-        ("second", "unframed", "found", 1),
-        ("replay", "unframed", "absent", "not-found"),
+        ("replay", "unframed", "withdrawn", "legal"), ("list", "unframed", "excluded", "blocked-site"),
+        ("second", "unframed", "found", 1), ("replay", "unframed", "absent", "not-found"),
         ("list", "unframed", "none", ""),
     ],
     "pywb-framed-200-for-nothing": [
-        ("not asked", "pywb", "", ""),
-        ("not asked", "pywb", "", ""),
-        ("not asked", "pywb", "", ""),
-        ("replay", "pywb", "absent", "not-found"),
-        ("replay", "pywb", "absent", "not-found"),
+        ("not asked", "pywb", "", ""), ("not asked", "pywb", "", ""), ("not asked", "pywb", "", ""),
+        ("replay", "pywb", "absent", "not-found"), ("replay", "pywb", "absent", "not-found"),
         ("replay", "pywb", "withdrawn", "legal"),
     ],
     "pywb-timegate-307": [("timegate", "unframed", "found", 1), ("timegate", "unframed", "unknown", "not-found")],
@@ -149,10 +144,8 @@ TABLE: Final[dict[str, list[Row]]] = {
     "wayback-memento-excluded-200": [("replay", "wayback", "withdrawn", "excluded")],
     "wayback-memento-of-429": [("replay", "wayback", "plays", "")],
     "wayback-memento-of-redirect": [
-        ("replay", "wayback", "moved", "near"),
-        ("replay", "wayback", "plays", ""),
-        ("replay", "wayback", "moved", "near"),
-        ("replay", "wayback", "plays", ""),
+        ("replay", "wayback", "moved", "near"), ("replay", "wayback", "plays", ""),
+        ("replay", "wayback", "moved", "near"), ("replay", "wayback", "plays", ""),
     ],
     "wayback-memento-redirect-view-mode": [
         ("replay", "wayback", "absent", "no-moment"),
@@ -160,7 +153,7 @@ TABLE: Final[dict[str, list[Row]]] = {
         ("replay", "wayback", "plays", ""),
     ],
     "wikiwix-api-hit": [("list", "wikiwix", "found", 1)],
-}
+}  # fmt: skip
 
 
 def said(how: str, name: str, address: str, reply: ServiceReply) -> tuple[str, str | int]:

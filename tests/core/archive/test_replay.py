@@ -82,7 +82,7 @@ def test_a_replay_says() -> None:
     ]:
         reply = ServiceReply(code, headers, body.encode())
         replayed = replay_of(reply, stamp=STAMP, url=URL, service=SERVICES["wayback"])
-        assert (replayed.result.value, replayed.why) == (result, why), code
+        assert (replayed.result.value, replayed.why) == (result, why), (code, headers, body)
         assert (replayed.status == code) == ("memento-datetime" in headers and why != "bad-moment")
 
 
@@ -168,12 +168,9 @@ def test_what_a_limit_requests_is_told() -> None:
 
 def test_a_service_without_memento_is_believed_its_status() -> None:
     for code, body, result in [
-        (200, "<html>the page</html>", "plays"),
-        (200, "can't connect db", "nothing"),
-        (200, "", "nothing"),
-        (404, "", "absent"),
-        (503, "", "nothing"),
-    ]:
+        (200, "<html>the page</html>", "plays"), (200, "can't connect db", "nothing"), (200, "", "nothing"),
+        (404, "", "absent"), (503, "", "nothing"),
+    ]:  # fmt: skip
         replayed = replay_of(ServiceReply(code, {}, body.encode()), stamp=STAMP, url=URL, service=SERVICES["wikiwix"])
         assert replayed.result.value == result, code
 

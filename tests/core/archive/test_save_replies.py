@@ -49,9 +49,8 @@ def test_a_submission_says() -> None:
     ]:
         said = submitted(_reply(data))
         assert (said.state, said.why) == (state, why), data
-        assert (said.job is not None) == (
-            said.state in (SaveState.STARTED, SaveState.PENDING) or why == "same-snapshot"
-        ), data
+        has_job = said.state in (SaveState.STARTED, SaveState.PENDING) or why == "same-snapshot"
+        assert (said.job is not None) == has_job, data
 
 
 def test_a_job_says() -> None:
@@ -72,11 +71,8 @@ def test_a_job_says() -> None:
 
 def test_a_saved_page_tells_its_moment_and_what_was_captured() -> None:
     data = {
-        "status": "success",
-        "timestamp": "20240104034229",
-        "original_url": "https://mill.demo/",
-        "http_status": 200,
-    }
+        "status": "success", "timestamp": "20240104034229", "original_url": "https://mill.demo/", "http_status": 200,
+    }  # fmt: skip
     said = job_status(_reply(data), JOB)
     assert (said.stamp, said.original, said.status) == (20240104034229, "https://mill.demo/", 200)
 

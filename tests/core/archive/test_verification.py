@@ -3,7 +3,6 @@
 import gzip
 from datetime import UTC, date, datetime, timedelta
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -57,12 +56,9 @@ def test_the_page_itself_is_good() -> None:
 
 def test_what_the_archive_says_of_the_copy_must_fit() -> None:
     for told, why in [
-        ({"taken": None}, "no-moment"),
-        ({"taken": TAKEN + timedelta(seconds=1)}, "other-moment"),
-        ({"status": None}, "no-status"),
-        ({"status": 404}, "status"),
-        ({"status": 301}, "status"),
-    ]:
+        ({"taken": None}, "no-moment"), ({"taken": TAKEN + timedelta(seconds=1)}, "other-moment"),
+        ({"status": None}, "no-status"), ({"status": 404}, "status"), ({"status": 301}, "status"),
+    ]:  # fmt: skip
         assert judged(GOOD, **told) == why  # type: ignore[arg-type]  # each case has one keyword of its own type
 
 
@@ -104,9 +100,8 @@ def test_what_stands_in_place_of_a_page_is_named() -> None:
         assert judged(body) == why
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
+def test_pages_with_suspicious_parts_are_good() -> None:
+    for body in [
         page("x", STORY, head="<script>function go() { location.href = '/b' }</script>"),
         page("x", "Few", head="<script>if (top != self) top.location = self.location;</script>"),
         page("x", "", head="<script>location.href='/b'</script>").replace(b"<p>", b'<iframe src="a.html"></iframe><p>'),
@@ -114,11 +109,8 @@ def test_what_stands_in_place_of_a_page_is_named() -> None:
         page("How to log in to the weir", STORY * 3),
         page("The mill", f"{STORY} Your privacy is important to us. We use cookies. {LOGIN_FORM}"),
         page("Error 404 band: their first record", STORY),
-    ],
-    ids=["script with a function", "out of frames", "frame", "frameset", "about logins", "with a banner", "a band"],
-)
-def test_pages_with_suspicious_parts_are_good(body: bytes) -> None:
-    assert judged(body) is None
+    ]:
+        assert judged(body) is None
 
 
 def test_a_front_page_may_be_a_login_and_lead_on() -> None:
@@ -179,12 +171,9 @@ def test_an_image_is_not_judged_by_its_text() -> None:
 
 def test_the_headers_of_the_archive_are_not_those_of_the_page() -> None:
     headers = {
-        "server": "cloudflare",
-        "cf-mitigated": "challenge",
-        "content-type": "text/html",
-        "x-archive-orig-server": "Apache",
-        "x-archive-orig-content-type": "text/plain",
-    }
+        "server": "cloudflare", "cf-mitigated": "challenge", "content-type": "text/html",
+        "x-archive-orig-server": "Apache", "x-archive-orig-content-type": "text/plain",
+    }  # fmt: skip
     answer = stored_response(ServiceReply(200, headers, GOOD), PAGE, 200)
     assert answer.headers == {"server": "Apache", "content-type": "text/plain"}
 

@@ -1,6 +1,5 @@
 """A host's not-found face: what is like it, how long it is believed, how it is stored (C-11)."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import page, prose
@@ -99,9 +98,8 @@ def test_another_scheme_or_host_or_slash_is_no_other_place() -> None:
     assert is_like(read("Site", prose(80), "https://www.site.test/news/old-story.html"), template("Site", prose(80)))
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
+def test_what_could_be_two_pages_is_not_the_same() -> None:
+    for one, other in [
         (read("A story", prose(80)), template("Site", prose(80))),
         (read("Site", prose(80), more="<h1>A story</h1>"), template("Site", prose(80), more="<h1>Nothing</h1>")),
         (read("Site", prose(80)), template("Site", prose(80, start=500))),
@@ -116,11 +114,8 @@ def test_another_scheme_or_host_or_slash_is_no_other_place() -> None:
         ),
         (read("Site", prose(80)), Look(Kind.HONEST)),
         (read("Site", prose(80)), Look(Kind.UNCLEAR)),
-    ],
-    ids=["title", "heading", "text", "length", "short", "tiny", "empty", "by scripts", "article", "honest", "unclear"],
-)
-def test_what_could_be_two_pages_is_not_the_same(one: Document, other: Look) -> None:
-    assert not is_like(one, other)
+    ]:
+        assert not is_like(one, other)
 
 
 def answer(place: int, kind: Kind, day: int = 100, role: Role = Role.NEAR) -> Answer:
@@ -129,11 +124,8 @@ def answer(place: int, kind: Kind, day: int = 100, role: Role = Role.NEAR) -> An
 
 def test_what_was_learned_is_believed_for_some_weeks() -> None:
     for kind, days in [
-        (Kind.HONEST, HONEST_DAYS),
-        (Kind.PAGE, KEPT_DAYS),
-        (Kind.BLANK, KEPT_DAYS),
-        (Kind.UNCLEAR, KEPT_DAYS),
-    ]:
+        (Kind.HONEST, HONEST_DAYS), (Kind.PAGE, KEPT_DAYS), (Kind.BLANK, KEPT_DAYS), (Kind.UNCLEAR, KEPT_DAYS),
+    ]:  # fmt: skip
         assert PROBES is not None, kind
         face = Face((answer(NEAR.place, kind),))
         assert face.look(NEAR, 99 + days) == Look(kind)
@@ -158,13 +150,9 @@ def test_of_a_host_at_most_four_directories_are_asked() -> None:
 
 
 LOOKS = st.builds(Look, st.sampled_from([Kind.UNCLEAR, Kind.HONEST])) | st.builds(
-    Look,
-    st.sampled_from([Kind.BLANK, Kind.PAGE]),
-    st.integers(0, 2**32 - 1),
-    st.integers(0, 2**24 - 1),
-    st.integers(0, 2_000),
-    st.integers(0, 2**64 - 1),
-)
+    Look, st.sampled_from([Kind.BLANK, Kind.PAGE]), st.integers(0, 2**32 - 1), st.integers(0, 2**24 - 1),
+    st.integers(0, 2_000), st.integers(0, 2**64 - 1),
+)  # fmt: skip
 ANSWERS = st.builds(Answer, st.integers(0, 2**16 - 1), st.sampled_from(Role), st.integers(0, 32_767), LOOKS)
 
 

@@ -47,8 +47,7 @@ def test_every_text_has_64_bits_or_none(text: str) -> None:
 
 
 @given(st.lists(st.text("abc", min_size=1, max_size=4), min_size=3, max_size=50))
-def test_a_fingerprint_depends_on_the_words_alone(row: list[str]) -> None:
-    assert fingerprint(row) == fingerprint(list(row))
+def test_no_more_words_are_read_than_tell_texts_apart(row: list[str]) -> None:
     assert len(words(" ".join(row * 100))) <= MAX_WORDS
 
 
@@ -58,9 +57,3 @@ def test_each_bit_is_that_of_most_shingles(row: list[str]) -> None:
     hashes = [int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little") for text in shingles]
     expected = sum(1 << bit for bit in range(64) if 2 * sum(each >> bit & 1 for each in hashes) > len(hashes))
     assert fingerprint(row) == expected
-
-
-@given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
-def test_distance_is_a_distance(one: int, other: int) -> None:
-    assert distance(one, other) == distance(other, one)
-    assert (distance(one, other) == 0) == (one == other)

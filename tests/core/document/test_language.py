@@ -34,12 +34,9 @@ def test_a_text_is_known_by_its_words_or_its_script() -> None:
         assert language_of(words(TEXTS[code])) == number_of(code) != UNKNOWN
 
 
-def test_what_says_too_little_is_in_no_language() -> None:
+def test_what_says_too_little_or_is_in_two_languages_is_in_none() -> None:
     for text in ["", "Home About Contact News Press Login " * 9, "kak lom pun tok " * 40, TEXTS["en"][:20]]:
         assert language_of(words(text)) == UNKNOWN
-
-
-def test_a_text_in_two_languages_is_in_neither() -> None:
     assert language_of(words(TEXTS["en"] + 2 * TEXTS["de"])) == UNKNOWN
 
 

@@ -31,33 +31,21 @@ def observed(code: int, body: bytes, final: str = ASKED, headers: dict[str, str]
 
 def test_content_has_its_say_where_a_code_says_too_little() -> None:
     for code, body, final, reason in [
-        (200, LIVING, ASKED, "ok"),
-        (200, LIVING, "http://site.test/new.html", "moved"),
-        (200, MISSING, ASKED, "soft-404"),
-        (200, MISSING, "http://site.test/", "soft-404"),
-        (200, b"", "http://site.test/404.html", "soft-404"),
-        (200, PARKED, ASKED, "for-sale"),
-        (200, PARKED, "http://site.test/", "for-sale"),
-        (200, WALL, ASKED, "bot-wall"),
-        (403, WALL, ASKED, "bot-wall"),
-        (503, WALL, ASKED, "bot-wall"),
-        (429, WALL, ASKED, "bot-wall"),
-        (405, WALL, ASKED, "bot-wall"),
-        (405, LIVING, ASKED, "method"),
-        (503, page("Just a moment..."), ASKED, "bot-wall"),
-        (405, page("Human Verification"), ASKED, "bot-wall"),
-        (200, LOGIN, ASKED, "login"),
+        (200, LIVING, ASKED, "ok"), (200, LIVING, "http://site.test/new.html", "moved"),
+        (200, MISSING, ASKED, "soft-404"), (200, MISSING, "http://site.test/", "soft-404"),
+        (200, b"", "http://site.test/404.html", "soft-404"), (200, PARKED, ASKED, "for-sale"),
+        (200, PARKED, "http://site.test/", "for-sale"), (200, WALL, ASKED, "bot-wall"), (403, WALL, ASKED, "bot-wall"),
+        (503, WALL, ASKED, "bot-wall"), (429, WALL, ASKED, "bot-wall"), (405, WALL, ASKED, "bot-wall"),
+        (405, LIVING, ASKED, "method"), (503, page("Just a moment..."), ASKED, "bot-wall"),
+        (405, page("Human Verification"), ASKED, "bot-wall"), (200, LOGIN, ASKED, "login"),
         (200, LOGIN, "http://site.test/login?next=/deep", "redirect-to-login"),
         (200, b"", "http://site.test/login?next=/deep", "redirect-to-login"),
         (200, LIVING, "http://site.test/", "redirect-to-root"),
         (200, b"", "https://consent.site.test/?continue=x", "ok"),
-        (200, MISSING, "https://consent.site.test/?continue=x", "ok"),
-        (404, MISSING, ASKED, "not-found"),
-        (410, PARKED, ASKED, "gone"),
-        (404, WALL, ASKED, "not-found"),
-        (500, PARKED, ASKED, "server-error"),
+        (200, MISSING, "https://consent.site.test/?continue=x", "ok"), (404, MISSING, ASKED, "not-found"),
+        (410, PARKED, ASKED, "gone"), (404, WALL, ASKED, "not-found"), (500, PARKED, ASKED, "server-error"),
         (403, LIVING, ASKED, "forbidden"),
-    ]:
+    ]:  # fmt: skip
         assert observed(code, body, final).reason.word == reason
 
 
@@ -86,11 +74,8 @@ def test_where_robots_forbid_it_only_a_wall_is_looked_for() -> None:
 
 def test_a_page_that_only_sends_on_is_judged_by_where_to() -> None:
     for target, reason in [
-        ("/", "redirect-to-root"),
-        ("http://other.test", "redirect-to-root"),
-        ("/404.html", "soft-404"),
-        ("/new", "ok"),
-    ]:
+        ("/", "redirect-to-root"), ("http://other.test", "redirect-to-root"), ("/404.html", "soft-404"), ("/new", "ok"),
+    ]:  # fmt: skip
         head = f'<meta http-equiv="refresh" content="0; url={target}">'
         assert observed(200, page("Moved", head=head)).reason.word == reason, target
         assert observed(200, page("Moved", head=head, body=prose(100))).reason is Reason.OK, target

@@ -46,41 +46,25 @@ def test_a_refusing_reply_is_judged_like_the_http_code_that_says_the_same() -> N
         (522, "Data connections must be encrypted", 40, "unavailable", "failing"),
     ]:
         seen = refusal_observation(FtpReply(code, text))
-        assert (seen.status, seen.reason.word, seen.outcome) == (status, reason, outcome), code
+        assert (seen.status, seen.reason.word, seen.outcome) == (status, reason, outcome), (code, text)
 
 
 def test_a_command_that_is_not_known_says_nothing_of_the_path() -> None:
     for code, hint in [
-        (200, Hint.UNKNOWN_COMMAND),
-        (202, Hint.UNKNOWN_COMMAND),
-        (500, Hint.UNKNOWN_COMMAND),
-        (502, Hint.UNKNOWN_COMMAND),
-        (504, Hint.UNKNOWN_COMMAND),
-        (550, Hint.MISSING),
-        (553, Hint.DENIED),
-        (530, Hint.DENIED),
-        (451, Hint.TROUBLE),
-    ]:
+        (200, Hint.UNKNOWN_COMMAND), (202, Hint.UNKNOWN_COMMAND), (500, Hint.UNKNOWN_COMMAND),
+        (502, Hint.UNKNOWN_COMMAND), (504, Hint.UNKNOWN_COMMAND), (550, Hint.MISSING), (553, Hint.DENIED),
+        (530, Hint.DENIED), (451, Hint.TROUBLE),
+    ]:  # fmt: skip
         assert told(FtpReply(code)) is hint
 
 
 def test_a_path_is_decoded_and_never_more_than_one_line() -> None:
     for path, remote in [
-        ("/", b""),
-        ("/pub/a.txt", b"pub/a.txt"),
-        ("/pub/", b"pub/"),
-        ("/%2Fetc/motd", b"/etc/motd"),
-        ("//etc/motd", b"/etc/motd"),
-        ("/a%20b%C3%A4", b"a b\xc3\xa4"),
-        ("/a;type=i", b"a"),
-        ("/pub/;type=D", b"pub/"),
-        ("/a;type=ii", b"a;type=ii"),
-        ("/a?b=c", b"a?b=c"),
-        ("/a%0D%0ADELE%20b", None),
-        ("/a%0Ab", None),
-        ("/a%0db", None),
-        ("/a%00b", None),
-    ]:
+        ("/", b""), ("/pub/a.txt", b"pub/a.txt"), ("/pub/", b"pub/"), ("/%2Fetc/motd", b"/etc/motd"),
+        ("//etc/motd", b"/etc/motd"), ("/a%20b%C3%A4", b"a b\xc3\xa4"), ("/a;type=i", b"a"), ("/pub/;type=D", b"pub/"),
+        ("/a;type=ii", b"a;type=ii"), ("/a?b=c", b"a?b=c"), ("/a%0D%0ADELE%20b", None), ("/a%0Ab", None),
+        ("/a%0db", None), ("/a%00b", None),
+    ]:  # fmt: skip
         assert remote_path(path) == remote
 
 
@@ -111,42 +95,32 @@ def test_a_size_is_a_number() -> None:
 
 def test_only_notable_files_have_a_type_and_a_size() -> None:
     for path, found, mime, size_kib in [
-        (b"a/Report.PDF", Found(1025), "pdf", 2),
-        (b"a.tar.gz", Found(0), "gzip", 0),
-        (b"a.iso", Found(), "binary", None),
-        (b"a.txt", Found(5000), None, None),
-        (b"a.html", Found(5000), None, None),
-        (b"a.jpg", Found(5000), None, None),
-        (b"README", Found(5000), None, None),
-        (b"a.zip/README", Found(5000), None, None),
-        (b"a.zip", Found(is_folder=True), None, None),
+        (b"a/Report.PDF", Found(1025), "pdf", 2), (b"a.tar.gz", Found(0), "gzip", 0),
+        (b"a.iso", Found(), "binary", None), (b"a.txt", Found(5000), None, None), (b"a.html", Found(5000), None, None),
+        (b"a.jpg", Found(5000), None, None), (b"README", Found(5000), None, None),
+        (b"a.zip/README", Found(5000), None, None), (b"a.zip", Found(is_folder=True), None, None),
         (b"a.\xff\xfe", Found(5000), None, None),
-    ]:
+    ]:  # fmt: skip
         seen = found_observation(found, path)
         assert (seen.status, seen.reason, seen.mime, seen.size_kib) == (Status.FINE, Reason.OK, mime, size_kib), path
 
 
 def test_only_the_port_is_read_of_a_passive_reply() -> None:
     for code, text, port in [
-        (229, "Entering Extended Passive Mode (|||6446|)", 6446),
-        (229, "Ja (!!!6446!)", 6446),
+        (229, "Entering Extended Passive Mode (|||6446|)", 6446), (229, "Ja (!!!6446!)", 6446),
         (229, "Entering Extended Passive Mode (||6446|)", None),
         (229, "Entering Extended Passive Mode (|1|203.0.113.9|6446|)", None),
-        (227, "Entering Passive Mode (203,0,113,9,4,1)", 1025),
-        (227, "=203,0,113,9,4,1", 1025),
-        (227, "Entering Passive Mode", None),
-        (500, "(|||6446|)", None),
-    ]:
+        (227, "Entering Passive Mode (203,0,113,9,4,1)", 1025), (227, "=203,0,113,9,4,1", 1025),
+        (227, "Entering Passive Mode", None), (500, "(|||6446|)", None),
+    ]:  # fmt: skip
         assert data_port(FtpReply(code, text)) == port
 
 
 def test_where_the_login_leads_stands_in_quotes() -> None:
     for code, text, folder in [
-        (257, '"/pub" is current directory', "/pub"),
-        (257, '"/a ""b""" is current directory', '/a "b"'),
-        (257, "here", "/"),
-        (550, '"/pub"', "/"),
-    ]:
+        (257, '"/pub" is current directory', "/pub"), (257, '"/a ""b""" is current directory', '/a "b"'),
+        (257, "here", "/"), (550, '"/pub"', "/"),
+    ]:  # fmt: skip
         assert login_folder(FtpReply(code, text)) == folder
 
 

@@ -103,29 +103,15 @@ def test_who_does_not_answer_allows_nothing_but_has_not_said_so() -> None:
 
 def test_a_pace_is_honoured_and_nonsense_is_not() -> None:
     for line, delay_s in [
-        ("Crawl-delay: 0.5", 0.5),
-        ("Crawl-delay: .5 # seconds", 0.5),
-        ("Crawl delay 3", 3),
-        ("Crawl-delay: 999999999", 86_400),
-        ("Crawl-delay: 0", None),
-        ("Crawl-delay: -1", None),
-        ("Crawl-delay: 1e9", None),
-        ("Crawl-delay: nan", None),
-        ("Crawl-delay: inf", None),
-        ("Crawl-delay: ٣", None),
-        ("Crawl-delay: soon", None),
-        ("Crawl-delay: " + "9" * 5000, None),
-        ("Request-rate: 1/5", 5),
-        ("Request-rate: 10/1m", 6),
-        ("Request-rate: 1/10s 0600-0845", 10),
-        ("Request-rate: 1/999999999d", 86_400),
-        ("Request-rate: 0/0", None),
-        ("Request-rate: 1/0", None),
-        ("Request-rate: 10", None),
-        ("Request-rate: 1/" + "9" * 4000, None),
-        ("Crawl-delay: 10\nCrawl-delay: 1", 10),
+        ("Crawl-delay: 0.5", 0.5), ("Crawl-delay: .5 # seconds", 0.5), ("Crawl delay 3", 3),
+        ("Crawl-delay: 999999999", 86_400), ("Crawl-delay: 0", None), ("Crawl-delay: -1", None),
+        ("Crawl-delay: 1e9", None), ("Crawl-delay: nan", None), ("Crawl-delay: inf", None), ("Crawl-delay: ٣", None),
+        ("Crawl-delay: soon", None), ("Crawl-delay: " + "9" * 5000, None), ("Request-rate: 1/5", 5),
+        ("Request-rate: 10/1m", 6), ("Request-rate: 1/10s 0600-0845", 10), ("Request-rate: 1/999999999d", 86_400),
+        ("Request-rate: 0/0", None), ("Request-rate: 1/0", None), ("Request-rate: 10", None),
+        ("Request-rate: 1/" + "9" * 4000, None), ("Crawl-delay: 10\nCrawl-delay: 1", 10),
         ("Crawl-delay: 2\nRequest-rate: 1/5", 5),
-    ]:
+    ]:  # fmt: skip
         assert robots_of(200, f"User-agent: *\n{line}\n".encode()).delay_s == delay_s
 
 
@@ -193,14 +179,14 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("body", HOSTILE.values(), ids=list(HOSTILE))
-def test_no_file_costs_more_than_its_length(body: bytes) -> None:
+def test_no_file_costs_more_than_its_length() -> None:
     """Under 50 ms where it was written; the bound is wide for slow machines, what explodes takes minutes."""
-    begun = process_time()
-    robots = robots_of(200, body)
-    robots.allows("https://a.demo/" + "a" * 1_900)
-    assert process_time() - begun < 1.5
-    assert robots.chars < 200_000
+    for name, body in HOSTILE.items():
+        begun = process_time()
+        robots = robots_of(200, body)
+        robots.allows("https://a.demo/" + "a" * 1_900)
+        assert process_time() - begun < 1.5, name
+        assert robots.chars < 200_000, name
 
 
 @given(st.binary() | st.text().map(lambda text: f"User-agent: *\n{text}".encode()))

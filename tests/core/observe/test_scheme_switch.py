@@ -17,16 +17,11 @@ def failing(reason: Reason) -> Observation:
 
 def test_only_the_standard_ports_belong_together() -> None:
     for url, ports, other in [
-        ("http://a.demo/x?y", WEB, "https://a.demo/x?y"),
-        ("https://a.demo/x?y", WEB, "http://a.demo/x?y"),
-        ("http://a.demo:8080/", WEB, None),
-        ("https://a.demo:8443/", WEB, None),
-        ("http://a.demo:443/", WEB, None),
-        ("ftp://a.demo/", WEB, None),
-        ("http://a.demo:8080/", (8080, 8443), "https://a.demo:8443/"),
-        ("https://a.demo:8443/", (8080, 8443), "http://a.demo:8080/"),
-        ("http://a.demo/", (8080, 8443), None),
-    ]:
+        ("http://a.demo/x?y", WEB, "https://a.demo/x?y"), ("https://a.demo/x?y", WEB, "http://a.demo/x?y"),
+        ("http://a.demo:8080/", WEB, None), ("https://a.demo:8443/", WEB, None), ("http://a.demo:443/", WEB, None),
+        ("ftp://a.demo/", WEB, None), ("http://a.demo:8080/", (8080, 8443), "https://a.demo:8443/"),
+        ("https://a.demo:8443/", (8080, 8443), "http://a.demo:8080/"), ("http://a.demo/", (8080, 8443), None),
+    ]:  # fmt: skip
         found = switched(parse(url), ports)
         assert (str(found) if found else None) == other, url
 

@@ -70,12 +70,9 @@ def test_a_day_is_looked_at_once() -> None:
 
 
 loads = st.builds(
-    Load,
-    urls=st.integers(0, 10**9),
-    hosts=st.integers(0, 10**8),
-    late=st.integers(0, 10**6),
+    Load, urls=st.integers(0, 10**9), hosts=st.integers(0, 10**8), late=st.integers(0, 10**6),
     checks_a_day=st.none() | st.integers(1, 10**8),
-)
+)  # fmt: skip
 
 
 @given(st.lists(loads, max_size=60), st.integers(1, 40))
@@ -99,11 +96,6 @@ def test_only_working_urls_are_checked_less_often() -> None:
 
 def test_a_turn_of_a_host_takes_as_long_as_its_delay_wants() -> None:
     for urls, delay_s, days in [
-        (0, 1.0, 0),
-        (57_600, 1.0, 1),
-        (57_601, 1.0, 2),
-        (1_000, 3_600.0, 63),
-        (10**9, 60.0, LONGEST_TURN),
-        (5, 0.0, 1),
-    ]:
+        (0, 1.0, 0), (57_600, 1.0, 1), (57_601, 1.0, 2), (1_000, 3_600.0, 63), (10**9, 60.0, LONGEST_TURN), (5, 0.0, 1),
+    ]:  # fmt: skip
         assert turn_of_host(urls, delay_s) == days

@@ -30,14 +30,10 @@ def test_two_strikes_prove_nothing_however_much_they_say() -> None:
 
 def test_without_any_one_part_of_it_there_is_no_proof() -> None:
     for lacking in (
-        replace(BARELY_MISSING, missing_width=13),
-        replace(BARELY_MISSING, missing=2),
-        replace(BARELY_MISSING, hours=False),
-        replace(BARELY_MISSING, weekdays=False),
-        replace(BARELY_SILENT, width=27),
-        replace(BARELY_SILENT, hours=False),
-        replace(BARELY_SILENT, weekdays=False),
-    ):
+        replace(BARELY_MISSING, missing_width=13), replace(BARELY_MISSING, missing=2),
+        replace(BARELY_MISSING, hours=False), replace(BARELY_MISSING, weekdays=False), replace(BARELY_SILENT, width=27),
+        replace(BARELY_SILENT, hours=False), replace(BARELY_SILENT, weekdays=False),
+    ):  # fmt: skip
         assert not proven(with_evidence(lacking)), lacking
 
 
@@ -48,16 +44,11 @@ def test_a_host_that_is_silent_for_twenty_seven_days_is_not_proven_by_a_page_tha
 @given(
     st.integers(0, 5),
     st.builds(
-        Evidence,
-        width=st.integers(0, 40),
-        missing=st.integers(0, 5),
-        missing_width=st.integers(0, 20),
-        hours=st.booleans(),
-        weekdays=st.booleans(),
-        first_hour=st.integers(0, 23),
+        Evidence, width=st.integers(0, 40), missing=st.integers(0, 5), missing_width=st.integers(0, 20),
+        hours=st.booleans(), weekdays=st.booleans(), first_hour=st.integers(0, 23),
     ),
     st.integers(1, 30),
-)
+)  # fmt: skip
 def test_before_a_failure_that_is_the_last_it_is_known_that_it_may_be(
     strikes: int, evidence: Evidence, later: int
 ) -> None:

@@ -1,6 +1,6 @@
-"""The status byte in both directions (U-4) and the reason of every code."""
+"""The status byte in both directions (U-4), and the outcome that a history shows of it (U-3)."""
 
-from weboid.core.record.reasons import BY_NUMBER, BY_WORD, Outcome, Reason, code_reason, network_status
+from weboid.core.record.reasons import BY_NUMBER, BY_WORD, Outcome, Reason, status_outcome
 from weboid.core.record.status import REDIRECTS, Status, http_code, http_codes, status_of
 
 # The table of U-4, written down a second time on purpose: a slip in the program must not go unseen.
@@ -16,12 +16,12 @@ TABLE = {
 
 
 def test_every_code_has_the_byte_of_the_table() -> None:
-    for byte, code in [(byte, code) for byte, codes in TABLE.items() for code in codes]:
+    for byte, code in ((byte, code) for byte, codes in TABLE.items() for code in codes):
         assert status_of(code) == byte
 
 
 def test_the_representative_code_leads_back_to_its_status() -> None:
-    for status in list(Status):
+    for status in Status:
         code = http_code(status)
         if code is None:
             assert http_codes(status) == ()
@@ -38,22 +38,16 @@ def test_words_and_numbers_of_reasons_are_unique_and_lead_back() -> None:
     assert Reason.NOT_FOUND.word == "not-found"
 
 
-def test_a_refusal_is_never_a_failure() -> None:
-    for code in [401, 402, 403, 405, 407, 429, 451, 501, 999]:
-        assert code_reason(code).outcome is Outcome.REFUSED
-
-
-def test_everything_else_that_is_no_success_fails() -> None:
-    for code in [404, 410, 400, 409, 500, 502, 503, 504, 505, 511, 599, 302]:
-        assert code_reason(code).outcome is Outcome.FAILING
-
-
-def test_network_faults_have_the_bytes_64_to_67() -> None:
-    assert network_status(Reason.TIMEOUT, host_is_ip=False) is Status.NETWORK
-    assert network_status(Reason.TIMEOUT, host_is_ip=True) is Status.IP_SILENT
-    assert network_status(Reason.DNS_ERROR, host_is_ip=False) is Status.DNS_ERROR
-    assert network_status(Reason.DNS_GONE, host_is_ip=False) is Status.DNS_GONE
-
-
 def test_redirects_are_exactly_8_to_13() -> None:
     assert {int(status) for status in REDIRECTS} == {8, 9, 10, 11, 12, 13}
+
+
+def test_a_history_shows_each_status_by_its_outcome() -> None:
+    for status, outcome in [
+        (Status.FINE, Outcome.WORKING), (Status.MOVED_PERMANENTLY, Outcome.WORKING),
+        (Status.CORRECTED, Outcome.WORKING), (Status.SCHEME_SWITCHED, Outcome.WORKING),
+        (Status.NO_ACCESS, Outcome.DOUBTFUL), (Status.METHOD, Outcome.DOUBTFUL), (Status.NOT_FOUND, Outcome.FAILING),
+        (Status.DNS_GONE, Outcome.FAILING),
+    ]:  # fmt: skip
+        assert status_outcome(status) is outcome
+    assert Outcome.REFUSED not in map(status_outcome, Status)

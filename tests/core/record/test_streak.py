@@ -23,15 +23,10 @@ from weboid.core.record.streak import (
 GAP = 5
 
 evidences = st.builds(
-    Evidence,
-    width=st.integers(0, WIDEST),
-    missing=st.integers(0, MOST_MISSING),
-    missing_width=st.integers(0, WIDEST_MISSING),
-    hours=st.booleans(),
-    weekdays=st.booleans(),
-    first_hour=st.integers(0, 23),
-    earlier=st.sampled_from(Earlier),
-)
+    Evidence, width=st.integers(0, WIDEST), missing=st.integers(0, MOST_MISSING),
+    missing_width=st.integers(0, WIDEST_MISSING), hours=st.booleans(), weekdays=st.booleans(),
+    first_hour=st.integers(0, 23), earlier=st.sampled_from(Earlier),
+)  # fmt: skip
 strikes = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 23), st.booleans()), max_size=60)
 
 

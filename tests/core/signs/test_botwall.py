@@ -247,13 +247,9 @@ def test_what_is_no_wall() -> None:
 
 def test_a_guards_name_alone_is_no_wall() -> None:
     for code, headers in [
-        (200, {"x-datadome": "protected"}),
-        (200, {"server": "ddos-guard"}),
-        (503, {"server": "ddos-guard"}),
-        (403, {"server": "cloudflare", "cf-ray": "1"}),
-        (404, {"cf-mitigated": "challenge"}),
-        (200, {}),
-    ]:
+        (200, {"x-datadome": "protected"}), (200, {"server": "ddos-guard"}), (503, {"server": "ddos-guard"}),
+        (403, {"server": "cloudflare", "cf-ray": "1"}), (404, {"cf-mitigated": "challenge"}), (200, {}),
+    ]:  # fmt: skip
         assert wall_by_headers(code, headers, URL) is None
 
 

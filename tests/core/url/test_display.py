@@ -1,10 +1,7 @@
 """Hosts for people (L-6): Unicode beside punycode, and punycode alone where Unicode would mislead."""
 
-import json
-
 from hypothesis import given
 from hypothesis import strategies as st
-from support.shared import shared
 
 from weboid.core.url.display import unicode_host
 from weboid.core.url.hosts import InvalidUrl, host_form
@@ -16,45 +13,20 @@ def shown(host: str) -> str | None:
 
 def test_a_name_of_one_script_is_shown_as_its_readers_write_it() -> None:
     for host in [
-        "bücher.example",
-        "faß.de",
-        "straße.example.org",
-        "l·lull.cat",
-        "ørsted.dk",
-        "việtnam.vn",
-        "пример.рф",
-        "www.президент.рф",
-        "правительство.example.com",
-        "παράδειγμα.δοκιμή",
-        "例え.テスト",
-        "日本語とカタカナー.jp",
-        "東京tokyo.jp",
-        "例子.測試",
-        "ㄅㄆ漢字abc.tw",
-        "실례.테스트",
-        "한국語abc.kr",
-        "उदाहरण.परीक्षा",
-        "உதாரணம்.பரிட்சை",
-        "ตัวอย่าง.ไทย",
-        "მაგალითი.გე",
-        "օրինակ.հայ",
-        "דוגמה.טעסט",
-        "مثال.إختبار",
-        "www.موقع.وزارة",
-        "موقع٣.وزارة",
-    ]:
+        "bücher.example", "faß.de", "straße.example.org", "l·lull.cat", "ørsted.dk", "việtnam.vn", "пример.рф",
+        "www.президент.рф", "правительство.example.com", "παράδειγμα.δοκιμή", "例え.テスト",
+        "日本語とカタカナー.jp", "東京tokyo.jp",
+        "例子.測試", "ㄅㄆ漢字abc.tw", "실례.테스트", "한국語abc.kr", "उदाहरण.परीक्षा", "உதாரணம்.பரிட்சை", "ตัวอย่าง.ไทย",
+        "მაგალითი.გე", "օրինակ.հայ", "דוגמה.טעסט", "مثال.إختبار", "www.موقع.وزارة", "موقع٣.وزارة",
+    ]:  # fmt: skip
         assert shown(host) == host
 
 
 def test_a_name_without_punycode_has_no_other_form() -> None:
     for host in [
-        "example.org",
-        "192.0.2.1",
-        "2001:db8::1",
-        "r3---sn-4g5e.example.org",
-        "under_score.example.org",
+        "example.org", "192.0.2.1", "2001:db8::1", "r3---sn-4g5e.example.org", "under_score.example.org",
         "axn--b.example.org",
-    ]:
+    ]:  # fmt: skip
         assert unicode_host(host) is None
 
 
@@ -65,19 +37,12 @@ def test_scripts_that_do_not_belong_together_are_punycode_alone() -> None:
         "gооgle.com",
         "microsоft.com",
         "facebοok.com",  # Greek ο
-        "wikipеdia.org",
-        "www.xn--80ak6aa92e.pаypal.com",
-        "ѕсоре-a.com",
-        "αbc.gr",
-        "жλ.com",
-        "あж.jp",
-        "ㄅあ.com",
-        "한あ.kr",
-        "paypalー.com",
+        "wikipеdia.org", "www.xn--80ak6aa92e.pаypal.com", "ѕсоре-a.com", "αbc.gr", "жλ.com", "あж.jp", "ㄅあ.com",
+        "한あ.kr", "paypalー.com",
         "a̸b.com",  # a stroke over a letter
         "ꭺꮲꮲꮮꭼ.com",  # Cherokee, which looks like Latin
         "ⲣⲁⲩⲣⲁⅼ.com",  # Coptic and a numeral
-    ]:
+    ]:  # fmt: skip
         assert shown(host) is None
 
 
@@ -119,17 +84,3 @@ def test_what_is_shown_is_the_same_name(text: str) -> None:
 @given(st.text(st.characters(codec="ascii"), max_size=60))
 def test_no_punycode_is_an_error(text: str) -> None:
     unicode_host(f"xn--{text}.com")
-
-
-def test_the_public_vectors_are_shown_as_the_same_name_or_not_at_all() -> None:
-    vectors = json.loads(shared("urls/IdnaTestV2.json").read_text(encoding="utf-8"))[2:]
-    counted = 0
-    for vector in vectors:
-        try:
-            host = host_form(vector["input"])
-        except InvalidUrl:
-            continue
-        if (told := unicode_host(host)) is not None:
-            counted += 1
-            assert host_form(told) == host
-    assert counted > 30

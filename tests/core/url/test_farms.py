@@ -27,13 +27,8 @@ def test_wmf_owns_each_project_and_what_is_below_it() -> None:
 def test_wmf_owns_nothing_that_only_looks_like_it() -> None:
     for project in _PROJECTS.split():
         for host in (
-            f"not{project}.org",
-            f"{project}.org.de",
-            f"{project}.com",
-            f"x-{project}.org",
-            f"{project}",
-            "org",
-        ):
+            f"not{project}.org", f"{project}.org.de", f"{project}.com", f"x-{project}.org", f"{project}", "org",
+        ):  # fmt: skip
             assert not owns(WMF, host), project
 
 
@@ -92,16 +87,12 @@ def test_farms_are_found_by_name() -> None:
 @pytest.mark.parametrize(
     ("code", "name", "api", "domain"),
     [
-        (-1, "OSM", "https://a.de/api.php", "a.de"),
-        (40_000, "OSM", "https://a.de/api.php", "a.de"),
-        (2, "O S M", "https://a.de/api.php", "a.de"),
-        (2, "OSM", "a.de/api.php", "a.de"),
-        (2, "OSM", "https://{server}/api.php", "a.de"),
-        (2, "OSM", "https://a.de/api.php", "*.a.de"),
-        (2, "OSM", "https://a.de/api.php", "A.de"),
-        (2, "OSM", "https://a.de/api.php", "de"),
+        (-1, "OSM", "https://a.de/api.php", "a.de"), (40_000, "OSM", "https://a.de/api.php", "a.de"),
+        (2, "O S M", "https://a.de/api.php", "a.de"), (2, "OSM", "a.de/api.php", "a.de"),
+        (2, "OSM", "https://{server}/api.php", "a.de"), (2, "OSM", "https://a.de/api.php", "*.a.de"),
+        (2, "OSM", "https://a.de/api.php", "A.de"), (2, "OSM", "https://a.de/api.php", "de"),
     ],
-)
+)  # fmt: skip
 def test_a_farm_that_cannot_work_is_refused(code: int, name: str, api: str, domain: str) -> None:
     with pytest.raises(ConfigError, match=r"^farm "):
         Farm(code, name, api, frozenset({domain}))

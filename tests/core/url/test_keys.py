@@ -17,8 +17,7 @@ _KNOWN = {
 
 
 def test_keys_are_the_ones_in_the_store() -> None:
-    for url in _KNOWN:
-        assert key_of(parse(url)) == _KNOWN[url]
+    assert {url: key_of(parse(url)) for url in _KNOWN} == _KNOWN
 
 
 def test_a_key_is_made_of_bucket_host_and_whole_url() -> None:

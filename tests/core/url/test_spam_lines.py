@@ -34,26 +34,18 @@ def test_comments_spaces_and_empty_lines_are_no_lines() -> None:
 
 def test_a_line_matches_behind_slashes_and_letters_of_a_host() -> None:
     for url in [
-        "http://bad.com/",
-        "https://www.BAD.com",
-        "//bad.com/x",
-        "ftp://bad.com/",
-        "http:///bad.com/",
-        "http://a-b_c.d.bad.com:8080/x?y#z",
-        "https://web.archive.org/web/2010/http://bad.com/",
-        "http://bad．com/",
-    ]:
+        "http://bad.com/", "https://www.BAD.com", "//bad.com/x", "ftp://bad.com/", "http:///bad.com/",
+        "http://a-b_c.d.bad.com:8080/x?y#z", "https://web.archive.org/web/2010/http://bad.com/", "http://bad．com/",
+    ]:  # fmt: skip
         assert spam(r"\bbad\.com\b").is_spam(url)
+    assert spam(r"\.xyz\b").is_spam("http://anything.xyz/")
 
 
 def test_a_line_matches_nothing_else() -> None:
     for url in [
-        "http://badxcom/",
-        "http://bad.community/",
-        "http://notbad.com/",
-        "http://fine.net/bad.com",
+        "http://badxcom/", "http://bad.community/", "http://notbad.com/", "http://fine.net/bad.com",
         "http://x@bad.com/",
-    ]:
+    ]:  # fmt: skip
         assert not spam(r"\bbad\.com\b").is_spam(url)
 
 
@@ -94,28 +86,16 @@ def test_lines_do_not_touch_each_other() -> None:
 
 def test_a_line_that_cannot_be_run_is_told_with_its_reason() -> None:
     for line, told in [
-        (r"(?=x)bad\.com", "invalid perl operator"),
-        (r"(?<!x)bad\.com", "invalid perl operator"),
-        (r"(x)\1\.com", "invalid escape sequence"),
-        ("(a{1000}){1000}", "invalid repetition size"),
-        ("(((a{9}){9}){9}b{1000}[^c]{900}d{1000})", "pattern too large"),
-        ("a)|(b", "unexpected )"),
-        ("bad(", "missing )"),
-        ("(" * 2_000, "missing )"),
-        ("bad\\", "ends with a backslash"),
-        ("a" * (MAX_LINE + 1), "longer than 4096 bytes"),
-        ("ä" * (MAX_LINE // 2 + 1), "longer than 4096 bytes"),
-        ("bad\0x", "zero byte"),
-        ("\ud800", "not valid Unicode"),
-        ("(bad|\udcff)", "not valid Unicode"),
-        ("a||b", "matches nearly every URL"),
-        (".*", "matches nearly every URL"),
-        (".", "matches nearly every URL"),
-        ("[a-z]", "matches nearly every URL"),
-        ("()", "matches nearly every URL"),
-        ("/", "matches nearly every URL"),
+        (r"(?=x)bad\.com", "invalid perl operator"), (r"(?<!x)bad\.com", "invalid perl operator"),
+        (r"(x)\1\.com", "invalid escape sequence"), ("(a{1000}){1000}", "invalid repetition size"),
+        ("(((a{9}){9}){9}b{1000}[^c]{900}d{1000})", "pattern too large"), ("a)|(b", "unexpected )"),
+        ("bad(", "missing )"), ("(" * 2_000, "missing )"), ("bad\\", "ends with a backslash"),
+        ("a" * (MAX_LINE + 1), "longer than 4096 bytes"), ("ä" * (MAX_LINE // 2 + 1), "longer than 4096 bytes"),
+        ("bad\0x", "zero byte"), ("\ud800", "not valid Unicode"), ("(bad|\udcff)", "not valid Unicode"),
+        ("a||b", "matches nearly every URL"), (".*", "matches nearly every URL"), (".", "matches nearly every URL"),
+        ("[a-z]", "matches nearly every URL"), ("()", "matches nearly every URL"), ("/", "matches nearly every URL"),
         (r"\.", "matches nearly every URL"),
-    ]:
+    ]:  # fmt: skip
         assert told in reason(line)
 
 
@@ -134,14 +114,6 @@ def test_what_is_told_is_one_visible_line() -> None:
     assert len(told) <= 201
 
 
-def test_a_whole_tld_is_a_line_as_others() -> None:
-    assert spam(r"\.xyz\b").is_spam("http://anything.xyz/")
-
-
-def test_a_million_letters_in_one_line_are_told_at_once() -> None:
-    assert "longer" in reason("a" * 1_000_000)
-
-
 def test_only_so_many_lines_and_letters_are_read() -> None:
     lines = parse_lines("\n".join(f"n{number}\\.com" for number in range(MAX_LINES + 5)))
     assert len(lines.usable) == MAX_LINES
@@ -158,19 +130,20 @@ def test_only_so_many_unusable_lines_are_told_one_by_one() -> None:
 
 
 def test_lines_that_repeat_too_much_together_are_told() -> None:
-    lines = parse_lines("\n".join(f"[a-z]*a[a-z-]{{300}}z{number}" for number in range(2_000)))
+    lines = parse_lines("\n".join(f"[a-z]*a[a-z-]{{300}}z{number}" for number in range(1_100)))
     assert 300 < len(lines.usable) < 1_000
     assert {told for _, told in lines.unusable[:-1]} == {"the lines before it hold too many repetitions and classes"}
     assert not SpamFilter(lines.usable).is_spam("http://" + "ab-" * 30)
 
 
-def test_thousands_of_lines_are_one_pass() -> None:
-    lines = parse_lines("\n".join(f"\\bname{number}x\\.(com|net)\\b" for number in range(20_000)))
-    assert len(lines.usable) == 20_000
+@pytest.mark.parametrize("count", [2_000, pytest.param(20_000, marks=pytest.mark.long)])
+def test_thousands_of_lines_are_one_pass(count: int) -> None:
+    lines = parse_lines("\n".join(f"\\bname{number}x\\.(com|net)\\b" for number in range(count)))
+    assert len(lines.usable) == count
     many = SpamFilter(lines.usable)
     assert len(many._black) == 1
-    assert many.is_spam("http://www.name19999x.net/")
-    assert not many.is_spam("http://www.name19999x.org/")
+    assert many.is_spam("http://www.name1999x.net/")
+    assert not many.is_spam("http://www.name1999x.org/")
 
 
 def test_lines_of_another_version_that_fail_are_refused_alone() -> None:

@@ -37,12 +37,9 @@ def test_a_vector_of_the_shared_file_holds() -> None:
     for vector in _VECTORS:
         found = classify(vector["url"], WMF)
         assert {
-            "url": found.given,
-            "normal": str(found.url) if found.url else None,
-            "class": found.kind,
-            "reason": found.reason,
-            "note": found.note,
-        } == {"note": False, **vector}
+            "url": found.given, "normal": str(found.url) if found.url else None, "class": found.kind,
+            "reason": found.reason, "note": found.note,
+        } == {"note": False, **vector}  # fmt: skip
 
 
 def test_the_vectors_cover_every_class_and_every_reason() -> None:

@@ -84,18 +84,6 @@ def test_dot_segments_are_resolved_as_in_the_iipcs_vectors() -> None:
         assert normal(f"http://3sat.de{given}") == f"http://3sat.de{path}"
 
 
-def test_punycode_is_the_one_of_rfc_3492() -> None:
-    seen: Counter[str] = Counter()
-    for case in _vectors("punycode_tests.json"):
-        # Raw punycode vectors: UTS 46 maps capitals first, and labels are short and without spaces and punctuation.
-        if case["decoded"].isascii() or case["decoded"] != case["decoded"].lower() or len(case["encoded"]) > 59:
-            seen["out of scope"] += 1
-            continue
-        form = _form(f"{case['decoded']}.de")
-        seen["same" if form == f"xn--{case['encoded']}.de" else case["decoded"]] += 1
-    assert seen == {"same": 13, "out of scope": 12}
-
-
 def test_no_url_leads_to_another_host_than_in_a_browser() -> None:
     seen: Counter[str] = Counter()
     for case in _vectors("urltestdata_2026-07_ada.json"):
@@ -110,17 +98,3 @@ def test_no_url_leads_to_another_host_than_in_a_browser() -> None:
         assert url.host == case["hostname"].strip("[]").removesuffix("."), case
         assert str(url.port or "") == case["port"], case
     assert seen == {"same": 79, "invalid or ignored": 476}
-
-
-def test_every_public_url_that_is_valid_stays_as_it_is() -> None:
-    for name in ["urlcanon/idempotence.json", "urltestdata_2026-07_ada.json"]:
-        valid = 0
-        for case in _vectors(name):
-            given = case["input"] if isinstance(case, dict) else case
-            try:
-                form = normal(given)
-            except InvalidUrl:
-                continue
-            valid += 1
-            assert normal(form) == form, name
-        assert valid > 10, name

@@ -121,11 +121,9 @@ def test_what_failed_and_came_back_within_sixty_days_takes_twice_the_days() -> N
         assert verdict(record) is Verdict.DOUBTFUL
         assert verdict(lived((came_back + needed, LOST), record=record)) is Verdict.DEAD
     for before, needed in (
-        ([(100, SILENT)], 28),
-        ([(99, SILENT), (100, SILENT)], 56),
-        ([(60, SILENT), (80, FINE), (100, SILENT)], 56),
+        ([(100, SILENT)], 28), ([(99, SILENT), (100, SILENT)], 56), ([(60, SILENT), (80, FINE), (100, SILENT)], 56),
         ([(60, SILENT), (80, FINE), (170, SILENT)], 28),
-    ):
+    ):  # fmt: skip
         start = before[-1][0] + 10
         days = range(start, start + needed, 4)
         silent = lived(*before, (start - 5, FINE), *((day, SILENT) for day in days))
@@ -276,11 +274,8 @@ def test_a_policy_laxer_than_nine_days_is_refused() -> None:
 
 def test_a_policy_that_no_evidence_could_fulfil_is_refused() -> None:
     for values in (
-        {"dead_strikes": 16},
-        {"missing_span": 32, "dead_span": 40},
-        {"dead_span": 64},
-        {"relapse_factor": 0},
-    ):
+        {"dead_strikes": 16}, {"missing_span": 32, "dead_span": 40}, {"dead_span": 64}, {"relapse_factor": 0},
+    ):  # fmt: skip
         with pytest.raises(ValueError):
             Policy(**values)
 

@@ -59,20 +59,11 @@ def test_a_snapshot_is_told_with_its_moment_its_service_and_its_distance() -> No
     assert (told["archived"], told["archives"]) == ("found", [address])
     assert told["snapshots"] == [
         {
-            "service": "wayback",
-            "title": "Wayback Machine",
-            "snapshot": address,
-            "original": "http://a.demo/x?y=1",
-            "stamp": "20160503120000",
-            "taken": "2016-05-03T12:00:00Z",
-            "distance_days": -2,
-            "distance_to": "first-seen",
-            "origin": "chosen",
-            "checked": "2017-04-21",
-            "verified": True,
-            "note": None,
+            "service": "wayback", "title": "Wayback Machine", "snapshot": address, "original": "http://a.demo/x?y=1",
+            "stamp": "20160503120000", "taken": "2016-05-03T12:00:00Z", "distance_days": -2,
+            "distance_to": "first-seen", "origin": "chosen", "checked": "2017-04-21", "verified": True, "note": None,
         }
-    ]
+    ]  # fmt: skip
 
 
 def test_a_snapshot_is_verified_if_its_newest_visit_played_it() -> None:
@@ -89,15 +80,12 @@ def test_what_people_chose_is_shown_as_long_as_it_plays_and_so_it_is_verified() 
 
 def test_why_there_is_no_copy_is_kept_apart() -> None:
     for lookups, state in [
-        ((), "pending"),
-        ((LookupOutcome.NONE,), "none"),
-        ((LookupOutcome.NONE, LookupOutcome.ERROR), "error"),
+        ((), "pending"), ((LookupOutcome.NONE,), "none"), ((LookupOutcome.NONE, LookupOutcome.ERROR), "error"),
         ((LookupOutcome.NONE, LookupOutcome.UNKNOWN), "unknown"),
         ((LookupOutcome.NONE, LookupOutcome.EXCLUDED), "excluded"),
         ((LookupOutcome.UNSUITABLE, LookupOutcome.EXCLUDED), "unsuitable"),
-        ((LookupOutcome.UNSUITABLE, LookupOutcome.ERROR), "error"),
-        ((LookupOutcome.FOUND,), "pending"),
-    ]:
+        ((LookupOutcome.UNSUITABLE, LookupOutcome.ERROR), "error"), ((LookupOutcome.FOUND,), "pending"),
+    ]:  # fmt: skip
         kept = KeptCopies((), tuple(lookup(outcome, number) for number, outcome in enumerate(lookups, 4)))
         assert link_as_json(report(kept))["archived"] == state, lookups
 

@@ -28,20 +28,13 @@ def test_a_host_is_away_when_its_name_is_gone_or_it_is_dead() -> None:
 
 def test_it_is_back_when_it_answers_or_its_name_resolves() -> None:
     for host, seen, is_so in [
-        (NAMELESS, FINE, True),
-        (NAMELESS, MISSING, True),
-        (NAMELESS, replace(FINE, reason=Reason.PARKED), True),
-        (NAMELESS, SILENT, True),
-        (NAMELESS, NO_NAME, False),
+        (NAMELESS, FINE, True), (NAMELESS, MISSING, True), (NAMELESS, replace(FINE, reason=Reason.PARKED), True),
+        (NAMELESS, SILENT, True), (NAMELESS, NO_NAME, False),
         (NAMELESS, Observation(Status.DNS_ERROR, Reason.DNS_ERROR), False),
-        (NAMELESS, replace(SILENT, inferred=True), False),
-        (NAMELESS, replace(SILENT, held=True), False),
-        (DEAD, FINE, True),
-        (DEAD, SILENT, False),
-        (DEAD, NO_NAME, False),
-        (QUIET, FINE, False),
+        (NAMELESS, replace(SILENT, inferred=True), False), (NAMELESS, replace(SILENT, held=True), False),
+        (DEAD, FINE, True), (DEAD, SILENT, False), (DEAD, NO_NAME, False), (QUIET, FINE, False),
         (UNKNOWN_HOST, FINE, False),
-    ]:
+    ]:  # fmt: skip
         assert has_returned(host, seen) is is_so
 
 

@@ -26,13 +26,9 @@ def flags(url: str, **lists: list[str]) -> set[str]:
 
 def test_a_host_means_all_that_is_on_it_and_below_it() -> None:
     for url in [
-        "https://example.org/",
-        "http://EXAMPLE.org./a?b",
-        "https://www.shop.example.org/",
-        "https://user@example.org:8443/",
-        "//example.org/",
-        "ftp://example.org/x",
-    ]:
+        "https://example.org/", "http://EXAMPLE.org./a?b", "https://www.shop.example.org/",
+        "https://user@example.org:8443/", "//example.org/", "ftp://example.org/x",
+    ]:  # fmt: skip
         for entry in ("example.org", "EXAMPLE.ORG", "example.org."):
             assert flags(url, permadead=[entry]) == {"permadead"}
 

@@ -1,9 +1,8 @@
 """Wikitext is read as MediaWiki reads it, by offsets, and in time that grows with its length."""
 
 import random
-import time
+from time import process_time
 
-import pytest
 from support.awkward_wikitext import awkward_page
 
 from weboid.core.wikitext.nodes import Enclosure
@@ -22,54 +21,33 @@ def enclosures(text: str) -> list[Enclosure]:
 
 def test_links_are_found_where_readers_see_them() -> None:
     for text, found in [
-        (f"[{_URL} A b]", [(_URL, "A b")]),
-        (f"[{_URL}]", [(_URL, "")]),
+        (f"[{_URL} A b]", [(_URL, "A b")]), (f"[{_URL}]", [(_URL, "")]),
         (f"[{_URL} ''A'' [[B|c]] {{{{d|e}}}}]", [(_URL, "''A'' [[B|c]] {{d|e}}")]),
-        (f"[{_URL}''A'']", [(_URL, "''A''")]),
-        (f"[{_URL} A\nb]", []),
-        ("[//a.example.org/b A]", [("//a.example.org/b", "A")]),
-        (f"[{_URL} [{_URL} A]]", [(_URL, f"[{_URL} A")]),
-        (f"See {_URL}.", [(_URL, None)]),
-        (f"({_URL})", [(_URL, None)]),
-        (f"{_URL}(c)", [(f"{_URL}(c)", None)]),
-        (f"''{_URL}''", [(_URL, None)]),
-        (f"{_URL}&lt;x", [(_URL, None)]),
-        (f"{_URL}&amp;x", [(f"{_URL}&amp;x", None)]),
-        (f"x{_URL}", []),
-        ("http://. ", []),
-        (f"http://web.example/{_URL}", [(f"http://web.example/{_URL}", None)]),
-        (f"{_URL}''''{_URL}", [(_URL, None), (_URL, None)]),
-        (f"<span title='{_URL}'>", []),
-        (f"[[File:A.jpg|link={_URL}]]", []),
-        (f"<!-- {_URL} -->", []),
-        (f"<!-- {_URL}", []),
-        (f"<ref><!-- {_URL}</ref> {_URL}", [(_URL, None)]),
-        (f"<NoWiki>{_URL}</nowiki >", []),
-        (f"<nowiki>{_URL}", [(_URL, None)]),
-        (f"<nowiki/>{_URL}", [(_URL, None)]),
+        (f"[{_URL}''A'']", [(_URL, "''A''")]), (f"[{_URL} A\nb]", []),
+        ("[//a.example.org/b A]", [("//a.example.org/b", "A")]), (f"[{_URL} [{_URL} A]]", [(_URL, f"[{_URL} A")]),
+        (f"See {_URL}.", [(_URL, None)]), (f"({_URL})", [(_URL, None)]), (f"{_URL}(c)", [(f"{_URL}(c)", None)]),
+        (f"''{_URL}''", [(_URL, None)]), (f"{_URL}&lt;x", [(_URL, None)]), (f"{_URL}&amp;x", [(f"{_URL}&amp;x", None)]),
+        (f"x{_URL}", []), ("http://. ", []), (f"http://web.example/{_URL}", [(f"http://web.example/{_URL}", None)]),
+        (f"{_URL}''''{_URL}", [(_URL, None), (_URL, None)]), (f"<span title='{_URL}'>", []),
+        (f"[[File:A.jpg|link={_URL}]]", []), (f"<!-- {_URL} -->", []), (f"<!-- {_URL}", []),
+        (f"<ref><!-- {_URL}</ref> {_URL}", [(_URL, None)]), (f"<NoWiki>{_URL}</nowiki >", []),
+        (f"<nowiki>{_URL}", [(_URL, None)]), (f"<nowiki/>{_URL}", [(_URL, None)]),
         (f"<pre>{_URL}</pre><code>{_URL}</code><source>{_URL}</source><math>{_URL}</math>", []),
         (f"<syntaxhighlight lang='x'>{_URL}</syntaxhighlight><templatedata>{_URL}</templatedata>", []),
         (f"<gallery>\nA.jpg|[{_URL} c]\n</gallery>", [(_URL, "c")]),
-    ]:
+    ]:  # fmt: skip
         assert links(text) == found
 
 
 def test_a_link_knows_what_it_stands_in() -> None:
     for text, enclosure in [
-        (_URL, Enclosure.TEXT),
-        (f"[[File:A.jpg|thumb|See [{_URL} b]]]", Enclosure.CAPTION),
-        (f"[[Datei:A.svg|mini|See {_URL} c]]", Enclosure.CAPTION),
-        (f"[[A|{_URL}]]", Enclosure.WIKILINK),
-        (f"[[{_URL} A]]", Enclosure.BROKEN),
-        (f"== {_URL} ==", Enclosure.HEADING),
-        (f"{{{{a|{_URL}}}}}", Enclosure.TEMPLATE),
-        (f"{{{{{{a|{_URL}}}}}}}", Enclosure.TEMPLATE),
-        (f"{{{{a|<ref>{_URL}</ref>}}}}", Enclosure.TEXT),
-        (f"{{{{a|\n{_URL}", Enclosure.BROKEN),
-        (f"[[a {_URL}", Enclosure.BROKEN),
-        (f"[[a\n{_URL}", Enclosure.TEXT),
-        (f"{{{{a}}}} {_URL}", Enclosure.TEXT),
-    ]:
+        (_URL, Enclosure.TEXT), (f"[[File:A.jpg|thumb|See [{_URL} b]]]", Enclosure.CAPTION),
+        (f"[[Datei:A.svg|mini|See {_URL} c]]", Enclosure.CAPTION), (f"[[A|{_URL}]]", Enclosure.WIKILINK),
+        (f"[[{_URL} A]]", Enclosure.BROKEN), (f"== {_URL} ==", Enclosure.HEADING),
+        (f"{{{{a|{_URL}}}}}", Enclosure.TEMPLATE), (f"{{{{{{a|{_URL}}}}}}}", Enclosure.TEMPLATE),
+        (f"{{{{a|<ref>{_URL}</ref>}}}}", Enclosure.TEXT), (f"{{{{a|\n{_URL}", Enclosure.BROKEN),
+        (f"[[a {_URL}", Enclosure.BROKEN), (f"[[a\n{_URL}", Enclosure.TEXT), (f"{{{{a}}}} {_URL}", Enclosure.TEXT),
+    ]:  # fmt: skip
         assert enclosures(text) == [enclosure]
 
 
@@ -116,20 +94,17 @@ def test_offsets_are_those_of_the_text() -> None:
             assert text[reference.inner_end : reference.inner_end + 2] == "</"
 
 
-@pytest.mark.parametrize(
-    "part",
-    [
+def test_four_times_the_text_takes_no_more_than_its_share() -> None:
+    def seconds(part: str, characters: int) -> float:
+        text = part * (characters // len(part)) + "}}" * (characters // 20)
+        began = process_time()
+        read_wikitext(text)
+        return process_time() - began
+
+    for part in [
         "{{a|", "}}", "[[", "]]", "{{{{{", "<ref>", "<ref><gallery>", "<nowiki>", "<!--", "<a ", "[http://b.c ",
         "http://b.c''", "http://b.c{{d|e}}", "{{a|b=http://c.d}}", "[[File:a.jpg|", "|", "=", "&lt;", "\n", " ",
         "{{a|[http://b.c d", "<ref>{{a|</ref>",
-    ],
-)  # fmt: skip
-def test_four_times_the_text_takes_no_more_than_its_share(part: str) -> None:
-    def seconds(characters: int) -> float:
-        text = part * (characters // len(part)) + "}}" * (characters // 20)
-        began = time.process_time()
-        read_wikitext(text)
-        return time.process_time() - began
-
-    least = min(seconds(20_000) for _ in range(3))
-    assert min(seconds(80_000) for _ in range(3)) < max(0.05, least * 10)
+    ]:  # fmt: skip
+        # What takes more takes sixteen times as much, each time; a busy machine is slow now and then.
+        assert any(seconds(part, 80_000) < max(0.05, 10 * seconds(part, 20_000)) for _ in range(5)), part

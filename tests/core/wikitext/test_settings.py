@@ -48,16 +48,13 @@ def faults(text: str, wiki: str | None = None) -> tuple[str, ...]:
     return caught.value.faults
 
 
-def test_the_shipped_pages_are_those_of_their_wikis() -> None:
+def test_the_shipped_pages_are_those_of_their_wikis_and_the_schema_is_that_of_the_program() -> None:
+    assert set(_SHIPPED) == {"enwiki", "dewiki", "frwiki", "ptwiki"}
+    assert settings_schema() == _SCHEMA
     for dbname in _SHIPPED:
         settings = parse_settings(_SHIPPED[dbname], wiki=f"{dbname}@WMF")
         assert settings.options == Options(), dbname
         assert jsonschema_rs.is_valid(_SCHEMA, json.loads(_SHIPPED[dbname]))
-
-
-def test_four_wikis_are_shipped_and_the_schema_is_that_of_the_program() -> None:
-    assert set(_SHIPPED) == {"enwiki", "dewiki", "frwiki", "ptwiki"}
-    assert settings_schema() == _SCHEMA
 
 
 def test_the_settings_that_the_cases_for_bots_assume_fit() -> None:
@@ -131,20 +128,14 @@ def test_comments_may_stand_everywhere() -> None:
 
 def test_a_hostile_page_is_one_named_error() -> None:
     rows: list[tuple[str, str | tuple[str, ...]]] = [
-        ("", "no JSON: Expecting value in line 1, column 1"),
-        ("[]", "must be a table"),
-        ("null", "must be a table"),
-        ("[" * 150_000, _DEEP),
-        ('{"a":' * 30_000, _DEEP),
-        ('{"a":[' * 20_000 + "]}" * 20_000, _DEEP),
+        ("", "no JSON: Expecting value in line 1, column 1"), ("[]", "must be a table"), ("null", "must be a table"),
+        ("[" * 150_000, _DEEP), ('{"a":' * 30_000, _DEEP), ('{"a":[' * 20_000 + "]}" * 20_000, _DEEP),
         (" " * 200_001, "longer than 200,000 characters"),
         ('{"lang": "en", "lang": "de"}', "'lang': stands twice in one table"),
-        ('{"lang": ' + "9" * 5_000 + "}", "no JSON that can be read"),
-        ('{"lang": NaN}', "no JSON that can be read"),
+        ('{"lang": ' + "9" * 5_000 + "}", "no JSON that can be read"), ('{"lang": NaN}', "no JSON that can be read"),
         ('{"lang": "\\ud800"}', "lang: '\\ud800' is not a language"),
-        ('{"\\ud800\\u0000": 1}', "'\\ud800\\x00': unknown key"),
-        ('{"_": "\ud800"}', "holds half a character"),
-    ]
+        ('{"\\ud800\\u0000": 1}', "'\\ud800\\x00': unknown key"), ('{"_": "\ud800"}', "holds half a character"),
+    ]  # fmt: skip
     for text, fault in rows:
         found = faults(text)
         assert [each for each in found if each.startswith(fault)], found

@@ -68,11 +68,8 @@ def test_a_text_that_is_not_known_is_left_out() -> None:
 def test_a_template_of_the_wayback_machine_names_no_other_archives_copy() -> None:
     elsewhere = f"https://arquivo.pt/wayback/20120507093011/{_URL}"
     assert [written(wiki, copy=elsewhere) is None for wiki in ("enwiki", "dewiki", "frwiki", "ptwiki")] == [
-        False,
-        True,
-        True,
-        True,
-    ]
+        False, True, True, True,
+    ]  # fmt: skip
 
 
 def test_the_day_of_a_copy_is_that_in_utc() -> None:
@@ -128,18 +125,12 @@ def test_a_url_stays_the_same_url_and_no_markup() -> None:
 
 def test_a_text_is_shown_as_it_is_and_no_markup() -> None:
     for text, value in [
-        ("A | B = {{C}}", "A &#124; B = &#123;&#123;C&#125;&#125;"),
-        ("a]b[[c]]", "a&#93;b&#91;&#91;c&#93;&#93;"),
-        ("one\n\n* two\ttwo", "one * two two"),
-        ("* a", "&#42; a"),
-        ("it's ''x''", "it's &#39;'x&#39;'"),
-        ("<ref>&amp;</ref>", "&#60;ref&#62;&amp;amp;&#60;/ref&#62;"),
-        ("AT&T", "AT&T"),
-        ("by ~~~~", "by &#126;&#126;~~"),
-        ("__NOTOC__", "&#95;_NOTOC__"),
-        ("a\u202eb\ud800c", "abc"),
+        ("A | B = {{C}}", "A &#124; B = &#123;&#123;C&#125;&#125;"), ("a]b[[c]]", "a&#93;b&#91;&#91;c&#93;&#93;"),
+        ("one\n\n* two\ttwo", "one * two two"), ("* a", "&#42; a"), ("it's ''x''", "it's &#39;'x&#39;'"),
+        ("<ref>&amp;</ref>", "&#60;ref&#62;&amp;amp;&#60;/ref&#62;"), ("AT&T", "AT&T"),
+        ("by ~~~~", "by &#126;&#126;~~"), ("__NOTOC__", "&#95;_NOTOC__"), ("a\u202eb\ud800c", "abc"),
         ("x" * 400, "x" * 299 + "…"),
-    ]:
+    ]:  # fmt: skip
         assert text_value(text) == value
 
 

@@ -7,36 +7,21 @@ from weboid.core.wikitext.titles import CANONICAL, Namespace, NamespaceNames, Pa
 
 NAMES = NamespaceNames(
     [
-        Namespace(0, ""),
-        Namespace(1, "Diskussion"),
-        Namespace(1, "Talk", is_alias=True),
-        Namespace(2, "Benutzer"),
-        Namespace(2, "Benutzerin", is_alias=True),
-        Namespace(4, "Wörter", is_cased=True),
-        Namespace(5, "Wörter Diskussion"),
-        Namespace(100, "Portal"),
+        Namespace(0, ""), Namespace(1, "Diskussion"), Namespace(1, "Talk", is_alias=True), Namespace(2, "Benutzer"),
+        Namespace(2, "Benutzerin", is_alias=True), Namespace(4, "Wörter", is_cased=True),
+        Namespace(5, "Wörter Diskussion"), Namespace(100, "Portal"),
     ]
-)
+)  # fmt: skip
 
 
 def test_a_title_is_split_where_the_wiki_knows_the_name() -> None:
     for text, spot in [
-        ("Berlin", (0, "Berlin")),
-        ("Berlin_(band)", (0, "Berlin (band)")),
-        ("  Berlin   _ x ", (0, "Berlin x")),
-        ("Diskussion:Berlin", (1, "Berlin")),
-        ("DISKUSSION:Berlin", (1, "Berlin")),
-        ("talk:_Berlin", (1, "Berlin")),
-        ("Benutzerin:Eva", (2, "Eva")),
-        ("User:Eva", (2, "Eva")),
-        ("wörter_diskussion:A", (5, "A")),
-        (":Portal:A", (100, "A")),
-        ("Wörter:abc", (4, "abc")),
-        ("Star Wars: A", (0, "Star Wars: A")),
-        ("Project talk:A", (5, "A")),
-        ("A\u200eB", (0, "AB")),
-        ("A#b", (0, "A")),
-    ]:
+        ("Berlin", (0, "Berlin")), ("Berlin_(band)", (0, "Berlin (band)")), ("  Berlin   _ x ", (0, "Berlin x")),
+        ("Diskussion:Berlin", (1, "Berlin")), ("DISKUSSION:Berlin", (1, "Berlin")), ("talk:_Berlin", (1, "Berlin")),
+        ("Benutzerin:Eva", (2, "Eva")), ("User:Eva", (2, "Eva")), ("wörter_diskussion:A", (5, "A")),
+        (":Portal:A", (100, "A")), ("Wörter:abc", (4, "abc")), ("Star Wars: A", (0, "Star Wars: A")),
+        ("Project talk:A", (5, "A")), ("A\u200eB", (0, "AB")), ("A#b", (0, "A")),
+    ]:  # fmt: skip
         assert NAMES.spots(text)[0] == spot
 
 

@@ -1,6 +1,6 @@
 """Link-format as servers write it: any order, any blanks, commas inside, relative targets."""
 
-import time
+from time import process_time
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,10 +87,10 @@ def test_what_is_no_link_format_is_none() -> None:
 
 def test_hostile_repetition_takes_no_time() -> None:
     for unit in ["<", '<a>;x="', "<a>;", ",", " ", '<a>;rel="memento",', '\\"', ";=", "<a>; ; ,<"]:
-        begun = time.monotonic()
+        begun = process_time()
         links_of(unit * (300_000 // len(unit)))
         links_of("<a>; b" + unit * (300_000 // len(unit)))
-        assert time.monotonic() - begun < 20, unit
+        assert process_time() - begun < 10, unit
 
 
 @given(st.text(alphabet='<>;,="\\ \n/a:1rel memento', max_size=200))
