@@ -6,8 +6,6 @@ from configparser import ConfigParser
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 import weboid
 from weboid.web.http.source_archive import source_files
 
@@ -20,9 +18,8 @@ def test_every_file_is_as_editors_are_told_to_write_it() -> None:
     assert [fault for name, path in files.items() for fault in _faults(name, path.read_bytes())] == []
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "faults"),
-    [
+def test_what_is_written_otherwise_is_found() -> None:
+    for name, content, faults in [
         ("a.py", b"x\n\ty\n", []),
         ("a.py", b"\xe9\n", ["a.py: not UTF-8"]),
         ("b/a.md", b"x\n\ty", ["b/a.md: no newline at its end"]),
@@ -34,10 +31,8 @@ def test_every_file_is_as_editors_are_told_to_write_it() -> None:
         ("b/i18n/a.json", b"\tx\n  y\n", ["b/i18n/a.json:1: a tab"]),
         ("tests/wiki/fixtures/a.sql", b"x \n", []),
         ("b/a.png", b"\x89PNG\r\n ", []),
-    ],
-)
-def test_what_is_written_otherwise_is_found(name: str, content: bytes, faults: list[str]) -> None:
-    assert list(_faults(name, content)) == faults
+    ]:
+        assert list(_faults(name, content)) == faults
 
 
 def _faults(name: str, content: bytes) -> Iterator[str]:

@@ -8,6 +8,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from weboid.web.request.route import ROUTES
@@ -58,16 +59,15 @@ def test_no_two_modules_of_a_floor_share_a_name() -> None:
 def test_no_two_public_classes_share_a_name() -> None:
     places = defaultdict(list)
     for module in _ALL_MODULES:
-        for node in ast.parse(module.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places[node.name].append(module)
+        for name in re.findall(r"^class ([A-Za-z]\w*)", _read(module), re.MULTILINE):
+            places[name].append(module)
     assert len(places) > 250
     assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}
 
 
 def test_every_cited_requirement_stands_in_the_documents() -> None:
     stated = set(re.findall(r"^- \*\*([A-Z]-\d+)\*\* \S", _text("docs/requirements.md"), re.MULTILINE))
-    cited = {(number, path) for path in _SOURCES for number in _CITED.findall(path.read_text(encoding="utf-8"))}
+    cited = {(number, path) for path in _SOURCES for number in _CITED.findall(_read(path))}
     assert len(stated) > 90
     assert len(cited) > 500
     assert {(number, path) for number, path in cited if number not in stated} == set()
@@ -95,7 +95,7 @@ def test_no_address_is_spelled_out_but_in_the_table_of_routes() -> None:
         (module.name, text)
         for module in _MODULES
         if module.is_relative_to(_WEB) and module != _ROUTE_TABLE
-        for text in _strings(ast.parse(module.read_text(encoding="utf-8")))
+        for text in _strings(_tree(module))
         if _ADDRESS.match(text) and text not in _NO_ADDRESSES
     }
     in_templates = {
@@ -118,7 +118,7 @@ def test_routes_are_added_in_one_module() -> None:
         module
         for module in _MODULES
         if module.is_relative_to(_WEB)
-        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+        for node in ast.walk(_tree(module))
         if isinstance(node, ast.Attribute) and (node.attr == "router" or node.attr.startswith("add_rout"))
     }
     assert adding == {_ROUTE_BINDING}
@@ -126,8 +126,8 @@ def test_routes_are_added_in_one_module() -> None:
 
 def test_every_named_address_stands_in_the_table_of_routes() -> None:
     named = {name for template in _TEMPLATES for name in _NAMED.findall(template.read_text(encoding="utf-8"))}
-    for module in _MODULES:
-        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+    for module in (module for module in _MODULES if any(function in _read(module) for function in _NAMING)):
+        for node in ast.walk(_tree(module)):
             match node:
                 case ast.Call(func=ast.Name(id=function), args=[ast.Constant(value=str(name)), *_]):
                     named |= {name} if function in _NAMING else set()
@@ -144,7 +144,7 @@ def _code() -> Iterator[Path]:
 
 
 def _decisions_in(path: Path) -> list[str]:
-    return _DECISION.findall(path.read_text(encoding="utf-8"))
+    return _DECISION.findall(_read(path))
 
 
 def _strings(tree: ast.AST) -> Iterator[str]:
@@ -155,5 +155,15 @@ def _strings(tree: ast.AST) -> Iterator[str]:
             yield node.value
 
 
+@cache
+def _tree(module: Path) -> ast.Module:
+    return ast.parse(_read(module))
+
+
+@cache
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
 def _text(path: str) -> str:
-    return (_REPOSITORY / path).read_text(encoding="utf-8")
+    return _read(_REPOSITORY / path)
