@@ -44,11 +44,18 @@ def test_whatever_is_no_plain_address_is_refused(text: str) -> None:
         Guard().require(text, 80)
 
 
+# WHATWG Fetch, "bad port", written down a second time.
+BROWSERS = (
+    0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109,
+    110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531,
+    532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060,
+    5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+)  # fmt: skip
 INNER = (445, 1433, 1521, 2375, 2379, 2380, 3306, 3389, 5432, 5900, 5984, 6379, 9200, 9300, 11211, 27017)
 
 
-def test_ports_of_databases_and_other_inner_services_are_bad() -> None:
-    assert set(INNER) <= BAD_PORTS
+def test_ports_that_browsers_refuse_and_those_of_databases_and_other_inner_services_are_bad() -> None:
+    assert {*BROWSERS, *INNER} - BAD_PORTS == set()
 
 
 @pytest.mark.parametrize("port", [*sorted(BAD_PORTS), -1, 65_536])
