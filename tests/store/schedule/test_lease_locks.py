@@ -58,3 +58,12 @@ async def test_two_sessions_with_the_same_leases_do_not_deadlock(database: str) 
     query = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
     async with await psycopg.AsyncConnection.connect(database) as connection:
         assert await (await connection.execute(query)).fetchone() == (0,)
+
+
+async def test_each_bucket_is_held_under_its_own_epoch(database: str) -> None:
+    async with open_pool(database, size=1, part="test") as pool, pool.connection() as conn:
+        await conn.execute("UPDATE lease SET worker = 'w', epoch = 5000 - bucket, until = now() + interval '1 minute'")
+        held = {bucket: 5_000 - bucket for bucket in (7, 8, 9)}
+        assert await list_held(conn, _WORKER, held) == held.keys()
+        assert await record_renewal(conn, _WORKER, held, lease_s=60) == held.keys()
+        assert await list_held(conn, _WORKER, {7: 4_992, 8: 4_992}) == {8}
