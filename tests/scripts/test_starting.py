@@ -4,9 +4,13 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
+from pywikibot import config
 from support.little_service import served
 from support.pwb import Operator, write_operators_folder
 from support.repair_scene import COPY, TEXT, Scene, add_page, settings
+
+from weboid_scripts import weboid_repair
+from weboid_scripts.common.starting import run_script
 
 
 @pytest.fixture
@@ -41,25 +45,24 @@ def test_a_wrong_password_is_told(scene: Scene, operator: Operator) -> None:
     assert "Traceback" not in ran.out
 
 
-def test_no_way_to_the_wiki_is_told_once(operator: Operator) -> None:
-    operator.use("nowhere.invalid")
-    ran = operator.pwb("weboid_repair", "-page:A", "-always")
-    assert ran.status == 2
-    assert "cannot be reached" in ran.out
-    assert "Traceback" not in ran.out
-    assert len(ran.out.splitlines()) <= 3
-
-
-def test_what_is_no_wiki_is_told_once(operator: Operator) -> None:
+def test_no_way_to_a_wiki_and_what_is_no_wiki_are_told_at_once_and_once(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     async def page(_: web.BaseRequest) -> web.StreamResponse:
         return web.Response(text="<!doctype html><title>Welcome</title>", content_type="text/html")
 
     with served(page) as base:
-        operator.use(base.removeprefix("http://"))
-        ran = operator.pwb("weboid_repair", "-page:A", "-always")
-    assert ran.status == 2
-    assert "does not answer as MediaWiki" in ran.out
-    assert len(ran.out.splitlines()) <= 3
+        for name, address, says in (
+            ("nobody", "http://nowhere.invalid", "cannot be reached"),
+            ("another", base, "does not answer as MediaWiki"),
+        ):
+            monkeypatch.setitem(config.family_files, name, f"{address}/w/api.php")
+            monkeypatch.setattr(config, "family", name)
+            monkeypatch.setattr(config, "mylang", name)
+            assert run_script(weboid_repair.repair_pages, ["-page:A", "-always"]) == 2
+            told = "".join(capfd.readouterr())
+            assert says in told, name
+            assert len(told.splitlines()) <= 3, name
 
 
 def test_somebody_who_stops_it_has_a_status_of_its_own(scene: Scene, operator: Operator) -> None:
