@@ -10,7 +10,8 @@ import click
 from rich.console import Console
 
 from weboid.archive.lookups.queue_round import QueueRound, QueueTally
-from weboid.archive.saving.saving_round import require_save_keys, saving_round
+from weboid.archive.saving.save_keys import require_save_keys
+from weboid.archive.saving.saving_round import saving_round
 from weboid.archive.service.client import open_archive_client
 from weboid.archive.service.replays import Replays
 from weboid.archive.service.shared_limits import SharedLimiter

@@ -12,7 +12,7 @@ from functools import partial
 
 import click
 
-from weboid.archive.saving.saving_round import require_save_keys
+from weboid.archive.saving.save_keys import require_save_keys
 from weboid.cli.processes.children import Child, Keeper, start_child
 from weboid.cli.processes.part import RunningPart, open_part
 from weboid.cli.processes.process import own_call, run_async

@@ -4,20 +4,18 @@ One law: keys go with requests for saving only, and never unencrypted.
 """
 
 import asyncio
-import re
 from collections.abc import Callable, Mapping
 from typing import Final
-from urllib.parse import urlsplit
 
 from weboid.archive.saving.progress import SavingTally
 from weboid.archive.saving.savable import is_well
+from weboid.archive.saving.save_keys import save_headers
 from weboid.archive.service.client import ArchiveClient, Resting
 from weboid.core.archive.addresses import save_request, save_status_request
 from weboid.core.archive.captures import ServiceReply
 from weboid.core.archive.save_replies import SaveReply, SaveState, account_of, job_status
 from weboid.core.archive.services import ArchiveService
 from weboid.core.url.urls import Url
-from weboid.errors import ConfigError
 from weboid.store.archives.service_limit import RequestKind
 from weboid.store.db.pool import Pool
 from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm
@@ -165,16 +163,3 @@ class SavingLimits:
             headers=self._headers,
             form={"url": str(url), **_OPTIONS},
         )
-
-
-def save_headers(service: ArchiveService, key: str, secret: str) -> dict[str, str]:
-    """The headers of requests for saving. Raises ConfigError, whose text shows no key."""
-    for name, value in (("KEY", key), ("SECRET", secret)):
-        if not re.fullmatch(r"[!-9;-~]{1,200}", value):
-            raise ConfigError(
-                f"WEBOID_ARCHIVE_SAVE_{name} is missing or no key: take both from archive.org/account/s3.php"
-            )
-    parts = urlsplit(service.base)
-    if parts.scheme != "https" and parts.hostname not in ("127.0.0.1", "::1", "localhost"):
-        raise ConfigError(f"the base of {service.name} is not https: the keys for saving would travel unencrypted")
-    return {"Authorization": f"LOW {key}:{secret}", "Accept": "application/json"}

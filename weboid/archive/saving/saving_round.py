@@ -9,11 +9,12 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final
 
-from weboid.archive.saving.account import AT_ONCE, SavingLimits, save_headers
+from weboid.archive.saving.account import AT_ONCE, SavingLimits
 from weboid.archive.saving.candidates import SavingCandidates
 from weboid.archive.saving.jobs import FIRST_POLL_S, JOB_LEASE_S, SavingJobs
 from weboid.archive.saving.living_copies import LivingCopies
 from weboid.archive.saving.progress import SavingProgress, SavingTally
+from weboid.archive.saving.save_keys import saves_at
 from weboid.archive.service.client import ArchiveClient, Resting
 from weboid.config import Config
 from weboid.core.archive.services import ArchiveService
@@ -25,7 +26,6 @@ from weboid.store.db.pool import Pool
 
 log = logging.getLogger(__name__)
 
-SERVICE: Final = "wayback"
 SAVES_A_DAY: Final = 1_000
 """Captures of a day that the account may have: a thirtieth of what the service allows. With their look-ups they take a
 tenth of the index requests of a day."""
@@ -121,20 +121,6 @@ class SavingRound:
                 self._limits.end(rests.why, rests.seconds)
 
 
-def require_save_keys(config: Config) -> None:
-    """Raises ConfigError if there are keys for saving that cannot be used: to be called before anything is begun."""
-    if service := _saves_at(config):
-        save_headers(service, config.archive.save_key, config.archive.save_secret)
-
-
-def _saves_at(config: Config) -> ArchiveService | None:
-    """The service that saves; None without keys, or if it is not among those that are asked."""
-    archive = config.archive
-    if not (archive.save_key or archive.save_secret):
-        return None
-    return next((service for service in archive.services if service.name == SERVICE), None)
-
-
 def saving_round(
     config: Config, pool: Pool, client: ArchiveClient, *, today: Callable[[], int], stopped: asyncio.Event
 ) -> SavingRound | None:
@@ -143,7 +129,7 @@ def saving_round(
     Raises ConfigError.
     """
     archive = config.archive
-    if (service := _saves_at(config)) is None:
+    if (service := saves_at(config)) is None:
         return None
     return SavingRound(
         pool,

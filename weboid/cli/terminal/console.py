@@ -5,7 +5,7 @@ One law: text from outside is printed as plain text: no markup, no control chara
 
 import logging
 from collections.abc import AsyncIterator, Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
 from rich.progress import (
@@ -21,9 +21,11 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from weboid.checking.spot_checks import SpotCheck
 from weboid.cli.terminal.escape import host_line, plain
 from weboid.cli.terminal.logs import is_json, say
+
+if TYPE_CHECKING:
+    from weboid.checking.spot_checks import SpotCheck
 
 _STYLES: Final = {
     "working": "green",
@@ -104,7 +106,7 @@ def progress_on(console: Console, *columns: ProgressColumn) -> Progress:
     )
 
 
-async def check_table(lines: AsyncIterator[SpotCheck]) -> None:
+async def check_table(lines: AsyncIterator["SpotCheck"]) -> None:
     """Prints the table of ``weboid check``, with a progress bar until all results are available."""
     errors = PartConsole()
     table = Table(box=None, pad_edge=False)
@@ -119,7 +121,7 @@ async def check_table(lines: AsyncIterator[SpotCheck]) -> None:
     Console().print(table)
 
 
-def _check_row(line: SpotCheck) -> tuple[Text, ...]:
+def _check_row(line: "SpotCheck") -> tuple[Text, ...]:
     answer, seen, link = line.answer, line.seen, line.link
     url = Text(plain(link.url or link.given)).append(host_line(link.url), style="dim")
     if answer and answer.hops:
@@ -133,7 +135,7 @@ def _check_row(line: SpotCheck) -> tuple[Text, ...]:
     )
 
 
-def _why(line: SpotCheck) -> str:
+def _why(line: "SpotCheck") -> str:
     """The strongest signal in a word, unless it is the code, which has a column of its own."""
     word = plain(line.signals[0]).partition(":")[0] if line.signals else ""
     return f" ({word})" if word not in ("", "code") else ""
