@@ -135,9 +135,3 @@ async def test_half_a_key_for_saving_ends_it_before_a_store_is_touched(tmp_path:
         assert (ran.status, ran.out) == (2, "")
         assert "WEBOID_ARCHIVE_SAVE_SECRET is missing" in ran.err
         assert not (tmp_path / "data").exists()
-
-
-async def test_an_unreachable_store_is_told(place: Place) -> None:
-    place.environ["WEBOID_DATABASE"] = "host=127.0.0.1 port=1 dbname=x"
-    ran = await place.run(*CALL)
-    assert (ran.status, "cannot reach the database" in ran.err) == (2, True)

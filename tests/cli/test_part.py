@@ -1,228 +1,128 @@
-"""Signs of life of real parts: in the store, over a datagram socket as systemd has it, and by `weboid health`."""
+"""Signs of life of real parts: in the store, over a datagram socket as systemd has it, and by `weboid health`, as
+Toolforge asks: at its end in five seconds, or it failed; and it ends a job's old container only once the new one, which
+runs at the same time, is healthy.
+"""
 
 import asyncio
 import os
+import re
 import secrets
 import signal
-import socket
-from collections.abc import AsyncIterator
+import subprocess
+import sys
 from pathlib import Path
+from typing import LiteralString
 
+import aiohttp
 import psycopg
 import pytest
 from support.commands import Place
 from support.database_proxy import open_database_proxy
 from support.ports import free_port
+from support.systemd import Systemd
+from support.toolforge import REPOSITORY
 
+from weboid.cli.processes.notify import notify
 from weboid.cli.terminal.console import PartConsole, bar
+from weboid.store.db.pool import open_pool
+from weboid.store.schedule.part import PartProcess, PartRole, take_role
 
 LIMIT_S = 30
 
 
-@pytest.fixture
-async def place(tmp_path: Path, database: str) -> AsyncIterator[Place]:
-    place = Place(tmp_path)
-    place.environ = {"WEBOID_DATABASE": database, "WEBOID_WEB_PORT": str(free_port()), "WEBOID_CONTACT": "a@b.example"}
-    yield place
-    await place.end()
-
-
-async def _parts(database: str) -> dict[str, tuple[int, str]]:
-    """The rows by role: process, and what it is doing."""
-    async with await psycopg.AsyncConnection.connect(database) as connection:
-        return {
-            role: (pid, doing)
-            for role, pid, doing in (await (await connection.execute("SELECT role, pid, doing FROM part")).fetchall())
-        }
-
-
-async def _row(database: str, role: str) -> tuple[int, str]:
-    async with asyncio.timeout(LIMIT_S):
-        while role not in (parts := (await _parts(database))):
-            await asyncio.sleep(0.05)
-    return parts[role]
-
-
-async def _stopped(process: asyncio.subprocess.Process) -> str:
-    """What it has said until it ended in order."""
-    process.send_signal(signal.SIGTERM)
-    async with asyncio.timeout(LIMIT_S):
-        _, err = await process.communicate()
-    assert process.returncode == 0, err.decode()
-    return err.decode()
-
-
-async def test_a_part_has_a_row_while_it_lives_and_is_healthy(place: Place, database: str) -> None:
+async def test_a_part_has_a_row_while_it_lives_is_healthy_and_tells_systemd(database: str, tmp_path: Path) -> None:
+    notified = str(tmp_path / "notify")
+    place = Place(tmp_path, environ={"WEBOID_DATABASE": database})
     ran = await place.run("health", "crawl")
     assert (ran.status, ran.err) == (1, f"no crawl runs on {os.uname().nodename}\n")
-    process = await place.start("crawl")
-    assert (await _row(database, "crawl"))[0] == process.pid
-    ran = await place.run("health", "crawl")
-    assert ran.status == 0
-    assert f"process {process.pid}, was seen 0 s ago" in ran.out
-    assert (await place.run("health", "web")).status == 1
-    await _stopped(process)
-    assert not (await _parts(database))
+    place.environ |= {"NOTIFY_SOCKET": notified, "WATCHDOG_USEC": "200000"}
+    try:
+        with Systemd(notified) as systemd:
+            process = await place.start("crawl")
+            assert await systemd.until("READY=1")
+            assert await systemd.until("WATCHDOG=1")
+            async with asyncio.timeout(LIMIT_S):
+                while not (rows := await _rows(database, "SELECT role, pid FROM part")):
+                    await asyncio.sleep(0.02)
+            assert rows == [("crawl", process.pid)]
+            ran = await place.run("health", "crawl")
+            assert ran.status == 0
+            assert f"process {process.pid}, was seen 0 s ago" in ran.out
+            assert (await place.run("health", "web")).status == 1
+            process.send_signal(signal.SIGTERM)
+            async with asyncio.timeout(LIMIT_S):
+                _, err = await process.communicate()
+            assert process.returncode == 0, err.decode()
+            assert not [each for each in await systemd.until("STOPPING=1") if "READY" in each]
+    finally:
+        await place.end()
+    assert not await _rows(database, "SELECT FROM part")
     assert (await place.run("health", "crawl")).status == 1
 
 
-async def test_a_part_works_where_standard_error_is_closed(place: Place) -> None:
-    process = await place.start("maintain", "--day", "100", before=("sh", "-c", 'exec "$@" 2>&-', "sh"))
-    async with asyncio.timeout(LIMIT_S):
-        await process.communicate()
-    assert process.returncode == 0
-
-
-async def test_a_part_that_is_silent_or_on_another_host_is_not_healthy(place: Place, database: str) -> None:
-    process = await place.start("crawl")
-    await _row(database, "crawl")
-    process.kill()
-    await process.communicate()
+async def test_a_part_that_is_silent_or_on_another_host_is_not_healthy(database: str, tmp_path: Path) -> None:
+    place = Place(tmp_path, environ={"WEBOID_DATABASE": database})
+    await _rows(
+        database,
+        "INSERT INTO part (role, name, host, machine, pid, version, seen) "
+        "VALUES ('crawl', 'x', %s, 'm', 1, '1', now() - interval '50 seconds') RETURNING 1",
+        os.uname().nodename,
+    )
     assert (await place.run("health", "crawl")).status == 0
-    async with await psycopg.AsyncConnection.connect(database) as connection:
-        await connection.execute("UPDATE part SET seen = now() - interval '61 seconds'")
+    await _rows(database, "UPDATE part SET seen = now() - interval '61 seconds' RETURNING 1")
     ran = await place.run("health", "crawl")
     assert ran.status == 1
     assert "was seen 61 s ago" in ran.err
-    async with await psycopg.AsyncConnection.connect(database) as connection:
-        await connection.execute("UPDATE part SET seen = now(), host = 'elsewhere'")
+    await _rows(database, "UPDATE part SET seen = now(), host = 'elsewhere' RETURNING 1")
     assert (await place.run("health", "crawl")).status == 1
 
 
-async def test_a_database_that_is_away_makes_no_part_unhealthy_but_an_embedded_one_does(place: Place) -> None:
-    place.environ["WEBOID_DATABASE"] = f"host=127.0.0.1 port={free_port()} dbname=weboid"
+@pytest.mark.long
+async def test_a_feeder_that_waits_for_another_one_ends_in_order(database: str, tmp_path: Path) -> None:
+    await _rows(
+        database,
+        "INSERT INTO part (role, name, host, machine, pid, version) "
+        "VALUES ('feed', 'x', 'far', 'm', 1, '1') RETURNING 1",
+    )
+    place = Place(tmp_path, environ={"WEBOID_DATABASE": database})
+    place.watch("demowiki@wmflabs", f"http://127.0.0.1:{free_port()}/api.php")
+    process = await place.start("feed", "pass", "--repeat")
+    try:
+        assert process.stderr
+        async with asyncio.timeout(LIMIT_S):
+            assert b"another feed runs: process 1 on far" in await process.stderr.readline()
+            process.send_signal(signal.SIGTERM)
+            assert await process.wait() == 0
+    finally:
+        await place.end()
+    assert await _rows(database, "SELECT pid FROM part") == [(1,)]
+
+
+async def _rows(database: str, statement: LiteralString, *given: object) -> list[tuple[object, ...]]:
+    async with await psycopg.AsyncConnection.connect(database) as connection:
+        return await (await connection.execute(statement, given)).fetchall()
+
+
+async def test_a_database_that_is_away_makes_no_part_unhealthy_but_an_embedded_one_does(tmp_path: Path) -> None:
+    place = Place(tmp_path, environ={"WEBOID_DATABASE": f"host=127.0.0.1 port={free_port()} dbname=weboid"})
     ran = await place.run("health", "crawl")
     assert ran.status == 0
     assert "cannot reach the database" in ran.out
     del place.environ["WEBOID_DATABASE"]
     assert (await place.run("health", "crawl")).status == 1
-    assert not list(place.folder.iterdir())
+    assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.long
-async def test_a_second_feeder_waits_for_the_first(place: Place, database: str) -> None:
-    place.watch("demowiki@wmflabs", f"http://127.0.0.1:{free_port()}/api.php")
-    first = await place.start("feed", "pass", "--repeat")
-    assert (await _row(database, "feed"))[0] == first.pid
-    second = await place.start("feed", "pass", "--repeat")
-    assert second.stderr
-    async with asyncio.timeout(LIMIT_S):
-        while f"another feed runs: process {first.pid} on" not in (line := (await second.stderr.readline()).decode()):
-            assert line, "it ended"
-    await _stopped(first)
-    async with asyncio.timeout(LIMIT_S):
-        while (await _parts(database)).get("feed", (0, ""))[0] != second.pid:
-            await asyncio.sleep(0.1)
-    third = await place.start("feed", "pass", "--repeat")
-    assert third.stderr
-    assert b"another feed runs" in await third.stderr.readline()
-    await _stopped(third)  # also while it waits
-    # A killed one on this machine is known to be gone at once.
-    second.kill()
-    await second.communicate()
-    fourth = await place.start("feed", "pass", "--repeat")
-    async with asyncio.timeout(10):
-        while (await _parts(database))["feed"][0] != fourth.pid:
-            await asyncio.sleep(0.1)
-    await _stopped(fourth)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("is_alive", [True, False])
-async def test_who_could_not_be_seen_while_the_database_was_away_writes_first(
-    place: Place, database: str, is_alive: bool
+async def test_systemd_is_told_at_an_abstract_address_and_nobody_is_disturbed_where_it_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if is_alive:
-        async with await psycopg.AsyncConnection.connect(database) as connection:
-            await connection.execute(
-                "INSERT INTO part (role, name, host, machine, pid, version, seen) "
-                "VALUES ('maintain', 'x', 'far', 'm', 1, '1', now() - interval '1 hour')"
-            )
-    with open_database_proxy(database) as proxy:
-        proxy.cut()
-        place.environ["WEBOID_DATABASE"] = proxy.dsn
-        process = await place.start("maintain", "--repeat")
-        assert process.stderr
-        async with asyncio.timeout(LIMIT_S):
-            assert b"the database is away: " in await process.stderr.readline()
-        proxy.heal()
-        if is_alive:
-            async with asyncio.timeout(LIMIT_S):
-                while b"another maintain may have run: process 1 on far" not in await process.stderr.readline():
-                    assert process.returncode is None
-            async with await psycopg.AsyncConnection.connect(database) as connection:
-                await connection.execute("UPDATE part SET seen = now()")
-            process.send_signal(signal.SIGTERM)
-            await process.communicate()
-            assert set((await _parts(database)).values()) == {(1, "")}
-        else:
-            async with asyncio.timeout(20):  # It need not wait for anybody.
-                assert (await _row(database, "maintain"))[0] == process.pid
-            await _stopped(process)
-
-
-@pytest.mark.long
-async def test_who_was_silent_for_too_long_gives_its_role_up(place: Place, database: str) -> None:
-    process = await place.start("maintain", "--repeat")
-    await _row(database, "maintain")
-    async with await psycopg.AsyncConnection.connect(database) as connection:
-        await connection.execute("UPDATE part SET name = 'another', host = 'elsewhere', pid = 1")
-    async with asyncio.timeout(LIMIT_S):
-        _, err = await process.communicate()
-    assert process.returncode == 2
-    assert "another maintain has taken over: process 1 on elsewhere" in err.decode()
-    assert (await _parts(database))["maintain"][0] == 1
-
-
-class Systemd:
-    """The receiving end of sd_notify."""
-
-    def __init__(self, address: str) -> None:
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self._socket.bind(address)
-        self._socket.setblocking(False)
-
-    async def until(self, words: str) -> list[str]:
-        """The datagrams up to the one with these words."""
-        said: list[str] = []
-        async with asyncio.timeout(LIMIT_S):
-            while not said or words not in said[-1]:
-                said.append((await asyncio.get_running_loop().sock_recv(self._socket, 4096)).decode())
-        return said
-
-    def __enter__(self) -> "Systemd":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._socket.close()
-
-
-@pytest.mark.parametrize("is_abstract", [False, True])
-async def test_systemd_is_told_by_a_single_part(place: Place, is_abstract: bool) -> None:
-    name = f"weboid-{secrets.token_hex(8)}" if is_abstract else str(place.folder / "notify")
-    with Systemd("\0" + name if is_abstract else name) as systemd:
-        place.environ |= {"NOTIFY_SOCKET": "@" + name if is_abstract else name, "WATCHDOG_USEC": "200000"}
-        process = await place.start("crawl")
-        assert await systemd.until("READY=1")
-        assert await systemd.until("WATCHDOG=1")
-        await _stopped(process)
-        said = await systemd.until("STOPPING=1")
-        assert not [each for each in said if "READY" in each]
-
-
-async def test_systemd_is_told_by_up_when_the_web_answers(place: Place) -> None:
-    path = str(place.folder / "notify")
-    with Systemd(path) as systemd:
-        place.environ["NOTIFY_SOCKET"] = path
-        process = await place.start("up")
-        said = await systemd.until("READY=1")
-        assert "STATUS=web runs; crawl runs; archive runs; maintain runs" in said
-        assert not [each for each in said if "WATCHDOG" in each]
-        async with asyncio.timeout(LIMIT_S):
-            _, writer = await asyncio.open_connection("127.0.0.1", int(place.environ["WEBOID_WEB_PORT"]))
-            writer.close()
-        await _stopped(process)
-        assert await systemd.until("STOPPING=1")
+    name = f"@weboid-{secrets.token_hex(8)}"
+    monkeypatch.setenv("NOTIFY_SOCKET", name)
+    with Systemd(name) as systemd:
+        notify(STATUS="one\nREADY=1")
+        assert await systemd.until("READY") == ["STATUS=one READY=1"]
+    monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "nobody"))
+    notify(READY="1")
 
 
 def test_what_its_bars_show_a_part_tells(capfd: pytest.CaptureFixture[str]) -> None:
@@ -244,8 +144,54 @@ def test_what_its_bars_show_a_part_tells(capfd: pytest.CaptureFixture[str]) -> N
     assert capfd.readouterr() == ("", "")
 
 
-async def test_a_socket_that_nobody_reads_disturbs_nobody(place: Place, database: str) -> None:
-    place.environ["NOTIFY_SOCKET"] = str(place.folder / "nobody")
-    process = await place.start("crawl")
-    await _row(database, "crawl")
-    await _stopped(process)
+PROBE_S = 5.0
+
+
+def test_while_the_database_is_away_a_job_is_told_healthy_in_time(database: str) -> None:
+    call = [sys.executable, "-m", "weboid", "health", PartRole.CRAWL.value]
+    with open_database_proxy(database) as proxy:
+        proxy.swallow()
+        subprocess.run(call, env={**os.environ, "WEBOID_DATABASE": proxy.dsn}, timeout=PROBE_S, check=True)
+
+
+async def test_a_job_whose_role_another_container_still_has_is_healthy(database: str, tmp_path: Path) -> None:
+    async with open_pool(database, size=1, part="test") as pool, pool.connection() as conn:
+        for role in (PartRole.FEED, PartRole.CRAWL):
+            assert await take_role(conn, PartProcess(role, "1-a", "feed-old", "another", 1, "0")) is None
+    place = Place(tmp_path, environ={"WEBOID_DATABASE": database})
+    for role, status in ((PartRole.FEED, 0), (PartRole.EVENTS, 1), (PartRole.CRAWL, 1)):
+        assert (await place.run("health", role.value)).status == status, role
+
+
+async def test_while_the_database_is_away_the_webservice_is_told_healthy(database: str, tmp_path: Path) -> None:
+    (path,) = re.findall(r"^health-check-path: (.+)$", (REPOSITORY / "service.template").read_text(), re.MULTILINE)
+    place = Place(tmp_path)
+    port = free_port()
+    with open_database_proxy(database) as proxy:
+        place.environ = {"WEBOID_DATABASE": proxy.dsn, "PORT": str(port)}
+        await place.start("serve")
+        try:
+            async with asyncio.timeout(60):
+                while await _status(port, "/healthz") != 200:
+                    await asyncio.sleep(0.05)
+            assert await _status(port, path) == 200
+            proxy.cut()
+            async with asyncio.timeout(60):
+                while await _status(port, "/healthz") != 503:
+                    await asyncio.sleep(0.05)
+            assert await _status(port, path) == 200
+        finally:
+            await place.end()
+
+
+async def _status(port: int, path: str) -> int:
+    """The status of the webservice's answer, 0 if it does not listen; raises TimeoutError if it takes too long."""
+    timeout = aiohttp.ClientTimeout(PROBE_S)
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=timeout) as client,
+            client.get(f"http://127.0.0.1:{port}{path}") as response,
+        ):
+            return response.status
+    except aiohttp.ClientConnectionError:
+        return 0

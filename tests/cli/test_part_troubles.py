@@ -1,26 +1,38 @@
-"""Signs of life of a part among troubles: tables that are missing for a while, numbers of processes that come again."""
+"""Signs of life of a part among troubles: other processes in its role, tables that are missing for a while, numbers of
+processes that come again.
+"""
 
 import asyncio
 import os
-import socket
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 import psycopg
 import pytest
 from support.database_proxy import open_database_proxy
+from support.systemd import Systemd
 
 from weboid.cli.processes import sign_of_life
+from weboid.cli.processes.database import SILENCE_VARIABLE
 from weboid.cli.processes.part import open_part
 from weboid.cli.processes.process import host_name, machine
 from weboid.config import Config, load_config
-from weboid.store.db.connection import ASK_S
-from weboid.store.db.pool import SILENCE_S
+from weboid.errors import WeboidError
+from weboid.store.db import connection
 from weboid.store.schedule.part import PartRole
 
 LIMIT_S = 20
 LASTING: Final[dict[str, Any]] = {"size": 1, "lasting": True}
+FAR: Final = ("far", "m", 1)
+"""A process on another machine."""
+
+
+@pytest.fixture(autouse=True)
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part writes its row, and asks for a role that another one has, without long pauses."""
+    monkeypatch.setattr(sign_of_life, "_SEEN_S", 0.02)
+    monkeypatch.setattr(sign_of_life, "_LOOK_S", 0.02)
 
 
 def _config(database: str, tmp_path: Path) -> Config:
@@ -29,63 +41,146 @@ def _config(database: str, tmp_path: Path) -> Config:
 
 async def _until_seen(database: str, condition: str = "true") -> None:
     """Waits until a part has written its row since now."""
-    async with asyncio.timeout(LIMIT_S), await psycopg.AsyncConnection.connect(database, autocommit=True) as connection:
-        row = await (await connection.execute("SELECT clock_timestamp()")).fetchone()
+    async with asyncio.timeout(LIMIT_S), await psycopg.AsyncConnection.connect(database, autocommit=True) as conn:
+        row = await (await conn.execute("SELECT clock_timestamp()")).fetchone()
         assert row
         asked = f"SELECT FROM part WHERE seen > %s AND {condition}"
-        while not (await connection.execute(asked, row)).rowcount:
+        while not (await conn.execute(asked, row)).rowcount:
             await asyncio.sleep(0.02)
 
 
-async def test_a_part_writes_its_row_again_once_its_table_is_back(
-    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+async def _until_logged(caplog: pytest.LogCaptureFixture, words: str) -> None:
+    async with asyncio.timeout(LIMIT_S):
+        while words not in caplog.text:
+            await asyncio.sleep(0.02)
+
+
+async def _seen(database: str, role: PartRole, other: tuple[str, str, int], ago_s: float = 0) -> None:
+    """Another process (its host, machine and number) has the role, and was last seen so many seconds ago."""
+    async with await psycopg.AsyncConnection.connect(database) as conn:
+        await conn.execute("DELETE FROM part")
+        await conn.execute(
+            "INSERT INTO part (role, name, host, machine, pid, version, seen) "
+            "VALUES (%s, 'another', %s, %s, %s, '1', now() - make_interval(secs => %s))",
+            (role.value, *other, ago_s),
+        )
+
+
+async def _run_until(config: Config, role: PartRole, ends: asyncio.Event) -> None:
+    async with open_part(config, role, **LASTING):
+        await ends.wait()
+
+
+async def test_a_second_feeder_waits_until_the_first_has_ended(
+    database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(sign_of_life, "_SEEN_S", 0.02)
+    # A process that runs: that of the tests.
+    await _seen(database, PartRole.FEED, (host_name(), machine(), os.getppid()))
+    ends = asyncio.Event()
+    second = asyncio.create_task(_run_until(_config(database, tmp_path), PartRole.FEED, ends))
+    await _until_logged(caplog, f"another feed runs: process {os.getppid()} on {host_name()}")
+    async with await psycopg.AsyncConnection.connect(database) as conn:
+        await conn.execute("DELETE FROM part")
+    await _until_seen(database, "name <> 'another'")
+    ends.set()
+    await second
+    assert caplog.text.count("another feed runs") == 1
+
+
+async def test_a_second_up_says_who_runs_and_waits_only_for_one_that_may_have_died_a_moment_ago(
+    database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, ends = _config(database, tmp_path), asyncio.Event()
+    ends.set()
+    for other in ((host_name(), machine(), os.getppid()), FAR):
+        await _seen(database, PartRole.UP, other, ago_s=20)
+        with pytest.raises(WeboidError, match=rf"weboid up runs already: process {other[2]} on {other[0]}, since 2"):
+            await _run_until(config, PartRole.UP, ends)
+    await _seen(database, PartRole.UP, FAR, ago_s=59.5)
+    async with asyncio.timeout(LIMIT_S):
+        await _run_until(config, PartRole.UP, ends)
+    assert "another up runs: process 1 on far" in caplog.text
+
+
+@pytest.mark.parametrize("number", [os.getpid, lambda: _dead()], ids=["of a container of before", "of a dead one"])
+@pytest.mark.parametrize("role", [PartRole.FEED, PartRole.UP])
+async def test_who_is_known_to_have_ended_is_not_waited_for(
+    database: str, tmp_path: Path, role: PartRole, number: Callable[[], int], caplog: pytest.LogCaptureFixture
+) -> None:
+    """A container that was killed and started again: its namespace and its process 1 have the numbers they had."""
+    await _seen(database, role, (host_name(), machine(), number()))
+    async with asyncio.timeout(LIMIT_S), open_part(_config(database, tmp_path), role, **LASTING):
+        await _until_seen(database, "name <> 'another'")
+    assert "another" not in caplog.text
+
+
+def _dead() -> int:
+    """The number of a process that has ended."""
+    if not (child := os.fork()):
+        os._exit(0)
+    os.waitpid(child, 0)
+    return child
+
+
+async def test_who_could_not_be_seen_while_the_database_was_away_writes_first(
+    database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sign_of_life, "_SEEN_S", 1.0)  # it has two seconds for it
+    await _seen(database, PartRole.MAINTAIN, FAR, ago_s=3_600)
+    ends = asyncio.Event()
+    with open_database_proxy(database) as proxy:
+        proxy.cut()
+        part = asyncio.create_task(_run_until(_config(proxy.dsn, tmp_path), PartRole.MAINTAIN, ends))
+        await _until_logged(caplog, "the database is away: ")
+        proxy.heal()
+        await _until_logged(caplog, "another maintain may have run: process 1 on far")
+        async with await psycopg.AsyncConnection.connect(database, autocommit=True) as conn:
+            await conn.execute("UPDATE part SET seen = now()")
+            await _until_logged(caplog, "another maintain runs: process 1 on far")
+            await conn.execute("DELETE FROM part")
+        await _until_seen(database, "name <> 'another'")
+        ends.set()
+        await part
+
+
+async def test_who_was_silent_for_too_long_gives_its_role_up(database: str, tmp_path: Path) -> None:
+    async def run() -> None:
+        async with open_part(_config(database, tmp_path), PartRole.MAINTAIN, **LASTING) as part:
+            await _until_seen(database)
+            await _seen(database, PartRole.MAINTAIN, FAR)
+            await part.stopped.wait()
+
+    with pytest.raises(WeboidError, match="another maintain has taken over: process 1 on far"):
+        await asyncio.wait_for(run(), LIMIT_S)
+    async with await psycopg.AsyncConnection.connect(database) as conn:
+        assert (await conn.execute("SELECT FROM part WHERE name = 'another'")).rowcount == 1
+
+
+async def test_a_part_writes_its_row_again_once_its_table_is_back(
+    database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async with open_part(_config(database, tmp_path), PartRole.CRAWL, **LASTING):
         await _until_seen(database)
-        async with await psycopg.AsyncConnection.connect(database, autocommit=True) as connection:
-            await connection.execute("ALTER TABLE part RENAME TO part_away")
-            async with asyncio.timeout(LIMIT_S):
-                while "the sign of life is not written" not in caplog.text:
-                    await asyncio.sleep(0.02)
-            await connection.execute("ALTER TABLE part_away RENAME TO part")
+        async with await psycopg.AsyncConnection.connect(database, autocommit=True) as conn:
+            await conn.execute("ALTER TABLE part RENAME TO part_away")
+            await _until_logged(caplog, "the sign of life is not written")
+            await conn.execute("ALTER TABLE part_away RENAME TO part")
         await _until_seen(database)
     assert caplog.text.count("the sign of life is not written: relation") == 1
 
 
-@pytest.mark.long
-@pytest.mark.timed
 async def test_a_part_that_has_nothing_to_do_tells_of_a_silent_database(
-    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The row is written by a statement without a limit, which is given up when the server is found silent."""
-    monkeypatch.setattr(sign_of_life, "_SEEN_S", 0.02)
+    monkeypatch.setenv(SILENCE_VARIABLE, "0.3")
+    monkeypatch.setattr(connection, "ASK_S", 0.3)
     with open_database_proxy(database) as proxy:
         async with open_part(_config(proxy.dsn, tmp_path), PartRole.CRAWL, **LASTING) as part:
             await _until_seen(database)
             proxy.swallow()
-            async with asyncio.timeout(SILENCE_S + ASK_S + 4):
-                while "the database is away: " not in caplog.text:
-                    await asyncio.sleep(0.02)
+            await _until_logged(caplog, "the database is away: ")
             part.pool.give_up()
-
-
-@pytest.mark.parametrize("role", [PartRole.FEED, PartRole.UP])
-async def test_who_had_the_own_process_number_has_ended(
-    database: str, tmp_path: Path, role: PartRole, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A container that was killed and started again: its namespace and its process 1 have the numbers they had."""
-    monkeypatch.setattr(sign_of_life, "_SEEN_S", 0.02)
-    config = _config(database, tmp_path)
-    async with open_part(config, PartRole.WEB, **LASTING):
-        pass  # the tables are made
-    async with await psycopg.AsyncConnection.connect(database) as connection:
-        await connection.execute(
-            "INSERT INTO part (role, name, host, machine, pid, version) VALUES (%s, 'before', %s, %s, %s, '1')",
-            (role.value, host_name(), machine(), os.getpid()),
-        )
-    async with asyncio.timeout(LIMIT_S), open_part(config, role, **LASTING):
-        await _until_seen(database, "name <> 'before'")
 
 
 async def test_systemd_hears_what_is_told_last_but_not_all(
@@ -93,17 +188,9 @@ async def test_systemd_hears_what_is_told_last_but_not_all(
 ) -> None:
     monkeypatch.setattr(sign_of_life, "_SEEN_S", 0.5)
     monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
-        systemd.bind(str(tmp_path / "notify"))
-        systemd.settimeout(0)
-        said = []
-        async with asyncio.timeout(LIMIT_S), open_part(_config(database, tmp_path), PartRole.CRAWL, **LASTING) as part:
+    with Systemd(str(tmp_path / "notify")) as systemd:
+        async with open_part(_config(database, tmp_path), PartRole.CRAWL, **LASTING) as part:
             for number in range(1_000):
                 part.tell(f"checking: {number}")
-                with suppress(BlockingIOError):
-                    said.append(systemd.recv(4096))
-            while b"STATUS=checking: 999" not in said:
-                await asyncio.sleep(0.02)
-                with suppress(BlockingIOError):
-                    said.append(systemd.recv(4096))
+            said = await systemd.until("STATUS=checking: 999", LIMIT_S)
     assert len(said) < 10

@@ -98,18 +98,17 @@ async def snapshots(wiki: WikiInStore, url: str) -> list[tuple[int, int]]:
 async def test_copies_whose_urls_have_an_ampersand_play_quarter_after_quarter(
     place: Place, wiki: WikiInStore, real_archive: RealArchive
 ) -> None:
-    for number in range(7):
+    for number in range(3):
         ran = await place.run("archive", "--once", "--day", str(DAY + number * QUARTER_DAYS))
         assert ran.status == 0, ran.err
         assert {(await wiki.finding(url)).verdict for url in COPIES} == {Verdict.WORKING}
         assert [await snapshots(wiki, url) for url in (KEPT, CITED, DEAD)] == [[(STAMP, 0)]] * 3
     asked = [each.target for each in real_archive.log()]
-    assert [sum(target.endswith(f"id_/{url}") for target in asked) for url in (KEPT, CITED, DEAD)] == [7] * 3
+    assert [sum(target.endswith(f"id_/{url}") for target in asked) for url in (KEPT, CITED, DEAD)] == [3] * 3
 
 
-@pytest.mark.parametrize("url", [DEAD, LITERAL])
-async def test_a_look_up_finds_the_copy_of_a_url_with_an_ampersand(place: Place, url: str) -> None:
-    ran = await place.run("snapshots", "--json", "--at", "2010-02-01", url)
-    [line] = ran.lines()
-    assert (line["outcome"], line["stamp"], line["original"]) == ("found", str(STAMP), url)
-    assert line["snapshot"] == f"{PUBLIC}/{STAMP}/{url}"
+async def test_a_look_up_finds_the_copy_of_a_url_with_an_ampersand(place: Place) -> None:
+    ran = await place.run("snapshots", "--json", "--at", "2010-02-01", DEAD, LITERAL)
+    for line, url in zip(ran.lines(), (DEAD, LITERAL), strict=True):
+        assert (line["outcome"], line["stamp"], line["original"]) == ("found", str(STAMP), url)
+        assert line["snapshot"] == f"{PUBLIC}/{STAMP}/{url}"

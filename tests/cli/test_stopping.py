@@ -8,7 +8,7 @@ import shutil
 import signal
 import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from itertools import product
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import psycopg
 import pytest
 from support.commands import Place
 from support.ports import free_port
-from support.processes import assert_nothing_is_left, children
+from support.processes import assert_nothing_is_left, children, read_terminal
 from support.repeats import TIMES, thorough
 
 from weboid.cli.processes.stopping import until
@@ -48,26 +48,26 @@ def _has_begun(place: Place) -> bool:
     return (place.folder / "data").exists()
 
 
-async def _said(process: asyncio.subprocess.Process, words: str) -> None:
-    assert process.stderr
-    async with asyncio.timeout(LIMIT_S):
-        while words not in (line := (await process.stderr.readline()).decode(errors="replace")):
-            assert line, "it ended"
-
-
-async def test_a_group_gets_signals_many_times_and_ends_once_in_order(place: Place) -> None:
-    process = await place.start("up")
-    await _said(process, "Weboid answers")
-    parts = children(process.pid)
-    for kind in (*BOTH, signal.SIGHUP, *BOTH):
+async def test_a_group_at_a_terminal_gets_signals_many_times_and_ends_once_in_order(place: Place) -> None:
+    ours, theirs = pty.openpty()
+    process = await place.start("up", before=("setsid", "--ctty", "--wait"), terminal=theirs)
+    os.close(theirs)
+    await asyncio.to_thread(read_terminal, ours, b"Weboid answers")
+    (group,) = children(process.pid)
+    parts = children(group)
+    os.write(ours, b"\x03\x03")
+    for kind in (*BOTH, *BOTH):
         with suppress(ProcessLookupError):  # It may have ended already.
-            os.killpg(process.pid, kind)
+            os.killpg(group, kind)
             for part in parts:
-                if part in children(process.pid):
+                if part in children(group):
                     os.kill(part, kind)
         await asyncio.sleep(0.02)
-    status, said = await _ended(process)
+    said = (await asyncio.to_thread(read_terminal, ours, b"")).decode(errors="replace")
+    status, _ = await _ended(process)
+    os.close(ours)
     assert status == 0, said
+    assert said.count("stopping; what is under way is written") == 1
     assert "Traceback" not in said
     assert "started again" not in said
     await assert_nothing_is_left(place.folder, 1)
@@ -75,25 +75,25 @@ async def test_a_group_gets_signals_many_times_and_ends_once_in_order(place: Pla
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("call", "kinds"),
+    ("call", "kinds", "moments"),
     [
-        (("up",), BOTH),
-        (("crawl",), BOTH),
-        (("serve", "--workers", "2"), BOTH),
-        *thorough(*((("up",), kinds) for kinds in product(BOTH, BOTH) if kinds != BOTH)),
+        # While the database is made, and a little later, while it is migrated, its parts start, or all work.
+        (("up",), BOTH, (0, 1.0)),
+        (("crawl",), BOTH, (0,)),
+        (("serve", "--workers", "2"), BOTH, (1.0,)),
+        *thorough(*((("up",), kinds, (0, 1.0)) for kinds in product(BOTH, BOTH) if kinds != BOTH)),
     ],
 )
 @pytest.mark.parametrize("time", TIMES)
 async def test_a_second_signal_is_the_same_order(
-    place: Place, call: Sequence[str], kinds: Sequence[int], time: int
+    place: Place, call: Sequence[str], kinds: Sequence[int], moments: Sequence[float], time: int
 ) -> None:
-    # While the database is made, and a little later, while it is migrated, its parts start, or all work.
-    for moment in (0, 1.2 - 0.2 * time):
+    for moment in moments:
         process = await place.start(*call)
         async with asyncio.timeout(LIMIT_S):
-            while not (place.folder / "data").exists():  # Before that it has begun nothing, and ends as any program.
+            while not _has_begun(place):  # Before that it has begun nothing, and ends as any program.
                 await asyncio.sleep(0.01)
-        await asyncio.sleep(moment)
+        await asyncio.sleep(moment * (1.2 - 0.2 * time))
         with suppress(ProcessLookupError):  # It may have ended already.
             os.killpg(process.pid, kinds[0])
             os.kill(process.pid, kinds[1])
@@ -109,23 +109,16 @@ async def test_a_second_signal_is_the_same_order(
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("call", "options"),
-    [
-        (("up",), ()),
-        (("serve", "--workers", "2"), ()),
-        (("demo",), ()),
-        *thorough((("up",), ("-s", "INT")), (("up",), ("--foreground",))),
-    ],
+    [(("up",), ()), (("demo",), ()), *thorough((("up",), ("-s", "INT")), (("up",), ("--foreground",)))],
 )
 @pytest.mark.parametrize("time", TIMES)
 async def test_gnu_timeout_leaves_nothing(place: Place, call: Sequence[str], options: Sequence[str], time: int) -> None:
     place.environ["TMPDIR"] = str(place.folder)  # the demonstration's database is there
-    for seconds in (0.7 + 0.1 * time, 1.6 + 0.2 * time):
-        process = await place.start(*call, before=("timeout", *options, str(seconds)))
-        status, said = await _ended(process)
-        assert status == 124, said
-        await assert_nothing_is_left(place.folder, 1)
-        assert not list(place.folder.glob("weboid-demo-*"))
-        shutil.rmtree(place.folder / "data", ignore_errors=True)
+    process = await place.start(*call, before=("timeout", *options, str(1.2 + 0.3 * time)))
+    status, said = await _ended(process)
+    assert status == 124, said
+    await assert_nothing_is_left(place.folder, 1)
+    assert not list(place.folder.glob("weboid-demo-*"))
 
 
 @pytest.mark.long
@@ -159,7 +152,7 @@ async def test_a_terminal_that_closes_stops_in_order_and_is_told_before(place: P
     place.environ["WEBOID_DATABASE"] = database
     process = await place.start("crawl", before=("setsid", "--ctty", "--wait"), terminal=theirs)
     os.close(theirs)
-    said = await asyncio.to_thread(_read_until, ours, b"no contact")
+    said = await asyncio.to_thread(read_terminal, ours, b"no contact")
     (crawl,) = children(process.pid)
     os.kill(crawl, signal.SIGHUP)
     os.close(ours)
@@ -168,74 +161,113 @@ async def test_a_terminal_that_closes_stops_in_order_and_is_told_before(place: P
     await assert_nothing_is_left(place.folder, 1)
 
 
-async def test_people_are_told_once_that_it_stops(place: Place, database: str) -> None:
-    ours, theirs = pty.openpty()
-    place.environ["WEBOID_DATABASE"] = database
-    process = await place.start("up", before=("setsid", "--ctty", "--wait"), terminal=theirs)
-    os.close(theirs)
-    said = await asyncio.to_thread(_read_until, ours, b"Weboid answers")
-    os.write(ours, b"\x03\x03")
-    said = await asyncio.to_thread(_read_until, ours, b"")
-    status, _ = await _ended(process)
-    assert status == 0, said
-    assert said.count(b"stopping; what is under way is written") == 1
-    os.close(ours)
-
-
-def _read_until(terminal: int, words: bytes) -> bytes:
-    """What is said on a terminal up to these words; without words, until nobody has it open."""
-    said = b""
-    while not words or words not in said:
-        try:
-            said += os.read(terminal, 1 << 16)
-        except OSError:
-            break
-    return said
-
-
 HELD_UP = """
-import asyncio
+import asyncio, sys, threading, time
 import weboid.cli.processes.stopping as stopping
+from weboid.cli.processes.process import run_async
 
-stopping.GRACE_S = 0.5
+stopping.GRACE_S = 0.3
 
-async def main():
-    with stopping.stop_signals(lambda: print("stop", flush=True)):
+async def hang():
+    with stopping.stop_signals(lambda: print("stop", order.kind, flush=True)) as order:
         print("ready", flush=True)
         await asyncio.sleep(60)
 
-asyncio.run(main())
+async def block():
+    print("ready", flush=True)
+    if sys.argv[1] == "loop":
+        while True:
+            time.sleep(0.01)
+    try:
+        await asyncio.to_thread(threading.Event().wait)
+    finally:
+        print("closed", flush=True)
+
+asyncio.run(hang()) if sys.argv[1] == "hang" else run_async(block())
 """
 
 
-@pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGINT])
-async def test_a_signal_after_the_grace_ends_a_program_that_hangs(kind: int) -> None:
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", HELD_UP, stdout=asyncio.subprocess.PIPE)
-    assert process.stdout
-    assert await process.stdout.readline() == b"ready\n"
-    process.send_signal(kind)
-    assert await process.stdout.readline() == b"stop\n"
-    begun = asyncio.get_running_loop().time()
-    while process.returncode is None:
-        with suppress(ProcessLookupError):
-            os.kill(process.pid, kind)  # Process.send_signal might take its status from whoever waits for it.
-        await asyncio.sleep(0.02)
-        assert asyncio.get_running_loop().time() < begun + LIMIT_S
-    assert asyncio.get_running_loop().time() - begun > 0.4
-    assert process.returncode == -kind
-    assert not await process.stdout.read()
+@asynccontextmanager
+async def _open_held_up(
+    how: str, *before: str
+) -> AsyncIterator[tuple[asyncio.subprocess.Process, asyncio.StreamReader]]:
+    """A program that does not end by itself, and its output."""
+    pipe = asyncio.subprocess.PIPE
+    call = (*before, sys.executable, "-c", HELD_UP, how)
+    process = await asyncio.create_subprocess_exec(*call, stdout=pipe, stderr=pipe)
+    try:
+        assert process.stdout
+        assert await process.stdout.readline() == b"ready\n"
+        yield process, process.stdout
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
 
 
-async def test_nohup_holds(place: Place, database: str) -> None:
+async def test_a_signal_after_the_grace_ends_a_program_that_hangs() -> None:
+    async with _open_held_up("hang") as (process, said), asyncio.timeout(LIMIT_S):
+        process.send_signal(signal.SIGINT)
+        begun = asyncio.get_running_loop().time()
+        assert await said.readline() == b"stop 2\n"
+        while process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGINT)  # Process.send_signal might take its status from whoever waits.
+            await asyncio.sleep(0.02)
+        assert asyncio.get_running_loop().time() - begun > 0.2
+        assert process.returncode == -signal.SIGINT
+        assert not await said.read()
+
+
+async def test_nohup_holds() -> None:
+    async with _open_held_up("hang", "nohup") as (process, said), asyncio.timeout(LIMIT_S):
+        process.send_signal(signal.SIGHUP)
+        process.send_signal(signal.SIGTERM)
+        assert await said.readline() == b"stop 15\n"
+
+
+@pytest.mark.parametrize(("held", "order"), [("loop", signal.SIGINT), ("thread", signal.SIGTERM)])
+async def test_a_command_that_cannot_end_is_ended_after_the_grace(held: str, order: int) -> None:
+    async with _open_held_up(held) as (process, _), asyncio.timeout(LIMIT_S):
+        begun = asyncio.get_running_loop().time()
+        process.send_signal(order)
+        out, err = await process.communicate()
+        assert (process.returncode, out, err) == (128 + order, b"closed\n" if held == "thread" else b"", b"")
+        assert asyncio.get_running_loop().time() - begun > 0.2
+
+
+SHORT_GRACE = """
+import sys
+import weboid.cli.processes.stopping as stopping
+from weboid.__main__ import main
+
+stopping.GRACE_S = 0.5
+sys.argv[1:] = sys.argv[4:]  # without the words that call Python
+main()
+"""
+
+
+@pytest.mark.long
+async def test_an_import_from_a_pipe_that_stays_open_ends_after_the_grace(place: Place, database: str) -> None:
     place.environ["WEBOID_DATABASE"] = database
-    process = await place.start("crawl", before=("nohup",))
-    await _said(process, "no contact")
-    process.send_signal(signal.SIGHUP)
-    with pytest.raises(TimeoutError):
-        await asyncio.wait_for(process.wait(), 0.5)
-    process.send_signal(signal.SIGTERM)
-    status, said = await _ended(process)
-    assert status == 0, said
+    dumps = [place.folder / "page.sql", place.folder / "externallinks.sql"]
+    for dump in dumps:
+        os.mkfifo(dump)
+    call = ("feed", "dump", "dewiki", "--page", str(dumps[0]), "--externallinks", str(dumps[1]))
+    process = await place.start(*call, before=(sys.executable, "-c", SHORT_GRACE))
+    ours = None
+    async with asyncio.timeout(LIMIT_S):
+        while ours is None:  # one of them is being read
+            for dump in dumps:
+                with suppress(OSError):
+                    ours = os.open(dump, os.O_WRONLY | os.O_NONBLOCK)
+            assert process.returncode is None
+            await asyncio.sleep(0.02)
+        process.terminate()
+        _, err = await process.communicate()
+    os.close(ours)
+    assert process.returncode == 128 + signal.SIGTERM, err
+    assert b"Traceback" not in err
 
 
 @pytest.mark.parametrize(
@@ -243,7 +275,6 @@ async def test_nohup_holds(place: Place, database: str) -> None:
     [
         (("crawl",), 0),
         (("maintain",), 2),
-        (("check-store",), 128 + signal.SIGTERM),
         (("migrate",), 128 + signal.SIGTERM),
     ],
 )
@@ -257,7 +288,7 @@ async def test_a_stop_while_the_tables_are_brought_up_is_obeyed_at_once(
         process = await place.start(*call)
         async with asyncio.timeout(LIMIT_S):
             while not (await (await conn.execute("SELECT FROM pg_locks WHERE NOT granted")).fetchall()):
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(0.02)
         begun = asyncio.get_running_loop().time()
         process.terminate()
         status, said = await _ended(process)

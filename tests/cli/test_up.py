@@ -1,64 +1,82 @@
-"""Everything at once, and the demonstration, as processes."""
+"""Everything at once, and the demonstration, as processes; what is killed leaves nothing, and what others use stays."""
 
 import asyncio
 import json
 import os
+import secrets
 import signal
 import socket
+from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from pathlib import Path
 
 import aiohttp
+import psycopg
+import pytest
 from support.commands import Place, open_place
 from support.ports import free_port
+from support.processes import assert_nothing_is_left, children, of_folder
+from support.repeats import thorough
+from support.systemd import Systemd
 
 from weboid.demo.world import Code, Host, Page, Spell, World
 
 WORLD = World({"site.demo": Host(paths={"/a": (Spell(0, Page()),), "/gone": (Spell(0, Code(404)),)})})
+LIMIT_S = 60
+LEFT_S = 30
+"""Seconds in which nothing of a killed program is left: 15 for the parts, and the guard makes sure."""
 
 
-async def test_up_feeds_checks_and_answers_and_ends_in_order(server_folder: Path) -> None:
+@pytest.fixture
+async def place(server_folder: Path) -> AsyncIterator[Place]:
+    folder = server_folder / f"up-{secrets.token_hex(4)}"
+    folder.mkdir(mode=0o711)
+    place = Place(folder)
+    place.environ = {"WEBOID_WEB_PORT": str(free_port()), "WEBOID_CONTACT": "a@b.example"}
+    yield place
+    await place.end()
+
+
+async def _begun(place: Place) -> asyncio.subprocess.Process:
+    """It, once it answers."""
+    process = await place.start("up")
+    assert process.stderr
+    async with asyncio.timeout(LIMIT_S):
+        while b"Weboid answers" not in (line := await process.stderr.readline()):
+            assert line, "it ended"
+    return process
+
+
+async def test_up_feeds_checks_and_answers_starts_what_is_killed_again_and_ends_in_order(server_folder: Path) -> None:
     folder = server_folder / "up"
     folder.mkdir(mode=0o711)
+    notified = str(folder / "notify")
     async with open_place(folder, WORLD, {"Harbour": ["http://site.demo/a", "http://site.demo/gone"]}) as place:
-        port = free_port()
-        place.environ["WEBOID_WEB_PORT"] = str(port)
-        process = await place.start("up")
-        try:
-            url = f"http://127.0.0.1:{port}/api/page?dbname=demowiki@wmflabs&pageid=1&all=1"
-            async with asyncio.timeout(60):
-                while await _verdicts(url) != {"working", "doubtful"}:
-                    await asyncio.sleep(0.2)
-            children = _children(process.pid)
-            assert len(children) == 6  # five parts, and the guard of the embedded server
-        finally:
-            process.send_signal(signal.SIGTERM)
-            _, err = await process.communicate()
-        assert process.returncode == 0, err.decode()
-        assert not any(Path(f"/proc/{child}").exists() for child in children)
-
-
-async def test_a_part_that_is_killed_is_started_again(server_folder: Path) -> None:
-    folder = server_folder / "again"
-    folder.mkdir(mode=0o711)
-    async with open_place(folder, WORLD, {"Harbour": ["http://site.demo/a"]}) as place:
-        port = free_port()
-        place.environ["WEBOID_WEB_PORT"] = str(port)
-        process = await place.start("up")
-        try:
-            async with asyncio.timeout(60):
-                while not await _answers(port):
-                    await asyncio.sleep(0.2)
-                (web,) = [pid for pid in _children(process.pid) if b"\0serve\0" in _command(pid)]
-                os.kill(web, signal.SIGKILL)
-                while await _answers(port):
-                    await asyncio.sleep(0.05)
-                while not await _answers(port):
-                    await asyncio.sleep(0.2)
-        finally:
-            process.send_signal(signal.SIGTERM)
-            await process.communicate()
-        assert process.returncode == 0
+        address = f"127.0.0.1:{(port := free_port())}"
+        place.environ |= {"WEBOID_WEB_PORT": str(port), "NOTIFY_SOCKET": notified}
+        with Systemd(notified) as systemd:
+            process = await place.start("--log=json", "up")
+            try:
+                said = await systemd.until("READY=1", 60)
+                assert "STATUS=web runs; crawl runs; archive runs; maintain runs; feed runs" in said
+                assert not [each for each in said if "WATCHDOG" in each]
+                async with asyncio.timeout(60):
+                    while await _verdicts(address) != {"working", "doubtful"}:
+                        await asyncio.sleep(0.1)
+                    parts = children(process.pid)
+                    assert len(parts) == 6  # five parts, and the guard of the embedded server
+                    (web,) = [pid for pid, words in parts.items() if "serve" in words]
+                    os.kill(web, signal.SIGKILL)
+                    while web in children(process.pid) or await _verdicts(address) != {"working", "doubtful"}:
+                        await asyncio.sleep(0.1)
+                parts |= children(process.pid)
+            finally:
+                process.send_signal(signal.SIGTERM)
+                _, err = await process.communicate()
+            assert process.returncode == 0, err.decode()
+            assert not any(Path(f"/proc/{part}").exists() for part in parts)
+            assert await systemd.until("STOPPING=1")
+    assert {json.loads(line)["part"] for line in err.splitlines()} >= {"up", "web", "crawl", "feed"}
 
 
 async def test_the_demonstration_tells_at_once_that_its_port_is_taken(server_folder: Path) -> None:
@@ -72,7 +90,9 @@ async def test_the_demonstration_tells_at_once_that_its_port_is_taken(server_fol
     assert "WEBOID_WEB_PORT" in ran.err
 
 
-async def _verdicts(url: str) -> set[str]:
+async def _verdicts(address: str) -> set[str]:
+    """Those of the links of the page; none while nobody answers."""
+    url = f"http://{address}/api/page?dbname=demowiki@wmflabs&pageid=1&all=1"
     try:
         async with aiohttp.ClientSession() as client, client.get(url) as response:
             pages = json.loads(await response.text()).get("pages", [])
@@ -81,17 +101,58 @@ async def _verdicts(url: str) -> set[str]:
     return {link["verdict"] for page in pages for link in page["links"]}
 
 
-async def _answers(port: int) -> bool:
-    try:
-        async with aiohttp.ClientSession() as client, client.get(f"http://127.0.0.1:{port}/healthz") as response:
-            return response.status == 200
-    except aiohttp.ClientError:
-        return False
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("workers", "moment"), [("2", 1.3), *thorough(*(("1", moment) for moment in (0.5, 0.9, 1.8, 2.6)))]
+)
+async def test_a_killed_up_leaves_nothing_at_any_moment(place: Place, workers: str, moment: float) -> None:
+    place.environ["WEBOID_WEB_WORKERS"] = workers
+    process = await place.start("up")
+    await asyncio.sleep(moment)
+    process.kill()
+    await process.communicate()  # ends when nobody has its pipes open any more: then all parts have ended
+    await assert_nothing_is_left(place.folder, LEFT_S)
 
 
-def _children(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+@pytest.mark.long
+async def test_a_killed_guard_is_started_again_and_guards_when_all_parts_are_killed_at_once(place: Place) -> None:
+    process = await _begun(place)
+    (guard,) = _guards(process.pid)
+    os.kill(guard, signal.SIGKILL)
+    await _until(lambda: _guards(process.pid) not in ([], [guard]))
+    os.killpg(process.pid, signal.SIGKILL)
+    await process.communicate()
+    await assert_nothing_is_left(place.folder, LEFT_S)
 
 
-def _command(pid: int) -> bytes:
-    return Path(f"/proc/{pid}/cmdline").read_bytes()
+@pytest.mark.long
+async def test_who_uses_the_server_of_a_killed_up_keeps_it_and_nothing_else_is_left(place: Place) -> None:
+    process = await _begun(place)
+    user = await place.start("crawl")
+    await _until(lambda: _rows(place, "crawl") == 2)
+    process.kill()
+    await process.communicate()
+    # The crawler and its server go on; the guard of the dead program leaves it to them.
+    await _until(lambda: _rows(place, "crawl") == 1 and _rows(place, "web") == 0)
+    await _until(lambda: len(of_folder(place.folder)) < 25)
+    assert user.returncode is None
+    user.send_signal(signal.SIGTERM)
+    async with asyncio.timeout(LIMIT_S):
+        _, err = await user.communicate()
+    assert user.returncode == 0, err.decode()
+    await assert_nothing_is_left(place.folder, LEFT_S + 60)
+
+
+def _guards(pid: int) -> list[int]:
+    return [child for child, words in children(pid).items() if "weboid.store.embedded.guard" in words]
+
+
+def _rows(place: Place, role: str) -> int:
+    with psycopg.connect(f"host={place.folder}/data/socket user=weboid dbname=weboid") as connection:
+        return connection.execute("SELECT FROM part WHERE role = %s", (role,)).rowcount
+
+
+async def _until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(LIMIT_S):
+        while not await asyncio.to_thread(holds):
+            await asyncio.sleep(0.05)

@@ -9,18 +9,23 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Final
 
 import aiohttp
 import psycopg
 import pytest
 from support.commands import Place
-
-from weboid.store.embedded.server import open_server
+from support.database_proxy import open_database_proxy
+from support.processes import children, is_running
 
 LIMIT_S = 60
 ANSWERED = {404, 503}
 """What becomes of a request that waited: there is no such wiki, or on a slow machine it has waited for too long."""
+
+WAITING: Final = """
+SELECT FROM pg_locks
+WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
 
 
 @dataclass
@@ -34,13 +39,11 @@ class Service:
 
     @property
     def port(self) -> int:
-        port = urlsplit(self.url).port
-        assert port
-        return port
+        return int(self.url.rpartition(":")[2])
 
     @property
     def pids(self) -> list[int]:
-        return _children(self.process.pid)
+        return [*children(self.process.pid)]
 
     async def metrics(self) -> str:
         async with aiohttp.ClientSession() as client, client.get(self.url + "/metrics") as response:
@@ -50,14 +53,13 @@ class Service:
         """Waits until all workers accept connections, none of them one of these processes."""
         async with asyncio.timeout(LIMIT_S):
             while set(gone) & set(self.pids) or _value(await self.metrics(), "weboid_web_workers") < self.count:
-                await asyncio.sleep(0.1)
+                await asyncio.sleep(0.05)
 
     async def end(self) -> int:
         """The status with which it ends after SIGTERM."""
         if self.process.returncode is None:
             self.process.terminate()
-        await self._ended()
-        return self.process.returncode or 0
+        return await asyncio.wait_for(self.process.wait(), LIMIT_S)
 
     async def read(self) -> None:
         """Keeps what it says."""
@@ -66,10 +68,6 @@ class Service:
         while line := (await self.process.stderr.readline()).decode():
             self.said.append(line)
         assert not await self.process.stdout.read()
-
-    async def _ended(self) -> None:
-        async with asyncio.timeout(LIMIT_S):
-            await self.process.wait()
 
 
 @asynccontextmanager
@@ -84,7 +82,7 @@ async def open_workers(folder: Path, database: str, count: int = 2, **environ: s
         "TMPDIR": str(folder),
         **environ,
     }
-    process = await place.start("serve", "--port", "0")
+    process = await place.start("--log=json", "serve", "--port", "0")
     reading = None
     try:
         assert process.stderr
@@ -102,29 +100,9 @@ async def open_workers(folder: Path, database: str, count: int = 2, **environ: s
             await reading
 
 
-def _children(pid: int) -> list[int]:
-    try:
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except FileNotFoundError:
-        return []
-
-
 def _value(metrics: str, name: str) -> float:
     found = re.search(rf"^{re.escape(name)} (\S+)$", metrics, re.MULTILINE)
     return float(found[1]) if found else 0.0
-
-
-async def _gone(pids: Sequence[int], within_s: float = LIMIT_S) -> None:
-    async with asyncio.timeout(within_s):
-        while any(_is_running(pid) for pid in pids):
-            await asyncio.sleep(0.05)
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] not in "ZX"
-    except FileNotFoundError:
-        return False
 
 
 def _worker_of(port: int, pids: Sequence[int]) -> int | None:
@@ -185,20 +163,9 @@ async def some_under_way(service: Service, database: str) -> AsyncIterator[dict[
         await holding.execute("LOCK TABLE wiki IN ACCESS EXCLUSIVE MODE")
         begun = {worker: await UnderWay.begun(service, worker) for worker in service.pids}
         async with asyncio.timeout(LIMIT_S):
-            while await _waiting(looking) < len(begun):
-                await asyncio.sleep(0.05)
+            while (await looking.execute(WAITING)).rowcount < len(begun):
+                await asyncio.sleep(0.02)
         yield begun
-
-
-async def _waiting(looking: psycopg.AsyncConnection[tuple[object, ...]]) -> int:
-    row = await (
-        await looking.execute(
-            "SELECT count(*)::int FROM pg_locks "
-            "WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-        )
-    ).fetchone()
-    assert row
-    return int(str(row[0]))
 
 
 async def _form(service: Service) -> tuple[str, str]:
@@ -220,70 +187,14 @@ async def _sent(service: Service, cookie: str, token: str) -> int:
         return response.status
 
 
-async def test_what_one_worker_begins_the_others_go_on_with_when_it_is_killed(database: str, tmp_path: Path) -> None:
+async def test_workers_share_figures_and_keys_also_after_one_was_killed_and_end_in_order(
+    database: str, tmp_path: Path
+) -> None:
     async with open_workers(tmp_path, database) as service:
-        form = await _form(service)
-        killed, other = service.pids
-        counted = 'weboid_web_requests_total{route="/account",status="200"}'
-        assert _value(await service.metrics(), counted) == 1
-        async with some_under_way(service, database) as requests:
-            os.kill(killed, signal.SIGKILL)
-        ends = {worker: await each.status() for worker, each in requests.items()}
-        assert ends.pop(killed) is None
-        assert ends.pop(other) in ANSWERED
-        await service.all_answer(killed)
-        os.kill(other, signal.SIGKILL)
-        await service.all_answer(killed, other)
-        # Both are killed by now, and what they counted and the key of their cookies are still known.
-        metrics = await service.metrics()
-        assert _value(metrics, counted) == 1
-        assert _value(metrics, "weboid_web_requests_open") == 1
-        assert [await _sent(service, *form) for _ in range(4)] == [200] * 4
-        assert await _sent(service, form[0], form[1][:-1] + "x") == 403
-        last = service.pids
-        assert await service.end() == 0
-        await _gone(last, 1)
-        assert not list(tmp_path.glob("weboid-web-*"))
-        told = [line for line in service.said if "was ended by SIGKILL; it is started again in" in line]
-        assert len(told) == 2
-        assert not [line for line in service.said if "Traceback" in line]
-
-
-def _assert_told_nothing_in_public(service: Service, folder: Path) -> None:
-    """What a worker is told over its line stands neither in its command line nor in its environment."""
-    parent = Path(f"/proc/{service.process.pid}")
-    for pid in service.pids:
-        worker = Path(f"/proc/{pid}")
-        assert (worker / "environ").read_bytes() == (parent / "environ").read_bytes()
-        options = (worker / "cmdline").read_bytes().split(b"\0serve\0")[1].decode().rstrip("\0").split("\0")
-        assert [option.partition("=")[0] for option in options] == ["--host", "--port", "--worker"]
-        assert re.fullmatch(r"--worker=\d,\d+", options[2])
-    (figures,) = folder.glob("weboid-web-*")
-    assert figures.stat().st_mode & 0o777 == 0o700
-
-
-async def test_figures_are_those_of_all_workers_whichever_answers(database: str, tmp_path: Path) -> None:
-    async with open_workers(tmp_path, database, 3) as service:
         _assert_told_nothing_in_public(service, tmp_path)
-        # So that each of them knows the status before its tables are locked: the kernel spreads requests at random, and
-        # of twelve none at all went to one of them in two runs of a hundred.
-        for _ in range(40):
-            await service.metrics()
-        async with some_under_way(service, database) as requests:
-            for _ in range(6):
-                metrics = await service.metrics()
-                assert _value(metrics, "weboid_web_requests_open") == len(requests) + 1
-                assert metrics.count("\nprocess_resident_memory_bytes{") == 3
-                assert metrics.count("\n# TYPE weboid_web_loop_lag_seconds gauge\n") == 1
-        assert {await each.status() for each in requests.values()} <= ANSWERED, service.said
-        async with asyncio.timeout(LIMIT_S):
-            while _value(metrics := await service.metrics(), "weboid_web_requests_open") != 1:
-                await asyncio.sleep(0.1)
-        assert len(requests) == _value(metrics, 'weboid_web_request_seconds_count{route="/lists/dead"}')
-
-
-async def test_requests_under_way_are_answered_when_the_parent_is_ended(database: str, tmp_path: Path) -> None:
-    async with open_workers(tmp_path, database) as service:
+        form = await _form(service)
+        await _assert_figures_are_those_of_all(service, database)
+        await _assert_others_go_on_with_what_killed_ones_began(service, database, form)
         workers = service.pids
         async with some_under_way(service, database) as requests:
             os.kill(service.process.pid, signal.SIGINT)
@@ -292,11 +203,70 @@ async def test_requests_under_way_are_answered_when_the_parent_is_ended(database
                 os.kill(pid, signal.SIGTERM)
             async with asyncio.timeout(LIMIT_S):
                 while await _accepts(service.port):
-                    await asyncio.sleep(0.05)
+                    await asyncio.sleep(0.02)
         assert {await each.status() for each in requests.values()} <= ANSWERED, service.said
         assert await service.end() == 0
-        assert not any(_is_running(pid) for pid in workers)
-        assert not [line for line in service.said if "started again" in line]
+        assert not any(is_running(pid) for pid in workers)
+        assert not list(tmp_path.glob("weboid-web-*"))
+        told = [line for line in service.said if "was ended by SIGKILL; it is started again in" in line]
+        assert len(told) == sum("started again" in line for line in service.said) == 2
+        assert not [line for line in service.said if "Traceback" in line]
+
+
+async def _assert_figures_are_those_of_all(service: Service, database: str) -> None:
+    """Whichever worker answers."""
+    # So that each of them knows the status before its tables are locked: the kernel spreads requests at random, and of
+    # twelve none at all went to one of three in two runs of a hundred.
+    for _ in range(30):
+        await service.metrics()
+    async with some_under_way(service, database) as requests:
+        for _ in range(6):
+            metrics = await service.metrics()
+            assert _value(metrics, "weboid_web_requests_open") == len(requests) + 1
+            assert metrics.count("\nprocess_resident_memory_bytes{") == len(requests) == 2
+            assert metrics.count("\n# TYPE weboid_web_loop_lag_seconds gauge\n") == 1
+    assert {await each.status() for each in requests.values()} <= ANSWERED, service.said
+    async with asyncio.timeout(LIMIT_S):
+        while _value(metrics := await service.metrics(), "weboid_web_requests_open") != 1:
+            await asyncio.sleep(0.02)
+    assert len(requests) == _value(metrics, 'weboid_web_request_seconds_count{route="/lists/dead"}')
+
+
+async def _assert_others_go_on_with_what_killed_ones_began(
+    service: Service, database: str, form: tuple[str, str]
+) -> None:
+    killed, other = service.pids
+    counted = 'weboid_web_requests_total{route="/account",status="200"}'
+    assert _value(await service.metrics(), counted) == 1
+    async with some_under_way(service, database) as requests:
+        os.kill(killed, signal.SIGKILL)
+    ends = {worker: await each.status() for worker, each in requests.items()}
+    assert ends.pop(killed) is None
+    assert ends.pop(other) in ANSWERED
+    await service.all_answer(killed)
+    os.kill(other, signal.SIGKILL)
+    await service.all_answer(killed, other)
+    # Both are killed by now, and what they counted and the key of their cookies are still known.
+    metrics = await service.metrics()
+    assert _value(metrics, counted) == 1
+    assert _value(metrics, "weboid_web_requests_open") == 1
+    assert [await _sent(service, *form) for _ in range(4)] == [200] * 4
+    assert await _sent(service, form[0], form[1][:-1] + "x") == 403
+
+
+def _assert_told_nothing_in_public(service: Service, folder: Path) -> None:
+    """What a worker is told over its line stands neither in its command line nor in its environment."""
+    parent = Path(f"/proc/{service.process.pid}")
+    for pid in service.pids:
+        worker = Path(f"/proc/{pid}")
+        assert (worker / "environ").read_bytes() == (parent / "environ").read_bytes()
+        group, _, words = (worker / "cmdline").read_text().rstrip("\0").partition("\0serve\0")
+        assert "--log=json" in group.split("\0"), "it logs as its parent"
+        options = words.split("\0")
+        assert [option.partition("=")[0] for option in options] == ["--host", "--port", "--worker"]
+        assert re.fullmatch(r"--worker=\d,\d+", options[2])
+    (figures,) = folder.glob("weboid-web-*")
+    assert figures.stat().st_mode & 0o777 == 0o700
 
 
 async def test_a_parent_that_is_killed_leaves_no_worker_behind(database: str, tmp_path: Path) -> None:
@@ -305,7 +275,9 @@ async def test_a_parent_that_is_killed_leaves_no_worker_behind(database: str, tm
         async with some_under_way(service, database) as requests:
             service.process.kill()
         assert {await each.status() for each in requests.values()} <= ANSWERED, service.said
-        await _gone(workers)
+        async with asyncio.timeout(LIMIT_S):
+            while any(is_running(pid) for pid in workers):
+                await asyncio.sleep(0.02)
         assert not await _accepts(service.port)
         assert not list(tmp_path.glob("weboid-web-*"))
 
@@ -319,126 +291,59 @@ async def _accepts(port: int) -> bool:
     return True
 
 
-async def test_a_port_that_is_taken_is_told_once(database: str, tmp_path: Path) -> None:
-    place = Place(tmp_path)
-    with closing(socket.socket()) as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        place.environ = {"WEBOID_DATABASE": database}
-        ran = await place.run("serve", "--workers", "2", "--port", str(taken.getsockname()[1]))
-    assert ran.status == 2
-    assert ran.err.count("set WEBOID_WEB_PORT to another port") == 1
-
-
-async def test_what_no_worker_can_do_is_told_once_and_ends_the_service(database: str, tmp_path: Path) -> None:
-    place = Place(tmp_path)
-    place.environ = {"WEBOID_DATABASE": database, "WEBOID_WEB_SECRET": "short"}
-    ran = await place.run("serve", "--workers", "4", "--port", "0")
-    assert ran.status == 2
-    assert ran.err.count("[web] secret") == 1
-    assert "Traceback" not in ran.err
-
-
 async def test_a_service_that_is_ended_while_it_starts_ends_in_order(database: str, tmp_path: Path) -> None:
     place = Place(tmp_path)
     place.environ = {"WEBOID_DATABASE": database, "TMPDIR": str(tmp_path)}
     process = await place.start("serve", "--workers", "2", "--port", "0")
     try:
         async with asyncio.timeout(LIMIT_S):
-            while not (workers := _children(process.pid)):
+            while not (workers := children(process.pid)):
                 await asyncio.sleep(0.01)
         process.terminate()
         async with asyncio.timeout(LIMIT_S):
             _, err = await process.communicate()
         assert process.returncode == 0
         assert "Traceback" not in err.decode()
-        assert not any(_is_running(pid) for pid in workers)
+        assert not any(is_running(pid) for pid in workers)
         assert not list(tmp_path.glob("weboid-web-*"))
     finally:
         await place.end()
 
 
-@pytest.mark.parametrize("given", ["0", "1000", "two"])
-async def test_a_number_of_workers_that_makes_no_sense_is_refused(tmp_path: Path, given: str) -> None:
+async def test_what_a_service_cannot_run_with_is_told_once(database: str, tmp_path: Path) -> None:
     place = Place(tmp_path)
-    place.environ = {"WEBOID_WEB_WORKERS": given}
-    ran = await place.run("serve")
-    assert ran.status == 2
-    assert "workers" in ran.err
-
-
-async def test_a_worker_is_started_by_its_parent_only(tmp_path: Path) -> None:
-    place = Place(tmp_path)
-    for given in ("1,77,78", "x", "1"):
-        ran = await place.run("serve", "--worker", given)
-        assert ran.status == 2
-        assert "use --workers" in ran.err
-        assert "Traceback" not in ran.err
-
-
-@pytest.mark.long
-async def test_only_requests_of_a_worker_that_is_killed_are_lost_under_load(database: str, tmp_path: Path) -> None:
-    callers = 12
-    async with open_workers(tmp_path, database, 3) as service:
-        until = asyncio.get_running_loop().time() + 9
-        statuses: list[int | None] = []
-
-        async def ask() -> None:
-            while asyncio.get_running_loop().time() < until:
-                reader, writer = await asyncio.open_connection("127.0.0.1", service.port)
-                writer.write(b"GET /policy HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
-                try:
-                    answer = await reader.read()
-                except ConnectionError:
-                    answer = b""
-                writer.close()
-                statuses.append(int(answer.split()[1]) if answer else None)
-
-        asking = [asyncio.create_task(ask()) for _ in range(callers)]
-        for _ in range(3):
-            await asyncio.sleep(2)
-            os.kill(service.pids[0], signal.SIGKILL)
-        await asyncio.gather(*asking)
-        assert set(statuses) <= {200, None}
-        assert statuses.count(None) <= 3 * callers
-        assert statuses.count(200) > 3 * callers
-        await service.all_answer()
-
-
-@pytest.mark.long
-async def test_a_worker_that_cannot_start_is_tried_again_and_the_others_go_on(database: str, tmp_path: Path) -> None:
-    (tmp_path / "weboid.toml").write_text("", encoding="utf-8")
-    async with open_workers(tmp_path, database) as service:
-        (tmp_path / "weboid.toml").write_text("nonsense", encoding="utf-8")
-        killed, other = service.pids
-        os.kill(killed, signal.SIGKILL)
-        async with asyncio.timeout(LIMIT_S):
-            while sum("ended with status 2; it is started again" in line for line in service.said) < 2:
-                await service.metrics()
-                await asyncio.sleep(0.1)
-        assert _value(await service.metrics(), "weboid_web_workers") == 1
-        assert other in service.pids
-        pauses = [float(found[1]) for line in service.said if (found := re.search(r"again in (\S+) s", line))]
-        assert pauses == sorted(set(pauses))
-        (tmp_path / "weboid.toml").write_text("", encoding="utf-8")
-        await service.all_answer(killed)
-        # No zombies are left of those that ended.
-        assert all(_is_running(pid) for pid in service.pids)
+    with closing(socket.socket()) as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = f"--port={taken.getsockname()[1]}"
+        for given, call, said in (
+            ({}, ("--workers=2", port), "set WEBOID_WEB_PORT to another port"),
+            ({"WEBOID_WEB_SECRET": "short"}, ("--workers=4", "--port=0"), "[web] secret"),
+            ({"WEBOID_WEB_WORKERS": "0"}, (), "workers"),
+            ({"WEBOID_WEB_WORKERS": "1000"}, (), "workers"),
+            # A worker is started by its parent only.
+            ({}, ("--worker=1,77,78",), "use --workers"),
+            ({}, ("--worker=x",), "use --workers"),
+            ({}, ("--worker=1",), "use --workers"),
+        ):
+            place.environ = {"WEBOID_DATABASE": database, **given}
+            ran = await place.run("serve", *call)
+            assert (ran.status, ran.err.count(said), "Traceback" in ran.err) == (2, 1, False), (given, call, ran.err)
 
 
 @pytest.mark.long
 async def test_while_the_database_is_away_nobody_waits_long_and_the_driver_adds_no_lines(
-    tmp_path: Path, server_folder: Path
+    database: str, tmp_path: Path
 ) -> None:
-    server = open_server(server_folder / "away")
-    async with open_workers(tmp_path, server.dsn) as service, aiohttp.ClientSession() as client:
-        await asyncio.to_thread(server.close)
-        addresses = [f"{service.url}/api/page?dbname=testwiki@wmflabs&pageid={number}" for number in range(1, 9)]
-        async with asyncio.timeout(20):
-            answers = await asyncio.gather(*(client.get(address) for address in addresses))
-        assert {answer.status for answer in answers} == {503}
-        said = [line for line in service.said if "the database is away: " in line]
-        with await asyncio.to_thread(open_server, server_folder / "away"):
+    with open_database_proxy(database) as proxy:
+        async with open_workers(tmp_path, proxy.dsn) as service, aiohttp.ClientSession() as client:
+            proxy.cut()
+            addresses = [f"{service.url}/api/page?dbname=testwiki@wmflabs&pageid={number}" for number in range(1, 9)]
+            async with asyncio.timeout(20):
+                answers = await asyncio.gather(*(client.get(address) for address in addresses))
+            assert {answer.status for answer in answers} == {503}
+            said = [line for line in service.said if "the database is away: " in line]
+            proxy.heal()
             await service.all_answer()
             await service.end()
     assert 1 <= len(said) <= service.count

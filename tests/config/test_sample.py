@@ -90,28 +90,9 @@ async def test_the_command_prints_checks_and_names_every_fault(tmp_path: Path) -
     assert "namspaces" in criteria.err
 
 
-@pytest.mark.parametrize(
-    ("watched", "said"),
-    [
-        ("nonsense", "a wiki and a title"),
-        ("metawiki@WMF:", "a wiki and a title"),
-        ("metawiki@Nowhere:User:Ann/X.json", "Nowhere"),
-        ("http://wiki.example.org/w/index.php?title=X.json", "https"),
-    ],
-)
-async def test_a_page_of_what_is_watched_that_cannot_be_asked_for_is_a_fault(
-    tmp_path: Path, watched: str, said: str
-) -> None:
-    place = Place(tmp_path, environ={"WEBOID_FEED_WATCHED": watched})
-    wrong = await place.run("config", "--check")
-    assert (wrong.status, wrong.out) == (2, "")
-    assert wrong.err.startswith("weboid: [feed] watched: ")
-    assert said in wrong.err
-
-
-@pytest.mark.parametrize(
-    ("variable", "value", "said"),
-    [
+async def test_what_a_part_would_refuse_at_its_start_is_a_fault(tmp_path: Path) -> None:
+    # Checked, all was “ok”, and the part that was started then ended.
+    for name, value, said in (
         ("WEBOID_DATABASE", "postgresql://u:hu%sh@h/db", "WEBOID_DATABASE"),
         ("WEBOID_WEB_TOKENS", "hush", "[web] tokens"),
         ("WEBOID_WEB_CRAWLERS", "hush", "[web] crawlers"),
@@ -123,22 +104,22 @@ async def test_a_page_of_what_is_watched_that_cannot_be_asked_for_is_a_fault(
         ("WEBOID_CRAWL_STOP_FILE", "/nowhere/stop", "/nowhere/stop"),
         ("WEBOID_WIKI", '{"dewiki@WMF": null}', "must be a table"),
         ("WEBOID_WIKI", '{"dewiki@WMF": {"api": "wiki.example.org"}}', "must be an address"),
-    ],
-)
-async def test_what_a_part_would_refuse_at_its_start_is_a_fault(
-    tmp_path: Path, variable: str, value: str, said: str
-) -> None:
-    # Checked, all was “ok”, and the part that was started then ended.
-    wrong = await Place(tmp_path, environ={variable: value}).run("config", "--check")
-    assert (wrong.status, wrong.out) == (2, ""), variable
-    assert said in wrong.err
-    assert "hush" not in wrong.err
+        ("WEBOID_FEED_WATCHED", "nonsense", "weboid: [feed] watched: "),
+        ("WEBOID_FEED_WATCHED", "nonsense", "a wiki and a title"),
+        ("WEBOID_FEED_WATCHED", "metawiki@WMF:", "a wiki and a title"),
+        ("WEBOID_FEED_WATCHED", "metawiki@Nowhere:User:Ann/X.json", "Nowhere"),
+        ("WEBOID_FEED_WATCHED", "http://wiki.example.org/w/index.php?title=X.json", "https"),
+    ):
+        wrong = await Place(tmp_path, environ={name: value}).run("config", "--check")
+        assert (wrong.status, wrong.out) == (2, ""), name
+        assert said in wrong.err
+        assert "hush" not in wrong.err
 
 
-@pytest.mark.parametrize("watched", ["metawiki@WMF:User:Ann/X.json", "https://wiki.example.org/w/index.php?title=X"])
-async def test_a_page_of_what_is_watched_is_named_in_two_ways(tmp_path: Path, watched: str) -> None:
-    fine = await Place(tmp_path, environ={"WEBOID_FEED_WATCHED": watched}).run("config", "--check")
-    assert (fine.status, watched in fine.out) == (0, True), fine.err
+async def test_a_page_of_what_is_watched_is_named_in_two_ways(tmp_path: Path) -> None:
+    for watched in ("metawiki@WMF:User:Ann/X.json", "https://wiki.example.org/w/index.php?title=X"):
+        fine = await Place(tmp_path, environ={"WEBOID_FEED_WATCHED": watched}).run("config", "--check")
+        assert (fine.status, watched in fine.out) == (0, True), fine.err
 
 
 async def test_help_is_shown_whatever_the_configuration_is(tmp_path: Path) -> None:

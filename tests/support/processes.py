@@ -5,6 +5,7 @@ One law: no process is looked for by its name.
 
 import asyncio
 import os
+import select
 from contextlib import suppress
 from pathlib import Path
 
@@ -55,3 +56,15 @@ async def assert_nothing_is_left(folder: Path, within_s: float) -> None:
                 await asyncio.sleep(0.05)
     except TimeoutError:
         raise AssertionError(f"left after {within_s} s: {of_folder(folder)}") from None
+
+
+def read_terminal(terminal: int, words: bytes, limit_s: float = 60) -> bytes:
+    """What is said on a terminal up to these words; without words, until nobody has it open."""
+    said = b""
+    while not words or words not in said:
+        assert select.select([terminal], [], [], limit_s)[0], said
+        try:
+            said += os.read(terminal, 1 << 16)
+        except OSError:
+            break
+    return said

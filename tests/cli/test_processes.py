@@ -1,9 +1,13 @@
-"""Children that are kept running: real processes that die, hang, are stopped, or outlive their parent."""
+"""Processes of the program: what holds for each; children that are kept running, die, hang, are stopped, or outlive
+their parent.
+"""
 
 import asyncio
 import os
 import signal
+import subprocess
 import sys
+import tomllib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,6 +15,7 @@ from pathlib import Path
 import pytest
 from support.processes import is_running
 
+from weboid.cli.processes import children
 from weboid.cli.processes.children import Child, Keeper, start_child
 
 CHILD = """
@@ -40,6 +45,12 @@ async def main():
 asyncio.run(main())
 """
 LIMIT_S = 20
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pause before a child is started again is short."""
+    monkeypatch.setattr(children, "_PAUSE_S", 0.05)
 
 
 class Kept:
@@ -84,7 +95,7 @@ async def test_a_child_that_is_killed_is_started_again() -> None:
     async with open_kept("-1") as kept:
         (await kept.started(1)).process.kill()
         await kept.started(2)
-        assert kept.states == ["starts", "runs", "starts again in 0.5 s", "starts", "runs"]
+        assert kept.states == ["starts", "runs", "starts again in 0.05 s", "starts", "runs"]
 
 
 @pytest.mark.parametrize("is_stopped", [False, True])
@@ -101,13 +112,13 @@ async def test_a_child_that_hangs_is_killed_and_started_again(
 
 
 async def test_a_child_may_take_long_to_load() -> None:
-    async with open_kept("-1", "2") as kept:
+    async with open_kept("-1", "1") as kept:
         await kept.started(1)
         assert kept.states == ["starts", "runs"]
 
 
 async def test_a_child_that_never_tells_anything_is_killed_too(caplog: pytest.LogCaptureFixture) -> None:
-    async with open_kept("-1", "600", start_s=2) as kept:
+    async with open_kept("-1", "600", start_s=0.7) as kept:
         async with asyncio.timeout(LIMIT_S):
             while len(kept.children) < 2:
                 await asyncio.sleep(0.02)
@@ -159,17 +170,96 @@ async def test_a_child_whose_parent_is_killed_ends() -> None:
         assert await parent.stdout.read() == b""  # to its end, which closes it
 
 
-async def test_a_child_that_cannot_be_started_is_tried_again() -> None:
+@pytest.mark.parametrize(
+    ("program", "end"),
+    [("/nowhere/python", "could not be started (No such file or directory)"), ("false", "ended with status 1")],
+)
+async def test_a_child_that_cannot_start_is_tried_again_after_growing_pauses(
+    program: str, end: str, caplog: pytest.LogCaptureFixture
+) -> None:
     stopped = asyncio.Event()
     tries = 0
 
     async def start() -> Child:
         nonlocal tries
         tries += 1
-        if tries == 2:
+        if tries == 4:
             stopped.set()
-        return await start_child(["/nowhere/python"], [], {})
+        return await start_child([program], [], {})
 
     async with asyncio.timeout(LIMIT_S):
         await Keeper("child", start, stopped).keep()
-    assert tries == 2
+    assert caplog.messages == [f"child {end}; it is started again in {pause_s} s" for pause_s in ("0.05", "0.1", "0.2")]
+
+
+_NAMELESS = """
+import pwd
+
+def getpwuid(uid):
+    raise KeyError(uid)
+
+pwd.getpwuid = getpwuid
+
+import asyncssh
+from weboid.cli.processes.process import run_async
+
+async def main():
+    asyncssh.SSHClientConnectionOptions(username="anonymous", config=None)
+
+run_async(main())
+"""
+
+
+_LIMITED = "from weboid.cli.processes.process import raise_open_files; print(raise_open_files(1000))"
+
+
+def test_libraries_find_a_name_of_whoever_runs_it_where_the_user_id_has_none() -> None:
+    # So it is in containers that run under any user id: the SSH library, which checks sftp links, refused to work.
+    names = ("LOGNAME", "USER", "LNAME", "USERNAME")
+    environ = {name: value for name, value in os.environ.items() if name not in names}
+    subprocess.run([sys.executable, "-c", _NAMELESS], env=environ, check=True, timeout=60)
+
+
+def test_where_few_files_may_be_open_one_connection_is_left_and_told() -> None:
+    told = subprocess.run(
+        ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh", sys.executable, "-c", _LIMITED],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert told.stdout == "1\n"
+    assert told.stderr == "weboid: only 1 of 1000 connections fit into 64 open files (ulimit -n)\n"
+
+
+_INTERRUPTED = """
+import importlib, os, signal, sys
+
+class Interrupted:
+    def find_spec(self, name, path, target=None):
+        if name == "weboid.cli":
+            os.kill(os.getpid(), signal.SIGINT)
+
+module, function = sys.argv[1].split(":")
+sys.meta_path.insert(0, Interrupted())
+getattr(importlib.import_module(module), function)()
+"""
+
+
+def test_ctrl_c_while_the_program_loads_ends_it_without_a_word() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
+    program = project["project"]["scripts"]["weboid"]
+    ran = subprocess.run([sys.executable, "-c", _INTERRUPTED, program], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stderr) == (-signal.SIGINT, "")
+
+
+_LOCAL = """
+import sys
+from weboid.cli import backup, check_store, health, migrate, normalize, rekey, restore, show, up, upgrade
+assert "aiohttp" not in sys.modules
+"""
+
+
+def test_commands_that_ask_nobody_outside_load_no_client_for_it() -> None:
+    # It takes 0.3 s, longer than many of them, and 20 MB of `weboid up` for as long as it runs.
+    subprocess.run([sys.executable, "-c", _LOCAL], check=True, timeout=60)
