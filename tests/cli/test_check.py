@@ -1,12 +1,14 @@
-"""``weboid check``: an error of its own at one URL keeps it from no other."""
+"""``weboid check`` and ``weboid page`` where something is wrong on this machine: without a network nothing can be said
+(C-16), and an error of its own at one URL keeps it from no other.
+"""
 
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 
 import pytest
-from support.commands import Place
-from support.misbehaving import head_only, reply, serve
+from support.commands import Place, open_place
+from support.misbehaving import Zone, head_only, name_server, reply, serve
 
 from weboid.checking.checker import Checker, CheckResult
 from weboid.cli.check import show
@@ -14,6 +16,99 @@ from weboid.cli.checking import checked
 from weboid.config import load_config
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.url.farms import farm_named
+from weboid.demo.world import Host, HostState, Lost, Outage, Page, Spell, World
+
+NAMES = [f"host{number}.demo" for number in range(30)]
+PORTAL_DAY = 108
+WORLD = World(
+    {name: Host((Spell(0, HostState.REFUSED),), {"/": (Spell(0, Page()),)}) for name in NAMES},
+    (Outage(PORTAL_DAY, PORTAL_DAY, Lost.CAPTIVE),),
+)
+PAGES = {"Harbour": [f"http://{name}/" for name in NAMES]}
+
+
+@pytest.fixture
+async def place(tmp_path: Path) -> AsyncIterator[Place]:
+    async with open_place(tmp_path, WORLD, PAGES) as place:
+        yield place
+
+
+@pytest.mark.parametrize("zone", [{}, dict.fromkeys(("", *NAMES)), dict.fromkeys(("", *NAMES), 2)])
+async def test_where_no_name_is_known_at_all_nothing_is_said_of_any_link(place: Place, zone: Zone) -> None:
+    async with name_server(zone) as names:
+        place.environ |= {"WEBOID_NET_DNS": names.address, "WEBOID_NET_ANSWER_S": "2"}
+        ran = await place.run("page", "--json", "demowiki@wmflabs", "Harbour")
+    assert ran.status == 3
+    assert len(ran.lines()) == len(NAMES)
+    assert {(line["outcome"], line["reason"], line["status"]) for line in ran.lines()} == {(None, "no-network", None)}
+    assert ran.err.count("nothing can be said") == 1
+
+
+async def test_check_tells_it_once_and_what_to_do(place: Place) -> None:
+    async with name_server({}) as names:
+        place.environ["WEBOID_NET_DNS"] = names.address
+        ran = await place.run("check", *(f"http://{name}/" for name in NAMES))
+    assert (ran.status, ran.err.count("nothing can be said")) == (3, 1)
+    assert "no-network" in ran.out
+    assert "failing" not in ran.out
+    assert "WEBOID_NET_DNS" in ran.err
+
+
+async def test_where_all_links_fail_but_the_network_is_there_they_are_judged(place: Place) -> None:
+    assert place.web
+    urls = [place.web.located(f"http://{name}/") for name in NAMES]
+    ran = await place.run("check", "--json", *urls, "http://nobody.demo/")
+    assert (ran.status, {line["outcome"] for line in ran.lines()}) == (0, {"failing"})
+    (place.folder / "weboid.toml").unlink()
+    ran = await place.run("check", "--json", *urls, "http://nobody.demo/")
+    assert (ran.status, {line["outcome"] for line in ran.lines()}) == (0, {"failing"})
+
+
+async def test_when_one_link_answers_all_others_are_judged(place: Place) -> None:
+    assert place.web
+    assert place.wiki
+    (place.folder / "weboid.toml").unlink()
+    async with name_server({}) as names:
+        place.environ["WEBOID_NET_DNS"] = names.address
+        ran = await place.run("check", "--json", *(f"http://{name}/" for name in NAMES), place.wiki.api_url)
+    assert ran.status == 0
+    assert [line["reason"] for line in ran.lines()][:-1] == ["dns-gone"] * len(NAMES)
+
+
+async def test_a_round_without_network_is_an_alarm_that_the_next_good_one_lowers(place: Place, database: str) -> None:
+    place.environ["WEBOID_DATABASE"] = database
+    assert place.web
+    good = place.web.name_server
+    assert (await place.run("feed", "pass", "--day", "100")).status == 0
+    async with name_server({}) as names:
+        place.environ["WEBOID_NET_DNS"] = names.address
+        place.day = 107
+        ran = await place.run("crawl", "--once", "--day", "107")
+        assert ran.status == 2
+        assert "cut off" in ran.err
+    assert "offline" in (await place.run("maintain", "--day", "107")).err
+    place.environ["WEBOID_NET_DNS"] = good
+    assert (await place.run("crawl", "--once", "--day", "107")).status == 0
+    assert "offline" not in (await place.run("maintain", "--day", "107")).err
+
+
+async def test_behind_a_portal_that_answers_for_all_hosts_nothing_is_said(place: Place, database: str) -> None:
+    place.environ["WEBOID_DATABASE"] = database
+    assert (await place.run("feed", "pass", "--day", "100")).status == 0
+    assert place.web
+    # Without the wiki: its API answers at an address, which no portal takes over here.
+    ports = f"[net]\nweb_ports = [{place.web.http_port}, {place.web.https_port}]\n"
+    (place.folder / "weboid.toml").write_text(ports, encoding="utf-8")
+    place.day = PORTAL_DAY
+    urls = [place.web.located(f"http://{name}/") for name in NAMES]
+    place.environ["WEBOID_CRAWL_CANARIES"] = urls[0]
+    ran = await place.run("check", "--json", *urls)
+    assert (ran.status, {line["reason"] for line in ran.lines()}) == (3, {"no-network"})
+    assert "login" in ran.err
+    ran = await place.run("crawl", "--once", "--day", str(PORTAL_DAY))
+    assert (ran.status, "login" in ran.err) == (2, True)
+    assert len(place.web.requests) < 20
+
 
 TARGETS = ["mailto:a@b.demo", "tel:1", "intent://x/#Intent;end", "javascript:alert(1)", "data:,x", "app://page/1"]
 

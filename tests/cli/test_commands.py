@@ -1,16 +1,21 @@
-"""The commands as their users call them: what they print, and what they say to wrong input."""
+"""The commands as their users call them: help, what they print, and what they say to wrong input."""
 
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Iterator
 from datetime import date
 from pathlib import Path
 
+import click
 import pytest
 from support.commands import Place, open_place
+from support.copies import keep_copies
 from support.pages import prose
 
+from weboid.cli import main
 from weboid.core.record.moment import planned_hour
 from weboid.core.url.keys import host_key
 from weboid.demo.world import BotWall, ByMethod, Code, Host, NoHead, Page, Redirect, Spell, World
+from weboid.store.db.pool import open_pool
 
 WORLD = World(
     {
@@ -44,15 +49,6 @@ PAGES = {
 async def place(database: str, tmp_path: Path) -> AsyncIterator[Place]:
     async with open_place(tmp_path, WORLD, PAGES) as place:
         place.environ["WEBOID_DATABASE"] = database
-        yield place
-
-
-@pytest.fixture
-async def new_place(server_folder: Path) -> AsyncIterator[Place]:
-    """A machine on which Weboid has to make its database itself."""
-    folder = server_folder / "new-place"
-    folder.mkdir(mode=0o711)
-    async with open_place(folder, WORLD, PAGES) as place:
         yield place
 
 
@@ -107,18 +103,13 @@ async def test_check_looks_at_documents_and_learns_once_how_each_host_answers_fo
     assert {line["outcome"] for line in lines} == {"working"}
 
 
-async def test_check_says_in_its_table_which_signal_spoke(place: Place) -> None:
+async def test_check_prints_a_table_for_people_which_says_which_signal_spoke(place: Place) -> None:
     assert place.web
-    ran = await place.run("check", place.web.located("http://shop.demo/b/1"))
-    assert "soft-404 (same-as-made-up)" in " ".join(ran.out.split())
-
-
-async def test_check_prints_a_table_for_people(place: Place) -> None:
-    assert place.web
-    ran = await place.run("check", place.web.located("http://site.demo/gone"))
+    ran = await place.run("check", *(place.web.located(f"http://{url}") for url in ("shop.demo/b/1", "site.demo/gone")))
     assert ran.status == 0
-    assert "failing" in ran.out
-    assert "gone" in ran.out
+    words = " ".join(ran.out.split())
+    assert "doubtful soft-404 (same-as-made-up) 200" in words
+    assert "failing gone 410" in words
 
 
 async def test_check_prints_a_host_in_unicode_below_its_punycode_unless_that_misleads(place: Place) -> None:
@@ -135,32 +126,22 @@ async def test_page_checks_the_links_of_a_live_page(place: Place) -> None:
         assert {line["outcome"] for line in ran.lines()} == {"working", "failing", "refused"}
 
 
-async def test_normalize_tells_form_and_class(place: Place) -> None:
-    ran = await place.run("normalize", "--json", "HTTP://Müller.DE:80/%7ea#x", "http://docs/about.htm")
-    assert ran.lines() == [
-        {
-            "url": "HTTP://Müller.DE:80/%7ea#x",
-            "normal": "http://xn--mller-kva.de/~a",
-            "class": "watched",
-            "reason": None,
-            "archive": None,
-        },
-        {"url": "http://docs/about.htm", "normal": None, "class": "invalid", "reason": "no-dot", "archive": None},
-    ]
-
-
-async def test_normalize_tells_what_the_address_of_an_archive_says(place: Place) -> None:
+async def test_normalize_tells_form_and_class_and_what_the_address_of_an_archive_says(place: Place) -> None:
     wayback = "https://web.archive.org/web/20110203040506id_/http://MILL.demo:80/a#b"
-    ran = await place.run("normalize", "--json", wayback, "https://perma.cc/AB12-CD34", "https://archive.ph/AbCdE")
-    assert [line["archive"] for line in ran.lines()] == [
-        {"service": "wayback", "original": "http://mill.demo/a", "stamp": "20110203040506"},
-        {"service": "perma", "original": None, "stamp": None},
-        {"service": "archive.today", "original": None, "stamp": None},
-    ]
+    ran = await place.run("normalize", "--json", "HTTP://Müller.DE:80/%7ea#x", "http://docs/about.htm", wayback)
+    watched, invalid, archived = ran.lines()
+    assert watched == {
+        "url": "HTTP://Müller.DE:80/%7ea#x",
+        "normal": "http://xn--mller-kva.de/~a",
+        "class": "watched",
+        "reason": None,
+        "archive": None,
+    }
+    assert (invalid["normal"], invalid["class"], invalid["reason"]) == (None, "invalid", "no-dot")
+    assert archived["archive"] == {"service": "wayback", "original": "http://mill.demo/a", "stamp": "20110203040506"}
 
 
-async def test_from_feed_over_rounds_to_what_is_known(new_place: Place) -> None:
-    place = new_place
+async def test_from_feed_over_rounds_to_what_is_known(place: Place) -> None:
     assert place.web
     fed = await place.run("feed", "pass", "--day", "100")
     assert (fed.status, "3 new" in fed.err) == (0, True), fed.err
@@ -208,9 +189,8 @@ async def test_a_crawl_at_an_hour_leaves_what_is_due_later_that_day_and_one_with
     assert (await checked(url))[0] == "2017-04-17"
 
 
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
+async def test_wrong_input_is_told_with_status_2(place: Place) -> None:
+    for call, said in (
         (["check"], "Missing argument"),
         (["crawl", "--once", "--hour", "24"], "24"),
         (["crawl", "--once", "--day", "yesterday"], "yesterday"),
@@ -226,13 +206,9 @@ async def test_a_crawl_at_an_hour_leaves_what_is_due_later_that_day_and_one_with
         (["feed", "dump", "demowiki", "--page", "weboid.toml", "--externallinks", "weboid.toml"], "weboid.toml"),
         (["--config", "none.toml", "normalize", "x"], "none.toml"),
         (["fly"], "fly"),
-    ],
-)
-async def test_wrong_input_is_told_with_status_2(place: Place, call: list[str], said: str) -> None:
-    ran = await place.run(*call)
-    assert ran.status == 2
-    assert said in ran.err
-    assert "Traceback" not in ran.err
+    ):
+        ran = await place.run(*call)
+        assert (ran.status, said in ran.err, "Traceback" in ran.err) == (2, True, False), (call, ran.err)
 
 
 async def test_an_error_has_an_error_key_in_json_mode(place: Place) -> None:
@@ -240,3 +216,52 @@ async def test_an_error_has_an_error_key_in_json_mode(place: Place) -> None:
     assert (ran.status, list(ran.lines()[0])) == (2, ["error"])
     ran = await place.run("page", "--json", "demowiki@wmflabs", "No such page")
     assert (ran.status, list(ran.lines()[0])) == (2, ["error"])
+
+
+def helps(command: click.Command, name: str, parent: click.Context | None = None) -> Iterator[tuple[str, str]]:
+    """The help of a command and of all below it, each with its words."""
+    context = click.Context(command, parent=parent, info_name=name, max_content_width=100)
+    yield context.command_path, command.get_help(context)
+    if isinstance(command, click.Group):
+        for below in command.list_commands(context):
+            found = command.get_command(context, below)
+            assert found is not None
+            yield from helps(found, below, context)
+
+
+def test_help_is_in_whole_sentences_and_cites_nothing_that_an_operator_does_not_have() -> None:
+    shown = dict(helps(main, "weboid"))
+    assert {"weboid up", "weboid feed events"} <= set(shown)
+    cut = {path for path, text in shown.items() if re.search(r"\w\.\.\.\s", text.partition("Options:")[2])}
+    citing = {path for path, text in shown.items() if re.search(r"\([A-Z]-\d", text)}
+    assert (cut, citing) == (set(), set())
+
+
+async def test_evidence_and_copies_are_told_to_programs_and_people(place: Place) -> None:
+    assert place.web
+    url = place.web.located("http://site.demo/gone")
+    assert (await place.run("feed", "pass", "--day", "100")).status == 0
+    (new,) = (await place.run("show", "--json", url)).lines()
+    assert (new["verdict"], new["evidence"]) == ("unknown", None)
+    for day in (100, 103):
+        place.day = day
+        assert (await place.run("crawl", "--once", "--day", str(day))).status == 0
+    (known,) = (await place.run("show", "--json", url)).lines()
+    evidence = known["evidence"]
+    assert (known["verdict"], known["since"]) == ("doubtful", "2017-04-11")
+    assert (evidence["since"], evidence["until"]) == ("2017-04-11", "2017-04-14")
+    assert (evidence["strikes"], evidence["missing"], evidence["of_host"]) == (2, 2, False)
+    assert (evidence["days"], evidence["needs_days"]) == (3, 14)
+    words = " ".join((await place.run("show", url)).out.split())
+    assert "evidence" in words
+    assert "2 missing" in words
+    assert (known["archived"], known["snapshots"], "copy: pending" in words) == ("pending", [], True)
+    async with open_pool(place.environ["WEBOID_DATABASE"], size=1, part="test") as pool:
+        await keep_copies(pool, url, day=104, snapshots=("wayback",))
+    (known,) = (await place.run("show", "--json", url)).lines()
+    address = f"https://web.archive.org/web/20160503120000/{url}"
+    assert (known["archived"], known["archives"]) == ("found", [address])
+    assert known["snapshots"][0]["distance_days"] == -2
+    assert known["snapshots"][0]["distance_to"] == "first-seen"
+    words = "".join((await place.run("show", url)).out.split())
+    assert f"copy:{address}(2daysbeforethelinkwasfirstseen)" in words

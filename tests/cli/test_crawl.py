@@ -114,7 +114,7 @@ async def test_a_hoster_that_hangs_up_on_us_alone_kills_no_link(database: str) -
         config = replace(config, net=replace(config.net, dns=(names.address,)))
         console = Console(file=StringIO())
         raised: dict[int, list[str]] = {}
-        for day in (100, *range(107, 132)):
+        for day in (100, *range(107, 132, 2)):
             blocks = 107 <= day <= 123
             await crawl(config, wiki.pool, partial(Moment, day), CrawlOptions(True, console, confirmed=day == 107))
             async with wiki.pool.connection() as conn:

@@ -1,22 +1,19 @@
 """The log: what all parts say on standard error, as lines for people and as JSON."""
 
-import asyncio
 import json
 import logging
 import re
-import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.commands import Place, open_place, open_web_place
+from support.commands import Place, open_place
 from support.misbehaving import reply, serve
-from support.ports import free_port
 from support.sseserver import open_event_server
 
 from weboid.cli.terminal.console import PartConsole, bar
@@ -141,11 +138,9 @@ def test_for_people_a_line_of_the_console_stays_one_line(capfd: pytest.CaptureFi
     assert line.isprintable()
 
 
-async def test_each_part_logs_json_alone(server_folder: Path) -> None:
-    folder = server_folder / "logs"
-    folder.mkdir(mode=0o711)
-    async with open_place(folder, WORLD, PAGES) as place:
-        place.environ["WEBOID_LOG"] = "json"
+async def test_each_part_logs_json_alone(database: str, tmp_path: Path) -> None:
+    async with open_place(tmp_path, WORLD, PAGES) as place:
+        place.environ |= {"WEBOID_DATABASE": database, "WEBOID_LOG": "json"}
         fed = await place.run("--verbose", "feed", "pass", "--day", "100")
         crawled = await place.run("--log", "json", "crawl", "--once", "--day", "2017-04-11")
         maintained = await place.run("maintain", "--day", "100")
@@ -165,22 +160,16 @@ async def test_each_part_logs_json_alone(server_folder: Path) -> None:
             json.loads(text.err.splitlines()[0])
 
 
-@pytest.mark.parametrize(
-    ("variable", "options"), [("json", ()), ("", ("--log", "json")), ("text", ("--log", "text", "--log=json"))]
-)
-async def test_what_is_wrong_with_a_command_is_json_too(
-    tmp_path: Path, variable: str, options: tuple[str, ...]
-) -> None:
-    place = Place(tmp_path, environ={"WEBOID_LOG": variable})
-    for call, status, about in (
-        (("crawl", "--nothing"), 2, "--nothing"),
-        (("--nothing",), 2, "--nothing"),
-        (("normalise",), 2, "normalise"),
-        (("--config", "no\nsuch.toml", "crawl"), 2, "such.toml"),
-        (("feed", "pass"), 2, "no wiki"),
-        (("health", "crawl"), 1, "no crawl runs"),
+async def test_what_is_wrong_with_a_command_is_json_too(tmp_path: Path) -> None:
+    for variable, call, status, about in (
+        ("json", ("crawl", "--nothing"), 2, "--nothing"),
+        ("json", ("--config", "no\nsuch.toml", "crawl"), 2, "such.toml"),
+        ("json", ("feed", "pass"), 2, "no wiki"),
+        ("json", ("health", "crawl"), 1, "no crawl runs"),
+        ("", ("--log", "json", "--nothing"), 2, "--nothing"),
+        ("text", ("--log", "text", "--log=json", "normalise"), 2, "normalise"),
     ):
-        ran = await place.run(*options, *call)
+        ran = await Place(tmp_path, environ={"WEBOID_LOG": variable}).run(*call)
         (record,) = _records(ran.err)
         assert (ran.status, record["level"]) == (status, "error"), ran
         assert about in record["message"]
@@ -199,12 +188,11 @@ def test_what_python_prints_by_itself_is_json_too() -> None:
 
 
 @pytest.mark.parametrize("form", ["json", "text"])
-async def test_what_a_wiki_says_stays_in_its_line(server_folder: Path, form: str) -> None:
-    folder = server_folder / f"hostile-{form}"
-    folder.mkdir(mode=0o711)
+async def test_what_a_wiki_says_stays_in_its_line(database: str, tmp_path: Path, form: str) -> None:
     body = json.dumps({"error": {"code": "readapidenied", "info": HOSTILE}}).encode()
     async with serve(lambda _: reply(200, body=body, kind="application/json")) as site:
-        place = Place(folder, environ={"WEBOID_LOG": form, "WEBOID_NET_PERMIT": "127.0.0.0/8"})
+        environ = {"WEBOID_DATABASE": database, "WEBOID_LOG": form, "WEBOID_NET_PERMIT": "127.0.0.0/8"}
+        place = Place(tmp_path, environ=environ)
         place.watch("demowiki@wmflabs", site.url("/w/api.php"))
         ran = await place.run("feed", "pass", "--day", "100")
     assert ran.status == 2
@@ -220,48 +208,3 @@ async def test_a_form_that_is_not_known_is_an_error(tmp_path: Path) -> None:
     ran = await Place(tmp_path, environ={"WEBOID_LOG": "xml"}).run("config")
     assert ran.status == 2
     assert "WEBOID_LOG" in ran.err
-
-
-async def test_the_workers_of_the_webservice_log_as_their_parent(server_folder: Path) -> None:
-    folder = server_folder / "workers"
-    folder.mkdir(mode=0o711)
-    async with open_web_place(folder, WORLD) as place:
-        # With few open files each worker has something to say.
-        limited = ("sh", "-c", 'ulimit -n 500; exec "$@"', "sh")
-        call = ("--log=json", "serve", "--workers=2", "--port=0")
-        err = await _until_said(place, "connections fit", *call, before=limited, processes=3)
-    records = _records(err)
-    assert {record["part"] for record in records} == {"web"}
-    assert len({record["pid"] for record in records}) == 3
-
-
-@pytest.mark.long
-async def test_up_and_its_parts_log_json_alone(server_folder: Path) -> None:
-    folder = server_folder / "up"
-    folder.mkdir(mode=0o711)
-    async with open_place(folder, WORLD, PAGES) as place:
-        place.environ |= {"WEBOID_LOG": "json", "WEBOID_WEB_PORT": str(free_port())}
-        err = await _until_said(place, "checks in", "up")
-    records = _records(err)
-    assert {"feed", "crawl", "web"} <= {record["part"] for record in records}
-
-
-async def _until_said(place: Place, words: str, *call: str, before: Sequence[str] = (), processes: int = 1) -> bytes:
-    """Runs a part until it has said this, and so many of its processes have said anything; stops it in order, and
-    returns all that it wrote to standard error.
-    """
-    process = await place.start(*call, before=before)
-    assert process.stderr
-    said = b""
-    try:
-        async with asyncio.timeout(60):
-            while words.encode() not in said or len(set(re.findall(rb'"pid": ?\d+', said))) < processes:
-                line = await process.stderr.readline()
-                assert line, said.decode()
-                said += line
-    finally:
-        process.send_signal(signal.SIGTERM)
-    async with asyncio.timeout(30):
-        said += await process.stderr.read()
-        assert await process.wait() == 0, said.decode()
-    return said

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.archives import PAGE_FOR_PEOPLE, Copy, MadeArchive, failing, open_made_archive, rate_limited
 from support.commands import Place, Ran, open_place
-from support.misbehaving import Act, Asked, name_server, reply
+from support.misbehaving import Act, name_server, reply
 
 from weboid.demo.world import World
 
@@ -133,15 +133,17 @@ async def test_a_line_that_is_no_url_is_told_with_the_others_done(place: Place) 
     assert (bad["outcome"], bad["tries"]) == (None, [])
 
 
-@pytest.mark.parametrize(
-    ("at", "said"),
-    [("2999-01-01", "future"), ("1969-12-31", "1990"), ("yesterday", "2016-05-31"), ("2016-13-01", "no date")],
-)
-async def test_a_date_that_cannot_be_is_refused_before_anything_is_asked(place: Place, at: str, said: str) -> None:
+async def test_a_date_that_cannot_be_is_refused_before_anything_is_asked(place: Place) -> None:
     async with archive_at(place) as archive:
-        ran = await json_of(place, "--at", at, URL)
-        assert (ran.status, archive.site.asked) == (2, [])
-    assert said in ran.err
+        for at, said in (
+            ("2999-01-01", "future"),
+            ("1969-12-31", "1990"),
+            ("yesterday", "2016-05-31"),
+            ("2016-13-01", "no date"),
+        ):
+            ran = await json_of(place, "--at", at, URL)
+            assert (ran.status, said in ran.err) == (2, True), ran.err
+        assert archive.site.asked == []
 
 
 async def test_people_get_a_table_with_the_address_and_the_distance(place: Place) -> None:
@@ -155,20 +157,6 @@ async def test_people_get_a_table_with_the_address_and_the_distance(place: Place
     assert archive.count("/cdx") == 2
 
 
-async def test_a_limit_of_the_configuration_is_kept(place: Place) -> None:
-    times: list[float] = []
-    async with archive_at(place, limit="600") as archive:
-
-        def act(asked: Asked) -> None:
-            import time
-
-            times.append(time.monotonic())
-
-        archive.act = act
-        await json_of(place, *(f"http://gone.demo/{number}" for number in range(3)))
-    assert times[-1] - times[0] > 0.15  # six index requests, four of them at once, the others a tenth of a second apart
-
-
 async def test_without_a_network_that_is_said_and_the_outcome_is_an_error(place: Place) -> None:
     async with name_server({}) as names:
         place.environ |= {"WEBOID_NET_DNS": names.address, "WEBOID_ARCHIVE_SERVICES": "wayback"}
@@ -177,17 +165,7 @@ async def test_without_a_network_that_is_said_and_the_outcome_is_an_error(place:
     assert "no archive answers" in ran.err
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "said"),
-    [
-        ("WAYBAK_BASE", "http://127.0.0.1:1", "WEBOID_ARCHIVE_WAYBAK_BASE"),
-        ("WAYBACK_BASE", "archive.org", "base"),
-        ("WAYBACK_PER_MINUTE", "-1", "per_minute"),
-        ("WAYBACK_DIALECT", "klingon", "klingon"),
-        ("SERVICES", "wayback,wayforward", "wayforward"),
-    ],
-)
-async def test_an_unknown_service_or_key_is_named(place: Place, name: str, value: str, said: str) -> None:
-    place.environ[f"WEBOID_ARCHIVE_{name}"] = value
+async def test_an_unknown_service_is_named(place: Place) -> None:
+    place.environ["WEBOID_ARCHIVE_SERVICES"] = "wayback,wayforward"
     ran = await json_of(place, URL)
-    assert (ran.status, said in ran.err) == (2, True), ran.err
+    assert (ran.status, "wayforward" in ran.err) == (2, True), ran.err
