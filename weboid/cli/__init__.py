@@ -71,8 +71,10 @@ class _Commands(click.Group):
             return None
         # All that is loaded stays: to look through it for garbage meanwhile takes a tenth of the time.
         gc.disable()
-        command = importlib.import_module(f"weboid.cli.{cmd_name.replace('-', '_')}").command
-        gc.enable()
+        try:
+            command = importlib.import_module(f"weboid.cli.{cmd_name.replace('-', '_')}").command
+        finally:
+            gc.enable()
         assert isinstance(command, click.Command)
         return command
 
