@@ -125,9 +125,9 @@ clean:
 		|| echo "toolforge-jobs-cli could not be installed (above: why): the test of jobs.yaml will be skipped"
 
 # A real wiki for tests: Debian's MediaWiki, unpacked once and not installed. Where it cannot be had, its tests skip.
-.venv/mediawiki.stamp: .venv/pip.stamp tests/support/mediawiki_tree.py
+.venv/mediawiki.stamp: .venv/pip.stamp tools/mediawiki_tree.py
 	@echo "unpacking MediaWiki, a wiki for the tests, into .venv/mediawiki …"
-	@rm -rf .venv/mediawiki && $(BIN)/python tests/support/mediawiki_tree.py .venv/mediawiki \
+	@rm -rf .venv/mediawiki && $(BIN)/python tools/mediawiki_tree.py .venv/mediawiki \
 		&& touch $@ \
 		|| echo "MediaWiki could not be unpacked (above: why): tests with a real wiki will be skipped"
 

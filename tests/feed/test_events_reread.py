@@ -203,10 +203,14 @@ async def test_a_title_that_redirects_is_not_what_was_categorised(database: str)
         assert await wiki.waiting() == []
 
 
-async def test_many_pages_are_read_in_batches(database: str) -> None:
+async def test_pages_go_on_waiting_where_the_source_fails_and_many_are_read_in_batches(database: str) -> None:
     source = LaggingSource(*(Page(0, page, [A]) for page in range(1, 26)))
     async with rereading(database, {}, source) as wiki:
         await wiki.hand_in(*(waits(page, 1) for page in range(1, 26)))
+        source.failing = True
+        with pytest.raises(SourceError):
+            await wiki.run(2)
+        source.failing = False
         assert (await wiki.run(2, batch=10)).pages_new == 25
     assert [len(ids) for ids in source.asked] == [10, 10, 5]
 
@@ -221,17 +225,6 @@ async def test_a_page_that_is_handed_in_again_while_it_is_read_stays(database: s
         await wiki.hand_in(waits(1, 1))
         await wiki.run(2)
         assert await wiki.waiting() == [waits(1, 7)]
-
-
-async def test_where_the_source_fails_pages_go_on_waiting(database: str) -> None:
-    source = LaggingSource(Page(0, 1, [A]))
-    source.failing = True
-    async with rereading(database, {}, source) as wiki:
-        await wiki.hand_in(waits(1, 1))
-        with pytest.raises(SourceError):
-            await wiki.run(2)
-        source.failing = False
-        assert (await wiki.run(2)).pages_new == 1
 
 
 async def test_an_action_api_is_read_in_the_same_way(database: str) -> None:

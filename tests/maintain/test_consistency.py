@@ -360,43 +360,33 @@ async def test_the_alarm_of_a_share_is_lowered_by_that_share_or_by_the_whole(sto
     assert await _alarms(stored) == []
 
 
-async def test_the_command_ends_with_status_one_until_everything_is_repaired(database: str, tmp_path: Path) -> None:
+async def test_the_command_ends_with_status_one_until_everything_is_repaired_and_looks_through_what_is_read_only(
+    database: str, tmp_path: Path
+) -> None:
     here = Place(tmp_path, environ={"WEBOID_DATABASE": database})
+    look = ("check-store", "--day", "134")
     async with open_wiki(database, PAGES) as stored:
-        fine = await here.run("check-store", "--day", "134")
+        fine = await here.run(*look)
         assert (fine.status, fine.out[:19]) == (0, "nothing is wrong in")
         await broken(stored, BREAKS["no next day"][0])
-        wrong = await here.run("check-store", "--day", "134")
-        assert wrong.status == 1
+        await set_read_only(database, is_on=True)
+        wrong = await here.run(*look)
+        assert wrong.status == 1, wrong.err
+        assert "the database is read-only: nothing is written there" in wrong.err
         assert "next-day: lives.demo: next day none, but its first URL is due on 2017-04-11" in wrong.err
         assert "run it again with --repair" in wrong.err
-        repaired = await here.run("check-store", "--day", "134", "--repair")
+        refused = await here.run(*look, "--repair")
+        assert refused.status == 2
+        assert "the database is read-only: --repair needs" in refused.err
+        await set_read_only(database, is_on=False)
+        repaired = await here.run(*look, "--repair")
         assert repaired.status == 0
         assert "1 breaches, 1 repaired: next-day 1 (1 repaired)" in repaired.out
         assert await _alarms(stored) == [("store", "", 134, "next-day 1 (1 repaired)")]
-        assert (await here.run("check-store", "--day", "134")).status == 0
+        assert (await here.run(*look)).status == 0
         assert await _alarms(stored) == []
         await broken(stored, "UPDATE url SET since = 1 {LIVES}")
-        assert (await here.run("check-store", "--day", "134", "--repair")).status == 1
-
-
-async def test_a_database_that_is_read_only_is_looked_through(database: str, tmp_path: Path) -> None:
-    here = Place(tmp_path, environ={"WEBOID_DATABASE": database})
-    async with open_wiki(database, PAGES) as stored:
-        assert (await here.run("check-store", "--day", "134")).status == 0
-        await set_read_only(database, is_on=True)
-        fine = await here.run("check-store", "--day", "134")
-        assert (fine.status, fine.out[:19]) == (0, "nothing is wrong in")
-        assert "the database is read-only: nothing is written there" in fine.err
-        await set_read_only(database, is_on=False)
-        await broken(stored, BREAKS["no next day"][0])
-        await set_read_only(database, is_on=True)
-        wrong = await here.run("check-store", "--day", "134")
-        assert wrong.status == 1, wrong.err
-        assert "next-day: lives.demo: next day none" in wrong.err
-        refused = await here.run("check-store", "--day", "134", "--repair")
-        assert refused.status == 2
-        assert "the database is read-only: --repair needs" in refused.err
+        assert (await here.run(*look, "--repair")).status == 1
 
 
 def test_places_follow_each_other_without_a_gap() -> None:

@@ -76,14 +76,6 @@ async def test_a_page_that_does_not_fit_is_told_and_the_one_before_stays_in_forc
     assert not (await read(pool, german, own(), day=9)).fault
 
 
-async def test_a_page_is_fresh_on_the_day_on_which_it_was_read(pool: Pool) -> None:
-    wiki = await wiki_of(pool, "dewiki")
-    assert not await is_settings_fresh(pool, wiki, 7)
-    await read(pool, wiki, None)
-    assert await is_settings_fresh(pool, wiki, 7)
-    assert not await is_settings_fresh(pool, wiki, 8)
-
-
 @pytest.mark.parametrize("text", ["[" * 100_000, "\0", '{"_": "\ud800"}', "x" * 300_000])
 async def test_a_hostile_page_is_stored_as_a_fault_only(pool: Pool, text: str) -> None:
     stored = await read(pool, await wiki_of(pool, "dewiki"), text)
@@ -91,9 +83,11 @@ async def test_a_hostile_page_is_stored_as_a_fault_only(pool: Pool, text: str) -
     assert stored.fault
 
 
-async def test_a_wiki_that_does_not_answer_changes_nothing(pool: Pool) -> None:
+async def test_a_page_is_fresh_on_the_day_on_which_it_was_read_and_silence_changes_nothing(pool: Pool) -> None:
     wiki = await wiki_of(pool, "dewiki")
+    assert not await is_settings_fresh(pool, wiki, 7)
     await read(pool, wiki, own(lang="gsw"))
+    assert await is_settings_fresh(pool, wiki, 7)
     async with open_wiki_replay([]) as replay, aiohttp.ClientSession() as session:
         api = ActionApi(replay.url, session, "Weboid-test", _QUICK)
         with pytest.raises(SourceError):

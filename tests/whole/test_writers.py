@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -52,7 +52,6 @@ DAYS: Final = (100, 103, 106, 109, 112, 115, 118, 121, 124, 127, 130, 133)
 NOW: Final = 140
 
 
-@dataclass(frozen=True)
 class Corner:
     """A part of the store that is like all others: three hosts, and pages from a number on.
 
@@ -60,59 +59,20 @@ class Corner:
     `lost` and `b`, page 3 will be released, page 4 is there for what comes.
     """
 
-    wiki: int
-    number: int
-
-    @property
-    def up(self) -> str:
-        return f"https://up{self.number}.demo"
-
-    @property
-    def a(self) -> str:
-        return f"{self.up}/a"
-
-    @property
-    def b(self) -> str:
-        return f"{self.up}/b"
-
-    @property
-    def lost(self) -> str:
-        return f"{self.up}/lost"
-
-    @property
-    def idle(self) -> str:
-        return f"{self.up}/idle"
-
-    @property
-    def copy(self) -> str:
+    def __init__(self, wiki: int, number: int) -> None:
+        self.wiki, self.number = wiki, number
+        self.up, self.down = f"https://up{number}.demo", f"https://down{number}.demo/"
+        self.a, self.b, self.lost, self.idle = (f"{self.up}/{name}" for name in ("a", "b", "lost", "idle"))
+        self.silent = f"{self.down}silent"
+        self.copy = f"https://web.archive.org/web/20160102030405/{self.a}"
         """A cited copy of `a`, on a host of its own bucket, which all corners share."""
-        return f"https://web.archive.org/web/20160102030405/{self.a}"
-
-    @property
-    def old_copy(self) -> str:
+        self.old_copy = f"https://arquivo.pt/wayback/20160102030405/{self.a}"
         """A cited copy that has had no use for long."""
-        return f"https://arquivo.pt/wayback/20160102030405/{self.a}"
-
-    @property
-    def down(self) -> str:
-        return f"https://down{self.number}.demo/"
-
-    @property
-    def silent(self) -> str:
-        return f"https://down{self.number}.demo/silent"
+        uses = ([self.a, self.b, self.lost, self.down], [self.lost, self.b], [self.b, self.silent], [self.a, self.copy])
+        self.pages = {self.page(page): urls for page, urls in enumerate(uses, start=1)}
 
     def page(self, number: int) -> int:
         return 10 * self.number + number
-
-    @property
-    def pages(self) -> dict[int, list[str]]:
-        uses = {
-            1: [self.a, self.b, self.lost, self.down],
-            2: [self.lost, self.b],
-            3: [self.b, self.silent],
-            4: [self.a, self.copy],
-        }
-        return {self.page(number): urls for number, urls in uses.items()}
 
 
 def answer(url: str, day: int) -> Observation:

@@ -103,25 +103,22 @@ def nodes_of(plan: dict[str, Any]) -> list[dict[str, Any]]:
     return [plan, *(node for below in plan.get("Plans", ()) for node in nodes_of(below))]
 
 
-async def test_events_are_alarming_when_the_newest_is_over_an_hour_old(stored: WikiInStore) -> None:
-    now = datetime.now(UTC)
+async def test_events_are_alarming_when_the_newest_is_over_an_hour_old_or_none_has_ever_come(
+    stored: WikiInStore,
+) -> None:
+    await take(stored, PartRole.EVENTS, "a", began_s=3_590)
+    assert await alarms_on(stored, 100) == []
+    await take(stored, PartRole.EVENTS, "a", began_s=2 * 86_400)
+    none = "no event has come in the 48 hours since they are followed"
+    assert await alarms_on(stored, 100) == [Alarm("stream-behind", "events", 99, none)]
     before = None
     for minutes, words in [(55, []), (150, ["the newest event is 2 hours old"]), (1, [])]:
-        assert await stored.do(record_move, before, Position("a,b", "[]", now - timedelta(minutes=minutes)))
+        moment = datetime.now(UTC) - timedelta(minutes=minutes)
+        assert await stored.do(record_move, before, Position("a,b", "[]", moment))
         before = ("a,b", "[]")
         alarms = await alarms_on(stored, 100)
         assert [alarm.detail for alarm in alarms] == words
         assert all((alarm.kind, alarm.subject) == ("stream-behind", "a,b") for alarm in alarms)
-
-
-async def test_events_of_which_none_has_ever_come_are_alarming_after_an_hour(stored: WikiInStore) -> None:
-    await take(stored, PartRole.EVENTS, "a", began_s=3_590)
-    assert await alarms_on(stored, 100) == []
-    await take(stored, PartRole.EVENTS, "a", began_s=2 * 86_400)
-    (alarm,) = await alarms_on(stored, 100)
-    assert alarm == Alarm("stream-behind", "events", 99, "no event has come in the 48 hours since they are followed")
-    assert await stored.do(record_move, None, Position("a,b", "[]", datetime.now(UTC)))
-    assert await alarms_on(stored, 100) == []
 
 
 async def test_spam_lines_that_cannot_be_run_are_alarming_until_they_are_mended(stored: WikiInStore) -> None:
