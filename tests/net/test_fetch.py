@@ -292,7 +292,7 @@ async def test_a_whole_check_has_an_end(hasty: NetConfig) -> None:
     async with serve(script) as site, open_session(hasty) as session:
         answer = await fetch_answer(session, site.url(), turn=at_once)
         assert answer.fault is Reason.TIMEOUT
-        assert len(site.asked) <= ANSWERS_A_CHECK / 0.7 + 1
+        assert len(site.asked) <= 2 * ANSWERS_A_CHECK / 0.7  # twice: a busy machine sees the end late
 
 
 async def test_every_single_request_takes_its_turn(settings: NetConfig) -> None:
