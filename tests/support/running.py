@@ -1,9 +1,8 @@
 """Which tests run in parallel with which, and the line with which a run ends.
 
-Workers of pytest-xdist take tests from one list, first those that measure no time. Tests marked ``timed`` run in
-parallel with such tests only, each on its own core; tests marked ``alone`` run with no others.
-Tests marked ``long`` are left to ``make test-long``. What the modules of a group of `_TOGETHER` share takes seconds to
-make: one worker runs all their tests.
+Workers of pytest-xdist take tests from one list, file by file: what the tests of a file share is made once. Some files
+share what takes seconds to make: one worker runs all of them (`_TOGETHER`). Tests marked ``alone`` run at the end, with
+no others. Tests marked ``long`` are left to ``make test-long``.
 """
 
 import fcntl
@@ -21,28 +20,30 @@ from xdist.scheduler import LoadScheduling
 from xdist.workermanage import WorkerController
 
 _T = TypeVar("_T")
-_KINDS: Final = ("any", "timed", "alone")
-"""In this order they run."""
-
 _TOGETHER: Final = (
-    ("tests/wiki/test_criteria.py", "tests/wiki/test_replica.py", "tests/wiki/test_source_contract.py"),
-    ("tests/demo/test_story.py",),
+    (
+        "tests/wiki/test_criteria.py",
+        "tests/wiki/test_replica.py",
+        "tests/wiki/test_source_contract.py",
+        "tests/cli/test_feeding.py::test_a_wiki_is_fed_from_its_replica",
+    ),
     ("tests/whole/test_repair.py",),
     (
+        "tests/cli/test_spelled_copies.py",
         "tests/archive/lookups/test_look_up.py",
         "tests/archive/visits/test_suggested_copies.py",
         "tests/archive/visits/test_visits_real_archive.py",
     ),
 )
-"""Beginnings of the names of tests that share something dear: a MariaDB, a story that is told, a web archive."""
+"""Beginnings of the names of tests that share something dear: a MariaDB, a repaired wiki, a web archive."""
 
 _FOLDER: Final = "weboid_turns"
 _AHEAD: Final = 4
-"""Tests that a worker is given at a time; of two it has, it runs the first."""
+"""Tests that a worker is given at a time, with the rest of their file; of two it has, it runs the first."""
 
 
-def _kind(item: pytest.Item) -> str:
-    return next((kind for kind in ("alone", "timed") if item.get_closest_marker(kind)), "any")
+def _is_alone(item: pytest.Item) -> bool:
+    return item.get_closest_marker("alone") is not None
 
 
 def _group(name: str) -> int | None:
@@ -50,28 +51,29 @@ def _group(name: str) -> int | None:
     return next((number for number, group in enumerate(_TOGETHER) if name.startswith(group)), None)
 
 
+def _shares(name: str) -> int | str:
+    """What the test of this name shares with others: its group, or its file."""
+    return name.partition("::")[0] if (group := _group(name)) is None else group
+
+
 class _Turns:
-    """Turns of one worker at the machine. The workers share a lock for each kind of tests, and one for the door."""
+    """Turns of one worker at the machine: the workers share a lock, and one for the door to it."""
 
     def __init__(self, folder: Path) -> None:
         self._door = (folder / "door").open("wb")
-        self._rooms = {kind: (folder / kind).open("wb") for kind in _KINDS}
+        self._room = (folder / "room").open("wb")
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, _T, _T]:
         """Waits for its turn before any time of the test is counted."""
-        kind = _kind(item)
-        # Who waits stands in the door: nobody else comes in until all tests of other kinds have ended.
+        # Who waits to be alone stands in the door: no other test begins until those under way have ended.
         fcntl.flock(self._door, fcntl.LOCK_EX)
-        for other in self._rooms.keys() - {kind}:
-            fcntl.flock(self._rooms[other], fcntl.LOCK_EX)
-            fcntl.flock(self._rooms[other], fcntl.LOCK_UN)
-        fcntl.flock(self._rooms[kind], fcntl.LOCK_EX if kind == "alone" else fcntl.LOCK_SH)
+        fcntl.flock(self._room, fcntl.LOCK_EX if _is_alone(item) else fcntl.LOCK_SH)
         fcntl.flock(self._door, fcntl.LOCK_UN)
         try:
             return (yield)
         finally:
-            fcntl.flock(self._rooms[kind], fcntl.LOCK_UN)
+            fcntl.flock(self._room, fcntl.LOCK_UN)
 
     def pytest_collection_finish(self) -> None:
         """What has been loaded stays to the end: the garbage collector need not look through it again and again."""
@@ -79,15 +81,12 @@ class _Turns:
         gc.freeze()
 
     def pytest_unconfigure(self) -> None:
-        for file in (self._door, *self._rooms.values()):
-            file.close()
+        self._door.close()
+        self._room.close()
 
 
 class _InOrder(LoadScheduling):  # type: ignore[misc]
-    """Hands tests out in their order, few at a time, so that all workers come to the next kind together.
-
-    Of tests that belong together whoever gets the first gets all.
-    """
+    """Hands tests out in their order, few at a time; of tests that share something, one worker gets all."""
 
     def check_schedule(self, node: WorkerController, duration: float = 0) -> None:
         """Called when a worker has ended a test."""
@@ -100,12 +99,11 @@ class _InOrder(LoadScheduling):  # type: ignore[misc]
         super()._send_tests(node, self._with_their_group(num) if num > 0 else num)
 
     def _with_their_group(self, count: int) -> int:
-        """So many tests of those that wait, and the rest of the group in whose middle that would end."""
-        names = [self.collection[number] for number in self.pending[:count]]
-        group = _group(names[-1]) if names else None
-        if group is None:
+        """So many tests of those that wait, and the rest of those that share something with the last of them."""
+        if not self.pending:
             return count
-        rest = itertools.takewhile(lambda number: _group(self.collection[number]) == group, self.pending[count:])
+        last = _shares(self.collection[self.pending[:count][-1]])
+        rest = itertools.takewhile(lambda number: _shares(self.collection[number]) == last, self.pending[count:])
         return count + sum(1 for _ in rest)
 
 
@@ -155,10 +153,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those that measure no time first, those that run alone last; of each kind first those that belong together."""
+    """Those that run alone last; first those that belong together."""
 
-    def place(item: pytest.Item) -> tuple[int, int]:
+    def place(item: pytest.Item) -> tuple[bool, int]:
         group = _group(item.nodeid)
-        return _KINDS.index(_kind(item)), len(_TOGETHER) if group is None else group
+        return _is_alone(item), len(_TOGETHER) if group is None else group
 
     items.sort(key=place)

@@ -17,8 +17,6 @@ from support.away import URLS, Running, fed_place
 from support.commands import Place
 from support.repeats import IS_THOROUGH, TIMES, thorough
 
-pytestmark = pytest.mark.timed
-
 _GRACE_S: Final = 14.0
 """Toolforge kills 15 s after SIGTERM."""
 _AWAY_S: Final = 6.5

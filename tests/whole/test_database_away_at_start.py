@@ -12,8 +12,6 @@ from support.ports import free_port
 
 from weboid.web.formats.static_files import style
 
-pytestmark = pytest.mark.timed
-
 _LIMIT_S = 40.0
 _PAGE = "api/page?dbname=demowiki@wmflabs&pageid=2"
 

@@ -10,7 +10,6 @@ from support.small_disk import small_disk
 
 
 @pytest.mark.long
-@pytest.mark.timed
 async def test_a_full_disk_in_mid_round_costs_no_check(server_folder: Path) -> None:
     with small_disk(server_folder / "disk-of-a-round", "200m") as disk:
         await _crawl_on_a_full_disk(disk)

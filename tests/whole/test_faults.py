@@ -14,8 +14,6 @@ from support.commands import Place, open_place
 
 from weboid.demo.world import Host, Page, Spell, World
 
-pytestmark = pytest.mark.timed
-
 HOSTS, PATHS = 30, 6
 WORLD = World(
     {

@@ -97,7 +97,6 @@ async def scene(database: str, tmp_path: Path) -> AsyncIterator[Scene]:
         yield Scene(place, pool, urls, good, sites, days)
 
 
-@pytest.mark.timed
 @pytest.mark.parametrize(
     "rounds",
     [2, *(pytest.param(200, marks=[pytest.mark.long, pytest.mark.timeout(3_600)]) for _ in range(IS_THOROUGH))],

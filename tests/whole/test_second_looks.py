@@ -37,7 +37,6 @@ async def _lived(dsn: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.timed
 async def test_what_is_refused_to_one_address_alone_is_not_called_dead(database: str, tmp_path: Path) -> None:
     (tmp_path / "near").mkdir()
     (tmp_path / "far").mkdir()

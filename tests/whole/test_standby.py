@@ -15,7 +15,6 @@ from weboid.store.embedded.server import open_server
 
 
 @pytest.mark.long
-@pytest.mark.timed
 async def test_readers_answer_on_a_standby_and_writers_go_on_when_it_is_promoted(
     server_folder: Path, tmp_path: Path
 ) -> None:

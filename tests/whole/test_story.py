@@ -27,7 +27,6 @@ LAST_DAY = 3_600
 
 
 @pytest.mark.long
-@pytest.mark.timed
 async def test_ten_weeks_of_a_little_web_are_judged_as_they_were_written(database: str) -> None:
     tallies: list[Tally] = []
     async with (
