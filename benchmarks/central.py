@@ -17,9 +17,9 @@ from benchmarks.storage import ALONE
 from weboid.central.crawl.core import CrawlCore
 from weboid.central.crawl.on_store import store_core
 from weboid.central.crawl.remote import remote_core
-from weboid.central.feed.feed_core import FeedCore, JudgedPages, Move
+from weboid.central.feed.batches import JudgedPages, Move
+from weboid.central.feed.feed_core import FeedCore, remote_feed
 from weboid.central.feed.feed_on_store import store_feed
-from weboid.central.feed.feed_remote import remote_feed
 from weboid.central.http.calling import open_caller
 from weboid.central.http.entrance import FEEDERS
 from weboid.cli.days import clock

@@ -12,7 +12,7 @@ from time import perf_counter
 
 from benchmarks.harness import open_migrated, take_in, temporary_store, vacuum
 from benchmarks.storage import ALONE
-from weboid.central.crawl.store_work import StoreWork
+from weboid.central.crawl.on_store import StoreWork
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation

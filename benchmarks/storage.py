@@ -13,7 +13,7 @@ from typing import Final, NoReturn
 from zlib import crc32
 
 from benchmarks.harness import open_migrated, take_in, temporary_store, vacuum
-from weboid.central.crawl.store_work import StoreWork
+from weboid.central.crawl.on_store import StoreWork
 from weboid.checking.online import Online
 from weboid.config import CrawlConfig
 from weboid.core.document.face import NO_FACE, Face, Kind, Look, Role

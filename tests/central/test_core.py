@@ -17,7 +17,7 @@ from support.stored import NAMES_ALONE, WikiInStore, open_wiki
 
 from weboid.central.crawl.core import CrawlCore
 from weboid.central.crawl.on_store import store_core
-from weboid.central.crawl.remote import greet, remote_core
+from weboid.central.crawl.remote import crawler_calls, remote_core
 from weboid.checking.turns import SharedTurns
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
@@ -274,5 +274,5 @@ async def test_a_look_that_was_taken_by_who_is_gone_is_taken_again(scene: Scene)
 async def test_the_greeting_tells_what_all_crawlers_must_agree_on(database: str) -> None:
     config = core_config(WEBOID_CRAWL_STOP="stop.demo", WEBOID_CRAWL_PER_HOST="7")
     async with open_wiki(database, {1: URLS}) as wiki, open_core(wiki.pool, config) as url, calling(url) as caller:
-        greeting = await greet(caller)
+        greeting = await crawler_calls(caller).greet()
         assert (greeting.policy, greeting.per_host, greeting.stop) == (DEFAULT, 7, ["stop.demo"])

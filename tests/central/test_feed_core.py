@@ -17,9 +17,9 @@ from support.realsources import open_real_api
 from support.sseserver import event_id
 from support.stored import key
 
-from weboid.central.feed.feed_core import FeedCore, JudgedPages, Move, StreamMove
+from weboid.central.feed.batches import JudgedPages, Move, StreamMove
+from weboid.central.feed.feed_core import FeedCore, feeder_calls, remote_feed
 from weboid.central.feed.feed_on_store import store_feed
-from weboid.central.feed.feed_remote import greet_feed, remote_feed
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.spam_lines import parse_lines
 from weboid.core.url.urls import parse
@@ -223,6 +223,6 @@ async def test_the_page_of_watched_wikis_and_its_alarm_are_the_cores(core: FeedC
 
 async def test_a_feeder_is_told_the_farms_and_the_moment_of_its_core(database: str) -> None:
     async with open_pool(database, size=4, part="test") as pool, open_core(pool) as url, feeding(url) as caller:
-        greeting = await greet_feed(caller)
+        greeting = await feeder_calls(caller).greet()
         assert {farm.name for farm in greeting.farms} >= {"WMF", "wmflabs"}
         assert abs((datetime.now(UTC) - greeting.moment).total_seconds()) < 60

@@ -7,7 +7,7 @@ import pytest
 from support.observations import FINE
 from support.stored import NAMES_ALONE, WikiInStore, open_wiki
 
-from weboid.central.crawl.store_work import StoreWork
+from weboid.central.crawl.on_store import StoreWork
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
@@ -37,11 +37,11 @@ class _Moments(StoreWork):
             raise StoreAway("gone")
         return await super().list_urls(hosts, day)
 
-    async def record(self, batch: Sequence[Checked], held: Held) -> Tally:
+    async def record(self, checks: Sequence[Checked], held: Held) -> Tally:
         if self.is_unwritable:
             self.refused.set()
             raise StoreAway("gone")
-        return await super().record(batch, held)
+        return await super().record(checks, held)
 
 
 def _round(work: _Moments, asked: list[str]) -> Round:

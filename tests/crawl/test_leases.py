@@ -4,7 +4,7 @@ import asyncio
 
 from support.stored import open_wiki
 
-from weboid.central.crawl.store_work import StoreWork
+from weboid.central.crawl.on_store import StoreWork
 from weboid.config import CrawlConfig
 from weboid.core.record.moment import Moment
 from weboid.core.record.policy import DEFAULT

@@ -7,7 +7,7 @@ import pytest
 from support.observations import FINE
 from support.stored import WikiInStore, key, open_wiki
 
-from weboid.central.crawl import store_work as work
+from weboid.central.crawl import on_store as work
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import Moment
 from weboid.core.url.keys import BUCKETS

@@ -12,9 +12,8 @@ from support.observations import FINE, LOST
 from support.stored import NAMES_ALONE, WikiInStore, open_wiki
 
 from weboid.central.crawl.core import CrawlCore
-from weboid.central.crawl.on_store import store_core
+from weboid.central.crawl.on_store import StoreWork, store_core
 from weboid.central.crawl.remote import remote_core
-from weboid.central.crawl.store_work import StoreWork
 from weboid.checking import lookalikes
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
@@ -260,10 +259,10 @@ class Unwritable(StoreWork):
         self.refusal = refusal
         self.also_put_off = also_put_off
 
-    async def record(self, batch: Sequence[Checked], held: Held) -> Tally:
-        if any(str(each.url.url) == BAD[1] and (each.seen or self.also_put_off) for each in batch):
+    async def record(self, checks: Sequence[Checked], held: Held) -> Tally:
+        if any(str(each.url.url) == BAD[1] and (each.seen or self.also_put_off) for each in checks):
             raise self.refusal
-        return await super().record(batch, held)
+        return await super().record(checks, held)
 
 
 def unwritable(wiki: WikiInStore, refusal: Exception, *, also_put_off: bool = False) -> Crawl:

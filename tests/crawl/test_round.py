@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.observations import FINE, LIMITED, LOST, NO_NAME, SILENT, WALL
 from support.stored import Script, WikiInStore, key, open_wiki
 
-from weboid.central.crawl.store_work import StoreWork
+from weboid.central.crawl.on_store import StoreWork
 from weboid.core.document.face import NO_FACE, Answer, Face, Kind, Look, Role
 from weboid.core.document.portrait import Portrait
 from weboid.core.observe.observation import Observation

@@ -11,7 +11,7 @@ from support.misbehaving import NameServer, Silence, Zone, name_server, reply, s
 from support.observations import FINE
 from support.stored import NAMES_ALONE, WikiInStore, key, open_wiki
 
-from weboid.central.crawl.store_work import StoreWork
+from weboid.central.crawl.on_store import StoreWork
 from weboid.checking.checker import Checker
 from weboid.checking.turns import LocalTurns
 from weboid.config import CrawlConfig, NetConfig

@@ -10,7 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pytest
 
-from weboid.central.crawl.store_work import StoreWork
+from weboid.central.crawl.on_store import StoreWork
 from weboid.checking.online import Online
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest

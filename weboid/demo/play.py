@@ -15,7 +15,7 @@ from weboid.archive.lookups.queue_round import QueueRound
 from weboid.archive.service.client import open_archive_client
 from weboid.archive.service.shared_limits import SharedLimiter
 from weboid.archive.visits.copy_rounds import CopyRounds
-from weboid.central.crawl.store_work import StoreWork
+from weboid.central.crawl.on_store import StoreWork
 from weboid.central.feed.feed_on_store import store_feed
 from weboid.checking.checker import Checker
 from weboid.checking.online import Online

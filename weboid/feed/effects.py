@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from weboid.central.feed.feed_core import CategorisedPage, FeedCore, NamedPage, StreamMove, WikiEvents
+from weboid.central.feed.batches import CategorisedPage, NamedPage, StreamMove, WikiEvents
+from weboid.central.feed.feed_core import FeedCore
 from weboid.core.url.farms import Farm
 from weboid.errors import StoreAway
 from weboid.feed.events import HandedIn, LinksAdded, PageGone, PageHandedIn, Passed, Reading, Streams, Value, read

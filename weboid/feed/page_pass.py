@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple
 
-from weboid.central.feed.feed_core import FeedCore, JudgedPages, Move
+from weboid.central.feed.batches import JudgedPages, Move
+from weboid.central.feed.feed_core import FeedCore
 from weboid.core.url.farms import Farm
 from weboid.errors import SourceError
 from weboid.feed.intake import page_urls

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from weboid.central.feed.feed_core import FeedCore, JudgedPages
+from weboid.central.feed.batches import JudgedPages
+from weboid.central.feed.feed_core import FeedCore
 from weboid.feed.effects import FollowedWiki
 from weboid.feed.intake import page_urls
 from weboid.feed.spam_filters import Judge, judged

@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol, TypeVar
 
-from weboid.central.feed.feed_core import SpamLists, Stamp
+from weboid.central.feed.batches import Stamp
+from weboid.central.feed.feed_core import SpamLists
 from weboid.core.url.spam_lines import SpamFilter
 from weboid.errors import StoreAway
 from weboid.store.pages.spam import FARM

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from functools import partial
 
-from weboid.central.feed.feed_core import JudgedPages
+from weboid.central.feed.batches import JudgedPages
 from weboid.central.feed.feed_on_store import StoreLists, StorePasses
 from weboid.core.url.farms import Farm
 from weboid.feed.intake import page_urls

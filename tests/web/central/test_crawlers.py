@@ -15,8 +15,8 @@ from support.central import TOKEN, calling, core_config, open_bad_network, open_
 from support.observations import FINE
 from support.stored import WikiInStore
 
-from weboid.central.crawl import calls
-from weboid.central.crawl.remote import RemoteAlarms, RemoteWork, greet
+from weboid.central.crawl.core import MOST_GIVEN
+from weboid.central.crawl.remote import crawler_calls, remote_core
 from weboid.central.http.entrance import CRAWLERS
 from weboid.central.http.kinds import Life
 from weboid.central.http.messages import MOST_SENT
@@ -130,14 +130,14 @@ UNSOUND: Final[dict[str, Callable[[Checked], Checked]]] = {
 
 async def test_checks_that_can_be_no_check_are_refused_and_change_nothing(core: str, wiki: WikiInStore) -> None:
     async with calling(core) as caller:
-        work = RemoteWork(caller)
+        work = remote_core(caller).work
         held = await work.lease(Moment(100))
         [host] = await work.list_hosts(held, until=Moment(100), but=[], limit=9)
         [url] = (await work.list_urls([host.key], 100))[host.key]
         sound = far_checked(url, host)
         before, urls = await wiki.rows("SELECT * FROM url CROSS JOIN host"), await wiki.rows("SELECT * FROM url")
         for name, spoiled in UNSOUND.items():
-            given = calls.Batch([spoiled(sound)], dict(held))
+            given = {"checks": [spoiled(sound)], "held": dict(held)}
             assert (name, (await sent(core, "record", body(given)))[0]) == (name, 400)
         assert await wiki.rows("SELECT * FROM url CROSS JOIN host") == before
         # A URL that is not stored is none of ours, and one without the lease is another's (U-9).
@@ -149,7 +149,7 @@ async def test_checks_that_can_be_no_check_are_refused_and_change_nothing(core: 
 
 
 async def test_what_is_too_long_is_refused_compressed_or_not(core: str) -> None:
-    for data in (zlib.compress(b"\x00" * (calls.MOST_GIVEN + 1)), b"x" * (MOST_SENT + 1)):
+    for data in (zlib.compress(b"\x00" * (MOST_GIVEN + 1)), b"x" * (MOST_SENT + 1)):
         assert (await sent(core, "greet", data))[0] == 413
 
 
@@ -182,10 +182,10 @@ async def test_a_call_that_was_not_answered_has_the_same_number_when_it_is_made_
 
         monkeypatch.setattr(caller, "_answered", lost)
         with pytest.raises(StoreError):
-            await RemoteWork(caller).lease(Moment(100))
+            await remote_core(caller).work.lease(Moment(100))
         monkeypatch.setattr(caller, "_answered", answered)
-        assert len(await RemoteWork(caller).lease(Moment(100))) == 1
-        assert len(await RemoteWork(caller).lease(Moment(100))) == 0
+        assert len(await remote_core(caller).work.lease(Moment(100))) == 1
+        assert len(await remote_core(caller).work.lease(Moment(100))) == 0
 
 
 class _Fates(Random):
@@ -208,22 +208,22 @@ async def test_what_is_spoiled_on_the_way_twice_is_asked_again_without_a_pause(
 ) -> None:
     async with open_bad_network(core, 0) as (url, network), calling(url) as caller:
         network.random = _Fates([fate, fate, "pass", fate, fate, fate])
-        assert len(await RemoteWork(caller).lease(Moment(100))) == 1
+        assert len(await remote_core(caller).work.lease(Moment(100))) == 1
         assert caller.away.times == 0
         with pytest.raises(StoreAway):
-            await RemoteWork(caller).count_due(Moment(100), 10)
+            await remote_core(caller).work.count_due(Moment(100), 10)
         assert caller.away.times == 1
 
 
 async def test_a_wrong_token_is_said_with_what_to_do(core: str) -> None:
     async with calling(core, token="wrong") as caller:
         with pytest.raises(StoreError, match="WEBOID_CRAWL_TOKEN"):
-            await greet(caller)
+            await crawler_calls(caller).greet()
 
 
 async def test_a_crawler_says_which_one_raised_its_alarm(core: str, wiki: WikiInStore) -> None:
     async with calling(core) as caller:
-        await RemoteAlarms(caller).raise_alarm(AlarmKind.OFFLINE, 100, "cut \udce4 off")
+        await remote_core(caller).alarms.raise_alarm(AlarmKind.OFFLINE, 100, "cut \udce4 off")
         [(detail,)] = await wiki.rows("SELECT detail FROM alarm")
         assert detail == "far: cut ? off"
 
@@ -231,8 +231,7 @@ async def test_a_crawler_says_which_one_raised_its_alarm(core: str, wiki: WikiIn
 async def test_a_sign_of_life_is_a_row_until_the_end(core: str, wiki: WikiInStore) -> None:
     async with calling(core) as caller:
         for is_last in (False, False, True):
-            life = Life("1-a", "host", "machine", 1, "0", "checking", {"x": 1.0}, is_last)
-            await caller.call(calls.LIFE, life)
+            await crawler_calls(caller).live(Life("1-a", "host", "machine", 1, "0", "checking", {"x": 1.0}, is_last))
             rows = await wiki.rows("SELECT role, name, doing FROM part")
             assert rows == ([] if is_last else [("crawl", "far:1-a", "checking")])
 

@@ -1,5 +1,6 @@
 """``/internal/feed/…`` (O-1): who may call, and what hostile bodies bring about: nothing."""
 
+from dataclasses import replace
 from io import BytesIO
 from typing import Any, Final
 from uuid import UUID
@@ -10,12 +11,15 @@ from support.central import FEED_TOKEN, TOKEN, core_config, feeding, open_core
 from support.databases import all_rows
 from support.stored import WikiInStore
 
-from weboid.central.feed import feed_calls as calls
-from weboid.central.feed.sent_pages import MOST_PAGES
+from weboid.central.feed.feed_core import FeedLife, feeder_calls, remote_feed
+from weboid.central.feed.sent import MOST_PAGES
 from weboid.central.http.entrance import CRAWLERS, FEEDERS
-from weboid.central.http.kinds import Life, Nothing
+from weboid.central.http.kinds import Life
 from weboid.central.http.messages import compressed, encoded
+from weboid.core.url.farms import WMFLABS, WikiName
+from weboid.core.url.spam_lines import SpamLines
 from weboid.errors import StoreError
+from weboid.store.pages.spam import ListKind
 
 WIKI: Final = 1
 START: Final = ((0, ""), (0, "1"))
@@ -109,9 +113,8 @@ async def test_what_cannot_be_is_refused_and_changes_nothing(core: str, wiki: Wi
 
 async def test_lines_of_a_list_that_the_core_cannot_run_are_not_in_force(core: str, wiki: WikiInStore) -> None:
     async with feeding(core) as caller:
-        black = calls.FetchedList(["good\\.com", "(?=x)", "a\nb"], [])
-        given = calls.FetchedLists(wiki.wiki.farm, "testwiki", black, calls.FetchedList([], []), 100)
-        assert await caller.call(calls.RECORD_LIST, given)
+        fetched = {ListKind.BLACK: SpamLines(("good\\.com", "(?=x)", "a\nb")), ListKind.WHITE: SpamLines(())}
+        assert await remote_feed(caller).lists.record(wiki.wiki.farm, "testwiki", fetched, 100)
     rows = await wiki.rows("SELECT lines FROM spam_list WHERE kind = 0")
     assert rows == [("good\\.com\na\nb",)]
 
@@ -130,25 +133,26 @@ async def test_a_request_that_comes_again_is_done_once_and_answered_as_the_first
 async def test_words_tell_what_is_wrong(core: str) -> None:
     async with feeding(core) as caller:
         with pytest.raises(StoreError, match="the core refuses: the day there is not that of this core"):
-            await caller.call(calls.START, calls.PassStart(WIKI, "plan", 900))
+            await remote_feed(caller).passes.start(WIKI, "plan", 900)
         with pytest.raises(StoreError, match="the farm Evil is not configured at this core"):
-            await caller.call(calls.WIKI, calls.FarmWiki("Evil", "x", None))
+            await remote_feed(caller).wikis.record(replace(WMFLABS, name="Evil"), WikiName("x", "Evil"), None)
     async with feeding(core, token=TOKEN) as caller:
         with pytest.raises(StoreError, match=r"set WEBOID_FEED_TOKEN here, and its hash in WEBOID_WEB_FEEDERS there"):
-            await caller.call(calls.GREET, Nothing())
+            await feeder_calls(caller).greet()
 
 
 async def test_a_role_is_one_feeders_at_a_time(core: str, wiki: WikiInStore) -> None:
-    def life(name: str, **more: Any) -> calls.FeedLife:
-        return calls.FeedLife("events", Life(name, "host", "machine", 1, "0", "working"), **more)
+    def life(name: str, **more: Any) -> FeedLife:
+        return FeedLife("events", Life(name, "host", "machine", 1, "0", "working"), **more)
 
     async with feeding(core) as caller:
-        assert await caller.call(calls.LIFE, life("1-a", takes=True)) is None
-        other = await caller.call(calls.LIFE, life("2-b", takes=True))
+        process = feeder_calls(caller)
+        assert await process.live(life("1-a", takes=True)) is None
+        other = await process.live(life("2-b", takes=True))
         assert other is not None
         assert other.name == "fed:1-a"
-        assert await caller.call(calls.LIFE, life("2-b", takes=True, gone=["fed:1-a"])) is None
-        lost_to = await caller.call(calls.LIFE, life("1-a"))
+        assert await process.live(life("2-b", takes=True, gone=["fed:1-a"])) is None
+        lost_to = await process.live(life("1-a"))
         assert lost_to is not None
         assert lost_to.name == "fed:2-b"
         assert await wiki.rows("SELECT role, name, doing FROM part") == [("events", "fed:2-b", "working")]

@@ -1,34 +1,43 @@
-"""The calls of crawlers elsewhere, done on the store (O-1).
+"""The server's side of the calls of remote crawlers (O-1).
 
-One law: what a crawler may still write, epochs of leases say, however late its call comes; what no token may do at all,
-``permitted`` says.
+A token lets a machine work that may be lost to somebody else: so it reaches no lease but its own, and no day but today.
+One law: a refusal comes before anything is written; whether a crawler may still write is decided by the epochs of
+leases, however late its call comes.
 """
 
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Final
 
 from weboid import __version__
-from weboid.central.crawl import calls
-from weboid.central.crawl.calls import Greeting
-from weboid.central.crawl.core import CrawlCore
-from weboid.central.crawl.on_store import StoreSecondLooks
-from weboid.central.crawl.permitted import TokenAlarms, TokenDays, TokenLosses, TokenWork
-from weboid.central.crawl.soundness import require_sound, require_sound_contacts
-from weboid.central.crawl.store_work import StoreWork
-from weboid.central.http.doing import Answering, OtherScheme, table_of
-from weboid.central.http.kinds import OUR_SCHEME, Life, Nothing
+from weboid.central.crawl.core import MOST_CHECKS, MOST_GIVEN, CrawlCore, CrawlerCalls, Greeting
+from weboid.central.crawl.on_store import StoreAlarms, StoreDays, StoreLosses, StoreSecondLooks, StoreWork
+from weboid.central.http.doing import Answering, NotAllowed, Parts
+from weboid.central.http.kinds import OUR_SCHEME, Life, process_of
 from weboid.central.http.messages import BadMessage
-from weboid.central.lending import Lender
+from weboid.central.http.rpc import parts_of, table_of
+from weboid.central.lending import Lender, OnStore
 from weboid.checking.slots import StoreSlots
 from weboid.checking.stop_list import StopList
 from weboid.config import CrawlConfig
+from weboid.core.record.moment import Moment
+from weboid.core.record.pace import WIDEST_INTERVAL
 from weboid.core.record.policy import Policy
+from weboid.core.record.record import HostRecord, UrlRecord
+from weboid.core.url.keys import UrlKey
+from weboid.core.verdict.partial_loss import WINDOW_DAYS, Contacts, HostGroup
 from weboid.mechanism.bounded import BoundedMap
 from weboid.store.db.pool import Pool
-from weboid.store.schedule.part import PartProcess, PartRole, delete_part, record_seen, take_role
-from weboid.store.schedule.turn import SlotState
+from weboid.store.db.rows import HostKey, StoredUrl
+from weboid.store.results.record import Checked
+from weboid.store.schedule.lease import Held, list_foreign, list_own
+from weboid.store.schedule.part import PartRole, delete_part, record_seen, take_role
+from weboid.store.schedule.second_look import is_taken
+from weboid.store.schedule.turn import SlotNote, SlotState, WantedSlot
 from weboid.store.upkeep.alarm import AlarmKind
+from weboid.store.urls.url import find_urls
 
+_AHEAD: Final = 1
+"""Days: two clocks at midnight."""
 _CLAIMS: Final = 100_000
 """Those of some minutes."""
 _LATE_S: Final = 1.0
@@ -37,44 +46,206 @@ _LONGEST_PAUSE_S: Final = 3_600.0
 _ALARMS: Final = frozenset({AlarmKind.OFFLINE, AlarmKind.LOOP_LAG, AlarmKind.OWN_FAULT})
 """The alarms that are a crawler's own."""
 
-
-def _pause(seconds: float) -> float:
-    return min(max(seconds, 0.0), _LONGEST_PAUSE_S)
+_Written = Mapping[tuple[HostGroup, int], Contacts]
 
 
-class CrawlAnswering(Answering[CrawlCore]):
-    """Does the calls of crawlers elsewhere, in one web process. `today` is the day here."""
+class CrawlAnswering(Answering):
+    """Does the calls of remote crawlers, in one web process. `today` is the day here."""
 
-    most_given = calls.MOST_GIVEN
+    calls = table_of(CrawlerCalls, CrawlCore)
+    most_given = MOST_GIVEN
 
     def __init__(self, pool: Pool, config: CrawlConfig, policy: Policy, today: Callable[[], int]) -> None:
         super().__init__(pool)
         self._today = today
         self._config = config
         self._policy = policy
-        self._slots = StoreSlots(pool)
+        self._slots = _ShortSlots(pool)
+
+    def parts(self, lender: Lender, client: str, worker: str) -> Parts:
+        """The store's own work, by a worker whose name begins with that of its token; its place is its client,
+        whatever it says (D-456).
+        """
+        work = _OwnWork(lender, f"{client}:{worker}", self._config, self._policy)
+        alarms, looks = StoreAlarms(lender), StoreSecondLooks(lender, client)
+        core = CrawlCore(work, StoreDays(lender), StoreLosses(lender), alarms, self._slots, looks, self._pool.away)
+        process = _Crawler(self._pool, client, self._config, self._policy)
+        return Parts(CrawlerRights(lender, client, work, self._today), {CrawlerCalls: process, **parts_of(core)})
+
+    async def finish(self, parts: Parts) -> None:
+        """Adds what the call has checked to the store's numbers, in the same transaction."""
+        await parts.here.work.note_checked()
+
+
+class _OwnWork(StoreWork):
+    """The work of one worker, of hosts in buckets that it holds."""
+
+    async def list_own(self, buckets: Collection[int]) -> set[int]:
+        """Those of these buckets that it holds: one may just have been taken over."""
+        async with self._lender.connection() as conn:
+            return await list_own(conn, self.worker, buckets)
+
+    async def list_urls(self, hosts: Sequence[HostKey], day: int) -> Mapping[HostKey, list[StoredUrl]]:
+        """None of other hosts."""
+        own = await self.list_own({host.bucket for host in hosts})
+        found = await super().list_urls([host for host in hosts if host.bucket in own], day)
+        return {host: found.get(host, []) for host in hosts}
+
+
+class CrawlerRights(OnStore):
+    """By what the arguments of a crawler's calls are checked and read; the methods raise NotAllowed."""
+
+    def __init__(self, lender: Lender, client: str, work: _OwnWork, today: Callable[[], int]) -> None:
+        super().__init__(lender)
+        self.work = work
+        self._client = client
+        self._find_today = today
+
+    @property
+    def _today(self) -> int:
+        return self._find_today()
+
+    async def require_day(self, day: int) -> None:
+        """Refuses a day that is not about today."""
+        _require_day(day, self._today)
+
+    async def require_due(self, day: int) -> None:
+        """Refuses work that is due on a day to come; no past day does harm."""
+        _require_day(max(day, self._today), self._today)
+
+    async def require_until(self, until: Moment) -> None:
+        """Refuses work that is due on a day to come."""
+        await self.require_due(until.day)
+
+    async def refuse_day(self, day: int) -> None:
+        """Refuses every day: after a jump an operator looks at the clock of the database's server."""
+        raise NotAllowed(
+            "confirm-day",
+            "a day is confirmed on the machine of the core alone: if it is right, run there "
+            "`weboid crawl --once --confirm-day`",
+        )
+
+    async def require_alarm(self, kind: AlarmKind) -> None:
+        """Raises BadMessage for an alarm that is not a crawler's."""
+        if kind not in _ALARMS:
+            raise BadMessage("this alarm is not a crawler's")
+
+    async def require_own(self, held: Held) -> None:
+        """Refuses leases of others."""
+        async with self._lender.connection() as conn:
+            if await list_foreign(conn, self.work.worker, held):
+                raise NotAllowed("lease", "a lease of another crawler is its own: only who holds a bucket may use it")
+
+    async def require_host(self, host: HostKey) -> None:
+        """Refuses a host whose bucket this worker does not hold, unless it looks at a URL there for another place."""
+        if host.bucket not in await self.work.list_own([host.bucket]):
+            async with self._lender.connection() as conn:
+                if not await is_taken(conn, self._client, host):
+                    words = "a host that this crawler neither holds nor looks at gets no pause from it"
+                    raise NotAllowed("rest", words)
+
+    async def require_days(self, checks: Sequence[Checked]) -> None:
+        """Refuses checks whose days are not about today.
+
+        A record may name a later day if the stored one does: a clock has gone wrong before.
+        """
+        today, longest, stored = self._today, await self._find_longest(), await self._find_ahead(checks)
+        for checked in checks:
+            _require_day(checked.day, today, longest)
+            newest = max(today, stored.get(checked.url.key, today))
+            _require_day(max(_newest_day(checked), today), newest)
+            _require_day(checked.due, newest + longest, newest - checked.day + 2 * longest)
+
+    async def signed(self, detail: str) -> str:
+        """The words of an alarm, with the crawler that raises it."""
+        return f"{self._client}: {detail}"
+
+    async def counting(self, written: _Written) -> _Written:
+        """Contacts without those that are too old to count; refuses those of a day to come."""
+        _require_day(max([self._today, *(seen_on for _, seen_on in written)]), self._today)
+        return {key: contacts for key, contacts in written.items() if key[1] > self._today - WINDOW_DAYS}
+
+    async def _find_ahead(self, checks: Sequence[Checked]) -> dict[UrlKey, int]:
+        """The newest stored days of those URLs whose sent record names a day to come."""
+        ahead = [checked.url.key for checked in checks if _newest_day(checked) > self._today + _AHEAD]
+        if not ahead:
+            return {}
+        async with self._lender.connection() as conn:
+            found = await find_urls(conn, ahead)
+        return {key: _newest_of(known.record, known.host) for key, known in found.items()}
+
+    async def _find_longest(self) -> int:
+        """The longest interval of any URL, in days."""
+        paces = await self.work.find_paces()
+        return max(WIDEST_INTERVAL, *(policy.longest_interval for policy in (paces.usual, *paces.of_hosts.values())))
+
+
+class _ShortSlots(StoreSlots):
+    """Turns at hosts for remote crawlers, held until it is known that their requests were sent.
+
+    Redirects and robots.txt lead to hosts that no lease covers, so pauses there are short ones only.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        super().__init__(pool)
         self._over: BoundedMap[int, bool] = BoundedMap(_CLAIMS)
         """Claims whose turns are over: what still wants one, or holds it, is late, and would hold a host for nobody."""
 
-    def core_by(self, lender: Lender, worker: str) -> CrawlCore:
-        """What a crawler of that name needs."""
-        return CrawlCore(
-            TokenWork(lender, worker, self._config, self._policy, self._today),
-            TokenDays(lender, self._today),
-            TokenLosses(lender, self._today),
-            TokenAlarms(lender, self._today),
-            self._slots,
-            StoreSecondLooks(lender, ""),
-            self._pool.away,
-        )
+    async def exchange(
+        self,
+        notes: Mapping[HostKey, SlotNote],
+        wanted: Mapping[HostKey, WantedSlot],
+        *,
+        are_held: bool = True,
+    ) -> dict[HostKey, SlotState]:
+        """Leaves out what is late."""
+        for note in notes.values():
+            if not note.is_held:
+                self._over[note.claim] = True
+        noted = {
+            host: note._replace(seconds=_pause(note.seconds))
+            for host, note in notes.items()
+            if not (note.is_held and note.claim in self._over)
+        }
+        asked = {
+            host: slot._replace(delay_s=_pause(slot.delay_s))
+            for host, slot in wanted.items()
+            if slot.claim not in self._over
+        }
+        states = await super().exchange(noted, asked, are_held=are_held)
+        late = SlotState(is_ours=False, is_held=False, free_s=_LATE_S)
+        return {host: states.get(host, late) for host in wanted}
 
-    async def finish(self, core: CrawlCore) -> None:
-        """Adds what the call has checked to the store's numbers, in the same transaction."""
-        if isinstance(core.work, StoreWork):
-            await core.work.note_checked()
 
-    async def greet(self, client: str, core: CrawlCore, given: Nothing) -> Greeting:
-        """What a crawler is told at its start."""
+def _pause(seconds: float) -> float:
+    return min(max(seconds, 0.0), _LONGEST_PAUSE_S)
+
+
+def _require_day(day: int, today: int, longest: int = WIDEST_INTERVAL) -> None:
+    """Raises NotAllowed for a day that is not about today: so many days ago at most, and never to come."""
+    if not today - longest <= day <= today + _AHEAD:
+        raise NotAllowed("day", "the day there is not that of this core: set the clock right, there or here")
+
+
+def _newest_day(checked: Checked) -> int:
+    return max(_newest_of(checked.record, host) for host in (checked.host_before, checked.host_after))
+
+
+def _newest_of(record: UrlRecord, host: HostRecord) -> int:
+    """The newest day that a record or its host's names."""
+    return max(record.checked or 0, record.streak.until or 0, host.streak.until or 0)
+
+
+class _Crawler:
+    """The process of a crawler."""
+
+    def __init__(self, pool: Pool, client: str, config: CrawlConfig, policy: Policy) -> None:
+        self._pool = pool
+        self._client = client
+        self._config = config
+        self._policy = policy
+
+    async def greet(self) -> Greeting:
         config = self._config
         return Greeting(
             __version__,
@@ -82,187 +253,18 @@ class CrawlAnswering(Answering[CrawlCore]):
             self._policy,
             config.delay,
             config.per_host,
-            min(config.batch, calls.MOST_CHECKS),
+            min(config.batch, MOST_CHECKS),
             config.lease_s,
             config.strict,
             sorted(StopList(config.stop, config.stop_file).names),
             config.are_second_looks,
         )
 
-    async def take_slots(self, client: str, core: CrawlCore, given: calls.SlotsWanted) -> Any:
-        """Turns at hosts, held until it is known that their requests were sent.
-
-        Redirects and robots.txt lead to hosts that no lease covers, so pauses there are short ones only.
-        """
-        for note in given.notes.values():
-            if not note.is_held:
-                self._over[note.claim] = True
-        notes = {
-            host: note._replace(seconds=_pause(note.seconds))
-            for host, note in given.notes.items()
-            if not (note.is_held and note.claim in self._over)
-        }
-        wanted = {
-            host: slot._replace(delay_s=_pause(slot.delay_s))
-            for host, slot in given.wanted.items()
-            if slot.claim not in self._over
-        }
-        states = await self._slots.exchange(notes, wanted, are_held=True)
-        late = SlotState(is_ours=False, is_held=False, free_s=_LATE_S)
-        return {host: states.get(host, late) for host in given.wanted}
-
-    def looks_of(self, client: str) -> StoreSecondLooks:
-        """The second looks of a crawler elsewhere: its place is its client, whatever it says (D-456)."""
-        return StoreSecondLooks(self._pool, client)
-
-    async def live(self, client: str, core: CrawlCore, given: Life) -> Nothing:
-        """Writes the sign of life of a crawler, or takes it away."""
-        part = PartProcess(
-            PartRole.CRAWL, f"{client}:{given.name}", given.host, given.machine, given.pid, given.version
-        )
+    async def live(self, life: Life) -> None:
+        part = process_of(PartRole.CRAWL, self._client, life)
         async with self._pool.connection() as conn:
-            if given.is_last:
+            if life.is_last:
                 await delete_part(conn, part)
-            elif not await record_seen(conn, part, given.doing, given.figures):
+            elif not await record_seen(conn, part, life.doing, life.figures):
                 await take_role(conn, part)
-                await record_seen(conn, part, given.doing, given.figures)
-        return Nothing()
-
-
-async def _count_due(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.Due) -> int:
-    if given.scheme != OUR_SCHEME:
-        raise OtherScheme
-    return await core.work.count_due(given.until, given.limit)
-
-
-async def _canaries(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.Limit) -> Any:
-    return await core.work.list_canaries(given.limit)
-
-
-async def _lease(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.Until) -> Any:
-    return await core.work.lease(given.until)
-
-
-async def _renew(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.HeldNow) -> set[int]:
-    return await core.work.renew(given.held)
-
-
-async def _release(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.HeldNow) -> Nothing:
-    await core.work.release(given.held)
-    return Nothing()
-
-
-async def _count_buckets(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.Until) -> int:
-    return await core.work.count_due_buckets(given.until)
-
-
-async def _hosts(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.HostsWanted) -> Any:
-    return await core.work.list_hosts(given.buckets, until=given.until, but=given.but, limit=given.limit)
-
-
-async def _urls(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.UrlsWanted) -> Any:
-    return await core.work.list_urls(given.hosts, given.day)
-
-
-async def _record(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.Batch) -> Any:
-    require_sound(given.checks)
-    return await core.work.record(given.checks, given.held)
-
-
-async def _paces(_: CrawlAnswering, client: str, core: CrawlCore, given: Nothing) -> calls.FoundPaces:
-    paces = await core.work.find_paces()
-    return calls.FoundPaces(paces.usual, dict(paces.of_hosts))
-
-
-async def _moment(_: CrawlAnswering, client: str, core: CrawlCore, given: Nothing) -> Any:
-    return await core.days.find_moment()
-
-
-async def _lived(_: CrawlAnswering, client: str, core: CrawlCore, given: Nothing) -> int | None:
-    return await core.days.find_lived()
-
-
-async def _accept_day(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.AcceptedDay) -> Nothing:
-    await core.days.accept(given.day, is_over=given.is_over)
-    return Nothing()
-
-
-async def _confirm_day(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.OnDay) -> Nothing:
-    await core.days.confirm(given.day)
-    return Nothing()
-
-
-async def _refuse_day(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.RefusedDay) -> Nothing:
-    await core.days.refuse(given.since, given.detail)
-    return Nothing()
-
-
-async def _exchange(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.SeenLosses) -> Any:
-    require_sound_contacts((group, contacts) for group, _, contacts in given.written)
-    written = {(group, day): contacts for group, day, contacts in given.written}
-    return await core.losses.exchange(given.day, written, given.found)
-
-
-async def _raise_alarm(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.RaisedAlarm) -> Nothing:
-    if given.kind not in _ALARMS:
-        raise BadMessage("this alarm is not a crawler's")
-    await core.alarms.raise_alarm(given.kind, given.day, f"{client}: {given.detail}")
-    return Nothing()
-
-
-async def _lower_alarm(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.OneAlarm) -> Nothing:
-    if given.kind not in _ALARMS:
-        raise BadMessage("this alarm is not a crawler's")
-    await core.alarms.lower_alarm(given.kind)
-    return Nothing()
-
-
-async def _rest(_: CrawlAnswering, client: str, core: CrawlCore, given: calls.Rest) -> Nothing:
-    assert isinstance(core.work, TokenWork)
-    await core.work.require_host(given.host, client)
-    await core.slots.rest(given.host, given.seconds)
-    return Nothing()
-
-
-async def _ask_look(answering: CrawlAnswering, client: str, core: CrawlCore, given: calls.LookWanted) -> Any:
-    return await answering.looks_of(client).ask(given.look, given.key)
-
-
-async def _take_looks(answering: CrawlAnswering, client: str, core: CrawlCore, given: calls.LooksTaken) -> Any:
-    return await answering.looks_of(client).take(given.limit)
-
-
-async def _answer_look(answering: CrawlAnswering, client: str, core: CrawlCore, given: calls.LookAnswered) -> Nothing:
-    await answering.looks_of(client).answer(given.look, given.outcome)
-    return Nothing()
-
-
-CrawlAnswering.calls = table_of(
-    (
-        (calls.GREET, CrawlAnswering.greet),
-        (calls.COUNT_DUE, _count_due),
-        (calls.CANARIES, _canaries),
-        (calls.LEASE, _lease),
-        (calls.RENEW, _renew),
-        (calls.RELEASE, _release),
-        (calls.COUNT_BUCKETS, _count_buckets),
-        (calls.HOSTS, _hosts),
-        (calls.URLS, _urls),
-        (calls.RECORD, _record),
-        (calls.PACES, _paces),
-        (calls.MOMENT, _moment),
-        (calls.LIVED, _lived),
-        (calls.ACCEPT_DAY, _accept_day),
-        (calls.CONFIRM_DAY, _confirm_day),
-        (calls.REFUSE_DAY, _refuse_day),
-        (calls.EXCHANGE, _exchange),
-        (calls.RAISE_ALARM, _raise_alarm),
-        (calls.LOWER_ALARM, _lower_alarm),
-        (calls.SLOTS, CrawlAnswering.take_slots),
-        (calls.REST, _rest),
-        (calls.ASK_LOOK, _ask_look),
-        (calls.TAKE_LOOKS, _take_looks),
-        (calls.ANSWER_LOOK, _answer_look),
-        (calls.LIFE, CrawlAnswering.live),
-    )
-)
+                await record_seen(conn, part, life.doing, life.figures)

@@ -1,26 +1,46 @@
-"""What crawlers need of the store, on the store itself; their work is in ``store_work``.
+"""What crawlers need of the store, on the store itself.
 
-One law: what a method writes is one transaction.
+What is written together, and in which order, is decided in ``store/results``. One law: what a method writes is one
+transaction.
 """
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+import logging
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from time import monotonic
+from typing import Final
 from uuid import UUID
 
-from weboid.central.crawl.core import CrawlCore, Exchanged
-from weboid.central.crawl.store_work import StoreWork
-from weboid.central.lending import Lender
+from weboid.central.crawl.core import CrawlCore, Exchanged, Paces
+from weboid.central.lending import Lender, OnStore, alone
 from weboid.checking.second_opinion import ANSWER_S
 from weboid.checking.slots import StoreSlots
 from weboid.config import CrawlConfig
 from weboid.core.record.days import iso
+from weboid.core.record.moment import Moment
+from weboid.core.record.pace import policy_at, policy_of_big_host
 from weboid.core.record.policy import Policy
 from weboid.core.record.reasons import Outcome
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.partial_loss import HOLD_DAYS, Contacts, Failing, HostGroup, is_over, loss_in
+from weboid.errors import StoreAway
 from weboid.store.db.anew import all_begun_anew
+from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Connection, Pool
+from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
+from weboid.store.results.record import Checked, Tally, record_batch
 from weboid.store.schedule.clock import find_lived, find_moment, record_confirmed_day, record_lived
+from weboid.store.schedule.day_total import DayFigure, record_totals
+from weboid.store.schedule.lease import (
+    Held,
+    count_due_buckets,
+    find_free_day,
+    is_due,
+    lease_buckets,
+    record_release,
+    record_renewal,
+)
+from weboid.store.schedule.pace import find_pace, list_big_hosts, record_checked
 from weboid.store.schedule.second_look import LookState, TakenLook, record_look, record_look_answer, take_looks
 from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm
 from weboid.store.upkeep.loss import (
@@ -31,105 +51,197 @@ from weboid.store.upkeep.loss import (
     lock_losses,
     record_contacts,
 )
+from weboid.store.urls.check import record_next_days
+from weboid.store.urls.lock import lock_hosts
+from weboid.store.urls.url import count_due, list_canaries, list_due_hosts, list_due_urls
+
+log = logging.getLogger(__name__)
+
+_LEASED_AT_ONCE: Final = 512
+_NOTING_S: Final = 60.0
+_OUTCOMES: Final = {
+    Outcome.WORKING: DayFigure.WORKING,
+    Outcome.DOUBTFUL: DayFigure.DOUBTFUL,
+    Outcome.REFUSED: DayFigure.REFUSED,
+    Outcome.FAILING: DayFigure.FAILING,
+}
+_PACES_S: Final = 300.0
 
 
 def store_core(pool: Pool, worker: str, config: CrawlConfig, policy: Policy) -> CrawlCore:
-    """All that a crawler beside the database needs."""
+    """All that a crawler next to the database needs."""
     work = StoreWork(pool, worker, config, policy)
     looks = StoreSecondLooks(pool, config.place)
     return CrawlCore(work, StoreDays(pool), StoreLosses(pool), StoreAlarms(pool), StoreSlots(pool), looks, pool.away)
 
 
 @all_begun_anew
-class StoreDays:
+class StoreWork(OnStore):
+    """Work read directly from the store and written to it."""
+
+    def __init__(self, lender: Lender, worker: str, config: CrawlConfig, policy: Policy) -> None:
+        super().__init__(lender)
+        self.worker = worker
+        self._config = config
+        self._policy = policy
+        self._checked: dict[int, int] = {}
+        self._totals: Counter[tuple[int, DayFigure]] = Counter()
+        self._noted_at = monotonic()
+        self._paces: tuple[float, Paces] | None = None
+
+    async def count_due(self, until: Moment, limit: int) -> int:
+        async with self._lender.connection() as conn:
+            await require_scheme(conn)  # There may have been a rekey since the last round (O-10).
+            if not await is_due(conn, until):
+                return 0
+            # A host can be due without a due URL: that is put right by a round.
+            return max(await count_due(conn, until.day, limit=limit), 1)
+
+    list_canaries = alone(list_canaries)
+
+    async def lease(self, until: Moment) -> Held:
+        lease_s, rest_s = self._config.lease_s, self._config.delay
+        async with self._lender.connection() as conn:
+            return await lease_buckets(
+                conn, self.worker, until=until, limit=_LEASED_AT_ONCE, lease_s=lease_s, rest_s=rest_s
+            )
+
+    async def renew(self, held: Held) -> set[int]:
+        async with self._lender.connection() as conn:
+            return await record_renewal(conn, self.worker, held, lease_s=self._config.lease_s)
+
+    async def release(self, held: Held) -> None:
+        async with self._lender.connection() as conn:
+            await record_release(conn, self.worker, held)
+        await self.note_checked()
+
+    count_due_buckets = alone(count_due_buckets)
+
+    async def list_hosts(
+        self, buckets: Collection[int], *, until: Moment, but: Sequence[HostKey], limit: int
+    ) -> Sequence[StoredHost]:
+        """None that waits in a bucket that nobody holds has been due for longer: such buckets come first (D-105)."""
+        async with self._lender.connection() as conn:
+            first = await find_free_day(conn, until, rest_s=self._config.delay)
+            if first is not None and first < until.day:
+                until = Moment(first)
+            return await list_due_hosts(conn, list(buckets), until=until, beside=but, limit=limit)
+
+    async def list_urls(self, hosts: Sequence[HostKey], day: int) -> Mapping[HostKey, list[StoredUrl]]:
+        async with self._lender.connection() as conn:
+            urls = await list_due_urls(conn, hosts, day=day, per_host=self._config.per_host)
+            # They are due without a due URL: there is nothing to check, but their next day must be computed anew.
+            idle = [host for host, due in urls.items() if not due]
+            await lock_hosts(conn, idle)
+            await record_next_days(conn, sorted(idle))
+        return urls
+
+    async def record(self, checks: Sequence[Checked], held: Held) -> Tally:
+        async with self._lender.connection() as conn:
+            tally = await record_batch(conn, self.worker, checks, held, self._policy)
+        day = max(checked.day for checked in checks)
+        self._checked[day] = self._checked.get(day, 0) + tally.written - tally.inferred
+        for checked in checks:
+            if checked.seen is not None:
+                self._totals[checked.day, _OUTCOMES[checked.seen.outcome]] += 1
+                self._totals[checked.day, DayFigure.INFERRED] += checked.seen.inferred
+                self._totals[checked.day, DayFigure.HELD] += checked.seen.held
+        if monotonic() - self._noted_at > _NOTING_S:
+            await self.note_checked()
+        return tally
+
+    async def find_paces(self) -> Paces:
+        """Those that were found some minutes ago at the most."""
+        if self._paces is None or monotonic() - self._paces[0] > _PACES_S:
+            async with self._lender.connection() as conn:
+                pace, big = await find_pace(conn), await list_big_hosts(conn)
+            usual = policy_at(self._policy, pace.interval) if pace else self._policy
+            of_hosts = {host.key: policy_of_big_host(usual, host.days) for host in big}
+            self._paces = monotonic(), Paces(usual, of_hosts)
+        return self._paces[1]
+
+    async def note_checked(self) -> None:
+        """Adds what was checked to the store's numbers; if that fails, the next time."""
+        self._noted_at = monotonic()
+        checked, self._checked = self._checked, {}
+        totals, self._totals = self._totals, Counter()
+        try:
+            async with self._lender.connection() as conn:
+                await record_checked(conn, {day: urls for day, urls in checked.items() if urls > 0})
+                await record_totals(conn, totals)
+        except StoreAway as error:
+            log.debug("it was not noted how many URLs were checked: %s", error)
+            for day, urls in checked.items():
+                self._checked[day] = self._checked.get(day, 0) + urls
+            self._totals.update(totals)
+
+
+@all_begun_anew
+class StoreDays(OnStore):
     """The day by the database's clock."""
 
-    def __init__(self, pool: Lender) -> None:
-        self._pool = pool
-
-    async def find_moment(self) -> datetime:
-        """What the database's clock says, in UTC."""
-        async with self._pool.connection() as conn:
-            return await find_moment(conn)
-
-    async def find_lived(self) -> int | None:
-        """The newest day on which a worker worked, None before the first round."""
-        async with self._pool.connection() as conn:
-            return await find_lived(conn)
+    find_moment = alone(find_moment)
+    find_lived = alone(find_lived)
 
     async def accept(self, day: int, *, is_over: bool) -> None:
-        """Records that a worker works on a day; `is_over`: the alarm of a clock that has jumped, too."""
-        async with self._pool.connection() as conn:
+        async with self._lender.connection() as conn:
             await record_lived(conn, day)
             if is_over:
                 await lower_alarm(conn, AlarmKind.CLOCK, "")
 
     async def confirm(self, day: int) -> None:
-        """Takes a day as right, once: it is the newest lived day, and the alarm is over."""
-        async with self._pool.connection() as conn:
+        """Once: it is the newest lived day, and the alarm is over."""
+        async with self._lender.connection() as conn:
             await record_confirmed_day(conn, day)
             await lower_alarm(conn, AlarmKind.CLOCK, "")
 
     async def refuse(self, since: int, detail: str) -> None:
-        """Raises the alarm of a clock that has jumped."""
-        async with self._pool.connection() as conn:
+        async with self._lender.connection() as conn:
             await raise_alarm(conn, AlarmKind.CLOCK, "", since, detail)
 
 
 @all_begun_anew
-class StoreAlarms:
-    """The alarms that are a crawler's own."""
-
-    def __init__(self, pool: Lender) -> None:
-        self._pool = pool
+class StoreAlarms(OnStore):
+    """Alarms without a subject."""
 
     async def raise_alarm(self, kind: AlarmKind, day: int, detail: str) -> None:
-        """Raises an alarm, or updates the detail of one that is raised already."""
-        async with self._pool.connection() as conn:
+        async with self._lender.connection() as conn:
             await raise_alarm(conn, kind, "", day, detail)
 
     async def lower_alarm(self, kind: AlarmKind) -> None:
-        """Lowers an alarm; does nothing if it is not raised."""
-        async with self._pool.connection() as conn:
+        async with self._lender.connection() as conn:
             await lower_alarm(conn, kind, "")
 
 
 @all_begun_anew
-class StoreSecondLooks:
+class StoreSecondLooks(OnStore):
     """Second looks of one place, as in `SecondLooks` (C-14)."""
 
-    def __init__(self, pool: Lender, place: str) -> None:
-        self._pool = pool
+    def __init__(self, lender: Lender, place: str) -> None:
+        super().__init__(lender)
         self._place = place
 
     async def ask(self, look: UUID, key: UrlKey) -> LookState:
-        """Wants a look from another place; how it stands."""
-        async with self._pool.connection() as conn:
+        async with self._lender.connection() as conn:
             return await record_look(conn, self._place, look, key, wait_s=ANSWER_S)
 
     async def take(self, limit: int) -> Sequence[TakenLook]:
-        """Some looks that other places want, for this one to answer."""
-        async with self._pool.connection() as conn:
+        async with self._lender.connection() as conn:
             return await take_looks(conn, self._place, limit)
 
     async def answer(self, look: UUID, outcome: Outcome | None) -> None:
-        """What a look that was taken has found."""
-        async with self._pool.connection() as conn:
+        async with self._lender.connection() as conn:
             await record_look_answer(conn, self._place, look, outcome)
 
 
 @all_begun_anew
-class StoreLosses:
-    """What workers tell each other of parts of the net that are lost to us (C-16)."""
-
-    def __init__(self, pool: Lender) -> None:
-        self._pool = pool
+class StoreLosses(OnStore):
+    """The exchange of losses."""
 
     async def exchange(
         self, day: int, written: Mapping[tuple[HostGroup, int], Contacts], found: Mapping[HostGroup, Failing]
     ) -> Exchanged:
-        """Adds what one worker has seen, and what it has found lost; raises alarms and lowers them."""
-        async with self._pool.connection() as conn:
+        async with self._lender.connection() as conn:
             return await _exchanged(conn, day, written, found)
 
 

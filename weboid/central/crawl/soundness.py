@@ -1,6 +1,7 @@
-"""Whether results of a crawler elsewhere are such as a check can have, before they are written (O-1).
+"""Refuses results of a remote crawler that no check can have, before they are written (O-1).
 
-Types and most bounds are those of ``calls``; here is what follows from several values, or from how they are stored.
+Types and most bounds are those of ``crawl/core``; this is what follows from several values, or from how they are
+stored.
 One law: what could not be read again as it was is refused, since one such row would break every answer that needs it.
 """
 
@@ -49,11 +50,17 @@ def require_sound(checks: Sequence[Checked]) -> None:
             _require_face(checked.seen.face)
 
 
-def require_sound_contacts(contacts: Iterable[tuple[HostGroup, Contacts]]) -> None:
-    """Raises BadMessage for contacts of groups that are longer than any."""
-    for group, seen in contacts:
-        if len(group.name) > _LONGEST_NAME or len(seen.failed) > _MOST_DOMAINS:
-            raise BadMessage("a group of hosts is too large")
+def require_sound_contacts(written: Sequence[tuple[HostGroup, int, Contacts]]) -> None:
+    """Raises BadMessage for contacts of groups, on a day, that are longer than any."""
+    require_sound_groups(group for group, *_ in written)
+    if any(len(seen.failed) > _MOST_DOMAINS for *_, seen in written):
+        raise BadMessage("a group of hosts is too large")
+
+
+def require_sound_groups(groups: Iterable[HostGroup]) -> None:
+    """Raises BadMessage for groups of hosts with longer names than any."""
+    if any(len(group.name) > _LONGEST_NAME for group in groups):
+        raise BadMessage("the name of a group of hosts is too long")
 
 
 def _require_record(record: UrlRecord) -> None:

@@ -1,29 +1,27 @@
-"""What feeders need of the store, on the store itself; the effects of events are in ``store_streams``.
+"""What feeders need of the store, on the store itself.
 
 One law: links that are judged by spam lists are recorded only while these are in force. A refresh that changes a list
-waits for the transaction, and then has what was recorded in it judged again.
+waits for the transaction, and then has what was recorded in it judged again. A batch of events takes effect in one
+transaction with the position after it (P-6), so each event counts exactly once; one that comes again changes nothing
+more.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 
-from weboid.central.feed.feed_core import FeedCore, JudgedPages, ListLines, Move
-from weboid.central.feed.store_streams import StoreStreams
-from weboid.central.lending import Lender
+from weboid.central.feed.batches import EventsDone, JudgedPages, ListLines, Move, StreamMove, WikiEvents
+from weboid.central.feed.feed_core import FeedCore
+from weboid.central.lending import Lender, OnStore, alone
 from weboid.core.url.farms import Farm, WikiName
-from weboid.core.url.keys import UrlKey
 from weboid.core.url.spam_lines import SpamLines
-from weboid.core.url.urls import Url
-from weboid.core.wikitext.titles import Namespace
+from weboid.errors import StoreError
 from weboid.mechanism.disturbance import Disturbance
 from weboid.store.db.anew import all_begun_anew
-from weboid.store.db.pool import Pool
+from weboid.store.db.pool import Connection, Pool
 from weboid.store.pages.page import Intake, PageChanges, record_intake
 from weboid.store.pages.page_pass import (
     KnownPage,
-    PageRecord,
-    PassPosition,
     count_records,
+    list_in_trees,
     list_records,
     record_end,
     record_exclusions,
@@ -32,13 +30,10 @@ from weboid.store.pages.page_pass import (
     record_touches,
     record_trees,
 )
-from weboid.store.pages.pending import Pending, is_waiting, list_pending, record_done
+from weboid.store.pages.pending import Pending, is_waiting, list_pending, record_done, record_pending
 from weboid.store.pages.spam import (
     UNAPPLIED,
     ListKind,
-    Reclassified,
-    SpamBatch,
-    SpamUses,
     are_in_force,
     find_stretch,
     list_spam_lists,
@@ -48,15 +43,22 @@ from weboid.store.pages.spam import (
     record_spam_list,
     spam_list,
 )
-from weboid.store.pages.stream import list_watched
+from weboid.store.pages.stream import (
+    Position,
+    find_position,
+    has_category,
+    list_watched,
+    record_later,
+    record_move,
+)
 from weboid.store.pages.use import begin_intake
-from weboid.store.pages.watch_list import StoredWatchList, find_watch_list, record_watch_list
+from weboid.store.pages.watch_list import find_watch_list, record_watch_list
 from weboid.store.pages.wiki import StoredWiki, list_wikis, record_namespaces, record_pass, record_wiki
 from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, record_alarms
 
 
 def store_feed(pool: Pool) -> FeedCore:
-    """All that a feeder beside the database needs."""
+    """All that a feeder next to the database needs."""
     return feed_by(pool, pool.away)
 
 
@@ -73,71 +75,44 @@ def feed_by(lender: Lender, away: Disturbance) -> FeedCore:
     )
 
 
-class _OnStore:
-    def __init__(self, lender: Lender) -> None:
-        self._lender = lender
-
-
 @all_begun_anew
-class StoreWikis(_OnStore):
-    """Wikis as they are stored."""
+class StoreWikis(OnStore):
+    """The table of wikis."""
 
     async def record(self, farm: Farm, name: WikiName, api: str | None) -> StoredWiki:
-        """The wiki, recorded if it was not known."""
         async with self._lender.connection() as conn:
             return await record_wiki(conn, farm, name, api=api)
 
-    async def list_all(self) -> Sequence[StoredWiki]:
-        """All wikis by farm and name."""
-        async with self._lender.connection() as conn:
-            return await list_wikis(conn)
-
-    async def record_namespaces(self, wiki: int, names: Sequence[Namespace]) -> None:
-        """Records how a wiki names its namespaces now."""
-        async with self._lender.connection() as conn:
-            await record_namespaces(conn, wiki, names)
+    list_all = alone(list_wikis)
+    record_namespaces = alone(record_namespaces)
 
 
 @all_begun_anew
-class StorePasses(_OnStore):
+class StorePasses(OnStore):
     """Passes over wikis, and what a dump gives of one."""
 
-    async def start(self, wiki: int, plan: str, day: int) -> tuple[int, PassPosition]:
-        """The day on which the pass under way began, and its position; begins a pass if there is none of this plan."""
-        async with self._lender.connection() as conn:
-            return await record_start(conn, wiki, plan, day)
+    start = alone(record_start)
 
     async def meet(self, wiki: int, pages: Sequence[KnownPage], day: int, move: Move) -> None:
-        """Records pages that match the criteria."""
         async with self._lender.connection() as conn:
             await record_touches(conn, wiki, pages, day)
             await record_place(conn, wiki, *move)
 
     async def exclude(self, wiki: int, pages: Sequence[int], move: Move) -> None:
-        """Makes pages count as never met."""
         async with self._lender.connection() as conn:
             await record_exclusions(conn, wiki, pages)
             await record_place(conn, wiki, *move)
 
     async def end_step(self, wiki: int, started: int, trees: Sequence[str], move: Move) -> None:
-        """Ends the walk of a criterion, which found these categories in its trees."""
         async with self._lender.connection() as conn:
             if trees:
                 await record_trees(conn, wiki, started, trees)
             await record_place(conn, wiki, *move)
 
-    async def count(self, wiki: int, started: int) -> tuple[int, int]:
-        """How many page records a wiki has, and how many of them the pass begun on that day has met."""
-        async with self._lender.connection() as conn:
-            return await count_records(conn, wiki, started)
-
-    async def list_records(self, wiki: int, after: int, limit: int) -> Sequence[PageRecord]:
-        """At most `limit` page records of a wiki after a page id, by id."""
-        async with self._lender.connection() as conn:
-            return await list_records(conn, wiki, after=after, limit=limit)
+    count = alone(count_records)
+    list_records = alone(list_records)
 
     async def record(self, wiki: int, pages: JudgedPages, day: int, move: Move) -> Intake | None:
-        """Records pages that were read again, and releases others; None: the spam lists have changed, judge again."""
         async with self._lender.connection() as conn:
             if not await are_in_force(conn, {wiki: pages.stamp}):
                 return None
@@ -147,39 +122,25 @@ class StorePasses(_OnStore):
             return intake
 
     async def record_all(self, wiki: int, pages: JudgedPages, day: int) -> Intake | None:
-        """Records pages of a dump; None: the spam lists have changed, judge again. Only beside the database."""
+        """Records pages of a dump; None: the spam lists have changed, judge again. Only next to the database."""
         async with self._lender.connection() as conn:
             if not await are_in_force(conn, {wiki: pages.stamp}):
                 return None
             return await record_intake(conn, {wiki: PageChanges(read=pages.read)}, day)
 
-    async def end(self, wiki: int, started: int, day: int) -> None:
-        """Completes the pass."""
-        async with self._lender.connection() as conn:
-            await record_end(conn, wiki, started, day)
-
-    async def end_dump(self, wiki: int, day: int) -> None:
-        """Records that a dump was read to its end, which is as good as a pass. Only beside the database."""
-        async with self._lender.connection() as conn:
-            await record_pass(conn, wiki, day)
+    end = alone(record_end)
+    end_dump = alone(record_pass)
+    """Records that a dump was read to its end, which is as good as a pass. Only next to the database."""
 
 
 @all_begun_anew
-class StoreWaiting(_OnStore):
-    """Pages that wait to be read between two passes."""
+class StoreWaiting(OnStore):
+    """The queue of pages that wait."""
 
-    async def list_waiting(self, wiki: int, until: datetime, limit: int) -> Sequence[Pending]:
-        """At most `limit` pages whose moment is not after `until`, oldest first."""
-        async with self._lender.connection() as conn:
-            return await list_pending(conn, wiki, until, limit)
-
-    async def list_watched(self, wiki: int, pages: Collection[int]) -> set[int]:
-        """Which of these pages are watched."""
-        async with self._lender.connection() as conn:
-            return await list_watched(conn, wiki, pages)
+    list_waiting = alone(list_pending)
+    list_watched = alone(list_watched)
 
     async def record(self, wiki: int, pages: JudgedPages, done: Sequence[Pending], day: int) -> Intake | None:
-        """Records pages that waited, unless one of them waits no more; None: the spam lists have changed."""
         async with self._lender.connection() as conn:
             if not await are_in_force(conn, {wiki: pages.stamp}):
                 return None
@@ -194,11 +155,10 @@ class StoreWaiting(_OnStore):
 
 
 @all_begun_anew
-class StoreLists(_OnStore):
+class StoreLists(OnStore):
     """The spam lists of wikis and farms, and links that are judged by them again."""
 
     async def find(self, farm: int, of: str, known: tuple[str, ...] | None) -> ListLines | None:
-        """The lists of a name; None if they still have the stamp that is known."""
         async with self._lender.connection() as conn:
             stamp = (await list_stamps(conn, farm, of))[of]
             if stamp == known:
@@ -209,14 +169,12 @@ class StoreLists(_OnStore):
             return ListLines(stamp, tuple(black), tuple(white))
 
     async def is_fresh(self, farm: int, of: str, day: int) -> bool:
-        """Whether the lists were fetched on `day` or later, and have taken effect."""
         async with self._lender.connection() as conn:
             own = [each for each in await list_spam_lists(conn, farm, of) if each.dbname == of]
             return bool(own) and all(each.day >= day for each in own)
 
     async def record(self, farm: int, of: str, fetched: Mapping[ListKind, SpamLines], day: int) -> bool:
-        """Stores the lists; returns whether links have to be judged again: because lines were added or removed, now or
-        in a refresh that was broken off."""
+        """Lines that were added or removed in a refresh that was broken off count, too."""
         async with self._lender.connection() as conn:
             known = {each.kind: each for each in await list_spam_lists(conn, farm, of) if each.dbname == of}
             changed = any(
@@ -227,40 +185,89 @@ class StoreLists(_OnStore):
                 await record_spam_list(conn, spam_list(farm, of, kind, UNAPPLIED if changed else day, lines))
         return changed
 
-    async def find_stretch(self, wiki: int, after: int, limit: int) -> SpamBatch | None:
-        """The next pages of a wiki, `limit` at most, after page `after`; None if there is none."""
-        async with self._lender.connection() as conn:
-            return await find_stretch(conn, wiki, after=after, limit=limit)
-
-    async def reclassify(
-        self, wiki: int, now_spam: SpamUses, no_spam: Mapping[int, Mapping[UrlKey, Url]], day: int
-    ) -> Reclassified:
-        """Turns uses into spam links and spam links into uses, unless they have changed since they were judged."""
-        async with self._lender.connection() as conn:
-            return await record_reclassified(conn, wiki, now_spam, no_spam, day)
+    find_stretch = alone(find_stretch)
+    reclassify = alone(record_reclassified)
 
     async def record_applied(self, farm: int, of: str, day: int) -> None:
-        """Records that all links are judged by the lists as they were fetched on that day."""
         async with self._lender.connection() as conn:
             await record_applied(conn, farm, of, day)
 
 
 @all_begun_anew
-class StoreWatched(_OnStore):
-    """The page that says which wikis are watched, as it was last read."""
+class StoreWatched(OnStore):
+    """The stored page, and its alarm."""
 
-    async def find(self, source: str) -> StoredWatchList | None:
-        """The page of this name as it is stored; None if it was never read."""
-        async with self._lender.connection() as conn:
-            return await find_watch_list(conn, source)
+    find = alone(find_watch_list)
 
     async def record(self, source: str, text: str | None, fault: str, day: int) -> None:
-        """Stores a page as it was read just now, and raises the alarm of its fault, or lowers it."""
         async with self._lender.connection() as conn, conn.transaction():
             await record_watch_list(conn, source, text, fault)
             await record_alarms(conn, AlarmKind.WATCHED, {"": fault} if fault else {}, day)
 
     async def lower(self) -> None:
-        """Lowers that alarm, since there is no such page any more."""
         async with self._lender.connection() as conn:
             await lower_alarm(conn, AlarmKind.WATCHED, "")
+
+
+@all_begun_anew
+class StoreStreams(OnStore):
+    """Events, and the position after them."""
+
+    has_category = alone(has_category)
+
+    async def find_position(self, names: str) -> Position | None:
+        async with self._lender.connection() as conn:
+            return await find_position(conn, names)
+
+    async def apply(self, events: Sequence[WikiEvents], move: StreamMove | None, day: int) -> EventsDone | None:
+        async with self._lender.connection() as conn:
+            if not await are_in_force(conn, {each.wiki: each.stamp for each in events if each.added}):
+                return None
+            # The position first: of two who begin at the same one, the second waits here, and finds that it is gone.
+            if move and not await record_move(conn, move.before, move.after):
+                there = await find_position(conn, move.after.streams)
+                if there and (there.streams, there.last_event_id) == move.after[:2]:
+                    return EventsDone(Intake(), 0)
+                raise StoreError("another feeder follows the event streams: stop one of the two")
+            return await _record(conn, events, day)
+
+
+async def _record(conn: Connection, events: Sequence[WikiEvents], day: int) -> EventsDone:
+    """Writes the effects of all wikis: on pages first, as all is locked in one order, then what is to be read."""
+    pending: list[list[Pending]] = []
+    changes: dict[int, PageChanges] = {}
+    for each in events:
+        touched = each.gone.keys() | set(each.moved)
+        watched = await list_watched(conn, each.wiki, touched) if touched else set()
+        pending.append(_pending(each, watched) + await _categorised(conn, each))
+        before = changes.get(each.wiki, PageChanges())
+        # Deleted pages count as deleted, whatever was added to them before or later.
+        gone = sorted({*before.gone, *(each.gone.keys() & watched)})
+        changes[each.wiki] = PageChanges(added={**before.added, **each.added}, gone=gone)
+    intake = await record_intake(conn, changes, day)
+    handed_in = 0
+    for each, waiting in zip(events, pending, strict=True):
+        await record_pending(conn, each.wiki, waiting)
+        await record_later(conn, each.wiki, each.later, each.later_titles)
+        handed_in += len(waiting)
+    return EventsDone(intake, handed_in)
+
+
+async def _categorised(conn: Connection, events: WikiEvents) -> list[Pending]:
+    """The pages that were put into a category of a criterion's tree."""
+    if not events.categorised:
+        return []
+    trees = await list_in_trees(conn, events.wiki, {given.category for given in events.categorised})
+    return [Pending(0, each.title, each.moment, True) for each in events.categorised if each.category in trees]
+
+
+def _pending(events: WikiEvents, watched: set[int]) -> list[Pending]:
+    """The pages to read once the source has come past the events.
+
+    Watched pages that were deleted are among them: if the event was an old one that came again, this undoes it.
+    """
+    pending = [Pending(page, "", moment, True) for page, moment in events.gone.items() if page in watched]
+    pending += [
+        Pending(given.page, "", given.moment) for given in events.named if given.page in watched or given.may_match
+    ]
+    return pending

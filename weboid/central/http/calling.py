@@ -14,17 +14,26 @@ from io import BytesIO
 from ipaddress import ip_address
 from pathlib import Path
 from time import monotonic
-from typing import Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 from uuid import UUID, uuid4
 
 import aiohttp
 from aiohttp import hdrs
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from weboid.central.http.entrance import CRAWLERS, Entrance
-from weboid.central.http.kinds import Call, CallKind
-from weboid.central.http.messages import MOST_ANSWERED, BadMessage, TooLong, compressed, decoded, encoded, inflated
+from weboid.central.http.messages import (
+    MOST_ANSWERED,
+    BadMessage,
+    Call,
+    TooLong,
+    compressed,
+    decoded,
+    encoded,
+    inflated,
+)
+from weboid.central.http.rpc import CallKind
 from weboid.errors import ConfigError, StoreAway, StoreError, StoreRefuses, ValuesRefused
 from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.disturbance import Disturbance
@@ -43,8 +52,6 @@ _UNANSWERED: Final = 1_000
 _CONNECTIONS: Final = 16
 _IN_WORDS: Final = 422
 _MOST_WORDS: Final = 10_000
-_Given = TypeVar("_Given")
-_Result = TypeVar("_Result")
 
 
 class _Spoiled(Exception):
@@ -74,7 +81,7 @@ class Caller:
         self._is_given_up = False
         self._limits: set[asyncio.Timeout] = set()
 
-    async def call(self, kind: CallKind[_Given, _Result], given: _Given) -> _Result:
+    async def call(self, kind: CallKind, given: Struct) -> Any:
         """The result of a call. Raises StoreAway, and StoreError if the core refuses us."""
         arguments = encoded(given)
         same = blake2b(kind.name.encode() + b" " + arguments, digest_size=16).digest()
@@ -85,7 +92,7 @@ class Caller:
             self._unanswered[same] = numbered
         sent = compressed(encoded(Call(self._worker, numbered.request, Raw(arguments))))
         try:
-            result: _Result = decoded(await self._answered(kind.name, sent), kind.result)
+            result = decoded(await self._answered(kind.name, sent), kind.result)
         except BadMessage as error:
             raise StoreError(f"the core answers what this program does not understand: {error}") from None
         except StoreAway as error:

@@ -1,16 +1,16 @@
-"""The calls of parts elsewhere, done on the store, whatever they are (O-1).
+"""Does the calls of remote processes on the store, whatever they are (O-1).
 
 One law: a call that `is_once` is done in one transaction with the note that it was, so that however often it comes, and
 however late, it is done once and answered as the first time (D-386).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from time import monotonic
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import Any, ClassVar, Final, NamedTuple
 
-from weboid.central.http.kinds import Call, CallKind
-from weboid.central.http.messages import MOST_INFLATED, BadMessage, compressed, decoded, encoded, inflated
+from weboid.central.http.messages import MOST_INFLATED, BadMessage, Call, compressed, decoded, encoded, inflated
+from weboid.central.http.rpc import Table
 from weboid.central.lending import Lender, OneTransaction
 from weboid.mechanism.bounded import BoundedMap
 from weboid.store.db.anew import begun_anew
@@ -21,22 +21,20 @@ from weboid.store.schedule.done_request import RequestKey, begin_request, delete
 _FORGETTING_S: Final = 600.0
 _WORKERS: Final = 1_000
 
-_Core = TypeVar("_Core")
-Do = Callable[[Any, str, Any, Any], Awaitable[Any]]
-"""Does a call: whoever answers it, the client's name, the core, and what the call takes."""
-Table = Mapping[str, tuple[CallKind[Any, Any], Do]]
+
+class Parts(NamedTuple):
+    """What does the calls of each interface, for one worker; and `here`, by which their arguments are checked."""
+
+    here: Any
+    by: Mapping[type, Any]
 
 
 class NoSuchCall(Exception):
     """A call that this version does not know."""
 
 
-class OtherScheme(Exception):
-    """The part elsewhere computes other keys than the store has (O-10)."""
-
-
 class CallRefused(Exception):
-    """A call that is understood and is not done; the text says why, to whoever runs the part elsewhere."""
+    """A call that is understood and is not done; the text says why, to the operator of the remote process."""
 
 
 class NotAllowed(CallRefused):
@@ -47,13 +45,8 @@ class NotAllowed(CallRefused):
         self.key = key
 
 
-def table_of(calls: Iterable[tuple[CallKind[Any, Any], Do]]) -> Table:
-    """The calls by their names."""
-    return {kind.name: (kind, do) for kind, do in calls}
-
-
-class Answering(ABC, Generic[_Core]):
-    """Does the calls of one kind of parts elsewhere, in one web process."""
+class Answering(ABC):
+    """Does the calls of one kind of remote processes, in one web process."""
 
     calls: ClassVar[Table]
     most_given: ClassVar[int] = MOST_INFLATED
@@ -62,14 +55,15 @@ class Answering(ABC, Generic[_Core]):
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._forgotten = monotonic()
-        self._cores: BoundedMap[str, _Core] = BoundedMap(_WORKERS)
+        self._parts: BoundedMap[tuple[str, str], Parts] = BoundedMap(_WORKERS)
 
     @abstractmethod
-    def core_by(self, lender: Lender, worker: str) -> _Core:
-        """What calls use, with connections of that lender, for a worker of that name."""
+    def parts(self, lender: Lender, client: str, worker: str) -> Parts:
+        """What does the calls of a worker, with connections of that lender; a client is the name of a token."""
 
-    async def finish(self, core: _Core) -> None:
-        """What is to be done at the end of the transaction of a call that `is_once`."""
+    async def finish(self, parts: Parts) -> None:
+        """Does what comes at the end of the transaction of a call that `is_once`."""
+        return
 
     async def answer(self, client: str, name: str, sent: bytes) -> bytes:
         """The answer to a call of a client, both compressed.
@@ -78,34 +72,37 @@ class Answering(ABC, Generic[_Core]):
         """
         if (known := self.calls.get(name)) is None:
             raise NoSuchCall(name)
-        kind, do = known
+        kind, interface = known
         call = decoded(inflated(sent, self.most_given), Call)
         given = decoded(call.arguments, kind.given)
+
+        async def done(parts: Parts) -> bytes:
+            return encoded(await kind.do(parts.by[interface], given, parts.here))
+
         try:
             with refused_values():
                 if kind.is_once:
-                    return compressed(await self._done_once(client, call, given, do))
-                core = self._usual(f"{client}:{call.worker}")
-                return compressed(encoded(await do(self, client, core, given)))
+                    return compressed(await self._done_once(client, call, done))
+                return compressed(await done(self._usual(client, call.worker)))
         except RefusedValues as error:
             raise BadMessage(f"the store takes no such values: {error}") from error
 
-    def _usual(self, worker: str) -> _Core:
-        """What the calls of a worker use that are not in one transaction: kept, for it remembers some minutes."""
-        if (core := self._cores.use(worker)) is None:
-            core = self._cores[worker] = self.core_by(self._pool, worker)
-        return core
+    def _usual(self, client: str, worker: str) -> Parts:
+        """What does the calls of a worker that are not in one transaction: kept, for it remembers some minutes."""
+        if (parts := self._parts.use((client, worker))) is None:
+            parts = self._parts[client, worker] = self.parts(self._pool, client, worker)
+        return parts
 
     @begun_anew
-    async def _done_once(self, client: str, call: Call, given: Any, do: Do) -> bytes:
+    async def _done_once(self, client: str, call: Call, done: Callable[[Parts], Awaitable[bytes]]) -> bytes:
         await self._forget()
         key = RequestKey(client, call.request)
         async with self._pool.connection() as conn:
             if (before := await begin_request(conn, key)) is not None:
                 return before
-            core = self.core_by(OneTransaction(conn), f"{client}:{call.worker}")
-            answer = encoded(await do(self, client, core, given))
-            await self.finish(core)
+            parts = self.parts(OneTransaction(conn), client, call.worker)
+            answer = await done(parts)
+            await self.finish(parts)
             await record_answer(conn, key, answer)
         return answer
 

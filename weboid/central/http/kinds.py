@@ -1,49 +1,66 @@
-"""What a call over HTTP is: its name, what it takes, what it returns, and whether it is done once only.
+"""Types that calls of crawlers and of feeders share."""
 
-The calls themselves are in ``central/crawl/calls`` and ``central/feed/feed_calls``. One law: whatever is not the same
-when it is done twice has `is_once`, and so is noted with its answer (``store/schedule/done_request``).
-"""
+from typing import Annotated, Any, Final, Protocol, TypeVar
 
-from dataclasses import dataclass
-from math import inf
-from typing import Annotated, Any, Final, Generic, TypeVar
-from uuid import UUID
+from msgspec import Meta, Struct
 
-from msgspec import Meta, Raw, Struct
-
+from weboid.central.http.messages import OtherScheme
+from weboid.central.http.rpc import Sent
+from weboid.errors import StoreError
 from weboid.store.db.key_scheme import OURS
+from weboid.store.schedule.part import PartProcess, PartRole
 
-MOST_DETAIL: Final = 2_000
+_MOST_DETAIL: Final = 2_000
 _MOST_SMALL: Final = 2**15 - 1
 
+
+def up_to(most: int, least: int = 0) -> Sent:
+    """A number that is sent as `most` if it is larger."""
+    return Sent(Annotated[int, Meta(ge=least, le=most)], put=lambda number: min(number, most))
+
+
+def _fit_detail(text: str) -> str:
+    return text.encode(errors="replace").decode()[:_MOST_DETAIL]
+
+
 Day = Annotated[int, Meta(ge=0, le=_MOST_SMALL)]
-Detail = Annotated[str, Meta(max_length=MOST_DETAIL)]
-
-
-class Call(Struct, frozen=True):
-    """A request: who makes it, the number that it has (for a call that `is_once`), and what it takes, by the call."""
-
-    worker: Annotated[str, Meta(min_length=1, max_length=200)]
-    request: UUID
-    arguments: Raw
-
-
-class Nothing(Struct, frozen=True):
-    """No arguments, or no result."""
+ThisDay = Annotated[Day, Sent(check="require_day")]
+"""A day that must be about the server's own."""
+DETAIL: Final = Sent(Annotated[str, Meta(max_length=_MOST_DETAIL)], put=_fit_detail)
+Detail = Annotated[str, DETAIL]
+"""The words of an alarm, cut off where they are too long."""
 
 
 class Scheme(Struct, frozen=True):
     """The form of keys of a program (O-10)."""
 
-    form_version: int
-    suffix_version: str
+    form_version: Annotated[int, Meta(ge=0, le=2**31 - 1)]
+    suffix_version: Annotated[str, Meta(max_length=1_000)]
 
 
 OUR_SCHEME: Final = Scheme(OURS.form_version, OURS.suffix_version)
 
 
+def _of_scheme(sent: dict[str, Any]) -> int:
+    if sent["scheme"] != OUR_SCHEME:
+        raise OtherScheme
+    limit: int = sent["limit"]
+    return limit
+
+
+LimitByScheme = Annotated[
+    int,
+    Sent(
+        {"limit": Annotated[int, Meta(ge=0, le=10_000_000)], "scheme": Scheme},
+        put=lambda limit: {"limit": limit, "scheme": OUR_SCHEME},
+        read=_of_scheme,
+    ),
+]
+"""A limit; the scheme of the caller's keys goes with it, and OtherScheme is raised if it is not that of the server."""
+
+
 class Life(Struct, frozen=True):
-    """A sign of life of a part elsewhere; `is_last`: it ends."""
+    """A sign of life of a remote process; `is_last`: it ends."""
 
     name: Annotated[str, Meta(max_length=100)]
     host: Annotated[str, Meta(max_length=200)]
@@ -55,23 +72,26 @@ class Life(Struct, frozen=True):
     is_last: bool = False
 
 
-_Given = TypeVar("_Given")
-_Result = TypeVar("_Result")
+class _Greeting(Protocol):
+    @property
+    def version(self) -> str: ...
+    @property
+    def scheme(self) -> Scheme: ...
 
 
-@dataclass(frozen=True)
-class CallKind(Generic[_Given, _Result]):
-    """A kind of call, by its word in the address."""
-
-    name: str
-    given: type[_Given]
-    result: Any
-    """The type of the result: a class or a generic alias."""
-    is_once: bool = False
-    fresh_s: float = inf
-    """Seconds after which it is another call, even if it was not answered: its answer would be worth nothing."""
+_Said = TypeVar("_Said", bound=_Greeting)
 
 
-def fit_detail(text: str) -> str:
-    """The words of an alarm, as they may be sent."""
-    return text.encode(errors="replace").decode()[:MOST_DETAIL]
+def of_our_scheme(greeting: _Said) -> _Said:
+    """The greeting of a server; raises StoreError if its keys are not ours (O-10)."""
+    if greeting.scheme != OUR_SCHEME:
+        raise StoreError(
+            f"the core (version {greeting.version}) has keys of another URL form or suffix list than this program: "
+            "use the same version here"
+        )
+    return greeting
+
+
+def process_of(role: PartRole, client: str, life: Life) -> PartProcess:
+    """The process that a sign of life is of, with the name of its token."""
+    return PartProcess(role, f"{client}:{life.name}", life.host, life.machine, life.pid, life.version)

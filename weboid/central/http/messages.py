@@ -1,4 +1,4 @@
-"""The messages between a crawler elsewhere and the core, as bytes: MessagePack, compressed (zlib, RFC 1950).
+"""The messages between a remote process and the server, as bytes: MessagePack, compressed (zlib, RFC 1950).
 
 msgspec decodes into our own types and accepts nothing of another form. One law: what comes from outside is bounded
 before it is inflated or decoded, and never more is inflated than the caller allows. JSON would need a codec
@@ -6,7 +6,10 @@ for each of twenty types; zstd is not in Python before 3.14.
 """
 
 import zlib
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
+from typing import Annotated, Any, Final, TypeVar
+from uuid import UUID
 
 import msgspec
 
@@ -19,15 +22,43 @@ MOST_ANSWERED: Final = 32 << 20
 _LEVEL: Final = 1
 
 _Type = TypeVar("_Type")
-_ENCODER: Final = msgspec.msgpack.Encoder()
+
+
+class Call(msgspec.Struct, frozen=True):
+    """A request: the worker that makes it, its number (for a call that `is_once`), and the arguments, by the call."""
+
+    worker: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+    request: UUID
+    arguments: msgspec.Raw
 
 
 class BadMessage(Exception):
     """Bytes that are no message of the expected form; the text says why, without repeating what was sent."""
 
 
+class OtherScheme(Exception):
+    """The remote process computes other keys than the store has (O-10)."""
+
+
 class TooLong(BadMessage):
     """A message that is longer than any may be."""
+
+
+def _plain(value: object) -> Any:
+    """A collection as one of those that can be sent."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Collection):
+        return list(value)
+    raise NotImplementedError(type(value))
+
+
+@cache
+def _decoder_of(kind: Any) -> Any:  # building one takes longer than most messages
+    return msgspec.msgpack.Decoder(kind)
+
+
+_ENCODER: Final = msgspec.msgpack.Encoder(enc_hook=_plain)
 
 
 def encoded(value: Any) -> bytes:
@@ -35,12 +66,13 @@ def encoded(value: Any) -> bytes:
     return _ENCODER.encode(value)
 
 
-def decoded(message: bytes | msgspec.Raw, kind: type[_Type]) -> _Type:
+def decoded(message: bytes | msgspec.Raw, kind: Callable[..., _Type]) -> _Type:
     """The value in an inflated message; raises BadMessage if it is not of this type."""
     try:
-        return msgspec.msgpack.decode(message, type=kind)
+        value: _Type = _decoder_of(kind).decode(message)
     except (msgspec.DecodeError, ValueError, OverflowError, RecursionError) as error:
         raise BadMessage(f"the message is not of the expected form: {type(error).__name__}") from None
+    return value
 
 
 def compressed(message: bytes) -> bytes:

@@ -12,12 +12,11 @@ from typing import Final
 import click
 from click.exceptions import Exit
 
-from weboid.central.feed import feed_calls as calls
-from weboid.central.feed.feed_core import FeedCore
+from weboid.central.feed.feed_core import FeedCore, FeedGreeting, FeedLife, ServedFarm, feeder_calls, remote_feed
 from weboid.central.feed.feed_on_store import store_feed
-from weboid.central.feed.feed_remote import greet_feed, remote_feed
 from weboid.central.http.calling import Caller
 from weboid.central.http.entrance import FEEDERS
+from weboid.central.http.kinds import of_our_scheme
 from weboid.cli.days import moment_now
 from weboid.cli.processes.part import open_part
 from weboid.cli.processes.remote_part import life_of, open_way
@@ -77,13 +76,18 @@ async def open_feeder(
     sign.require_role()
 
 
-def _require_time(greeting: calls.FeedGreeting) -> None:
+async def greet_feed(caller: Caller) -> FeedGreeting:
+    """The greeting of a feeder's server; raises StoreAway, and StoreError if its keys are not ours (O-10)."""
+    return of_our_scheme(await feeder_calls(caller).greet())
+
+
+def _require_time(greeting: FeedGreeting) -> None:
     off_s = (moment_now() - greeting.moment).total_seconds()
     if abs(off_s) > _MOST_OFF_S:
         raise StoreError(f"the clock here is {off_s:+.0f} s from that of the core's database: set it right")
 
 
-def _farm(sent: calls.SentFarm) -> Farm:
+def _farm(sent: ServedFarm) -> Farm:
     return Farm(sent.code, sent.name, sent.api, frozenset(sent.domains), sent.hosts, sent.spam_wiki)
 
 
@@ -93,7 +97,7 @@ class _FeederRow:
     def __init__(self, caller: Caller, process: PartProcess) -> None:
         self.process = process
         self.away = caller.away
-        self._caller = caller
+        self._calls = feeder_calls(caller)
 
     async def take(self, is_gone: IsGone, *, was_away: bool) -> SeenPart | None:
         """Asks the core for the role."""
@@ -119,7 +123,7 @@ class _FeederRow:
     ) -> SeenPart | None:
         """One call; a second one where who has the role is known here, and only here, to have ended."""
         life, role = life_of(self.process, doing, figures, is_last=is_last), self.process.role.value
-        other = await self._caller.call(calls.LIFE, calls.FeedLife(role, life, takes, was_away, []))
+        other = await self._calls.live(FeedLife(role, life, takes, was_away))
         if other and is_gone(other):
-            return await self._caller.call(calls.LIFE, calls.FeedLife(role, life, takes, was_away, [other.name]))
+            return await self._calls.live(FeedLife(role, life, takes, was_away, [other.name]))
         return other

@@ -12,12 +12,11 @@ from typing import Final, Generic, TypeVar
 
 from click.exceptions import Exit
 
-from weboid.central.crawl import calls
-from weboid.central.crawl.core import CrawlCore
-from weboid.central.crawl.remote import greet, remote_core
+from weboid.central.crawl.core import CrawlCore, Greeting
+from weboid.central.crawl.remote import crawler_calls, remote_core
 from weboid.central.http.calling import Caller, open_caller
 from weboid.central.http.entrance import CRAWLERS, Entrance
-from weboid.central.http.kinds import Life
+from weboid.central.http.kinds import Life, of_our_scheme
 from weboid.cli.processes.database import LAST_AWAY_S, LAST_S
 from weboid.cli.processes.line import parent_line
 from weboid.cli.processes.notify import notify
@@ -89,14 +88,19 @@ async def open_way(
 async def open_remote_part(config: Config, core: str, worker: str, *, lasting: bool) -> AsyncIterator[RemotePart]:
     """A crawler elsewhere: opens its way to the core, as `open_way` does, and shows that it lives."""
     async with open_way(config, core, worker, CRAWLERS, greet, lasting=lasting) as way:
-        told = _as_told(config, way.greeting)
-        part = RemotePart(PartRole.CRAWL, way.stopped, remote_core(way.caller), told)
+        agreed = _agreed(config, way.greeting)
+        part = RemotePart(PartRole.CRAWL, way.stopped, remote_core(way.caller), agreed)
         part.tell_ready()
         async with SignOfLife(part, _CrawlerRow(way.caller)).shown():
             yield part
 
 
-def _as_told(config: Config, greeting: calls.Greeting) -> Config:
+async def greet(caller: Caller) -> Greeting:
+    """The greeting of a crawler's server; raises StoreAway, and StoreError if its keys are not ours (O-10)."""
+    return of_our_scheme(await crawler_calls(caller).greet())
+
+
+def _agreed(config: Config, greeting: Greeting) -> Config:
     """The configuration as the core has it, where all crawlers must be of one mind (D-391)."""
     crawl = replace(
         config.crawl,
@@ -127,7 +131,7 @@ class _CrawlerRow:
     def __init__(self, caller: Caller) -> None:
         self.process = own_process(PartRole.CRAWL)
         self.away = caller.away
-        self._caller = caller
+        self._calls = crawler_calls(caller)
 
     async def take(self, is_gone: IsGone, *, was_away: bool) -> SeenPart | None:
         """Nobody has it alone."""
@@ -135,12 +139,12 @@ class _CrawlerRow:
 
     async def write(self, doing: str, figures: Mapping[str, float], is_gone: IsGone) -> SeenPart | None:
         """Tells the core that the crawler lives."""
-        await self._caller.call(calls.LIFE, life_of(self.process, doing, figures))
+        await self._calls.live(life_of(self.process, doing, figures))
         return None
 
     async def delete(self) -> None:
         """Tells the core that the crawler ends."""
-        await self._caller.call(calls.LIFE, life_of(self.process, "", {}, is_last=True))
+        await self._calls.live(life_of(self.process, "", {}, is_last=True))
 
 
 def life_of(process: PartProcess, doing: str, figures: Mapping[str, float], *, is_last: bool = False) -> Life:

@@ -111,7 +111,7 @@ async def record_exclusions(conn: Connection, wiki: int, pages: Sequence[int]) -
     await conn.execute(PAGE_SQL["record_exclusions"], {"wiki": wiki, "pages": sorted(pages)})
 
 
-async def list_records(conn: Connection, wiki: int, *, after: int, limit: int) -> list[PageRecord]:
+async def list_records(conn: Connection, wiki: int, after: int, limit: int) -> list[PageRecord]:
     """At most `limit` page records of a wiki after a page id, by id."""
     row = {"wiki": wiki, "after": after, "limit": limit}
     return [PageRecord(*columns) async for columns in await conn.execute(PAGE_SQL["list_records"], row)]

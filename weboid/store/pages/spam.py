@@ -221,7 +221,7 @@ class SpamBatch:
     urls: Mapping[UrlKey, Url]
 
 
-async def find_stretch(conn: Connection, wiki: int, *, after: int, limit: int) -> SpamBatch | None:
+async def find_stretch(conn: Connection, wiki: int, after: int, limit: int) -> SpamBatch | None:
     """The next `limit` pages of a wiki after page `after`; None if there is none."""
     rows = await conn.execute(SQL["list_stretch"], {"wiki": wiki, "after": after, "limit": limit})
     uses = {page: unpacked_keys(urls) async for page, urls in rows}

@@ -86,7 +86,7 @@ async def count_due(conn: Connection, day: int, *, limit: int) -> int:
     return int(row[0]) if row else 0
 
 
-async def list_canaries(conn: Connection, *, limit: int) -> list[str]:
+async def list_canaries(conn: Connection, limit: int) -> list[str]:
     """Some URLs, in normal form, that worked when they were last checked (C-16)."""
     canaries: list[str] = []
     for bucket in (random.randrange(BUCKETS), 0):

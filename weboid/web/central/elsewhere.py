@@ -6,14 +6,13 @@ token is known, and nobody holds a slot while its body comes.
 
 import logging
 import re
-from typing import Any
 
 from aiohttp import hdrs, web
 from prometheus_client import Counter
 
-from weboid.central.http.doing import Answering, CallRefused, NoSuchCall, NotAllowed, OtherScheme
+from weboid.central.http.doing import Answering, CallRefused, NoSuchCall, NotAllowed
 from weboid.central.http.entrance import Entrance
-from weboid.central.http.messages import MOST_SENT, BadMessage, TooLong, compressed, encoded
+from weboid.central.http.messages import MOST_SENT, BadMessage, OtherScheme, TooLong, compressed, encoded
 from weboid.errors import StoreError
 from weboid.web.http.lanes import lanes_of
 from weboid.web.http.tokens import TrustedClients
@@ -27,7 +26,7 @@ class PartsElsewhere:
     """The calls of parts of one kind, those that one of these tokens lets in; `forbidden` counts what none may do."""
 
     def __init__(
-        self, entrance: Entrance, answering: Answering[Any], clients: TrustedClients, lane: Lane, forbidden: Counter
+        self, entrance: Entrance, answering: Answering, clients: TrustedClients, lane: Lane, forbidden: Counter
     ) -> None:
         self._entrance = entrance
         self._answering = answering

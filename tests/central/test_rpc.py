@@ -1,0 +1,109 @@
+"""Calls derived from interfaces: what has no bound is refused, and what is sent is what was given."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Protocol, get_type_hints
+
+import pytest
+from msgspec import Meta, Struct
+
+from weboid.central.crawl.answering import CrawlAnswering
+from weboid.central.feed.feed_answering import FeedAnswering
+from weboid.central.http.messages import BadMessage, decoded, encoded
+from weboid.central.http.rpc import CallKind, Sent, call, connected, table_of
+from weboid.mechanism.disturbance import Disturbance
+from weboid.store.db.rows import HostKey
+from weboid.store.schedule.second_look import TakenLook
+
+Name = Annotated[str, Meta(max_length=9)]
+
+
+class _Open(Struct):
+    text: str
+
+
+UNBOUNDED = [
+    int, Annotated[int, Meta(ge=0)], str, bytes, list[bool], Annotated[list[int], Meta(max_length=1)],
+    Annotated[list[str], Meta(max_length=1)], dict[Name, Name], Annotated[Mapping[str, Name], Meta(max_length=1)],
+    Annotated[Mapping[Name, str], Meta(max_length=1)], set[Name], frozenset[Name], tuple[Name, ...], tuple[Name, str],
+    Sequence[Name], str | None, Name | int, _Open, TakenLook, Any,
+]  # fmt: skip
+BOUNDED = [Name, HostKey, bool, float, tuple[Name, Name], Annotated[Sequence[Name], Meta(max_length=2)], Name | None]
+
+
+async def _method(self: object, given: Any) -> None:
+    """Takes one argument."""
+
+
+def _declared(kind: Any) -> None:
+    _method.__annotations__["given"] = kind
+    call("x")(_method)
+
+
+@pytest.mark.parametrize("kind", UNBOUNDED)
+def test_an_argument_without_a_bound_is_refused(kind: Any) -> None:
+    with pytest.raises(TypeError, match="x: given has no bound"):
+        _declared(kind)
+
+
+@pytest.mark.parametrize("kind", BOUNDED)
+def test_an_argument_with_bounds_is_taken(kind: Any) -> None:
+    _declared(kind)
+    assert get_type_hints(_method, include_extras=True)["given"] == kind
+
+
+def _even(number: int) -> None:
+    if number % 2:
+        raise BadMessage("odd")
+
+
+class _Sums(Protocol):
+    @call("sum", is_once=True)
+    async def add(
+        self,
+        numbers: Annotated[
+            Sequence[int], Meta(max_length=3), Sent(Annotated[list[Any], Meta(max_length=3)], sound=len)
+        ],
+        *,
+        more: Annotated[int, Sent(Annotated[int, Meta(ge=0, le=99)], put=abs, read=lambda n: 2 * n, sound=_even)],
+    ) -> int:
+        """The sum."""
+
+
+class _Here:
+    async def add(self, numbers: Sequence[int], *, more: int) -> int:
+        return sum(numbers) + more
+
+
+class _Loopback:
+    """Does calls at once, as bytes there and back."""
+
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+        self.away = Disturbance(logging.getLogger(), "")
+
+    async def call(self, kind: CallKind, given: Struct) -> Any:
+        self.sent.append(encoded(given))
+        known, _ = table_of(_Sums)[kind.name]
+        return await known.do(_Here(), decoded(self.sent[-1], known.given), None)
+
+
+async def test_a_declared_method_makes_the_call_and_is_done_by_that_of_the_same_name() -> None:
+    caller = _Loopback()
+    sums: _Sums = connected(_Sums, caller)
+    assert await sums.add(range(3), more=-4) == 0 + 1 + 2 + 8
+    assert caller.sent == [encoded({"numbers": [0, 1, 2], "more": 4})]
+    with pytest.raises(BadMessage, match="odd"):
+        await sums.add([], more=3)
+    with pytest.raises(BadMessage, match="not of the expected form"):
+        await sums.add([1, 2, 3, 4], more=0)
+    with pytest.raises(TypeError):
+        await sums.add([], less=3)  # type: ignore[call-arg]
+
+
+def test_every_call_of_crawlers_and_feeders_is_in_the_tables() -> None:
+    assert (len(CrawlAnswering.calls), len(FeedAnswering.calls)) == (25, 28)
+    once = {name for name, (kind, _) in CrawlAnswering.calls.items() if kind.is_once}
+    assert once == {
+        "lease", "record", "confirm-day", "refuse-day", "exchange", "raise-alarm", "lower-alarm",
+    }  # fmt: skip
