@@ -14,14 +14,6 @@ from typing import Final
 
 from benchmarks.harness import open_migrated, open_serve, take_in, temporary_store
 from benchmarks.storage import ALONE
-from weboid.central.crawl.core import CrawlCore
-from weboid.central.crawl.on_store import store_core
-from weboid.central.crawl.remote import remote_core
-from weboid.central.feed.batches import JudgedPages, Move
-from weboid.central.feed.feed_core import FeedCore, remote_feed
-from weboid.central.feed.feed_on_store import store_feed
-from weboid.central.http.calling import open_caller
-from weboid.central.http.entrance import FEEDERS
 from weboid.cli.days import clock
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
@@ -33,6 +25,14 @@ from weboid.core.record.status import Status
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.crawl.round import Round
 from weboid.feed.intake import page_urls
+from weboid.remote.crawl.core import CrawlCore
+from weboid.remote.crawl.on_store import store_core
+from weboid.remote.crawl.remote import remote_core
+from weboid.remote.feed.batches import JudgedPages, Move
+from weboid.remote.feed.core import FeedCore, remote_feed
+from weboid.remote.feed.on_store import store_feed
+from weboid.remote.http.calling import open_caller
+from weboid.remote.http.entrance import FEEDERS
 from weboid.wiki.source import PageLinks
 
 _URLS_A_HOST: Final = 3

@@ -12,7 +12,6 @@ from time import perf_counter
 
 from benchmarks.harness import open_migrated, take_in, temporary_store, vacuum
 from benchmarks.storage import ALONE
-from weboid.central.crawl.on_store import StoreWork
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
@@ -22,6 +21,7 @@ from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
 from weboid.crawl.round import Round
 from weboid.maintain.consistency import check_store
+from weboid.remote.crawl.on_store import StoreWork
 from weboid.store.db.pool import Pool
 
 _TABLES = ("url", "host", "link", "page", "dead")

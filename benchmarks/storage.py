@@ -13,7 +13,6 @@ from typing import Final, NoReturn
 from zlib import crc32
 
 from benchmarks.harness import open_migrated, take_in, temporary_store, vacuum
-from weboid.central.crawl.on_store import StoreWork
 from weboid.checking.online import Online
 from weboid.config import CrawlConfig
 from weboid.core.document.face import NO_FACE, Face, Kind, Look, Role
@@ -28,6 +27,7 @@ from weboid.core.url.made_up import MadeUp, near_place, probes_of
 from weboid.core.url.urls import parse
 from weboid.crawl.round import Round
 from weboid.net.outbound import no_answer
+from weboid.remote.crawl.on_store import StoreWork
 from weboid.store.db.pool import Pool
 
 _URLS_A_HOST = 2.5  # of the 7,332 links on 2,800 hosts of a real wiki

@@ -47,12 +47,12 @@ def test_no_folder_is_crowded() -> None:
     } == {}
 
 
-def test_no_two_modules_of_a_floor_share_a_name() -> None:
+def test_no_two_modules_of_a_room_share_a_name() -> None:
     places = defaultdict(list)
     for module in _MODULES:
         floor, *rooms = module.relative_to(_PROGRAM).parts
         if rooms and module.name != "__init__.py":
-            places[floor, module.stem].append(module)
+            places[floor, rooms[0], module.stem].append(module)
     assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}
 
 

@@ -23,8 +23,6 @@ from benchmarks.verdicts.stage import ANSWER_S, FIRST_DAY, PORTS, WIKI, Stage, o
 from benchmarks.worlds.onlooker import Onlooker
 from benchmarks.worlds.sight import Sight
 from benchmarks.worlds.worldfile import WorldFile
-from weboid.central.crawl.on_store import StoreDays
-from weboid.central.lending import OneTransaction
 from weboid.cli.crawl import CrawlOptions, crawl
 from weboid.cli.processes.stopping import stop_signals
 from weboid.core.record.moment import Moment
@@ -33,6 +31,8 @@ from weboid.core.url.farms import WMFLABS
 from weboid.demo.world import outage_on
 from weboid.errors import DayRefused, WeboidError
 from weboid.feed.intake import page_urls
+from weboid.remote.crawl.on_store import StoreDays
+from weboid.remote.lending import OneTransaction
 from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.embedded.server import open_server

@@ -18,8 +18,6 @@ from support.commands import LIMIT_S, Place
 from support.misbehaving import Act, Asked, HangUp, Silence, Zone, head_only, name_server, reply, serve
 from support.stored import WikiInStore, key, open_wiki
 
-from weboid.central.crawl.on_store import StoreDays
-from weboid.central.lending import OneTransaction
 from weboid.checking.checker import CheckResult
 from weboid.checking.lagged import LaggedChecker
 from weboid.cli.crawl import CrawlOptions, crawl
@@ -32,6 +30,8 @@ from weboid.crawl.own_faults import ALARMING
 from weboid.crawl.worker_day import WorkerDay
 from weboid.errors import DayRefused
 from weboid.mechanism.loop_lag import LATE_S
+from weboid.remote.crawl.on_store import StoreDays
+from weboid.remote.lending import OneTransaction
 from weboid.store.people.replacement import find_replacements, record_replacement
 from weboid.store.upkeep.alarm import list_alarms
 

@@ -15,13 +15,13 @@ from support.commands import Place, open_place
 from support.mariadb import PASSWORD, USER, MariaServer, mariadb_server
 from support.realsources import TABLES
 
-from weboid.central.feed.feed_on_store import store_feed
 from weboid.cli import passes
 from weboid.config import Config, WikiConfig, load_config
 from weboid.core.url.farms import WikiName
 from weboid.demo.littlewiki import open_littlewiki
 from weboid.demo.wikipages import WikiPage
 from weboid.demo.world import World
+from weboid.remote.feed.on_store import store_feed
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.pages.wiki import list_wikis
 

@@ -13,13 +13,13 @@ from support.commands import Place, open_place
 from support.misbehaving import Zone, name_server
 from support.ports import free_port
 
-from weboid.central.feed.feed_on_store import store_feed
 from weboid.cli import passes
 from weboid.cli.terminal.console import PartConsole
 from weboid.config import load_config
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.demo.world import World
 from weboid.net.outbound import open_client
+from weboid.remote.feed.on_store import store_feed
 from weboid.store.db.pool import open_pool
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.live_pages import LiveReader

@@ -10,12 +10,12 @@ import pytest
 from support.commands import Place
 from support.wikireplay import Exchange, exchange, open_wiki_replay
 
-from weboid.central.feed.feed_on_store import store_feed
 from weboid.cli import watched
 from weboid.config import Config, load_config
 from weboid.demo.littlewiki import open_littlewiki
 from weboid.demo.wikipages import WikiLink, WikiPage
 from weboid.feed import watch_list
+from weboid.remote.feed.on_store import store_feed
 from weboid.store.db.pool import open_pool
 from weboid.store.upkeep.alarm import AlarmKind, list_alarms
 

@@ -7,7 +7,6 @@ import pytest
 from support.observations import FINE
 from support.stored import NAMES_ALONE, WikiInStore, open_wiki
 
-from weboid.central.crawl.on_store import StoreWork
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
@@ -15,6 +14,7 @@ from weboid.core.record.moment import Moment
 from weboid.core.record.policy import DEFAULT
 from weboid.crawl.round import Round
 from weboid.errors import StoreAway
+from weboid.remote.crawl.on_store import StoreWork
 from weboid.store.db.rows import HostKey, StoredUrl
 from weboid.store.results.record import Checked, Tally
 from weboid.store.schedule.lease import Held

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from weboid.central.crawl.on_store import StoreAlarms
 from weboid.crawl import lag_watch
 from weboid.crawl.lag_watch import LOOK_S, LagWatch
 from weboid.mechanism import loop_lag
 from weboid.mechanism.loop_lag import LoopLag
+from weboid.remote.crawl.on_store import StoreAlarms
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.upkeep.alarm import Alarm, AlarmKind, list_alarms, raise_alarm
 

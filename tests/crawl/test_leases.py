@@ -4,11 +4,11 @@ import asyncio
 
 from support.stored import open_wiki
 
-from weboid.central.crawl.on_store import StoreWork
 from weboid.config import CrawlConfig
 from weboid.core.record.moment import Moment
 from weboid.core.record.policy import DEFAULT
 from weboid.crawl.leases import Leases
+from weboid.remote.crawl.on_store import StoreWork
 from weboid.store.schedule.lease import Held
 
 CONFIG = CrawlConfig(delay=0.0, lease_s=60)

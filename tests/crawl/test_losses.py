@@ -7,8 +7,6 @@ import pytest
 from support.observations import FINE, LOST, NO_NAME, SILENT
 from support.stored import WikiInStore, open_wiki
 
-from weboid.central.crawl.core import Exchanged, LossExchange
-from weboid.central.crawl.on_store import StoreLosses
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
@@ -25,6 +23,8 @@ from weboid.core.verdict.partial_loss import (
 from weboid.core.verdict.verdict import Verdict
 from weboid.crawl.losses import Losses
 from weboid.errors import StoreError, ValuesRefused
+from weboid.remote.crawl.core import Exchanged, LossExchange
+from weboid.remote.crawl.on_store import StoreLosses
 from weboid.store.upkeep.alarm import Alarm, list_alarms
 
 HOSTS = [f"h{number}.demo" for number in range(60)]
@@ -180,7 +180,7 @@ async def test_a_database_that_fails_in_between_loses_no_count(database: str, mo
             raise StoreError("gone")
 
         with monkeypatch.context() as patch:
-            patch.setattr("weboid.central.crawl.on_store.lock_losses", broken)
+            patch.setattr("weboid.remote.crawl.on_store.lock_losses", broken)
             with pytest.raises(StoreError):
                 await losses.exchange()
         assert losses.lost

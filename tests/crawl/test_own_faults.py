@@ -11,9 +11,6 @@ from support.central import calling, core_config, open_core
 from support.observations import FINE, LOST
 from support.stored import NAMES_ALONE, WikiInStore, open_wiki
 
-from weboid.central.crawl.core import CrawlCore
-from weboid.central.crawl.on_store import StoreWork, store_core
-from weboid.central.crawl.remote import remote_core
 from weboid.checking import lookalikes
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
@@ -27,6 +24,9 @@ from weboid.crawl import visit
 from weboid.crawl.own_faults import ALARMING, OwnFaults, kind_of
 from weboid.crawl.round import Round
 from weboid.errors import DayRefused, StoreError, StoreRefuses, ValuesRefused
+from weboid.remote.crawl.core import CrawlCore
+from weboid.remote.crawl.on_store import StoreWork, store_core
+from weboid.remote.crawl.remote import remote_core
 from weboid.store.db.rows import HostKey
 from weboid.store.results.record import Checked, Tally
 from weboid.store.schedule.lease import Held

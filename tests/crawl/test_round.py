@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from support.observations import FINE, LIMITED, LOST, NO_NAME, SILENT, WALL
 from support.stored import Script, WikiInStore, key, open_wiki
 
-from weboid.central.crawl.on_store import StoreWork
 from weboid.core.document.face import NO_FACE, Answer, Face, Kind, Look, Role
 from weboid.core.document.portrait import Portrait
 from weboid.core.observe.observation import Observation
@@ -20,6 +19,7 @@ from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.specials import Special
 from weboid.core.record.status import NO_CODE, Status
 from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.remote.crawl.on_store import StoreWork
 from weboid.store.schedule.lease import Held, lease_buckets
 from weboid.store.urls.verdict_log import list_changes, list_dead
 

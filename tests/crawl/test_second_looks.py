@@ -10,8 +10,6 @@ import pytest
 from support.observations import FINE, LOST
 from support.stored import NAMES_ALONE, WikiInStore, open_wiki
 
-from weboid.central.crawl.core import CrawlCore, SecondLooks
-from weboid.central.crawl.on_store import store_core
 from weboid.checking import second_opinion
 from weboid.checking.connectivity import Connectivity
 from weboid.config import CrawlConfig
@@ -26,6 +24,8 @@ from weboid.crawl.round import Round
 from weboid.crawl.second_looks import CrawlersOpinion, LookTaker
 from weboid.errors import StoreAway
 from weboid.mechanism.background import in_background
+from weboid.remote.crawl.core import CrawlCore, SecondLooks
+from weboid.remote.crawl.on_store import store_core
 from weboid.store.schedule.second_look import LookState, TakenLook
 
 BLOCKED, GONE = "http://blocked.demo/", "http://gone.demo/"

@@ -11,7 +11,6 @@ from support.misbehaving import NameServer, Silence, Zone, name_server, reply, s
 from support.observations import FINE
 from support.stored import NAMES_ALONE, WikiInStore, key, open_wiki
 
-from weboid.central.crawl.on_store import StoreWork
 from weboid.checking.checker import Checker
 from weboid.checking.turns import LocalTurns
 from weboid.config import CrawlConfig, NetConfig
@@ -23,6 +22,7 @@ from weboid.crawl import round as rounds
 from weboid.crawl.round import Round
 from weboid.crawl.shares import ASIDE, LEAST_ADDRESS, LEAST_DOMAIN, Shares, Waiting
 from weboid.net.outbound import open_session
+from weboid.remote.crawl.on_store import StoreWork
 from weboid.store.db.rows import HostKey, StoredHost
 
 NET = NetConfig(user_agent="test", permit=(ip_network("127.0.0.0/8"),), connect_s=30.0, answer_s=30.0, connections=100)

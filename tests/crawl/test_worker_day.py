@@ -10,13 +10,13 @@ import pytest
 from support.observations import FINE
 from support.stored import open_wiki
 
-from weboid.central.crawl.on_store import StoreDays
-from weboid.central.lending import OneTransaction
 from weboid.core.record.days import day_of
 from weboid.core.record.moment import Moment
 from weboid.crawl import worker_day
 from weboid.crawl.worker_day import WorkerDay
 from weboid.errors import DayRefused
+from weboid.remote.crawl.on_store import StoreDays
+from weboid.remote.lending import OneTransaction
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.schedule.clock import find_lived, find_moment
 from weboid.store.upkeep.alarm import list_alarms

@@ -12,8 +12,6 @@ from support.eventmaker import categorised, change, links_added, moment
 from support.sseserver import event_id
 from support.stored import WikiInStore, key, open_wiki
 
-from weboid.central.feed import feed_on_store
-from weboid.central.feed.feed_on_store import store_feed
 from weboid.core.url.farms import WMFLABS
 from weboid.core.url.spam_lines import SpamFilter
 from weboid.errors import StoreError
@@ -21,6 +19,8 @@ from weboid.feed.effects import Applied, FollowedWiki, apply
 from weboid.feed.events import load_streams
 from weboid.feed.spam_filters import Judge, NoLists
 from weboid.feed.stream import RawEvent
+from weboid.remote.feed import on_store
+from weboid.remote.feed.on_store import store_feed
 from weboid.store.pages.page_pass import record_trees
 from weboid.store.pages.pending import Pending, list_pending, record_pending
 from weboid.store.pages.spam import list_spam_links
@@ -167,7 +167,7 @@ async def test_the_position_is_written_with_the_effects_or_not_at_all(
     async with following(database, {1: [A]}) as wiki:
         await wiki.take(links_added(1, [B], 1))
         assert await wiki.position() == Position(STREAMS.names, event_id(0), moment(1))
-        monkeypatch.setattr(feed_on_store, "record_later", fails)
+        monkeypatch.setattr(on_store, "record_later", fails)
         with pytest.raises(StoreError, match="in the middle"):
             await wiki.take(change("delete", 1, 2), links_added(2, [C], 3))
         assert await wiki.position() == Position(STREAMS.names, event_id(0), moment(1))

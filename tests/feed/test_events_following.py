@@ -15,7 +15,6 @@ from support.shared import shared
 from support.sseserver import EventServer, Turn, event_id, open_event_server
 from support.stored import WikiInStore, open_wiki
 
-from weboid.central.feed.feed_on_store import store_feed
 from weboid.core.url.farms import WMFLABS
 from weboid.errors import StoreAway
 from weboid.feed import following as following_module
@@ -26,6 +25,7 @@ from weboid.feed.spam_filters import Judge, NoLists
 from weboid.feed.stream import EventStream, Manner
 from weboid.mechanism.again import Again, again_until, at_once
 from weboid.mechanism.disturbance import Disturbance
+from weboid.remote.feed.on_store import store_feed
 from weboid.store.pages.page_pass import record_trees
 from weboid.store.pages.pending import list_pending
 from weboid.store.pages.stream import Position, find_position

@@ -14,12 +14,12 @@ from support.eventmaker import moment
 from support.stored import WikiInStore, key, open_wiki
 from support.wikireplay import exchange, open_wiki_replay
 
-from weboid.central.feed.feed_on_store import store_feed
 from weboid.core.url.farms import WMFLABS
 from weboid.core.wikitext.titles import Namespace
 from weboid.errors import SourceError
 from weboid.feed.effects import FollowedWiki
 from weboid.feed.reread import reread
+from weboid.remote.feed.on_store import store_feed
 from weboid.store.pages.page import Intake
 from weboid.store.pages.pending import Pending, list_pending, record_pending
 from weboid.wiki.api import ApiSource

@@ -13,7 +13,6 @@ from support.database_proxy import open_database_proxy
 from support.killing import open_killer
 from support.stored import do, key
 
-from weboid.central.feed.feed_on_store import store_feed
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.demo.littlewiki import LittleWiki, open_littlewiki
 from weboid.demo.wikipages import WikiLink, WikiPage
@@ -21,6 +20,7 @@ from weboid.errors import SourceError, StoreError
 from weboid.feed.page_pass import PageFate, PagePass, PassProgress, fate_of
 from weboid.mechanism.again import again_until
 from weboid.mechanism.disturbance import Disturbance
+from weboid.remote.feed.on_store import store_feed
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.pages.page_pass import PageRecord, PassPosition, record_place, record_start
 from weboid.store.pages.wiki import StoredWiki, list_wikis, record_wiki

@@ -11,7 +11,6 @@ from support.observations import LOST
 from support.stored import WikiInStore, key, open_wiki
 from support.wikireplay import exchange, open_wiki_replay, page_content
 
-from weboid.central.feed.feed_on_store import StoreLists, store_feed
 from weboid.core.url.classify import UrlClass, classify
 from weboid.core.url.farms import WMFLABS
 from weboid.core.url.keys import UrlKey, key_of
@@ -20,6 +19,7 @@ from weboid.core.url.urls import Url
 from weboid.errors import SourceError
 from weboid.feed.spam import Refreshed, reclassify, refresh_farm_spam, refresh_spam
 from weboid.feed.spam_filters import Judge, SpamFilters
+from weboid.remote.feed.on_store import StoreLists, store_feed
 from weboid.store.pages.page import PageUrls, record_pages, release_pages
 from weboid.store.pages.spam import (
     FARM,

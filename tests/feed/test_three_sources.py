@@ -6,10 +6,10 @@ That a replica says what the dumps say is shown in tests/wiki.
 from support.realsources import dump_source, open_real_api, real_wiki
 from support.stored import do
 
-from weboid.central.feed.feed_on_store import store_feed
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.feed.page_pass import PagePass
 from weboid.feed.sweep import take_in
+from weboid.remote.feed.on_store import store_feed
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.pages.wiki import StoredWiki, record_wiki
 from weboid.wiki.criteria import read_criteria

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from support.commands import Place
 from support.wikireplay import open_wiki_replay, page_content
 
-from weboid.central.feed.feed_on_store import store_feed
 from weboid.config import NetConfig
 from weboid.core.url.farms import BUILT_IN
 from weboid.errors import ConfigError, SourceError
 from weboid.feed.watch_list import current_watch_list
 from weboid.net.outbound import open_client
+from weboid.remote.feed.on_store import store_feed
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.pages.watch_list import StoredWatchList
 from weboid.store.upkeep.alarm import AlarmKind, list_alarms

@@ -11,11 +11,11 @@ from random import Random
 import aiohttp
 from aiohttp import hdrs, web
 
-from weboid.central.http.calling import Caller, open_caller
-from weboid.central.http.entrance import FEEDERS as FEEDERS_ENTRANCE
 from weboid.cli.serve import serving
 from weboid.config import Config, load_config
 from weboid.demo.serving import open_application
+from weboid.remote.http.calling import Caller, open_caller
+from weboid.remote.http.entrance import FEEDERS as FEEDERS_ENTRANCE
 from weboid.store.db.pool import Pool
 
 TOKEN = "crawler-token"

@@ -10,7 +10,6 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pytest
 
-from weboid.central.crawl.on_store import StoreWork
 from weboid.checking.online import Online
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
@@ -27,6 +26,7 @@ from weboid.crawl.round import Round
 from weboid.crawl.visit import SecondOutcome
 from weboid.feed.intake import page_urls
 from weboid.net.dns import NameAnswer
+from weboid.remote.crawl.on_store import StoreWork
 from weboid.store.db.pool import Connection, Pool, open_pool
 from weboid.store.db.rows import KnownUrl
 from weboid.store.pages.page import Intake, record_pages

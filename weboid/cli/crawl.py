@@ -13,8 +13,6 @@ from typing import Final
 import click
 from rich.console import Console
 
-from weboid.central.crawl.core import CrawlCore
-from weboid.central.crawl.on_store import store_core
 from weboid.checking.date_witnesses import is_witnessed
 from weboid.checking.lagged import LaggedChecker
 from weboid.checking.second_opinion import CommandOpinion, SecondOpinion
@@ -41,6 +39,8 @@ from weboid.mechanism.background import in_background
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.mechanism.patience import patiently
 from weboid.net.outbound import Outbound, open_session
+from weboid.remote.crawl.core import CrawlCore
+from weboid.remote.crawl.on_store import store_core
 from weboid.store.db.pool import Pool
 from weboid.store.schedule.part import PartRole
 

@@ -15,7 +15,6 @@ import click
 from rich.console import Console
 
 from weboid.archive.visits.suggestions import Suggestions
-from weboid.central.crawl.core import CrawlCore
 from weboid.checking.checker import Checker
 from weboid.checking.online import Online
 from weboid.checking.second_opinion import SecondOpinion
@@ -35,6 +34,7 @@ from weboid.errors import DayRefused, StoreAway, WeboidError
 from weboid.mechanism.cancelling import cancel
 from weboid.mechanism.ending import ending
 from weboid.mechanism.patience import patiently
+from weboid.remote.crawl.core import CrawlCore
 from weboid.store.db.pool import Pool
 from weboid.store.results.record import Tally
 from weboid.store.schedule.day_total import DayFigure, record_totals

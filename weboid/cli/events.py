@@ -10,7 +10,6 @@ from functools import partial
 import click
 from rich.console import Console
 
-from weboid.central.feed.feed_core import FeedCore
 from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.lists import record_named
 from weboid.cli.processes.feeder import Feeder, core_option, open_feeder
@@ -30,6 +29,7 @@ from weboid.feed.spam_filters import SpamFilters
 from weboid.feed.stream import EventStream
 from weboid.mechanism.again import Again, again_until, at_once
 from weboid.net.outbound import open_client
+from weboid.remote.feed.core import FeedCore
 from weboid.store.pages.page import Intake
 from weboid.store.schedule.part import PartRole
 from weboid.wiki.criteria import read_criteria

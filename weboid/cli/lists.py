@@ -9,7 +9,6 @@ from functools import partial
 
 from rich.console import Console
 
-from weboid.central.feed.feed_core import FeedCore
 from weboid.cli.terminal.arguments import named_wiki
 from weboid.cli.terminal.console import complain_once
 from weboid.config import Config, WikiConfig
@@ -18,6 +17,7 @@ from weboid.errors import SourceError
 from weboid.feed.spam import Refreshed, refresh_farm_spam, refresh_spam
 from weboid.mechanism.again import Again, at_once
 from weboid.net.outbound import open_client
+from weboid.remote.feed.core import FeedCore
 from weboid.store.pages.spam import FARM
 from weboid.store.pages.wiki import StoredWiki
 from weboid.wiki.action import ActionApi, ApiPatience

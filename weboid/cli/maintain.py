@@ -10,7 +10,6 @@ from typing import Final
 import click
 from rich.console import Console
 
-from weboid.central.feed.feed_on_store import store_feed
 from weboid.cli.backup import dsn_of, runner_of, transfer
 from weboid.cli.check_store import print_breaches, progress
 from weboid.cli.days import clock, day_option, moment_now
@@ -34,6 +33,7 @@ from weboid.maintain.expiry import ORPHANED_DAYS, SHARE, Expiry, ExpiryPlan, exp
 from weboid.maintain.pace import keep_pace
 from weboid.maintain.wal import make_due_base, watch_wal
 from weboid.mechanism.again import Again, again_until
+from weboid.remote.feed.on_store import store_feed
 from weboid.store.db.pool import Pool
 from weboid.store.lists.alarms import AlarmBounds, find_health
 from weboid.store.lists.dataset import PARTS

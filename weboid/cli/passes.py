@@ -8,7 +8,6 @@ from typing import Final
 import click
 from rich.console import Console
 
-from weboid.central.feed.feed_core import FeedCore
 from weboid.cli import READ_CONFIG
 from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.events import followed_wiki, reread_wikis
@@ -26,6 +25,7 @@ from weboid.feed.namespaces import refresh_namespaces
 from weboid.feed.page_pass import PagePass, PassProgress
 from weboid.feed.spam_filters import SpamFilters
 from weboid.mechanism.again import Again, again_until, at_once
+from weboid.remote.feed.core import FeedCore
 from weboid.store.pages.page import Intake
 from weboid.store.schedule.part import PartRole
 from weboid.wiki.criteria import Criteria, read_criteria

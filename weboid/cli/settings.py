@@ -8,7 +8,6 @@ from typing import Final
 
 from rich.console import Console
 
-from weboid.central.feed.feed_on_store import store_feed
 from weboid.cli.lists import record_named
 from weboid.cli.terminal.arguments import named_wiki
 from weboid.config import Config, WikiConfig
@@ -16,6 +15,7 @@ from weboid.errors import SourceError
 from weboid.maintain.settings_pages import is_settings_fresh, refresh_settings
 from weboid.mechanism.again import Again, at_once
 from weboid.net.outbound import open_client
+from weboid.remote.feed.on_store import store_feed
 from weboid.store.db.pool import Pool
 from weboid.wiki.action import ActionApi, ApiPatience
 

@@ -13,8 +13,6 @@ from typing import Final
 
 import click
 
-from weboid.central.feed.feed_core import FeedCore
-from weboid.central.feed.feed_on_store import store_feed
 from weboid.cli.days import clock, day_option
 from weboid.cli.processes.database import open_store
 from weboid.cli.processes.process import run_async
@@ -27,6 +25,8 @@ from weboid.feed.watch_list import READ_S, current_watch_list
 from weboid.mechanism.again import Again, at_once
 from weboid.mechanism.background import in_background
 from weboid.net.outbound import open_client
+from weboid.remote.feed.core import FeedCore
+from weboid.remote.feed.on_store import store_feed
 from weboid.store.db.pool import Pool
 from weboid.store.pages.watch_list import StoredWatchList, find_watch_list
 from weboid.wiki.action import ActionApi, ApiPatience

@@ -11,9 +11,9 @@ from contextlib import asynccontextmanager, suppress
 from time import monotonic
 from typing import Final
 
-from weboid.central.crawl.core import Alarms
 from weboid.errors import StoreAway
 from weboid.mechanism.loop_lag import LATE_S, LoopLag
+from weboid.remote.crawl.core import Alarms
 from weboid.store.upkeep.alarm import AlarmKind
 
 log = logging.getLogger(__name__)

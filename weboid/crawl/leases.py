@@ -7,9 +7,9 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection
 
-from weboid.central.crawl.core import Work
 from weboid.core.record.moment import Moment
 from weboid.errors import StoreAway
+from weboid.remote.crawl.core import Work
 from weboid.store.schedule.lease import Held
 
 log = logging.getLogger(__name__)

@@ -13,7 +13,6 @@ from dataclasses import replace
 from time import monotonic
 from typing import Final, NamedTuple
 
-from weboid.central.crawl.core import LossExchange
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.core.url.hosts import registrable_domain
@@ -40,6 +39,7 @@ from weboid.crawl.visit import Check
 from weboid.errors import StoreAway
 from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.cancelling import cancel
+from weboid.remote.crawl.core import LossExchange
 from weboid.store.db.rows import StoredHost, StoredUrl
 from weboid.store.upkeep.loss import ContactsByDay
 

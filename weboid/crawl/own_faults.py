@@ -9,8 +9,8 @@ from collections.abc import Callable
 from traceback import walk_tb
 from typing import Final
 
-from weboid.central.crawl.core import Alarms
 from weboid.errors import StoreAway, StoreRefuses, ValuesRefused, WeboidError
+from weboid.remote.crawl.core import Alarms
 from weboid.store.db.rows import HostKey
 from weboid.store.upkeep.alarm import AlarmKind
 

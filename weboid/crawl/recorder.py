@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Final, NamedTuple
 
-from weboid.central.crawl.core import Work
 from weboid.crawl.own_faults import is_own_fault
 from weboid.errors import StoreAway
 from weboid.mechanism.ending import is_stopped_within
 from weboid.mechanism.pauses import GrowingPause
+from weboid.remote.crawl.core import Work
 from weboid.store.results.record import Checked, Tally
 from weboid.store.schedule.lease import Held
 

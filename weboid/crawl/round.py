@@ -14,7 +14,6 @@ from functools import partial
 from time import monotonic
 from typing import Any, Final
 
-from weboid.central.crawl.core import Paces, Work
 from weboid.checking.connectivity import CANARIES, Ask, Connectivity
 from weboid.checking.online import LOOK_S, Online
 from weboid.config import CrawlConfig
@@ -32,6 +31,7 @@ from weboid.errors import StoreAway
 from weboid.mechanism.cancelling import cancel
 from weboid.mechanism.ending import is_stopped_within
 from weboid.mechanism.pauses import GrowingPause
+from weboid.remote.crawl.core import Paces, Work
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked, Tally
 

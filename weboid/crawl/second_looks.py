@@ -1,6 +1,6 @@
 """Crawlers as each other's second vantage point: looks that are wanted from another place, and looks for others (C-14).
 
-Who asks and who looks meet in the core (``central``). One law: neither waits for the other for longer than `ANSWER_S`,
+Who asks and who looks meet at the server (``remote``). One law: neither waits for the other for longer than `ANSWER_S`,
 and a look of which nobody can tell the outcome changes nothing.
 """
 
@@ -11,7 +11,6 @@ from time import monotonic
 from typing import Final
 from uuid import UUID, uuid4
 
-from weboid.central.crawl.core import SecondLooks
 from weboid.checking.connectivity import CANARIES, Ask, Connectivity
 from weboid.checking.online import Online
 from weboid.checking.second_opinion import ANSWER_S, Silences
@@ -23,6 +22,7 @@ from weboid.errors import StoreAway, StoreError
 from weboid.mechanism.cancelling import cancel
 from weboid.mechanism.disturbance import Disturbance
 from weboid.mechanism.ending import is_stopped_within
+from weboid.remote.crawl.core import SecondLooks
 from weboid.store.schedule.second_look import LookState, TakenLook
 
 log = logging.getLogger(__name__)

@@ -12,10 +12,10 @@ from datetime import datetime, timedelta
 from time import monotonic
 from typing import Final
 
-from weboid.central.crawl.core import Days
 from weboid.core.record.days import day_of, iso
 from weboid.core.record.moment import Moment
 from weboid.errors import DayRefused, StoreAway
+from weboid.remote.crawl.core import Days
 
 log = logging.getLogger(__name__)
 

@@ -15,8 +15,6 @@ from weboid.archive.lookups.queue_round import QueueRound
 from weboid.archive.service.client import open_archive_client
 from weboid.archive.service.shared_limits import SharedLimiter
 from weboid.archive.visits.copy_rounds import CopyRounds
-from weboid.central.crawl.on_store import StoreWork
-from weboid.central.feed.feed_on_store import store_feed
 from weboid.checking.checker import Checker
 from weboid.checking.online import Online
 from weboid.checking.turns import LocalTurns
@@ -35,6 +33,8 @@ from weboid.demo.story import WIKI, demo_days, demo_interwiki, demo_pages, demo_
 from weboid.feed.page_pass import PagePass, PassProgress
 from weboid.maintain.settings_pages import refresh_settings
 from weboid.net.outbound import open_client, open_session
+from weboid.remote.crawl.on_store import StoreWork
+from weboid.remote.feed.on_store import store_feed
 from weboid.store.archives.copy_queue import follow_changes
 from weboid.store.archives.snapshot import list_snapshots, record_visit
 from weboid.store.db.pool import Pool

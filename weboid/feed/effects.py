@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from weboid.central.feed.batches import CategorisedPage, NamedPage, StreamMove, WikiEvents
-from weboid.central.feed.feed_core import FeedCore
 from weboid.core.url.farms import Farm
 from weboid.errors import StoreAway
 from weboid.feed.events import HandedIn, LinksAdded, PageGone, PageHandedIn, Passed, Reading, Streams, Value, read
 from weboid.feed.intake import watched_urls
 from weboid.feed.spam_filters import NoLists, WikiSpam
 from weboid.feed.stream import RawEvent
+from weboid.remote.feed.batches import CategorisedPage, NamedPage, StreamMove, WikiEvents
+from weboid.remote.feed.core import FeedCore
 from weboid.store.pages.page import Added, Intake
 from weboid.store.pages.stream import Position
 from weboid.wiki.source import PageState

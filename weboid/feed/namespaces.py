@@ -2,8 +2,8 @@
 
 import logging
 
-from weboid.central.feed.feed_core import FeedCore
 from weboid.errors import NotContacted, SourceError
+from weboid.remote.feed.core import FeedCore
 from weboid.store.pages.wiki import StoredWiki
 from weboid.wiki.source import WikiSource
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple
 
-from weboid.central.feed.batches import JudgedPages, Move
-from weboid.central.feed.feed_core import FeedCore
 from weboid.core.url.farms import Farm
 from weboid.errors import SourceError
 from weboid.feed.intake import page_urls
 from weboid.feed.spam_filters import Judge, SpamFilters, WikiSpam, judged
 from weboid.mechanism.again import Again, at_once
+from weboid.remote.feed.batches import JudgedPages, Move
+from weboid.remote.feed.core import FeedCore
 from weboid.store.pages.page import Intake
 from weboid.store.pages.page_pass import PageRecord, PassPosition
 from weboid.store.pages.wiki import StoredWiki

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from weboid.central.feed.batches import JudgedPages
-from weboid.central.feed.feed_core import FeedCore
 from weboid.feed.effects import FollowedWiki
 from weboid.feed.intake import page_urls
 from weboid.feed.spam_filters import Judge, judged
+from weboid.remote.feed.batches import JudgedPages
+from weboid.remote.feed.core import FeedCore
 from weboid.store.pages.page import Intake
 from weboid.store.pages.pending import Pending
 from weboid.wiki.source import PageLinks, WikiSource

@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol, TypeVar
 
-from weboid.central.feed.batches import Stamp
-from weboid.central.feed.feed_core import SpamLists
 from weboid.core.url.spam_lines import SpamFilter
 from weboid.errors import StoreAway
+from weboid.remote.feed.batches import Stamp
+from weboid.remote.feed.core import SpamLists
 from weboid.store.pages.spam import FARM
 
 NO_SPAM: Final = SpamFilter((), ())

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from functools import partial
 
-from weboid.central.feed.batches import JudgedPages
-from weboid.central.feed.feed_on_store import StoreLists, StorePasses
 from weboid.core.url.farms import Farm
 from weboid.feed.intake import page_urls
 from weboid.feed.spam_filters import Judge, SpamFilters, judged
 from weboid.mechanism.again import Again, at_once
+from weboid.remote.feed.batches import JudgedPages
+from weboid.remote.feed.on_store import StoreLists, StorePasses
 from weboid.store.db.pool import Pool
 from weboid.store.pages.page import Intake
 from weboid.store.pages.wiki import StoredWiki

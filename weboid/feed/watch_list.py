@@ -8,9 +8,9 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from weboid.central.feed.feed_core import FeedCore
 from weboid.core.url.farms import Farm
 from weboid.errors import ConfigError, SourceError
+from weboid.remote.feed.core import FeedCore
 from weboid.store.pages.watch_list import StoredWatchList
 from weboid.wiki.watch_list import names, read_watch_list
 

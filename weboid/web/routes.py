@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from aiohttp import ClientSession, hdrs, web
 from aiohttp.typedefs import Handler
 
-from weboid.central.crawl.answering import CrawlAnswering
-from weboid.central.feed.feed_answering import FeedAnswering
-from weboid.central.http.entrance import CRAWLERS, FEEDERS
 from weboid.config import Config
+from weboid.remote.crawl.answering import CrawlAnswering
+from weboid.remote.feed.answering import FeedAnswering
+from weboid.remote.http.entrance import CRAWLERS, FEEDERS
 from weboid.web.answer.wiki_names import Wikis
 from weboid.web.api.bulk import BulkPages
 from weboid.web.api.changes import Changes
@@ -20,7 +20,6 @@ from weboid.web.api.normal_form import NormalForm
 from weboid.web.api.openapi import OpenApi, preflight
 from weboid.web.api.ping import Ping
 from weboid.web.api.reverts import Reverts
-from weboid.web.central.elsewhere import PartsElsewhere
 from weboid.web.health.metrics import Metrics
 from weboid.web.health.pages import StatusPage
 from weboid.web.http.tokens import clients_of
@@ -36,6 +35,7 @@ from weboid.web.people.account import AccountPage
 from weboid.web.people.admin import AdminPage
 from weboid.web.people.replacement import ReplacementPage
 from weboid.web.people.report import ReportPage
+from weboid.web.remote.internal import RemoteProcesses
 from weboid.web.request.route import ROUTES, Lane, address_of
 from weboid.web.service import Service
 
@@ -124,10 +124,10 @@ def _elsewhere(service: Service, config: Config, metrics: Metrics) -> Bound:
     refused = metrics.count("weboid_web_forbidden_calls", "Calls for what no token may do.", ("part", "key"))
     crawl = CrawlAnswering(service.pool, config.crawl, config.policy, service.today)
     crawlers = clients_of(config.web.crawlers, CRAWLERS.parts)
-    yield CRAWLERS.parts, "POST", PartsElsewhere(CRAWLERS, crawl, crawlers, Lane.CRAWLERS, refused).call
+    yield CRAWLERS.parts, "POST", RemoteProcesses(CRAWLERS, crawl, crawlers, Lane.CRAWLERS, refused).call
     feed = FeedAnswering(service.pool, config.farms, service.today, {each.name: each.api for each in config.wikis})
     feeders = clients_of(config.web.feeders, FEEDERS.parts)
-    yield FEEDERS.parts, "POST", PartsElsewhere(FEEDERS, feed, feeders, Lane.FEEDERS, refused).call
+    yield FEEDERS.parts, "POST", RemoteProcesses(FEEDERS, feed, feeders, Lane.FEEDERS, refused).call
 
 
 def _health(status: StatusPage) -> Bound:

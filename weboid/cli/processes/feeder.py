@@ -12,11 +12,6 @@ from typing import Final
 import click
 from click.exceptions import Exit
 
-from weboid.central.feed.feed_core import FeedCore, FeedGreeting, FeedLife, ServedFarm, feeder_calls, remote_feed
-from weboid.central.feed.feed_on_store import store_feed
-from weboid.central.http.calling import Caller
-from weboid.central.http.entrance import FEEDERS
-from weboid.central.http.kinds import of_our_scheme
 from weboid.cli.days import moment_now
 from weboid.cli.processes.part import open_part
 from weboid.cli.processes.remote_part import life_of, open_way
@@ -25,6 +20,11 @@ from weboid.cli.terminal.logs import name_part
 from weboid.config import Config
 from weboid.core.url.farms import Farm
 from weboid.errors import StoreError
+from weboid.remote.feed.core import FeedCore, FeedGreeting, FeedLife, ServedFarm, feeder_calls, remote_feed
+from weboid.remote.feed.on_store import store_feed
+from weboid.remote.http.calling import Caller
+from weboid.remote.http.entrance import FEEDERS
+from weboid.remote.http.kinds import of_our_scheme
 from weboid.store.schedule.part import PartProcess, PartRole, SeenPart
 
 core_option = click.option("--core", help="Bring pages in for the Weboid at this address, without a database.")

@@ -12,11 +12,6 @@ from typing import Final, Generic, TypeVar
 
 from click.exceptions import Exit
 
-from weboid.central.crawl.core import CrawlCore, Greeting
-from weboid.central.crawl.remote import crawler_calls, remote_core
-from weboid.central.http.calling import Caller, open_caller
-from weboid.central.http.entrance import CRAWLERS, Entrance
-from weboid.central.http.kinds import Life, of_our_scheme
 from weboid.cli.processes.database import LAST_AWAY_S, LAST_S
 from weboid.cli.processes.line import parent_line
 from weboid.cli.processes.notify import notify
@@ -27,6 +22,11 @@ from weboid.cli.processes.stopping import stop_signals
 from weboid.config import BY_CRAWLERS, Config
 from weboid.mechanism.background import in_background
 from weboid.mechanism.patience import patiently
+from weboid.remote.crawl.core import CrawlCore, Greeting
+from weboid.remote.crawl.remote import crawler_calls, remote_core
+from weboid.remote.http.calling import Caller, open_caller
+from weboid.remote.http.entrance import CRAWLERS, Entrance
+from weboid.remote.http.kinds import Life, of_our_scheme
 from weboid.store.schedule.part import PartProcess, PartRole, SeenPart
 
 _LOOK_S: Final = 0.2

@@ -1,4 +1,4 @@
-"""The entrances of a core: one for each kind of parts elsewhere, with tokens of its own.
+"""The entrances of a server: one for each kind of remote processes, with tokens of its own.
 
 One law: a token opens one entrance. Who may write verdicts may not write pages, nor the other way round (D-390).
 """
@@ -10,7 +10,7 @@ from typing import Final
 @dataclass(frozen=True, slots=True)
 class Entrance:
     """Where the parts of one command call. `word` is that of the command, `scheme` the authentication scheme of their
-    tokens, beside ``Bearer`` of trusted clients; `parts` is their plural, and the key of their tokens in ``[web]``.
+    tokens, next to ``Bearer`` of trusted clients; `parts` is their plural, and the key of their tokens in ``[web]``.
     """
 
     word: str

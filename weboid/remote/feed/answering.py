@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from weboid import __version__
-from weboid.central.feed.feed_core import FeedCore, FeederCalls, FeedGreeting, FeedLife, ServedFarm, StoredWikis
-from weboid.central.feed.feed_on_store import feed_by
-from weboid.central.http.doing import Answering, CallRefused, NotAllowed, Parts
-from weboid.central.http.kinds import OUR_SCHEME, process_of
-from weboid.central.http.messages import BadMessage
-from weboid.central.http.rpc import parts_of, table_of
-from weboid.central.lending import Lender
 from weboid.core.url.farms import Farm, WikiName, api_url
 from weboid.errors import ConfigError, StoreAway, StoreError
+from weboid.remote.feed.core import FeedCore, FeederCalls, FeedGreeting, FeedLife, ServedFarm, StoredWikis
+from weboid.remote.feed.on_store import feed_by
+from weboid.remote.http.doing import Answering, CallRefused, NotAllowed, Parts
+from weboid.remote.http.kinds import OUR_SCHEME, process_of
+from weboid.remote.http.messages import BadMessage
+from weboid.remote.http.rpc import parts_of, table_of
+from weboid.remote.lending import Lender
 from weboid.store.db.pool import Pool
 from weboid.store.schedule.clock import find_moment
 from weboid.store.schedule.part import (

@@ -8,13 +8,13 @@ more.
 
 from collections.abc import Mapping, Sequence
 
-from weboid.central.feed.batches import EventsDone, JudgedPages, ListLines, Move, StreamMove, WikiEvents
-from weboid.central.feed.feed_core import FeedCore
-from weboid.central.lending import Lender, OnStore, alone
 from weboid.core.url.farms import Farm, WikiName
 from weboid.core.url.spam_lines import SpamLines
 from weboid.errors import StoreError
 from weboid.mechanism.disturbance import Disturbance
+from weboid.remote.feed.batches import EventsDone, JudgedPages, ListLines, Move, StreamMove, WikiEvents
+from weboid.remote.feed.core import FeedCore
+from weboid.remote.lending import Lender, OnStore, alone
 from weboid.store.db.anew import all_begun_anew
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.pages.page import Intake, PageChanges, record_intake

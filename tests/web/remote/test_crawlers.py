@@ -15,11 +15,6 @@ from support.central import TOKEN, calling, core_config, open_bad_network, open_
 from support.observations import FINE
 from support.stored import WikiInStore
 
-from weboid.central.crawl.core import MOST_GIVEN
-from weboid.central.crawl.remote import crawler_calls, remote_core
-from weboid.central.http.entrance import CRAWLERS
-from weboid.central.http.kinds import Life
-from weboid.central.http.messages import MOST_SENT
 from weboid.core.document.face import Answer, Face, Kind, Look, Role
 from weboid.core.document.portrait import Portrait
 from weboid.core.record.days import NEVER_DUE
@@ -28,6 +23,11 @@ from weboid.core.record.moment import Moment
 from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
 from weboid.core.record.streak import Evidence, Streak
 from weboid.errors import ConfigError, StoreAway, StoreError
+from weboid.remote.crawl.core import MOST_GIVEN
+from weboid.remote.crawl.remote import crawler_calls, remote_core
+from weboid.remote.http.entrance import CRAWLERS
+from weboid.remote.http.kinds import Life
+from weboid.remote.http.messages import MOST_SENT
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked
 from weboid.store.upkeep.alarm import AlarmKind

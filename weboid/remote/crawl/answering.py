@@ -9,13 +9,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 from weboid import __version__
-from weboid.central.crawl.core import MOST_CHECKS, MOST_GIVEN, CrawlCore, CrawlerCalls, Greeting
-from weboid.central.crawl.on_store import StoreAlarms, StoreDays, StoreLosses, StoreSecondLooks, StoreWork
-from weboid.central.http.doing import Answering, NotAllowed, Parts
-from weboid.central.http.kinds import OUR_SCHEME, Life, process_of
-from weboid.central.http.messages import BadMessage
-from weboid.central.http.rpc import parts_of, table_of
-from weboid.central.lending import Lender, OnStore
 from weboid.checking.slots import StoreSlots
 from weboid.checking.stop_list import StopList
 from weboid.config import CrawlConfig
@@ -26,6 +19,13 @@ from weboid.core.record.record import HostRecord, UrlRecord
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.partial_loss import WINDOW_DAYS, Contacts, HostGroup
 from weboid.mechanism.bounded import BoundedMap
+from weboid.remote.crawl.core import MOST_CHECKS, MOST_GIVEN, CrawlCore, CrawlerCalls, Greeting
+from weboid.remote.crawl.on_store import StoreAlarms, StoreDays, StoreLosses, StoreSecondLooks, StoreWork
+from weboid.remote.http.doing import Answering, NotAllowed, Parts
+from weboid.remote.http.kinds import OUR_SCHEME, Life, process_of
+from weboid.remote.http.messages import BadMessage
+from weboid.remote.http.rpc import parts_of, table_of
+from weboid.remote.lending import Lender, OnStore
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import HostKey, StoredUrl
 from weboid.store.results.record import Checked

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Protocol, get_type_hints
 import pytest
 from msgspec import Meta, Struct
 
-from weboid.central.crawl.answering import CrawlAnswering
-from weboid.central.feed.feed_answering import FeedAnswering
-from weboid.central.http.messages import BadMessage, decoded, encoded
-from weboid.central.http.rpc import CallKind, Sent, call, connected, table_of
 from weboid.mechanism.disturbance import Disturbance
+from weboid.remote.crawl.answering import CrawlAnswering
+from weboid.remote.feed.answering import FeedAnswering
+from weboid.remote.http.messages import BadMessage, decoded, encoded
+from weboid.remote.http.rpc import CallKind, Sent, call, connected, table_of
 from weboid.store.db.rows import HostKey
 from weboid.store.schedule.second_look import TakenLook
 

@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from time import monotonic
 from typing import Any, ClassVar, Final, NamedTuple
 
-from weboid.central.http.messages import MOST_INFLATED, BadMessage, Call, compressed, decoded, encoded, inflated
-from weboid.central.http.rpc import Table
-from weboid.central.lending import Lender, OneTransaction
 from weboid.mechanism.bounded import BoundedMap
+from weboid.remote.http.messages import MOST_INFLATED, BadMessage, Call, compressed, decoded, encoded, inflated
+from weboid.remote.http.rpc import Table
+from weboid.remote.lending import Lender, OneTransaction
 from weboid.store.db.anew import begun_anew
 from weboid.store.db.pool import Pool
 from weboid.store.db.refused import RefusedValues, refused_values

@@ -17,9 +17,6 @@ from support.realsources import open_real_api
 from support.sseserver import event_id
 from support.stored import key
 
-from weboid.central.feed.batches import JudgedPages, Move, StreamMove
-from weboid.central.feed.feed_core import FeedCore, feeder_calls, remote_feed
-from weboid.central.feed.feed_on_store import store_feed
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.spam_lines import parse_lines
 from weboid.core.url.urls import parse
@@ -35,6 +32,9 @@ from weboid.feed.spam import reclassify
 from weboid.feed.spam_filters import SpamFilters
 from weboid.feed.stream import RawEvent
 from weboid.mechanism.again import Again, again_until, at_once
+from weboid.remote.feed.batches import JudgedPages, Move, StreamMove
+from weboid.remote.feed.core import FeedCore, feeder_calls, remote_feed
+from weboid.remote.feed.on_store import store_feed
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.pages.page import PageUrls
 from weboid.store.pages.page_pass import PassPosition

@@ -1,6 +1,6 @@
 """What feeders need of the store: one interface, by which a feeder works next to the database or far from it (O-1).
 
-``feed_on_store`` implements it on the store. Over HTTP it follows from the declarations here, with pages and links as
+``on_store`` implements it on the store. Over HTTP it follows from the declarations here, with pages and links as
 in ``sent``. One law: each method is one transaction; all raise StoreAway while the store cannot be used, and a caller
 that tries again what has failed so does it with the same arguments.
 """
@@ -12,8 +12,9 @@ from typing import Annotated, Final, Protocol
 
 from msgspec import Meta, Struct
 
-from weboid.central.feed.batches import EventsDone, ListLines, Page, StampLines
-from weboid.central.feed.sent import (
+from weboid.mechanism.disturbance import Disturbance
+from weboid.remote.feed.batches import EventsDone, ListLines, Page, StampLines
+from weboid.remote.feed.sent import (
     MOST_LISTED,
     MOST_PAGES,
     DonePages,
@@ -35,9 +36,8 @@ from weboid.central.feed.sent import (
     WaitedPages,
     WalkedPages,
 )
-from weboid.central.http.kinds import Day, Detail, Life, Scheme, ThisDay, up_to
-from weboid.central.http.rpc import Calling, Sent, call, connected, remote
-from weboid.mechanism.disturbance import Disturbance
+from weboid.remote.http.kinds import Day, Detail, Life, Scheme, ThisDay, up_to
+from weboid.remote.http.rpc import Calling, Sent, call, connected, remote
 from weboid.store.pages.page import Intake
 from weboid.store.pages.page_pass import PageRecord, PassPosition
 from weboid.store.pages.pending import Pending

@@ -12,7 +12,14 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
 
-from weboid.central.feed.batches import (
+from weboid.core.url.classify import UrlClass, classify
+from weboid.core.url.farms import Farm, WikiName
+from weboid.core.url.keys import UrlKey, key_of
+from weboid.core.url.spam_lines import SpamLines, parse_lines
+from weboid.core.url.urls import Url, parse
+from weboid.core.wikitext.titles import Namespace
+from weboid.mechanism.slices import Steps, in_slices
+from weboid.remote.feed.batches import (
     MOST_TITLE,
     CategorisedPage,
     JudgedPages,
@@ -24,15 +31,8 @@ from weboid.central.feed.batches import (
     Title,
     WikiEvents,
 )
-from weboid.central.http.messages import BadMessage
-from weboid.central.http.rpc import Sent
-from weboid.core.url.classify import UrlClass, classify
-from weboid.core.url.farms import Farm, WikiName
-from weboid.core.url.keys import UrlKey, key_of
-from weboid.core.url.spam_lines import SpamLines, parse_lines
-from weboid.core.url.urls import Url, parse
-from weboid.core.wikitext.titles import Namespace
-from weboid.mechanism.slices import Steps, in_slices
+from weboid.remote.http.messages import BadMessage
+from weboid.remote.http.rpc import Sent
 from weboid.store.pages.page import Added, PageUrls
 from weboid.store.pages.page_pass import KnownPage
 from weboid.store.pages.pending import Pending

@@ -17,7 +17,6 @@ from support.databases import all_rows
 from support.observations import FINE
 from support.stored import WikiInStore
 
-from weboid.central.http.entrance import CRAWLERS, FEEDERS, Entrance
 from weboid.core.record.history import Entry
 from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
@@ -25,6 +24,7 @@ from weboid.core.record.streak import NO_STRIKES
 from weboid.core.url.farms import WMFLABS
 from weboid.core.url.keys import bucket, host_key
 from weboid.core.verdict.judge import judge
+from weboid.remote.http.entrance import CRAWLERS, FEEDERS, Entrance
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked
 

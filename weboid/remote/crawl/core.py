@@ -13,9 +13,6 @@ from uuid import UUID
 
 from msgspec import Meta, Struct
 
-from weboid.central.crawl.soundness import require_sound, require_sound_contacts, require_sound_groups
-from weboid.central.http.kinds import DETAIL, Day, Detail, Life, LimitByScheme, Scheme, ThisDay, up_to
-from weboid.central.http.rpc import Sent, call
 from weboid.checking.slots import Slots
 from weboid.core.record.moment import Moment
 from weboid.core.record.policy import Policy
@@ -23,6 +20,9 @@ from weboid.core.record.reasons import Outcome
 from weboid.core.url.keys import BUCKETS, UrlKey
 from weboid.core.verdict.partial_loss import Contacts, Failing, HostGroup
 from weboid.mechanism.disturbance import Disturbance
+from weboid.remote.crawl.soundness import require_sound, require_sound_contacts, require_sound_groups
+from weboid.remote.http.kinds import DETAIL, Day, Detail, Life, LimitByScheme, Scheme, ThisDay, up_to
+from weboid.remote.http.rpc import Sent, call
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked, Tally
 from weboid.store.schedule.lease import Held

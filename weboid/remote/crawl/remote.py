@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from time import monotonic
 from typing import Final
 
-from weboid.central.crawl.core import MOST_HOSTS, MOST_SLOTS, CrawlCore, CrawlerCalls, Paces, SlotCalls, Work
-from weboid.central.http.calling import Caller
-from weboid.central.http.rpc import Calling, Remote, connected, remote
 from weboid.errors import StoreRefuses
+from weboid.remote.crawl.core import MOST_HOSTS, MOST_SLOTS, CrawlCore, CrawlerCalls, Paces, SlotCalls, Work
+from weboid.remote.http.calling import Caller
+from weboid.remote.http.rpc import Calling, Remote, connected, remote
 from weboid.store.db.rows import HostKey, StoredUrl
 from weboid.store.results.record import Checked, Tally
 from weboid.store.schedule.lease import Held

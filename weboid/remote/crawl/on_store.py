@@ -11,8 +11,6 @@ from time import monotonic
 from typing import Final
 from uuid import UUID
 
-from weboid.central.crawl.core import CrawlCore, Exchanged, Paces
-from weboid.central.lending import Lender, OnStore, alone
 from weboid.checking.second_opinion import ANSWER_S
 from weboid.checking.slots import StoreSlots
 from weboid.config import CrawlConfig
@@ -24,6 +22,8 @@ from weboid.core.record.reasons import Outcome
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.partial_loss import HOLD_DAYS, Contacts, Failing, HostGroup, is_over, loss_in
 from weboid.errors import StoreAway
+from weboid.remote.crawl.core import CrawlCore, Exchanged, Paces
+from weboid.remote.lending import Lender, OnStore, alone
 from weboid.store.db.anew import all_begun_anew
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Connection, Pool

@@ -1,7 +1,7 @@
-"""``/internal/…``: the calls of crawlers and feeders elsewhere (O-1), off unless tokens are configured for them.
+"""``/internal/…``: the calls of remote crawlers and feeders (O-1), off unless tokens are configured for them.
 
-What a call does, ``central/http/doing`` and the tables of calls say. One law: nothing of a body is read before the
-token is known, and nobody holds a slot while its body comes.
+Calls are done by ``remote/http/doing``. One law: nothing of a body is read before the token is known, and nobody holds
+a slot while its body comes.
 """
 
 import logging
@@ -10,10 +10,10 @@ import re
 from aiohttp import hdrs, web
 from prometheus_client import Counter
 
-from weboid.central.http.doing import Answering, CallRefused, NoSuchCall, NotAllowed
-from weboid.central.http.entrance import Entrance
-from weboid.central.http.messages import MOST_SENT, BadMessage, OtherScheme, TooLong, compressed, encoded
 from weboid.errors import StoreError
+from weboid.remote.http.doing import Answering, CallRefused, NoSuchCall, NotAllowed
+from weboid.remote.http.entrance import Entrance
+from weboid.remote.http.messages import MOST_SENT, BadMessage, OtherScheme, TooLong, compressed, encoded
 from weboid.web.http.lanes import lanes_of
 from weboid.web.http.tokens import TrustedClients
 from weboid.web.request.problem import Problem
@@ -22,7 +22,7 @@ from weboid.web.request.route import Lane
 log = logging.getLogger(__name__)
 
 
-class PartsElsewhere:
+class RemoteProcesses:
     """The calls of parts of one kind, those that one of these tokens lets in; `forbidden` counts what none may do."""
 
     def __init__(
@@ -36,14 +36,14 @@ class PartsElsewhere:
         self._credentials = re.compile(rf"{entrance.scheme} +(\S+)", re.I)
 
     async def call(self, request: web.Request) -> web.Response:
-        """Does one call and answers it; what is refused has a status alone, or words for whoever runs that part."""
+        """Does one call and answers it; what is refused has a status alone, or words for its operator."""
         try:
             return await self._answer(request)
         except Problem as problem:
             headers = {hdrs.RETRY_AFTER: str(problem.retry_s)} if problem.retry_s else {}
             return web.Response(status=problem.http, headers={hdrs.CACHE_CONTROL: "no-store", **headers})
         except StoreError as error:
-            log.debug("a call of a part elsewhere is not done: %s", error)
+            log.debug("a call of a remote process is not done: %s", error)
             return web.Response(status=503, headers={hdrs.CACHE_CONTROL: "no-store"})
 
     async def _answer(self, request: web.Request) -> web.Response:

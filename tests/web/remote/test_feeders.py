@@ -11,14 +11,14 @@ from support.central import FEED_TOKEN, TOKEN, core_config, feeding, open_core
 from support.databases import all_rows
 from support.stored import WikiInStore
 
-from weboid.central.feed.feed_core import FeedLife, feeder_calls, remote_feed
-from weboid.central.feed.sent import MOST_PAGES
-from weboid.central.http.entrance import CRAWLERS, FEEDERS
-from weboid.central.http.kinds import Life
-from weboid.central.http.messages import compressed, encoded
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.spam_lines import SpamLines
 from weboid.errors import StoreError
+from weboid.remote.feed.core import FeedLife, feeder_calls, remote_feed
+from weboid.remote.feed.sent import MOST_PAGES
+from weboid.remote.http.entrance import CRAWLERS, FEEDERS
+from weboid.remote.http.kinds import Life
+from weboid.remote.http.messages import compressed, encoded
 from weboid.store.pages.spam import ListKind
 
 WIKI: Final = 1

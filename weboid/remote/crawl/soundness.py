@@ -8,7 +8,6 @@ One law: what could not be read again as it was is refused, since one such row w
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 
-from weboid.central.http.messages import BadMessage
 from weboid.core.document.face import MOST_PLACES, Face, packed_face, unpacked_face
 from weboid.core.document.portrait import TITLE_WORDS, Portrait, packed_portrait, unpacked_portrait
 from weboid.core.record import mime
@@ -19,6 +18,7 @@ from weboid.core.record.record import UrlRecord
 from weboid.core.record.streak import Streak, packed_evidence, unpacked_evidence
 from weboid.core.url.urls import MAX_URL
 from weboid.core.verdict.partial_loss import Contacts, HostGroup
+from weboid.remote.http.messages import BadMessage
 from weboid.store.results.record import Checked
 
 _LARGEST: Final = 2**31 - 1

@@ -4,9 +4,9 @@ from typing import Annotated, Any, Final, Protocol, TypeVar
 
 from msgspec import Meta, Struct
 
-from weboid.central.http.messages import OtherScheme
-from weboid.central.http.rpc import Sent
 from weboid.errors import StoreError
+from weboid.remote.http.messages import OtherScheme
+from weboid.remote.http.rpc import Sent
 from weboid.store.db.key_scheme import OURS
 from weboid.store.schedule.part import PartProcess, PartRole
 

@@ -15,9 +15,6 @@ from support.central import calling, core_config, open_bad_network, open_core
 from support.observations import FINE, LOST
 from support.stored import NAMES_ALONE, WikiInStore, open_wiki
 
-from weboid.central.crawl.core import CrawlCore
-from weboid.central.crawl.on_store import store_core
-from weboid.central.crawl.remote import crawler_calls, remote_core
 from weboid.checking.turns import SharedTurns
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
@@ -33,6 +30,9 @@ from weboid.errors import StoreRefuses
 from weboid.maintain.consistency import check_store
 from weboid.mechanism.patience import patiently
 from weboid.mechanism.sending import claimed
+from weboid.remote.crawl.core import CrawlCore
+from weboid.remote.crawl.on_store import store_core
+from weboid.remote.crawl.remote import crawler_calls, remote_core
 from weboid.store.db.rows import HostKey
 from weboid.store.schedule.second_look import LookState, TakenLook, delete_past_looks
 from weboid.store.schedule.turn import SlotNote, WantedSlot

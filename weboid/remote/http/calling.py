@@ -1,4 +1,4 @@
-"""Calls over HTTP from a part elsewhere to its core (O-1).
+"""Calls over HTTP from a remote process to its server (O-1).
 
 One law: a call is either answered or raises StoreAway; made again with the same arguments it has the same number, by
 which the core knows it. The token is sent to the core alone, never shown, and never sent unencrypted to another host.
@@ -22,8 +22,11 @@ import aiohttp
 from aiohttp import hdrs
 from msgspec import Raw, Struct
 
-from weboid.central.http.entrance import CRAWLERS, Entrance
-from weboid.central.http.messages import (
+from weboid.errors import ConfigError, StoreAway, StoreError, StoreRefuses, ValuesRefused
+from weboid.mechanism.bounded import BoundedMap
+from weboid.mechanism.disturbance import Disturbance
+from weboid.remote.http.entrance import CRAWLERS, Entrance
+from weboid.remote.http.messages import (
     MOST_ANSWERED,
     BadMessage,
     Call,
@@ -33,10 +36,7 @@ from weboid.central.http.messages import (
     encoded,
     inflated,
 )
-from weboid.central.http.rpc import CallKind
-from weboid.errors import ConfigError, StoreAway, StoreError, StoreRefuses, ValuesRefused
-from weboid.mechanism.bounded import BoundedMap
-from weboid.mechanism.disturbance import Disturbance
+from weboid.remote.http.rpc import CallKind
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class _Numbered(NamedTuple):
 
 
 class Caller:
-    """Makes the calls of one worker. `away` is told when the core does not answer."""
+    """Makes the calls of one worker. `away` knows when the server does not answer."""
 
     def __init__(
         self, client: aiohttp.ClientSession, core: str, token: str, worker: str, entrance: Entrance = CRAWLERS

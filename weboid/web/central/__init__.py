@@ -1,1 +1,0 @@
-"""For crawlers elsewhere, which have no database (O-1)."""

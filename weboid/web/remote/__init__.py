@@ -1,0 +1,1 @@
+"""The addresses of remote crawlers and feeders, which have no database (O-1)."""
