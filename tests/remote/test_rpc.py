@@ -2,17 +2,25 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Protocol, get_type_hints
 
+import msgspec
 import pytest
 from msgspec import Meta, Struct
+from support.observations import FINE
 
+from weboid.core.record.record import UNKNOWN_HOST, UrlRecord
+from weboid.core.url.keys import key_of
+from weboid.core.url.urls import parse
 from weboid.mechanism.disturbance import Disturbance
 from weboid.remote.crawl.answering import CrawlAnswering
+from weboid.remote.crawl.remote import remote_core
 from weboid.remote.feed.answering import FeedAnswering
 from weboid.remote.http.messages import BadMessage, decoded, encoded
 from weboid.remote.http.rpc import CallKind, Sent, call, connected, table_of
-from weboid.store.db.rows import HostKey
+from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
+from weboid.store.results.record import Checked
 from weboid.store.schedule.second_look import TakenLook
 
 Name = Annotated[str, Meta(max_length=9)]
@@ -99,6 +107,20 @@ async def test_a_declared_method_makes_the_call_and_is_done_by_that_of_the_same_
         await sums.add([1, 2, 3, 4], more=0)
     with pytest.raises(TypeError):
         await sums.add([], less=3)  # type: ignore[call-arg]
+
+
+async def test_the_target_of_a_redirect_is_sent_as_text_as_servers_of_all_versions_take_it() -> None:
+    caller = _Loopback()
+    url = StoredUrl(key_of(parse("http://a.demo/")), parse("http://a.demo/"), UrlRecord())
+    host = StoredHost(HostKey(*url.key[:2]), "a.demo", UNKNOWN_HOST)
+    for target in (parse("http://b.demo/x"), "mailto:me", None):
+        seen = replace(FINE, target=target)
+        check = Checked(url, host, 100, seen, UrlRecord(), 107, UNKNOWN_HOST, UNKNOWN_HOST)
+        with pytest.raises(KeyError):
+            await remote_core(caller).work.record([check], {})
+        sent = msgspec.msgpack.decode(caller.sent[-1], strict=False)
+        assert sent["checks"][0]["seen"]["target"] == (str(target) if target else None)
+        assert check.seen is seen
 
 
 def test_every_call_of_crawlers_and_feeders_is_in_the_tables() -> None:

@@ -55,10 +55,23 @@ OwnOfBuckets = Annotated[
 ]
 """Buckets without those that the worker does not hold."""
 OwnBuckets = Annotated[HeldBuckets, Sent(check="require_own")]
+
+
+def _put_checks(checks: Sequence[Checked]) -> list[Checked]:
+    """Checks with the targets of redirects as text, as servers of all versions take them; nothing there reads them."""
+    return [
+        replace(each, seen=replace(each.seen, target=str(each.seen.target))) if each.seen and each.seen.target else each
+        for each in checks
+    ]
+
+
 Checks = Annotated[
     Sequence[Checked],
     Sent(
-        Annotated[list[Checked], Meta(min_length=1, max_length=MOST_CHECKS)], sound=require_sound, check="require_days"
+        Annotated[list[Checked], Meta(min_length=1, max_length=MOST_CHECKS)],
+        put=_put_checks,
+        sound=require_sound,
+        check="require_days",
     ),
 ]
 SeenContacts = Annotated[

@@ -11,7 +11,6 @@ from typing import Final
 
 from weboid.errors import StoreRefuses
 from weboid.remote.crawl.core import MOST_HOSTS, MOST_SLOTS, CrawlCore, CrawlerCalls, Paces, SlotCalls, Work
-from weboid.remote.http.calling import Caller
 from weboid.remote.http.rpc import Calling, Remote, connected, remote
 from weboid.store.db.rows import HostKey, StoredUrl
 from weboid.store.results.record import Checked, Tally
@@ -23,12 +22,12 @@ log = logging.getLogger(__name__)
 _PACES_S: Final = 60.0
 
 
-def remote_core(caller: Caller) -> CrawlCore:
+def remote_core(caller: Calling) -> CrawlCore:
     """All that a remote crawler needs."""
     return remote(CrawlCore, caller, RemoteWork, RemoteSlots)
 
 
-def crawler_calls(caller: Caller) -> CrawlerCalls:
+def crawler_calls(caller: Calling) -> CrawlerCalls:
     """The calls of this process to the server."""
     calls: CrawlerCalls = connected(CrawlerCalls, caller)
     return calls
