@@ -180,7 +180,7 @@ async def test_a_database_that_fails_in_between_loses_no_count(database: str, mo
             raise StoreError("gone")
 
         with monkeypatch.context() as patch:
-            patch.setattr("weboid.remote.crawl.on_store.lock_losses", broken)
+            patch.setattr("weboid.store.upkeep.loss.lock_losses", broken)
             with pytest.raises(StoreError):
                 await losses.exchange()
         assert losses.lost

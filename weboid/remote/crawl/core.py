@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Annotated, Final, NamedTuple, Protocol
 from uuid import UUID
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from weboid.checking.slots import Slots
 from weboid.core.record.moment import Moment
@@ -21,7 +21,7 @@ from weboid.core.url.keys import BUCKETS, UrlKey
 from weboid.core.verdict.partial_loss import Contacts, Failing, HostGroup
 from weboid.mechanism.disturbance import Disturbance
 from weboid.remote.crawl.soundness import require_sound, require_sound_contacts, require_sound_groups
-from weboid.remote.http.kinds import DETAIL, Day, Detail, Life, LimitByScheme, Scheme, ThisDay, up_to
+from weboid.remote.http.kinds import DETAIL, Day, Detail, Greeted, Life, LimitByScheme, ThisDay, up_to
 from weboid.remote.http.rpc import Sent, call
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked, Tally
@@ -265,11 +265,9 @@ class CrawlCore:
     away: Disturbance
 
 
-class Greeting(Struct, frozen=True):
+class Greeting(Greeted, frozen=True):
     """The server's own settings, by which all crawlers work alike."""
 
-    version: str
-    scheme: Scheme
     policy: Policy
     delay: float
     per_host: int

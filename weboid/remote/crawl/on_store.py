@@ -42,15 +42,8 @@ from weboid.store.schedule.lease import (
 )
 from weboid.store.schedule.pace import find_pace, list_big_hosts, record_checked
 from weboid.store.schedule.second_look import LookState, TakenLook, record_look, record_look_answer, take_looks
+from weboid.store.upkeep import loss
 from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm
-from weboid.store.upkeep.loss import (
-    delete_loss,
-    delete_past_contacts,
-    list_contacts,
-    list_losses,
-    lock_losses,
-    record_contacts,
-)
 from weboid.store.urls.check import record_next_days
 from weboid.store.urls.lock import lock_hosts
 from weboid.store.urls.url import count_due, list_canaries, list_due_hosts, list_due_urls
@@ -252,17 +245,17 @@ async def _exchanged(
     found: Mapping[HostGroup, Failing],
 ) -> Exchanged:
     """What is lost since when, and what all workers have seen, after one worker has added its part."""
-    await lock_losses(conn)
-    lost = await list_losses(conn)
+    await loss.lock_losses(conn)
+    lost = await loss.list_losses(conn)
     if written:
-        await record_contacts(conn, written)
-    await delete_past_contacts(conn, day)
+        await loss.record_contacts(conn, written)
+    await loss.delete_past_contacts(conn, day)
     for group, failing in found.items():
         await _raise(conn, group, lost.setdefault(group, day), failing)
-    stored = await list_contacts(conn, day, lost)
+    stored = await loss.list_contacts(conn, day, lost)
     for group, since in list(lost.items()):
         if is_over(stored.get(group, {}), since, day):
-            await delete_loss(conn, group)
+            await loss.delete_loss(conn, group)
             del lost[group]
             stored.pop(group, None)
     for group, contacts in stored.items():

@@ -13,30 +13,9 @@ from typing import Annotated, Final, Protocol
 from msgspec import Meta, Struct
 
 from weboid.mechanism.disturbance import Disturbance
+from weboid.remote.feed import sent
 from weboid.remote.feed.batches import EventsDone, ListLines, Page, StampLines
-from weboid.remote.feed.sent import (
-    MOST_LISTED,
-    MOST_PAGES,
-    DonePages,
-    FetchedLists,
-    Link,
-    MetPages,
-    NoSpam,
-    NowSpam,
-    SentApi,
-    SentEvents,
-    SentFarm,
-    SentMove,
-    SentName,
-    SentNamespaces,
-    SentStreamMove,
-    SortedPages,
-    SpamStretch,
-    Streams,
-    WaitedPages,
-    WalkedPages,
-)
-from weboid.remote.http.kinds import Day, Detail, Life, Scheme, ThisDay, up_to
+from weboid.remote.http.kinds import Day, Detail, Greeted, Life, ThisDay, up_to
 from weboid.remote.http.rpc import Calling, Sent, call, connected, remote
 from weboid.store.pages.page import Intake
 from weboid.store.pages.page_pass import PageRecord, PassPosition
@@ -55,7 +34,7 @@ OwnWiki = Annotated[Wiki, Sent(check="require_wiki")]
 FarmCode = Annotated[int, Meta(ge=0, le=2**15 - 1)]
 OwnFarm = Annotated[FarmCode, Sent(check="require_farm")]
 Dbname = Annotated[str, Meta(max_length=64)]
-Limit = Annotated[int, Meta(ge=1, le=MOST_LISTED)]
+Limit = Annotated[int, Meta(ge=1, le=sent.MOST_LISTED)]
 Plan = Annotated[str, Meta(max_length=1_000_000)]
 Trees = Annotated[Sequence[Annotated[str, Meta(max_length=1_000)]], Meta(max_length=1_000_000)]
 WatchText = Annotated[Annotated[str, Meta(max_length=4 << 20)] | None, Sent(check="require_watch_list")]
@@ -65,7 +44,7 @@ class StoredWikis(Protocol):
     """Wikis as they are stored."""
 
     @call("wiki")
-    async def record(self, farm: SentFarm, name: SentName, api: SentApi) -> StoredWiki:
+    async def record(self, farm: sent.FarmName, name: sent.DbName, api: sent.Api) -> StoredWiki:
         """The wiki, recorded if it was not known."""
 
     @call("wikis")
@@ -73,7 +52,7 @@ class StoredWikis(Protocol):
         """All stored wikis, by farm and name."""
 
     @call("namespaces", is_once=True)
-    async def record_namespaces(self, wiki: OwnWiki, names: SentNamespaces) -> None:
+    async def record_namespaces(self, wiki: OwnWiki, names: sent.Namespaces) -> None:
         """Records how a wiki names its namespaces now."""
 
 
@@ -85,17 +64,17 @@ class Passes(Protocol):
         """The first day and the position of the pass under way; begins one if there is none of this plan."""
 
     @call("meet", is_once=True)
-    async def meet(self, wiki: OwnWiki, pages: MetPages, day: ThisDay, move: SentMove) -> None:
+    async def meet(self, wiki: OwnWiki, pages: sent.MetPages, day: ThisDay, move: sent.PassMove) -> None:
         """Records pages that match the criteria."""
 
     @call("exclude", is_once=True)
     async def exclude(
-        self, wiki: OwnWiki, pages: Annotated[Sequence[Page], Meta(max_length=MOST_PAGES)], move: SentMove
+        self, wiki: OwnWiki, pages: Annotated[Sequence[Page], Meta(max_length=sent.MOST_PAGES)], move: sent.PassMove
     ) -> None:
         """Makes pages count as never met."""
 
     @call("end-step", is_once=True)
-    async def end_step(self, wiki: OwnWiki, started: Day, trees: Trees, move: SentMove) -> None:
+    async def end_step(self, wiki: OwnWiki, started: Day, trees: Trees, move: sent.PassMove) -> None:
         """Ends the walk of a criterion, which found these categories in its trees."""
 
     @call("count")
@@ -107,7 +86,7 @@ class Passes(Protocol):
         """Page records of a wiki after a page id, by id, `limit` at most."""
 
     @call("walk", is_once=True)
-    async def record(self, wiki: Wiki, pages: WalkedPages, day: ThisDay, move: SentMove) -> Intake | None:
+    async def record(self, wiki: Wiki, pages: sent.WalkedPages, day: ThisDay, move: sent.PassMove) -> Intake | None:
         """Records pages that were read again, and releases others; None: the spam lists have changed, judge again."""
 
     @call("end", is_once=True)
@@ -123,11 +102,11 @@ class PagesWaiting(Protocol):
         """Pages whose moment is not after `until`, oldest first, `limit` at most."""
 
     @call("watched")
-    async def list_watched(self, wiki: Wiki, pages: SortedPages) -> set[int]:
+    async def list_watched(self, wiki: Wiki, pages: sent.SortedPages) -> set[int]:
         """The watched ones of these pages."""
 
     @call("waited", is_once=True)
-    async def record(self, wiki: Wiki, pages: WaitedPages, done: DonePages, day: ThisDay) -> Intake | None:
+    async def record(self, wiki: Wiki, pages: sent.WaitedPages, done: sent.DonePages, day: ThisDay) -> Intake | None:
         """Records pages that waited; None: the spam lists have changed, judge again.
 
         If one of those `done` waits no more, another process has read it, perhaps later: then nothing is recorded.
@@ -142,11 +121,11 @@ class FollowedStreams(Protocol):
         """True if any wiki has a category tree that pages may be put into."""
 
     @call("position")
-    async def find_position(self, names: Streams) -> Position | None:
+    async def find_position(self, names: sent.Streams) -> Position | None:
         """The position of that list; else of another list, of which only the moment counts; else None."""
 
     @call("apply", is_once=True)
-    async def apply(self, events: SentEvents, move: SentStreamMove, day: ThisDay) -> EventsDone | None:
+    async def apply(self, events: sent.EventBatch, move: sent.StreamsMove, day: ThisDay) -> EventsDone | None:
         """Records the effects of events with the position after them; None: the spam lists have changed, judge again.
 
         Nothing, if the streams have come there already. Raises StoreError if they are at neither position.
@@ -165,17 +144,19 @@ class SpamLists(Protocol):
         """Whether the lists were fetched on `day` or later, and have taken effect."""
 
     @call("record-list", is_once=True)
-    async def record(self, farm: OwnFarm, of: Dbname, fetched: FetchedLists, day: ThisDay) -> bool:
+    async def record(self, farm: OwnFarm, of: Dbname, fetched: sent.FetchedLists, day: ThisDay) -> bool:
         """Stores the lists; returns whether links have to be judged again."""
 
     @call("stretch")
     async def find_stretch(
         self, wiki: Wiki, after: Page, limit: Annotated[int, up_to(_MOST_STRETCH, 1)]
-    ) -> SpamStretch:
+    ) -> sent.SpamStretch:
         """The next pages of a wiki, `limit` at most, after page `after`; None if there is none."""
 
     @call("reclassify", is_once=True)
-    async def reclassify(self, wiki: OwnWiki, now_spam: NowSpam, no_spam: NoSpam, day: ThisDay) -> Reclassified:
+    async def reclassify(
+        self, wiki: OwnWiki, now_spam: sent.NowSpam, no_spam: sent.NoSpam, day: ThisDay
+    ) -> Reclassified:
         """Turns uses into spam links and spam links into uses, unless they have changed since they were judged."""
 
     @call("applied", is_once=True)
@@ -187,11 +168,11 @@ class Watched(Protocol):
     """The page that says which wikis are watched, as it was last read."""
 
     @call("find-watch-page")
-    async def find(self, source: Link) -> StoredWatchList | None:
+    async def find(self, source: sent.Link) -> StoredWatchList | None:
         """The stored page of this name; None before it was first read."""
 
     @call("record-watch-page", is_once=True)
-    async def record(self, source: Link, text: WatchText, fault: Detail, day: ThisDay) -> None:
+    async def record(self, source: sent.Link, text: WatchText, fault: Detail, day: ThisDay) -> None:
         """Stores a page as it was read just now, and raises the alarm of its fault, or lowers it."""
 
     @call("no-watch-page")
@@ -223,11 +204,9 @@ class ServedFarm(Struct, frozen=True):
     spam_wiki: str
 
 
-class FeedGreeting(Struct, frozen=True):
+class FeedGreeting(Greeted, frozen=True):
     """The server's own farms, and the moment by the clock of its database."""
 
-    version: str
-    scheme: Scheme
     farms: list[ServedFarm]
     moment: datetime
 

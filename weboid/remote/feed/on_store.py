@@ -17,32 +17,11 @@ from weboid.remote.feed.core import FeedCore
 from weboid.remote.lending import Lender, OnStore, alone
 from weboid.store.db.anew import all_begun_anew
 from weboid.store.db.pool import Connection, Pool
+from weboid.store.pages import page_pass, spam
 from weboid.store.pages.page import Intake, PageChanges, record_intake
-from weboid.store.pages.page_pass import (
-    KnownPage,
-    count_records,
-    list_in_trees,
-    list_records,
-    record_end,
-    record_exclusions,
-    record_place,
-    record_start,
-    record_touches,
-    record_trees,
-)
+from weboid.store.pages.page_pass import KnownPage
 from weboid.store.pages.pending import Pending, is_waiting, list_pending, record_done, record_pending
-from weboid.store.pages.spam import (
-    UNAPPLIED,
-    ListKind,
-    are_in_force,
-    find_stretch,
-    list_spam_lists,
-    list_stamps,
-    record_applied,
-    record_reclassified,
-    record_spam_list,
-    spam_list,
-)
+from weboid.store.pages.spam import ListKind
 from weboid.store.pages.stream import (
     Position,
     find_position,
@@ -91,44 +70,44 @@ class StoreWikis(OnStore):
 class StorePasses(OnStore):
     """Passes over wikis, and what a dump gives of one."""
 
-    start = alone(record_start)
+    start = alone(page_pass.record_start)
 
     async def meet(self, wiki: int, pages: Sequence[KnownPage], day: int, move: Move) -> None:
         async with self._lender.connection() as conn:
-            await record_touches(conn, wiki, pages, day)
-            await record_place(conn, wiki, *move)
+            await page_pass.record_touches(conn, wiki, pages, day)
+            await page_pass.record_place(conn, wiki, *move)
 
     async def exclude(self, wiki: int, pages: Sequence[int], move: Move) -> None:
         async with self._lender.connection() as conn:
-            await record_exclusions(conn, wiki, pages)
-            await record_place(conn, wiki, *move)
+            await page_pass.record_exclusions(conn, wiki, pages)
+            await page_pass.record_place(conn, wiki, *move)
 
     async def end_step(self, wiki: int, started: int, trees: Sequence[str], move: Move) -> None:
         async with self._lender.connection() as conn:
             if trees:
-                await record_trees(conn, wiki, started, trees)
-            await record_place(conn, wiki, *move)
+                await page_pass.record_trees(conn, wiki, started, trees)
+            await page_pass.record_place(conn, wiki, *move)
 
-    count = alone(count_records)
-    list_records = alone(list_records)
+    count = alone(page_pass.count_records)
+    list_records = alone(page_pass.list_records)
 
     async def record(self, wiki: int, pages: JudgedPages, day: int, move: Move) -> Intake | None:
         async with self._lender.connection() as conn:
-            if not await are_in_force(conn, {wiki: pages.stamp}):
+            if not await spam.are_in_force(conn, {wiki: pages.stamp}):
                 return None
             changes = PageChanges(read=pages.read, gone=pages.gone, touches=False)
             intake = await record_intake(conn, {wiki: changes}, day)
-            await record_place(conn, wiki, *move)
+            await page_pass.record_place(conn, wiki, *move)
             return intake
 
     async def record_all(self, wiki: int, pages: JudgedPages, day: int) -> Intake | None:
         """Records pages of a dump; None: the spam lists have changed, judge again. Only next to the database."""
         async with self._lender.connection() as conn:
-            if not await are_in_force(conn, {wiki: pages.stamp}):
+            if not await spam.are_in_force(conn, {wiki: pages.stamp}):
                 return None
             return await record_intake(conn, {wiki: PageChanges(read=pages.read)}, day)
 
-    end = alone(record_end)
+    end = alone(page_pass.record_end)
     end_dump = alone(record_pass)
     """Records that a dump was read to its end, which is as good as a pass. Only next to the database."""
 
@@ -142,7 +121,7 @@ class StoreWaiting(OnStore):
 
     async def record(self, wiki: int, pages: JudgedPages, done: Sequence[Pending], day: int) -> Intake | None:
         async with self._lender.connection() as conn:
-            if not await are_in_force(conn, {wiki: pages.stamp}):
+            if not await spam.are_in_force(conn, {wiki: pages.stamp}):
                 return None
             # A call that comes late finds that they wait no more (D-449).
             # Under this lock no other feeder reads them meanwhile; no row of theirs is locked, as pages come first.
@@ -160,37 +139,39 @@ class StoreLists(OnStore):
 
     async def find(self, farm: int, of: str, known: tuple[str, ...] | None) -> ListLines | None:
         async with self._lender.connection() as conn:
-            stamp = (await list_stamps(conn, farm, of))[of]
+            stamp = (await spam.list_stamps(conn, farm, of))[of]
             if stamp == known:
                 return None
-            lists = [each for each in await list_spam_lists(conn, farm, of) if each.dbname == of] if stamp else []
+            lists = [each for each in await spam.list_spam_lists(conn, farm, of) if each.dbname == of] if stamp else []
             black = (line for each in lists if each.kind is ListKind.BLACK for line in each.lines)
             white = (line for each in lists if each.kind is ListKind.WHITE for line in each.lines)
             return ListLines(stamp, tuple(black), tuple(white))
 
     async def is_fresh(self, farm: int, of: str, day: int) -> bool:
         async with self._lender.connection() as conn:
-            own = [each for each in await list_spam_lists(conn, farm, of) if each.dbname == of]
+            own = [each for each in await spam.list_spam_lists(conn, farm, of) if each.dbname == of]
             return bool(own) and all(each.day >= day for each in own)
 
     async def record(self, farm: int, of: str, fetched: Mapping[ListKind, SpamLines], day: int) -> bool:
         """Lines that were added or removed in a refresh that was broken off count, too."""
         async with self._lender.connection() as conn:
-            known = {each.kind: each for each in await list_spam_lists(conn, farm, of) if each.dbname == of}
+            known = {each.kind: each for each in await spam.list_spam_lists(conn, farm, of) if each.dbname == of}
             changed = any(
                 set(lines.usable) != set(known[kind].lines) if kind in known else bool(lines.usable)
                 for kind, lines in fetched.items()
-            ) or any(each.day == UNAPPLIED for each in known.values())
+            ) or any(each.day == spam.UNAPPLIED for each in known.values())
             for kind, lines in fetched.items():
-                await record_spam_list(conn, spam_list(farm, of, kind, UNAPPLIED if changed else day, lines))
+                await spam.record_spam_list(
+                    conn, spam.spam_list(farm, of, kind, spam.UNAPPLIED if changed else day, lines)
+                )
         return changed
 
-    find_stretch = alone(find_stretch)
-    reclassify = alone(record_reclassified)
+    find_stretch = alone(spam.find_stretch)
+    reclassify = alone(spam.record_reclassified)
 
     async def record_applied(self, farm: int, of: str, day: int) -> None:
         async with self._lender.connection() as conn:
-            await record_applied(conn, farm, of, day)
+            await spam.record_applied(conn, farm, of, day)
 
 
 @all_begun_anew
@@ -221,7 +202,7 @@ class StoreStreams(OnStore):
 
     async def apply(self, events: Sequence[WikiEvents], move: StreamMove | None, day: int) -> EventsDone | None:
         async with self._lender.connection() as conn:
-            if not await are_in_force(conn, {each.wiki: each.stamp for each in events if each.added}):
+            if not await spam.are_in_force(conn, {each.wiki: each.stamp for each in events if each.added}):
                 return None
             # The position first: of two who begin at the same one, the second waits here, and finds that it is gone.
             if move and not await record_move(conn, move.before, move.after):
@@ -257,7 +238,7 @@ async def _categorised(conn: Connection, events: WikiEvents) -> list[Pending]:
     """The pages that were put into a category of a criterion's tree."""
     if not events.categorised:
         return []
-    trees = await list_in_trees(conn, events.wiki, {given.category for given in events.categorised})
+    trees = await page_pass.list_in_trees(conn, events.wiki, {given.category for given in events.categorised})
     return [Pending(0, each.title, each.moment, True) for each in events.categorised if each.category in trees]
 
 

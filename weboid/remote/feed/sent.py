@@ -237,8 +237,8 @@ def _require_event_ids(move: StreamMove | None) -> None:
         raise BadMessage("a position of a stream is too long")
 
 
-SentFarm = Annotated[Farm, Sent(Annotated[str, Meta(max_length=32)], put=lambda farm: farm.name, take=_take_farm)]
-SentName = Annotated[
+FarmName = Annotated[Farm, Sent(Annotated[str, Meta(max_length=32)], put=lambda farm: farm.name, take=_take_farm)]
+DbName = Annotated[
     WikiName,
     Sent(
         {"dbname": Annotated[str, Meta(pattern=r"^[a-z0-9_-]{1,64}\Z")]},
@@ -246,9 +246,9 @@ SentName = Annotated[
         take=_take_name,
     ),
 ]
-SentApi = Annotated[str | None, Sent(Annotated[str, Meta(max_length=2_000)] | None, take=_take_api)]
-SentNamespaces = Annotated[Sequence[Namespace], Meta(max_length=5_000), Sent(sound=_require_titles)]
-SentMove = Annotated[Move, Sent(sound=_require_step)]
+Api = Annotated[str | None, Sent(Annotated[str, Meta(max_length=2_000)] | None, take=_take_api)]
+Namespaces = Annotated[Sequence[Namespace], Meta(max_length=5_000), Sent(sound=_require_titles)]
+PassMove = Annotated[Move, Sent(sound=_require_step)]
 MetPages = Annotated[
     Sequence[KnownPage],
     Sent(
@@ -260,11 +260,11 @@ WalkedPages = Annotated[JudgedPages, _judged(MOST_PAGES)]
 WaitedPages = Annotated[JudgedPages, _judged(MOST_LISTED)]
 DonePages = Annotated[Sequence[Pending], Meta(max_length=MOST_LISTED), Sent(sound=_require_titles)]
 SortedPages = Annotated[Collection[Page], Sent(Annotated[list[Page], Meta(max_length=MOST_LISTED)], put=sorted)]
-SentEvents = Annotated[
+EventBatch = Annotated[
     Sequence[WikiEvents],
     Sent(Annotated[list[_SentEvents], Meta(max_length=_MOST_EVENTS)], put=_put_events, take=_take_events),
 ]
-SentStreamMove = Annotated[StreamMove | None, Sent(sound=_require_event_ids)]
+StreamsMove = Annotated[StreamMove | None, Sent(sound=_require_event_ids)]
 FetchedLists = Annotated[
     Mapping[ListKind, SpamLines],
     Sent({"black": _FetchedList, "white": _FetchedList}, put=_put_lists, take=_take_lists),

@@ -1,6 +1,6 @@
 """Types that calls of crawlers and of feeders share."""
 
-from typing import Annotated, Any, Final, Protocol, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 from msgspec import Meta, Struct
 
@@ -72,14 +72,14 @@ class Life(Struct, frozen=True):
     is_last: bool = False
 
 
-class _Greeting(Protocol):
-    @property
-    def version(self) -> str: ...
-    @property
-    def scheme(self) -> Scheme: ...
+class Greeted(Struct, frozen=True):
+    """The beginning of a server's greeting."""
+
+    version: str
+    scheme: Scheme
 
 
-_Said = TypeVar("_Said", bound=_Greeting)
+_Said = TypeVar("_Said", bound=Greeted)
 
 
 def of_our_scheme(greeting: _Said) -> _Said:
