@@ -14,9 +14,10 @@ from weboid.core.record.record import UNKNOWN_HOST, UrlRecord
 from weboid.core.url.keys import key_of
 from weboid.core.url.urls import parse
 from weboid.mechanism.disturbance import Disturbance
-from weboid.remote.crawl.answering import CrawlAnswering
+from weboid.remote.crawl.answering import CrawlAnswering, CrawlerRights
 from weboid.remote.crawl.remote import remote_core
-from weboid.remote.feed.answering import FeedAnswering
+from weboid.remote.feed.answering import FeedAnswering, FeederRights
+from weboid.remote.http.doing import Answering
 from weboid.remote.http.messages import BadMessage, decoded, encoded
 from weboid.remote.http.rpc import CallKind, Sent, call, connected, table_of
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
@@ -123,9 +124,36 @@ async def test_the_target_of_a_redirect_is_sent_as_text_as_servers_of_all_versio
         assert check.seen is seen
 
 
-def test_every_call_of_crawlers_and_feeders_is_in_the_tables() -> None:
-    assert (len(CrawlAnswering.calls), len(FeedAnswering.calls)) == (25, 28)
-    once = {name for name, (kind, _) in CrawlAnswering.calls.items() if kind.is_once}
-    assert once == {
-        "lease", "record", "confirm-day", "refuse-day", "exchange", "raise-alarm", "lower-alarm",
-    }  # fmt: skip
+CRAWLERS = """
+greet(), life(name host machine pid version doing figures is_last), count-due(until limit scheme),
+canaries(limit), lease!(until), renew(held), release(held), count-buckets(until), hosts(buckets until but limit),
+urls(hosts day), record!(checks held), paces(), moment(), lived(), accept-day(day is_over), confirm-day!(day),
+refuse-day!(since detail), exchange!(day written found), raise-alarm!(kind day detail), lower-alarm!(kind),
+slots(notes wanted), rest(host seconds), ask-look(look key), take-looks(limit), answer-look(look outcome)
+"""
+FEEDERS = """
+greet(), life(role life takes was_away gone), wiki(farm dbname api), wikis(), namespaces!(wiki names),
+start!(wiki plan day), meet!(wiki pages day move), exclude!(wiki pages move), end-step!(wiki started trees move),
+count(wiki started), records(wiki after limit), walk!(wiki pages gone stamp day move), end!(wiki started day),
+waiting(wiki until limit), watched(wiki pages), waited!(wiki pages gone stamp done day), has-category(),
+position(names), apply!(events move day), find-list(farm of known), is-fresh(farm of day),
+record-list!(farm of black white day), stretch(wiki after limit), reclassify!(wiki now_spam no_spam day),
+applied!(farm of day), find-watch-page(source), record-watch-page!(source text fault day), no-watch-page()
+"""
+"""The wire: each call with the fields of its message; with ! it is done once only."""
+
+
+@pytest.mark.parametrize(
+    ("answering", "rights", "wire"),
+    [(CrawlAnswering, CrawlerRights, CRAWLERS), (FeedAnswering, FeederRights, FEEDERS)],
+)
+def test_no_name_on_the_wire_changes_as_other_versions_use_it(
+    answering: type[Answering], rights: type, wire: str
+) -> None:
+    """A parameter that gets another name would give its field another one, too."""
+    kinds = [kind for kind, _ in answering.calls.values()]
+    words = [f"{kind.name}{'!' * kind.is_once}({' '.join(kind.given.__struct_fields__)})" for kind in kinds]
+    assert ", ".join(words) == " ".join(wire.split())
+    checks = {how.check for kind in kinds for how in kind.arguments.values() if how.check}
+    assert len(checks) > 2
+    assert checks <= set(vars(rights))
