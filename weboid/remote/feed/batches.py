@@ -11,9 +11,10 @@ from weboid.store.pages.page import Added, Intake, PageUrls
 from weboid.store.pages.page_pass import PassPosition
 from weboid.store.pages.stream import Position
 
+MOST_PAGE: Final = 2**31 - 1
 MOST_TITLE: Final = 1_000
 
-Page = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+Page = Annotated[int, Meta(ge=0, le=MOST_PAGE)]
 Title = Annotated[str, Meta(max_length=MOST_TITLE)]
 StampLines = Annotated[tuple[Annotated[str, Meta(max_length=200)], ...], Meta(max_length=10)]
 

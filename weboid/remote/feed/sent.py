@@ -20,6 +20,7 @@ from weboid.core.url.urls import Url, parse
 from weboid.core.wikitext.titles import Namespace
 from weboid.mechanism.slices import Steps, in_slices
 from weboid.remote.feed.batches import (
+    MOST_PAGE,
     MOST_TITLE,
     CategorisedPage,
     JudgedPages,
@@ -221,9 +222,14 @@ async def _take_api(api: str | None, here: Any, before: Mapping[str, Any]) -> st
     return known
 
 
-def _require_titles(titled: Iterable[Pending | Namespace]) -> None:
-    if any(len(each.title if isinstance(each, Pending) else each.name) > MOST_TITLE for each in titled):
-        raise BadMessage("a title is too long")
+def _require_names(namespaces: Sequence[Namespace]) -> None:
+    if any(len(each.name) > MOST_TITLE for each in namespaces):
+        raise BadMessage("the name of a namespace is too long")
+
+
+def _require_pages(pages: Sequence[Pending]) -> None:
+    if any(not 0 <= each.page <= MOST_PAGE or len(each.title) > MOST_TITLE for each in pages):
+        raise BadMessage("a page is none")
 
 
 def _require_step(move: Move) -> None:
@@ -247,7 +253,7 @@ DbName = Annotated[
     ),
 ]
 Api = Annotated[str | None, Sent(Annotated[str, Meta(max_length=2_000)] | None, take=_take_api)]
-Namespaces = Annotated[Sequence[Namespace], Meta(max_length=5_000), Sent(sound=_require_titles)]
+Namespaces = Annotated[Sequence[Namespace], Meta(max_length=5_000), Sent(sound=_require_names)]
 PassMove = Annotated[Move, Sent(sound=_require_step)]
 MetPages = Annotated[
     Sequence[KnownPage],
@@ -258,7 +264,7 @@ MetPages = Annotated[
 ]
 WalkedPages = Annotated[JudgedPages, _judged(MOST_PAGES)]
 WaitedPages = Annotated[JudgedPages, _judged(MOST_LISTED)]
-DonePages = Annotated[Sequence[Pending], Meta(max_length=MOST_LISTED), Sent(sound=_require_titles)]
+DonePages = Annotated[Sequence[Pending], Meta(max_length=MOST_LISTED), Sent(sound=_require_pages)]
 SortedPages = Annotated[Collection[Page], Sent(Annotated[list[Page], Meta(max_length=MOST_LISTED)], put=sorted)]
 EventBatch = Annotated[
     Sequence[WikiEvents],
