@@ -1,4 +1,4 @@
-"""What crawlers and feeders elsewhere get recorded in a second: ``python -m benchmarks.central [crawlers | feeders]``.
+"""What remote crawlers and feeders get recorded in a second: ``python -m benchmarks.central [crawlers | feeders]``.
 
 Whole rounds of the real crawler, with checks that are answered at once, and batches of pages as a pass records them
 (first all links are new, then every tenth one has changed): through one web process, and in turn with the database at
@@ -7,6 +7,8 @@ hand. One law: both write the same.
 
 import argparse
 import asyncio
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from hashlib import sha256
 from time import perf_counter
@@ -44,21 +46,23 @@ _TOKEN: Final = "benchmark"
 _SEEN: Final = Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, "https://www.example-host.demo/another", http=200)
 
 Rates = dict[str, list[float]]
-"""A second, by what was recorded and whether ``here`` or ``elsewhere``."""
+"""A second, by what was recorded and whether ``here`` or ``remote``."""
+Serve = Callable[..., AbstractContextManager[tuple[str, int]]]
+"""Starts a web process, with these words of its command; gives its address."""
 
 
-async def crawlers(dsn: str, url: str, number: int, rounds: int) -> Rates:
-    """Results a second of the rounds over so many URLs."""
+async def crawlers(dsn: str, serve: Serve, number: int, rounds: int) -> Rates:
+    """Results a second of the rounds over so many URLs, each on a day of its own, here and in the web process."""
     rates: Rates = {}
-    async with open_migrated(dsn) as pool, open_caller(url, _TOKEN, "elsewhere") as caller:
+    async with open_migrated(dsn) as pool:
         await take_in(pool, [f"http://host-{n // _URLS_A_HOST}.demo/path/{n}" for n in range(number)], 1_000)
-        cores = {"here": store_core(pool, "here", _CONFIG, DEFAULT), "elsewhere": remote_core(caller)}
-        await _results(cores["here"], 100)  # the first checks of all write more than later ones
-        day = 100
-        for _ in range(rounds):
-            for place, core in cores.items():
-                day += 30
-                rates.setdefault(f"results, {place}", []).append(await _results(core, day))
+        here = store_core(pool, "here", _CONFIG, DEFAULT)
+        await _results(here, 100)  # the first checks of all write more than later ones
+        for day in range(130, 130 + 60 * rounds, 60):
+            rates.setdefault("results, here", []).append(await _results(here, day))
+            with serve("--day", str(day + 30)) as (url, _):
+                async with open_caller(url, _TOKEN, "remote") as caller:
+                    rates.setdefault("results, remote", []).append(await _results(remote_core(caller), day + 30))
     return rates
 
 
@@ -74,16 +78,17 @@ async def _results(core: CrawlCore, day: int) -> float:
     return (await work.run()).written / (perf_counter() - begun)
 
 
-async def feeders(dsn: str, url: str, number: int, rounds: int) -> Rates:
+async def feeders(dsn: str, serve: Serve, number: int, rounds: int) -> Rates:
     """Links a second of passes over so many, each round and place over a wiki of its own."""
     rates: Rates = {}
-    async with open_migrated(dsn) as pool, open_caller(url, _TOKEN, "elsewhere", entrance=FEEDERS) as caller:
-        cores = {"here": store_feed(pool), "elsewhere": remote_feed(caller)}
-        for turn in range(rounds):
-            for place, core in cores.items():
-                for state, share in (("new links", 1.0), ("links, a tenth changed", 0.1)):
-                    rate = await _links(core, f"w{turn}{place}wiki", number, share)
-                    rates.setdefault(f"{state}, {place}", []).append(rate)
+    with serve() as (url, _):
+        async with open_migrated(dsn) as pool, open_caller(url, _TOKEN, "remote", entrance=FEEDERS) as caller:
+            cores = {"here": store_feed(pool), "remote": remote_feed(caller)}
+            for turn in range(rounds):
+                for place, core in cores.items():
+                    for state, share in (("new links", 1.0), ("links, a tenth changed", 0.1)):
+                        rate = await _links(core, f"w{turn}{place}wiki", number, share)
+                        rates.setdefault(f"{state}, {place}", []).append(rate)
     return rates
 
 
@@ -127,14 +132,14 @@ def main() -> None:
     settings = {"WEBOID_CRAWL_DELAY": "0", "WEBOID_WEB_CRAWLERS": token, "WEBOID_WEB_FEEDERS": token}
     for side in given.side or _SIDES:
         measure, usual = _SIDES[side]
-        with temporary_store() as dsn, open_serve(dsn, **settings) as (url, _):
-            rates = asyncio.run(measure(dsn, url, given.number or usual, given.rounds))
+        with temporary_store() as dsn:
+            rates = asyncio.run(measure(dsn, partial(open_serve, dsn, **settings), given.number or usual, given.rounds))
         best = {name: max(each) for name, each in rates.items()}
         for name in dict.fromkeys(name.rpartition(", ")[0] for name in best):
-            here, elsewhere = best[f"{name}, here"], best[f"{name}, elsewhere"]
+            here, remote = best[f"{name}, here"], best[f"{name}, remote"]
             print(
-                f"{name} a second: {elsewhere:,.0f} through one web process, {here:,.0f} at the database: "
-                f"{elsewhere / here:.2f}"
+                f"{name} a second: {remote:,.0f} through one web process, {here:,.0f} at the database: "
+                f"{remote / here:.2f}"
             )
 
 

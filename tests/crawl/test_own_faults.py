@@ -24,6 +24,7 @@ from weboid.crawl import visit
 from weboid.crawl.own_faults import ALARMING, OwnFaults, kind_of
 from weboid.crawl.round import Round
 from weboid.errors import DayRefused, StoreError, StoreRefuses, ValuesRefused
+from weboid.remote.crawl import answering
 from weboid.remote.crawl.core import CrawlCore
 from weboid.remote.crawl.on_store import StoreWork, store_core
 from weboid.remote.crawl.remote import remote_core
@@ -317,3 +318,14 @@ async def test_a_remote_crawler_survives_a_result_that_the_core_does_not_take(da
         crawl = Crawl(wiki, remote_core(caller))
         tally = await crawl.round(lambda url: impossible if url in BAD else FINE)
         assert (tally.written, tally.postponed, crawl.faults.total) == (len(GOOD), len(BAD), 1)
+
+
+async def test_a_server_that_does_not_know_the_alarm_ends_no_crawler(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answering, "_ALARMS", frozenset())
+    async with open_wiki(database, {1: GOOD}) as wiki, open_core(wiki.pool) as url, calling(url, "one") as caller:
+        crawl = Crawl(wiki, remote_core(caller))
+        with pytest.raises(ValuesRefused):
+            await crawl.core.alarms.lower_alarm(AlarmKind.OWN_FAULT)
+        await crawl.faults.look(is_whole_day=True)

@@ -83,6 +83,9 @@ class OwnFaults:
         except StoreAway as error:
             log.debug("the alarm of errors of our own is not up to date: %s", error)
             return
+        except ValuesRefused as error:
+            # A server of an older version has no such alarm.
+            log.debug("the server does not know the alarm of errors of our own: %s", error)
         self._day = today
         if is_over or is_whole_day:
             self._hosts.clear()
