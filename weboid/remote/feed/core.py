@@ -15,6 +15,7 @@ from msgspec import Meta, Struct
 from weboid.mechanism.disturbance import Disturbance
 from weboid.remote.feed import sent
 from weboid.remote.feed.batches import EventsDone, ListLines, Page, StampLines
+from weboid.remote.feed.links import Link
 from weboid.remote.http.kinds import Day, Detail, Greeted, Life, ThisDay, up_to
 from weboid.remote.http.rpc import Calling, Sent, call, connected, remote
 from weboid.store.pages.page import Intake
@@ -168,11 +169,11 @@ class Watched(Protocol):
     """The page that says which wikis are watched, as it was last read."""
 
     @call("find-watch-page")
-    async def find(self, source: sent.Link) -> StoredWatchList | None:
+    async def find(self, source: Link) -> StoredWatchList | None:
         """The stored page of this name; None before it was first read."""
 
     @call("record-watch-page", is_once=True)
-    async def record(self, source: sent.Link, text: WatchText, fault: Detail, day: ThisDay) -> None:
+    async def record(self, source: Link, text: WatchText, fault: Detail, day: ThisDay) -> None:
         """Stores a page as it was read just now, and raises the alarm of its fault, or lowers it."""
 
     @call("no-watch-page")
