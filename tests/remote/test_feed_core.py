@@ -49,7 +49,7 @@ DAY = 100
 A, B, BAD = "https://a.sample.de/", "https://b.sample.de/", "https://bad.sample.de/x"
 LINKS = {f"Page {number}": [A, f"https://h{number}.sample.de/", BAD] for number in range(1, 13)}
 WHEN = frozenset({"part", "done_request"})
-"""Tables that only feeders elsewhere have rows in."""
+"""Tables that only remote feeders have rows in."""
 
 
 @asynccontextmanager
