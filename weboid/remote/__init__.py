@@ -1,1 +1,1 @@
-"""What parts need of the store, as an interface; on the store itself, and over HTTP for parts that have none (O-1)."""
+"""Interfaces to the store for crawlers and feeders: on the store itself, and over HTTP for remote ones (O-1)."""

@@ -31,7 +31,7 @@ class OneTransaction:
 
 
 class OnStore:
-    """What is done on the store, with the connections of a lender."""
+    """An implementation on the store, with the connections of a lender."""
 
     def __init__(self, lender: Lender) -> None:
         self._lender = lender

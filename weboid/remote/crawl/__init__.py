@@ -1,1 +1,1 @@
-"""What crawlers need of the store: the interface, on the store itself, and over HTTP (O-1)."""
+"""The interface of crawlers to the store: on the store itself, and over HTTP (O-1)."""

@@ -93,7 +93,7 @@ class _OwnWork(StoreWork):
 
 
 class CrawlerRights(OnStore):
-    """By what the arguments of a crawler's calls are checked and read; the methods raise NotAllowed."""
+    """Checks and conversions of the arguments of a crawler's calls; the methods raise NotAllowed."""
 
     def __init__(self, lender: Lender, client: str, work: _OwnWork, today: Callable[[], int]) -> None:
         super().__init__(lender)

@@ -1,4 +1,4 @@
-"""What crawlers need of the store: one interface, by which a crawler works next to the database or far from it (O-1).
+"""The interface of crawlers to the store, by which they work next to the database or far from it (O-1).
 
 ``on_store`` implements it on the store. Over HTTP it follows from the declarations here: ``remote`` has what a crawler
 does otherwise, ``answering`` what the server does. One law: all methods raise StoreAway while the store cannot be used,
@@ -131,7 +131,7 @@ class Work(Protocol):
 
     @call("count-buckets")
     async def count_due_buckets(self, until: Moment) -> int:
-        """How many buckets have hosts due by then, whichever worker holds them."""
+        """The number of buckets with hosts due by then, whichever worker holds them."""
 
     @call("hosts")
     async def list_hosts(
@@ -170,7 +170,7 @@ class Days(Protocol):
 
     @call("moment")
     async def find_moment(self) -> datetime:
-        """What the clock of the store says, in UTC."""
+        """The moment by the clock of the store, in UTC."""
 
     @call("lived")
     async def find_lived(self) -> int | None:
@@ -190,14 +190,14 @@ class Days(Protocol):
 
 
 class Exchanged(NamedTuple):
-    """What is lost since which day, and what all workers have seen of it and of what may soon be."""
+    """Losses by the day since which they are, and contacts that all workers have seen of them and of possible ones."""
 
     lost: dict[HostGroup, int]
     stored: ContactsByDay
 
 
 class LossExchange(Protocol):
-    """What workers report to each other of parts of the net that are lost to us (C-16)."""
+    """Reports of workers to each other, of parts of the net that are lost to us (C-16)."""
 
     @call("exchange", is_once=True)
     async def exchange(self, day: ThisDay, written: SeenContacts, found: FoundLost) -> Exchanged:
@@ -249,7 +249,7 @@ class SecondLooks(Protocol):
 
     @call("answer-look")
     async def answer(self, look: UUID, outcome: Outcome | None) -> None:
-        """What a look that was taken has found; None = nothing that counts."""
+        """Gives the result of a look that was taken; None = nothing that counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +276,7 @@ class Greeting(Greeted, frozen=True):
     strict: bool
     stop: list[str]
     looks: bool = False
-    """Whether crawlers are each other's second vantage point (C-14)."""
+    """True if crawlers are each other's second vantage point (C-14)."""
 
 
 class CrawlerCalls(Protocol):

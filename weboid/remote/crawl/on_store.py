@@ -1,4 +1,4 @@
-"""What crawlers need of the store, on the store itself.
+"""The interface of crawlers on the store itself.
 
 What is written together, and in which order, is decided in ``store/results``. One law: what a method writes is one
 transaction.
@@ -244,7 +244,7 @@ async def _exchanged(
     written: Mapping[tuple[HostGroup, int], Contacts],
     found: Mapping[HostGroup, Failing],
 ) -> Exchanged:
-    """What is lost since when, and what all workers have seen, after one worker has added its part."""
+    """Losses and contacts, after one worker has added its part."""
     await loss.lock_losses(conn)
     lost = await loss.list_losses(conn)
     if written:

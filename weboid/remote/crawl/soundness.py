@@ -77,7 +77,7 @@ def _require_record(record: UrlRecord) -> None:
 
 
 def _is_target(target: str, reason: Reason | None) -> bool:
-    """Whether this can be where a redirect led: out of the web to any text, as a browser writes URLs."""
+    """True for a possible target of a redirect: out of the web any text, as a browser writes URLs."""
     is_text = reason is Reason.REDIRECT_TO_SCHEME and target.isascii() and target.isprintable()
     return len(target) <= _LONGEST_TARGET and (is_text or target.startswith(_SCHEMES))
 
@@ -110,7 +110,7 @@ def _require_face(face: Face | None) -> None:
 
 
 def _is_readable(value: _Value, pack: Callable[[_Value], _Packed], unpack: Callable[[_Packed], _Value]) -> bool:
-    """Whether a value can be stored, and read again as it was."""
+    """True if a value can be stored, and read again as it was."""
     try:
         return unpack(pack(value)) == value
     except (ValueError, OverflowError, LookupError, TypeError, RecursionError):

@@ -1,1 +1,1 @@
-"""What feeders need of the store: the interface, on the store itself, and over HTTP (O-1)."""
+"""The interface of feeders to the store: on the store itself, and over HTTP (O-1)."""

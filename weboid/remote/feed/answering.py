@@ -68,7 +68,7 @@ class FeedAnswering(Answering):
 
 
 class FeederRights:
-    """What arguments of a feeder's calls are checked and read by; the methods raise CallRefused."""
+    """Checks and conversions of the arguments of a feeder's calls; the methods raise CallRefused."""
 
     def __init__(self, server: FeedAnswering, wikis: StoredWikis) -> None:
         self._server = server

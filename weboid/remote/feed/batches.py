@@ -20,7 +20,7 @@ StampLines = Annotated[tuple[Annotated[str, Meta(max_length=200)], ...], Meta(ma
 
 
 class Stamp(NamedTuple):
-    """Which spam lists judged some links: the stamps of the farm's lists, and of the wiki's own."""
+    """The spam lists that judged some links: the stamps of the farm's lists, and of the wiki's own."""
 
     farm: StampLines = ()
     own: StampLines = ()
@@ -51,7 +51,7 @@ class JudgedPages:
 
     @property
     def links(self) -> int:
-        """How many links they have."""
+        """The number of their links."""
         return sum(len(page.urls) + len(page.spam) for page in self.read)
 
 
@@ -73,7 +73,7 @@ class CategorisedPage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WikiEvents:
-    """What a batch of events does to a wiki, by page id: links that came, pages that went, pages to look at.
+    """The effects of a batch of events on a wiki, by page id: links that came, pages that went, pages to look at.
 
     `moved` are the pages among `named` that had another title before: they are read if they are watched, too. `later`
     and `later_titles`: pages that wait wait until then at least.
@@ -99,7 +99,7 @@ class StreamMove:
 
 
 class EventsDone(NamedTuple):
-    """What a batch of events has changed, and how many pages were handed in."""
+    """The changes by a batch of events, and the number of pages that were handed in."""
 
     intake: Intake
     handed_in: int

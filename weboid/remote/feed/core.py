@@ -1,4 +1,4 @@
-"""What feeders need of the store: one interface, by which a feeder works next to the database or far from it (O-1).
+"""The interface of feeders to the store, by which they work next to the database or far from it (O-1).
 
 ``on_store`` implements it on the store. Over HTTP it follows from the declarations here, with pages and links as
 in ``sent``. One law: each method is one transaction; all raise StoreAway while the store cannot be used, and a caller
@@ -142,7 +142,7 @@ class SpamLists(Protocol):
 
     @call("is-fresh")
     async def is_fresh(self, farm: FarmCode, of: Dbname, day: Day) -> bool:
-        """Whether the lists were fetched on `day` or later, and have taken effect."""
+        """True if the lists were fetched on `day` or later, and have taken effect."""
 
     @call("record-list", is_once=True)
     async def record(self, farm: OwnFarm, of: Dbname, fetched: sent.FetchedLists, day: ThisDay) -> bool:

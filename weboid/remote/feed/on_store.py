@@ -1,4 +1,4 @@
-"""What feeders need of the store, on the store itself.
+"""The interface of feeders on the store itself.
 
 One law: links that are judged by spam lists are recorded only while these are in force. A refresh that changes a list
 waits for the transaction, and then has what was recorded in it judged again. A batch of events takes effect in one

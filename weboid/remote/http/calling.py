@@ -47,7 +47,7 @@ _TRIES: Final = 3
 """A connection that was kept open may have been closed by the other side just then, or an answer spoiled on the way:
 that alone is no reason to pause, as what is asked again has its number."""
 _BY_OTHERS: Final = frozenset({502, 504})
-"""What a proxy answers by itself."""
+"""Statuses that a proxy answers by itself."""
 _UNANSWERED: Final = 1_000
 _CONNECTIONS: Final = 16
 _IN_WORDS: Final = 422

@@ -23,7 +23,7 @@ _WORKERS: Final = 1_000
 
 
 class Parts(NamedTuple):
-    """What does the calls of each interface, for one worker; and `here`, by which their arguments are checked."""
+    """The objects that do the calls of one worker, by interface; and `here`, by which arguments are checked."""
 
     here: Any
     by: Mapping[type, Any]
@@ -59,7 +59,7 @@ class Answering(ABC):
 
     @abstractmethod
     def parts(self, lender: Lender, client: str, worker: str) -> Parts:
-        """What does the calls of a worker, with connections of that lender; a client is the name of a token."""
+        """The objects for a worker, with connections of that lender; a client is the name of a token."""
 
     async def finish(self, parts: Parts) -> None:
         """Does what comes at the end of the transaction of a call that `is_once`."""
@@ -88,7 +88,7 @@ class Answering(ABC):
             raise BadMessage(f"the store takes no such values: {error}") from error
 
     def _usual(self, client: str, worker: str) -> Parts:
-        """What does the calls of a worker that are not in one transaction: kept, for it remembers some minutes."""
+        """The objects for calls that are not in one transaction: kept, for they remember some minutes."""
         if (parts := self._parts.use((client, worker))) is None:
             parts = self._parts[client, worker] = self.parts(self._pool, client, worker)
         return parts

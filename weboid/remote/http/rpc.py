@@ -27,8 +27,8 @@ class Nothing(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """How an argument, or a result, is sent if its own type is not enough: the type of the wire, and the way there and
-    back. A dictionary of types are several fields of the message, which `put` gives and `read` and `take` get as one.
+    """The form in which an argument, or a result, is sent if its own type is not enough: the type of the wire, and the
+    way there and back. A dictionary of types: several fields, which `put` gives and `read` and `take` get as one.
 
     A server first asks `sound` of all arguments, which raises BadMessage for what is not; an argument that has it needs
     no bounds below its own length. Then, one argument after the other: `check` names a method of the server's own
@@ -143,7 +143,7 @@ def remote(core: type[_Core], caller: Calling, *own: type[Remote]) -> _Core:
 
 
 def parts_of(core: object) -> dict[type, Any]:
-    """What implements each interface of a dataclass of them."""
+    """The implementations of the interfaces of a dataclass."""
     return {kind: getattr(core, field) for field, kind in _interfaces(type(core)).items()}
 
 
@@ -199,7 +199,7 @@ def _derived(method: Callable[..., Any], name: str, is_once: bool, fresh_s: floa
 
 
 def _sent(hint: Any) -> Sent:
-    """How a value of this type is sent."""
+    """The form in which a value of this type is sent."""
     how = next((mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Sent)), Sent())
     return how if how.kind is not None else replace(how, kind=hint)
 
