@@ -32,6 +32,7 @@ from weboid.web.request.parameters import Parameters, parameters_of, wiki_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import Route, format_of, route_of
 from weboid.web.request.work import FORMAT
+from weboid.web.words.language import requested_language
 from weboid.web.words.messages import Messages, messages_in
 
 _ERRORS: Final = (Format.HTML, Format.JSON, Format.XML)
@@ -161,4 +162,8 @@ def _route(request: web.Request) -> Route:
 
 
 def _code(given: Parameters) -> str | None:
-    return given.get("lang", given.get("uselang"))
+    """The language that is given: `lang` goes before `uselang`. Raises Problem if either is no code at all."""
+    codes = [given[name] for name in ("lang", "uselang") if name in given]
+    for code in codes:
+        requested_language(code)
+    return codes[0] if codes else None

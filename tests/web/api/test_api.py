@@ -179,6 +179,7 @@ async def test_wrong_input_gets_a_key_and_a_text(site: Site) -> None:
         ("dbname=testwiki@wmflabs&pageid=1&extent=dead|notes", 400, "page-extent"),
         ("dbname=testwiki@wmflabs&pageid=1&extent=notes&all=1", 400, "extent-or-all"),
         ("dbname=testwiki@wmflabs&pageid=1&lang=<b>", 400, "lang"),
+        ("dbname=testwiki@wmflabs&pageid=1&lang=de&uselang=C", 400, "lang"),
         ("dbname=testwiki@wmflabs&pageid=1&format=exe", 400, "format"),
         ("dbname=testwiki@wmflabs&pageid=1&_=" + "1" * 4000, 414, "too-long"),
     ]:
