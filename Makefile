@@ -1,7 +1,7 @@
 # Two commands suffice: `make run` and `make test`. Both make their own environment in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-JOBS ?= 2
+JOBS ?= 4
 PYTEST := $(BIN)/python -m pytest -q -rs -n $(JOBS) --maxschedchunk 4 --durations=10
 
 # .python-version is for Toolforge's image. pyenv would go by it, too, and know no python3 where that one is missing:
@@ -19,7 +19,7 @@ run: .venv/run.stamp  ## the main job: a made-up wiki and web, some weeks of rou
 # Tests start the program a hundred times: compiled once is enough, whatever the shell says.
 test test-fast test-long: export PYTHONDONTWRITEBYTECODE =
 
-test: .venv/dev.stamp .venv/pywb.stamp .venv/gadget.stamp  ## all tests but the long ones, two at a time; the last line counts them
+test: .venv/dev.stamp .venv/pywb.stamp .venv/gadget.stamp  ## all tests but the long ones; the last line counts them
 	$(PYTEST) -m "not long"
 
 test-fast: .venv/dev.stamp  ## those that need no server, for the inner loop
