@@ -240,6 +240,8 @@ class Interrupted:
         if name == "weboid.cli":
             os.kill(os.getpid(), signal.SIGINT)
 
+# A shell may have started the tests with the signal ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 module, function = sys.argv[1].split(":")
 sys.meta_path.insert(0, Interrupted())
 getattr(importlib.import_module(module), function)()
