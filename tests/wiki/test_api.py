@@ -61,18 +61,14 @@ def then(title: str) -> dict[str, Any]:
 async def test_a_page_whose_links_come_in_three_answers_is_given_once() -> None:
     second = {"elcontinue": "2", "continue": "||iwlinks|info"}
     third = {"elcontinue": "3", "continue": "||iwlinks|info"}
+    last = page(1, extlinks=links("http://c.net/", "http://a.net/"))
     async with opened(
         exchange(READ, answer(page(1, extlinks=links("http://a.net/")), page(2), **{"continue": second})),
         exchange(READ | second, answer(page(1, extlinks=links("http://b.net/")), page(2), **{"continue": third})),
-        exchange(
-            READ | third, answer(page(1, extlinks=links("http://c.net/", "http://a.net/")), page(2), batchcomplete=True)
-        ),
+        exchange(READ | third, answer(last, page(2), batchcomplete=True)),
     ) as (source, replay):
-        found = await read(source)
-        assert [(one.page, one.urls) for one in found] == [
-            (1, ("http://a.net/", "http://b.net/", "http://c.net/")),
-            (2, ()),
-        ]
+        found = [(one.page, one.urls) for one in await read(source)]
+        assert found == [(1, ("http://a.net/", "http://b.net/", "http://c.net/")), (2, ())]
         assert len(replay.asked) == 3
 
 
@@ -89,12 +85,8 @@ async def test_an_incomplete_batch_is_never_given_out_and_a_circle_ends() -> Non
 
 
 async def test_answers_of_another_shape_are_refused() -> None:
-    shapes: list[object] = [
-        {"query": {"pages": {"1": page(1)}}},
-        {"query": []},
-        {"query": {"pages": []}, "continue": "yes"},
-    ]
-    for shape in shapes:
+    unread: list[object] = [{"query": []}, {"query": {"pages": []}, "continue": "yes"}]
+    for shape in ({"query": {"pages": {"1": page(1)}}}, *unread):
         async with opened(exchange(READ, shape)) as (source, _):
             with pytest.raises(SourceError, match=r"is it a MediaWiki's api\.php"):
                 await read(source)
@@ -256,10 +248,8 @@ async def test_more_than_fifty_pages_are_asked_in_turns_and_for_none_nothing() -
 async def test_ids_and_titles_find_pages_and_missing_or_impossible_ones_are_left_out() -> None:
     async with opened(*FIXTURE) as (source, replay):
         found = await source.find_pages(ids=[3, 10, 77])
-        assert [(one.page, one.namespace, one.title) for one in found] == [
-            (3, 0, "O'Hara's mill"),
-            (10, 1, "Harbour light"),
-        ]
+        pages = [(3, 0, "O'Hara's mill"), (10, 1, "Harbour light")]
+        assert [(one.page, one.namespace, one.title) for one in found] == pages
         assert found[1].urls == ("https://words.net/wiki/Talk", "https://www.talk.net/")
         titles = ["Old light", "O'Hara's mill", "<bad>", "Nowhere", "Special:Version", "Tide table", "a|b", "\x1fa", ""]
         assert [one.title for one in await source.find_pages(titles=titles)] == ["Harbour light", "O'Hara's mill"]
@@ -285,11 +275,8 @@ async def test_each_title_is_told_with_the_page_to_which_it_leads_and_a_circle_l
     question = {"titles": "|".join(asked), "redirects": "1", **LINKS}
     async with opened(exchange(question, {**told, "batchcomplete": True})) as (source, replay):
         found = await source.find_titled(titles)
-        assert {title: one.page for title, one in found.items()} == {
-            "Old light": 1,
-            "harbour_light": 1,
-            "O'Hara's mill": 3,
-        }
+        leads = {title: one.page for title, one in found.items()}
+        assert leads == {"Old light": 1, "harbour_light": 1, "O'Hara's mill": 3}
         assert not replay.unknown
     circle = answer(page(1))
     circle["query"] |= {"redirects": [{"from": "A", "to": "B"}, {"from": "B", "to": "A"}]}  # type: ignore[operator]
@@ -346,14 +333,13 @@ async def test_the_interwiki_map_is_fetched_once_and_only_where_it_is_needed() -
 async def test_siteinfo_names_the_wiki() -> None:
     async with opened(FIXTURE[0]) as (source, _):
         told = await source.fetch_siteinfo()
-        assert (told.dbname, told.server, told.sitename, told.lang) == (
-            "lightwiki",
-            "https://lights.wiki.net",
-            "Lights",
-            "en",
-        )
+        facts = ("lightwiki", "https://lights.wiki.net", "Lights", "en")
+        assert (told.dbname, told.server, told.sitename, told.lang) == facts
         assert [(each.number, each.name) for each in told.namespaces] == [(0, ""), (1, "Talk")]
         assert told.interwiki.target("word", "A b") == "https://words.net/wiki/A_b"
+    async with opened(exchange({"meta": "siteinfo"}, {"hello": 1})) as (source, _):
+        with pytest.raises(SourceError, match="no siteinfo"):
+            await source.fetch_siteinfo()
 
 
 async def test_a_read_for_a_reader_ends_as_soon_as_there_are_too_many_links() -> None:
@@ -375,14 +361,8 @@ async def test_siteinfo_of_the_real_wiki() -> None:
     async with opened(siteinfo(shared("api/siteinfo.json"))) as (source, _):
         told = await source.fetch_siteinfo()
         assert (told.dbname, told.lang, len(told.interwiki)) == ("w145", "de", 49)
-        assert [each for each in told.namespaces if each.number == 2] == [
-            Namespace(2, "Benutzer"),
-            Namespace(2, "Benutzerin", is_alias=True),
-            Namespace(2, "User", is_alias=True),
-        ]
-    async with opened(Exchange({"meta": "siteinfo"}, json.dumps({"hello": 1}).encode())) as (source, _):
-        with pytest.raises(SourceError, match="no siteinfo"):
-            await source.fetch_siteinfo()
+        users = [(each.name, each.is_alias) for each in told.namespaces if each.number == 2]
+        assert users == [("Benutzer", False), ("Benutzerin", True), ("User", True)]
 
 
 def test_the_names_of_namespaces_are_bounded_and_clean() -> None:

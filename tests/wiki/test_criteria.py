@@ -23,6 +23,7 @@ from weboid.wiki.replica import ReplicaSource
 from weboid.wiki.source import PageState, WikiSource
 
 LINKS = {"prop": "extlinks|iwlinks|info", "ellimit": "500", "iwlimit": "500"}
+USING = {"generator": "embeddedin", "geilimit": "500", "prop": "info"}
 TYPES = ("page", "subcat", "page|subcat")
 
 # A tree with a cycle, a category in two places, one without members and one that is listed as its own member.
@@ -41,12 +42,14 @@ IDS = {title: number for number, title in enumerate(NAMES, 1)}
 PREFIXES = {"Category": 14, "Talk": 1}
 
 
+FACTS = {"contentmodel": "wikitext", "lastrevid": 7, "touched": "2026-01-02T03:04:05Z"}
+
+
 def told(title: str, **more: Any) -> dict[str, Any]:
     namespace = PREFIXES.get(title.partition(":")[0], 0)
     # What a namespace is called is each wiki's own affair.
     shown = title.replace("Category:", "Kategorie:")
-    facts = {"contentmodel": "wikitext", "lastrevid": 7, "touched": "2026-01-02T03:04:05Z"}
-    return {"pageid": IDS.get(title, 100 + ord(title[0])), "ns": namespace, "title": shown, **facts, **more}
+    return {"pageid": IDS.get(title, 100 + ord(title[0])), "ns": namespace, "title": shown, **FACTS, **more}
 
 
 def tree_answers(tree: Mapping[str, Sequence[Mapping[str, Any]]], at_once: int) -> Iterator[Exchange]:
@@ -192,29 +195,20 @@ async def test_a_replica_knows_all_criteria(mariadb_server: MariaServer) -> None
     files = [Path(__file__).parent / "fixtures" / f"{table}.sql" for table in ("page", "externallinks")]
     access = mariadb_server.replicate("usewiki", *files, also=[USES])
     source = ReplicaSource(access, interwiki=InterwikiMap(()), namespaces=())
+    found: list[tuple[dict[str, Any], list[int]]] = [
+        ({"categories": ["Lights"]}, [1, 3, 4]),
+        ({"categories": ["Lights"], "category_depth": 0}, [1]),
+        ({"templates": ["Light list", "Lamp"]}, [1, 10, 3]),
+        ({"properties": ["P31"]}, [1, 4, 10]),
+        ({"namespaces": [1, 0]}, [1, 3, 4, 5, 10]),
+        ({"pages": ["Old light", "Talk:Harbour_light", "Nowhere"]}, [1, 10]),
+    ]
     try:
-        found = {
-            "categories": await ids_of(one(categories=["Lights"]), source),
-            "depth": await ids_of(one(categories=["Lights"], category_depth=0), source),
-            "templates": await ids_of(one(templates=["Light list", "Lamp"]), source),
-            "properties": await ids_of(one(properties=["P31"]), source),
-            "namespaces": await ids_of(one(namespaces=[1, 0]), source),
-            "pages": await ids_of(one(pages=["Old light", "Talk:Harbour_light", "Nowhere"]), source),
-        }
+        for values, ids in found:
+            walk = await stretches_of(one(**values), source)
+            assert [page.page for _, pages in walk for page in pages] == ids, values
     finally:
         await source.close()
-    assert found == {
-        "categories": [1, 3, 4],
-        "depth": [1],
-        "templates": [1, 10, 3],
-        "properties": [1, 4, 10],
-        "namespaces": [1, 3, 4, 5, 10],
-        "pages": [1, 10],
-    }
-
-
-async def ids_of(criterion: Criterion, source: WikiSource) -> list[int]:
-    return [page.page for _, pages in await stretches_of(criterion, source) for page in pages]
 
 
 USES = """
@@ -254,13 +248,8 @@ def real_tree() -> tuple[dict[str, list[dict[str, Any]]], dict[int, dict[str, An
     for columns in list_columns(folder / "page.sql.gz", "page", ("page_id", "page_namespace", "page_title")):
         for number, namespace, title in zip(*columns, strict=True):
             shown = f"K:{title}" if namespace == "14" else f"X:{title}" if namespace != "0" else title
-            facts = {"contentmodel": "wikitext", "lastrevid": 1}
-            pages[int(number)] = {
-                "pageid": int(number),
-                "ns": int(namespace),
-                "title": shown.replace("_", " "),
-                **facts,
-            }
+            facts = {"pageid": int(number), "ns": int(namespace), "title": shown.replace("_", " ")}
+            pages[int(number)] = facts | FACTS
     targets = {
         target: title.replace("_", " ")
         for columns in list_columns(folder / "linktarget.sql.gz", "linktarget", ("lt_id", "lt_namespace", "lt_title"))
@@ -279,20 +268,11 @@ def real_tree() -> tuple[dict[str, list[dict[str, Any]]], dict[int, dict[str, An
 
 
 async def test_namespaces_are_walked_one_after_the_other_and_can_be_resumed() -> None:
+    question = {"generator": "allpages", "gapfilterredir": "nonredirects", "gaplimit": "500", "prop": "info"}
     exchanges = [
-        exchange_
+        each
         for namespace, titles in ((0, ["A", "B", "C"]), (1, []), (100, ["D", "E"]))
-        for exchange_ in told_in_parts(
-            {
-                "generator": "allpages",
-                "gapnamespace": str(namespace),
-                "gapfilterredir": "nonredirects",
-                "gaplimit": "500",
-                "prop": "info",
-            },
-            [told(title) for title in titles],
-            2,
-        )
+        for each in told_in_parts(question | {"gapnamespace": str(namespace)}, list(map(told, titles)), 2)
     ]
     async with opened(*exchanges) as (source, _):
         criterion = one(namespaces=[100, 1, 0])
@@ -301,10 +281,9 @@ async def test_namespaces_are_walked_one_after_the_other_and_can_be_resumed() ->
 
 
 async def test_pages_that_use_a_template_are_walked() -> None:
-    question = {"generator": "embeddedin", "geilimit": "500", "prop": "info"}
     exchanges = [
-        *told_in_parts(question | {"geititle": "Template:Light list"}, [told("A"), told("B"), told("C")], 2),
-        *told_in_parts(question | {"geititle": "Template:Lamp"}, [told("D")], 2),
+        *told_in_parts(USING | {"geititle": "Template:Light list"}, [told("A"), told("B"), told("C")], 2),
+        *told_in_parts(USING | {"geititle": "Template:Lamp"}, [told("D")], 2),
     ]
     async with opened(*exchanges) as (source, _):
         criterion = one(templates=["Template:Light_list", "Lamp"])
@@ -315,16 +294,11 @@ async def test_pages_that_use_a_template_are_walked() -> None:
 
 async def test_single_pages_are_found_by_title_fifty_at_a_time() -> None:
     titles = [f"Page {number:02}" for number in range(60)]
-    exchanges = [
-        exchange(
-            {"titles": "|".join(some), "redirects": "1", **LINKS},
-            {
-                "batchcomplete": True,
-                "query": {"pages": [told(title, pageid=int(title[-2:]) + 1) for title in some if title != "Page 55"]},
-            },
-        )
-        for some in (titles[:50], titles[50:])
-    ]
+    exchanges = []
+    for some in (titles[:50], titles[50:]):
+        pages = [told(title, pageid=int(title[-2:]) + 1) for title in some if title != "Page 55"]
+        question = {"titles": "|".join(some), "redirects": "1", **LINKS}
+        exchanges.append(exchange(question, {"batchcomplete": True, "query": {"pages": pages}}))
     async with opened(*exchanges) as (source, _):
         criterion = one(pages=titles)
         assert await titles_of(criterion, source) == [title for title in titles if title != "Page 55"]
@@ -332,12 +306,8 @@ async def test_single_pages_are_found_by_title_fifty_at_a_time() -> None:
 
 
 async def test_the_place_of_another_criterion_is_as_none() -> None:
-    async with opened(
-        *lights(),
-        *told_in_parts(
-            {"generator": "embeddedin", "geititle": "Template:L", "geilimit": "500", "prop": "info"}, [told("A")], 1
-        ),
-    ) as (source, _):
+    using = told_in_parts(USING | {"geititle": "Template:L"}, [told("A")], 1)
+    async with opened(*lights(), *using) as (source, _):
         for criterion in (one(categories=["Lights"]), one(templates=["L"])):
             whole = await stretches_of(criterion, source)
             for place in ("7", "not JSON", '["gone", "x"]', "[]", '{"a": 1}', "[5, 6, 7]"):
@@ -378,33 +348,21 @@ def test_a_plan_is_the_same_as_long_as_the_criteria_are() -> None:
     assert plan != read_criteria({"pages": ["A"], "templates": ["T"]}, {}).plan
 
 
-@pytest.mark.parametrize(
-    ("values", "told_key"),
-    [
-        ({"namespaces": 0}, "namespaces"),
-        ({"namespaces": [-1]}, "namespaces"),
-        ({"namespaces": [True]}, "namespaces"),
-        ({"namespaces": "0"}, "namespaces"),
-        ({"namespaces": [1 << 40]}, "namespaces"),
-        ({"categories": "Physik"}, "categories"),
-        ({"categories": [1]}, "categories"),
-        ({"categories": ["_"]}, "categories"),
-        ({"categories": ["Category:"]}, "categories"),
-        ({"categories": ["A"], "category_depth": -1}, "category_depth"),
-        ({"categories": ["A"], "category_depth": 1e3}, "category_depth"),
-        ({"category_depth": 3}, "category_depth"),
-        ({"pages": ["A|B"]}, "pages"),
-        ({"pages": ["A\x1fB"]}, "pages"),
-        ({"templates": {"A": 1}}, "templates"),
-        ({"templates": ["Template: "]}, "templates"),
-        ({"properties": ["Q31"]}, "properties"),
-        ({"properties": ["P031"]}, "properties"),
-        ({"colour": ["red"]}, "colour"),
-    ],
-)
-def test_a_value_that_cannot_be_used_is_told_with_its_key(values: dict[str, object], told_key: str) -> None:
-    with pytest.raises(ConfigError, match=told_key):
-        build(values)
+def test_a_value_that_cannot_be_used_is_told_with_its_key() -> None:
+    unusable: dict[str, Sequence[object]] = {
+        "namespaces": (0, [-1], [True], "0", [1 << 40]),
+        "categories": ("Physik", [1], ["_"], ["Category:"]),
+        "pages": (["A|B"], ["A\x1fB"]),
+        "templates": ({"A": 1}, ["Template: "]),
+        "properties": (["Q31"], ["P031"]),
+        "colour": (["red"],),
+        "category_depth": (3,),
+    }
+    cases = [(key, {key: value}) for key, values in unusable.items() for value in values]
+    cases += [("category_depth", {"categories": ["A"], "category_depth": depth}) for depth in (-1, 1e3)]
+    for key, values in cases:
+        with pytest.raises(ConfigError, match=key):
+            build(values)
 
 
 def test_no_two_criteria_read_one_key() -> None:
@@ -458,7 +416,5 @@ async def test_adding_a_criterion_takes_one_file(tmp_path: Path, monkeypatch: py
         assert await assert_resumable(criterion, source) == 2
         assert criterion.covers(state("A")) is None
         assert criterion.trees == []
-    assert json.loads(read_criteria({"linking_to": ["Lamp"]}, {}).plan)[0] == {
-        "linking_to": ["Lamp"],
-        "namespaces": [0],
-    }
+    plan = json.loads(read_criteria({"linking_to": ["Lamp"]}, {}).plan)
+    assert plan[0] == {"linking_to": ["Lamp"], "namespaces": [0]}
