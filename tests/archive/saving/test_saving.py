@@ -14,7 +14,7 @@ from support.archives import KEY, SECRET, STAMP, Copy, SavingArchive, failed, fa
 from support.commands import Place
 from support.misbehaving import Asked, HangUp, reply, serve
 from support.observations import FINE, LOST
-from support.stored import WikiInStore, open_wiki
+from support.stored import WikiInStore, key, open_wiki
 
 from weboid.archive.saving.jobs import POLLS
 from weboid.archive.saving.progress import MOST_TRIES, SavingTally
@@ -23,14 +23,13 @@ from weboid.archive.saving.saving_round import SavingRound, saving_round
 from weboid.archive.service.client import open_archive_client
 from weboid.archive.service.limits import LocalLimiter
 from weboid.config import ArchiveConfig, Config, NetConfig, load_config
-from weboid.core.archive.services import SERVICES, ArchiveService
+from weboid.core.archive.services import SERVICES
 from weboid.core.observe.observation import Observation
 from weboid.core.record.history import Entry
 from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNKNOWN_HOST, UNTRIED
 from weboid.core.record.status import Status
 from weboid.core.url.farms import BUILT_IN
-from weboid.core.url.keys import key_of
 from weboid.core.url.urls import parse
 from weboid.errors import ConfigError
 from weboid.store.archives.saving import Saving, SavingState, list_savings, record_saving
@@ -69,10 +68,17 @@ class Saver:
             )
             return await work.sweep()
 
+    async def waiting_for_a_job(self) -> asyncio.Task[SavingTally]:
+        """A sweep whose first job is pending and was asked about once."""
+        self.archive.pendings = 10**6
+        sweep = asyncio.create_task(self.sweep(first_poll_s=0.05))
+        async with asyncio.timeout(60):
+            while not self.archive.count("/save/status/spn2-"):
+                await asyncio.sleep(0.01)
+        return sweep
+
     async def saving(self, url: str = ONE) -> Saving | None:
-        key = key_of(parse(url))
-        async with self.stored.pool.connection() as conn:
-            return (await list_savings(conn, [key])).get(key)
+        return (await self.stored.do(list_savings, [key(url)])).get(key(url))
 
     async def state(self, url: str = ONE) -> tuple[SavingState, str] | None:
         saving = await self.saving(url)
@@ -82,15 +88,11 @@ class Saver:
         """Lets the time come at which the saving is to be taken up again."""
         saving = await self.saving(url)
         assert saving is not None
-        async with self.stored.pool.connection() as conn:
-            await record_saving(
-                conn, saving.key, state=saving.state, job=saving.job, why=saving.why, tries=saving.tries
-            )
+        same: dict[str, Any] = {"state": saving.state, "job": saving.job, "why": saving.why, "tries": saving.tries}
+        await self.stored.do(record_saving, saving.key, **same)
 
     async def snapshots(self, url: str = ONE) -> tuple[StoredSnapshot, ...]:
-        key = key_of(parse(url))
-        async with self.stored.pool.connection() as conn:
-            return (await list_snapshots(conn, [key])).get(key, ())
+        return (await self.stored.do(list_snapshots, [key(url)])).get(key(url), ())
 
 
 @asynccontextmanager
@@ -101,6 +103,16 @@ async def saver(
     async with open_wiki(dsn, {1: list(urls)}, day=DAY - 1) as stored, open_saving_archive(copies) as archive:
         await stored.round(DAY, lambda url, day: finds)
         yield Saver(stored, archive)
+
+
+def job(number: int) -> str:
+    """The id of the archive's job of that number."""
+    return f"spn2-{number:040x}"
+
+
+def done(url: str, **more: object) -> dict[str, object]:
+    """What the archive says of a job that has saved this URL."""
+    return {"status": "success", "timestamp": str(STAMP), "original_url": url, **more}
 
 
 async def test_a_living_link_without_a_copy_is_saved_and_becomes_a_snapshot_days_later(database: str) -> None:
@@ -138,7 +150,7 @@ async def test_a_job_of_a_service_that_rests_meanwhile_is_asked_about_later_and_
         await here.sweep(limiter=limiter)
         submitted = await here.saving()
         assert submitted is not None
-        assert (submitted.state, submitted.job) == (SavingState.SENT, f"spn2-{1:040x}")
+        assert (submitted.state, submitted.job) == (SavingState.SENT, job(1))
         await here.pass_time()
         assert (await here.sweep()).saved == 1
         assert len(here.archive.submitted) == len(resting) == 1
@@ -216,9 +228,7 @@ async def test_refusals_inside_200_are_told_apart_and_not_repeated_on_the_same_d
         here.archive.refusals = {url: says for url, (says, _, _) in told.items()}
         for _ in range(2):
             await here.sweep()
-            assert {url: await here.state(url) for url in told} == {
-                url: tuple(last) for url, (_, *last) in told.items()
-            }
+            assert [await here.state(url) for url in told] == [tuple(last) for _, *last in told.values()]
             assert sorted(form["url"] for form in here.archive.submitted) == sorted(told)
 
 
@@ -286,55 +296,34 @@ async def test_a_url_that_is_put_off_again_and_again_is_given_up(database: str) 
         assert here.archive.count("/cdx/") == 1
 
 
-async def test_what_was_saved_of_another_page_or_with_an_error_is_not_believed(database: str) -> None:
-    async with saver(database, [ONE, TWO]) as here:
-        done = {"status": "success", "timestamp": str(STAMP)}
+async def test_what_was_saved_is_believed_however_its_url_is_spelled_but_not_of_another_page(database: str) -> None:
+    said: dict[str, tuple[dict[str, object], tuple[SavingState, str]]] = {
+        "http://a.demo/a?b=1&c=2": (done("http://a.demo/a?b=1&amp;c=2"), (SavingState.SAVED, "")),
+        "http://b.demo/a?b=1&c=2": (done("HTTPS://www.B.demo:443/A?c=2&b=1"), (SavingState.SAVED, "")),
+        "http://c.demo/a?b=1&c=2": (done("http://c.demo/%61?b=1&c=2&utm_source=x"), (SavingState.SAVED, "")),
+        ONE: (done("http://other.demo/"), (SavingState.REFUSED, "other-page")),
+        TWO: (done(TWO, http_status=404), (SavingState.REFUSED, "status")),
+    }
+    async with saver(database, said) as here:
         here.archive.on_submit = lambda url: here.archive.jobs.update(
-            {
-                f"spn2-{n:040x}": [
-                    {**done, "original_url": "http://other.demo/"},
-                ]
-                if here.archive.submitted[n - 1]["url"] == ONE
-                else [{**done, "original_url": TWO, "http_status": 404}]
-                for n in range(1, len(here.archive.submitted) + 1)
-            }
+            {job(len(here.archive.submitted)): [said[url][0]]}
         )
         await here.sweep()
-        assert await here.state(ONE) == (SavingState.REFUSED, "other-page")
-        assert await here.state(TWO) == (SavingState.REFUSED, "status")
-
-
-@pytest.mark.parametrize(
-    "spelled",
-    ["http://one.demo/a?b=1&amp;c=2", "HTTPS://www.One.demo:443/A?c=2&b=1", "http://one.demo/%61?b=1&c=2&utm_source=x"],
-)
-async def test_what_was_saved_is_the_page_however_its_url_is_spelled(database: str, spelled: str) -> None:
-    url = "http://one.demo/a?b=1&c=2"
-    async with saver(database, [url]) as here:
-        done = {"status": "success", "timestamp": str(STAMP), "original_url": spelled}
-        here.archive.on_submit = lambda _: here.archive.jobs.update({f"spn2-{1:040x}": [done]})
-        await here.sweep()
-        assert await here.state(url) == (SavingState.SAVED, "")
+        assert [await here.state(url) for url in said] == [state for _, state in said.values()]
 
 
 async def test_a_job_submitted_before_a_crash_is_asked_about_and_not_submitted_twice(database: str) -> None:
     async with saver(database) as here:
-        here.archive.pendings = 10**6
-        crashed = asyncio.create_task(here.sweep(first_poll_s=0.05))
-        async with asyncio.timeout(60):
-            while not here.archive.count("/save/status/spn2-"):
-                await asyncio.sleep(0.01)
+        crashed = await here.waiting_for_a_job()
         crashed.cancel()
         await asyncio.gather(crashed, return_exceptions=True)
         left = await here.saving()
         assert left is not None
-        assert (left.state, left.job) == (SavingState.SENT, f"spn2-{1:040x}")
+        assert (left.state, left.job) == (SavingState.SENT, job(1))
         # Nobody else takes it while its worker may still be there.
         assert (await here.sweep()).sent == 0
         await here.pass_time()
-        here.archive.jobs[left.job or ""] = [
-            {"status": "success", "job_id": left.job, "original_url": ONE, "timestamp": str(STAMP)}
-        ]
+        here.archive.jobs[job(1)] = [done(ONE, job_id=job(1))]
         assert (await here.sweep()).saved == 1
         assert len(here.archive.submitted) == 1
         assert await here.state() == (SavingState.SAVED, "")
@@ -362,15 +351,11 @@ async def test_a_submission_cut_off_by_a_crash_is_looked_for_before_another(data
 
 async def test_a_stop_leaves_jobs_to_the_next_worker_at_once(database: str) -> None:
     async with saver(database) as here:
-        here.archive.pendings = 10**6
-        stopping = asyncio.create_task(here.sweep(first_poll_s=0.05))
-        async with asyncio.timeout(60):
-            while not here.archive.count("/save/status/spn2-"):
-                await asyncio.sleep(0.01)
+        stopping = await here.waiting_for_a_job()
         here.stopped.set()
         await asyncio.wait_for(stopping, 60)
         here.stopped.clear()
-        here.archive.jobs[f"spn2-{1:040x}"] = [{"status": "success", "original_url": ONE, "timestamp": str(STAMP)}]
+        here.archive.jobs[job(1)] = [done(ONE)]
         assert (await here.sweep()).saved == 1
 
 
@@ -411,12 +396,11 @@ async def test_a_service_that_is_not_well_is_left_alone(database: str, part: str
 async def test_keys_that_are_refused_are_an_alarm_until_they_are_accepted(database: str) -> None:
     async with saver(database) as here:
         assert (await here.sweep(secret="wr0ng")).sent == 0
-        async with here.stored.pool.connection() as conn:
-            assert [(alarm.kind, alarm.subject) for alarm in await list_alarms(conn)] == [("archive-saving", "wayback")]
+        alarms = await here.stored.do(list_alarms)
+        assert [(alarm.kind, alarm.subject) for alarm in alarms] == [("archive-saving", "wayback")]
         assert here.archive.submitted == []
         await here.sweep()
-        async with here.stored.pool.connection() as conn:
-            assert await list_alarms(conn) == []
+        assert await here.stored.do(list_alarms) == []
 
 
 async def test_the_keys_go_to_the_service_alone_and_into_no_log(
@@ -442,9 +426,7 @@ async def test_the_keys_go_to_the_service_alone_and_into_no_log(
         # Nor are they sent where nothing is saved.
         system = "/save/status/system"
         lists = [
-            request
-            for request in here.archive.site.asked
-            if not request.target.startswith("/save") or request.target == system
+            each for each in here.archive.site.asked if each.target == system or not each.target.startswith("/save")
         ]
         assert lists
         assert not [request for request in lists if "authorization" in {name.lower() for name in request.headers}]
@@ -471,8 +453,7 @@ async def test_two_workers_submit_nothing_twice_and_each_has_two_captures_under_
 
 async def test_a_link_that_is_spam_somewhere_is_not_saved(database: str) -> None:
     async with saver(database) as here:
-        async with here.stored.pool.connection() as conn:
-            await record_spam_added(conn, here.stored.wiki.wiki, {7: {key_of(parse(ONE)): ONE}})
+        await here.stored.do(record_spam_added, here.stored.wiki.wiki, {7: {key(ONE): ONE}})
         await here.sweep()
         assert await here.state() == (SavingState.REFUSED, "spam")
 
@@ -523,10 +504,6 @@ def test_keys_are_not_read_from_files(tmp_path: Path) -> None:
     assert SECRET not in repr(config)
 
 
-def _service(base: str) -> ArchiveService:
-    return replace(SERVICES["wayback"], base=base)
-
-
 @pytest.mark.parametrize(
     ("base", "key", "secret", "fault"),
     [
@@ -537,7 +514,8 @@ def _service(base: str) -> ArchiveService:
     ],
 )
 def test_keys_that_cannot_be_used_are_named_and_not_shown(base: str, key: str, secret: str, fault: str) -> None:
-    config = Config(data=NotImplemented, archive=ArchiveConfig((_service(base),), key, secret))
+    service = replace(SERVICES["wayback"], base=base)
+    config = Config(data=NotImplemented, archive=ArchiveConfig((service,), key, secret))
     with pytest.raises(ConfigError, match=fault) as caught:
         saving_round(config, NotImplemented, NotImplemented, today=lambda: DAY, stopped=asyncio.Event())
     assert "s3cr3t" not in str(caught.value)
