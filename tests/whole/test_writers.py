@@ -334,17 +334,6 @@ async def test_who_follows_the_log_and_who_looks_up_do_not_wait_for_each_other(d
         await assert_sound(stored.pool)
 
 
-async def _assert_sound_after(pairs: list[tuple[str, str]], database: str) -> None:
-    """Each of these pairs meets in a corner of its own."""
-    async with open_pool(database, size=4, part="test") as pool, open_wiki(database, {}) as stored:
-        corners = await filled(pool, stored.wiki.wiki, len(pairs))
-        await assert_all_kinds_of_rows(stored, len(pairs))
-        await assert_sound(pool)
-        for corner, (one, other) in zip(corners, pairs, strict=True):
-            await meet(pool, writers(corner)[one], writers(corner)[other])
-        await assert_sound(pool)
-
-
 async def test_a_sixth_of_all_pairs_of_writers_leave_the_store_sound_when_they_meet(database: str) -> None:
     """Another sixth each time: `make test-long` lets all of them meet."""
     print(f"seed {(seed := random.randrange(10**6))}")
