@@ -3,8 +3,8 @@
 import asyncio
 import itertools
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from hashlib import sha256
 from ipaddress import ip_network
 from math import ceil
@@ -27,20 +27,27 @@ from weboid.web.http.limits import cost_of, cost_of_links
 from weboid.web.http.tokens import TrustedClients, client_of, clients_of
 from weboid.wiki.source import PageLinks
 
-PAGE = "/api/page?dbname=testwiki@wmflabs&pageid=1"
+WIKI = "testwiki@wmflabs"
+PAGE = f"/api/page?dbname={WIKI}&pageid=1"
 TOKEN = "correct horse battery staple"
 TOKENS = f"bot:{sha256(TOKEN.encode()).hexdigest()}"
 FROM = {"X_Forwarded_For": "203.0.113.5"}
 PROXIES = tuple(map(ip_network, ("10.0.0.0/8", "fd00::/8")))
 
 
-@asynccontextmanager
-async def limited(site_database: str, folder: Path, burst: int, **more: str) -> AsyncIterator[Site]:
-    """The service with so many units at once, and one a minute."""
-    environ = {f"WEBOID_WEB_{name.upper()}": value for name, value in more.items()}
-    given = {"WEBOID_WEB_RATE": "1", "WEBOID_WEB_BURST": str(burst), **environ}
-    async with open_service(site_database, folder, environ=given) as site:
-        yield site
+Limited = Callable[..., AbstractAsyncContextManager[Site]]
+
+
+@pytest.fixture
+def limited(site_database: str, tmp_path: Path) -> Limited:
+    """Opens the service with so many units at once, and one a minute."""
+
+    def opened(burst: int, **more: str) -> AbstractAsyncContextManager[Site]:
+        given = {"rate": "1", "burst": str(burst), **more}
+        environ = {f"WEBOID_WEB_{name.upper()}": value for name, value in given.items()}
+        return open_service(site_database, tmp_path, environ=environ)
+
+    return opened
 
 
 async def statuses(site: Site, path: str, times: int, **headers: str) -> list[int]:
@@ -74,9 +81,7 @@ def test_the_address_is_the_peers_or_what_a_configured_proxy_says() -> None:
         ("no address", [], "-"),
     ]:
         assert range_of(caller_address(peer, forwarded, PROXIES)) == range_.encode(), peer
-
-
-def test_without_configured_proxies_nobody_is_believed() -> None:
+    # Without configured proxies nobody is believed.
     assert range_of(caller_address("10.1.2.3", ["203.0.113.5"], ())) == b"10.1.2.0/24"
 
 
@@ -109,33 +114,31 @@ async def test_what_costs_us_more_costs_more() -> None:
 
     @web.middleware
     async def noted(request: web.Request, handler: object) -> web.StreamResponse:
-        found.append((request.method, str(request.rel_url)[:40], cost_of(request)))
+        found.append((request.method, path, cost_of(request)))
+        return web.Response()
+
+    async def nothing(_: web.Request) -> web.Response:
         return web.Response()
 
     app = web.Application(middlewares=[noted])
-    for route in ("/healthz", "/static/{name}", "/status", "/api/page", "/externalLinkProblem", "/lists/dead"):
-        app.router.add_route("*", route, _nothing)
-    for route in ("/url", "/report"):
-        app.router.add_route("*", route, _nothing)
+    pages = ("/api/page", "/externalLinkProblem", "/lists/dead", "/url", "/report")
+    for route in ("/healthz", "/static/{name}", "/status", *pages):
+        app.router.add_route("*", route, nothing)
     app.freeze()
     for method, path, _ in costs:
         await app._handle(make_mocked_request(method, path, app=app))
-    assert [cost for _, _, cost in found] == [cost for _, _, cost in costs], found
+    assert found == costs
 
 
-async def _nothing(_: web.Request) -> web.Response:
-    return web.Response()
-
-
-async def test_as_much_as_the_budget_allows_is_answered_and_then_nothing(site_database: str, tmp_path: Path) -> None:
-    async with limited(site_database, tmp_path, 10, proxies="127.0.0.0/8") as site:
+async def test_as_much_as_the_budget_allows_is_answered_and_then_nothing(limited: Limited) -> None:
+    async with limited(10, proxies="127.0.0.0/8") as site:
         assert await statuses(site, PAGE, 8, **FROM) == [200] * 5 + [429] * 3
         at_once = await asyncio.gather(*(statuses(site, PAGE, 2, X_Forwarded_For="198.51.100.7") for _ in range(15)))
         assert sum(status == 200 for few in at_once for status in few) == 5
 
 
-async def test_a_refusal_says_when_in_the_format_asked_for(site_database: str, tmp_path: Path) -> None:
-    async with limited(site_database, tmp_path, 2, proxies="127.0.0.0/8") as site:
+async def test_a_refusal_says_when_in_the_format_asked_for(limited: Limited) -> None:
+    async with limited(2, proxies="127.0.0.0/8") as site:
         await site.fetch(PAGE, **FROM)
         status, body, response = await site.fetch(PAGE, **FROM)
         assert (status, response.content_type) == (429, "application/json")
@@ -155,33 +158,27 @@ async def test_a_refusal_says_when_in_the_format_asked_for(site_database: str, t
         assert await statuses(site, "/healthz", 5) == [200] * 5
 
 
-async def test_a_refusal_needs_no_database(site_database: str, tmp_path: Path) -> None:
-    async with limited(site_database, tmp_path, 2, proxies="127.0.0.0/8") as site:
-        assert await statuses(site, PAGE, 2, **FROM) == [200, 429]
-        await site.wiki.pool.close()
-        assert await statuses(site, PAGE, 2, **FROM) == [429, 429]
-        assert (await site.fetch("/", **FROM))[0] == 429
-
-
-async def test_who_cannot_afford_much_may_still_ask_for_little(site_database: str, tmp_path: Path) -> None:
-    async with limited(site_database, tmp_path, 8) as site:
+async def test_who_cannot_afford_much_may_still_ask_for_little(limited: Limited) -> None:
+    async with limited(8) as site:
         many = f"{PAGE}|" + "|".join(map(str, range(2, 8)))
         assert (await site.fetch(many))[0] == 200
-        async with site.wiki.pool.connection() as conn:
-            await conn.execute("UPDATE throttle SET free = free - interval '3 minutes'")
+        await site.wiki.execute("UPDATE throttle SET free = free - interval '3 minutes'")
         assert await statuses(site, many, 2) == [429, 429]
         assert await statuses(site, PAGE, 2) == [200, 429]
 
 
-async def test_a_database_that_is_gone_is_told_as_that_and_not_as_a_limit(site_database: str, tmp_path: Path) -> None:
-    async with limited(site_database, tmp_path, 2) as site:
+async def test_a_database_that_is_gone_is_told_as_that_though_refusals_need_none(limited: Limited) -> None:
+    async with limited(2, proxies="127.0.0.0/8") as site:
+        assert await statuses(site, PAGE, 2, **FROM) == [200, 429]
         await site.wiki.pool.close()
-        assert await statuses(site, PAGE, 3) == [503] * 3
-        assert (await site.fetch("/healthz"))[0] == 503
+        assert await statuses(site, PAGE, 2, **FROM) == [429, 429]
+        assert await statuses(site, "/", 1, **FROM) == [429]
+        assert await statuses(site, f"/api/page?dbname={WIKI}&pageid=2", 3) == [503] * 3
+        assert await statuses(site, "/healthz", 1) == [503]
 
 
-async def test_an_answer_that_was_kept_costs_nothing(site_database: str, tmp_path: Path) -> None:
-    async with limited(site_database, tmp_path, 4) as site:
+async def test_an_answer_that_was_kept_costs_nothing(limited: Limited) -> None:
+    async with limited(4) as site:
         revision = f"{PAGE}&revid=7"
         assert await statuses(site, revision, 12) == [200] * 12
         # What is made costs as much if its caller had it already.
@@ -189,67 +186,60 @@ async def test_an_answer_that_was_kept_costs_nothing(site_database: str, tmp_pat
 
 
 async def test_a_large_answer_that_was_kept_costs_its_address_unless_the_caller_has_it(
-    site_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    limited: Limited, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("weboid.web.pages.page._MOST_FREE", 100)
-    async with limited(site_database, tmp_path, 6) as site:
+    async with limited(6) as site:
         revision = f"{PAGE}&revid=7"
         assert await statuses(site, revision, 1) == [200]
         assert await statuses(site, revision, 5, If_None_Match="*") == [304] * 5
         assert await statuses(site, revision, 3) == [200, 200, 429]
 
 
-async def test_urls_that_are_sent_cost_by_their_length_too(site_database: str, tmp_path: Path) -> None:
-    async with limited(site_database, tmp_path, 4, proxies="127.0.0.0/8") as site:
+async def test_urls_that_are_sent_cost_by_their_length_too(limited: Limited) -> None:
+    async with limited(4, proxies="127.0.0.0/8") as site:
         for url, answered in (("http://a.demo/", 4), ("http://a.demo/" * 3_600, 1)):
-            found = []
-            for _ in range(5):
-                own = {"X-Forwarded-For": f"203.0.{answered}.5"}
-                async with site.client.post(f"{site.url}/api/normal", data={"urls": url}, headers=own) as response:
-                    found.append(response.status)
+            found = [await posted(site, "/api/normal", f"203.0.{answered}.5", urls=url) for _ in range(5)]
             assert found == [200] * answered + [429] * (5 - answered)
 
 
-async def posted(site: Site, **fields: str) -> int:
-    """The status of the answer to a form."""
-    async with site.client.post(f"{site.url}/api/page", data={"dbname": "testwiki@wmflabs", **fields}) as response:
+async def posted(site: Site, path: str = "/api/page", client: str = "", **fields: str) -> int:
+    """The status of the answer to a form, which a proxy has passed on for a client."""
+    headers = {"X-Forwarded-For": client} if client else {}
+    async with site.client.post(f"{site.url}{path}", data=fields, headers=headers) as response:
         return response.status
 
 
-async def test_a_form_costs_as_much_as_an_address_by_its_pages_whether_they_exist_or_not(
-    site_database: str, tmp_path: Path
-) -> None:
+async def test_a_form_costs_as_much_as_an_address_by_its_pages_whether_they_exist_or_not(limited: Limited) -> None:
     for pages, status in ((range(1, 2), 200), (range(1, 501), 200), (range(1_000, 1_100), 404)):
-        async with limited(site_database, tmp_path, 2) as site:
-            assert await posted(site, pageid="|".join(map(str, pages))) == status
-            assert await posted(site, pageid="1") == 429
+        async with limited(2) as site:
+            assert await posted(site, dbname=WIKI, pageid="|".join(map(str, pages))) == status
+            assert await posted(site, dbname=WIKI, pageid="1") == 429
             assert await spent(site.wiki.pool) == 1 + len(pages)
             await site.wiki.rows("DELETE FROM throttle RETURNING 1")
 
 
-async def test_each_part_of_many_pages_costs_its_own_pages(
-    site_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_each_part_of_many_pages_costs_its_own_pages(limited: Limited, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("weboid.web.answer.parts.MOST_LINKS", 4)
-    async with limited(site_database, tmp_path, 20) as site:
+    async with limited(20) as site:
         # Four links of page 1, which has more.
-        assert await posted(site, pageid="|".join(map(str, range(1, 501)))) == 200
+        assert await posted(site, dbname=WIKI, pageid="|".join(map(str, range(1, 501)))) == 200
         assert await statuses(site, PAGE, 10) == [200] * 9 + [429]
 
 
 async def test_links_of_an_answer_for_which_there_was_no_room_cost_nothing(
-    site_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    limited: Limited, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("_AT_ONCE", "_MOST_WAITING"):
         monkeypatch.setattr(large_answers, name, 0)
-    async with limited(site_database, tmp_path, 8) as site:
+    async with limited(8) as site:
         urls = tuple(f"http://h{number}.demo/" for number in range(1_000))
         site.source.found[1] = PageLinks(1, 0, "Page 1", 8, None, urls)
         assert await statuses(site, PAGE, 5) == [503] * 4 + [429]
 
 
-async def test_ranges_behind_a_configured_proxy_have_accounts_of_their_own(site_database: str, tmp_path: Path) -> None:
-    async with limited(site_database, tmp_path, 2, proxies="127.0.0.0/8") as site:
+async def test_ranges_behind_a_configured_proxy_have_accounts_of_their_own(limited: Limited) -> None:
+    async with limited(2, proxies="127.0.0.0/8") as site:
         for address in ("203.0.113.5", "198.51.100.7", "2001:db8:1::5"):
             assert await statuses(site, PAGE, 2, X_Forwarded_For=address) == [200, 429]
         assert await statuses(site, PAGE, 1, X_Forwarded_For="203.0.113.200") == [429]
@@ -259,8 +249,8 @@ async def test_ranges_behind_a_configured_proxy_have_accounts_of_their_own(site_
         assert await statuses(site, PAGE, 2) == [200, 429]
 
 
-async def test_no_address_is_stored_and_another_day_has_another_key(site_database: str, tmp_path: Path) -> None:
-    async with limited(site_database, tmp_path, 100, proxies="127.0.0.0/8") as site:
+async def test_no_address_is_stored_and_another_day_has_another_key(limited: Limited) -> None:
+    async with limited(100, proxies="127.0.0.0/8") as site:
         await site.fetch(PAGE, X_Forwarded_For="203.0.113.5")
         await site.fetch(PAGE, X_Forwarded_For="203.0.113.6")
         (key,) = await stored_keys(site)
@@ -277,14 +267,13 @@ async def test_no_address_is_stored_and_another_day_has_another_key(site_databas
 
 
 async def test_what_means_nothing_any_more_is_forgotten_while_the_service_runs(
-    site_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    limited: Limited, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(budget, "_TIDYING_S", 0.05)
-    async with limited(site_database, tmp_path, 10) as site:
+    async with limited(10) as site:
         await site.fetch(PAGE)
-        async with site.wiki.pool.connection() as conn:
-            await find_day_key(conn, TODAY - 1)
-            await conn.execute("UPDATE throttle SET free = free - interval '1 hour'")
+        await site.wiki.do(find_day_key, TODAY - 1)
+        await site.wiki.execute("UPDATE throttle SET free = free - interval '1 hour'")
         async with asyncio.timeout(30):
             while await stored_keys(site) or len(await site.wiki.rows("SELECT day FROM throttle_key")) > 1:
                 await asyncio.sleep(0.05)
@@ -314,13 +303,15 @@ async def test_what_is_given_back_is_spent_once(site_database: str) -> None:
         assert [await account.spend(key, 1) > 0 for _ in range(3)] == [False, False, True]
 
 
-async def test_units_are_bought_some_at_a_time_and_go_back_when_the_service_ends(database: str, tmp_path: Path) -> None:
-    async with limited(database, tmp_path, 200, rate="1") as site:
+async def test_units_are_bought_some_at_a_time_and_go_back_when_the_service_ends(
+    limited: Limited, site_database: str
+) -> None:
+    async with limited(200) as site:
         assert await statuses(site, PAGE, 3) == [200] * 3
         assert await spent(site.wiki.pool) == 10
         assert await statuses(site, PAGE, 3) == [200] * 3
         assert await spent(site.wiki.pool) == 20
-    async with open_pool(database, size=1, part="test") as pool:
+    async with open_pool(site_database, size=1, part="test") as pool:
         assert await spent(pool) == 12
 
 
@@ -334,12 +325,10 @@ async def spent(pool: Pool) -> int:
     return ceil(float(row[0]) / 60)
 
 
-async def test_what_lies_here_unused_goes_back_to_the_store(
-    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_lies_here_unused_goes_back_to_the_store(limited: Limited, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budget, "_TIDYING_S", 0.05)
     monkeypatch.setattr(budget, "_CREDIT_S", 0.05)
-    async with limited(database, tmp_path, 200, rate="1") as site:
+    async with limited(200) as site:
         assert await statuses(site, PAGE, 1) == [200]
         async with asyncio.timeout(30):
             while await spent(site.wiki.pool) != 2:
@@ -351,18 +340,16 @@ async def test_many_processes_together_spend_no_more_than_was_earned(database: s
         accounts = [Budget(pool, Rate(1, 300), lambda: TODAY) for _ in range(4)]
         key = await accounts[0].key(b"192.0.2.0/24")
 
-        async def spender(number: int) -> int:
-            account = accounts[number % 4]
+        async def spender(account: Budget) -> int:
             return sum([7 * (await account.spend(key, 7) == 0) for _ in range(10)])
 
-        most = sum(await asyncio.gather(*(spender(number) for number in range(20))))
+        most = sum(await asyncio.gather(*(spender(account) for account in accounts * 5)))
         left = sum(here.units for account in accounts for _, here in account.here.items())
         assert 300 - 7 < most + left <= 300
 
 
 def test_many_links_cost_more() -> None:
-    for links, more in [(0, 0), (100, 0), (101, 1), (200, 1), (2_000, 19)]:
-        assert cost_of_links(links) == more, links
+    assert [cost_of_links(links) for links in (0, 100, 101, 200, 2_000)] == [0, 0, 1, 1, 19]
 
 
 async def test_what_an_answer_cost_in_addition_is_paid_later(database: str) -> None:
@@ -399,31 +386,31 @@ async def test_where_addresses_are_hidden_people_and_lanes_have_accounts() -> No
     ]
 
 
-async def test_where_addresses_are_hidden_other_work_eats_no_units_of_pages(database: str, tmp_path: Path) -> None:
-    async with limited(database, tmp_path, 10) as site:
+async def test_where_addresses_are_hidden_other_work_eats_no_units_of_pages(limited: Limited) -> None:
+    async with limited(10) as site:
         assert await statuses(site, "/lists/dead?dbname=testwiki@wmflabs", 3) == [200, 200, 429]
         assert await statuses(site, "/", 1) == [429]
         assert await statuses(site, "/nothing", 1) == [404]
         assert await statuses(site, PAGE, 6) == [200] * 5 + [429]
 
 
-async def test_without_a_rate_nobody_is_limited_and_nothing_is_stored(site_database: str, tmp_path: Path) -> None:
-    async with limited(site_database, tmp_path, 1, rate="0") as site:
+async def test_without_a_rate_nobody_is_limited_and_nothing_is_stored(limited: Limited) -> None:
+    async with limited(1, rate="0") as site:
         assert await statuses(site, PAGE, 5) == [200] * 5
         assert await stored_keys(site) == []
 
 
-async def test_a_trusted_client_is_not_limited_wherever_it_is(site_database: str, tmp_path: Path) -> None:
-    async with limited(site_database, tmp_path, 2, tokens=TOKENS) as site:
+async def test_a_trusted_client_is_not_limited_wherever_it_is(limited: Limited) -> None:
+    async with limited(2, tokens=TOKENS) as site:
         for scheme in ("Bearer", "bearer"):
             assert await statuses(site, PAGE, 5, Authorization=f"{scheme} {TOKEN}") == [200] * 5
         assert await statuses(site, PAGE, 2) == [200, 429]
         assert await statuses(site, PAGE, 2, Authorization="Basic dXNlcjpwYXNz") == [429] * 2
 
 
-async def test_a_token_that_nobody_has_is_told_as_that(site_database: str, tmp_path: Path) -> None:
+async def test_a_token_that_nobody_has_is_told_as_that(limited: Limited) -> None:
     wrong = ("Bearer x", "Bearer", "Bearer ", "BEARER \xff", f"Bearer {TOKEN}x", f"Bearer {TOKENS}")
-    async with limited(site_database, tmp_path, 100, tokens=TOKENS) as site:
+    async with limited(100, tokens=TOKENS) as site:
         for path, given in itertools.product((PAGE, "/", "/healthz"), wrong):
             status, body, response = await site.fetch(path, Authorization=given)
             assert status == 401, given
@@ -438,12 +425,9 @@ def test_a_client_is_known_by_any_of_its_tokens() -> None:
         *("bot", "other", "bot", None, None)
     ]
     assert clients_of([]) == TrustedClients(())
-
-
-def test_a_request_tells_whose_it_is() -> None:
     request = make_mocked_request("GET", "/", headers={"Authorization": f"Bearer {TOKEN}"})
     assert client_of(request) is None
-    assert clients_of([TOKENS]).note(request) == client_of(request) == "bot"
+    assert clients.note(request) == client_of(request) == "bot"
 
 
 def test_a_malformed_token_is_told_without_telling_it() -> None:

@@ -47,6 +47,12 @@ class Scene:
         text = (await self.browser.open("/account")).text
         return text.partition("<strong><bdi>")[2].partition("</bdi>")[0]
 
+    async def agreed(self, browser: Browser | None = None, page: str = "/account") -> str:
+        """The path with which a browser that began on this page comes back when Anna has agreed."""
+        who = browser or self.browser
+        going = await who.send_form(page, "/account/in")
+        return await who.agree(self.provider, going.link(self.provider.url), "Anna")
+
 
 @asynccontextmanager
 async def opened(site_database: str, folder: Path, *, secret: str = "") -> AsyncIterator[Scene]:
@@ -124,27 +130,18 @@ async def test_pages_of_the_account_are_never_kept_and_ordinary_pages_set_no_coo
             assert one.text == two.text, path
 
 
-async def test_whoever_is_blocked_or_new_is_signed_in_and_told_why_that_does_not_help(scene: Scene) -> None:
-    await scene.browser.go(scene.provider, "Blocked")
-    assert "Your account is blocked" in (await scene.browser.open("/account")).text
-    await scene.browser.go(scene.provider, "New")
-    assert "You need at least 50 edits" in (await scene.browser.open("/account")).text
-    assert "mindestens 50 Bearbeitungen" in (await scene.browser.open("/account?lang=de")).text
-
-
-async def test_administrators_are_named_by_their_subject(scene: Scene) -> None:
-    await scene.browser.go(scene.provider, "Boss")
-    page = await scene.browser.open("/account")
-    assert "administrator of this service" in page.text
-    assert "/admin?lang=de" in (await scene.browser.open("/account?lang=de")).text
-    assert "subject-of-another-kind" in page.text
-
-
-async def test_a_name_full_of_markup_is_shown_and_does_nothing(scene: Scene) -> None:
-    await scene.browser.go(scene.provider, EDITORS[4].username)
-    page = await scene.browser.open("/account")
-    assert "<b onmouseover" not in page.text
-    assert "&lt;b onmouseover" in page.text
+async def test_the_account_page_shows_name_and_subject_and_what_one_may_do_or_why_nothing(scene: Scene) -> None:
+    for name, english, german in [
+        ("Blocked", ["Your account is blocked"], ""),
+        ("New", ["You need at least 50 edits"], "mindestens 50 Bearbeitungen"),
+        ("Boss", ["administrator of this service", "subject-of-another-kind"], "/admin?lang=de"),
+        (EDITORS[4].username, ["&lt;b onmouseover"], ""),
+    ]:
+        await scene.browser.go(scene.provider, name)
+        page = (await scene.browser.open("/account")).text
+        assert [words for words in english if words not in page] == []
+        assert german in (await scene.browser.open("/account?lang=de")).text
+        assert "<b onmouseover" not in page
 
 
 @dataclass
@@ -165,6 +162,12 @@ class Asked:
             answered = dict(URL(response.headers["Location"]).query)
         return await ours.find_member(answered, flow.state, flow.verifier)
 
+    async def refused(self) -> int:
+        """The status of the problem that comes of it instead."""
+        with pytest.raises(Problem) as told:
+            await self.find_member()
+        return told.value.http
+
 
 @pytest.fixture
 async def asked() -> AsyncIterator[Asked]:
@@ -175,14 +178,6 @@ async def asked() -> AsyncIterator[Asked]:
 
 async def test_what_the_provider_says_of_somebody_is_understood(asked: Asked) -> None:
     assert await asked.find_member() == Member("7", "Anna", 5_000, False)
-
-
-async def test_a_name_that_no_account_can_have_is_refused(asked: Asked) -> None:
-    for name in ["A\r\nSet-Cookie: x=y", "A\u2028B", "", "x" * 300, "A\x00", "A\u202eB"]:
-        asked.provider.replies["profile"] = ProviderReply(body=json.dumps(Editor(7, name).profile()).encode())
-        with pytest.raises(Problem) as told:
-            await asked.find_member()
-        assert told.value.http == 502, name
 
 
 ANSWER = json.dumps(Editor(7, "Anna").profile() | {"access_token": "t", "token_type": "Bearer"}).encode()
@@ -199,18 +194,15 @@ ODD: list[dict[str, object]] = [
     {"editcount": ...},
     {"blocked": ...},
     {"blocked": "false"},
-    {"username": 7},
-    {"username": "\ud800"},
 ]
 
 
 async def test_a_strange_profile_is_nobodys(asked: Asked) -> None:
-    for changes in ODD:
+    names: list[object] = [7, "\ud800", "A\r\nSet-Cookie: x=y", "A\u2028B", "", "x" * 300, "A\x00", "A\u202eB"]
+    for changes in ODD + [{"username": name} for name in names]:
         profile = {name: value for name, value in (Editor(7, "Anna").profile() | changes).items() if value is not ...}
         asked.provider.replies["profile"] = ProviderReply(body=json.dumps(profile).encode())
-        with pytest.raises(Problem) as told:
-            await asked.find_member()
-        assert told.value.http == 502, changes
+        assert await asked.refused() == 502, changes
 
 
 async def test_an_odd_answer_of_the_provider_is_a_problem(asked: Asked) -> None:
@@ -228,18 +220,14 @@ async def test_an_odd_answer_of_the_provider_is_a_problem(asked: Asked) -> None:
     ):
         for part in ("access_token", "profile"):
             asked.provider.replies = {part: reply}
-            with pytest.raises(Problem) as told:
-                await asked.find_member()
-            assert told.value.http == status, (part, reply.status, reply.body[:80])
+            assert await asked.refused() == status, (part, reply.status, reply.body[:80])
 
 
 async def test_a_provider_that_sends_us_on_is_not_followed(asked: Asked) -> None:
     async with open_littleprovider() as other:
         other.replies["profile"] = ProviderReply(body=ANSWER)
         asked.provider.replies["profile"] = ProviderReply(302, location=f"{other.url}/resource/profile")
-        with pytest.raises(Problem) as told:
-            await asked.find_member()
-    assert told.value.http == 502
+        assert await asked.refused() == 502
 
 
 async def test_a_provider_that_is_down_signs_nobody_in_until_it_is_up_again(scene: Scene) -> None:
@@ -253,14 +241,14 @@ async def test_a_provider_that_is_down_signs_nobody_in_until_it_is_up_again(scen
 
 
 async def test_a_provider_that_does_not_answer_in_time_or_at_all_is_told_as_such() -> None:
-    async with open_littleprovider(EDITORS) as provider, aiohttp.ClientSession() as client:
-        settings = PeopleConfig(provider.url, client=CLIENT)
-        provider.replies["access_token"] = ProviderReply(pause_s=30)
-        slow = Provider(settings, client, "http://x/account/back", "Weboid", timeout_s=0.2)
-        with pytest.raises(Problem, match="provider") as told:
-            await slow.find_member({"state": "s", "code": "c"}, "s", "v")
-        assert told.value.http == 503
     async with aiohttp.ClientSession() as client:
+        async with open_littleprovider(EDITORS) as provider:
+            settings = PeopleConfig(provider.url, client=CLIENT)
+            provider.replies["access_token"] = ProviderReply(pause_s=30)
+            slow = Provider(settings, client, "http://x/account/back", "Weboid", timeout_s=0.2)
+            with pytest.raises(Problem, match="provider") as told:
+                await slow.find_member({"state": "s", "code": "c"}, "s", "v")
+            assert told.value.http == 503
         gone = Provider(settings, client, "http://x/account/back", "Weboid")
         with pytest.raises(Problem, match="provider") as told:
             await gone.find_member({"state": "s", "code": "c"}, "s", "v")
@@ -300,27 +288,20 @@ async def test_a_code_that_is_too_old_is_refused_and_told(scene: Scene) -> None:
     assert scene.provider.refused == ["invalid_grant: no such code"]
 
 
-async def test_a_state_is_good_once(scene: Scene) -> None:
+async def test_a_state_is_good_once_and_used_up_by_a_failure(scene: Scene) -> None:
     browser = scene.browser
-    going = await browser.send_form("/account", "/account/in")
-    path = await browser.agree(scene.provider, going.link(scene.provider.url), "Anna")
+    path = await scene.agreed()
+    assert (await browser.open("/account/back?state=guess&code=x")).status == 400
+    assert (await browser.open(path)).status == 400
+    path = await scene.agreed()
     assert (await browser.open(path)).status == 303
     assert (await browser.open(path)).status == 400
     assert await scene.name() == "Anna"
 
 
-async def test_a_state_that_failed_once_is_used_up(scene: Scene) -> None:
-    browser = scene.browser
-    going = await browser.send_form("/account", "/account/in")
-    path = await browser.agree(scene.provider, going.link(scene.provider.url), "Anna")
-    assert (await browser.open("/account/back?state=guess&code=x")).status == 400
-    assert (await browser.open(path)).status == 400
-
-
 async def test_nobody_can_be_signed_in_by_a_link_of_somebody_else(scene: Scene) -> None:
     async with open_browser(scene.site.url) as attacker:
-        going = await attacker.send_form("/account", "/account/in")
-        path = await attacker.agree(scene.provider, going.link(scene.provider.url), "Anna")
+        path = await scene.agreed(attacker)
         assert (await scene.browser.open(path)).status == 400
         await scene.browser.send_form("/account", "/account/in")
         assert (await scene.browser.open(path)).status == 400
@@ -328,10 +309,8 @@ async def test_nobody_can_be_signed_in_by_a_link_of_somebody_else(scene: Scene) 
 
 
 async def test_a_code_that_was_stolen_is_worth_nothing_without_the_verifier(scene: Scene) -> None:
-    victim = scene.browser
     async with open_browser(scene.site.url) as browser:
-        going = await victim.send_form("/account", "/account/in")
-        stolen = URL(await victim.agree(scene.provider, going.link(scene.provider.url), "Anna")).query["code"]
+        stolen = URL(await scene.agreed()).query["code"]
         own = await browser.send_form("/account", "/account/in")
         state = URL(own.link(scene.provider.url)).query["state"]
         assert (await browser.open(f"/account/back?code={stolen}&state={state}")).status == 403
@@ -379,8 +358,7 @@ async def test_after_signing_in_somebody_is_where_they_began(scene: Scene) -> No
     assert (seen.status, seen.location) == (303, back)
     seen = await scene.browser.send_form("/account?lang=de", "/account/out")
     assert seen.location == "/account?lang=de"
-    seen = await scene.browser.send_form("/account?lang=de", "/account/in")
-    path = await scene.browser.agree(scene.provider, seen.link(scene.provider.url), "Anna")
+    path = await scene.agreed(page="/account?lang=de")
     assert (await scene.browser.open(path)).location == "/account?lang=de"
 
 
@@ -391,12 +369,9 @@ ELSEWHERE = [
 ]
 
 
-def test_an_address_elsewhere_is_no_way_back() -> None:
+def test_a_page_of_ours_is_a_way_back_and_an_address_elsewhere_is_none() -> None:
     for address in ELSEWHERE:
         assert local_path(address) == "", address
-
-
-def test_a_page_of_ours_is_a_way_back() -> None:
     for address in [
         *("/", "/account", "/url?url=http%3A%2F%2Fa.demo%2F", "/lists/dewiki@WMF", "/report?a=1&b=x+y", "/help/")
     ]:
