@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
-from support.misbehaving import Act, Asked, Certificates, HangUp, Silence, name_server, reply, serve
+from support.misbehaving import Act, Certificates, HangUp, Silence, name_server, open_server, reply, serve
 
 from weboid.config import NetConfig
 from weboid.core.record.reasons import Reason
@@ -23,6 +23,13 @@ from weboid.net.guard import Guard
 
 HEADERS = {"User-Agent": "test"}
 PAGE = b"<!doctype html><title>A page</title>"
+
+
+@pytest.fixture
+async def engine(settings: NetConfig, certificates: Certificates) -> AsyncIterator[SocketEngine]:
+    """An engine that trusts the authority of the tests."""
+    async with open_engine(replace(settings, ca=certificates.ca_file)) as opened:
+        yield opened
 
 
 @asynccontextmanager
@@ -49,26 +56,22 @@ async def fault(engine: SocketEngine, url: str, method: str = "GET", timeout_s: 
     return fault_of(raised.value)
 
 
-async def test_what_goes_out_is_just_this(settings: NetConfig) -> None:
+async def test_what_goes_out_is_just_this(engine: SocketEngine) -> None:
     heard: list[bytes] = []
 
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         heard.append(await reader.readuntil(b"\r\n\r\n"))
         writer.write(reply(204, body=None, kind=None))
-        writer.close()
 
-    server = await asyncio.start_server(connected, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    async with server, open_engine(settings) as engine:
+    async with open_server(talk, "127.0.0.1", None) as port:
         request = Request("HEAD", f"http://127.0.0.1:{port}/a?b=c%20d", {"User-Agent": "test", "X-A": "ü"})
         assert (await engine.send(request, 60)).code == 204
     head = f"HEAD /a?b=c%20d HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUser-Agent: test\r\nX-A: ü\r\n\r\n"
     assert heard == [head.encode()]
 
 
-@pytest.mark.parametrize(
-    ("method", "url", "headers"),
-    [
+async def test_a_request_that_is_unfit_is_our_mistake(engine: SocketEngine) -> None:
+    unfit: list[tuple[str, str, dict[str, str]]] = [
         ("POST", "http://127.0.0.1/", {}),
         ("GET", "ftp://127.0.0.1/", {}),
         ("GET", "http:///path", {}),
@@ -79,30 +82,22 @@ async def test_what_goes_out_is_just_this(settings: NetConfig) -> None:
         ("GET", "http://127.0.0.1/", {"X": "a\r\nY: b"}),
         ("GET", "http://127.0.0.1/", {"X": "a\nY: b"}),
         ("GET", "http://127.0.0.1/", {"X\r": "a"}),
-    ],
-)
-async def test_a_request_that_is_unfit_is_our_mistake(
-    settings: NetConfig, method: str, url: str, headers: dict[str, str]
-) -> None:
-    async with open_engine(settings) as engine:
+    ]
+    for request in unfit:
         with pytest.raises(ValueError) as raised:
-            await engine.send(Request(method, url, headers), 1)
-    assert fault_of(raised.value) is None
+            await engine.send(Request(*request), 1)
+        assert fault_of(raised.value) is None, request
 
 
-async def test_user_and_fragment_are_not_sent(settings: NetConfig) -> None:
-    async with serve(lambda _: reply(200)) as site, open_engine(settings) as engine:
+async def test_user_and_fragment_are_not_sent(engine: SocketEngine) -> None:
+    async with serve(lambda _: reply(200)) as site:
         assert (await asked(engine, f"http://user:pass@127.0.0.1:{site.port}?q=1#frag")).code == 200
     assert site.lines() == ["GET /?q=1"]
     assert site.asked[0].headers == {"Host": f"127.0.0.1:{site.port}", "User-Agent": "test"}
 
 
-async def test_one_line_is_kept_for_each_place(settings: NetConfig) -> None:
-    async with (
-        serve(lambda _: reply(200)) as one,
-        serve(lambda _: reply(200), ip="127.0.0.2") as two,
-        open_engine(settings) as engine,
-    ):
+async def test_one_line_is_kept_for_each_place(engine: SocketEngine) -> None:
+    async with serve(lambda _: reply(200)) as one, serve(lambda _: reply(200), ip="127.0.0.2") as two:
         for site in (one, two, one, two):
             assert (await asked(engine, site.url())).code == 200
         assert (one.connections, two.connections) == (1, 1)
@@ -125,36 +120,35 @@ async def test_kept_lines_are_bounded_in_number_and_the_oldest_goes_first(settin
         assert site.connections == 4
 
 
-async def test_kept_lines_are_bounded_in_time(settings: NetConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_kept_lines_are_bounded_in_time(engine: SocketEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_module, "KEEP_ALIVE_S", 0.02)
     ended = asyncio.Event()
 
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(reply(200))
         assert await reader.read() == b""
         ended.set()
-        writer.close()
 
-    server = await asyncio.start_server(connected, "127.0.0.1", 0)
-    async with server, open_engine(settings) as engine, asyncio.timeout(60):
-        await asked(engine, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/")
+    async with open_server(talk, "127.0.0.1", None) as port, asyncio.timeout(60):
+        await asked(engine, f"http://127.0.0.1:{port}/")
         await ended.wait()
 
 
-async def test_a_line_that_ended_while_idle_is_not_used(settings: NetConfig) -> None:
-    async def answered() -> AsyncIterator[bytes]:
+async def test_a_line_that_ended_or_brought_more_than_its_reply_is_not_used_again(engine: SocketEngine) -> None:
+    async def ended() -> AsyncIterator[bytes]:
         yield reply(200)
 
-    async with serve(lambda _: answered()) as site, open_engine(settings) as engine:
-        for _ in range(3):
-            assert (await asked(engine, site.url())).code == 200
-            await asyncio.sleep(0.02)
-        assert (site.connections, len(site.asked)) == (3, 3)
+    for method, act in (("GET", ended), ("HEAD", lambda: reply(200, body=PAGE * 1000))):
+        async with serve(lambda _, act=act: act()) as site:  # type: ignore[misc]
+            for _ in range(3):
+                assert (await asked(engine, site.url(), method)).code == 200
+                await asyncio.sleep(0.02)
+            assert (site.connections, len(site.asked)) == (3, 3), method
 
 
 @pytest.mark.parametrize("late", [b"<p>The body after HEAD</p>", b"HTTP/1.1 500 Not asked for\r\n\r\n"])
-async def test_what_comes_late_is_not_taken_for_the_next_reply(settings: NetConfig, late: bytes) -> None:
+async def test_what_comes_late_is_not_taken_for_the_next_reply(engine: SocketEngine, late: bytes) -> None:
     is_sent = asyncio.Event()
 
     async def twice() -> AsyncIterator[bytes]:
@@ -164,7 +158,7 @@ async def test_what_comes_late_is_not_taken_for_the_next_reply(settings: NetConf
         is_sent.set()
         await asyncio.sleep(3600)
 
-    async with serve(lambda _: twice()) as site, open_engine(settings) as engine:
+    async with serve(lambda _: twice()) as site:
         for _ in range(3):
             assert (await asked(engine, site.url(), "HEAD")).code == 200
             await is_sent.wait()
@@ -173,35 +167,21 @@ async def test_what_comes_late_is_not_taken_for_the_next_reply(settings: NetConf
     assert site.connections == 3
 
 
-async def test_after_a_reply_with_more_than_its_body_the_line_is_not_used_again(settings: NetConfig) -> None:
-    async with serve(lambda _: reply(200, body=PAGE * 1000)) as site, open_engine(settings) as engine:
-        for _ in range(3):
-            assert (await asked(engine, site.url(), "HEAD")).code == 200
-        assert (site.connections, len(site.asked)) == (3, 3)
-
-
-@pytest.mark.parametrize("act", [HangUp(), HangUp(reset=True), b"nonsense\r\n\r\n"])
-async def test_a_kept_line_that_fails_is_replaced_once(settings: NetConfig, act: Act) -> None:
-    def script(asked: Asked) -> Act:
-        return act if asked.count >= 2 else reply(200)
-
-    async with serve(script) as site, open_engine(settings) as engine:
+@pytest.mark.parametrize("act", [HangUp(), HangUp(reset=True), b"nonsense\r\n\r\n", Silence()])
+async def test_a_kept_line_that_fails_is_replaced_once_and_one_that_is_silent_is_not(
+    engine: SocketEngine, act: Act
+) -> None:
+    async with serve(lambda asked: act if asked.count >= 2 else reply(200)) as site:
         assert (await asked(engine, site.url())).code == 200
-        assert await fault(engine, site.url()) is not None
-    assert (site.connections, len(site.asked)) == (2, 3)
+        found = await fault(engine, site.url(), timeout_s=0.1 if isinstance(act, Silence) else 60.0)
+    if isinstance(act, Silence):
+        assert (found, len(site.asked)) == (Fault(Reason.TIMEOUT, reached=True), 2)
+    else:
+        assert found is not None
+        assert (site.connections, len(site.asked)) == (2, 3)
 
 
-async def test_silence_on_a_kept_line_is_a_timeout_and_not_asked_again(settings: NetConfig) -> None:
-    def script(asked: Asked) -> Act:
-        return Silence() if asked.count >= 2 else reply(200)
-
-    async with serve(script) as site, open_engine(settings) as engine:
-        await asked(engine, site.url())
-        assert await fault(engine, site.url(), timeout_s=0.1) == Fault(Reason.TIMEOUT, reached=True)
-    assert len(site.asked) == 2
-
-
-async def test_when_files_run_out_kept_lines_make_room(settings: NetConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_when_files_run_out_kept_lines_make_room(engine: SocketEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     made = socket.socket
     refusals = [0]
 
@@ -211,11 +191,7 @@ async def test_when_files_run_out_kept_lines_make_room(settings: NetConfig, monk
             raise OSError(errno.EMFILE, "too many open files")
         return made(*arguments, **others)
 
-    async with (
-        serve(lambda _: reply(200)) as one,
-        serve(lambda _: reply(200), ip="127.0.0.2") as two,
-        open_engine(settings) as engine,
-    ):
+    async with serve(lambda _: reply(200)) as one, serve(lambda _: reply(200), ip="127.0.0.2") as two:
         await asked(engine, one.url())
         with monkeypatch.context() as patched:
             patched.setattr("weboid.net.dial.socket.socket", scarce)
@@ -227,8 +203,8 @@ async def test_when_files_run_out_kept_lines_make_room(settings: NetConfig, monk
         assert one.connections == 2
 
 
-async def test_closing_ends_what_is_under_way_and_blames_nobody(settings: NetConfig) -> None:
-    async with serve(lambda _: Silence()) as site, open_engine(settings) as engine:
+async def test_closing_ends_what_is_under_way_and_blames_nobody(engine: SocketEngine) -> None:
+    async with serve(lambda _: Silence()) as site:
         asking = asyncio.create_task(asked(engine, site.url()))
         while not site.asked:
             await asyncio.sleep(0.01)
@@ -238,19 +214,17 @@ async def test_closing_ends_what_is_under_way_and_blames_nobody(settings: NetCon
     assert fault_of(raised.value) is None
 
 
-async def test_an_early_refusal_is_heard_although_the_question_was_cut_short(settings: NetConfig) -> None:
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def test_an_early_refusal_is_heard_although_the_question_was_cut_short(engine: SocketEngine) -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(10)
         writer.write(reply(431, "Connection: close", body=b"no"))
         await writer.drain()
         writer.write_eof()
         await reader.read()
-        writer.close()
 
-    server = await asyncio.start_server(connected, "127.0.0.1", 0)
-    async with server, open_engine(settings) as engine:
-        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
-        assert (await engine.send(Request("GET", url, {"X": "a" * 100_000}), 60)).code == 431
+    async with open_server(talk, "127.0.0.1", None) as port:
+        request = Request("GET", f"http://127.0.0.1:{port}/", {"X": "a" * 100_000})
+        assert (await engine.send(request, 60)).code == 431
 
 
 @pytest.mark.parametrize("secure", [False, True])
@@ -272,45 +246,34 @@ async def test_a_question_that_does_not_fit_at_once_goes_out_all_the_same(
 
 
 async def test_a_body_within_tls_is_read_in_any_number_of_records(
-    settings: NetConfig, certificates: Certificates
+    engine: SocketEngine, certificates: Certificates
 ) -> None:
     async def records() -> AsyncIterator[bytes]:
         yield b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 50000\r\n\r\n"
         for _ in range(50):
             yield b"x" * 1000
 
-    tls = certificates.good("127.0.0.1")
-    async with (
-        serve(lambda _: records(), tls=tls) as site,
-        open_engine(replace(settings, ca=certificates.ca_file)) as engine,
-    ):
+    async with serve(lambda _: records(), tls=certificates.good("127.0.0.1")) as site:
         assert (await asked(engine, site.url())).body == b"x" * 50_000
 
 
-async def test_a_line_within_tls_is_kept_as_well(settings: NetConfig, certificates: Certificates) -> None:
-    tls = certificates.good("127.0.0.1")
-    async with (
-        serve(lambda _: reply(200, body=PAGE), tls=tls) as site,
-        open_engine(replace(settings, ca=certificates.ca_file)) as engine,
-    ):
+async def test_a_line_within_tls_is_kept_as_well(engine: SocketEngine, certificates: Certificates) -> None:
+    async with serve(lambda _: reply(200, body=PAGE), tls=certificates.good("127.0.0.1")) as site:
         for _ in range(4):
             assert (await asked(engine, site.url())).body == PAGE
     assert site.connections == 1
 
 
 async def test_an_end_without_goodbye_within_tls_ends_a_body_that_has_no_length(
-    settings: NetConfig, certificates: Certificates
+    engine: SocketEngine, certificates: Certificates
 ) -> None:
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(reply(200, body=None) + PAGE)
         await writer.drain()
-        writer.transport.abort()
 
-    server = await asyncio.start_server(connected, "127.0.0.1", 0, ssl=certificates.good("127.0.0.1"))
-    async with server, open_engine(replace(settings, ca=certificates.ca_file)) as engine:
-        url = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
-        told = await asked(engine, url)
+    async with open_server(talk, "127.0.0.1", certificates.good("127.0.0.1"), aborts=True) as port:
+        told = await asked(engine, f"https://127.0.0.1:{port}/")
     assert (told.code, told.body) == (200, PAGE)
 
 
@@ -318,26 +281,22 @@ async def test_an_end_without_goodbye_within_tls_ends_a_body_that_has_no_length(
 async def test_a_handshake_that_does_not_end_is_a_timeout_before_a_connection(
     settings: NetConfig, connect_s: float, timeout_s: float
 ) -> None:
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def talk(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
         await reader.read()
-        writer.close()
 
-    server = await asyncio.start_server(connected, "127.0.0.1", 0)
-    async with server, open_engine(replace(settings, connect_s=connect_s)) as engine:
-        url = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
-        assert await fault(engine, url, timeout_s=timeout_s) == Fault(Reason.TIMEOUT, reached=False)
+    hasty = replace(settings, connect_s=connect_s)
+    async with open_server(talk, "127.0.0.1", None) as port, open_engine(hasty) as engine:
+        found = await fault(engine, f"https://127.0.0.1:{port}/", timeout_s=timeout_s)
+    assert found == Fault(Reason.TIMEOUT, reached=False)
 
 
 async def test_a_client_certificate_that_is_missed_after_the_handshake_is_a_tls_fault(
-    settings: NetConfig, certificates: Certificates
+    engine: SocketEngine, certificates: Certificates
 ) -> None:
     tls = certificates.good("127.0.0.1")
     tls.verify_mode = ssl.CERT_REQUIRED
     tls.load_verify_locations(certificates.ca_file)
-    async with (
-        serve(lambda _: reply(200), tls=tls) as site,
-        open_engine(replace(settings, ca=certificates.ca_file)) as engine,
-    ):
+    async with serve(lambda _: reply(200), tls=tls) as site:
         found = await fault(engine, site.url())
     assert found is not None
     assert found.reason in (Reason.TLS, Reason.RESET)
@@ -352,20 +311,17 @@ async def test_a_name_server_that_is_silent_does_not_outlast_the_request(setting
     assert found == Fault(Reason.TIMEOUT, reached=False)
 
 
-async def test_a_request_that_is_cancelled_closes_its_line(settings: NetConfig, certificates: Certificates) -> None:
+async def test_a_request_that_is_cancelled_closes_its_line(engine: SocketEngine) -> None:
     closed = asyncio.Event()
 
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def talk(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         asking.cancel()
         await reader.read()
         closed.set()
-        writer.close()
 
-    server = await asyncio.start_server(connected, "127.0.0.1", 0)
-    async with server, open_engine(settings) as engine, asyncio.timeout(60):
-        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
-        asking = asyncio.create_task(asked(engine, url))
+    async with open_server(talk, "127.0.0.1", None) as port, asyncio.timeout(60):
+        asking = asyncio.create_task(asked(engine, f"http://127.0.0.1:{port}/"))
         with pytest.raises(asyncio.CancelledError):
             await asking
         await closed.wait()
