@@ -1,11 +1,12 @@
 """Which repairs were taken back, by whom and why; that they are not made again, and what that costs the wiki."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha1
 from pathlib import Path
 from time import process_time
+from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
@@ -48,15 +49,6 @@ class _Saved:
         return told
 
 
-class _Request:
-    def __init__(self, site: "LittleHistory", question: dict[str, Any]) -> None:
-        self._site = site
-        self._question = question
-
-    def submit(self) -> dict[str, Any]:
-        return self._site.answer(self._question)
-
-
 @dataclass
 class LittleHistory:
     """A wiki; `part` revisions of a history are told at a time, `asked` is every question that came."""
@@ -84,8 +76,8 @@ class LittleHistory:
     def username(self) -> str:
         return BOT
 
-    def simple_request(self, **question: Any) -> _Request:
-        return _Request(self, question)
+    def simple_request(self, **question: Any) -> Any:
+        return SimpleNamespace(submit=lambda: self.answer(question))
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         self.asked.append(question)
@@ -111,9 +103,9 @@ class LittleHistory:
     def _by_revision(self, revisions: list[int], properties: set[str]) -> dict[str, Any]:
         found = [each for each in self.saved if each.revision in revisions]
         bad = set(revisions) - {each.revision for each in found}
-        query: dict[str, Any] = (
-            {"badrevids": {str(each): {"revid": each, "missing": True} for each in bad}} if bad else {}
-        )
+        query: dict[str, Any] = {}
+        if bad:
+            query["badrevids"] = {str(each): {"revid": each, "missing": True} for each in bad}
         if found:
             query["pages"] = [
                 {"pageid": page, "revisions": [each.told(properties) for each in found if each.page == page]}
@@ -127,15 +119,11 @@ class LittleHistory:
             raise APIError("nosuchrevid", f"There is no revision with ID {start}.")
         start = int(str(question.get("rvcontinue", start)))
         ordered: Iterable[_Saved] = self.saved if is_newer else reversed(self.saved)
-        wanted = [
-            each
-            for each in ordered
-            if each.page == page and (each.revision >= start if is_newer else each.revision <= start)
-        ]
+        of_page = [each for each in ordered if each.page == page]
+        wanted = [each for each in of_page if (each.revision >= start if is_newer else each.revision <= start)]
         most = self.part if question["rvlimit"] == "max" else min(self.part, int(question["rvlimit"]))
-        told: dict[str, Any] = {
-            "query": {"pages": [{"pageid": page, "revisions": [each.told(properties) for each in wanted[:most]]}]}
-        }
+        revisions = [each.told(properties) for each in wanted[:most]]
+        told: dict[str, Any] = {"query": {"pages": [{"pageid": page, "revisions": revisions}]}}
         if len(wanted) > most:
             told["continue"] = {"rvcontinue": str(wanted[most].revision), "continue": "||"}
         return told
@@ -164,21 +152,22 @@ class Wiki:
     def __init__(self, journal: Journal) -> None:
         self.site = LittleHistory()
         self.journal = journal
-        self.oldest = self.site.revise(PAGE, "Founder", "Fact.\n")
+        self.site.revise(PAGE, "Founder", "Fact.\n")
         self.site.revise(PAGE, "Author", PLAIN)
         self.edit = self.repaired()
+
+    def revised(self, *revisions: tuple[str, ...]) -> None:
+        """Has people save the page in turn: user, text, comment, tags."""
+        for user, text, *more in revisions:
+            self.site.revise(PAGE, user, text, *more)
 
     def repaired(self, page: int = PAGE, text: str = DONE, *, is_noted: bool = True) -> Edit:
         parent = next(each.revision for each in reversed(self.site.saved) if each.page == page)
         revision = self.site.revise(page, BOT, text, "2 links repaired")
         digest = sha1(text.encode()).hexdigest()
         edit = Edit(WIKI, page, "A", revision if is_noted else None, parent, NOW, digest, LINKS)
-        return self._with_number(edit, self.journal.note_edit(edit))
-
-    def _with_number(self, edit: Edit, number: int) -> Edit:
-        return next(
-            each for each in self.journal.edits_of_link(WIKI, edit.page, LINKS[0].normal) if each.number == number
-        )
+        number = self.journal.note_edit(edit)
+        return next(each for each in self.journal.edits_of_link(WIKI, page, LINKS[0].normal) if each.number == number)
 
     def check(self) -> RevertCheck:
         return RevertCheck(self.site, self.journal, wiki=WIKI, settings=settings_of(), bot=BOT)
@@ -206,23 +195,26 @@ def wiki(tmp_path: Path) -> Iterator[Wiki]:
 
 
 def _undo(wiki: Wiki) -> None:
-    wiki.site.revise(PAGE, "Doubter", PLAIN, "Undid revision by WeboidBot", "mw-undo")
+    wiki.site.revise(PAGE, "Doubter", PLAIN, *UNDOING)
 
 
-def _undo_among_other_edits(wiki: Wiki) -> None:
-    wiki.site.revise(PAGE, "Author", DONE + "News.\n")
-    wiki.site.revise(PAGE, "Doubter", PLAIN + "News.\n", "Undid revision by WeboidBot", "mw-undo")
-    wiki.site.revise(PAGE, "Author", PLAIN + "News, and more.\n")
+UNDOING = ("Undid revision by WeboidBot", "mw-undo")
+NEWS = ("Author", DONE + "News.\n")
+BLANKED = ("Vandal", "")
+BLANKED_AND_RESTORED = (BLANKED, ("Guard", DONE, "rvv", "mw-rollback"))
 
 
-def _blanked_first(wiki: Wiki) -> None:
-    wiki.site.revise(PAGE, "Vandal", "")
-    wiki.site.revise(PAGE, "Doubter", PLAIN, "the links work")
-
-
-@pytest.mark.parametrize("act", [_undo, _undo_among_other_edits, _blanked_first])
-def test_an_undone_edit_is_not_repeated(wiki: Wiki, act: Callable[[Wiki], None]) -> None:
-    act(wiki)
+@pytest.mark.parametrize(
+    "revisions",
+    [
+        [("Doubter", PLAIN, *UNDOING)],
+        [NEWS, ("Doubter", PLAIN + "News.\n", *UNDOING), ("Author", PLAIN + "News, and more.\n")],
+        [BLANKED, ("Doubter", PLAIN, "the links work")],
+    ],
+    ids=["alone", "among other edits", "blanked first"],
+)
+def test_an_undone_edit_is_not_repeated(wiki: Wiki, revisions: Sequence[tuple[str, ...]]) -> None:
+    wiki.revised(*revisions)
     found = wiki.found()
     assert set(found) == {URL, OTHER}
     assert {(verdict, user) for verdict, _, user in found.values()} == {("reverted", "Doubter")}
@@ -277,35 +269,24 @@ def test_an_older_version_restored_past_our_edit_is_no_fault_of_ours_but_not_rep
     edit = wiki.repaired(page, DONE + "Nonsense!\n")
     wiki.site.revise(page, "Guard", older, "rvv", "mw-manual-revert")
     [examined] = wiki.examined(edit)
-    assert {str(each.finding.why) for each in examined.reverts} == {"vandalism-revert"}
-    assert {each.revision.user for each in examined.reverts} == {"Guard"}
-    assert not any(each.finding.is_false_positive for each in examined.reverts)
+    found = {(str(each.finding.why), each.revision.user, each.finding.is_false_positive) for each in examined.reverts}
+    assert found == {("vandalism-revert", "Guard", False)}
     assert wiki.check().may_repair(page, [URL]) == {URL: REVERTED}
 
 
-def _blanked_and_restored(wiki: Wiki) -> None:
-    wiki.site.revise(PAGE, "Vandal", "")
-    wiki.site.revise(PAGE, "Guard", DONE, "rvv", "mw-rollback")
-
-
-def _edited_elsewhere(wiki: Wiki) -> None:
-    wiki.site.revise(PAGE, "Author", DONE + "News.\n")
-
-
-def _undone_and_done_by_hand(wiki: Wiki) -> None:
-    _undo(wiki)
-    wiki.site.revise(PAGE, "Author", DONE + "News.\n")
-
-
-def _moved_and_deleted(wiki: Wiki) -> None:
-    wiki.site.delete(PAGE)
-
-
 @pytest.mark.parametrize(
-    "act", [_blanked_and_restored, _edited_elsewhere, _undone_and_done_by_hand, _moved_and_deleted]
+    "revisions",
+    [BLANKED_AND_RESTORED, [NEWS], [("Doubter", PLAIN, *UNDOING), NEWS]],
+    ids=["blanked and restored", "edited elsewhere", "undone and done by hand"],
 )
-def test_what_still_stands_or_is_gone_altogether_was_not_reverted(wiki: Wiki, act: Callable[[Wiki], None]) -> None:
-    act(wiki)
+def test_what_still_stands_was_not_reverted(wiki: Wiki, revisions: Sequence[tuple[str, ...]]) -> None:
+    wiki.revised(*revisions)
+    assert wiki.found() == {}
+    assert wiki.may_repair() == {URL: None, OTHER: None}
+
+
+def test_what_is_gone_altogether_was_not_reverted(wiki: Wiki) -> None:
+    wiki.site.delete(PAGE)
     assert wiki.found() == {}
     assert wiki.may_repair() == {URL: None, OTHER: None}
 
@@ -326,7 +307,7 @@ def test_a_link_that_we_repaired_twice_was_reverted_once(wiki: Wiki) -> None:
 
 
 def test_a_page_that_is_again_as_we_saved_it_is_not_read(wiki: Wiki) -> None:
-    _blanked_and_restored(wiki)
+    wiki.revised(*BLANKED_AND_RESTORED)
     wiki.examined()
     assert [question["rvprop"] for question in wiki.site.asked] == ["ids|user|comment|tags|sha1|timestamp"]
 
@@ -359,7 +340,7 @@ def test_a_link_that_the_journal_does_not_have_costs_the_wiki_nothing(wiki: Wiki
 
 
 def test_what_is_hidden_is_not_repeated(wiki: Wiki) -> None:
-    _edited_elsewhere(wiki)
+    wiki.revised(NEWS)
     assert wiki.edit.revision is not None
     wiki.site.hide(wiki.edit.revision)
     assert [each.is_known for each in wiki.examined()] == [False]
@@ -441,28 +422,31 @@ def test_untouched_pages_cost_a_request_for_fifty(wiki: Wiki) -> None:
     assert len(wiki.site.asked) == 4
 
 
-def test_answers_that_make_no_sense_say_nothing(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_that_make_no_sense_say_nothing_and_one_without_pages_is_silence(
+    wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pages: list[object] = [{}, {"pageid": 7, "revisions": "all"}, {"pageid": 7, "revisions": [{"revid": "1"}]}, 5]
     for page in pages:
-        answer = {"query": {"pages": [page]}}
+        answer: object = {"query": {"pages": [page]}}
         monkeypatch.setattr(wiki.site, "answer", lambda question, answer=answer: answer)
         assert RevisionReader(wiki.site).newest([7]) == {}, page
         assert RevisionReader(wiki.site).texts([7]) == {}, page
+    for answer in ({}, {"query": {}}, {"query": []}, {"query": {"pages": {}}}, []):
+        monkeypatch.setattr(wiki.site, "answer", lambda question, answer=answer: answer)
+        with pytest.raises(WikiSilent):
+            RevisionReader(wiki.site).newest([7])
 
 
-@pytest.mark.parametrize("answer", [{}, {"query": {}}, {"query": []}, {"query": {"pages": {}}}, []])
-def test_an_answer_without_pages_is_silence(wiki: Wiki, answer: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wiki.site, "answer", lambda question: answer)
-    with pytest.raises(WikiSilent):
-        RevisionReader(wiki.site).newest([7])
+def reverted_edit(number: int) -> NotedRevert:
+    return NotedRevert(number, LINKS[0].normal, URL, "reverted", "link-works", 1, "A", NOW, True)
 
 
 def test_the_third_revert_among_the_last_edits_stops_the_run(wiki: Wiki) -> None:
     with wiki.journal.file.writing():
-        numbers = [wiki.repaired(page=PAGE).number for _ in range(COUNTED)]
+        numbers = [wiki.repaired().number for _ in range(COUNTED)]
     for reverted, number in enumerate(numbers[:4]):
         assert (too_many_reverts(wiki.journal, WIKI) is None) == (reverted < 3)
-        wiki.journal.note_revert(NotedRevert(number, LINKS[0].normal, URL, "reverted", "link-works", 1, "A", NOW, True))
+        wiki.journal.note_revert(reverted_edit(number))
     reason = too_many_reverts(wiki.journal, WIKI)
     assert reason is not None
     assert "4 of the last 200" in reason
@@ -474,8 +458,7 @@ def test_the_third_revert_among_the_last_edits_stops_the_run(wiki: Wiki) -> None
 
 def test_reverts_among_the_first_edits_say_too_little_to_stop_the_run(wiki: Wiki) -> None:
     for _ in range(2):
-        number = wiki.repaired(page=PAGE).number
-        wiki.journal.note_revert(NotedRevert(number, LINKS[0].normal, URL, "reverted", "link-works", 1, "A", NOW, True))
+        wiki.journal.note_revert(reverted_edit(wiki.repaired().number))
     assert too_many_reverts(wiki.journal, WIKI) is None
 
 
