@@ -197,22 +197,23 @@ async def test_head_gets_the_same_head_and_no_body(web: LittleWeb) -> None:
 async def test_a_life_turns_on_its_day() -> None:
     day = 6
     async with open_littleweb(WORLD, day=lambda: day) as web:
-        before = await got(web, "/turns")
+        assert (await got(web, "/turns")).code == 200
         day = 7
-        after = await got(web, "/turns")
-        assert (before.code, after.code) == (200, 410)
+        assert (await got(web, "/turns")).code == 410
         assert [asked.day for asked in web.requests] == [6, 7]
 
 
-async def test_redirects_lead_where_they_should_with_the_port_put_in(web: LittleWeb) -> None:
+async def test_redirects_lead_where_they_should_with_the_port_put_in_and_smuggle_no_header(web: LittleWeb) -> None:
     moved = await got(web, "/moved")
     assert (moved.code, moved.headers["location"]) == (308, f"http://other.demo:{web.http_port}/new")
+    assert "set-cookie" not in (await got(web, "/split")).headers
 
 
-async def test_a_chain_ends_and_a_loop_does_not(web: LittleWeb) -> None:
-    for start, ends in (("/chain", [302, 302, 200]), ("/loop", [302, 302, 302])):
+async def test_a_chain_ends_and_keeps_its_query_and_a_loop_does_not_end(web: LittleWeb) -> None:
+    for start, ends in (("/chain", [302, 302, 200]), ("/chain?of=two", [302, 302, 200]), ("/loop", [302, 302, 302])):
         target, codes = start, []
         for _ in range(3):
+            assert target.startswith(start)
             answer = await got(web, target)
             codes.append(answer.code)
             target = answer.headers.get("location", "")
@@ -224,14 +225,6 @@ async def test_a_slow_server_takes_its_time_at_the_pace_of_the_player() -> None:
         begun = asyncio.get_running_loop().time()
         assert (await got(web, "/slow")).code == 410
         assert asyncio.get_running_loop().time() - begun >= 0.05
-
-
-async def test_a_chain_keeps_the_query_of_its_address(web: LittleWeb) -> None:
-    target = "/chain?of=two"
-    for _ in range(2):
-        target = (await got(web, target)).headers["location"]
-        assert target.startswith("/chain?of=two&hop=")
-    assert (await got(web, target)).code == 200
 
 
 async def test_in_an_outage_of_our_own_nobody_says_a_word() -> None:
@@ -280,16 +273,6 @@ async def test_a_reset_is_a_reset_and_a_hang_up_is_none(web: LittleWeb) -> None:
         assert await sent(web, sends) == b""
 
 
-async def test_silence_lasts_and_does_not_hold_up_the_end() -> None:
-    async with asyncio.timeout(TIMEOUT_S), open_littleweb(WORLD, day=lambda: 0) as web:
-        reader, writer = await asyncio.open_connection("127.0.0.1", web.http_port)
-        writer.write(request("/silence"))
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(reader.read(), 0.05)
-    assert await reader.read() == b""
-    writer.close()
-
-
 async def test_a_connection_is_kept_for_the_next_request(web: LittleWeb) -> None:
     data = await sent(web, request("/page", "HEAD") + request("/moved", "HEAD", "site.demo", "Connection: close"))
     assert data.count(b"HTTP/1.1 ") == 2
@@ -301,10 +284,6 @@ async def test_nonsense_gets_no_answer(web: LittleWeb, nonsense: bytes) -> None:
     with suppress(OSError):
         assert await sent(web, nonsense) == b""
     assert not web.requests
-
-
-async def test_no_header_can_be_smuggled_in_by_a_target(web: LittleWeb) -> None:
-    assert "set-cookie" not in (await got(web, "/split")).headers
 
 
 async def test_every_request_is_written_down(web: LittleWeb) -> None:
@@ -353,11 +332,9 @@ async def test_names_lead_where_their_life_says(web: LittleWeb, name: str, code:
     assert RCODE[answer.header.rcode] == code
     assert [str(each.rdata) for each in answer.rr if each.rtype == QTYPE.A] == addresses
     assert [(each.kind, each.name, each.day) for each in web.questions] == [("A", name.lower(), 3)]
-
-
-async def test_nobody_listens_where_refused_hosts_lead(web: LittleWeb) -> None:
-    with pytest.raises(ConnectionRefusedError):
-        await sent(web, request("/"), ip="127.0.0.2")
+    if addresses == ["127.0.0.2"]:
+        with pytest.raises(ConnectionRefusedError):
+            await sent(web, request("/"), ip="127.0.0.2")
 
 
 async def test_networks_have_addresses_of_their_own_and_can_be_lost_alone() -> None:
@@ -404,12 +381,16 @@ async def test_without_certificates_every_handshake_fails(web: LittleWeb) -> Non
     assert [(asked.method, asked.host) for asked in web.requests] == [("TLS", "site.demo")]
 
 
-async def test_with_certificates_only_broken_hosts_fail() -> None:
+async def test_with_certificates_only_broken_hosts_fail_and_who_does_not_trust_us_does_no_harm() -> None:
     authority = trustme.CA()
     server, client = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.create_default_context()
     authority.issue_cert("site.demo", "broken.demo").configure_cert(server)
     authority.configure_trust(client)
     async with open_littleweb(WORLD, day=lambda: 0, tls=server) as web:
+        for _ in range(3):
+            with pytest.raises(ssl.SSLCertVerificationError):
+                await sent(web, request("/page"), tls=ssl.create_default_context())
+        assert not web.requests
         page = reply(await sent(web, request("/page", "GET", "site.demo", "Connection: close"), tls=client))
         assert page.code == 200
         with pytest.raises(ssl.SSLError):
@@ -417,25 +398,17 @@ async def test_with_certificates_only_broken_hosts_fail() -> None:
         assert [(asked.method, asked.host) for asked in web.requests] == [("GET", "site.demo"), ("TLS", "broken.demo")]
 
 
-async def test_a_client_that_does_not_trust_us_does_no_harm() -> None:
-    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    trustme.CA().issue_cert("site.demo").configure_cert(server)
-    async with open_littleweb(WORLD, day=lambda: 0, tls=server) as web:
-        for _ in range(3):
-            with pytest.raises(ssl.SSLCertVerificationError):
-                await sent(web, request("/page"), tls=ssl.create_default_context())
-        assert not web.requests
-
-
-async def test_nothing_is_left_running() -> None:
+async def test_silence_lasts_and_nothing_is_left_running() -> None:
     before = asyncio.all_tasks()
-    async with open_littleweb(WORLD, day=lambda: 0) as web:
+    async with asyncio.timeout(TIMEOUT_S), open_littleweb(WORLD, day=lambda: 0) as web:
         port = web.http_port
         readers = [await asyncio.open_connection("127.0.0.1", port) for _ in range(5)]
         readers += [await asyncio.open_connection("127.0.0.1", web.https_port)]
         readers[0][1].write(request("/silence"))
         readers[1][1].write(request("/tarpit"))
-        await asyncio.sleep(0.05)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(readers[0][0].read(), 0.05)
+    assert await readers[0][0].read() == b""
     assert asyncio.all_tasks() == before
     with pytest.raises(ConnectionRefusedError):
         await asyncio.open_connection("127.0.0.1", port)
