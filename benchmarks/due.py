@@ -64,7 +64,7 @@ class Due:
     lease: float
     in_round: float
     everything: float
-    beside_open: float
+    next_to_open: float
     urls: float
     bare: float
 
@@ -90,7 +90,7 @@ async def due(dsn: str, urls: int, hosts: int) -> Due:
     print(f"the next {wanted:,} hosts of a round: {found.in_round:.0f} ms (target {_TARGET_MS:.0f} ms: {met})")
     print(f"  {found.in_round / found.bare:.1f} times a bare scan of the index for as many rows ({found.bare:.1f} ms)")
     print(f"  by a worker that holds all buckets: {found.everything:.0f} ms, ", end="")
-    print(f"beside {_OPEN * wanted:,} open hosts {found.beside_open:.0f} ms")
+    print(f"next to {_OPEN * wanted:,} open hosts {found.next_to_open:.0f} ms")
     print(f"their URLs: {found.urls:.0f} ms; a lease of {_LEASED} buckets: {found.lease:.0f} ms")
     return found
 
@@ -122,7 +122,7 @@ async def _measured(pool: Pool, wanted: int) -> Due:
             lease=await _median_ms(lease),
             in_round=await _median_ms(in_round),
             everything=await _median_ms(lambda: read(all_buckets, [])),
-            beside_open=await _median_ms(lambda: read(all_buckets, keys)),
+            next_to_open=await _median_ms(lambda: read(all_buckets, keys)),
             urls=await _median_ms(lambda: list_due_urls(conn, keys[:wanted], day=DAY, per_host=60)),
             bare=await _median_ms(bare),
         )

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.dump``: how fast and lean the dump source is, beside a reader that only unpacks and splits.
+"""``python -m benchmarks.dump``: how fast and lean the dump source is, next to a reader that only unpacks and splits.
 
 The bare reader keeps nothing, decodes nothing, takes every comma for a separator, sorts nothing and joins nothing.
 """

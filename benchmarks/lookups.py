@@ -120,9 +120,9 @@ class Log:
         """The answer to a request, written down."""
         parts = urlsplit(target)
         if parts.path == "/log":
-            told = {"times": self.times, "counts": self.counts}
+            reported = {"times": self.times, "counts": self.counts}
             self.times, self.counts = [], Counter()
-            return _reply(200, json.dumps(told).encode())
+            return _reply(200, json.dumps(reported).encode())
         if parts.path in ("/cdx/search/cdx", "/wayback/available"):
             self.times.append(monotonic())
             self.counts[parts.path] += 1
@@ -198,8 +198,8 @@ class MadeUp:
             with urlopen(f"{self.base}/log") as response:
                 return bytes(response.read())
 
-        told = json.loads(await asyncio.to_thread(read))
-        return Asked(told["times"], told["counts"])
+        reported = json.loads(await asyncio.to_thread(read))
+        return Asked(reported["times"], reported["counts"])
 
 
 @asynccontextmanager

@@ -64,10 +64,10 @@ def repairs(pages: int) -> RepairFigures:
         ran = subprocess.run(words, capture_output=True, text=True, timeout=_LIMIT_S, check=False)
         if ran.returncode:
             raise RuntimeError(f"the bot failed: {ran.stderr[-2_000:]}")
-        told: Mapping[str, float] = json.loads(ran.stdout.splitlines()[-1])
+        figures: Mapping[str, float] = json.loads(ran.stdout.splitlines()[-1])
         return RepairFigures(
-            pages, len(wiki.edits), wiki.reads(), wiki.counted["query"], service.count("/api/page"), told["seconds"],
-            told["peak_mib"],
+            pages, len(wiki.edits), wiki.reads(), wiki.counted["query"], service.count("/api/page"), figures["seconds"],
+            figures["peak_mib"],
         )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
-"""How fast links become normal forms, beside libraries that do less: ``python -m benchmarks.urls [FILE]``.
+"""How fast links become normal forms, next to libraries that do less: ``python -m benchmarks.urls [FILE]``.
 
-FILE holds a URL a line (default: the recorded links of a real wiki beside the checkout, else the shared vectors).
+FILE holds a URL a line (default: the recorded links of a real wiki next to the checkout, else the shared vectors).
 One law: all run in one process on the same links, and the ratio is what counts.
 """
 

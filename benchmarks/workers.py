@@ -1,4 +1,4 @@
-"""Two workers beside one: ``python -m benchmarks.workers [--workers N] [--seconds S]``.
+"""Two workers next to one: ``python -m benchmarks.workers [--workers N] [--seconds S]``.
 
 Prints answers a second and the processor time of ``weboid serve`` with one process and with N workers, in turn over the
 same store; how the work was shared out among the workers; and what a worker that is killed under load costs: broken

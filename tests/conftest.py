@@ -1,5 +1,5 @@
 """The PostgreSQL that tests share: one server a worker, one migrated template, a fresh copy of it for each test that
-asks; and what holds for all tests (`support.running` says which of them run beside others).
+asks; and what holds for all tests (`support.running` says which of them run next to others).
 
 One law: a test never sees what another one wrote. ``WEBOID_TEST_DATABASE`` names a server to use instead of the
 embedded one (a role with CREATEDB and a database it may connect to).
@@ -168,7 +168,7 @@ def empty_database(server_dsn: str) -> Iterator[str]:
 
 @contextmanager
 def _new_database(dsn: str, template: str | None) -> Iterator[str]:
-    """Makes a database and drops it at the end, whoever is still connected."""
+    """Makes a database and drops it at the end, also with connections still open."""
     name = _made_database(dsn, template)
     try:
         yield name

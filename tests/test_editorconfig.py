@@ -12,7 +12,7 @@ from weboid.web.http.source_archive import source_files
 _REPOSITORY = Path(__file__).resolve().parents[1]
 
 
-def test_every_file_is_as_editors_are_told_to_write_it() -> None:
+def test_every_file_is_as_editors_are_configured_to_write_it() -> None:
     files = source_files(Path(weboid.__file__).parent)
     assert len(files) > 1_000
     assert [fault for name, path in files.items() for fault in _faults(name, path.read_bytes())] == []

@@ -54,9 +54,9 @@ def test_the_address_for_complaints_is_the_same_everywhere() -> None:
         assert {*named} == {PROJECT_CONTACT}
 
 
-def test_the_source_is_where_toolhub_is_told() -> None:
-    told = json.loads((_REPOSITORY / "toolinfo.json").read_text(encoding="utf-8"))
-    assert (_PROJECT["urls"]["Source"], _PROJECT["urls"]["Homepage"]) == (told["repository"], told["url"])
+def test_the_source_is_where_toolhub_looks_for_it() -> None:
+    answer = json.loads((_REPOSITORY / "toolinfo.json").read_text(encoding="utf-8"))
+    assert (_PROJECT["urls"]["Source"], _PROJECT["urls"]["Homepage"]) == (answer["repository"], answer["url"])
 
 
 def test_the_workflow_tries_the_versions_that_are_promised() -> None:

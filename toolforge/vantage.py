@@ -17,7 +17,7 @@ import asyncssh
 async def main(place: str) -> int:
     """Hands standard input to the other place, and its answer on; returns the status there, 1 if it ended otherwise."""
     user, _, host = place.rpartition("@")
-    os.environ.setdefault("LOGNAME", user)  # asyncssh, too, wants a name for whoever runs it
+    os.environ.setdefault("LOGNAME", user)  # asyncssh, too, wants a name for anyone who runs it
     host, _, port = host.partition(":")
     key = asyncssh.import_private_key(base64.b64decode(os.environ["VANTAGE_KEY"]))
     host_key = asyncssh.import_public_key(os.environ["VANTAGE_HOST_KEY"])

@@ -65,7 +65,7 @@ MEANT: Final = {"als": "gsw", "no": "nb"}
 FILES: Final = {"sr-cyrl": "sr-ec", "sr-latn": "sr-el", "cbk": "cbk-zam", "crh": "crh-latn"}
 """Codes whose messages may stand under an older one."""
 
-MENDED: Final = {"sdh": ["ckb", "fa"], "zh-hans": ["zh-cn", "zh", "zh-hant"]}
+CORRECTED: Final = {"sdh": ["ckb", "fa"], "zh-hans": ["zh-cn", "zh", "zh-hant"]}
 """Fallbacks that banana-i18n has not as MediaWiki has them: it gives sdh a Spanish creole (cbk) for Kurdish (ckb)."""
 
 UNKNOWN: Final = frozenset({"en-us"})
@@ -82,7 +82,7 @@ class Sources:
         given = json.loads(languages.read_text(encoding="utf-8"))
         self.languages: dict[str, list[Any]] = given["languages"]
         self.rightward = frozenset(given["rtlscripts"]) | {"Adlm"}
-        self._fallbacks: dict[str, list[str]] = json.loads(fallbacks.read_text(encoding="utf-8")) | MENDED
+        self._fallbacks: dict[str, list[str]] = json.loads(fallbacks.read_text(encoding="utf-8")) | CORRECTED
 
     def meant(self, code: str) -> str:
         """The code under which a language's script and name stand."""
@@ -179,12 +179,12 @@ def _has_months(name: str) -> bool:
 
 
 def _has_words(name: str) -> bool:
-    def told(locale: str) -> str:
+    def answer(locale: str) -> str:
         return format_timedelta(
             timedelta(weeks=-3), granularity="week", threshold=99, add_direction=True, locale=Locale.parse(locale)
         )
 
-    return told(name) != told("ckb")
+    return answer(name) != answer("ckb")
 
 
 def main(languages: str, fallbacks: str) -> None:

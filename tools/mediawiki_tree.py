@@ -13,7 +13,7 @@ from typing import Final
 RELEASE: Final = "trixie"
 PACKAGES: Final = ("mediawiki=1:1.43*", "mediawiki-classes=1:1.43*")
 _KEYS: Final = "/usr/share/keyrings/debian-archive-keyring.gpg"
-_ELSEWHERE: Final = ("extensions", "skins", "images", "config", "LocalSettings.php")
+_OUTSIDE: Final = ("extensions", "skins", "images", "config", "LocalSettings.php")
 """In the package these lead to folders of the machine."""
 
 
@@ -65,7 +65,7 @@ def _mirror() -> str:
 
 def _relink(tree: Path) -> None:
     """Makes the tree complete in itself, with the extensions and skins that the package has."""
-    for name in _ELSEWHERE:
+    for name in _OUTSIDE:
         if (tree / name).is_symlink():
             (tree / name).unlink()
     for name in ("extensions", "skins"):

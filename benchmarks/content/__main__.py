@@ -1,7 +1,7 @@
 """Real pages, laid out: ``python -m benchmarks.content MANIFEST DIR [--days 60] [--json OUT]``, see ``docs/worlds.md``.
 
 Serves them under their own names, runs ``weboid check`` once for each and the crawler over so many days, and prints
-what was told of pages of each kind. Exit status 0, or 2 for a manifest that cannot be read.
+what was reported of pages of each kind. Exit status 0, or 2 for a manifest that cannot be read.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def main() -> int:
         errors.print(f"benchmarks.content: {error}", markup=False, highlight=False)
         return 2
     except KeyboardInterrupt:
-        errors.print("stopped; no figures of half a play are told", style="yellow")
+        errors.print("stopped; no figures of half a play are reported", style="yellow")
         return 130
     return 0
 
@@ -52,17 +52,19 @@ def _run(given: argparse.Namespace, pages: Staged, errors: Console) -> None:
     with bar(errors) as shown:
         checks = shown.add_task("checks", total=len(pages.played))
         days = shown.add_task("days", total=given.days)
-        told, costs = play(
+        reported, costs = play(
             pages,
             lambda done: shown.update(checks, completed=done),
             lambda done: shown.update(days, completed=done),
         )
     if given.json:
-        given.json.write_text(json.dumps(as_json(pages, told), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        given.json.write_text(
+            json.dumps(as_json(pages, reported), ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
+        )
     if given.wrong:
-        given.wrong.write_text("".join(f"{line}\n" for line in wrong_lines(pages, told)), encoding="utf-8")
+        given.wrong.write_text("".join(f"{line}\n" for line in wrong_lines(pages, reported)), encoding="utf-8")
     times_ms = analysis_ms(pages.file.world, pages.played, given.days - 1)
-    tell(Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH), pages, told, costs, times_ms)
+    tell(Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH), pages, reported, costs, times_ms)
 
 
 def _days(word: str) -> int:
@@ -77,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("manifest", type=Path, metavar="MANIFEST", help="a JSON object a line, a page each")
     parser.add_argument("folder", type=Path, metavar="DIR", help="the folder of the manifest's files")
     parser.add_argument("--days", type=_days, default=60, help="how long the crawler visits them (60)")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="write what was told of each URL")
+    parser.add_argument("--json", type=Path, metavar="OUT", help="write what was reported of each URL")
     parser.add_argument("--wrong", type=Path, metavar="FILE", help="write a line of each page that was misjudged")
     parser.add_argument("--log", action="store_true", help="what the crawler logs")
     return parser

@@ -27,8 +27,8 @@ _ANSWER_S: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What was told of one page: by the check, and by the crawler after the last day and on each day of a change."""
+class Reported:
+    """Reports of one page: by the check, and by the crawler after the last day and on each day of a change."""
 
     outcome: str | None
     reason: str | None
@@ -51,8 +51,8 @@ Show = Callable[[int], None]
 """Hears how much is done."""
 
 
-def play(staged: Staged, show_check: Show, show_day: Show) -> tuple[dict[str, Told], Costs]:
-    """What was told of each page, by its URL as played, and what it cost. Raises WeboidError."""
+def play(staged: Staged, show_check: Show, show_day: Show) -> tuple[dict[str, Reported], Costs]:
+    """What was reported of each page, by its URL as played, and what it cost. Raises WeboidError."""
     with tempfile.TemporaryDirectory(prefix="weboid-content-") as folder:
         lines = run_async(_checked(staged, Path(folder), show_check))
     costs = new_costs(staged.played)
@@ -67,8 +67,8 @@ def play(staged: Staged, show_check: Show, show_day: Show) -> tuple[dict[str, To
                 answered=costs.hear,
             )
         )
-    told = {url.url: Told(lines[url.url][0], lines[url.url][1], tuple(url.changes)) for url in year.urls}
-    return told, costs
+    reported = {url.url: Reported(lines[url.url][0], lines[url.url][1], tuple(url.changes)) for url in year.urls}
+    return reported, costs
 
 
 async def _checked(staged: Staged, folder: Path, show: Show) -> dict[str, tuple[str | None, str | None]]:
@@ -79,8 +79,8 @@ async def _checked(staged: Staged, folder: Path, show: Show) -> dict[str, tuple[
         located = {stage.located(url): url for url in staged.played}
         async with aclosing(checked(one_by_one(located), stage.config, WMFLABS)) as lines:
             async for line in lines:
-                told = json_line(line)
-                found[located[told["url"]]] = told["outcome"], told["reason"]
+                reported = json_line(line)
+                found[located[reported["url"]]] = reported["outcome"], reported["reason"]
                 show(len(found))
                 await asyncio.sleep(0)
     return found

@@ -1,4 +1,4 @@
-"""The world in which laid-out pages stand: each under its own name, its host answering other paths as it is told to.
+"""The world in which laid-out pages stand: each under its own name, its host answering other paths as configured.
 
 A usurped page is another, living page for the first half of the days; its host is an honest one until then.
 One law: what the crawler could not watch in life (other farms' own pages, addresses without a name) is left out, and

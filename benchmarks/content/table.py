@@ -1,6 +1,6 @@
 """The confusion table of a play, its goals and its JSON.
 
-One law: a page is told rightly if it is told by the word that a reader would use; another doubt is not enough.
+One law: a page is reported rightly if it is reported by the word that a reader would use; another doubt is not enough.
 """
 
 from collections import Counter, defaultdict
@@ -13,7 +13,7 @@ from rich.table import Table
 
 from benchmarks.content.costs import Costs
 from benchmarks.content.manifest import PageClass
-from benchmarks.content.play import Told
+from benchmarks.content.play import Reported
 from benchmarks.content.staged import Staged
 
 _MONTH: Final = 30
@@ -33,13 +33,13 @@ _WORKS: Final = "works"
 _NEVER: Final = "not asked"
 
 
-def as_json(staged: Staged, told: Mapping[str, Told]) -> dict[str, Any]:
-    """For each URL of the manifest what was told of it; nulls where it was not played."""
+def as_json(staged: Staged, reported: Mapping[str, Reported]) -> dict[str, Any]:
+    """For each URL of the manifest what was reported of it; nulls where it was not played."""
     lines: dict[str, Any] = {}
     for url, specimen in staged.played.items():
-        last = told[url].last
+        last = reported[url].last
         lines[specimen.url] = {
-            "check": {"outcome": told[url].outcome, "reason": told[url].reason},
+            "check": {"outcome": reported[url].outcome, "reason": reported[url].reason},
             "crawl": {
                 "verdict": last.verdict.word if last else None,
                 "reason": last.reason.word if last and last.reason else None,
@@ -54,34 +54,34 @@ def as_json(staged: Staged, told: Mapping[str, Told]) -> dict[str, Any]:
     return lines
 
 
-def wrong_lines(staged: Staged, told: Mapping[str, Told]) -> list[str]:
-    """A line for each page not told by its word: kind, at the check, at the end, since, line, URL, between tabs."""
+def wrong_lines(staged: Staged, reported: Mapping[str, Reported]) -> list[str]:
+    """A line for each page not reported by its word: kind, at the check, at the end, since, line, URL, between tabs."""
     lines = []
     for url, specimen in staged.played.items():
-        words = said_at_check(told[url]), said_at_last(told[url])
+        words = said_at_check(reported[url]), said_at_last(reported[url])
         if not all(is_right(specimen.cls, word) for word in words):
-            last = told[url].last
+            last = reported[url].last
             day = str(last.day) if last else ""
             lines.append("\t".join((specimen.cls, *words, day, f"line {specimen.line}", specimen.url)))
     return sorted(lines)
 
 
-def said_at_check(told: Told) -> str:
+def said_at_check(reported: Reported) -> str:
     """The word of a check's column."""
-    match told.outcome:
+    match reported.outcome:
         case None:
             return _NEVER
         case "working":
             return _WORKS
         case "failing":
-            return f"fails: {told.reason}"
+            return f"fails: {reported.reason}"
         case _:
-            return str(told.reason)
+            return str(reported.reason)
 
 
-def said_at_last(told: Told) -> str:
+def said_at_last(reported: Reported) -> str:
     """The word of the column of what the crawler says at the end."""
-    last = told.last
+    last = reported.last
     if last is None or last.verdict.word == "unknown":
         return _NEVER
     if last.verdict.word == "working":
@@ -90,10 +90,12 @@ def said_at_last(told: Told) -> str:
     return f"dead: {word}" if last.verdict.word == "dead" else word
 
 
-def tell(console: Console, staged: Staged, told: Mapping[str, Told], costs: Costs, times_ms: list[float]) -> None:
+def tell(
+    console: Console, staged: Staged, reported: Mapping[str, Reported], costs: Costs, times_ms: list[float]
+) -> None:
     """Prints all tables and figures."""
     days = staged.file.days
-    by_class = _by_class(staged, told)
+    by_class = _by_class(staged, reported)
     _tell_table(console, "at the check", {cls: Counter(map(said_at_check, each)) for cls, each in by_class.items()})
     _tell_table(
         console, f"after {days} days", {cls: Counter(map(said_at_last, each)) for cls, each in by_class.items()}
@@ -116,10 +118,10 @@ def tell(console: Console, staged: Staged, told: Mapping[str, Told], costs: Cost
         console.print(f"not played: {count} ({reason})", markup=False)
 
 
-def _by_class(staged: Staged, told: Mapping[str, Told]) -> dict[PageClass, list[Told]]:
-    by_class: dict[PageClass, list[Told]] = defaultdict(list)
+def _by_class(staged: Staged, reported: Mapping[str, Reported]) -> dict[PageClass, list[Reported]]:
+    by_class: dict[PageClass, list[Reported]] = defaultdict(list)
     for url, specimen in staged.played.items():
-        by_class[specimen.cls].append(told[url])
+        by_class[specimen.cls].append(reported[url])
     return {cls: by_class[cls] for cls in PageClass if cls in by_class}
 
 
@@ -143,14 +145,14 @@ def _rank(word: str) -> tuple[int, str]:
 
 
 def is_right(cls: PageClass, word: str) -> bool:
-    """Whether a page of a class is told by a word that says what it is."""
+    """Whether a page of a class is reported by a word that says what it is."""
     return word == _WORKS if cls is PageClass.LIVE else word in RIGHT[cls]
 
 
-def _tell_goals(console: Console, staged: Staged, by_class: Mapping[PageClass, Iterable[Told]]) -> None:
+def _tell_goals(console: Console, staged: Staged, by_class: Mapping[PageClass, Iterable[Reported]]) -> None:
     for cls, pages in by_class.items():
         begun = staged.turn if cls is PageClass.USURPED else 0
-        waits = [_found_on(told, begun) for told in pages]
+        waits = [_found_on(reported, begun) for reported in pages]
         found = sorted(wait for wait in waits if wait is not None)
         line = f"{cls}: {len(found)} of {len(waits)} not working at some time"
         if found:
@@ -161,9 +163,9 @@ def _tell_goals(console: Console, staged: Staged, by_class: Mapping[PageClass, I
         console.print(line)
 
 
-def _found_on(told: Told, begun: int) -> int | None:
+def _found_on(reported: Reported, begun: int) -> int | None:
     """The days from `begun` until something else than "works" was said."""
-    for change in told.changes:
+    for change in reported.changes:
         if change.day >= begun and change.verdict.word in ("doubtful", "dead"):
             return change.day - begun
     return None

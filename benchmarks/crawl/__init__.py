@@ -1,1 +1,1 @@
-"""The crawler beside its peers, in one run on one machine: see `__main__`."""
+"""The crawler next to its peers, in one run on one machine: see `__main__`."""

@@ -1,4 +1,4 @@
-"""The crawler beside its peers, as ratios: ``python -m benchmarks.crawl [SCENARIO …] [--seconds N] [--urls N]``.
+"""The crawler next to its peers, as ratios: ``python -m benchmarks.crawl [SCENARIO …] [--seconds N] [--urls N]``.
 
 Scenarios: plain, tls, slow, skew, held, drip, workers, store; none named = all of them in their bounded form.
 It starts its own servers and stores, asks nothing but loopback, and leaves nothing running.

@@ -33,7 +33,7 @@ def plain(settings: Settings) -> list[Target]:
     with open_bench(settings) as bench:
         fast = {"bare": 12_000, "lychee": 9_000, "C": 32_000}
         rows = _compared(bench, 4_500, fast, {"linkchecker": 2_000, "scrapy": 1_000})
-    return _told(rows, {"lychee": 1, "linkchecker": 5, "scrapy": 4})
+    return _reported(rows, {"lychee": 1, "linkchecker": 5, "scrapy": 4})
 
 
 def tls(settings: Settings) -> list[Target]:
@@ -42,7 +42,7 @@ def tls(settings: Settings) -> list[Target]:
     with open_bench(settings, tls=True) as bench:
         fast = {"bare": 3_000, "C": 4_000, "lychee": 4_000}
         rows = _compared(bench, 2_500, fast, {"linkchecker": 800, "scrapy": 500})
-    return _told(rows, {"C and OpenSSL": 0.55})
+    return _reported(rows, {"C and OpenSSL": 0.55})
 
 
 def slow(settings: Settings, connections: int = 4_000) -> list[Target]:
@@ -52,7 +52,7 @@ def slow(settings: Settings, connections: int = 4_000) -> list[Target]:
     limits = {"WEBOID_NET_CONNECTIONS": str(connections)}
     with open_bench(settings, delay_ms=(1_000, 1_000), variables=limits) as bench:
         rows = _compared(bench, 4_000, {}, {"lychee": 200, "linkchecker": 20, "scrapy": 200})
-    return _told(rows, {"lychee": 10, "linkchecker": 100})
+    return _reported(rows, {"lychee": 10, "linkchecker": 100})
 
 
 def _compared(bench: Bench, ours: int, fast: Mapping[str, int], once: Mapping[str, int]) -> list[Figures | Skipped]:
@@ -74,7 +74,7 @@ def _compared(bench: Bench, ours: int, fast: Mapping[str, int], once: Mapping[st
     return [*best.values(), *(row for row in rows.values() if isinstance(row, Skipped))]
 
 
-def _told(rows: list[Figures | Skipped], bounds: Mapping[str, float]) -> list[Target]:
+def _reported(rows: list[Figures | Skipped], bounds: Mapping[str, float]) -> list[Target]:
     """Prints a line a client, and whether ours is so many times as fast as those of the peers that were measured."""
     measured = {row.name: row for row in rows if isinstance(row, Figures) and row.counts.urls}
     ours = rows[0]
@@ -92,14 +92,14 @@ def _told(rows: list[Figures | Skipped], bounds: Mapping[str, float]) -> list[Ta
 
 def drip(settings: Settings, connections: int = 50) -> list[Target]:
     """The bare engine alone, and while servers send it heads byte by byte; of each the best round counts."""
-    tell(f"drip: the bare engine over HTTP and DNS, alone and beside {connections} connections whose servers send")
+    tell(f"drip: the bare engine over HTTP and DNS, alone and next to {connections} connections whose servers send")
     tell(f"  their heads byte by byte as fast as they can; {settings.cores}")
     best: dict[str, Figures] = {}
     with open_bench(settings) as bench, open_process(module("crawl.fast")) as (_, port):
         alone = peer(bench, "bare", settings.share(12_000))
         assert isinstance(alone, Client)
         hostile = [f"http://{_HOSTILE}:{port}/", str(connections)]
-        name = f"beside {connections} hostile connections"
+        name = f"next to {connections} hostile connections"
         for number in range(settings.rounds):
             bench.measure_best(alone, number, best)
             bench.measure_best(replace(alone, name=name, command=[*alone.command, *hostile]), number, best)

@@ -1,4 +1,4 @@
-"""Scenario store: results written into many URLs, at 200 a second and as fast as possible, beside page queries.
+"""Scenario store: results written into many URLs, at 200 a second and as fast as possible, next to page queries.
 
 Each side runs in a process of its own: ``python -m benchmarks.crawl.store (write | bare | query) DSN …`` prints JSON.
 """
@@ -64,13 +64,13 @@ def store(settings: Settings, urls: int) -> list[Target]:
         tell(f"  taken in: {urls / took_s:,.0f} URLs/s, {row[1] / (1 << 30):.2f} GiB")
         steps = _Steps(bench, row[0], urls // LINKS_A_PAGE)
         bare = steps.run("bare update of the same rows", kind="bare")
-        alone = steps.run("recorded, nothing beside")
-        quiet = steps.run("page queries, nothing beside", kind="query")
+        alone = steps.run("recorded, nothing next to")
+        quiet = steps.run("page queries, nothing next to", kind="query")
         steady = steps.both(f"recorded at {_RESULTS_A_S:.0f}/s", _RESULTS_A_S)
         full = steps.both("recorded as fast as possible", 0.0)
     targets = [
-        Target("results recorded beside 200 page queries/s ≥ 10,000 a second", full, 10_000),
-        Target("page queries beside 200 results/s: median ≤ 3 × the median alone", steady / quiet, 3, at_most=True),
+        Target("results recorded next to 200 page queries/s ≥ 10,000 a second", full, 10_000),
+        Target("page queries next to 200 results/s: median ≤ 3 × the median alone", steady / quiet, 3, at_most=True),
     ]
     tell(f"  recording is {alone / bare:.2f} × a bare update")
     tell_targets(targets)
@@ -90,15 +90,15 @@ class _Steps:
         """Results a second, or the median of queries in milliseconds."""
         say(what)
         self._bench.next_round()
-        return self._told(what, self._start(kind, 0.0))
+        return self._reported(what, self._start(kind, 0.0))
 
     def both(self, what: str, rate: float) -> float:
-        """Results a second beside queries; at a given rate the median of the queries instead."""
-        say(f"{what}, beside page queries")
+        """Results a second next to queries; at a given rate the median of the queries instead."""
+        say(f"{what}, next to page queries")
         self._bench.next_round()
         writer, queries = self._start("write", rate), self._start("query", 0.0)
-        results = self._told(f"{what}, beside queries", writer)
-        median = self._told("  page queries beside it", queries)
+        results = self._reported(f"{what}, next to queries", writer)
+        median = self._reported("  page queries next to it", queries)
         return median if rate else results
 
     def _start(self, kind: str, rate: float) -> "subprocess.Popen[str]":
@@ -108,17 +108,17 @@ class _Steps:
         with bound(cores.client | cores.others):
             return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
 
-    def _told(self, what: str, process: "subprocess.Popen[str]") -> float:
+    def _reported(self, what: str, process: "subprocess.Popen[str]") -> float:
         output, _ = process.communicate()
         if process.returncode:
             raise RuntimeError(f"{process.args!r} failed")
-        told: dict[str, Any] = json.loads(output)
-        if "p50" in told:
-            times = f"median {told['p50']:.1f} ms, p99 {told['p99']:.1f} ms, longest {told['most']:.0f} ms"
-            tell(f"  {what:48}{told['queries'] / self._bench.settings.seconds:>9,.0f} queries/s, {times}")
-            return float(told["p50"])
-        rate = float(told["results"] / told["seconds"])
-        found = f", found due at {told['found'] / told['found_s']:,.0f}/s" if told.get("found") else ""
+        reported: dict[str, Any] = json.loads(output)
+        if "p50" in reported:
+            times = f"median {reported['p50']:.1f} ms, p99 {reported['p99']:.1f} ms, longest {reported['most']:.0f} ms"
+            tell(f"  {what:48}{reported['queries'] / self._bench.settings.seconds:>9,.0f} queries/s, {times}")
+            return float(reported["p50"])
+        rate = float(reported["results"] / reported["seconds"])
+        found = f", found due at {reported['found'] / reported['found_s']:,.0f}/s" if reported.get("found") else ""
         tell(f"  {what:48}{rate:>9,.0f} results/s{found}")
         return rate
 

@@ -1,6 +1,6 @@
-"""Readers beside loads that must not hold them up: ``python -m benchmarks.load [SCENARIO …]``.
+"""Readers next to loads that must not hold them up: ``python -m benchmarks.load [SCENARIO …]``.
 
-Each scenario tells the p99 of a calm reader's page answers alone and beside the load, and what the load itself got:
+Each scenario tells the p99 of a calm reader's page answers alone and next to the load, and what the load itself got:
 `links` (one request for fifty pages of 20,000 links), `searches` (110 at once), `silent` (a wiki that never answers,
 with 100 readers), `crowd` (200 and 1,000 clients from one range of addresses).
 One law: the calm reader comes from another range of addresses, and runs in a process of its own.
@@ -80,8 +80,8 @@ class _Bench:
     def reader(self, seconds: float) -> Crowd:
         return Crowd(self.url, _pages(SMALL, SMALL_PAGES), seconds=seconds, pause_s=_PAUSE_S)
 
-    def beside(self, name: str, *crowds: Crowd) -> tuple[list[Outcome], list[Target]]:
-        """Lets the calm reader ask beside these crowds; what came of the crowds, and the target."""
+    def next_to(self, name: str, *crowds: Crowd) -> tuple[list[Outcome], list[Target]]:
+        """Lets the calm reader ask next to these crowds; what came of the crowds, and the target."""
         reader, *others = _outcomes(self.reader(max(crowd.seconds for crowd in crowds)), *crowds)
         ratio = reader.p(0.99) / self.alone_ms
         tell(f"    the calm reader: {reader}; p99 {reader.p(0.99):,.1f} ms, alone {self.alone_ms:,.1f}: {ratio:.2f} ×")
@@ -104,7 +104,7 @@ class _Bench:
         Path(f"/proc/{self.pid}/clear_refs").write_text("5")  # VmHWM begins anew
         ids = "|".join(map(str, range(1, PAGES + 1)))
         health = Crowd(self.url, _HEALTH, seconds=self.seconds, pause_s=0.005)
-        (first, fit), targets = self.beside(
+        (first, fit), targets = self.next_to(
             "links",
             Crowd(self.url, [_page(LARGE, ids.replace("|", "%7C"), sender=_CROWD)], once=True, seconds=self.seconds),
             health,
@@ -148,7 +148,7 @@ class _Bench:
             Content_Type="application/x-www-form-urlencoded",
             X_Forwarded_For=_CROWD,
         )
-        (found,), targets = self.beside(
+        (found,), targets = self.next_to(
             "searches", Crowd(self.url, [asked.decode()], clients=_SEARCHES, once=True, seconds=self.seconds)
         )
         tell(f"    {_SEARCHES} searches: {found}")
@@ -157,7 +157,7 @@ class _Bench:
     def silent(self) -> list[Target]:
         """A hundred readers of a wiki that accepts and never answers."""
         asked = _pages(SILENT, SMALL_PAGES, sender=_CROWD)
-        (silent,), targets = self.beside("silent", Crowd(self.url, asked, 100, self.seconds, pause_s=0.05))
+        (silent,), targets = self.next_to("silent", Crowd(self.url, asked, 100, self.seconds, pause_s=0.05))
         tell(f"    its readers: {silent}")
         return targets
 
@@ -167,7 +167,7 @@ class _Bench:
         targets = []
         for clients, is_new in ((200, False), (1_000, False), (1_000, True)):
             name = f"{clients:,} clients{', each time anew' if is_new else ''}"
-            (crowd,), found = self.beside(name, Crowd(self.url, asked, clients, self.seconds, is_new=is_new))
+            (crowd,), found = self.next_to(name, Crowd(self.url, asked, clients, self.seconds, is_new=is_new))
             rate = crowd.count(200) / crowd.seconds
             tell(f"    {name}: {rate:,.0f} answers/s, p99 {crowd.p(0.99):,.0f} ms; {crowd}")
             targets += [*found, *_orderly(name, crowd)]
@@ -187,7 +187,7 @@ def _orderly(name: str, crowd: Outcome) -> list[Target]:
 def _outcomes(*crowds: Crowd) -> list[Outcome]:
     """What comes of crowds that ask at the same time.
 
-    Crowds come from elsewhere, so that those of many clients get what the service and single clients leave of the
+    Crowds come from other addresses, so that those of many clients get what the service and single clients leave of the
     processor.
     """
     running = []

@@ -57,11 +57,11 @@ class Outcome:
         return times[min(int(share * len(times)), len(times) - 1)] if times else float("inf")
 
     def __str__(self) -> str:
-        told = ", ".join(
+        reported = ", ".join(
             f"{len(times):,} × {status} (median {sorted(times)[len(times) // 2]:,.1f}, slowest {max(times):,.0f} ms)"
             for status, times in sorted(self.ms.items())
         )
-        return f"{told or 'no answers'}; {self.broken} broken{f' ({self.first_broken})' if self.broken else ''}"
+        return f"{reported or 'no answers'}; {self.broken} broken{f' ({self.first_broken})' if self.broken else ''}"
 
 
 class _Client:

@@ -1,1 +1,1 @@
-"""Page information beside the bare query for the same links: see ``__main__``."""
+"""Page information next to the bare query for the same links: see ``__main__``."""

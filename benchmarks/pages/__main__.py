@@ -1,7 +1,7 @@
-"""Page information beside the bare query for the same links: ``python -m benchmarks.pages [--urls N]``.
+"""Page information next to the bare query for the same links: ``python -m benchmarks.pages [--urls N]``.
 
-Prints, as ratios in one run: how long pages with 500 links take beside the statement that finds their URLs, warm and
-cold; answers a second and CPU time an answer beside a bare aiohttp handler; how large a gadget's answer is, and whether
+Prints, as ratios in one run: how long pages with 500 links take next to the statement that finds their URLs, warm and
+cold; answers a second and CPU time an answer next to a bare aiohttp handler; the size of a gadget's answer, and whether
 it is cacheable.
 The whole of it: ``--urls 5000000``.
 One law: the database's buffers hold a quarter of the store at the most, and every request is for another page.
@@ -142,10 +142,10 @@ class Bench:
                 costs[kind] = used(database, self.service_pid).cpu_s - before
         caller.close()
         each_ms = {kind: 1e3 * cost / samples for kind, cost in costs.items()}
-        told = ", ".join(
+        reported = ", ".join(
             f"{kind} {cost:.1f} ms: {cost / each_ms[None]:.2f} ×" for kind, cost in each_ms.items() if kind is not None
         )
-        tell(f"  CPU time with the database, warm: bare query {each_ms[None]:.1f} ms, {told}")
+        tell(f"  CPU time with the database, warm: bare query {each_ms[None]:.1f} ms, {reported}")
 
     def warm(self, samples: int) -> Times:
         """Latencies once all caches have what they can hold."""
@@ -163,7 +163,7 @@ class Bench:
         return times
 
     def rates(self, seconds: float, slices: int) -> list[Target]:
-        """Answers a second and CPU time an answer, beside the bare handler with the same bytes.
+        """Answers a second and CPU time an answer, next to the bare handler with the same bytes.
 
         Made anew is each for another day of citation, or another callback; kept are those that were made before.
         """
@@ -183,16 +183,16 @@ class Bench:
             _require(Caller(self.bare_url).ask(f"/bare/{bare}", method="PUT", body=replies[0].body), 204)
             tags = [{"If_None_Match": reply.headers["etag"]} for reply in replies] if again else [{} for _ in paths]
             asked = [request_of(each, "GET", b"", **tag) for each, tag in zip(paths, tags, strict=True)]
-            cpu_ms[name] = self._told_rate(
+            cpu_ms[name] = self._reported_rate(
                 name, asked, 304 if again else 200, request_of(f"/bare/{bare}"), seconds, slices
             )
         caller.close()
         share = cpu_ms[_AGAIN] / cpu_ms[_MADE]
         return [
-            Target(f"CPU of a 304 beside an answer made anew, 20 links: ≤ {_AGAIN_LIMIT:g}", share, _AGAIN_LIMIT, True)
+            Target(f"CPU of a 304 next to an answer made anew, 20 links: ≤ {_AGAIN_LIMIT:g}", share, _AGAIN_LIMIT, True)
         ]
 
-    def _told_rate(
+    def _reported_rate(
         self, name: str, ours: list[bytes], expected: int, bare: bytes, seconds: float, slices: int
     ) -> float:
         """Tells a rate; returns the CPU time of service and database for an answer of ours, in milliseconds."""

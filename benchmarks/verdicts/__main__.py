@@ -1,6 +1,6 @@
 """The simulated year: ``python -m benchmarks.verdicts --world FILE``, any file as ``docs/worlds.md`` describes it.
 
-Prints how right "dead" was beside the truth of the world, for Weboid and for its peers at their own pace.
+Prints how right "dead" was next to the truth of the world, for Weboid and for its peers at their own pace.
 Exit status 0, or 2 for a world that cannot be read.
 """
 
@@ -14,8 +14,8 @@ from rich.console import Console
 
 from benchmarks.verdicts.figures import figures_of
 from benchmarks.verdicts.hurry import run_hurried
+from benchmarks.verdicts.reported import as_json, explain, tell, tell_head
 from benchmarks.verdicts.stage import ANSWER_S
-from benchmarks.verdicts.told import as_json, explain, tell, tell_head
 from benchmarks.verdicts.worth import tell_worth, worth_as_json, worths_of
 from benchmarks.verdicts.year import daily_as_json, live, new_database
 from benchmarks.worlds.worldfile import WorldFile, read_world
@@ -28,7 +28,7 @@ from weboid.errors import WeboidError
 def main() -> int:
     """Runs the command line; returns the exit status."""
     given = _parser().parse_args()
-    # That the crawler finds itself cut off belongs to the story; it is told with the figures.
+    # That the crawler finds itself cut off belongs to the story; it is reported with the figures.
     logging.basicConfig(level=logging.CRITICAL if not given.log else logging.INFO)
     errors = Console(stderr=True, soft_wrap=True)
     try:
@@ -37,7 +37,7 @@ def main() -> int:
         errors.print(f"benchmarks.verdicts: {error}", markup=False, highlight=False)
         return 2
     except KeyboardInterrupt:
-        errors.print("stopped; no figures of half a year are told", style="yellow")
+        errors.print("stopped; no figures of half a year are reported", style="yellow")
         return 130
     return 0
 
@@ -56,7 +56,9 @@ def _run(given: argparse.Namespace, file: WorldFile, errors: Console) -> None:
             )
         )
     if given.daily:
-        lines = ",\n".join(f"{json.dumps(url)}: {json.dumps(told)}" for url, told in daily_as_json(year).items())
+        lines = ",\n".join(
+            f"{json.dumps(url)}: {json.dumps(reported)}" for url, reported in daily_as_json(year).items()
+        )
         given.daily.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
     figures = figures_of(year)
     worths = worths_of(year, peers=not given.alone)

@@ -19,7 +19,7 @@ from weboid.demo.world import Certificate, World, certificate_on
 
 _CONTEXTS: Final = 20_000
 _LONG: Final = timedelta(days=3650)
-_STRANGER: Final = "elsewhere.example"
+_STRANGER: Final = "other.example"
 
 
 class Authority:

@@ -32,7 +32,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What was told from a day of the world on; `since` is a day of the world, too."""
+    """What was reported from a day of the world on; `since` is a day of the world, too."""
 
     day: int
     verdict: Verdict
@@ -71,8 +71,8 @@ class Diary:
         self._versions: dict[UrlKey, tuple[str, str]] = {}
         self._records: dict[UrlKey, object] = {}
 
-    async def note(self, pool: Pool, day: int, told: int) -> list[tuple[int, Check]]:
-        """Reads what stands in the store after a day on which the clock told another; the new checks, by number."""
+    async def note(self, pool: Pool, day: int, reported: int) -> list[tuple[int, Check]]:
+        """Reads what stands in the store after a day on which the clock showed another; the new checks, by number."""
         async with pool.connection() as conn:
             known = await find_urls(conn, await self._touched(conn))
         checks = []
@@ -81,7 +81,7 @@ class Diary:
             url, record = self.urls[number], stored.record
             if self._records.get(key) != (record, stored.due):
                 self._records[key] = record, stored.due
-                if record.checked == FIRST_DAY + told and record.reason:
+                if record.checked == FIRST_DAY + reported and record.reason:
                     check = Check(day, record.reason.outcome, record.reason, record.history[0].status)
                     url.checks.append(check)
                     checks.append((number, check))

@@ -1,4 +1,4 @@
-"""How right "dead" was over a year: what it told falsely, late or never, and how soon it told the rest.
+"""How right "dead" was over a year: what it reported falsely, late or never, and how soon it reported the rest.
 
 Days are days of the world. A *death* is a run of days on which a URL fails (GONE), for people as for machines: behind a
 wall nobody can know. A *hiding* is one on which something else answers (HIDDEN: parked, soft 404, a login …): Weboid
@@ -23,12 +23,12 @@ Spells = list[range]
 FRESH_DAYS: Final = 14
 """A "dead" is false if people saw the content on one of so many days, the day of telling included."""
 TELL_DAYS: Final = 28
-"""A death must be told so many days after the first check that could find it."""
+"""A death must be reported so many days after the first check that could find it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Something of a URL that went wrong or right: on which day it began, after how many days it was told (None =
+    """Something of a URL that went wrong or right: on which day it began, after how many days it was reported (None =
     never)."""
 
     url: UrlYear
@@ -38,9 +38,9 @@ class Case:
 
 @dataclass(slots=True)
 class Figures:
-    """A year. `wrong` were false for good; `premature` were told too soon of what did stay away."""
+    """A year. `wrong` stayed false; `premature` were reported too soon of what did stay away."""
 
-    told: int = 0
+    reported: int = 0
     wrong: list[Case] = field(default_factory=list)
     premature: list[Case] = field(default_factory=list)
     deaths: list[Case] = field(default_factory=list)
@@ -55,24 +55,24 @@ class Figures:
     @property
     def precision(self) -> float | None:
         """The share of rightful tellings."""
-        return 1 - (len(self.wrong) + len(self.premature)) / self.told if self.told else None
+        return 1 - (len(self.wrong) + len(self.premature)) / self.reported if self.reported else None
 
     def late(self, limit: int) -> list[Case]:
-        """Deaths told after more than so many days, or never."""
+        """Deaths reported after more than so many days, or never."""
         return [case for case in self.deaths if case.took is None or case.took > limit]
 
     def recall(self, limit: int) -> float | None:
-        """The share of deaths told within so many days."""
+        """The share of deaths reported within so many days."""
         return 1 - len(self.late(limit)) / len(self.deaths) if self.deaths else None
 
 
 def limit_of(year: Year) -> int:
-    """Days within which a death must be told: the interval of checks, and four weeks."""
+    """Days within which a death must be reported: the interval of checks, and four weeks."""
     return year.interval + TELL_DAYS
 
 
 def hiding_limit_of(year: Year) -> int:
-    """Days within which a hiding must be told: the interval of checks, and that at which the page itself is looked
+    """Days within which a hiding must be reported: the interval of checks, and that at which the page itself is looked
     at."""
     return year.interval + LOOK_DAYS
 
@@ -91,7 +91,7 @@ def dead_spells(url: UrlYear, days: int) -> Spells:
 
 
 def figures_of(year: Year) -> Figures:
-    """The figures of what Weboid told."""
+    """The figures of what Weboid reported."""
     found = Figures()
     for url in year.urls:
         dead = dead_spells(url, year.file.days)
@@ -107,7 +107,7 @@ def figures_of(year: Year) -> Figures:
 def _count_tellings(found: Figures, url: UrlYear, dead: Spells) -> None:
     for spell in dead:
         day = spell[0]
-        found.told += 1
+        found.reported += 1
         fresh = url.sights[max(0, day - FRESH_DAYS + 1) : day + 1]
         if Sight.SEEN not in fresh:
             continue
@@ -127,7 +127,7 @@ def away_around(sights: Sequence[Sight], run: range) -> range:
 
 
 def _deaths(url: UrlYear, dead: Spells, limit: int) -> Iterator[Case]:
-    """Deaths that lasted long enough to be told in time, as far as they fell into the time of watching, and before
+    """Deaths that lasted long enough to be reported in time, as far as they fell into the time of watching, and before
     which no wall stood in that time."""
     for run in runs(url.sights):
         if url.sights[run[0]] is not Sight.GONE:
@@ -135,8 +135,10 @@ def _deaths(url: UrlYear, dead: Spells, limit: int) -> Iterator[Case]:
         begin = max(run[0], url.since)
         if run[-1] < begin + limit or not url.walled.isdisjoint(range(begin, begin + limit + 1)):
             continue
-        told = min((max(spell[0], begin) for spell in dead if spell[-1] >= begin and spell[0] <= run[-1]), default=None)
-        yield Case(url, begin, None if told is None else told - begin)
+        reported = min(
+            (max(spell[0], begin) for spell in dead if spell[-1] >= begin and spell[0] <= run[-1]), default=None
+        )
+        yield Case(url, begin, None if reported is None else reported - begin)
 
 
 def _count_revivals(found: Figures, url: UrlYear, dead: Spells) -> None:
@@ -150,15 +152,15 @@ def _count_revivals(found: Figures, url: UrlYear, dead: Spells) -> None:
         check = next((check.day for check in url.checks if check.day >= day), None)
         if check is None or any(sight is not Sight.SEEN for sight in url.sights[day : check + 1]):
             continue
-        told = None if spell[-1] == len(url.sights) - 1 else spell[-1] + 1
-        case = Case(url, day, None if told is None else told - day)
+        reported = None if spell[-1] == len(url.sights) - 1 else spell[-1] + 1
+        case = Case(url, day, None if reported is None else reported - day)
         found.revivals.append(case)
-        if told is None or told > check:
+        if reported is None or reported > check:
             found.missed_revivals.append(case)
 
 
 def hidings_of(year: Year) -> list[Case]:
-    """The hidings that lasted long enough to be noticed, and after how many days they were told: doubtful, or dead."""
+    """The hidings that lasted long enough to be noticed, after how many days they were reported: doubtful, or dead."""
     limit = hiding_limit_of(year)
     found = []
     for url in year.urls:
@@ -181,7 +183,7 @@ def _days_until_doubt(url: UrlYear, begin: int, last: int) -> int | None:
 
 
 def days_in_doubt(year: Year, cases: Sequence[Case]) -> float | None:
-    """Of the days of hidings after they were first told, the share on which the doubt stood."""
+    """Of the days of hidings after they were first reported, the share on which the doubt stood."""
     total = doubtful = 0
     for case in cases:
         if case.took is None:
@@ -194,9 +196,9 @@ def days_in_doubt(year: Year, cases: Sequence[Case]) -> float | None:
 
 
 def verdict_on(url: UrlYear, day: int) -> Verdict:
-    """What was told at the end of a day."""
-    told = [change.verdict for change in url.changes if change.day <= day]
-    return told[-1] if told else Verdict.UNKNOWN
+    """What was reported at the end of a day."""
+    reported = [change.verdict for change in url.changes if change.day <= day]
+    return reported[-1] if reported else Verdict.UNKNOWN
 
 
 def runs(sights: Sequence[Sight]) -> Iterator[range]:
@@ -209,7 +211,7 @@ def runs(sights: Sequence[Sight]) -> Iterator[range]:
 
 
 def quantiles(cases: Sequence[Case]) -> tuple[float, int, int] | None:
-    """Median, 99th of 100 and maximum of the days that it took, of what was told at all."""
+    """Median, 99th of 100 and maximum of the days that it took, of what was reported at all."""
     took = sorted(case.took for case in cases if case.took is not None)
     if not took:
         return None

@@ -150,7 +150,7 @@ def entangled(chance: Random) -> Json:
 
 
 def dead_early(chance: Random) -> Json:
-    """A host or its pages die early enough to be told."""
+    """A host or its pages die early enough to be reported."""
     day = chance.randint(5, 100)
     if chance.random() < 0.5:
         end = chance.choice(("dns-gone", "dns-gone", "dns-servfail", "refused", "silence", {"status": 502}))

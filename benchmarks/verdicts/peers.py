@@ -43,21 +43,21 @@ class Peer:
         """When it calls a URL dead that it knows from a day on."""
         chance = int.from_bytes(blake2b(f"{self.name} {url}".encode(), digest_size=8).digest(), "big")
         day = since + chance % self.every
-        strikes, first, told, number = 0, 0, -1, 0
+        strikes, first, reported, number = 0, 0, -1, 0
         while day < days:
             number += 1
             if self.fails(looks, url, day, (chance // 7 + 5 * number) % DAY_HOURS):
                 strikes, first = strikes + 1, first if strikes else day
-                if told < 0 and strikes >= self.strikes and day - first >= self.span:
-                    told = day
+                if reported < 0 and strikes >= self.strikes and day - first >= self.span:
+                    reported = day
                 day += self.again
             else:
-                if told >= 0:
-                    yield Telling(told, first, day)
-                strikes, told = 0, -1
+                if reported >= 0:
+                    yield Telling(reported, first, day)
+                strikes, reported = 0, -1
                 day += self.every
-        if told >= 0:
-            yield Telling(told, first, days)
+        if reported >= 0:
+            yield Telling(reported, first, days)
 
 
 _CURL: Final = Visitor(BROWSER, 30.0, verifies=False)

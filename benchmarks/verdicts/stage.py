@@ -95,7 +95,7 @@ class Stage:
 
 
 def hours_in(file: WorldFile) -> Callable[[str, int], int]:
-    """At which hour of a day of the world a host is asked: when a crawler that runs for good visits it."""
+    """At which hour of a day of the world a host is asked: when a crawler that runs all the time visits it."""
 
     @cache
     def key(host: str) -> int | None:

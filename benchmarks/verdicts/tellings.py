@@ -26,7 +26,7 @@ FLAPPING_SHARE: Final = 0.6
 FLAPPING_RUNS: Final = 3
 """A URL flaps that was away so many times in the days before, and on no more than that share of them."""
 DEATH_DAYS: Final = 49
-"""A death that is older at the end of the world should have been told."""
+"""A death that is older at the end of the world should have been reported."""
 _PROGRAM: Final = Visitor()
 _HOURS: Final = range(0, DAY_HOURS, 1)
 
@@ -43,8 +43,8 @@ class Cause(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """One telling of "dead". `outage`: how long the content was away in all, None = for good."""
+class Reported:
+    """One telling of "dead". `outage`: how long the content was away in all, None = permanently."""
 
     url: UrlYear
     telling: Telling
@@ -57,7 +57,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """A death that stayed until the end, and after how many days it was told."""
+    """A death that stayed until the end, and after how many days it was reported."""
 
     url: UrlYear
     day: int
@@ -70,16 +70,16 @@ class Death:
 class Worth:
     """All tellings of a rule, and all deaths."""
 
-    told: list[Told] = field(default_factory=list)
+    reported: list[Reported] = field(default_factory=list)
     deaths: list[Death] = field(default_factory=list)
 
     def live(self, why: Cause | None = None) -> int:
         """Tellings of what was seen on the very day."""
-        return sum(each.live and why in (None, each.why) for each in self.told)
+        return sum(each.live and why in (None, each.why) for each in self.reported)
 
     def live_in_row(self, why: Cause | None = None) -> int:
         """Tellings of what was seen on a day of the row of failures, the day of telling included."""
-        return sum(each.live_in_row and why in (None, each.why) for each in self.told)
+        return sum(each.live_in_row and why in (None, each.why) for each in self.reported)
 
     def in_outage(self, over: int, until: int, *, missing: bool, flapping: bool = False) -> int:
         """Tellings in outages of a length that ended later, without those that count as false."""
@@ -89,15 +89,15 @@ class Worth:
             and each.outage is not None
             and over < each.outage <= until
             and (each.why is Cause.FLAPPING) is flapping
-            for each in self.told
+            for each in self.reported
         )
 
     def missed(self) -> list[Death]:
-        """Deaths that were never told though they were told by more than a bare 503."""
+        """Deaths that were never reported though they were reported by more than a bare 503."""
         return [death for death in self.deaths if death.took is None and not death.bare_503]
 
     def took(self, *, missing: bool | None = None) -> tuple[float, int] | None:
-        """Median and 90th of 100 of the days until deaths were told."""
+        """Median and 90th of 100 of the days until deaths were reported."""
         days = sorted(
             death.took
             for death in self.deaths
@@ -107,19 +107,19 @@ class Worth:
 
 
 def own_tellings(year: Year) -> Tellings:
-    """What Weboid told."""
+    """What Weboid reported."""
 
     def tellings(url: UrlYear) -> Iterator[Telling]:
-        told: tuple[int, int] | None = None
+        reported: tuple[int, int] | None = None
         for change in url.changes:
             if change.verdict is Verdict.DEAD:
                 since = change.day if change.since is None else change.since
-                told = told or (change.day, since)
-            elif told:
-                yield Telling(*told, change.day)
-                told = None
-        if told:
-            yield Telling(*told, year.file.days)
+                reported = reported or (change.day, since)
+            elif reported:
+                yield Telling(*reported, change.day)
+                reported = None
+        if reported:
+            yield Telling(*reported, year.file.days)
 
     return tellings
 
@@ -128,17 +128,17 @@ def worth_of(year: Year, looks: Looks, tellings: Tellings) -> Worth:
     """What a rule's tellings were worth."""
     worth = Worth()
     for url in year.urls:
-        told = list(tellings(url))
-        worth.told += [_told(url, telling, looks) for telling in told]
-        worth.deaths += _deaths(url, told, looks, year.file.days)
+        reported = list(tellings(url))
+        worth.reported += [_reported(url, telling, looks) for telling in reported]
+        worth.deaths += _deaths(url, reported, looks, year.file.days)
     return worth
 
 
-def _told(url: UrlYear, telling: Telling, looks: Looks) -> Told:
+def _reported(url: UrlYear, telling: Telling, looks: Looks) -> Reported:
     day = telling.day
     live = url.sights[day] is Sight.SEEN
     live_in_row = live or Sight.SEEN in url.sights[max(0, telling.since) : day]
-    return Told(
+    return Reported(
         url,
         telling,
         _why(url, day, looks, live=live),
@@ -178,7 +178,7 @@ def _look(url: UrlYear, day: int, looks: Looks) -> Look:
     return next((look for look in found if look.fails), found[0])
 
 
-def _deaths(url: UrlYear, told: list[Telling], looks: Looks, days: int) -> Iterator[Death]:
+def _deaths(url: UrlYear, reported: list[Telling], looks: Looks, days: int) -> Iterator[Death]:
     *_, last = runs(url.sights)
     begin = max(last[0], url.since)
     if url.sights[last[0]] is not Sight.GONE or days - begin < DEATH_DAYS:
@@ -186,6 +186,6 @@ def _deaths(url: UrlYear, told: list[Telling], looks: Looks, days: int) -> Itera
     if not url.walled.isdisjoint(last):
         return
     found = [_look(url, day, looks) for day in (begin, (begin + days) // 2, days - 1)]
-    telling = next((each for each in told if each.until > begin), None)
+    telling = next((each for each in reported if each.until > begin), None)
     took = None if telling is None else max(0, telling.day - begin)
     yield Death(url, begin, took, found[1].says_missing, all(look.is_bare_503 for look in found))

@@ -1,4 +1,4 @@
-"""What a crawler needs beside an engine to get out into a simulated web: names, turns, and a time of its own.
+"""What a crawler needs next to an engine to get out into a simulated web: names, turns, and a time of its own.
 
 One law: nothing here waits.
 """

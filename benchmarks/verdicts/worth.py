@@ -1,4 +1,4 @@
-"""The table of what tellings were worth, Weboid's beside those of its peers; for people and for programs.
+"""The table of what tellings were worth, Weboid's next to those of its peers; for people and for programs.
 
 One law: nothing is computed here that `tellings` does not know.
 """
@@ -22,7 +22,7 @@ _BOUNDS = tuple(pairwise((0, *BARS, _NEVER)))
 
 
 def worths_of(year: Year, *, peers: bool = True) -> dict[str, Worth]:
-    """What Weboid told, and what its peers would have, by name."""
+    """What Weboid reported, and what its peers would have, by name."""
     looks = Looks(year.file)
     rules: dict[str, Tellings] = {"Weboid": own_tellings(year)}
     rules |= {peer.name: _replayed(peer, looks, year) for peer in PEERS if peers}
@@ -36,7 +36,7 @@ def _replayed(peer: Peer, looks: Looks, year: Year) -> Tellings:
 def tell_worth(console: Console, year: Year, worths: Mapping[str, Worth]) -> None:
     """Prints the table."""
     rows: list[Row] = [
-        ('"dead" told', lambda worth: f"{len(worth.told):,}"),
+        ('"dead" reported', lambda worth: f"{len(worth.reported):,}"),
         ("live that day", lambda worth: f"{worth.live():,}"),
         *_causes(Worth.live),
         ("seen on a day of its row", lambda worth: f"{worth.live_in_row():,}"),
@@ -48,7 +48,7 @@ def tell_worth(console: Console, year: Year, worths: Mapping[str, Worth]) -> Non
         ("    404 and 410", lambda worth: _days(worth.took(missing=True))),
         ("    names, network, 5xx", lambda worth: _days(worth.took(missing=False))),
     ]
-    lines = [("", *worths), *((title, *map(told, worths.values())) for title, told in rows)]
+    lines = [("", *worths), *((title, *map(reported, worths.values())) for title, reported in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for first, *rest in lines:
         cells = (cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))
@@ -66,10 +66,10 @@ def tell_worth(console: Console, year: Year, worths: Mapping[str, Worth]) -> Non
 
 
 def _causes(count: Callable[[Worth, Cause], int]) -> list[Row]:
-    def told(worth: Worth, cause: Cause) -> str:
+    def reported(worth: Worth, cause: Cause) -> str:
         return f"{count(worth, cause):,}"
 
-    return [(f"  {cause.value}", partial(told, cause=cause)) for cause in Cause]
+    return [(f"  {cause.value}", partial(reported, cause=cause)) for cause in Cause]
 
 
 def _outage_rows() -> list[Row]:
@@ -112,7 +112,7 @@ def worth_as_json(year: Year, worths: Mapping[str, Worth]) -> dict[str, object]:
 
 def _as_json(worth: Worth) -> dict[str, object]:
     return {
-        "dead_told": len(worth.told),
+        "dead_told": len(worth.reported),
         "live_that_day": {"all": worth.live(), **{why.name.lower(): worth.live(why) for why in Cause}},
         "seen_on_a_day_of_its_row": {
             "all": worth.live_in_row(),

@@ -50,7 +50,7 @@ _MOST_COUNTED: Final = 100_000
 
 @dataclass(slots=True)
 class UrlYear:
-    """One URL: on which day it was taken in, what a person saw on each day, what was found, and what was told."""
+    """One URL: on which day it was taken in, what a person saw on each day, what was found, and what was reported."""
 
     url: str
     since: int
@@ -122,7 +122,7 @@ async def live(
             stage.day = day
             await _lived(pool, stage, year)
             with _interruptible():
-                checks = await diary.note(pool, day, file.troubles.day_told(day))
+                checks = await diary.note(pool, day, file.troubles.day_reported(day))
                 if not simulated:
                     year.strained += sum(_is_strained(file, year.urls[number], check) for number, check in checks)
                 stage.count()
@@ -154,17 +154,17 @@ async def _lived(pool: Pool, stage: Stage, year: Year) -> None:
     day, troubles = stage.day, stage.file.troubles
     if day in troubles.paused:
         return
-    told = troubles.day_told(day)
+    reported = troubles.day_reported(day)
     try:
         if day in troubles.killed:
-            await _killed(pool, stage, told)
-        is_whole = await _round(pool, stage, told)
+            await _killed(pool, stage, reported)
+        is_whole = await _round(pool, stage, reported)
     except DayRefused:
         year.refused.append(day)
-        if told != day:
+        if reported != day:
             return
         await _confirmed(pool, FIRST_DAY + day)
-        is_whole = await _round(pool, stage, told)
+        is_whole = await _round(pool, stage, reported)
     if not is_whole:
         year.cut_off.append(day)
 
@@ -175,36 +175,36 @@ async def _confirmed(pool: Pool, day: int) -> None:
         await StoreDays(OneTransaction(conn)).confirm(day)
 
 
-async def _round(pool: Pool, stage: Stage, told: int) -> bool:
+async def _round(pool: Pool, stage: Stage, reported: int) -> bool:
     """One day's round of the crawler as ``weboid crawl --once`` runs it; False if it took itself to be cut off.
 
     Raises KeyboardInterrupt if a signal stopped it.
     """
-    is_whole, was_stopped = await _crawled(pool, stage, told)
+    is_whole, was_stopped = await _crawled(pool, stage, reported)
     if was_stopped:
         raise KeyboardInterrupt
     return is_whole
 
 
-async def _crawled(pool: Pool, stage: Stage, told: int) -> tuple[bool, bool]:
+async def _crawled(pool: Pool, stage: Stage, reported: int) -> tuple[bool, bool]:
     """Whether a round was not cut off, and whether a signal stopped it."""
     out, turns = stage.open_outbound, stage.open_turns
     options = CrawlOptions(once=True, console=Console(quiet=True), open_outbound=out, open_turns=turns)
     try:
-        return True, await crawl(stage.config, pool, lambda: Moment(FIRST_DAY + told), options)
+        return True, await crawl(stage.config, pool, lambda: Moment(FIRST_DAY + reported), options)
     except WeboidError as error:
         if "cut off" not in str(error):
             raise
         return False, False
 
 
-async def _killed(pool: Pool, stage: Stage, told: int) -> None:
+async def _killed(pool: Pool, stage: Stage, reported: int) -> None:
     """A round that a signal stops when about half of its checks are made."""
     async with pool.connection() as conn:
-        half = await count_due(conn, FIRST_DAY + told, limit=_MOST_COUNTED) // 2
+        half = await count_due(conn, FIRST_DAY + reported, limit=_MOST_COUNTED) // 2
     stopping = asyncio.create_task(_stop_at(stage, half))
     try:
-        await _crawled(pool, stage, told)
+        await _crawled(pool, stage, reported)
     finally:
         stopping.cancel()
         await asyncio.gather(stopping, return_exceptions=True)

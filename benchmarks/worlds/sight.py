@@ -1,4 +1,4 @@
-"""What a person sees of a URL of a world on a day: the truth beside which what the crawler says is held.
+"""What a person sees of a URL of a world on a day: the truth next to which what the crawler says is held.
 
 One law: a person is a browser with patience and without credentials: walls for machines, slowness, hatred of HEAD and
 wrong codes do not stop her; nothing that is not the content satisfies her.

@@ -37,7 +37,7 @@ class OwnTroubles:
     clock: tuple[ClockStep, ...] = ()
     delay_s: float = 0.0
 
-    def day_told(self, day: int) -> int:
+    def day_reported(self, day: int) -> int:
         """What the machine's clock says on a day; the last step that covers it counts."""
         return next((day + step.by for step in reversed(self.clock) if step.day <= day < step.day + step.days), day)
 

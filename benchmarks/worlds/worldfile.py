@@ -44,7 +44,7 @@ _SAFE: Final = "/?&=:@!$'()*+,;~%"
 
 @dataclass(frozen=True, slots=True)
 class WorldFile:
-    """A world, how many days of it are told, the URLs that are linked to, and what a person sees where that is said.
+    """A world, its days that are reported, the URLs that pages link to, and what a person sees where that is said.
 
     URLs are as in the file: absolute, without ports.
     """

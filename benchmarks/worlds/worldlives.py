@@ -13,7 +13,7 @@ B = TypeVar("B")
 
 _MOST_SPELLS: Final = 10_000
 LAST_DAY: Final = 10_000
-"""Of a spell; worlds may be cut short, so it can lie behind the end of the days that are told."""
+"""Of a spell; worlds may be cut short, so it can lie behind the end of the days that are reported."""
 
 
 def life_of(value: Any, place: Place, one: Callable[[Any, Place], B]) -> Life[B]:

@@ -46,8 +46,8 @@ async def code_of(provider: LittleProvider, client: aiohttp.ClientSession) -> st
 
 async def token_of(provider: LittleProvider, client: aiohttp.ClientSession, **given: str) -> tuple[int, str]:
     async with client.post(f"{provider.url}/access_token", data=GIVEN | given) as response:
-        told = await response.json()
-        return response.status, told.get("access_token", told.get("error", ""))
+        answer = await response.json()
+        return response.status, answer.get("access_token", answer.get("error", ""))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ async def test_a_code_is_good_for_whom_it_was_made_only(
     assert (await token_of(provider, client, **({"code": code} | change)))[0] == 400
 
 
-async def test_nobody_is_told_of_without_a_token(provider: LittleProvider, client: aiohttp.ClientSession) -> None:
+async def test_nobody_is_named_without_a_token(provider: LittleProvider, client: aiohttp.ClientSession) -> None:
     for headers in ({}, {"Authorization": "Bearer x"}, {"Authorization": "Basic x"}):
         async with client.get(f"{provider.url}/resource/profile", headers=headers) as response:
             assert response.status == 401

@@ -77,7 +77,7 @@ async def test_pages_are_found_by_id_and_by_title_through_redirects(session: aio
         assert [page.page for page in await source.find_pages(ids=[HOSTILE.page, 7])] == [HOSTILE.page]
 
 
-async def test_an_edit_is_told_by_the_next_answer(session: aiohttp.ClientSession) -> None:
+async def test_an_edit_is_reported_by_the_next_answer(session: aiohttp.ClientSession) -> None:
     async with open_littlewiki(PAGES) as wiki:
         source = ApiSource(wiki.api_url, session, user_agent="Weboid/0")
         (before,) = await source.find_pages(titles=["Skarvey"])
@@ -113,7 +113,7 @@ def test_a_wrong_question_gets_an_error_as_mediawiki_gives_it(question: dict[str
     assert answer["error"].keys() == {"code", "info"}
 
 
-def test_missing_pages_are_told_as_missing() -> None:
+def test_missing_pages_are_reported_as_missing() -> None:
     assert asked(pageids="7")["query"]["pages"] == [{"pageid": 7, "missing": True}]
     assert asked(titles="Nothing")["query"]["pages"] == [{"ns": 0, "title": "Nothing", "missing": True}]
 

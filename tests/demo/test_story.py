@@ -58,7 +58,7 @@ def test_the_story_is_long_enough_for_every_death_whatever_its_last_day() -> Non
 
 
 @pytest.mark.parametrize("last_day", range(3600, 3607))
-def test_the_revival_of_the_story_is_told_whatever_its_last_day_and_the_hour_of_its_host(last_day: int) -> None:
+def test_the_revival_of_the_story_is_reported_whatever_its_last_day_and_the_hour_of_its_host(last_day: int) -> None:
     lost, fine = Observation(Status.NOT_FOUND, Reason.NOT_FOUND), Observation(Status.FINE, Reason.OK)
     (life,) = {link.life for article in ARTICLES for link in article.links if link.was_dead}
     for host_key in range(48):

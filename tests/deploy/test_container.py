@@ -176,8 +176,8 @@ def test_it_runs_with_its_own_database_goes_on_without_it_stops_in_order_and_kee
 
     second = start()
     until(second.answers)
-    told = second.log()
-    assert "applied migration" not in told
+    answer = second.log()
+    assert "applied migration" not in answer
     log = second.run("cat", "/var/lib/weboid/postgres/server.log")
     assert "database system was shut down at" in log.rpartition("starting PostgreSQL")[2]
     assert second.stop()[0] == 0

@@ -109,7 +109,7 @@ def test_systemd_gives_the_time_to_stop_in_order() -> None:
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
 def test_systemd_takes_the_units(tmp_path: Path) -> None:
     shutil.copytree(UNITS, tmp_path, dirs_exist_ok=True)
-    for template in tmp_path.glob("*.service"):  # The program is elsewhere here.
+    for template in tmp_path.glob("*.service"):  # The program lies in another place here.
         text = template.read_text(encoding="utf-8")
         template.write_text(re.sub(r"ExecStart=\S+", f"ExecStart={shutil.which('true')}", text), encoding="utf-8")
     parts = [f"weboid@{part}.service" for part in sorted(PARTS)]

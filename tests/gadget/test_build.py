@@ -127,7 +127,7 @@ def test_the_description_without_a_code_is_in_the_language_of_the_wiki(folder: P
         assert descriptions[f"{PREFIX}weboid"] == f"https://service.example{own}", language
 
 
-def test_messages_can_be_those_of_some_languages_beside_english_and_the_wikis_own(folder: Path) -> None:
+def test_messages_can_be_those_of_some_languages_next_to_english_and_the_wikis_own(folder: Path) -> None:
     (folder / "i18n" / "fr.json").write_text('{"weboid-gadget-a": "Â"}', encoding="utf-8")
 
     def of(language: str, *languages: str) -> set[str]:
@@ -204,7 +204,7 @@ def weboid_gadget(*options: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_command_writes_each_page_into_a_file_of_its_name(gadget: BuiltGadget, tmp_path: Path) -> None:
-    told = weboid_gadget("--to", str(tmp_path), "--language", "de").stdout
+    answer = weboid_gadget("--to", str(tmp_path), "--language", "de").stdout
     files = {file.name: file.read_text(encoding="utf-8") for file in tmp_path.iterdir()}
     assert files.keys() == {title.removeprefix("MediaWiki:") for title in gadget.pages} | {
         "Gadget-weboid", "Gadget-weboid_ar", "Gadget-weboid_en",
@@ -212,7 +212,7 @@ def test_the_command_writes_each_page_into_a_file_of_its_name(gadget: BuiltGadge
         "Gadgets-definition.txt", "weboid.user.js",
     }  # fmt: skip
     assert files["Gadget-weboid.js"] == gadget.pages[f"{PREFIX}weboid.js"]
-    assert f"{len(files) - 2} pages" in told
+    assert f"{len(files) - 2} pages" in answer
 
 
 def test_options_that_do_not_go_together_are_refused() -> None:

@@ -15,7 +15,7 @@ _EDITOR = {"wgIsProbablyEditable": True, "wgAction": "view", "wgPageName": "Page
 _WIKITEXT = {"template": "{{Webarchiv|x}}", "parameters": "|archive-url=x", "dead": "{{Toter Link|x}}"}
 _FULL = {
     **DEAD,
-    "target": "https://elsewhere.example/login",
+    "target": "https://other.example/login",
     "replacement": "https://new.example/page",
     "mime": "pdf",
     "size_kib": 2048,
@@ -82,7 +82,7 @@ async def test_tab_walks_through_the_card_and_on_in_the_page(page: Page) -> None
     assert await page.get_by_role("dialog").count() == 0
 
 
-async def test_a_click_elsewhere_closes_the_card_and_so_does_its_mark(page: Page) -> None:
+async def test_a_click_outside_closes_the_card_and_so_does_its_mark(page: Page) -> None:
     await load_page(page, _LINE)
     await mark_links(page, DEAD, _FULL)
     card, marks = page.get_by_role("dialog"), page.locator(".weboid-mark")
@@ -164,7 +164,7 @@ _PLACES = """() => {
 
 
 @pytest.mark.parametrize("language", ["en", "ar"])
-async def test_the_card_stands_beside_its_mark_within_the_window(page: Page, language: str) -> None:
+async def test_the_card_stands_next_to_its_mark_within_the_window(page: Page, language: str) -> None:
     styles = ["top: 5px; left: 5px", "top: 5px; right: 5px", "bottom: 5px; left: 5px", "bottom: 5px; right: 5px"]
     await load_page(page, "<p style='position: fixed'><a href='#'>one</a></p>", language=language)
     await mark_links(page, _FULL)
@@ -212,7 +212,7 @@ async def test_the_card_tells_what_is_known_and_offers_what_can_be_done(page: Pa
         "Suggested replacement: https://new.example/page",
         "Suggested by a person. It works; please check yourself whether its content is the same.",
         "Opens or downloads a file: \u2068PDF\u2069, 2 MB",
-        "Leads to another site: https://elsewhere.example/login",
+        "Leads to another site: https://other.example/login",
         "Aug 14, 2025",
         "Nov 23, 2026",
         "Last checked: Nov 20, 2026. Next check: Dec 1, 2026.",
@@ -266,7 +266,7 @@ async def test_the_picture_of_the_history_says_it_in_words_and_heights(page: Pag
     assert bars == [["weboid-bar-working", "36"], ["weboid-bar-doubtful", "22"], ["weboid-bar-failing", "10"]]
 
 
-async def test_editors_copy_the_wikis_template_and_are_told_so(page: Page) -> None:
+async def test_editors_copy_the_wikis_template_and_see_that(page: Page) -> None:
     await load_page(page, _LINE, config=_EDITOR)
     await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     await mark_links(page, _FULL)

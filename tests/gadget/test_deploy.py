@@ -339,7 +339,7 @@ async def try_to_deploy(api: ActionApi) -> None:
         raise AssertionError(f"{edit.title} cannot have been saved")
 
 
-async def test_a_wiki_without_the_extension_is_told_from_others(client: aiohttp.ClientSession) -> None:
+async def test_a_wiki_without_the_extension_is_distinguished_from_others(client: aiohttp.ClientSession) -> None:
     assert "has no extension Gadgets" in await refusal_of(client, *signed_in(["Cite"]))
 
 

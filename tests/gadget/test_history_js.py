@@ -25,7 +25,7 @@ def _iso(day: int) -> str:
     return (_DAY_0 + timedelta(day)).isoformat()
 
 
-def _told(history: History) -> list[dict[str, str]]:
+def _reported(history: History) -> list[dict[str, str]]:
     """A history as an answer of the API tells it."""
     return [
         {"first": _iso(entry.first), "last": _iso(entry.last), "outcome": status_outcome(entry.status).value}
@@ -44,7 +44,7 @@ async def test_histories_have_the_bars_that_python_gives(blank: Page) -> None:
             ]
             # Also a day before the newest entry's: a clock that was set back.
             asked.append((tuple(entries), days[-1] + chance.randint(-1, 20)))
-    found = await blank.evaluate(_BARS, [[_told(history), _iso(day)] for history, day in asked])
+    found = await blank.evaluate(_BARS, [[_reported(history), _iso(day)] for history, day in asked])
     expected = [[asdict(bar) for bar in bars_of(history, day)] for history, day in asked]
     assert [each for each in zip(asked, expected, found, strict=True) if each[1] != each[2]] == []
     assert await blank.evaluate("require( './history.js' ).WIDTH") == WIDTH

@@ -18,7 +18,7 @@ _PREPARE: Final = """() => {
     mw.storage.session.get = () => null;
     mw.storage.session.set = () => true;
     window.question = { page: 7, revision: 1, language: 'en', extent: 'notes' };
-    window.told = ( body, fetcher ) => {
+    window.reported = ( body, fetcher ) => {
         warned.length = 0;
         return require( './service.js' ).ask( question, fetcher || ( () => Promise.resolve( new Response( body ) ) ) )
             .then( ( { links } ) => [ links.length, warned.length ] );
@@ -52,32 +52,32 @@ def answer(link: dict[str, Any], counts: Any = None) -> str:
 async def test_an_answer_is_used_as_a_whole_or_costs_one_line_on_the_console(page: Page) -> None:
     await load_page(page, "")
     await page.evaluate(_PREPARE)
-    assert await page.evaluate("( body ) => told( body )", answer(DEAD)) == [1, 0]
+    assert await page.evaluate("( body ) => reported( body )", answer(DEAD)) == [1, 0]
     for wrong in WRONG:
-        told = await page.evaluate("( body ) => told( body )", answer(DEAD | wrong))
-        assert told == [0, 1], list(wrong)
+        shown = await page.evaluate("( body ) => reported( body )", answer(DEAD | wrong))
+        assert shown == [0, 1], list(wrong)
     unfit: list[Any] = [{"dead": "<b>"}, {"dead": -1}, {"dead": OBJECT}, []]
     for counts in unfit:
-        assert await page.evaluate("( body ) => told( body )", answer(DEAD, counts)) == [0, 1]
+        assert await page.evaluate("( body ) => reported( body )", answer(DEAD, counts)) == [0, 1]
     for body in ("[" * 100_000, "\0", '{"__proto__": {"pages": []}}', "null"):
-        assert await page.evaluate("( body ) => told( body )", body) == [0, 1]
+        assert await page.evaluate("( body ) => reported( body )", body) == [0, 1]
     assert await page.evaluate("( {} ).pages === undefined")
 
 
 async def test_an_answer_that_never_ends_is_not_read_to_its_end(page: Page) -> None:
     await load_page(page, "")
     await page.evaluate(_PREPARE)
-    told, mib = await page.evaluate(
+    shown, mib = await page.evaluate(
         """async () => {
             let mib = 0;
             const endless = new ReadableStream( { pull( to ) {
                 mib++;
                 to.enqueue( new Uint8Array( 1 << 20 ).fill( 32 ) );
             } } );
-            return [ await told( endless ), mib ];
+            return [ await reported( endless ), mib ];
         }"""
     )
-    assert told == [0, 1]
+    assert shown == [0, 1]
     assert mib < 12
 
 
@@ -85,8 +85,8 @@ async def test_a_fetch_that_is_missing_or_broken_is_a_failure_like_others(page: 
     await load_page(page, "")
     await page.evaluate(_PREPARE)
     for fetcher in ("() => undefined", "() => { throw new Error(); }", "() => Promise.resolve( {} )"):
-        assert await page.evaluate(f"() => told( '', {fetcher} )") == [0, 1]
-    assert await page.evaluate("() => { window.fetch = undefined; return told( '', null ); }") is not None
+        assert await page.evaluate(f"() => reported( '', {fetcher} )") == [0, 1]
+    assert await page.evaluate("() => { window.fetch = undefined; return reported( '', null ); }") is not None
 
 
 async def test_no_link_that_an_article_passes_for_a_headings_keeps_a_card_shut(page: Page) -> None:

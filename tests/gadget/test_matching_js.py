@@ -97,7 +97,7 @@ async def test_an_interwiki_link_is_found_by_its_title(blank: Page) -> None:
     anchors = [
         {"href": parsoid, "class": "extiw", "title": "wikt:pro forma"},
         {"href": f"{parsoid}#History", "class": "mw-redirect extiw", "title": "wikt:pro forma#History"},
-        # Images with link= have no such title, and whoever writes HTML into a page has no such class.
+        # Images with link= have no such title, and anyone who writes HTML into a page has no such class.
         {"href": "https://wikt.demo/wiki/pro_forma", "class": "mw-file-description", "title": "caption"},
         {"href": f"{parsoid}?image", "class": "mw-file-description", "title": "wikt:pro forma"},
         {"href": f"{parsoid}?other", "class": "extiw", "title": "wikt:pro"},

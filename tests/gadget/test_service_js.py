@@ -37,7 +37,7 @@ def _link(name: str, given: str | None = None, **changes: Any) -> dict[str, Any]
     return {**DEAD, "normal": f"http://{name}.example/", "given": [given or f"http://{name}.example/"], **changes}
 
 
-def _told(*links: Any, first: int = 0, following: str | None = None, **changes: Any) -> dict[str, Any]:
+def _reported(*links: Any, first: int = 0, following: str | None = None, **changes: Any) -> dict[str, Any]:
     """A part of an answer that begins with the link of that number."""
     page = {"part": {"from": first, "to": first, "of": 9}, "counts": {"dead": len(links)}, "links": links}
     return {"version": 2, "day": DAY, "pages": [page], "continue": following, **changes}
@@ -64,7 +64,7 @@ def _names(found: dict[str, Any]) -> Sequence[str]:
 
 
 async def test_a_question_names_page_revision_language_and_extent_and_sends_nothing_else(page: Page) -> None:
-    found = await _ask(page, _says(_told(_link("a"))))
+    found = await _ask(page, _says(_reported(_link("a"))))
     ((address, options, credentials),) = found["asked"]
     assert address.endswith("/api/page?dbname=dewiki%40WMF&pageid=7&revid=9&lang=en&extent=notes")
     assert (options, credentials) == (["credentials", "redirect", "referrerPolicy", "signal"], "omit")
@@ -75,8 +75,8 @@ async def test_a_question_names_page_revision_language_and_extent_and_sends_noth
 async def test_parts_are_joined_and_forms_of_one_link_become_one(page: Page) -> None:
     found = await _ask(
         page,
-        _says(_told(_link("a"), _link("b"), following="x&y")),
-        _says(_told(_link("a", "http://a.example"), _link("c"), first=2)),
+        _says(_reported(_link("a"), _link("b"), following="x&y")),
+        _says(_reported(_link("a", "http://a.example"), _link("c"), first=2)),
     )
     assert _names(found) == [f"http://{name}.example/" for name in "abc"]
     assert found["known"]["links"][0]["given"] == ["http://a.example/", "http://a.example"]
@@ -85,29 +85,31 @@ async def test_parts_are_joined_and_forms_of_one_link_become_one(page: Page) -> 
 
 
 async def test_links_without_a_normal_form_stay_apart(page: Page) -> None:
-    found = await _ask(page, _says(_told(_link("a", "http://[1", normal=None), _link("a", "http://[2", normal=None))))
+    found = await _ask(
+        page, _says(_reported(_link("a", "http://[1", normal=None), _link("a", "http://[2", normal=None)))
+    )
     assert [link["given"] for link in found["known"]["links"]] == [["http://[1"], ["http://[2"]]
 
 
 async def test_what_came_before_a_page_changed_is_dropped(page: Page) -> None:
     found = await _ask(
         page,
-        _says(_told(_link("a"), following="1")),
-        _says(_told(_link("b"), following="2")),
-        _says(_told(_link("c"), first=1)),
+        _says(_reported(_link("a"), following="1")),
+        _says(_reported(_link("b"), following="2")),
+        _says(_reported(_link("c"), first=1)),
     )
     assert _names(found) == ["http://b.example/", "http://c.example/"]
     assert found["known"]["page"]["counts"]["dead"] == 2
 
 
 async def test_an_answer_without_an_end_is_left_after_25_parts(page: Page) -> None:
-    found = await _ask(page, _says(_told(_link("a"), first=1, following="on")))
+    found = await _ask(page, _says(_reported(_link("a"), first=1, following="on")))
     assert len(found["asked"]) == 25
     assert _names(found) == ["http://a.example/"]
 
 
 async def test_a_failing_part_voids_the_whole_answer(page: Page) -> None:
-    found = await _ask(page, _says(_told(_link("a"), following="1")), _says("no", 500))
+    found = await _ask(page, _says(_reported(_link("a"), following="1")), _says("no", 500))
     assert found["known"] == {"page": None, "links": [], "day": ""}
 
 
@@ -120,18 +122,18 @@ async def test_a_page_that_is_not_watched_is_no_failure(page: Page) -> None:
 async def test_an_answer_of_another_form_is_none_and_costs_one_line(page: Page) -> None:
     answers: list[Any] = [
         *(None, 7, [], "{"),
-        _told(version=1),
-        _told(day=None),
-        {**_told(), "continue": 5},
-        _told(pages=[]),
-        _told(pages={"0": {}}),
-        _told(pages=[{"counts": None, "links": []}]),
-        _told(pages=[{"counts": {}, "links": {}}]),
-        _told(pages=[{"counts": {}, "links": [], "part": {"from": "0"}}]),
-        _told(None),
-        _told({**DEAD, "given": 7}),
-        _told({**DEAD, "given": [7]}),
-        *(_told({**DEAD, key: 7}) for key in ("verdict", "summary", "target", "snapshots", "history", "wikitext")),
+        _reported(version=1),
+        _reported(day=None),
+        {**_reported(), "continue": 5},
+        _reported(pages=[]),
+        _reported(pages={"0": {}}),
+        _reported(pages=[{"counts": None, "links": []}]),
+        _reported(pages=[{"counts": {}, "links": {}}]),
+        _reported(pages=[{"counts": {}, "links": [], "part": {"from": "0"}}]),
+        _reported(None),
+        _reported({**DEAD, "given": 7}),
+        _reported({**DEAD, "given": [7]}),
+        *(_reported({**DEAD, key: 7}) for key in ("verdict", "summary", "target", "snapshots", "history", "wikitext")),
     ]
     for answer in answers:
         found = await _ask(page, _says(answer))

@@ -188,7 +188,7 @@ def _names(port: int) -> Iterator[Attempt]:
 
 
 def _rebindings(port: int) -> Iterator[Attempt]:
-    """The name leads to the honest server at first, elsewhere for the GET or the redirect after it."""
+    """The name leads to the honest server at first, to another one for the GET or the redirect after it."""
     back = reply(302, "Location: ?1", "Connection: close")
     for number, aim in enumerate(AIMS + NOWHERE):
         name = f"n{number}.rebound.test"

@@ -21,7 +21,7 @@ PHONE, DESK = 320, 1280
 """Widths in CSS pixels."""
 
 _SHOTS = os.environ.get("WEBOID_TEST_SCREENSHOTS")
-"""A folder for pictures of all pages, for whoever wants to look at them."""
+"""A folder for pictures of all pages, for anyone who wants to look at them."""
 
 _AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 _RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -71,7 +71,7 @@ async def open_page(
     language: str = "en",
     scripts: bool = False,
 ) -> AsyncIterator[Page]:
-    """A page of a session of its own. It fails at the end if anything was asked for from elsewhere, or if the browser's
+    """A page of a session of its own. It fails at the end if anything was asked of another server, or if the browser's
     console has anything to tell but that an address answered with an error.
     """
     context = await browser.new_context(

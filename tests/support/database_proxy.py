@@ -225,7 +225,7 @@ class DatabaseProxy:
             self._accept()
 
     def _hang_up(self, line: _Line) -> None:
-        """Resets both connections; whoever carries between them ends."""
+        """Resets both connections; what carries between them ends."""
         self._lines.discard(line)
         for end in (line.client, line.server):
             if end is not None and end.fileno() >= 0:

@@ -108,17 +108,17 @@ async def run_forked(
 
 
 async def _status(connection: socket.socket, limit_s: float) -> int:
-    told = b""
+    shown = b""
     try:
         async with asyncio.timeout(limit_s):
-            while told.count(b"\n") < 2:
+            while shown.count(b"\n") < 2:
                 came = await asyncio.get_running_loop().sock_recv(connection, 100)
                 assert came, "who waits for the command was killed"
-                told += came
+                shown += came
     finally:
-        if told.count(b"\n") == 1:
-            os.kill(int(told), signal.SIGKILL)
-    return int(told.split(b"\n")[1])
+        if shown.count(b"\n") == 1:
+            os.kill(int(shown), signal.SIGKILL)
+    return int(shown.split(b"\n")[1])
 
 
 @cache

@@ -123,7 +123,7 @@ class View:
         return [request.url for request in self.requests if request.url.startswith(self.weboid)]
 
     @property
-    def elsewhere(self) -> list[str]:
+    def foreign_requests(self) -> list[str]:
         """The addresses that were requested of anybody else."""
         known = (self.weboid, self.wiki, "data:", "blob:")
         return [request.url for request in self.requests if not request.url.startswith(known)]
@@ -159,7 +159,7 @@ class View:
 
 @dataclass
 class GadgetWiki:
-    """A wiki that has the gadget, Weboid beside it, and a browser. `pages` are the ids of its articles by title."""
+    """A wiki that has the gadget, Weboid next to it, and a browser. `pages` are the ids of its articles by title."""
 
     meeting: Meeting
     browser: Browser
@@ -243,8 +243,8 @@ class GadgetWiki:
     async def _sign_in(self, context: BrowserContext, user: str) -> None:
         """Signs a user in, by the wiki's API."""
         api = self.meeting.wiki.api
-        told = await context.request.get(f"{api}?action=query&meta=tokens&type=login&format=json")
-        token = (await told.json())["query"]["tokens"]["logintoken"]
+        shown = await context.request.get(f"{api}?action=query&meta=tokens&type=login&format=json")
+        token = (await shown.json())["query"]["tokens"]["logintoken"]
         form = {
             "action": "clientlogin",
             "loginreturnurl": self.meeting.wiki.url,
@@ -259,8 +259,8 @@ class GadgetWiki:
 
 async def findings(meeting: Meeting, rendered: str, page: int) -> list[tuple[str, str]]:
     """What is to be marked in the HTML of a page by the rule of docs/api.md: href and verdict, in the page's order."""
-    told = await meeting.by_python(rendered, (await meeting.links(page))[page])
-    return [(node.href, link["verdict"]) for node, link in told if link and link["verdict"] in {"dead", "doubtful"}]
+    shown = await meeting.by_python(rendered, (await meeting.links(page))[page])
+    return [(node.href, link["verdict"]) for node, link in shown if link and link["verdict"] in {"dead", "doubtful"}]
 
 
 @dataclass

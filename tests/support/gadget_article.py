@@ -78,7 +78,7 @@ leuchtturm-archiv.de, read on 5 May 2016.</ref> It was built in 1911 from plans 
 miles.<ref>[{LONG} Catalogue of construction drawings.]</ref><ref>[{USURPED} Lighthouse Friends]</ref>
 The museum nearby has [{MOVED} a page on it]; more is to be found among the
 [[sofar:Lighthouses|lighthouses of the region]] and in a [{IDN} list of coastal lights].
-<small>See also [{DOUBTFUL} its number among the sea marks], which is told in small print.</small>
+<small>See also [{DOUBTFUL} its number among the sea marks], in small print.</small>
 Next to it stands x<sup>[{BARE} 2]</sup>, y<sub>[{DOUBTFUL} i]</sub> and
 '''[{DEAD} bold]''' or ''[{DEAD} slanted]'' text,[{DEAD}] and a full stop.
 
@@ -89,7 +89,7 @@ doubted since;[{USURPED}] a bare link stands here: {BARE}
 
 * [{DEAD} A dead link] first in a list
 * The list goes on with [{DOUBTFUL} a doubtful one], and some words
-* [{FINE} One that works] and [{INTERWIKI} one elsewhere]
+* [{FINE} One that works] and [{INTERWIKI} one on another wiki]
 
 {{| class="wikitable"
 ! Year !! Keeper !! Source

@@ -145,8 +145,8 @@ class LittleBotWiki:
             return {"query": query | self._all_pages(asked)} | self._going_on(asked)
         if asked.get("generator") == "exturlusage":
             users = [self.pages[number].title for number in self.users.get(asked["geuquery"], ())]
-            told = [{"pageid": self.number_of(title), "ns": 0, "title": title} for title in users]
-            return {"query": query | {"pages": {str(each["pageid"]): each for each in told}}}
+            shown = [{"pageid": self.number_of(title), "ns": 0, "title": title} for title in users]
+            return {"query": query | {"pages": {str(each["pageid"]): each for each in shown}}}
         if "prop" in asked:
             query["pages"] = self._texts(asked)
             start = int(asked.get("rvcontinue", "0"))
@@ -206,19 +206,19 @@ class LittleBotWiki:
             "timestamp": "2026-11-22T12:00:00Z", "sha1": sha1(page.text.encode()).hexdigest(),
         }  # fmt: skip
         revision |= {"slots": {"main": {"contentmodel": page.model, "content": page.text}}}
-        told = {
+        shown = {
             "pageid": number, "ns": 0, "title": page.title, "contentmodel": page.model, "lastrevid": page.revision,
             "revisions": [revision],
         }  # fmt: skip
-        return told | ({"redirect": True} if page.is_redirect else {})
+        return shown | ({"redirect": True} if page.is_redirect else {})
 
     def _all_pages(self, asked: Mapping[str, str]) -> dict[str, Any]:
         start = int(asked.get("gapcontinue", asked.get("apcontinue", "0")))
         some = islice(self.pages.items(), start, start + 500)
-        told = [{"pageid": number, "ns": 0, "title": page.title} for number, page in some]
+        shown = [{"pageid": number, "ns": 0, "title": page.title} for number, page in some]
         if asked.get("list") == "allpages":
-            return {"allpages": told}
-        return {"pages": {str(page["pageid"]): page for page in told}}
+            return {"allpages": shown}
+        return {"pages": {str(page["pageid"]): page for page in shown}}
 
     def _going_on(self, asked: Mapping[str, str]) -> dict[str, Any]:
         name = "gapcontinue" if asked.get("generator") else "apcontinue"

@@ -50,14 +50,14 @@ def link(url: str, verdict: str = "dead", copies: Any = (), **others: Any) -> di
         for address, stamp in copies or ()
     ]  # fmt: skip
     state = "none" if copies is None else "found" if offered else "unknown"
-    is_told = verdict in ("dead", "doubtful")
+    is_reported = verdict in ("dead", "doubtful")
     return {
         "normal": key_of(url), "host_unicode": "", "given": [url], "kind": "external", "interwiki": None,
         "class": "watched", "verdict": verdict, "reason": "not-found" if verdict == "dead" else None, "since": None,
         "status": 0, "state": "untried", "http": None, "checked": "2026-11-20", "next_check": None, "strikes": 0,
         "evidence": None, "target": None, "mime": None, "size_kib": None, "suspicious": False, "reported": None,
         "assumed": None, "replacement": None, "archives": [each["snapshot"] for each in offered],
-        "archived": state if is_told else None, "snapshots": offered if is_told else [],
+        "archived": state if is_reported else None, "snapshots": offered if is_reported else [],
         "copy_of": None, "history": [], "wikitext": None, "summary": "", "explanation": None, "copy_summary": None,
         "flags": [], **others,
     }  # fmt: skip
@@ -87,9 +87,9 @@ class LittleService:
     def add_change(self, url: str, pages: Mapping[int, str], *, after: str = "dead", before: str = "working") -> int:
         """The number of a new entry in the list of changes; `pages` are titles by id."""
         number = len(self.changes) + 1
-        told = [{"id": page, "namespace": 0, "title": title} for page, title in pages.items()]
+        shown = [{"id": page, "namespace": 0, "title": title} for page, title in pages.items()]
         change = {"change": number, "day": "2026-11-20", "before": before, "after": after, "reason": "not-found"}
-        self.changes.append({**change, "pages": told, "more": False, "link": link(url, after)})
+        self.changes.append({**change, "pages": shown, "more": False, "link": link(url, after)})
         return number
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -117,7 +117,7 @@ class LittleService:
         if len(ids) > _MOST_PAGES:
             return _problem(400, "too-many", f"At most {_MOST_PAGES} pages can be requested at a time.")
         start = int(fields.get("continue", "0"))
-        place, told = 0, []
+        place, shown = 0, []
         for page in ids:
             links = self.pages.get(page)
             if links is None:
@@ -125,13 +125,13 @@ class LittleService:
             first, last = max(start - place, 0), min(len(links), start + self.most_links - place)
             place += max(len(links), 1)
             if last > first or (not links and start < place <= start + self.most_links):
-                told.append(self._page_part(page, links, first, last, len(ids)))
+                shown.append(self._page_part(page, links, first, last, len(ids)))
         missing = [str(page) for page in ids if page not in self.pages]
         if len(missing) == len(ids):
             return _problem(404, "unknown-page", f"There is no page {missing[0]} in the wiki {self.dbname}.")
         after = str(start + self.most_links) if start + self.most_links < place else None
-        told_of = {"extent": fields.get("extent", "dead"), "verdicts": [], "policy": asdict(Policy()), "titles": []}
-        return web.json_response({**HEAD, **told_of, "pages": told, "missing": missing, "continue": after})
+        extent_of = {"extent": fields.get("extent", "dead"), "verdicts": [], "policy": asdict(Policy()), "titles": []}
+        return web.json_response({**HEAD, **extent_of, "pages": shown, "missing": missing, "continue": after})
 
     def _page_part(self, page: int, links: list[dict[str, Any]], first: int, last: int, asked: int) -> dict[str, Any]:
         title = self.titles.get(page, f"Page {page}")
@@ -148,12 +148,12 @@ class LittleService:
         wanted = fields["to"].split("|") if fields.get("to") else []
         later = [change for change in self.changes if change["change"] > since]
         looked = later[:_MOST_CHANGES]
-        told = [change for change in looked if not wanted or change["after"] in wanted]
+        shown = [change for change in looked if not wanted or change["after"] in wanted]
         after = looked[-1]["change"] if looked else since
         more = len(later) > len(looked)
         scope = {"wiki": self.dbname, "page": None, "category": None, "members": None, "partial": False}
-        told_of = {**scope, "since": since, "to": wanted, "next": after, "more": more}
-        return web.json_response({**HEAD, **told_of, "changes": told})
+        extent_of = {**scope, "since": since, "to": wanted, "next": after, "more": more}
+        return web.json_response({**HEAD, **extent_of, "changes": shown})
 
     def _since(self, given: str) -> int:
         """A number, or the one before the first change of a day."""
@@ -166,8 +166,8 @@ class LittleService:
         urls = [url for url in fields["urls"].splitlines() if url]
         if len(urls) > _MOST_URLS:
             return _problem(400, "too-many-urls", f"At most {_MOST_URLS} URLs can be sent at a time.")
-        told = [{"url": url, "normal": key_of(url), "class": "watched" if key_of(url) else "invalid"} for url in urls]
-        return web.json_response({**HEAD, "urls": told})
+        shown = [{"url": url, "normal": key_of(url), "class": "watched" if key_of(url) else "invalid"} for url in urls]
+        return web.json_response({**HEAD, "urls": shown})
 
     def _revert(self, request: web.BaseRequest, fields: Mapping[str, str]) -> web.Response:
         given = request.headers.get(hdrs.AUTHORIZATION)
@@ -209,7 +209,7 @@ def garbage(body: bytes = b"<!doctype html><title>Wi-Fi log-in</title>", status:
 
 
 def redirect(target: str, status: int = 307) -> Misdeed:
-    """Leads elsewhere."""
+    """Redirects to another place."""
     return lambda _: web.Response(status=status, headers={hdrs.LOCATION: target})
 
 

@@ -81,10 +81,10 @@ class Node(NamedTuple):
         return bool(_SCHEME.match(self.url)) and not f"{self.url}/".startswith(f"{origin}/")
 
 
-Told = list[tuple[Node, Link | None]]
+Reported = list[tuple[Node, Link | None]]
 """Nodes of a page, each with the link that it is."""
 
-Matcher = Callable[[str, Sequence[Link]], Awaitable[Told]]
+Matcher = Callable[[str, Sequence[Link]], Awaitable[Reported]]
 """From a rendered page and its links as Weboid tells them to all nodes that lead away, each with its link, if any."""
 
 
@@ -118,11 +118,11 @@ class Matched:
     unseen: list[tuple[str, str]] = field(default_factory=list)
     """Titles and forms of links to which no node leads."""
 
-    def add(self, title: str, told: Told, links: Sequence[Link]) -> None:
+    def add(self, title: str, shown: Reported, links: Sequence[Link]) -> None:
         """Adds what was found for the nodes of a page."""
         self.pages += 1
         seen: set[int] = set()
-        for node, link in told:
+        for node, link in shown:
             self.nodes += 1
             if link is not None:
                 seen.add(id(link))
@@ -135,8 +135,8 @@ class Matched:
 
     def __str__(self) -> str:
         found = ", ".join(f"{count:,} {what}" for what, count in self.by.most_common())
-        told = f"{self.nodes:,} nodes on {self.pages:,} pages: {found}; {len(self.missed):,} missed"
-        return f"{told}, {len(self.unseen):,} links without a node"
+        shown = f"{self.nodes:,} nodes on {self.pages:,} pages: {found}; {len(self.missed):,} missed"
+        return f"{shown}, {len(self.unseen):,} links without a node"
 
 
 @dataclass
@@ -217,13 +217,13 @@ class Meeting:
             some = ids[start : start + _PAGES]
             links = await self.links(*some)
             for page, text in zip(some, await asyncio.gather(*map(rendered, some)), strict=True):
-                told = [each for each in await matcher(text, links[page]) if each[0].leads_away_from(self.wiki.url)]
-                if Counter(node.href for node, _ in told) != Counter(foreign_hrefs(text, self.wiki.url)):
-                    raise AssertionError(f"not the foreign links of {pages[page]}: {told}")
-                matched.add(pages[page], told, links[page])
+                shown = [each for each in await matcher(text, links[page]) if each[0].leads_away_from(self.wiki.url)]
+                if Counter(node.href for node, _ in shown) != Counter(foreign_hrefs(text, self.wiki.url)):
+                    raise AssertionError(f"not the foreign links of {pages[page]}: {shown}")
+                matched.add(pages[page], shown, links[page])
         return matched
 
-    async def by_python(self, rendered: str, links: Sequence[Link]) -> Told:
+    async def by_python(self, rendered: str, links: Sequence[Link]) -> Reported:
         """The matcher in Python that stands in docs/api.md."""
         names: dict[str, Any] = {}
         exec(example("python", "match_links"), names)
@@ -239,7 +239,7 @@ class Meeting:
         await add_require(page)
         script = _IN_BROWSER % (example("js", "matchLinks") if by == "example" else _BY_GADGET)
 
-        async def matcher(rendered: str, links: Sequence[Link]) -> Told:
+        async def matcher(rendered: str, links: Sequence[Link]) -> Reported:
             found = await page.evaluate(script, [rendered, list(links), self.weboid, WIKI])
             return [(Node(*node), links[place] if place >= 0 else None) for *node, place in found]
 

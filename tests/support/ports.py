@@ -1,4 +1,4 @@
-"""Ports for servers of other programs, which must be told one before they listen."""
+"""Ports for servers of other programs, which must be given one before they listen."""
 
 import random
 import socket
@@ -16,8 +16,8 @@ _RANDOM: Final = random.SystemRandom()
 def free_port() -> int:
     """A port of 127.0.0.1 that is free at the moment.
 
-    It is none of those that the system gives to whoever does not mind which: between the choice and the server's
-    listening lie seconds, in which a test beside this one would be given it, sooner or later.
+    It is none of those that the system gives to programs that do not mind which: between the choice and the server's
+    listening lie seconds, in which a test next to this one would be given it, sooner or later.
     """
     end = int(_RANGE.read_text().split()[0]) if _RANGE.is_file() else 32_768
     for _ in range(_TRIES):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def of_folder(folder: Path) -> dict[int, str]:
-    """The command lines of the processes that were told this folder, by number: in their words or environment."""
+    """The command lines of the processes that were given this folder, by number: in their words or environment."""
     found = {}
     for process in Path("/proc").iterdir():
         if not process.name.isdigit() or int(process.name) == os.getpid():
@@ -26,7 +26,7 @@ def of_folder(folder: Path) -> dict[int, str]:
 
 
 def programs_of(name: str, folder: Path) -> list[int]:
-    """The numbers of the processes of a program that was told this folder, or one below it."""
+    """The numbers of the processes of a program that was given this folder, or one below it."""
     return [pid for pid, words in of_folder(folder).items() if words.partition(" ")[0].endswith(f"/{name}")]
 
 

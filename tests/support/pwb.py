@@ -75,9 +75,9 @@ class Person:
         self._api = api
         self._session = requests.Session()
         token = self.ask(action="query", meta="tokens", type="login")["query"]["tokens"]["logintoken"]
-        told = self.ask(action="login", lgname=name, lgpassword=password, lgtoken=token)["login"]
-        if told["result"] != "Success":
-            raise RuntimeError(str(told))
+        shown = self.ask(action="login", lgname=name, lgpassword=password, lgtoken=token)["login"]
+        if shown["result"] != "Success":
+            raise RuntimeError(str(shown))
         self._token = self.ask(action="query", meta="tokens")["query"]["tokens"]["csrftoken"]
 
     def ask(self, **question: str | int) -> dict[str, Any]:
@@ -85,15 +85,15 @@ class Person:
         data = {key: str(value) for key, value in question.items()}
         answer = self._session.post(self._api, data | {"format": "json", "formatversion": "2"}, timeout=_LIMIT_S)
         answer.raise_for_status()
-        told: dict[str, Any] = answer.json()
-        return told
+        shown: dict[str, Any] = answer.json()
+        return shown
 
     def do(self, action: str, **question: str | int) -> dict[str, Any]:
         """Does what changes the wiki; raises RuntimeError if the wiki refuses it."""
-        told = self.ask(action=action, token=self._token, **question)
-        if "error" in told:
-            raise RuntimeError(f"{action}: {told['error']}")
-        done: dict[str, Any] = told[action]
+        shown = self.ask(action=action, token=self._token, **question)
+        if "error" in shown:
+            raise RuntimeError(f"{action}: {shown['error']}")
+        done: dict[str, Any] = shown[action]
         return done
 
     def save(self, title: str, text: str, summary: str = "", **more: str | int) -> int:
@@ -111,10 +111,10 @@ class Person:
 
     def history(self, title: str) -> list[dict[str, Any]]:
         """A page's revisions, newest first: revid, parentid, user, comment, tags, sha1, timestamp."""
-        told = self.ask(
+        shown = self.ask(
             action="query", prop="revisions", titles=title, rvprop="ids|user|comment|tags|sha1|timestamp", rvlimit=50
         )
-        return list(told["query"]["pages"][0].get("revisions", []))
+        return list(shown["query"]["pages"][0].get("revisions", []))
 
     def page_id(self, title: str) -> int:
         """The number of a page."""
@@ -126,8 +126,8 @@ class Person:
 
     def rollback(self, title: str, user: str = BOT, summary: str = "") -> int:
         """Rolls the last edits of `user` back; returns the new revision."""
-        told = self.ask(action="query", meta="tokens", type="rollback")["query"]["tokens"]["rollbacktoken"]
-        done = self.ask(action="rollback", title=title, user=user, summary=summary, token=told)
+        shown = self.ask(action="query", meta="tokens", type="rollback")["query"]["tokens"]["rollbacktoken"]
+        done = self.ask(action="rollback", title=title, user=user, summary=summary, token=shown)
         return int(done["rollback"]["revid"])
 
     def protect(self, title: str, level: str = "sysop") -> None:
@@ -135,8 +135,8 @@ class Person:
         self.do("protect", title=title, protections=f"edit={level or 'all'}", expiry="never")
 
     def _newest(self, title: str) -> dict[str, Any]:
-        told = self.ask(action="query", prop="revisions", titles=title, rvprop="ids|content", rvslots="main")
-        revision: dict[str, Any] = told["query"]["pages"][0]["revisions"][0]
+        shown = self.ask(action="query", prop="revisions", titles=title, rvprop="ids|content", rvslots="main")
+        revision: dict[str, Any] = shown["query"]["pages"][0]["revisions"][0]
         return revision
 
     def parsed(self, title: str) -> dict[str, Any]:
@@ -148,8 +148,8 @@ class Person:
         return self._rendered(text=text, title="Unsaved", contentmodel="wikitext", disablelimitreport=1)
 
     def _rendered(self, **what: str | int) -> dict[str, Any]:
-        told = self.ask(action="parse", prop="text|categories|externallinks|parsewarnings", **what)["parse"]
-        return {**told, "categories": sorted(each["category"] for each in told["categories"])}
+        shown = self.ask(action="parse", prop="text|categories|externallinks|parsewarnings", **what)["parse"]
+        return {**shown, "categories": sorted(each["category"] for each in shown["categories"])}
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ class BotWiki:
 class Operator:
     """Who runs the bot: `folder` is the PYWIKIBOT_DIR, with cookies, caches and journals of its own.
 
-    `environ` is told to every script besides, such as WEBOID_SERVICE.
+    `environ` is given to every script as well, such as WEBOID_SERVICE.
     """
 
     folder: Path

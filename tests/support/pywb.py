@@ -62,12 +62,12 @@ class RealArchive:
 
     def add_revisit(self, url: str, moment: datetime, first: datetime, body: bytes = b"") -> None:
         """Records that a URL answered 200 as it had at the moment `first`."""
-        told = {
+        answer = {
             "WARC_Profile": "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest",
             "WARC_Refers_To_Target_URI": url,
             "WARC_Refers_To_Date": f"{first:%Y-%m-%dT%H:%M:%SZ}",
         }
-        self._append(_record("revisit", url, moment, body, status=200, headers=HTML, **told))
+        self._append(_record("revisit", url, moment, body, status=200, headers=HTML, **answer))
 
     def block(self, url: str) -> None:
         """Depublishes a URL and what is below it: listed still, but played with 451."""
@@ -174,7 +174,7 @@ def real_archive(pywb: Pywb) -> RealArchive:
 
 
 def _record(
-    kind: str, url: str, moment: datetime, body: bytes, *, status: int, headers: Mapping[str, str], **told: str
+    kind: str, url: str, moment: datetime, body: bytes, *, status: int, headers: Mapping[str, str], **answer: str
 ) -> bytes:
     """A capture in a WARC file (ISO 28500), packed by itself: a response, or a revisit, which has no body."""
     lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", *(f"{name}: {value}" for name, value in headers.items())]
@@ -186,7 +186,7 @@ def _record(
         "WARC-Target-URI": url,
         "WARC-Date": f"{moment:%Y-%m-%dT%H:%M:%SZ}",
         "WARC-Payload-Digest": f"sha1:{digest}",
-        **{name.replace("_", "-"): value for name, value in told.items()},
+        **{name.replace("_", "-"): value for name, value in answer.items()},
         "Content-Type": "application/http; msgtype=response",
         "Content-Length": str(len(block)),
     }

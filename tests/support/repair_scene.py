@@ -52,7 +52,7 @@ def journal_of(scene: Scene) -> Journal:
 
 
 def last_skip(journal: Journal, wiki: str, page: int, normal: str) -> tuple[str, int] | None:
-    """Why and when (in seconds) a link was last left alone, as the journal has it for whoever opens its file."""
+    """Why and when (in seconds) a link was last left alone, as the journal has it for anyone who opens its file."""
     found = journal.file.rows(
         "SELECT why, moment FROM skips WHERE wiki = ? AND page = ? AND normal = ?", (wiki, page, normal)
     )

@@ -108,7 +108,7 @@ class _InOrder(LoadScheduling):  # type: ignore[misc]
 
 
 class _Run:
-    """The whole run, as whoever started it sees it."""
+    """The whole run, as anyone who started it sees it."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

@@ -17,7 +17,7 @@ def shared(relative: str) -> Path:
     """The path of a file of the shared data, e.g. ``shared("wiki/page.sql.gz")``; skips the test where it is absent."""
     path = _DATA / relative
     if not path.exists():
-        pytest.skip(f"../shared/data/{relative} is not beside this checkout")
+        pytest.skip(f"../shared/data/{relative} is not next to this checkout")
     return path
 
 

@@ -84,14 +84,14 @@ async def open_event_server(events: Sequence[Any], *turns: Turn) -> AsyncIterato
             return reply(turn.status, *turn.headers, body=b"{}", kind="application/json")
         if turn.content_type != "text/event-stream":
             return reply(200, body=b"<p>Hello</p>", kind=turn.content_type)
-        return _told(turn, server.events, asked)
+        return _reported(turn, server.events, asked)
 
     async with serve(script) as site:
         server = EventServer(site, texts, list(turns) or [Turn()])
         yield server
 
 
-async def _told(turn: Turn, events: list[str], asked: Asked) -> AsyncIterator[bytes]:
+async def _reported(turn: Turn, events: list[str], asked: Asked) -> AsyncIterator[bytes]:
     given = _asked_for(asked)
     begin = max(0, int(given) + 1 - turn.again) if given.isdigit() else 0
     begin += turn.skipped

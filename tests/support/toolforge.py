@@ -88,8 +88,8 @@ def loaded_jobs() -> list[dict[str, Any]]:
 
 def understood_jobs_calls(calls: list[list[str]]) -> bool:
     """Whether the real ``toolforge jobs`` knows these words and options; skips the test where it is not installed."""
-    told = json.dumps(calls)
-    return not subprocess.run([str(programs_of("toolforge") / "python"), "-c", _PARSE, told]).returncode
+    answer = json.dumps(calls)
+    return not subprocess.run([str(programs_of("toolforge") / "python"), "-c", _PARSE, answer]).returncode
 
 
 def runbook_blocks() -> list[str]:

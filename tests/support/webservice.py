@@ -80,7 +80,7 @@ PAGES: Final = {
 
 @dataclass
 class FixedSource:
-    """A wiki that says what it is told to say, after a pause, or not at all. Titles in `redirects` lead to pages."""
+    """A wiki that says what it is asked to say, after a pause, or not at all. Titles in `redirects` lead to pages."""
 
     found: dict[int, PageLinks] = field(default_factory=dict)
     redirects: dict[str, int] = field(default_factory=dict)

@@ -46,10 +46,10 @@ def exchange(request: Mapping[str, str], response: object, **more: Any) -> Excha
 
 def page_content(title: str, text: str | None) -> Exchange:
     """The question for the text of a page and its answer; None = there is no such page."""
-    told: dict[str, Any] = {"title": title}
-    told |= {"missing": True} if text is None else {"revisions": [{"slots": {"main": {"content": text}}}]}
+    shown: dict[str, Any] = {"title": title}
+    shown |= {"missing": True} if text is None else {"revisions": [{"slots": {"main": {"content": text}}}]}
     asked = {"titles": title, "prop": "revisions", "rvprop": "content", "rvslots": "main"}
-    return exchange(asked, {"batchcomplete": True, "query": {"pages": [told]}})
+    return exchange(asked, {"batchcomplete": True, "query": {"pages": [shown]}})
 
 
 def recorded(path: Path) -> list[Exchange]:
@@ -71,7 +71,7 @@ def live_reads(walk: Iterable[Exchange], ids: Iterable[int]) -> list[Exchange]:
 
 def live_read(walk: Iterable[Exchange], *ids: int) -> Exchange:
     """The exchange of a live read of some pages by id, put together from a recorded walk; others are missing."""
-    known = _told(walk)
+    known = _reported(walk)
     found = [known.get(page, {"pageid": page, "missing": True}) for page in ids]
     asked = {"pageids": "|".join(map(str, ids)), "prop": "extlinks|iwlinks|info", "ellimit": "500", "iwlimit": "500"}
     return exchange(asked, {"batchcomplete": True, "query": {"pages": found}})
@@ -79,7 +79,7 @@ def live_read(walk: Iterable[Exchange], *ids: int) -> Exchange:
 
 def info_read(walk: Iterable[Exchange], *ids: int) -> Exchange:
     """The exchange of a question for the states of some pages, put together as `live_read` does."""
-    known = _told(walk)
+    known = _reported(walk)
     found = [_without_links(known.get(page, {"pageid": page, "missing": True})) for page in ids]
     asked = {"pageids": "|".join(map(str, ids)), "prop": "info"}
     return exchange(asked, {"batchcomplete": True, "query": {"pages": found}})
@@ -87,7 +87,7 @@ def info_read(walk: Iterable[Exchange], *ids: int) -> Exchange:
 
 def info_walk(walk: Iterable[Exchange], namespace: int = 0, at_once: int = 500) -> list[Exchange]:
     """The exchanges of a walk over the states of all pages of a namespace, put together from a recorded walk."""
-    pages = [_without_links(page) for page in _told(walk).values() if page["ns"] == namespace]
+    pages = [_without_links(page) for page in _reported(walk).values() if page["ns"] == namespace]
     asked = {
         "generator": "allpages",
         "gapnamespace": str(namespace),
@@ -95,10 +95,10 @@ def info_walk(walk: Iterable[Exchange], namespace: int = 0, at_once: int = 500) 
         "gaplimit": "500",
         "prop": "info",
     }
-    return told_in_parts(asked, pages, at_once)
+    return in_parts(asked, pages, at_once)
 
 
-def told_in_parts(asked: dict[str, str], pages: Sequence[Mapping[str, Any]], at_once: int) -> list[Exchange]:
+def in_parts(asked: dict[str, str], pages: Sequence[Mapping[str, Any]], at_once: int) -> list[Exchange]:
     """The exchanges of one question of which each answer tells so many pages; the continuation is a made-up one."""
     exchanges, going_on = [], dict[str, str]()
     for end in range(at_once, len(pages) + at_once, at_once):
@@ -109,15 +109,15 @@ def told_in_parts(asked: dict[str, str], pages: Sequence[Mapping[str, Any]], at_
     return exchanges or [exchange(asked, {"batchcomplete": True})]
 
 
-def _told(walk: Iterable[Exchange]) -> dict[int, dict[str, Any]]:
+def _reported(walk: Iterable[Exchange]) -> dict[int, dict[str, Any]]:
     """By id all that a recorded walk tells of pages, whose lists may come in several answers."""
     known: dict[int, dict[str, Any]] = {}
     for one in walk:
         if "generator" not in one.request:
             continue
-        for told in json.loads(one.body).get("query", {}).get("pages", ()):
-            page = known.setdefault(told["pageid"], {})
-            for name, value in told.items():
+        for shown in json.loads(one.body).get("query", {}).get("pages", ()):
+            page = known.setdefault(shown["pageid"], {})
+            for name, value in shown.items():
                 page[name] = [*page.get(name, ()), *value] if isinstance(value, list) else value
     return known
 
@@ -156,7 +156,7 @@ async def open_wiki_replay(exchanges: Iterable[Exchange]) -> AsyncIterator[WikiR
 
 def _key(question: Mapping[str, str]) -> frozenset[tuple[str, str]]:
     # The main namespace is the walk's own default, so a recording need not name it.
-    told = {name: value for name, value in question.items() if name not in _HOW_NOT_WHAT}
-    if told.get("gapnamespace") == "0":
-        del told["gapnamespace"]
-    return frozenset(told.items())
+    shown = {name: value for name, value in question.items() if name not in _HOW_NOT_WHAT}
+    if shown.get("gapnamespace") == "0":
+        del shown["gapnamespace"]
+    return frozenset(shown.items())

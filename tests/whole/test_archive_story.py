@@ -1,4 +1,4 @@
-"""The whole way once, with a real archive: a link dies, its copy is told everywhere within a day; when the archive
+"""The whole way once, with a real archive: a link dies, its copy is reported everywhere within a day; when the archive
 withdraws the copy, the next quarterly visit drops it. By the program's own commands."""
 
 from collections.abc import AsyncIterator
@@ -45,7 +45,7 @@ STAMP = "20170330100000"
 
 @asynccontextmanager
 async def open_story(database: str, folder: Path, archive: RealArchive) -> AsyncIterator[Place]:
-    """A wiki that cites five pages, and Weboid told to look for copies at the framed archive only."""
+    """A wiki that cites five pages, and Weboid configured to look for copies at the framed archive only."""
     async with open_place(folder, WORLD, {"Ferry": [ARTICLE, KEPT, NEVER, BLOCKED, FINE]}) as place:
         assert place.web
         service = {
@@ -72,8 +72,8 @@ async def done(place: Place, *call: str) -> None:
 async def shown(place: Place, url: str) -> dict[str, Any]:
     """What ``weboid show`` tells of a URL."""
     assert place.web
-    (told,) = (await place.run("show", "--json", place.web.located(url))).lines()
-    return told
+    (answer,) = (await place.run("show", "--json", place.web.located(url))).lines()
+    return answer
 
 
 async def until_dead(place: Place) -> int:
@@ -87,16 +87,16 @@ async def until_dead(place: Place) -> int:
     raise AssertionError("it never died")
 
 
-async def test_copies_are_told_on_the_day_of_death_and_dropped_when_withdrawn_whatever_frames_say(
+async def test_copies_are_reported_on_the_day_of_death_and_dropped_when_withdrawn_whatever_frames_say(
     database: str, tmp_path: Path, real_archive: RealArchive
 ) -> None:
     async with open_story(database, tmp_path, real_archive) as place:
         assert place.web
         died = await until_dead(place)
         article, kept = (f"{real_archive.framed}/{STAMP}/{place.web.located(url)}" for url in (ARTICLE, KEPT))
-        told = await shown(place, ARTICLE)
-        assert (told["archived"], [copy["snapshot"] for copy in told["snapshots"]]) == ("found", [article])
-        (copy,) = told["snapshots"]
+        answer = await shown(place, ARTICLE)
+        assert (answer["archived"], [copy["snapshot"] for copy in answer["snapshots"]]) == ("found", [article])
+        (copy,) = answer["snapshots"]
         assert (copy["service"], copy["stamp"], copy["origin"]) == ("wayback", STAMP, "chosen")
         assert copy["distance_days"] == day_of(date(2017, 3, 30)) - ADDED
         states = {url: (await shown(place, url))["archived"] for url in (KEPT, NEVER, BLOCKED, FINE)}
@@ -108,8 +108,8 @@ async def test_copies_are_told_on_the_day_of_death_and_dropped_when_withdrawn_wh
         real_archive.block(place.web.located(ARTICLE))
         later = died + QUARTER
         await done(place, "archive", "--once", "--day", str(later))
-        told = await shown(place, ARTICLE)
-        assert (told["archived"], told["snapshots"]) == ("withdrawn", [])
+        answer = await shown(place, ARTICLE)
+        assert (answer["archived"], answer["snapshots"]) == ("withdrawn", [])
         assert (await shown(place, KEPT))["archived"] == "found"
         for path, text in (await answers(place, later)).items():
             assert article not in text, path

@@ -1,4 +1,4 @@
-"""A backup taken while a wiki is read and its links are checked, restored elsewhere, where all of it goes on."""
+"""A backup taken while a wiki is read and its links are checked; after a restore in another folder all goes on."""
 
 import asyncio
 import json
@@ -39,8 +39,10 @@ SET_RIGHT = {*VOLATILE, "lease"}
 
 
 @pytest.mark.long
-async def test_a_backup_under_load_is_one_moment_and_goes_on_elsewhere(server_folder: Path, tmp_path: Path) -> None:
-    folder, elsewhere, file = server_folder / "load", server_folder / "elsewhere", tmp_path / "weboid.dump"
+async def test_a_backup_under_load_is_one_moment_and_goes_on_in_another_folder(
+    server_folder: Path, tmp_path: Path
+) -> None:
+    folder, other, file = server_folder / "load", server_folder / "other", tmp_path / "weboid.dump"
     folder.mkdir(mode=0o711)
     async with open_place(folder, WORLD, PAGES) as place:
         assert place.web
@@ -64,10 +66,10 @@ async def test_a_backup_under_load_is_one_moment_and_goes_on_elsewhere(server_fo
             assert checked_then > 0
             assert (await all_rows(server.dsn))["url"] != moment["url"], "it went on meanwhile"
 
-        place.environ |= {"WEBOID_DATA": str(elsewhere), "WEBOID_NET_CONNECTIONS": "50", "WEBOID_CRAWL_DELAY": "0"}
+        place.environ |= {"WEBOID_DATA": str(other), "WEBOID_NET_CONNECTIONS": "50", "WEBOID_CRAWL_DELAY": "0"}
         restored = await place.run("restore", str(file), "--day", str(DAY))
         assert restored.status == 0, restored.err
-        with open_server(elsewhere) as server:
+        with open_server(other) as server:
             now = await all_rows(server.dsn, without=SET_RIGHT)
             assert {name: rows for name, rows in moment.items() if name not in SET_RIGHT} == now
             counted = {name: count for name, count in read_manifest(file).rows.items() if name not in SET_RIGHT}

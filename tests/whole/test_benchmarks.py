@@ -89,12 +89,12 @@ def test_skewed_hosts_have_their_shares_and_every_url_a_number_of_its_own() -> N
 @pytest.mark.long
 def test_clients_stand_side_by_side(database: str, capfd: pytest.CaptureFixture[str]) -> None:
     tls(few_urls(database))
-    told = capfd.readouterr().out
-    rows = {line.strip().split("  ")[0]: line for line in told.splitlines()}
+    answer = capfd.readouterr().out
+    rows = {line.strip().split("  ")[0]: line for line in answer.splitlines()}
     assert {"weboid crawl, with store", "bare loop of our engine"} <= rows.keys()
     assert "skipped: not installed" in rows["lychee"]
-    assert "asked nothing" not in told
-    assert "found other than fine" not in told
+    assert "asked nothing" not in answer
+    assert "found other than fine" not in answer
 
 
 @needs_compiler
@@ -102,9 +102,9 @@ def test_clients_stand_side_by_side(database: str, capfd: pytest.CaptureFixture[
 def test_skew_is_measured_in_parts(database: str, capfd: pytest.CaptureFixture[str]) -> None:
     settings = Settings(urls=600, database=database)
     targets = skew(settings, 1.2, connections=10, answer_ms=(5, 15), delay_s=0.1, warm_s=0.2)
-    told = capfd.readouterr().out
+    answer = capfd.readouterr().out
     assert len(targets) == 1
-    assert "0 of them twice" in told
+    assert "0 of them twice" in answer
 
 
 @needs_compiler
@@ -117,10 +117,10 @@ def test_held_connections_are_open_at_a_time(database: str, capfd: pytest.Captur
 
 @needs_compiler
 @pytest.mark.long
-def test_benign_checks_are_measured_beside_hostile_servers(database: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_benign_checks_are_measured_next_to_hostile_servers(database: str, capfd: pytest.CaptureFixture[str]) -> None:
     by_rate, _ = drip(few_urls(database), connections=3)
     assert by_rate.value > 0
-    assert "beside 3 hostile connections" in capfd.readouterr().out
+    assert "next to 3 hostile connections" in capfd.readouterr().out
 
 
 @needs_compiler
@@ -132,14 +132,14 @@ def test_two_workers_ask_no_url_twice(database: str) -> None:
 
 @needs_compiler
 @pytest.mark.long
-def test_results_are_recorded_beside_page_queries(database: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_results_are_recorded_next_to_page_queries(database: str, capfd: pytest.CaptureFixture[str]) -> None:
     targets = store(Settings(seconds=0.2, database=database), 400)
     assert len(targets) == 2
     assert all(target.value > 0 for target in targets)
     assert "results/s, found due at" in capfd.readouterr().out
 
 
-def test_a_missed_target_is_told_as_missed() -> None:
+def test_a_missed_target_is_reported_as_missed() -> None:
     assert str(Target("x ≥ 2 × y", 1.5, 2)) == "  target x ≥ 2 × y: 1.5 — MISSED"
     assert Target("x", 2.0, 2).met
     assert Target("x", 2.0, 2, at_most=True).met
@@ -151,7 +151,7 @@ async def test_due_measures_reading_hosts_of_a_generated_store(
 ) -> None:
     found = await due(database, 1_000, 500)
     assert all(
-        ms > 0 for ms in (found.lease, found.in_round, found.everything, found.beside_open, found.urls, found.bare)
+        ms > 0 for ms in (found.lease, found.in_round, found.everything, found.next_to_open, found.urls, found.bare)
     )
     assert "1,000 URLs on 500 hosts, all of them due" in capsys.readouterr().out
 

@@ -20,7 +20,7 @@ from support.repeats import IS_THOROUGH, TIMES, thorough
 _GRACE_S: Final = 14.0
 """Toolforge kills 15 s after SIGTERM."""
 _AWAY_S: Final = 6.5
-"""So soon whoever knows that the database is away ends: 5 s, and what a busy machine takes."""
+"""So soon a command that knows that the database is away ends: 5 s, and what a busy machine takes."""
 _ANSWERED_S: Final = 18.0
 """A statement is found silent after 12 s; then nobody waits longer than a second, and eight wait in lanes of two."""
 TROUBLES: Final = ("cut", "stall", "swallow", "read-only")
@@ -41,7 +41,7 @@ def _asked(place: Place, count: int) -> Callable[[], bool]:
     return lambda: len(place.web.requests) >= count if place.web else False
 
 
-def _assert_told(running: Running, *, is_over: bool = True) -> None:
+def _assert_reported(running: Running, *, is_over: bool = True) -> None:
     """It said once that the database is away, and once that it is over, and has nothing else to complain about."""
     assert running.count("the database is away: ") == 1, running.said[-3000:]
     assert running.count("it is over: the database is away") == is_over, running.said[-3000:]
@@ -75,7 +75,7 @@ async def test_a_round_goes_on_when_the_database_is_back(
         await away.end()
         assert await crawl.ended() == 0, crawl.said[-3000:]
         if trouble != "stall":
-            _assert_told(crawl)
+            _assert_reported(crawl)
         await _assert_nothing_lost(place)
 
 
@@ -92,7 +92,7 @@ async def test_a_cut_in_the_middle_of_recording_loses_and_doubles_nothing(
         await crawl.until(lambda: away.proxy.is_cut and crawl.count("the database is away: ") > 0)
         await away.end()
         assert await crawl.ended() == 0, crawl.said[-3000:]
-        _assert_told(crawl)
+        _assert_reported(crawl)
         await _assert_nothing_lost(place)
 
 
@@ -170,7 +170,7 @@ async def test_a_crawler_that_starts_without_its_database_does_its_work_when_it_
         await crawl.until(lambda: crawl.count("100 checks in") > 0)
         await crawl.until(lambda: crawl.count("it is over: ") > 0)
         assert await crawl.stop() < _GRACE_S
-        _assert_told(crawl)
+        _assert_reported(crawl)
         await _assert_nothing_lost(place)
 
 

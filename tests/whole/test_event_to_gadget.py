@@ -1,4 +1,4 @@
-"""The whole way once: an editor adds a link, an event tells of it, it dies, and the gadget of a reader is told so."""
+"""The whole way once: an editor adds a link, an event tells of it, it dies, and the gadget of a reader is informed."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,9 @@ WORLD = World(
 ADDED, DEAD = 105, 125
 
 
-async def test_a_link_that_an_edit_adds_is_told_dead_a_fortnight_after_its_death(database: str, tmp_path: Path) -> None:
+async def test_a_link_that_an_edit_adds_is_reported_dead_a_fortnight_after_its_death(
+    database: str, tmp_path: Path
+) -> None:
     async with open_place(tmp_path, WORLD, {"Harbour": ["http://site.demo/a"]}) as place:
         assert place.web
         assert place.wiki
@@ -35,13 +37,13 @@ async def test_a_link_that_an_edit_adds_is_told_dead_a_fortnight_after_its_death
             place.day = day
             assert (await place.run("crawl", "--once", "--day", str(day))).status == 0
             if day >= DEAD - 1:
-                told = (await place.run("show", "--json", brief)).lines()[0]
-                assert (told["verdict"] == "dead") == (day == DEAD)
-        assert (told["since"], told["strikes"]) == ("2017-04-22", 10)
-        assert await _told_to_the_gadget(place, day) == [brief]
+                answer = (await place.run("show", "--json", brief)).lines()[0]
+                assert (answer["verdict"] == "dead") == (day == DEAD)
+        assert (answer["since"], answer["strikes"]) == ("2017-04-22", 10)
+        assert await _reported_to_the_gadget(place, day) == [brief]
 
 
-async def _told_to_the_gadget(place: Place, day: int) -> list[str]:
+async def _reported_to_the_gadget(place: Place, day: int) -> list[str]:
     """The dead links of page 1 in the call that a gadget gets."""
     process, url = await place.serve("--day", str(day))
     try:

@@ -117,7 +117,7 @@ def write_dumps(folder: Path, count_of_pages: int = _PAGES) -> None:
         written(f"links{links}.sql", "externallinks", "el_id el_from", "el_to_domain_index el_to_path", rows)
 
 
-def _beside(url: Url) -> UrlKey:
+def _sibling(url: Url) -> UrlKey:
     bucket, *rest = key_of(url)
     return UrlKey(bucket | 1, *rest)
 
@@ -141,7 +141,7 @@ async def open_stage(folder: Path, work: Work, dsn: str) -> AsyncIterator[Place]
             assert done.status == 0, done.err
         if work.has_old_keys:
             async with open_pool(dsn, size=2) as pool:
-                await rekey(pool, 100, KeyScheme(suffix_version="another", key=_beside))
+                await rekey(pool, 100, KeyScheme(suffix_version="another", key=_sibling))
         yield place
 
 

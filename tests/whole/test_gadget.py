@@ -85,7 +85,7 @@ async def gadget(
 async def assert_marked(gadget: GadgetWiki, view: View, page: int) -> int:
     """Exactly the links are marked that the service calls dead or doubtful; returns how many."""
     await view.marked()
-    assert view.complaints + view.elsewhere == []
+    assert view.complaints + view.foreign_requests == []
     marks = await view.marks()
     assert marks == await findings(gadget.meeting, await view.content(), page)
     return len(marks)
@@ -131,7 +131,7 @@ async def test_a_content_security_policy_of_wikimedias_refuses_nothing(gadget: G
         ("Not there", {}),
     ],
 )
-async def test_pages_of_which_nothing_is_to_be_told_stay_as_they_are(
+async def test_pages_of_which_nothing_is_to_be_reported_stay_as_they_are(
     gadget: GadgetWiki, title: str, query: dict[str, str]
 ) -> None:
     async with gadget.view(title, query=query) as view:
@@ -314,7 +314,7 @@ async def test_a_page_of_2500_links_is_marked_by_two_parts(gadget: GadgetWiki) -
         assert len(view.asked) == 2
 
 
-# Beside the content
+# Next to the content
 
 
 async def test_the_information_about_a_page_counts_its_links(gadget: GadgetWiki) -> None:
@@ -343,8 +343,8 @@ async def test_the_gadget_and_the_user_script_together_are_one(gadget: GadgetWik
 async def test_the_user_script_does_what_the_gadget_does(gadget: GadgetWiki) -> None:
     async with gadget.context(user=ADMIN) as context:
         api = gadget.meeting.wiki.api
-        told = await context.request.get(f"{api}?action=query&meta=tokens&format=json")
-        token = (await told.json())["query"]["tokens"]["csrftoken"]
+        shown = await context.request.get(f"{api}?action=query&meta=tokens&format=json")
+        token = (await shown.json())["query"]["tokens"]["csrftoken"]
         off = {"action": "options", "optionname": "gadget-weboid", "optionvalue": "0", "token": token, "format": "json"}
         assert await (await context.request.post(api, form=off)).json() == {"options": "success"}
         async with gadget.view("References", context=context) as view:

@@ -127,7 +127,7 @@ async def article(gadget: GadgetWiki, **reader: Any) -> AsyncIterator[View]:
     async with gadget.view(TITLE, **reader) as view:
         await view.marked()
         yield view
-        assert view.complaints + view.elsewhere == []
+        assert view.complaints + view.foreign_requests == []
 
 
 def mark_of(page: Page, url: str) -> Locator:
@@ -298,7 +298,7 @@ async def test_a_finger_opens_a_card_that_leaves_its_link_in_sight(gadget: Gadge
             await expect(card).to_have_count(0)
 
 
-async def test_screen_readers_are_told_of_marks_cards_and_what_was_copied(gadget: GadgetWiki) -> None:
+async def test_screen_readers_hear_of_marks_cards_and_what_was_copied(gadget: GadgetWiki) -> None:
     async with (
         gadget.context(user=ADMIN, permissions=["clipboard-read", "clipboard-write"]) as context,
         article(gadget, context=context) as view,

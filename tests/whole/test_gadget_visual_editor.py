@@ -1,4 +1,4 @@
-"""The gadget beside VisualEditor in a real wiki: what is edited has no marks, and what is shown then has them (G-1)."""
+"""The gadget next to VisualEditor in a real wiki: no marks on what is edited, and marks on what is shown then (G-1)."""
 
 from pathlib import Path
 from typing import Final
@@ -58,10 +58,10 @@ async def test_an_edit_in_visualeditor_has_no_trace_of_marks_and_its_result_has_
                 assert await view.marks() == [("http://one.3sat.de/", "dead"), ("http://two.3sat.de/", "dead")]
                 assert await page.locator(".weboid-mark").count() == 2
                 assert len(view.asked) == asked + 1
-                told = await meeting.ask_wiki(
+                answer = await meeting.ask_wiki(
                     action="query", prop="revisions", titles=_TITLE, rvprop="content", rvslots="main"
                 )
-                (revision,) = told["query"]["pages"][0]["revisions"]
+                (revision,) = answer["query"]["pages"][0]["revisions"]
                 assert revision["slots"]["main"]["content"] == f"Newly {_TEXT}"
                 # VisualEditor fires the hook for content that is not in the page yet, and selects there, too.
                 own = ("unattached content", "addRange()")

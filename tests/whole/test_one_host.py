@@ -50,9 +50,9 @@ async def test_each_url_of_a_host_is_judged_by_itself(database: str) -> None:
 
             for today in range(100, 137):
                 await wiki.round(today, ask)
-        told = {}
+        answer = {}
         async with open_wiki(database, {}) as wiki:
             for path, url in urls.items():
                 finding = await wiki.finding(url)
-                told[path] = (finding.verdict, finding.reason)
-    assert told == {path: (verdict, reason) for path, (_, verdict, reason) in PATHS.items()}
+                answer[path] = (finding.verdict, finding.reason)
+    assert answer == {path: (verdict, reason) for path, (_, verdict, reason) in PATHS.items()}

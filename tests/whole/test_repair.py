@@ -29,7 +29,7 @@ PAGES = {
     "Nested": NESTED,
     "Harbour": HARBOUR,
     "Mistake": MISTAKEN,
-    "Mistake elsewhere": MISTAKEN,
+    "Other mistake": MISTAKEN,
     **dict.fromkeys(("Quay", "Ärger & „Spaß“ +1=2?"), CITED),
 }
 
@@ -117,9 +117,9 @@ async def test_what_was_reverted_is_not_repeated_and_then_frozen_for_all_bots_of
     ran = operator.pwb("weboid_reverts", "-farm:wmflabs")
     assert (ran.status, "the link works" in ran.out, "Reported to" in ran.out) == (0, True, True), ran.out
     (operator.folder / FILE_NAME).unlink()
-    ran = repair(story, operator, "-page:Mistake", "-page:Mistake elsewhere", "-always")
+    ran = repair(story, operator, "-page:Mistake", "-page:Other mistake", "-always")
     assert (ran.status, wiki.revision("Mistake")) == (0, undone), ran.out
-    assert wiki.text("Mistake elsewhere") == story.filled(MISTAKEN)
+    assert wiki.text("Other mistake") == story.filled(MISTAKEN)
 
 
 async def test_pages_whose_links_died_are_found_once(story: RepairStory, operator: Operator) -> None:

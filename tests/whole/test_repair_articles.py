@@ -45,13 +45,13 @@ class Rendered:
     structure: Counter[str]
 
 
-def seen(told: dict[str, Any]) -> Rendered:
+def seen(answer: dict[str, Any]) -> Rendered:
     return Rendered(
-        complaints(told["categories"]),
-        set(told["parsewarnings"]),
-        len(_ERROR.findall(told["text"])),
-        Counter(_LINK.findall(told["text"])),
-        Counter(_STRUCTURE.findall(told["text"])),
+        complaints(answer["categories"]),
+        set(answer["parsewarnings"]),
+        len(_ERROR.findall(answer["text"])),
+        Counter(_LINK.findall(answer["text"])),
+        Counter(_STRUCTURE.findall(answer["text"])),
     )
 
 
@@ -98,7 +98,7 @@ def test_articles_render_as_before_but_for_what_was_repaired(person: Person) -> 
     assert all_of_them > 250
 
 
-def told(text: str, dice: random.Random) -> list[dict[str, Any]]:
+def answer(text: str, dice: random.Random) -> list[dict[str, Any]]:
     """What the service says of the links of a text: anything at all."""
     urls = {key: link.url for link in page_links(read_wikitext(text), settings_of(), BOT) if (key := key_of(link.url))}
     copies = {url: [(f"https://web.archive.org/web/20120507093011/{url}", "20120507093011")] for url in urls.values()}
@@ -115,7 +115,7 @@ def test_the_bot_itself_repairs_articles_and_they_render_as_before(person: Perso
         for number, (title, text) in enumerate(texts.items()):
             person.save(title, text)
             before[title] = seen(person.parsed(title))
-            service.pages[person.page_id(title)] = told(text, random.Random(number))
+            service.pages[person.page_id(title)] = answer(text, random.Random(number))
         operator.environ = {"WEBOID_SERVICE": service.base}
         ran = operator.pwb("weboid_repair", *(f"-page:{title}" for title in texts), "-always")
         assert ran.status == 0, ran.out[-2000:]

@@ -138,14 +138,14 @@ def test_every_way_to_take_an_edit_back_is_found_and_reported_once(bench: Bench)
     bench.wiki.admin.save("Page restored", PLAIN, "rvv")
     bench.wiki.run_jobs()
     before = (bench.operator.folder / FILE_NAME).read_bytes()
-    told = bench.run("-simulate")
+    answer = bench.run("-simulate")
     assert (bench.operator.folder / FILE_NAME).read_bytes() == before
-    assert "What would be reported" in told
+    assert "What would be reported" in answer
     assert bench.service.reverts == []
-    told = bench.run(token=None)
-    assert "WEBOID_TOKEN" in told
+    answer = bench.run(token=None)
+    assert "WEBOID_TOKEN" in answer
     assert bench.service.reverts == []
-    told = bench.run()
+    answer = bench.run()
     for way, (urls, user, whys) in WAYS.items():
         noted = bench.noted(edits[way])
         assert set(noted) == urls, way
@@ -192,7 +192,7 @@ def test_the_bot_does_not_do_again_what_was_undone(bench: Bench) -> None:
     assert "link-reverted" in ran.out
 
 
-def test_three_undone_edits_stop_the_bot_until_it_is_told_to_go_on(bench: Bench) -> None:
+def test_three_undone_edits_stop_the_bot_until_it_is_allowed_to_go_on(bench: Bench) -> None:
     titles = [f"Stopped {number}" for number in range(5)]
     for title in titles:
         bench.wiki.admin.save(title, PLAIN)

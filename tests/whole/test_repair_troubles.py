@@ -293,7 +293,7 @@ def test_who_kills_it_finds_no_page_edited_twice_afterwards(bench: Bench) -> Non
     assert bench.is_left_reverted("Raft 3")
 
 
-def test_a_wrong_password_is_told_without_a_trace(bench: Bench) -> None:
+def test_a_wrong_password_is_reported_without_a_trace(bench: Bench) -> None:
     bench.add("Locked")
     file = bench.operator.folder / "user-password.cfg"
     file.write_text(file.read_text(encoding="utf-8").replace("BotPassword('weboid', 'f2", "BotPassword('weboid', 'a1"))
@@ -313,7 +313,7 @@ def test_a_wrong_password_is_told_without_a_trace(bench: Bench) -> None:
         ("weboid_weblinks", "-ns:99"),
     ],
 )
-def test_pages_that_cannot_be_chosen_are_told_without_a_stack_trace(bench: Bench, script: str, word: str) -> None:
+def test_pages_that_cannot_be_chosen_are_reported_without_a_stack_trace(bench: Bench, script: str, word: str) -> None:
     (bench.operator.folder / "bytes.txt").write_bytes(b"[[Main Page]] \xff")
     bench.operator.environ = {"WEBOID_SERVICE": bench.service.base}
     ran = bench.operator.pwb(script, "-page:Main Page", word, "-simulate")

@@ -1,4 +1,4 @@
-"""A crawler elsewhere as the second vantage point of one beside the database, as real processes (C-14)."""
+"""A remote crawler as the second vantage point of a local one, as real processes (C-14)."""
 
 import asyncio
 from pathlib import Path
@@ -44,7 +44,7 @@ async def test_what_is_refused_to_one_address_alone_is_not_called_dead(database:
     async with open_place(tmp_path / "near", WORLD, {"All": urls}) as near:
         assert near.web
         far = Place(tmp_path / "far")
-        far.environ = {**near.environ, "WEBOID_CRAWL_TOKEN": TOKEN, "WEBOID_NET_USER_AGENT": "Mozilla/5.0 (elsewhere)"}
+        far.environ = {**near.environ, "WEBOID_CRAWL_TOKEN": TOKEN, "WEBOID_NET_USER_AGENT": "Mozilla/5.0 (remote)"}
         near.environ |= {
             "WEBOID_DATABASE": database,
             "WEBOID_WEB_CRAWLERS": CRAWLERS,
@@ -65,7 +65,7 @@ async def test_what_is_refused_to_one_address_alone_is_not_called_dead(database:
                 "refused": "doubtful disputed",
                 "fine": "working ok",
             }
-            by_far = {asked.host for asked in near.web.requests if "elsewhere" in asked.headers.get("user-agent", "")}
+            by_far = {asked.host for asked in near.web.requests if "remote" in asked.headers.get("user-agent", "")}
             assert by_far >= {"gone.demo", "refused.demo"}
             assert (await near.run("check-store", "--day", "109")).status == 0
         finally:

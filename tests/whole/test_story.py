@@ -71,15 +71,15 @@ async def test_ten_weeks_of_a_little_web_are_judged_as_they_were_written(databas
 
 async def _copies(pool: Pool, stage: Stage) -> dict[str, str]:
     """What is known of copies of the links for which the story says so."""
-    told = {}
+    answer = {}
     for url in EXPECTED:
         key = key_of(parse(stage.web.located(url)))
         async with pool.connection() as conn:
             snapshots = (await list_snapshots(conn, [key])).get(key, ())
             lookups = (await list_lookups(conn, [key])).get(key, ())
         if snapshots or not lookups:
-            told[url] = "found" if snapshots else "pending"
+            answer[url] = "found" if snapshots else "pending"
         else:
             (lookup,) = lookups
-            told[url] = "withdrawn" if withdrawn_stamp(lookup.passed) else lookup.outcome.word
-    return told
+            answer[url] = "withdrawn" if withdrawn_stamp(lookup.passed) else lookup.outcome.word
+    return answer

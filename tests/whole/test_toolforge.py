@@ -148,8 +148,8 @@ async def _crawled_until_dead(tool: Tool, place: Place, database: str, url: str)
 
 async def _links(tool: Tool, port: int) -> list[dict[str, Any]]:
     """The links of the page as the API tells them."""
-    told = json.loads(await _fetched(tool, port, "/api/page?dbname=dewiki@WMF&pageid=1&all=1"))
-    links: list[dict[str, Any]] = told["pages"][0]["links"]
+    answer = json.loads(await _fetched(tool, port, "/api/page?dbname=dewiki@WMF&pageid=1&all=1"))
+    links: list[dict[str, Any]] = answer["pages"][0]["links"]
     return links
 
 

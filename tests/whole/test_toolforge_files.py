@@ -100,14 +100,14 @@ def test_the_build_service_finds_a_version_of_python_that_the_program_takes() ->
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is missing")
 def test_make_has_the_python_of_the_folder_above_whatever_the_build_service_has(tmp_path: Path) -> None:
-    # A pyenv that says what holds elsewhere, and fails where a file names a version that it has not.
+    # A pyenv that says what holds in other folders, and fails where a file names a version that it has not.
     (tmp_path / "pyenv").write_text("#!/bin/sh\ntest ! -e .python-version && echo 3.12.1\n")
     (tmp_path / "pyenv").chmod(0o755)
     checkout = tmp_path / "checkout"
     checkout.mkdir()
     for name in ("Makefile", ".python-version"):
         shutil.copy(REPOSITORY / name, checkout)
-    call = ["make", "-s", "--eval", "told: ; @echo $$PYENV_VERSION", "told"]
+    call = ["make", "-s", "--eval", "shown: ; @echo $$PYENV_VERSION", "shown"]
     environ = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     assert subprocess.run(call, cwd=checkout, env=environ, stdout=subprocess.PIPE).stdout == b"3.12.1\n"
 

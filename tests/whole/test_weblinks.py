@@ -137,15 +137,15 @@ def test_where_the_wiki_does_not_allow_it_nothing_is_written(place: Place) -> No
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "shown"),
     [
         (["-nonsense"], "no such option"),
         ([], "No pages"),
     ],
 )
-def test_wrong_calls_are_told_without_a_stack_trace(operator: Operator, words: list[str], told: str) -> None:
+def test_wrong_calls_are_reported_without_a_stack_trace(operator: Operator, words: list[str], shown: str) -> None:
     ran = operator.pwb("weboid_weblinks", *words)
-    assert (ran.status, told in ran.out, "Traceback" in ran.out) == (2, True, False), ran.out
+    assert (ran.status, shown in ran.out, "Traceback" in ran.out) == (2, True, False), ran.out
 
 
 def test_links_are_dead_after_three_scans_by_the_rule_of_three_in_nine_days(place: Place) -> None:
@@ -176,9 +176,9 @@ def test_links_are_dead_after_three_scans_by_the_rule_of_three_in_nine_days(plac
         for days in (4, 8):
             with closing(sqlite3.connect(journal)) as connection, connection:
                 connection.execute("UPDATE scans SET scanned = scanned - 345600, since = since - 345600")
-            told = run("-repeat")
+            shown = run("-repeat")
             assert "/gone" in asked
-            assert ("dead: 404 not-found" in told) == (days == 8)
+            assert ("dead: 404 not-found" in shown) == (days == 8)
     assert place.service.count("/api/page") == 0
 
 

@@ -31,7 +31,7 @@ async def test_a_tiny_world_is_judged_as_it_was(database: str, tmp_path: Path) -
     urls = {url.url.partition("://")[2]: url for url in year.urls}
     found = figures_of(year)
     assert found.wrong == found.premature == found.missed_revivals == []
-    assert found.told == 5
+    assert found.reported == 5
     assert {case.url.url for case in found.deaths} == {
         url.url
         for name, url in urls.items()
@@ -115,10 +115,10 @@ def test_dead_is_wrong_if_it_was_there_or_did_not_stay_away() -> None:
 
 def test_what_is_hidden_counts_as_away_but_not_as_a_death() -> None:
     found = figures([SEEN] * 10 + [HIDDEN] * 90, range(40, 100))
-    assert (found.told, found.precision, found.deaths) == (1, 1.0, [])
+    assert (found.reported, found.precision, found.deaths) == (1, 1.0, [])
 
 
-def test_deaths_are_told_in_time_late_or_never() -> None:
+def test_deaths_are_reported_in_time_late_or_never() -> None:
     sights = [SEEN] * 10 + [GONE] * 90
     for day, recall in ((45, 1.0), (46, 0.0)):
         found = figures(sights, range(day, 100))
@@ -143,7 +143,7 @@ def test_revivals_count_from_their_day_to_the_next_check() -> None:
     assert figures([GONE] * 50 + [SEEN] * 3 + [GONE] * 47, range(20, 100), checks=[20, 60]).revivals == []
 
 
-def test_quantiles_are_of_what_was_told() -> None:
+def test_quantiles_are_of_what_was_reported() -> None:
     url = url_of([GONE], [])
     assert quantiles([Case(url, 0, 1), Case(url, 0, 3), Case(url, 0, None), Case(url, 0, 9)]) == (3, 9, 9)
     assert quantiles([Case(url, 0, None)]) is None

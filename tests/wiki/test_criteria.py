@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 from support.mariadb import MariaServer
 from support.shared import shared
-from support.wikireplay import Exchange, WikiReplay, exchange, open_wiki_replay, told_in_parts
+from support.wikireplay import Exchange, WikiReplay, exchange, in_parts, open_wiki_replay
 
 from weboid.errors import ConfigError, SourceError
 from weboid.wiki import criteria
@@ -58,7 +58,7 @@ def tree_answers(tree: Mapping[str, Sequence[Mapping[str, Any]]], at_once: int) 
         for types in TYPES:
             of_types = [page for page in members if ("subcat" if page["ns"] == 14 else "page") in types.split("|")]
             question = {"gcmtitle": f"Category:{title}", "gcmtype": types, "gcmlimit": "500", "prop": "info"}
-            yield from told_in_parts({"generator": "categorymembers", **question}, of_types, at_once)
+            yield from in_parts({"generator": "categorymembers", **question}, of_types, at_once)
 
 
 @asynccontextmanager
@@ -272,7 +272,7 @@ async def test_namespaces_are_walked_one_after_the_other_and_can_be_resumed() ->
     exchanges = [
         each
         for namespace, titles in ((0, ["A", "B", "C"]), (1, []), (100, ["D", "E"]))
-        for each in told_in_parts(question | {"gapnamespace": str(namespace)}, list(map(told, titles)), 2)
+        for each in in_parts(question | {"gapnamespace": str(namespace)}, list(map(told, titles)), 2)
     ]
     async with opened(*exchanges) as (source, _):
         criterion = one(namespaces=[100, 1, 0])
@@ -282,8 +282,8 @@ async def test_namespaces_are_walked_one_after_the_other_and_can_be_resumed() ->
 
 async def test_pages_that_use_a_template_are_walked() -> None:
     exchanges = [
-        *told_in_parts(USING | {"geititle": "Template:Light list"}, [told("A"), told("B"), told("C")], 2),
-        *told_in_parts(USING | {"geititle": "Template:Lamp"}, [told("D")], 2),
+        *in_parts(USING | {"geititle": "Template:Light list"}, [told("A"), told("B"), told("C")], 2),
+        *in_parts(USING | {"geititle": "Template:Lamp"}, [told("D")], 2),
     ]
     async with opened(*exchanges) as (source, _):
         criterion = one(templates=["Template:Light_list", "Lamp"])
@@ -306,7 +306,7 @@ async def test_single_pages_are_found_by_title_fifty_at_a_time() -> None:
 
 
 async def test_the_place_of_another_criterion_is_as_none() -> None:
-    using = told_in_parts(USING | {"geititle": "Template:L"}, [told("A")], 1)
+    using = in_parts(USING | {"geititle": "Template:L"}, [told("A")], 1)
     async with opened(*lights(), *using) as (source, _):
         for criterion in (one(categories=["Lights"]), one(templates=["L"])):
             whole = await stretches_of(criterion, source)
@@ -410,7 +410,7 @@ async def test_adding_a_criterion_takes_one_file(tmp_path: Path, monkeypatch: py
     (tmp_path / "backlinks_for_a_test.py").write_text(ONE_FILE)
     monkeypatch.setattr(criteria, "__path__", [*criteria.__path__, str(tmp_path)])
     question = {"generator": "backlinks", "gbltitle": "Lamp", "gbllimit": "500", "prop": "info"}
-    async with opened(*told_in_parts(question, [told("A"), told("B")], 1)) as (source, _):
+    async with opened(*in_parts(question, [told("A"), told("B")], 1)) as (source, _):
         criterion = one(linking_to=["Lamp"])
         assert await titles_of(criterion, source) == ["A", "B"]
         assert await assert_resumable(criterion, source) == 2

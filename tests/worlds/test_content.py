@@ -1,4 +1,4 @@
-"""Laid-out pages: what a manifest says is what is played, what is told of pages, and what is wrong names its line."""
+"""Laid-out pages: a manifest is played as it says, pages are reported, and an error names its line."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.content.__main__ import main
 from benchmarks.content.manifest import ManifestError, PageClass, read_manifest
-from benchmarks.content.play import Told
+from benchmarks.content.play import Reported
 from benchmarks.content.staged import Staged, staged
 from benchmarks.content.table import is_right, said_at_check, said_at_last
 from benchmarks.verdicts.daily import Change
@@ -129,12 +129,12 @@ def test_a_usurped_page_was_an_honest_one_for_half_of_the_days(tmp_path: Path) -
         tmp_path,
         _page("http://honest.org/x"),
         _page("http://taken.org/x", "usurped", _GAMBLING, siblings="same"),
-        _page("http://told.org/x", "usurped", _GAMBLING, before="<p>As it was</p>"),
+        _page("http://said.org/x", "usurped", _GAMBLING, before="<p>As it was</p>"),
     )
     assert _answer(pages, "taken.org", "/x", 4) == _answer(pages, "honest.org", "/x")
     assert _answer(pages, "taken.org", "/y", 4) == Code(404)
     assert _answer(pages, "taken.org", "/x", 5) == _answer(pages, "taken.org", "/y", 5)
-    assert _answer(pages, "told.org", "/x", 4) == RecordedReply(b"<p>As it was</p>")
+    assert _answer(pages, "said.org", "/x", 4) == RecordedReply(b"<p>As it was</p>")
     assert sight_of(pages.file.world, "http://taken.org/x", 4) is Sight.SEEN
     assert sight_of(pages.file.world, "http://taken.org/x", 5) is Sight.HIDDEN
 
@@ -147,15 +147,15 @@ def test_what_cannot_be_watched_is_left_out_and_said_to_be(tmp_path: Path) -> No
 
 
 def test_only_the_word_that_says_what_a_page_is_counts_as_right() -> None:
-    def told(outcome: str | None, reason: str | None, *changes: Change) -> Told:
-        return Told(outcome, reason, changes)
+    def shown(outcome: str | None, reason: str | None, *changes: Change) -> Reported:
+        return Reported(outcome, reason, changes)
 
-    fails = told("failing", "not-found", Change(3, Verdict.DEAD, Reason.NOT_FOUND, 3))
+    fails = shown("failing", "not-found", Change(3, Verdict.DEAD, Reason.NOT_FOUND, 3))
     assert said_at_check(fails) == "fails: not-found"
     assert said_at_last(fails) == "dead: not-found"
-    never = told(None, None, Change(0, Verdict.UNKNOWN, None))
+    never = shown(None, None, Change(0, Verdict.UNKNOWN, None))
     assert said_at_check(never) == said_at_last(never) == "not asked"
-    works = told("working", "ok", Change(0, Verdict.WORKING, Reason.OK, 0), Change(4, Verdict.WORKING, Reason.OK, 4))
+    works = shown("working", "ok", Change(0, Verdict.WORKING, Reason.OK, 0), Change(4, Verdict.WORKING, Reason.OK, 4))
     assert said_at_check(works) == said_at_last(works) == "works"
     assert works.last is not None
     assert works.last.day == 0
@@ -170,7 +170,7 @@ def _run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
     return main()
 
 
-def test_the_command_tells_what_was_told_of_each_page(
+def test_the_command_tells_what_was_extent_of_each_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     manifest = _laid_out(
@@ -183,17 +183,17 @@ def test_the_command_tells_what_was_told_of_each_page(
     )
     out, wrong = tmp_path / "out.json", tmp_path / "wrong.txt"
     assert _run(monkeypatch, manifest, tmp_path, "--days", 16, "--json", out, "--wrong", wrong) == 0
-    told = json.loads(out.read_text(encoding="utf-8"))
-    assert told["http://ferry.org/history/boats"]["check"] == {"outcome": "working", "reason": "ok"}
-    crawl = told["http://ferry.org/history/boats"]["crawl"]
+    shown = json.loads(out.read_text(encoding="utf-8"))
+    assert shown["http://ferry.org/history/boats"]["check"] == {"outcome": "working", "reason": "ok"}
+    crawl = shown["http://ferry.org/history/boats"]["crawl"]
     assert (crawl["verdict"], crawl["reason"]) == ("working", "ok")
     assert 0 <= crawl["day"] < 16
-    wall = told["http://wall.org/history/boats"]
+    wall = shown["http://wall.org/history/boats"]
     assert wall["check"] == {"outcome": "refused", "reason": "bot-wall"}
     assert (wall["crawl"]["verdict"], wall["crawl"]["reason"]) == ("doubtful", "bot-wall")
-    gone = told["http://gone.org/history/boats"]["crawl"]
+    gone = shown["http://gone.org/history/boats"]["crawl"]
     assert (gone["verdict"], gone["reason"]) == ("doubtful", "soft-404")
-    assert told["http://[::1]/x"] == {
+    assert shown["http://[::1]/x"] == {
         "check": {"outcome": None, "reason": None},
         "crawl": {"verdict": None, "reason": None, "day": None},
     }

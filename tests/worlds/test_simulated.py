@@ -98,16 +98,16 @@ async def lived(file: WorldFile, dsn: str, folder: Path, *, simulated: bool = Tr
 
 @pytest.mark.long
 @pytest.mark.timeout(300)
-async def test_a_life_without_sockets_is_told_as_one_on_sockets(
+async def test_a_life_without_sockets_is_reported_as_one_on_sockets(
     database: str, second_database: str, tmp_path: Path
 ) -> None:
     file = whole_world()
     on_sockets = await lived(file, database, tmp_path, simulated=False, answer_s=1.0)
     simulated = await lived(file, second_database, tmp_path, ports=on_sockets.ports)
     assert simulated.cut_off == on_sockets.cut_off == [6, 9]
-    told, expected = daily_as_json(simulated), daily_as_json(on_sockets)
-    other = [url for url in told if told[url] != expected[url]]
-    assert {url: told[url] for url in other} == {url: expected[url] for url in other}
+    answer, expected = daily_as_json(simulated), daily_as_json(on_sockets)
+    other = [url for url in answer if answer[url] != expected[url]]
+    assert {url: answer[url] for url in other} == {url: expected[url] for url in other}
 
 
 def looked(
@@ -229,9 +229,9 @@ async def test_what_befalls_our_machine_is_lived_through(
     lives = await lived(world_in(json.dumps(content)), database, tmp_path)
     assert given == [0, 0, 1, 1, 4, 5, 6, 27, 8, 9, 9, 7, 11]
     assert (lives.refused, confirmed) == ([7, 9], [9])
-    told = daily_as_json(lives)
-    assert all(each[-1][1] == "doubtful" for url, each in told.items() if "a.demo" in url)
-    assert told["http://b.demo/"][0][:3] == [1, "working", "ok"] or told["http://b.demo/"][-1][1] == "working"
+    answer = daily_as_json(lives)
+    assert all(each[-1][1] == "doubtful" for url, each in answer.items() if "a.demo" in url)
+    assert answer["http://b.demo/"][0][:3] == [1, "working", "ok"] or answer["http://b.demo/"][-1][1] == "working"
     assert lives.gap_s is None
 
 

@@ -55,9 +55,9 @@ def is_dead(url: UrlYear, day: int) -> bool:
 
 
 def untrue(year: Year, *, late: int = LATE, before: int = 0) -> list[str]:
-    """Where a URL is told dead although it was seen since it is said to be gone, or not told though it is long gone.
+    """URLs reported dead although they were seen since they are said to be gone, or not reported though long gone.
 
-    Also where it is still told dead after a check that met it alive. Days before `before` are passed over.
+    Also where it is still reported dead after a check that met it alive. Days before `before` are passed over.
     """
     wrong = []
     for url in year.urls:
@@ -68,14 +68,14 @@ def untrue(year: Year, *, late: int = LATE, before: int = 0) -> list[str]:
             gone_for = 0 if seen else gone_for + 1
             dead = is_dead(url, day)
             if dead and gone_for < DEFAULT.dead_span and (not is_dead(url, day - 1) or day in checks):
-                wrong.append(f"{url.url} is told dead on day {day}, gone for {gone_for} days")
+                wrong.append(f"{url.url} is reported dead on day {day}, gone for {gone_for} days")
             if not dead and gone_for > DEFAULT.dead_span + late:
-                wrong.append(f"{url.url} is not told dead on day {day}, gone for {gone_for} days")
+                wrong.append(f"{url.url} is not reported dead on day {day}, gone for {gone_for} days")
     return wrong
 
 
 def found_back(year: Year, day: int) -> set[bool]:
-    """Whether the URLs, dead before, were told alive with their first check from a day on, within the interval."""
+    """Whether the URLs, dead before, were reported alive with their first check from a day on, within the interval."""
     back = set()
     for url in year.urls:
         check = min(check.day for check in url.checks if check.day >= day)
@@ -83,7 +83,7 @@ def found_back(year: Year, day: int) -> set[bool]:
     return back
 
 
-def test_a_single_host_that_dies_is_told_dead_and_one_that_lives_again_alive(lived: Lived) -> None:
+def test_a_single_host_that_dies_is_reported_dead_and_one_that_lives_again_alive(lived: Lived) -> None:
     year = lived(store(1, [[0, "up"], [10, NO_NAME], [70, "up"]], urls=3, days=100))
     assert untrue(year) == []
     assert found_back(year, 70) == {True}
@@ -96,7 +96,7 @@ def test_a_single_host_that_dies_is_told_dead_and_one_that_lives_again_alive(liv
     ("hosts", "urls", "death"),
     [(1, 5, SILENCE), (5, 2, REFUSED), (5, 1, NO_NAME)],
 )
-def test_hosts_that_die_together_are_told_dead_on_time_and_no_outage_of_ours_kills(
+def test_hosts_that_die_together_are_reported_dead_on_time_and_no_outage_of_ours_kills(
     lived: Lived, hosts: int, urls: int, death: str
 ) -> None:
     # The second time so late that it is no relapse, which takes longer to be believed.
@@ -110,7 +110,9 @@ def test_hosts_that_die_together_are_told_dead_on_time_and_no_outage_of_ours_kil
 @pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("death", [REFUSED, NO_NAME])
-def test_fifty_five_hosts_that_die_at_once_are_held_for_four_weeks_and_then_told_dead(lived: Lived, death: str) -> None:
+def test_fifty_five_hosts_that_die_at_once_are_held_for_four_weeks_and_then_reported_dead(
+    lived: Lived, death: str
+) -> None:
     life = [[0, "up"], [40, death], [115, "up"]]
     year = lived(store(55, life, ALL_LOST, {**SERVERS_LOST, "from": 130, "to": 151}, urls=1, days=160))
     assert untrue(year, late=LATE + HOLD_DAYS) == []

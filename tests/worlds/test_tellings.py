@@ -26,11 +26,11 @@ def world(host: Any, *, days: int = 200, path: Any = "page", **rest: Any) -> Wor
     )
 
 
-def worth(file: WorldFile, *told: tuple[int, int, int]) -> Worth:
+def worth(file: WorldFile, *answer: tuple[int, int, int]) -> Worth:
     """What tellings are worth: each the day, the beginning of its row, and the day on which it was taken back."""
     onlooker = Onlooker(file)
     url = UrlYear(URL, 0, onlooker.sights(URL), onlooker.walled(URL))
-    for day, since, until in told:
+    for day, since, until in answer:
         url.changes.append(Change(day, Verdict.DEAD, Reason.NOT_FOUND, since))
         url.changes.append(Change(day + 1, Verdict.DEAD, Reason.HOST_DOWN, since))
         url.changes.append(Change(until, Verdict.WORKING, Reason.OK, until))
@@ -38,7 +38,7 @@ def worth(file: WorldFile, *told: tuple[int, int, int]) -> Worth:
     return worth_of(year, Looks(file), own_tellings(year))
 
 
-def test_what_is_seen_on_the_day_or_in_the_row_is_told_apart() -> None:
+def test_what_is_seen_on_the_day_or_in_the_row_is_reported_apart() -> None:
     file = world([[0, "up"], [50, "refused"], [80, "up"]])
     assert worth(file, (81, 52, 90)).live() == 1
     found = worth(file, (60, 49, 70))

@@ -175,7 +175,7 @@ PAGE: Any = {"a.demo": {"paths": {"/x": "page"}}}
         ({"hosts": PAGE, "truth": {"http://a.demo/x": "looked"}}, "'looked' must be one of gone, hidden, seen"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_told_with_its_place(wrong: Any, place: str) -> None:
+def test_what_is_wrong_with_a_file_is_reported_with_its_place(wrong: Any, place: str) -> None:
     with pytest.raises(WorldError) as error:
         world_in(json.dumps({"weboid-world": 1, "days": 10, **wrong}))
     assert place in str(error.value)
@@ -197,7 +197,7 @@ def test_what_is_wrong_with_a_file_is_told_with_its_place(wrong: Any, place: str
         ("@nobody", "'@nobody' is not among the named"),
     ],
 )
-def test_what_is_wrong_with_a_life_is_told_with_its_place(life: Any, place: str) -> None:
+def test_what_is_wrong_with_a_life_is_reported_with_its_place(life: Any, place: str) -> None:
     with pytest.raises(WorldError) as error:
         read_life(life)
     assert place in str(error.value)
@@ -209,15 +209,15 @@ def test_a_name_that_leads_to_itself_is_found(named: Any) -> None:
         read_life("page", named={"around": named})
 
 
-def test_what_is_no_json_is_told() -> None:
-    for content, told in (
+def test_what_is_no_json_is_reported() -> None:
+    for content, answer in (
         ("{", "no JSON"),
         ("[]", "the file: this must be an object"),
         ('{"days": 1, "days": 2}', "the key 'days' stands twice"),
         ('{"days": NaN}', "NaN is no number"),
         ("[" * 100_000, "too deeply nested"),
     ):
-        with pytest.raises(WorldError, match=told):
+        with pytest.raises(WorldError, match=answer):
             world_in(content)
 
 
@@ -231,13 +231,13 @@ JSON = st.recursive(
 
 @settings(max_examples=50)
 @given(JSON, JSON, JSON)
-def test_whatever_stands_in_a_file_nothing_but_a_told_error_comes_of_it(life: Any, named: Any, host: Any) -> None:
+def test_whatever_stands_in_a_file_nothing_but_a_reported_error_comes_of_it(life: Any, named: Any, host: Any) -> None:
     for hosts in ({"a.demo": {"paths": {"/x": life}}}, {"a.demo": host}, host):
         with suppress(WorldError):
             read(hosts, named={"x": named})
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(WorldError, match="cannot be read"):
         read_world(tmp_path / "none.json")
     (tmp_path / "latin.json").write_bytes(b'{"name": "\xe9"}')
@@ -361,7 +361,7 @@ def test_troubles_of_our_own_are_read() -> None:
     assert file.world.outages == (Outage(1, 2, Lost.SERVERS, frozenset({"b.demo"}), frozenset({7})),)
     assert (file.world.hosts["a.demo"].network, file.world.hosts["b.demo"].network) == (7, 0)
     assert (set(file.troubles.paused), set(file.troubles.killed)) == ({3, 4, 5}, {8, 9})
-    assert [file.troubles.day_told(day) for day in (9, 10, 11, 12, 14, 15)] == [9, 30, 11, 9, 11, 15]
+    assert [file.troubles.day_reported(day) for day in (9, 10, 11, 12, 14, 15)] == [9, 30, 11, 9, 11, 15]
     assert file.troubles.delay_s == 1.5
     assert read(hosts).troubles == OwnTroubles()
 

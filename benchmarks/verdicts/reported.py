@@ -56,7 +56,7 @@ def tell(console: Console, year: Year, own: Figures) -> None:
 
 def _tell_revivals(console: Console, own: Figures) -> None:
     console.print(
-        f'Revivals while told "dead": {len(own.revivals)}, not told at the next check: {len(own.missed_revivals)}; '
+        f'Revivals of "dead" ones: {len(own.revivals)}, not reported at the next check: {len(own.missed_revivals)}; '
         f'after days (median / 99 % / most): {_quantiles(own.revivals)}; days of "dead" on which it was seen: '
         f"{_share(own.seen_days, own.dead_days)}"
     )
@@ -65,27 +65,27 @@ def _tell_revivals(console: Console, own: Figures) -> None:
 def _tell_hidings(console: Console, year: Year) -> None:
     cases = hidings_of(year)
     limit = hiding_limit_of(year)
-    told = [case for case in cases if case.took is not None]
-    in_time = sum(case.took <= limit for case in told if case.took is not None)
+    reported = [case for case in cases if case.took is not None]
+    in_time = sum(case.took <= limit for case in reported if case.took is not None)
     if not cases:
         return
     console.print(
-        f"Not dead but hidden for over {limit} days (parked, soft 404, login …): {len(cases)}; told as doubtful within "
-        f"{limit} days: {_percent(in_time / len(cases))}, never: {len(cases) - len(told)}; after days (median / 99 % / "
+        f"Not dead but hidden for over {limit} days (parked, soft 404, login …): {len(cases)}; found doubtful within "
+        f"{limit} days: {_percent(in_time / len(cases))}, never: {len(cases) - len(reported)}; days (median / 99 % / "
         f"most): {_quantiles(cases)}; in doubt on {_percent(days_in_doubt(year, cases))} of the days since"
     )
 
 
 def explain(console: Console, year: Year, found: Figures, most: int) -> None:
-    """The worst cases, so many of each kind, with what was seen, found and told."""
+    """The worst cases, so many of each kind, with what was seen, found and reported."""
     late = sorted(found.late(limit_of(year)), key=lambda case: -(case.took or 10_000))
     slow = sorted(found.missed_revivals, key=lambda case: -(case.took or 10_000))
     hidden = [case for case in hidings_of(year) if case.took is None]
     for title, cases in (
         ('false "dead", and it came back', found.wrong),
-        ('false "dead", told too soon', found.premature),
-        ("deaths told late or never", late),
-        ("revivals not told at the next check", slow),
+        ('false "dead", reported too soon', found.premature),
+        ("deaths reported late or never", late),
+        ("revivals not reported at the next check", slow),
         ("hidden, and never in doubt", hidden),
     ):
         if not cases:
@@ -117,8 +117,8 @@ def _kinds(year: Year, cases: Sequence[Case]) -> str:
 
 def _explain(console: Console, case: Case, note: str) -> None:
     url = case.url
-    told = "" if case.took is None else f", told after {case.took} days"
-    console.print(Text(f"{url.url}  day {case.day}{told}{f' ({note})' if note else ''}", style="cyan"))
+    reported = "" if case.took is None else f", reported after {case.took} days"
+    console.print(Text(f"{url.url}  day {case.day}{reported}{f' ({note})' if note else ''}", style="cyan"))
     spells = [(url.sights[run[0]].value, run) for run in runs(url.sights)]
     near = [
         (word, run) for word, run in spells if run[-1] >= case.day - _AROUND_DAYS and run[0] <= case.day + _AROUND_DAYS
@@ -127,7 +127,7 @@ def _explain(console: Console, case: Case, note: str) -> None:
     checks = [check for check in url.checks if abs(check.day - case.day) <= _AROUND_DAYS]
     console.print(Text(f"  found: {_checks(checks)}"))
     changes = [f"{change.day} {change.verdict.word}" for change in url.changes]
-    console.print(Text(f"  told:  {', '.join(changes)}"))
+    console.print(Text(f"  reported:  {', '.join(changes)}"))
 
 
 def _checks(checks: Sequence[Check]) -> str:
@@ -178,7 +178,7 @@ def as_json(year: Year, found: Figures) -> dict[str, object]:
         },
         "rules": {
             "Weboid": {
-                "dead_told": found.told,
+                "dead_told": found.reported,
                 "false_dead": len(found.wrong) + len(found.premature),
                 "false_and_back": len(found.wrong),
                 "false_too_soon": len(found.premature),

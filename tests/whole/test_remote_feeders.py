@@ -1,4 +1,4 @@
-"""Feeders without a database (O-1): whatever happens on the way, the rows are those of a feeder beside the database."""
+"""Feeders without a database (O-1): whatever happens on the way, the rows are those of a local feeder."""
 
 import asyncio
 import os
@@ -91,7 +91,7 @@ def _events() -> list[object]:
 
 
 async def _undisturbed(scene: Scene, dsn: str, server: EventServer) -> dict[str, list[str]]:
-    """The rows that a feeder beside the database leaves."""
+    """The rows that a feeder next to the database leaves."""
     scene.near.environ["WEBOID_DATABASE"] = dsn
     for call in (WALKED, (*FOLLOWED, "--once", "--url", server.url), WALKED):
         ran = await scene.near.run(*call)
@@ -102,7 +102,7 @@ async def _undisturbed(scene: Scene, dsn: str, server: EventServer) -> dict[str,
 
 @pytest.mark.long
 @pytest.mark.timeout(400)
-async def test_over_a_bad_network_and_killed_on_both_sides_it_leaves_the_rows_of_one_beside_the_database(
+async def test_over_a_bad_network_and_killed_on_both_sides_it_leaves_the_rows_of_a_local_one(
     database: str, second_database: str, tmp_path: Path
 ) -> None:
     async with (
@@ -137,7 +137,7 @@ async def test_over_a_bad_network_and_killed_on_both_sides_it_leaves_the_rows_of
 
 @pytest.mark.long
 @pytest.mark.timeout(400)
-async def test_a_role_is_had_by_one_beside_the_database_or_one_elsewhere_and_sigterm_ends_both(
+async def test_a_role_is_had_by_a_local_or_a_remote_process_and_sigterm_ends_both(
     database: str, tmp_path: Path
 ) -> None:
     async with open_scene(database, tmp_path) as scene:
@@ -153,18 +153,18 @@ async def test_a_role_is_had_by_one_beside_the_database_or_one_elsewhere_and_sig
         near.send_signal(signal.SIGTERM)
         await _in_order(near)
         await scene.reached(ours.format("LIKE"), 1)
-        beside = await scene.near.start(*call)
-        assert beside.stderr
+        local = await scene.near.start(*call)
+        assert local.stderr
         async with asyncio.timeout(60):
-            assert b"another feed runs" in await beside.stderr.readline()
+            assert b"another feed runs" in await local.stderr.readline()
         os.kill(scene.web.pid, signal.SIGKILL)  # Also while its core is away it ends in time.
         await scene.web.wait()
         begun = asyncio.get_running_loop().time()
         far.send_signal(signal.SIGTERM)
         await _in_order(far)
         assert asyncio.get_running_loop().time() - begun < 15
-        beside.send_signal(signal.SIGTERM)
-        await _in_order(beside)
+        local.send_signal(signal.SIGTERM)
+        await _in_order(local)
 
 
 @pytest.mark.long
@@ -184,7 +184,7 @@ async def test_pages_that_change_while_the_core_is_away_are_taken_in_when_it_is_
         assert await scene.count("SELECT count(*) FROM host WHERE host = 'late.demo'") == 1
 
 
-async def test_a_feeder_elsewhere_without_a_token_a_core_or_the_right_token_says_what_to_do(tmp_path: Path) -> None:
+async def test_a_remote_feeder_without_a_token_a_server_or_the_right_token_says_what_to_do(tmp_path: Path) -> None:
     place = Place(tmp_path)
     place.watch("demowiki@wmflabs", "http://127.0.0.1:1/w/api.php")
     for call in (("feed", "pass"), ("feed", "events", "--farm", "wmflabs", "--once")):

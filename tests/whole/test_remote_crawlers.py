@@ -1,4 +1,4 @@
-"""Crawlers without a database beside one with it (O-1): nothing lost or doubled, hosts spared, whatever happens."""
+"""Crawlers without a database next to one with it (O-1): nothing lost or doubled, hosts spared, whatever happens."""
 
 import asyncio
 import os
@@ -130,7 +130,7 @@ def _written(out: str) -> int:
 
 
 @pytest.mark.long
-async def test_two_elsewhere_and_one_beside_share_a_round_over_a_bad_network(database: str, tmp_path: Path) -> None:
+async def test_two_remote_and_one_local_share_a_round_over_a_bad_network(database: str, tmp_path: Path) -> None:
     async with (
         open_scene(database, tmp_path, URLS) as scene,
         open_bad_network(scene.core, 5, 0.2) as (address, network),
@@ -151,7 +151,7 @@ async def test_two_elsewhere_and_one_beside_share_a_round_over_a_bad_network(dat
 
 
 @pytest.mark.long
-async def test_the_web_process_and_a_crawler_elsewhere_are_killed_in_a_round(database: str, tmp_path: Path) -> None:
+async def test_the_web_process_and_a_remote_crawler_are_killed_in_a_round(database: str, tmp_path: Path) -> None:
     async with open_scene(database, tmp_path, FEW) as scene:
         call = ("crawl", "--once", "--day", "100", "--core", scene.core)
         victim = await scene.far.start(*call)
@@ -175,7 +175,7 @@ async def test_the_web_process_and_a_crawler_elsewhere_are_killed_in_a_round(dat
         assert (await scene.near.run("check-store", "--day", "100")).status == 0
 
 
-async def test_a_crawler_elsewhere_without_a_token_or_a_core_says_what_to_do(tmp_path: Path) -> None:
+async def test_a_remote_crawler_without_a_token_or_a_server_says_what_to_do(tmp_path: Path) -> None:
     place = Place(tmp_path)
     ran = await place.run("crawl", "--once", "--core", "https://core.demo")
     assert (ran.status, "WEBOID_CRAWL_TOKEN" in ran.err) == (2, True)
