@@ -248,7 +248,7 @@ async def test_leases_run_out_and_are_given_anew_with_a_higher_epoch(database: s
 
 
 @pytest.mark.long
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     lives=st.lists(
         st.lists(st.sampled_from([FINE, LOST, WALL, SILENT]), min_size=40, max_size=40), min_size=12, max_size=12

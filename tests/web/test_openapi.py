@@ -179,7 +179,7 @@ async def judge(site: Site, folder: Path, *more: str) -> None:
     command = [
         *(str(Path(sys.executable).with_name("schemathesis")), "--config-file", "schemathesis.toml", "run"),
         f"{site.url}/api/openapi.json",
-        *("--url", site.url, "--checks", "all", "--phases", "examples,coverage,fuzzing", "--max-examples", "6"),
+        *("--url", site.url, "--checks", "all", "--phases", "examples,coverage,fuzzing", "--max-examples", "3"),
         *("--generation-deterministic", "--no-color", "--no-shrink"),
         *("--continue-on-failure", "--suppress-health-check", "all", "--warnings", "off", *more),
     ]
