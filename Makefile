@@ -131,7 +131,7 @@ clean:
 		&& touch $@ \
 		|| echo "MediaWiki could not be unpacked (above: why): tests with a real wiki will be skipped"
 
-# ESLint and its kin. node_modules is a link beside gadget/, since all that is in gadget/ is packed into the wheel.
+# ESLint and its kin. node_modules is a link next to gadget/, since all that is in gadget/ is packed into the wheel.
 .venv/gadget.stamp: .venv/pip.stamp gadget/package-lock.json
 	@rm -f $@
 	@echo "installing what checks the gadget into .venv/gadget …"

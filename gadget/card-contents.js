@@ -17,7 +17,7 @@ const TITLE_ID = 'weboid-card-title';
 const MOST_COPIES = 5;
 const SVG = 'http://www.w3.org/2000/svg';
 const CHART_HEIGHT = 40;
-/** Higher is better, so that nothing is told by colour alone. */
+/** Higher is better, so that nothing is shown by colour alone. */
 const BAR_HEIGHTS = { working: 36, doubtful: 22, failing: 10 };
 
 /**

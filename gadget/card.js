@@ -13,7 +13,7 @@ const { create } = require( './elements.js' );
 const marks = require( './marks.js' );
 const preferences = require( './preferences.js' );
 
-/** For how long the pointer may be elsewhere, on its way from the mark to the card. */
+/** For how long the pointer may be outside, on its way from the mark to the card. */
 const LEAVE_MS = 300;
 const GAP_PX = 6;
 const MARGIN_PX = 8;
@@ -112,7 +112,7 @@ function pin() {
 }
 
 /**
- * Opens the preferences instead of the card. Whoever closes them is back at the mark.
+ * Opens the preferences instead of the card. Closing them leads back at the mark.
  */
 function onSettings() {
 	close();

@@ -14,7 +14,7 @@ const URL_IN_WIKITEXT = /(?:[a-z][a-z0-9+.-]*:)?\/\/[^\s<>[\]|{}"]+/gi;
 const MOST_URLS = 5000;
 
 /**
- * @return {boolean} whether the page may be edited by whoever reads it, anonymous or not
+ * @return {boolean} whether the page may be edited by its reader, anonymous or not
  */
 function isEditor() {
 	return mw.config.get( 'wgIsProbablyEditable' ) === true;
@@ -55,7 +55,7 @@ function copyBySelection( text ) {
 	field.className = 'weboid-clipboard';
 	field.readOnly = true;
 	field.value = text;
-	// Beside what has the focus: a dialog may keep it within itself.
+	// Next to what has the focus: a dialog may keep it within itself.
 	( focused && focused.parentElement || document.body ).appendChild( field );
 	field.select();
 	const isCopied = document.execCommand( 'copy' );
@@ -170,7 +170,7 @@ function selectRemembered() {
 }
 
 /**
- * Where a link stands in a wikitext: in a form that the wiki told, else in any other form of the same URL.
+ * Where a link stands in a wikitext: in a form that the wiki gave, else in any other form of the same URL.
  *
  * @param {string} text
  * @param {{given: string[], normal: string|null, interwiki: {prefix: string, title: string}|null}} link

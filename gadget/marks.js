@@ -185,7 +185,7 @@ function listen() {
 			hoverTimer = setTimeout( () => open( button, true ), HOVER_MS );
 		}
 	} );
-	// Whoever clicks, scrolls or types wants something else than to look closer.
+	// A reader who clicks, scrolls or types wants something else than to look closer.
 	[ 'pointerdown', 'wheel', 'keydown' ].forEach( ( name ) => {
 		document.addEventListener( name, () => clearTimeout( hoverTimer ), { passive: true } );
 	} );

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * What this reader wants to see: kept with the account, or in the browser of whoever has none.
+ * What this reader wants to see: kept with the account, or in the browser of a reader without one.
  */
 'use strict';
 

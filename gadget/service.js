@@ -64,7 +64,7 @@ function isObject( value ) {
 
 /**
  * @param {any} value
- * @return {boolean} whether it is null or was not told at all
+ * @return {boolean} whether it is null or was not given at all
  */
 function isAbsent( value ) {
 	return value === null || value === undefined;
@@ -99,7 +99,7 @@ function isLink( link ) {
 
 /**
  * @param {any} value
- * @return {boolean} whether it is a number of links, or was not told
+ * @return {boolean} whether it is a number of links, or was not given
  */
 function isCount( value ) {
 	return isAbsent( value ) || Number.isSafeInteger( value ) && value >= 0;
@@ -260,17 +260,17 @@ function requestAll( address, fetcher ) {
 			if ( answer === undefined ) {
 				return NOTHING;
 			}
-			const told = pageOf( answer );
-			if ( page && told.part && told.part.from > 0 ) {
+			const answered = pageOf( answer );
+			if ( page && answered.part && answered.part.from > 0 ) {
 				for ( const key of VERDICTS ) {
-					page.counts[ key ] = ( page.counts[ key ] || 0 ) + ( told.counts[ key ] || 0 );
+					page.counts[ key ] = ( page.counts[ key ] || 0 ) + ( answered.counts[ key ] || 0 );
 				}
 			} else {
 				// The first part, also of a page that changed between two parts: what came before is void.
-				page = told;
+				page = answered;
 				links = new Map();
 			}
-			addLinks( links, told.links );
+			addLinks( links, answered.links );
 			return answer.continue === null || parts === MOST_PARTS ?
 				{ page, links: Array.from( links.values() ), day: answer.day } :
 				next( `&continue=${ encodeURIComponent( answer.continue ) }`, parts + 1 );

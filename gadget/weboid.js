@@ -80,7 +80,7 @@ function eachInSlices( things, work ) {
 }
 
 /**
- * @return {boolean} whether the reader wants to be told of the links of this page
+ * @return {boolean} whether the reader wants to know of the links of this page
  */
 function isWanted() {
 	const wanted = preferences.get();

@@ -395,7 +395,7 @@ CREATE INDEX replacement_due ON replacement (due);
 
 -- The chosen copy of a URL: at most one of each service (core/url/archives.py). `origin`: 0 = a page cites it, 1 = a
 -- look-up chose it. `asked` = day of its newest visit, NULL = none yet; `wanted` = day of the citation that it was chosen
--- for; `note` = what people are told with it (core/archive/choice.py); `address` only where it does not follow from
+-- for; `note` = what people see with it (core/archive/choice.py); `address` only where it does not follow from
 -- service, stamp and URL. Vacuumed often, for every row is written twice a quarter.
 CREATE TABLE snapshot (
     host_key bigint NOT NULL,
