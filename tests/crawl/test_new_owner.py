@@ -12,9 +12,9 @@ from benchmarks.worlds.worldfile import read_world
 from weboid.core.record.reasons import Reason
 from weboid.core.verdict.verdict import Verdict
 
-pytestmark = [pytest.mark.alone, pytest.mark.long]
+pytestmark = pytest.mark.long
 
-GONE, BACK, DEATH, DAYS = 40, 70, 80, 180
+GONE, BACK, DEATH, DAYS = 40, 70, 80, 140
 """When hosts go, when they come back, after 30 days or, if they were proven dead meanwhile, 40; the end."""
 LATEST = 28
 """Days until a URL is checked again after its host has come back, at most."""
