@@ -99,7 +99,7 @@ async def _measured(pool: Pool, wanted: int) -> Due:
     until = Moment(DAY, 12)
     async with pool.connection() as conn:
         all_buckets = list(range(BUCKETS))
-        first = await list_due_hosts(conn, all_buckets, until=until, beside=[], limit=_OPEN * wanted)
+        first = await list_due_hosts(conn, all_buckets, until=until, without=[], limit=_OPEN * wanted)
         keys: list[HostKey] = [host.key for host in first]
 
         async def lease() -> list[int]:
@@ -110,7 +110,7 @@ async def _measured(pool: Pool, wanted: int) -> Due:
             await (await conn.execute(_BARE, row)).fetchall()
 
         async def read(buckets: list[int], beside: list[HostKey]) -> None:
-            found = await list_due_hosts(conn, buckets, until=until, beside=beside, limit=wanted)
+            found = await list_due_hosts(conn, buckets, until=until, without=beside, limit=wanted)
             assert len(found) == wanted
 
         async def in_round() -> None:

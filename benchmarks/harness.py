@@ -25,7 +25,7 @@ from weboid.feed.intake import page_urls
 from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.embedded.server import open_server
-from weboid.store.pages.page import record_pages
+from weboid.store.pages.page import PageChanges, record_intake
 from weboid.store.pages.wiki import record_wiki
 from weboid.wiki.source import PageLinks
 
@@ -75,7 +75,7 @@ async def take_in(pool: Pool, urls: Sequence[str], a_page: int = 40) -> tuple[in
     for start in range(0, len(pages), _PAGES_AT_ONCE):
         async with pool.connection() as conn:
             judged = [page_urls(page, WMFLABS) for page in pages[start : start + _PAGES_AT_ONCE]]
-            await record_pages(conn, wiki.wiki, judged, 100)
+            await record_intake(conn, {wiki.wiki: PageChanges(read=judged)}, 100)
     return wiki.wiki, len(pages)
 
 

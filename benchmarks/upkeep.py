@@ -16,7 +16,7 @@ from weboid.core.url.urls import Url
 from weboid.maintain.expiry import expire, planned
 from weboid.store.db.key_scheme import KeyScheme
 from weboid.store.db.pool import Pool
-from weboid.store.pages.page import release_pages
+from weboid.store.pages.page import PageChanges, record_intake
 from weboid.store.upkeep.rekey import rekey
 
 _URLS_A_HOST = 2.5
@@ -38,7 +38,7 @@ async def main(urls: int, dsn: str) -> dict[str, float]:
         moved = await _rate(2 * urls, _there_and_back(pool, form))
         for first in range(1, pages + 1, _PAGES_AT_ONCE):
             async with pool.connection() as conn:
-                await release_pages(conn, wiki, range(first, first + _PAGES_AT_ONCE), 100)
+                await record_intake(conn, {wiki: PageChanges(gone=range(first, first + _PAGES_AT_ONCE))}, 100)
         async with pool.connection() as conn:
             plan = await planned(conn, 200)
         assert plan.urls == urls

@@ -19,7 +19,7 @@ def asset(folder: str) -> Path:
 
 
 def toml_next_to(module: str) -> dict[str, Any]:
-    """What the TOML file next to a module (its ``__file__``) says; raises ValueError with the file's name."""
+    """The contents of the TOML file next to a module (its ``__file__``); raises ValueError with the file's name."""
     path = Path(module).with_suffix(".toml")
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))

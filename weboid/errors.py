@@ -17,22 +17,22 @@ class StoreError(WeboidError):
 
 
 class StoreAway(StoreError):
-    """The database cannot be reached, or cannot do its work now; who runs for good waits until it can."""
+    """The database cannot be reached, or cannot do its work now; a process that runs permanently waits until it can."""
 
 
 class StoreConflict(StoreAway):
-    """The database has ended a transaction for the sake of another one (deadlock, serialization): begun anew, it works.
+    """The database has ended a transaction for the sake of another one (deadlock, serialization): repeated, it works.
 
     The order of our locks is wrong where that happens (docs/architecture.md, "Locks").
     """
 
 
 class StoreRefuses(StoreError):
-    """The core refuses a call, in words; nothing was written."""
+    """The server refuses a call, in words; nothing was written."""
 
 
 class ValuesRefused(StoreError):
-    """The core takes none of the values of a call, whenever it is made."""
+    """The server takes none of the values of a call, whenever it is made."""
 
 
 class DayRefused(WeboidError):

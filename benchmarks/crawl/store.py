@@ -190,7 +190,7 @@ async def write(dsn: str, today: float, seconds: float, rate: float) -> dict[str
 async def _due(pool: Pool, held: Held, day: int, wanted: int) -> list[tuple[StoredHost, StoredUrl]]:
     """Due URLs of these buckets with their hosts, in the order in which a round would take them."""
     async with pool.connection() as conn:
-        hosts = await list_due_hosts(conn, list(held), until=Moment(day), beside=[], limit=wanted)
+        hosts = await list_due_hosts(conn, list(held), until=Moment(day), without=[], limit=wanted)
         urls = await list_due_urls(conn, [host.key for host in hosts], day=day, per_host=60)
     return [(host, url) for host in hosts for url in urls[host.key]]
 

@@ -38,7 +38,7 @@ from benchmarks.pages.load import Caller, plain_body, request_of
 from benchmarks.pages.seed import TODAY, World, fill, prepare
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.keys import key_of
-from weboid.store.pages.page import PageUrls, record_pages
+from weboid.store.pages.page import PageChanges, PageUrls, record_intake
 from weboid.store.pages.wiki import record_wiki
 
 _READER: Final = "8.8.8.8"
@@ -217,7 +217,7 @@ async def _link_pages(dsn: str, world: World) -> None:
         for page in range(1, SMALL_PAGES + 1):
             urls = map(world.url, world.numbers_of(page, LINKS[SMALL]))
             pages.append(PageUrls(page, 0, f"Page {page}", 1, None, {key_of(url): url for url in urls}))
-        await record_pages(conn, wiki.wiki, pages, TODAY)
+        await record_intake(conn, {wiki.wiki: PageChanges(read=pages)}, TODAY)
 
 
 def bench(urls: int, seconds: float, wanted: list[str]) -> None:

@@ -36,7 +36,7 @@ from benchmarks.pages.seed import LINKS_A_PAGE, World, fill, prepare
 from benchmarks.pages.service import FEW_FROM, FEW_LINKS
 from weboid.core.url.farms import WikiName
 from weboid.core.url.keys import key_of
-from weboid.store.db.arrays import ArrayDumper
+from weboid.store.db.connection import ArrayDumper
 from weboid.store.db.rows import key_columns
 from weboid.store.embedded.server import open_server
 from weboid.store.urls.url import SQL

@@ -36,7 +36,7 @@ from weboid.remote.lending import OneTransaction
 from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.embedded.server import open_server
-from weboid.store.pages.page import record_pages
+from weboid.store.pages.page import PageChanges, record_intake
 from weboid.store.pages.wiki import record_wiki
 from weboid.store.urls.url import count_due
 from weboid.wiki.source import PageLinks
@@ -230,7 +230,7 @@ async def _taken_in(pool: Pool, stage: Stage, year: Year) -> None:
             since = number % min(_INTAKE_DAYS, file.days)
             texts = tuple(located[start : start + _LINKS_A_PAGE])
             page = PageLinks(number + 1, 0, f"Page {number + 1}", 1, None, texts)
-            await record_pages(conn, wiki.wiki, [page_urls(page, WMFLABS)], FIRST_DAY + since)
+            await record_intake(conn, {wiki.wiki: PageChanges(read=[page_urls(page, WMFLABS)])}, FIRST_DAY + since)
             for url in file.links[start : start + _LINKS_A_PAGE]:
                 year.urls.append(UrlYear(url, since, onlooker.sights(url), onlooker.walled(url)))
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 from support.misbehaving import Act, Asked, Certificates, Script, head_only, reply, serve
+from support.store_reads import list_changes
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.checking.checker import Checker
@@ -18,7 +19,6 @@ from weboid.core.record.reasons import Reason
 from weboid.core.record.specials import Special
 from weboid.core.verdict.verdict import Verdict
 from weboid.net.outbound import open_session
-from weboid.store.urls.verdict_log import list_changes
 
 from .test_checker import NET, hangs_up
 

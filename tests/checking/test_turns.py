@@ -10,7 +10,7 @@ import pytest
 from weboid.checking.slots import StoreSlots
 from weboid.checking.turns import QUEUE_S, LocalTurns, NotAsked, SharedTurns
 from weboid.errors import StoreAway
-from weboid.mechanism.cancelling import cancel
+from weboid.mechanism.tasks import cancel
 from weboid.store.db.pool import open_pool
 from weboid.store.db.rows import HostKey
 from weboid.store.schedule.turn import (

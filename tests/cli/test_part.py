@@ -25,7 +25,7 @@ from support.toolforge import REPOSITORY
 from weboid.cli.processes.notify import notify
 from weboid.cli.terminal.console import PartConsole, bar
 from weboid.store.db.pool import open_pool
-from weboid.store.schedule.part import PartProcess, PartRole, take_role
+from weboid.store.schedule.process import ProcessRole, RunningProcess, take_role
 
 LIMIT_S = 30
 
@@ -148,7 +148,7 @@ PROBE_S = 5.0
 
 
 def test_while_the_database_is_away_a_job_is_told_healthy_in_time(database: str) -> None:
-    call = [sys.executable, "-m", "weboid", "health", PartRole.CRAWL.value]
+    call = [sys.executable, "-m", "weboid", "health", ProcessRole.CRAWL.value]
     with open_database_proxy(database) as proxy:
         proxy.swallow()
         subprocess.run(call, env={**os.environ, "WEBOID_DATABASE": proxy.dsn}, timeout=PROBE_S, check=True)
@@ -156,10 +156,10 @@ def test_while_the_database_is_away_a_job_is_told_healthy_in_time(database: str)
 
 async def test_a_job_whose_role_another_container_still_has_is_healthy(database: str, tmp_path: Path) -> None:
     async with open_pool(database, size=1, part="test") as pool, pool.connection() as conn:
-        for role in (PartRole.FEED, PartRole.CRAWL):
-            assert await take_role(conn, PartProcess(role, "1-a", "feed-old", "another", 1, "0")) is None
+        for role in (ProcessRole.FEED, ProcessRole.CRAWL):
+            assert await take_role(conn, RunningProcess(role, "1-a", "feed-old", "another", 1, "0")) is None
     place = Place(tmp_path, environ={"WEBOID_DATABASE": database})
-    for role, status in ((PartRole.FEED, 0), (PartRole.EVENTS, 1), (PartRole.CRAWL, 1)):
+    for role, status in ((ProcessRole.FEED, 0), (ProcessRole.EVENTS, 1), (ProcessRole.CRAWL, 1)):
         assert (await place.run("health", role.value)).status == status, role
 
 

@@ -20,7 +20,7 @@ from weboid.cli.processes.process import host_name, machine
 from weboid.config import Config, load_config
 from weboid.errors import WeboidError
 from weboid.store.db import connection
-from weboid.store.schedule.part import PartRole
+from weboid.store.schedule.process import ProcessRole
 
 LIMIT_S = 20
 LASTING: Final[dict[str, Any]] = {"size": 1, "lasting": True}
@@ -55,7 +55,7 @@ async def _until_logged(caplog: pytest.LogCaptureFixture, words: str) -> None:
             await asyncio.sleep(0.02)
 
 
-async def _seen(database: str, role: PartRole, other: tuple[str, str, int], ago_s: float = 0) -> None:
+async def _seen(database: str, role: ProcessRole, other: tuple[str, str, int], ago_s: float = 0) -> None:
     """Another process (its host, machine and number) has the role, and was last seen so many seconds ago."""
     async with await psycopg.AsyncConnection.connect(database) as conn:
         await conn.execute("DELETE FROM part")
@@ -66,7 +66,7 @@ async def _seen(database: str, role: PartRole, other: tuple[str, str, int], ago_
         )
 
 
-async def _run_until(config: Config, role: PartRole, ends: asyncio.Event) -> None:
+async def _run_until(config: Config, role: ProcessRole, ends: asyncio.Event) -> None:
     async with open_part(config, role, **LASTING):
         await ends.wait()
 
@@ -75,9 +75,9 @@ async def test_a_second_feeder_waits_until_the_first_has_ended(
     database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     # A process that runs: that of the tests.
-    await _seen(database, PartRole.FEED, (host_name(), machine(), os.getppid()))
+    await _seen(database, ProcessRole.FEED, (host_name(), machine(), os.getppid()))
     ends = asyncio.Event()
-    second = asyncio.create_task(_run_until(_config(database, tmp_path), PartRole.FEED, ends))
+    second = asyncio.create_task(_run_until(_config(database, tmp_path), ProcessRole.FEED, ends))
     await _until_logged(caplog, f"another feed runs: process {os.getppid()} on {host_name()}")
     async with await psycopg.AsyncConnection.connect(database) as conn:
         await conn.execute("DELETE FROM part")
@@ -93,19 +93,19 @@ async def test_a_second_up_says_who_runs_and_waits_only_for_one_that_may_have_di
     config, ends = _config(database, tmp_path), asyncio.Event()
     ends.set()
     for other in ((host_name(), machine(), os.getppid()), FAR):
-        await _seen(database, PartRole.UP, other, ago_s=20)
+        await _seen(database, ProcessRole.UP, other, ago_s=20)
         with pytest.raises(WeboidError, match=rf"weboid up runs already: process {other[2]} on {other[0]}, since 2"):
-            await _run_until(config, PartRole.UP, ends)
-    await _seen(database, PartRole.UP, FAR, ago_s=59.5)
+            await _run_until(config, ProcessRole.UP, ends)
+    await _seen(database, ProcessRole.UP, FAR, ago_s=59.5)
     async with asyncio.timeout(LIMIT_S):
-        await _run_until(config, PartRole.UP, ends)
+        await _run_until(config, ProcessRole.UP, ends)
     assert "another up runs: process 1 on far" in caplog.text
 
 
 @pytest.mark.parametrize("number", [os.getpid, lambda: _dead()], ids=["of a container of before", "of a dead one"])
-@pytest.mark.parametrize("role", [PartRole.FEED, PartRole.UP])
+@pytest.mark.parametrize("role", [ProcessRole.FEED, ProcessRole.UP])
 async def test_who_is_known_to_have_ended_is_not_waited_for(
-    database: str, tmp_path: Path, role: PartRole, number: Callable[[], int], caplog: pytest.LogCaptureFixture
+    database: str, tmp_path: Path, role: ProcessRole, number: Callable[[], int], caplog: pytest.LogCaptureFixture
 ) -> None:
     """A container that was killed and started again: its namespace and its process 1 have the numbers they had."""
     await _seen(database, role, (host_name(), machine(), number()))
@@ -126,11 +126,11 @@ async def test_who_could_not_be_seen_while_the_database_was_away_writes_first(
     database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sign_of_life, "_SEEN_S", 1.0)  # it has two seconds for it
-    await _seen(database, PartRole.MAINTAIN, FAR, ago_s=3_600)
+    await _seen(database, ProcessRole.MAINTAIN, FAR, ago_s=3_600)
     ends = asyncio.Event()
     with open_database_proxy(database) as proxy:
         proxy.cut()
-        part = asyncio.create_task(_run_until(_config(proxy.dsn, tmp_path), PartRole.MAINTAIN, ends))
+        part = asyncio.create_task(_run_until(_config(proxy.dsn, tmp_path), ProcessRole.MAINTAIN, ends))
         await _until_logged(caplog, "the database is away: ")
         proxy.heal()
         await _until_logged(caplog, "another maintain may have run: process 1 on far")
@@ -145,9 +145,9 @@ async def test_who_could_not_be_seen_while_the_database_was_away_writes_first(
 
 async def test_who_was_silent_for_too_long_gives_its_role_up(database: str, tmp_path: Path) -> None:
     async def run() -> None:
-        async with open_part(_config(database, tmp_path), PartRole.MAINTAIN, **LASTING) as part:
+        async with open_part(_config(database, tmp_path), ProcessRole.MAINTAIN, **LASTING) as part:
             await _until_seen(database)
-            await _seen(database, PartRole.MAINTAIN, FAR)
+            await _seen(database, ProcessRole.MAINTAIN, FAR)
             await part.stopped.wait()
 
     with pytest.raises(WeboidError, match="another maintain has taken over: process 1 on far"):
@@ -159,7 +159,7 @@ async def test_who_was_silent_for_too_long_gives_its_role_up(database: str, tmp_
 async def test_a_part_writes_its_row_again_once_its_table_is_back(
     database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with open_part(_config(database, tmp_path), PartRole.CRAWL, **LASTING):
+    async with open_part(_config(database, tmp_path), ProcessRole.CRAWL, **LASTING):
         await _until_seen(database)
         async with await psycopg.AsyncConnection.connect(database, autocommit=True) as conn:
             await conn.execute("ALTER TABLE part RENAME TO part_away")
@@ -176,7 +176,7 @@ async def test_a_part_that_has_nothing_to_do_tells_of_a_silent_database(
     monkeypatch.setenv(SILENCE_VARIABLE, "0.3")
     monkeypatch.setattr(connection, "ASK_S", 0.3)
     with open_database_proxy(database) as proxy:
-        async with open_part(_config(proxy.dsn, tmp_path), PartRole.CRAWL, **LASTING) as part:
+        async with open_part(_config(proxy.dsn, tmp_path), ProcessRole.CRAWL, **LASTING) as part:
             await _until_seen(database)
             proxy.swallow()
             await _until_logged(caplog, "the database is away: ")
@@ -189,7 +189,7 @@ async def test_systemd_hears_what_is_told_last_but_not_all(
     monkeypatch.setattr(sign_of_life, "_SEEN_S", 0.5)
     monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
     with Systemd(str(tmp_path / "notify")) as systemd:
-        async with open_part(_config(database, tmp_path), PartRole.CRAWL, **LASTING) as part:
+        async with open_part(_config(database, tmp_path), ProcessRole.CRAWL, **LASTING) as part:
             for number in range(1_000):
                 part.tell(f"checking: {number}")
             said = await systemd.until("STATUS=checking: 999", LIMIT_S)

@@ -14,7 +14,7 @@ from weboid.core.observe.observation import Observation
 from weboid.crawl.figures import CrawlFigures
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.net.outbound import open_session
-from weboid.store.lists.crawler_figures import BUCKETS_S, CrawlerFigure, bucket_figure, reason_figure
+from weboid.store.schedule.process import BUCKETS_S, CrawlerFigure, bucket_figure, reason_figure
 
 QUESTION = CheckRequest("https://one.demo/", frozenset())
 SETTINGS = NetConfig(connections=7)

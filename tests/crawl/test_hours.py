@@ -33,12 +33,12 @@ async def test_the_database_and_the_program_agree_on_the_hour_of_every_host(data
             keys += [chance.randrange(-(2**63), 2**63) for _ in range(60)]
             await put_hosts(conn, {HostKey(5, each): day for each in keys})
             for hour in chance.sample(range(HOURS), 6):
-                due = await list_due_hosts(conn, [5], until=Moment(day, hour), beside=[], limit=100)
+                due = await list_due_hosts(conn, [5], until=Moment(day, hour), without=[], limit=100)
                 assert {host.key.host_key for host in due} == {each for each in keys if planned_hour(each, day) <= hour}
-            everything = await list_due_hosts(conn, [5], until=Moment(day), beside=[], limit=100)
+            everything = await list_due_hosts(conn, [5], until=Moment(day), without=[], limit=100)
             assert len(everything) == len(keys)
             # What was due on an earlier day waits for no hour.
-            late = await list_due_hosts(conn, [5], until=Moment(day + 1, 0), beside=[], limit=100)
+            late = await list_due_hosts(conn, [5], until=Moment(day + 1, 0), without=[], limit=100)
             assert len(late) == len(keys)
 
 

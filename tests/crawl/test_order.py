@@ -43,11 +43,11 @@ async def test_the_hosts_due_for_longest_are_read_first_however_they_are_spread(
         await put_hosts(conn, days)
         read: list[HostKey] = []
         while len(read) < len(days):
-            hosts = await list_due_hosts(conn, range(20), until=Moment(100), beside=read, limit=limit)
+            hosts = await list_due_hosts(conn, range(20), until=Moment(100), without=read, limit=limit)
             assert 0 < len(hosts) <= limit
             read += [host.key for host in hosts]
         assert [days[key] for key in read] == sorted(days.values())
-        assert await list_due_hosts(conn, range(20), until=Moment(100), beside=read, limit=limit) == []
+        assert await list_due_hosts(conn, range(20), until=Moment(100), without=read, limit=limit) == []
 
 
 async def test_hosts_due_since_the_same_day_come_in_random_order(database: str) -> None:
@@ -55,7 +55,7 @@ async def test_hosts_due_since_the_same_day_come_in_random_order(database: str) 
     async with open_wiki(database, {}) as wiki, wiki.pool.connection() as conn:
         await put_hosts(conn, days)
         orders = {
-            tuple(host.key for host in await list_due_hosts(conn, range(5), until=Moment(100), beside=[], limit=200))
+            tuple(host.key for host in await list_due_hosts(conn, range(5), until=Moment(100), without=[], limit=200))
             for _ in range(3)
         }
         assert len(orders) == 3

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.observations import FINE, LIMITED, LOST, NO_NAME, SILENT, WALL
+from support.store_reads import list_changes, list_dead
 from support.stored import Script, key, open_wiki
 
 from weboid.core.document.face import NO_FACE, Answer, Face, Kind, Look, Role
@@ -23,7 +24,6 @@ from weboid.core.verdict.verdict import Verdict
 from weboid.maintain.consistency import check_store
 from weboid.remote.crawl.on_store import StoreWork
 from weboid.store.schedule.lease import Held, lease_buckets
-from weboid.store.urls.verdict_log import list_changes, list_dead
 
 A, B = "http://a.demo/1", "http://b.demo/1"
 HONEST = Face((Answer(1, Role.NEAR, 100, Look(Kind.HONEST)),))

@@ -23,7 +23,7 @@ from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.crawl.round import Round
 from weboid.crawl.second_looks import CrawlersOpinion, LookTaker
 from weboid.errors import StoreAway
-from weboid.mechanism.background import in_background
+from weboid.mechanism.tasks import in_background
 from weboid.remote.crawl.core import CrawlCore, SecondLooks
 from weboid.remote.crawl.on_store import store_core
 from weboid.store.schedule.second_look import LookState, TakenLook

@@ -18,7 +18,7 @@ from weboid.errors import DayRefused
 from weboid.remote.crawl.on_store import StoreDays
 from weboid.remote.lending import OneTransaction
 from weboid.store.db.pool import Pool, open_pool
-from weboid.store.schedule.clock import find_lived, find_moment
+from weboid.store.schedule.days import find_lived, find_moment
 from weboid.store.upkeep.alarm import list_alarms
 
 

@@ -17,13 +17,13 @@ import yaml
 from weboid.cli import main
 from weboid.cli.processes.stopping import GRACE_S
 from weboid.store.embedded import postmaster
-from weboid.store.schedule.part import PartRole
+from weboid.store.schedule.process import ProcessRole
 from weboid.web.http.source_archive import ASSETS, SHIPPED, STAMP
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DEPLOY = REPOSITORY / "deploy"
 UNITS = DEPLOY / "systemd"
-PARTS = {role.value for role in PartRole} - {"up"}
+PARTS = {role.value for role in ProcessRole} - {"up"}
 NOT_IN_THE_IMAGE = {"tests", "benchmarks"}
 
 

@@ -23,8 +23,8 @@ from weboid.feed.events import load_streams
 from weboid.feed.following import Following
 from weboid.feed.spam_filters import Judge, NoLists
 from weboid.feed.stream import EventStream, Manner
-from weboid.mechanism.again import Again, again_until, at_once
 from weboid.mechanism.disturbance import Disturbance
+from weboid.mechanism.patience import Again, again_until, at_once
 from weboid.remote.feed.on_store import store_feed
 from weboid.store.pages.page_pass import record_trees
 from weboid.store.pages.pending import list_pending

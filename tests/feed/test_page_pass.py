@@ -18,8 +18,8 @@ from weboid.demo.littlewiki import LittleWiki, open_littlewiki
 from weboid.demo.wikipages import WikiLink, WikiPage
 from weboid.errors import SourceError, StoreError
 from weboid.feed.page_pass import PageFate, PagePass, PassProgress, fate_of
-from weboid.mechanism.again import again_until
 from weboid.mechanism.disturbance import Disturbance
+from weboid.mechanism.patience import again_until
 from weboid.remote.feed.on_store import store_feed
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.pages.page_pass import PageRecord, PassPosition, record_place, record_start

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 import pytest
+from support.intakes import record_pages, release_pages
 from support.observations import LOST
 from support.stored import WikiInStore, key, open_wiki
 from support.wikireplay import exchange, open_wiki_replay, page_content
@@ -20,7 +21,7 @@ from weboid.errors import SourceError
 from weboid.feed.spam import Refreshed, reclassify, refresh_farm_spam, refresh_spam
 from weboid.feed.spam_filters import Judge, SpamFilters
 from weboid.remote.feed.on_store import StoreLists, store_feed
-from weboid.store.pages.page import PageUrls, record_pages, release_pages
+from weboid.store.pages.page import PageUrls
 from weboid.store.pages.spam import (
     FARM,
     UNAPPLIED,

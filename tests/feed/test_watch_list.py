@@ -24,7 +24,7 @@ from weboid.feed.watch_list import current_watch_list
 from weboid.net.outbound import open_client
 from weboid.remote.feed.on_store import store_feed
 from weboid.store.db.pool import Pool, open_pool
-from weboid.store.pages.watch_list import StoredWatchList
+from weboid.store.pages.wiki import StoredWatchList
 from weboid.store.upkeep.alarm import AlarmKind, list_alarms
 from weboid.wiki.watch_list import MOST_BYTES, fetch_address, read_watch_list
 

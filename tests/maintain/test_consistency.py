@@ -12,6 +12,7 @@ from support.database_copy import copy_of
 from support.databases import set_read_only
 from support.observations import FINE, LOST, SILENT
 from support.records import random_host_record, random_record
+from support.store_reads import list_changes
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.observe.observation import Observation
@@ -26,7 +27,6 @@ from weboid.store.upkeep.invariant import Invariant, Share, Walk, first_place, p
 from weboid.store.urls.check import CheckedUrl, record_checks, record_hosts
 from weboid.store.urls.lock import hosts_of
 from weboid.store.urls.url import find_urls
-from weboid.store.urls.verdict_log import list_changes
 from weboid.web.health.metrics import Metrics
 
 LIVES, DEAD, DOWN, BESIDE = (

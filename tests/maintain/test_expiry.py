@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from support.intakes import release_pages
 from support.killing import open_killer
 from support.observations import FINE, LOST
 from support.stored import WikiInStore, do, key, open_wiki
@@ -17,14 +18,13 @@ from weboid.core.url.urls import parse
 from weboid.maintain.expiry import Expiry, expire, guarded, planned
 from weboid.store.db.pool import Connection, open_pool
 from weboid.store.db.rows import HostKey
-from weboid.store.pages.page import record_added, release_pages
+from weboid.store.pages.page import PageChanges, record_intake
 from weboid.store.pages.page_pass import record_end, record_start
 from weboid.store.pages.wiki import record_wiki
 from weboid.store.schedule.turn import WantedSlot, lease_slots
 from weboid.store.upkeep.alarm import AlarmKind, list_alarms
 from weboid.store.upkeep.expiry import Expired, WikiPass, expire_urls
-from weboid.store.urls.face import record_faces
-from weboid.store.urls.special import HostSpecial, record_specials
+from weboid.store.urls.host_traits import HostSpecial, record_faces, record_specials
 
 GONE, STAYS, BESIDE = "https://gone.demo/a", "https://stays.demo/a", "https://stays.demo/b"
 MANY = [f"https://many{number}.demo/" for number in range(60)]
@@ -149,7 +149,7 @@ async def test_a_use_that_comes_back_at_the_same_moment_saves_the_url(database: 
         await pass_over(stored, 300)
         async with stored.pool.connection() as conn:
             expiring = expire_after_first_statement(conn, stored)
-            await record_added(conn, stored.wiki.wiki, {2: ({key(GONE): parse(GONE)}, {})}, 300)
+            await record_intake(conn, {stored.wiki.wiki: PageChanges(added={2: ({key(GONE): parse(GONE)}, {})})}, 300)
         assert await (await expiring) == Expiry()
         assert (await stored.known(GONE)).record.checked == 100
         assert (await stored.known(GONE)).orphaned is None
@@ -193,7 +193,7 @@ async def test_two_intakes_at_once_do_not_make_an_orphan_of_what_is_in_use(datab
     async with open_wiki(database, {1: [GONE], 2: [STAYS]}) as stored:
         # One removes the last use that it could see, while the other one has added a use that is not yet to be seen.
         async with stored.pool.connection() as conn:
-            await record_added(conn, stored.wiki.wiki, {2: ({key(GONE): parse(GONE)}, {})}, 300)
+            await record_intake(conn, {stored.wiki.wiki: PageChanges(added={2: ({key(GONE): parse(GONE)}, {})})}, 300)
             releasing = asyncio.create_task(release(stored, 1))
             await stored.until_locked_out()
         await releasing

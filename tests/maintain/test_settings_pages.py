@@ -14,7 +14,7 @@ from weboid.assets import asset
 from weboid.core.url.farms import WMF, WMFLABS, Farm, WikiName
 from weboid.errors import SourceError
 from weboid.maintain.settings_pages import is_settings_fresh, refresh_settings
-from weboid.store.archives.wiki_settings import StoredSettings, find_settings, list_faults
+from weboid.store.archives.wiki_settings import StoredSettings, find_settings
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.pages.wiki import StoredWiki, find_wiki, record_wiki
 from weboid.wiki.action import ActionApi, ApiPatience
@@ -72,7 +72,8 @@ async def test_a_page_that_does_not_fit_is_told_and_the_one_before_stays_in_forc
     await read(pool, english, _GERMAN)
     assert await language(pool, english) is None
     async with pool.connection() as conn:
-        assert [each.wiki for each in await list_faults(conn)] == [german.wiki, english.wiki]
+        faulty = await conn.execute("SELECT wiki FROM wiki_settings WHERE fault <> '' ORDER BY wiki")
+        assert await faulty.fetchall() == [(german.wiki,), (english.wiki,)]
     assert not (await read(pool, german, own(), day=9)).fault
 
 

@@ -14,7 +14,7 @@ async def test_a_party_has_only_few_while_less_than_half_are_free() -> None:
     got: Counter[int] = Counter()
 
     async def work(party: int) -> None:
-        async with slots.taken(party, wait_s=0.0) as is_taken:
+        async with slots.slot(party, wait_s=0.0) as is_taken:
             got[party] += is_taken
             await release.wait()
 
@@ -23,7 +23,7 @@ async def test_a_party_has_only_few_while_less_than_half_are_free() -> None:
     assert [got[party] for party in range(20)] == [8, 8, 5, *[2] * 9, 1, *[0] * 7]
     release.set()
     await asyncio.gather(*tasks)
-    async with slots.taken(19, wait_s=0.0) as is_taken:
+    async with slots.slot(19, wait_s=0.0) as is_taken:
         assert is_taken
 
 
@@ -31,12 +31,12 @@ async def test_who_waits_gets_a_slot_when_one_is_given_back_by_turns() -> None:
     slots, order = Bulkhead(1, each=1, scarce=1), []
 
     async def work(party: str) -> None:
-        async with slots.taken(party, wait_s=10.0) as is_taken:
+        async with slots.slot(party, wait_s=10.0) as is_taken:
             assert is_taken
             order.append(party)
             await asyncio.sleep(0)
 
-    async with slots.taken("first", wait_s=0.0):
+    async with slots.slot("first", wait_s=0.0):
         tasks = [asyncio.create_task(work(party)) for party in "aaaabb"]
         await asyncio.sleep(0)
     await asyncio.gather(*tasks)
@@ -47,10 +47,10 @@ async def test_who_is_refused_or_has_waited_long_enough_gets_none() -> None:
     slots = Bulkhead(1, each=1, scarce=1)
 
     async def work(wait_s: float) -> bool:
-        async with slots.taken("a", wait_s=wait_s) as is_taken:
+        async with slots.slot("a", wait_s=wait_s) as is_taken:
             return is_taken
 
-    async with slots.taken("a", wait_s=0.0):
+    async with slots.slot("a", wait_s=0.0):
         assert not await work(0.01)
         waiting = [asyncio.create_task(work(60.0)) for _ in range(3)]
         await asyncio.sleep(0)
@@ -61,12 +61,12 @@ async def test_who_is_refused_or_has_waited_long_enough_gets_none() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-async def test_whoever_comes_gives_up_or_is_cancelled_all_slots_come_back(seed: int) -> None:
+async def test_whether_callers_come_give_up_or_are_cancelled_all_slots_come_back(seed: int) -> None:
     slots, chance = Bulkhead(6, each=3, scarce=1), random.Random(seed)
     taken: Counter[int] = Counter()
 
     async def work(party: int) -> None:
-        async with slots.taken(party, wait_s=chance.random() / 50) as is_taken:
+        async with slots.slot(party, wait_s=chance.random() / 50) as is_taken:
             if not is_taken:
                 return
             taken[party] += 1
@@ -88,7 +88,7 @@ async def test_whoever_comes_gives_up_or_is_cancelled_all_slots_come_back(seed: 
     results = await asyncio.gather(*tasks, return_exceptions=True)
     assert not [result for result in results if isinstance(result, Exception)]
     for party in range(5):
-        async with slots.taken(party, wait_s=0.0) as is_taken:
+        async with slots.slot(party, wait_s=0.0) as is_taken:
             assert is_taken
     assert slots._taken.total() == 0
     assert not slots._waiting

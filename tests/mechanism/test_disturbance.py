@@ -41,18 +41,18 @@ async def test_what_comes_and_goes_is_one_trouble(caplog: pytest.LogCaptureFixtu
     assert [line.rpartition(" in ")[0] for line in _lines(caplog)[1:]] == ["it is over: requests are refused (20 times"]
 
 
-async def test_a_trouble_that_comes_back_is_told_again(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_trouble_that_comes_back_is_reported_again(caplog: pytest.LogCaptureFixture) -> None:
     away = Disturbance(_LOG, "away", calm_s=0)
     for reason in ("first", "second"):
         away.met(reason)
-        away.met("never told")
+        away.met("never shown")
         away.passed()
     lines = _lines(caplog)
     assert lines[::2] == ["away: first", "away: second"]
     assert len(lines) == 4
 
 
-async def test_at_the_end_of_a_program_it_is_told_what_is_over(caplog: pytest.LogCaptureFixture) -> None:
+async def test_at_the_end_of_a_program_it_is_reported_what_is_over(caplog: pytest.LogCaptureFixture) -> None:
     over, lasting = Disturbance(_LOG, "over"), Disturbance(_LOG, "lasting")
     for each in (over, lasting):
         each.met()

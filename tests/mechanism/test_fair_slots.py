@@ -17,7 +17,7 @@ async def held(slots: FairSlots, account: str, done: list[str], name: str = "", 
         turn.end()
 
 
-async def beside(slots: FairSlots, account: str, answered: asyncio.Event, done: list[str]) -> None:
+async def alongside(slots: FairSlots, account: str, answered: asyncio.Event, done: list[str]) -> None:
     """Steps aside until the answer is there."""
     turn = await slots.enter(account, lambda: False)
     try:
@@ -124,7 +124,7 @@ async def test_who_is_cancelled_leaves_nothing_behind(turns: int) -> None:
 async def test_who_steps_aside_lets_others_work_and_comes_back_in_turn() -> None:
     slots, done = FairSlots(Capacity(1, places=10, wait_s=30, aside=1)), list[str]()
     answered = asyncio.Event()
-    waiting = asyncio.create_task(beside(slots, "slow", answered, done))
+    waiting = asyncio.create_task(alongside(slots, "slow", answered, done))
     await let_run()
     await asyncio.gather(*(begin(slots, "quick", done) for _ in range(3)))
     answered.set()
@@ -136,7 +136,7 @@ async def test_who_steps_aside_lets_others_work_and_comes_back_in_turn() -> None
 async def test_no_more_step_aside_than_may() -> None:
     slots, done = FairSlots(Capacity(1, places=10, wait_s=0.1, aside=2)), list[str]()
     answered = asyncio.Event()
-    waiting = [asyncio.create_task(beside(slots, "slow", answered, done)) for _ in range(3)]
+    waiting = [asyncio.create_task(alongside(slots, "slow", answered, done)) for _ in range(3)]
     await let_run()
     assert await came(begin(slots, "a", done)) == ["Full"]
     answered.set()

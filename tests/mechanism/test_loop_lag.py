@@ -15,7 +15,7 @@ def block(seconds: float) -> None:
 
 
 class Clock:
-    """A clock that goes on when it is told to."""
+    """A clock that goes on when it is shown to."""
 
     def __init__(self) -> None:
         self.now = 1000.0

@@ -31,7 +31,7 @@ def test_what_was_used_longest_ago_goes_first() -> None:
     assert (known.use("b"), known.take("a"), known.take("a")) == (None, 1, None)
 
 
-def test_whoever_makes_room_is_told_but_not_who_was_taken() -> None:
+def test_values_dropped_for_room_are_reported_but_not_those_removed() -> None:
     gone: list[int] = []
     known: BoundedMap[str, int] = BoundedMap(2, dropped=gone.append)
     known["a"], known["b"], known["a"], known["c"] = 1, 2, 3, 4
@@ -68,7 +68,7 @@ async def test_those_who_want_the_same_at_once_share_one_piece_of_work() -> None
     assert (await flights.result("a", work), len(flights)) == (3, 0)
 
 
-async def test_whoever_gives_up_does_not_end_it_for_the_others() -> None:
+async def test_a_caller_that_gives_up_does_not_end_it_for_the_others() -> None:
     flights: SingleFlight[int] = SingleFlight()
     going_on = asyncio.Event()
 
@@ -92,8 +92,8 @@ async def test_a_fault_reaches_all_who_wait_and_nobody_else() -> None:
         await asyncio.sleep(0)
         raise ValueError("it failed")
 
-    told = await asyncio.gather(*(flights.result("a", work) for _ in range(3)), return_exceptions=True)
-    assert [str(each) for each in told] == ["it failed"] * 3
+    shown = await asyncio.gather(*(flights.result("a", work) for _ in range(3)), return_exceptions=True)
+    assert [str(each) for each in shown] == ["it failed"] * 3
     alone = asyncio.create_task(flights.result("a", work))
     await asyncio.sleep(0)
     alone.cancel()
@@ -109,11 +109,11 @@ async def test_a_cancellation_within_the_work_reaches_those_who_wait_as_an_error
         lost.cancel()
         await lost
 
-    told = await asyncio.gather(*(flights.result("a", work) for _ in range(2)), return_exceptions=True)
-    assert [type(each) for each in told] == [RuntimeError] * 2
+    shown = await asyncio.gather(*(flights.result("a", work) for _ in range(2)), return_exceptions=True)
+    assert [type(each) for each in shown] == [RuntimeError] * 2
 
 
-async def test_whoever_is_cancelled_together_with_the_work_is_cancelled() -> None:
+async def test_a_caller_that_is_cancelled_together_with_the_work_is_cancelled() -> None:
     flights: SingleFlight[None] = SingleFlight()
     inner: list[asyncio.Task[None]] = []
 

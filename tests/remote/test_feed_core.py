@@ -31,7 +31,7 @@ from weboid.feed.reread import reread
 from weboid.feed.spam import reclassify
 from weboid.feed.spam_filters import SpamFilters
 from weboid.feed.stream import RawEvent
-from weboid.mechanism.again import Again, again_until, at_once
+from weboid.mechanism.patience import Again, again_until, at_once
 from weboid.remote.feed.batches import JudgedPages, Move, StreamMove
 from weboid.remote.feed.core import FeedCore, feeder_calls, remote_feed
 from weboid.remote.feed.on_store import store_feed

@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from lxml import html
+from support.intakes import record_pages
 from support.webservice import Site, record_weeks
 
 from weboid.core.url.farms import WMFLABS, Farm, WikiName
 from weboid.feed.intake import page_urls
-from weboid.store.pages.page import record_pages
 from weboid.store.pages.wiki import StoredWiki, record_wiki
 from weboid.wiki.source import PageLinks
 

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pytest
+from support.intakes import record_pages
 
 from weboid.checking.online import Online
 from weboid.config import CrawlConfig
@@ -29,7 +30,7 @@ from weboid.net.dns import NameAnswer
 from weboid.remote.crawl.on_store import StoreWork
 from weboid.store.db.pool import Connection, Pool, open_pool
 from weboid.store.db.rows import KnownUrl
-from weboid.store.pages.page import Intake, record_pages
+from weboid.store.pages.page import Intake
 from weboid.store.pages.wiki import StoredWiki, record_wiki
 from weboid.store.results.record import Checked, Tally
 from weboid.store.urls.url import find_urls

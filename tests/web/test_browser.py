@@ -30,8 +30,8 @@ from weboid.store.archives.service_limit import RequestKind, lease_request, reco
 from weboid.store.archives.wiki_settings import StoredSettings, record_settings
 from weboid.store.people.audit import Action, record_audit
 from weboid.store.people.revert import StatedRevert, record_revert
-from weboid.store.schedule.day_total import DayFigure, record_totals
-from weboid.store.schedule.part import PartProcess, PartRole, record_seen, take_role
+from weboid.store.schedule.days import DayFigure, record_totals
+from weboid.store.schedule.process import ProcessRole, RunningProcess, record_seen, take_role
 
 pytestmark = [needs_browser, pytest.mark.timeout(300)]
 
@@ -139,8 +139,8 @@ async def bring_copies(people: People) -> None:
         await lease_request(conn, 6, RequestKind.REPLAY, 0, TODAY)
         await record_rest(conn, 1, 600, "rate-limited")
         await record_wanted(conn, [key("http://dead.demo/pending")], TODAY - 3, Rank.DEAD)
-        for number, role in enumerate(PartRole):
-            part = PartProcess(role, f"{number}", "host", "machine", number, "1")
+        for number, role in enumerate(ProcessRole):
+            part = RunningProcess(role, f"{number}", "host", "machine", number, "1")
             await take_role(conn, part)
             await record_seen(conn, part, f"{number} of 1,000 {HOSTILE_NAME}", {})
         await conn.execute("UPDATE part SET seen = seen - interval '1 hour' WHERE role = 'crawl'")

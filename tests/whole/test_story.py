@@ -1,6 +1,7 @@
 """The whole story once: from a wiki's links over weeks of rounds to what is known of each."""
 
 import pytest
+from support.store_reads import list_changes
 
 from weboid.config import load_config
 from weboid.core.archive.visits import withdrawn_stamp
@@ -21,7 +22,6 @@ from weboid.store.lists.alarms import AlarmBounds, find_health
 from weboid.store.pages.wiki import find_wiki
 from weboid.store.results.record import Tally
 from weboid.store.urls.url import find_urls
-from weboid.store.urls.verdict_log import list_changes
 
 LAST_DAY = 3_600
 

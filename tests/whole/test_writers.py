@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, Final
 
 import pytest
+from support.intakes import record_pages, release_pages
 from support.meeting import Writer, meet
 from support.observations import FINE, LOST, SILENT, WALL
 from support.stored import WikiInStore, key, open_wiki
@@ -29,17 +30,24 @@ from weboid.maintain.consistency import check_store
 from weboid.store.archives.copy_queue import follow_changes, record_done, record_wanted
 from weboid.store.archives.known_copies import KnownCopiesPlace, record_known_copies
 from weboid.store.archives.lookup import StoredLookup, record_lookups
-from weboid.store.archives.snapshot import Origin, StoredSnapshot, delete_snapshot, list_snapshots, record_snapshots
-from weboid.store.archives.withdrawal import Withdrawn, find_withdrawn, record_withdrawn
+from weboid.store.archives.snapshot import (
+    Origin,
+    StoredSnapshot,
+    Withdrawn,
+    delete_snapshot,
+    find_withdrawn,
+    list_snapshots,
+    record_snapshots,
+    record_withdrawn,
+)
 from weboid.store.db.pool import Connection, Pool, open_pool
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
-from weboid.store.pages.page import Added, PageChanges, record_added, record_intake, record_pages, release_pages
+from weboid.store.pages.page import Added, PageChanges, record_intake
 from weboid.store.pages.page_pass import record_exclusions, record_touches
 from weboid.store.pages.pending import record_asked
 from weboid.store.pages.spam import record_reclassified
 from weboid.store.people.report import find_locked_url, record_check_now, record_report
-from weboid.store.results.copy_check import record_copy_check
-from weboid.store.results.record import Checked, record_batch
+from weboid.store.results.record import Checked, record_batch, record_copy_check
 from weboid.store.upkeep.expiry import expire_urls
 from weboid.store.upkeep.invariant import Breach, Invariant, Share, Walk
 from weboid.store.upkeep.repair import confirm, repair
@@ -188,8 +196,14 @@ def writers(corner: Corner) -> dict[str, Writer]:
         "intake of a new URL": lambda conn: take_in(conn, corner, {4: [corner.a, new, f"{corner.down}new"]}),
         "intake of new uses": lambda conn: take_in(conn, corner, {4: [corner.a, new, lost, corner.down, corner.idle]}),
         "intake of uses that went": lambda conn: take_in(conn, corner, {1: [corner.b], 2: []}),
-        "an edit": lambda conn: record_added(
-            conn, wiki, {page(4): ({key(url): parse(url) for url in (new, lost, corner.idle, corner.silent)}, {})}, NOW
+        "an edit": lambda conn: record_intake(
+            conn,
+            {
+                wiki: PageChanges(
+                    added={page(4): ({key(url): parse(url) for url in (new, lost, corner.idle, corner.silent)}, {})}
+                )
+            },
+            NOW,
         ),
         "a release": lambda conn: release_pages(conn, wiki, [page(3), page(1)], NOW),
         "several changes": lambda conn: record_intake(
@@ -387,7 +401,7 @@ async def _random_writer(
     kinds: list[Writer] = [
         lambda conn: record_visit(conn, some, lambda url, day: answers["down" in url], day),
         lambda conn: record_pages(conn, corner.wiki, links, day),
-        lambda conn: record_added(conn, corner.wiki, added, day),
+        lambda conn: record_intake(conn, {corner.wiki: PageChanges(added=added)}, day),
         lambda conn: release_pages(conn, corner.wiki, pages, day),
         lambda conn: record_reclassified(conn, corner.wiki, {page: {key(some[0]): some[0]} for page in pages}, {}, day),
         lambda conn: record_asked(conn, corner.wiki, pages, day),

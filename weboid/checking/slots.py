@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from time import monotonic
 from typing import Final, Protocol
 
-from weboid.store.db.anew import all_begun_anew
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import HostKey
+from weboid.store.db.transactions import all_repeated
 from weboid.store.schedule.turn import (
     SlotNote,
     SlotState,
@@ -42,7 +42,7 @@ class Slots(Protocol):
         ...
 
 
-@all_begun_anew
+@all_repeated
 class StoreSlots:
     """The slots in the store itself."""
 

@@ -18,7 +18,7 @@ from weboid.checking.slots import Slots
 from weboid.core.url.keys import bucket, host_key
 from weboid.errors import StoreAway
 from weboid.mechanism.bounded import BoundedMap
-from weboid.mechanism.ending import is_stopped_within
+from weboid.mechanism.patience import is_stopped_within
 from weboid.mechanism.pauses import GrowingPause
 from weboid.mechanism.sending import Sending, announce
 from weboid.store.db.rows import HostKey

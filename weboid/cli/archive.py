@@ -24,15 +24,15 @@ from weboid.cli.terminal.console import PartConsole, bar
 from weboid.config import Config
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.record.moment import Moment
-from weboid.mechanism.cancelling import cancel
 from weboid.mechanism.disturbance import Disturbance
 from weboid.mechanism.patience import patiently
+from weboid.mechanism.tasks import cancel
 from weboid.store.archives.copy_queue import count_queue
 from weboid.store.archives.known_copies import KnownCopiesPlace, record_known_copies
 from weboid.store.archives.service_limit import record_rests_over
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Pool
-from weboid.store.schedule.part import PartRole
+from weboid.store.schedule.process import ProcessRole
 
 _GRACE_S = 12.0
 """Seconds after a stop until whoever does not end is cut off: more than any of them needs to write what it has."""
@@ -69,7 +69,7 @@ def command(config: Config, once: bool, allow_many: bool, day: int | None) -> No
     require_save_keys(config)
 
     async def main() -> None:
-        async with open_part(config, PartRole.ARCHIVE, size=4, lasting=not once) as part:
+        async with open_part(config, ProcessRole.ARCHIVE, size=4, lasting=not once) as part:
             console.tell = part.tell
             if day is not None:
                 await patiently(partial(_end_rests, part.pool, day), part.stopped, part.pool.away)

@@ -16,7 +16,7 @@ from weboid.cli.terminal.escape import plain
 from weboid.config import Config
 from weboid.errors import StoreError
 from weboid.maintain.consistency import WHOLE, Consistency, Show, check_store, record_outcome
-from weboid.store.db.read_only import is_read_only
+from weboid.store.db.transactions import is_read_only
 from weboid.store.upkeep.invariant import Walk
 
 

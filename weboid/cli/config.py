@@ -18,7 +18,7 @@ from weboid.cli.watched import titled_page
 from weboid.config import Config, ConfigReading, effective_lines, read_config, sample
 from weboid.errors import ConfigError, StoreError
 from weboid.net.outbound import find_unreachable
-from weboid.store.db.address import read_address
+from weboid.store.db.connection import read_address
 from weboid.web.http.tokens import clients_of
 from weboid.web.identity.member import api_of
 from weboid.web.identity.oauth import Provider

@@ -35,14 +35,14 @@ from weboid.crawl.own_faults import OwnFaults
 from weboid.crawl.second_looks import CrawlersOpinion
 from weboid.crawl.worker_day import WorkerDay
 from weboid.errors import ConfigError
-from weboid.mechanism.background import in_background
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.mechanism.patience import patiently
+from weboid.mechanism.tasks import in_background
 from weboid.net.outbound import Outbound, open_session
 from weboid.remote.crawl.core import CrawlCore
 from weboid.remote.crawl.on_store import store_core
 from weboid.store.db.pool import Pool
-from weboid.store.schedule.part import PartRole
+from weboid.store.schedule.process import ProcessRole
 
 _CANARIES: Final = 64
 """URLs of which some are asked for the day, if none are configured."""
@@ -83,7 +83,7 @@ def command(config: Config, once: bool, confirm_day: bool, day: int | None, hour
             await crawl_by(part.config, part.core, now, options(part))
 
     async def main() -> None:
-        async with open_part(config, PartRole.CRAWL, size=4, lasting=not once, idle_s=config.crawl.lease_s) as part:
+        async with open_part(config, ProcessRole.CRAWL, size=4, lasting=not once, idle_s=config.crawl.lease_s) as part:
             await crawl(config, part.pool, now, options(part))
 
     run_async(elsewhere() if core else main())

@@ -31,13 +31,12 @@ from weboid.crawl.round import Round, RoundProgress
 from weboid.crawl.second_looks import LookTaker
 from weboid.crawl.worker_day import WorkerDay
 from weboid.errors import DayRefused, StoreAway, WeboidError
-from weboid.mechanism.cancelling import cancel
-from weboid.mechanism.ending import ending
-from weboid.mechanism.patience import patiently
+from weboid.mechanism.patience import ending, patiently
+from weboid.mechanism.tasks import cancel
 from weboid.remote.crawl.core import CrawlCore
 from weboid.store.db.pool import Pool
 from weboid.store.results.record import Tally
-from weboid.store.schedule.day_total import DayFigure, record_totals
+from weboid.store.schedule.days import DayFigure, record_totals
 from weboid.store.upkeep.alarm import AlarmKind
 
 log = logging.getLogger(__name__)

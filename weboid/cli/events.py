@@ -27,11 +27,11 @@ from weboid.feed.following import Following
 from weboid.feed.reread import reread
 from weboid.feed.spam_filters import SpamFilters
 from weboid.feed.stream import EventStream
-from weboid.mechanism.again import Again, again_until, at_once
+from weboid.mechanism.patience import Again, again_until, at_once
 from weboid.net.outbound import open_client
 from weboid.remote.feed.core import FeedCore
 from weboid.store.pages.page import Intake
-from weboid.store.schedule.part import PartRole
+from weboid.store.schedule.process import ProcessRole
 from weboid.wiki.criteria import read_criteria
 
 log = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ def command(config: Config, url: str | None, farm: str, once: bool, core: str | 
     console = PartConsole()
 
     async def main() -> None:
-        async with open_feeder(config, PartRole.EVENTS, core, size=4, lasting=not once, day=day) as feeder:
+        async with open_feeder(config, ProcessRole.EVENTS, core, size=4, lasting=not once, day=day) as feeder:
             console.tell = feeder.tell
             await until(feeder.stopped, follow(feeder))
 

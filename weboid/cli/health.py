@@ -12,14 +12,14 @@ from weboid.config import Config
 from weboid.errors import StoreAway
 from weboid.store.db.pool import open_pool
 from weboid.store.embedded.folder import Folder
-from weboid.store.schedule.part import PartRole, SeenPart, list_parts
+from weboid.store.schedule.process import ProcessRole, SeenProcess, list_processes
 
 _WAIT_S = 2.0
 """Toolforge takes a check that has not ended within 5 s for one that failed."""
 
 
 @click.command("health")
-@click.argument("role", type=click.Choice([role.value for role in PartRole]))
+@click.argument("role", type=click.Choice([role.value for role in ProcessRole]))
 @click.pass_obj
 def command(config: Config, role: str) -> None:
     """Checks whether a part of the role on this host was seen within the last minute: status 0, else 1.
@@ -45,7 +45,7 @@ async def _health(config: Config, role: str) -> tuple[int, str]:
             open_pool(dsn, size=1, part="health", statement_timeout_s=_WAIT_S, timeout_s=_WAIT_S) as pool,
             pool.connection() as conn,
         ):
-            parts = await list_parts(conn)
+            parts = await list_processes(conn)
     except (StoreAway, TimeoutError) as error:
         if not config.database:
             return 1, f"no {role} runs: the database in {config.data} does not answer"
@@ -56,11 +56,11 @@ async def _health(config: Config, role: str) -> tuple[int, str]:
     elsewhere = [part for part in parts if part.role == role and part.is_running]
     if here:
         return _told(here[0])
-    if elsewhere and PartRole(role).is_exclusive:
+    if elsewhere and ProcessRole(role).is_exclusive:
         return 0, f"{_told(elsewhere[0])[1]}; one here could only wait for its end"
     return 1, f"no {role} runs on {host_name()}"
 
 
-def _told(part: SeenPart) -> tuple[int, str]:
+def _told(part: SeenProcess) -> tuple[int, str]:
     words = f"{part.role} on {part.host}, process {part.pid}, was seen {part.silent_s:.0f} s ago"
     return (0 if part.is_running else 1), f"{words}: {part.doing}" if part.doing else words

@@ -15,7 +15,7 @@ from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WikiName, farm_named
 from weboid.errors import SourceError
 from weboid.feed.spam import Refreshed, refresh_farm_spam, refresh_spam
-from weboid.mechanism.again import Again, at_once
+from weboid.mechanism.patience import Again, at_once
 from weboid.net.outbound import open_client
 from weboid.remote.feed.core import FeedCore
 from weboid.store.pages.spam import FARM

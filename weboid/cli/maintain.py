@@ -32,12 +32,12 @@ from weboid.maintain.dataset import publish
 from weboid.maintain.expiry import ORPHANED_DAYS, SHARE, Expiry, ExpiryPlan, expire, planned
 from weboid.maintain.pace import keep_pace
 from weboid.maintain.wal import make_due_base, watch_wal
-from weboid.mechanism.again import Again, again_until
+from weboid.mechanism.patience import Again, again_until
 from weboid.remote.feed.on_store import store_feed
 from weboid.store.db.pool import Pool
 from weboid.store.lists.alarms import AlarmBounds, find_health
 from weboid.store.lists.dataset import PARTS
-from weboid.store.schedule.part import PartRole
+from weboid.store.schedule.process import ProcessRole
 from weboid.store.upkeep.alarm import Alarm
 
 _NAMED: Final = 5
@@ -64,7 +64,7 @@ def command(config: Config, dry_run: bool, allow_many: bool, repeat: bool, day: 
     today = clock(day)
 
     async def main() -> bool:
-        async with open_part(config, PartRole.MAINTAIN, size=1, lasting=repeat) as part:
+        async with open_part(config, ProcessRole.MAINTAIN, size=1, lasting=repeat) as part:
             console.tell = part.tell
             if repeat:
                 await _repeat(console, part, config, today)

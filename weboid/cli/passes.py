@@ -24,10 +24,10 @@ from weboid.errors import ConfigError, SourceError, WeboidError
 from weboid.feed.namespaces import refresh_namespaces
 from weboid.feed.page_pass import PagePass, PassProgress
 from weboid.feed.spam_filters import SpamFilters
-from weboid.mechanism.again import Again, again_until, at_once
+from weboid.mechanism.patience import Again, again_until, at_once
 from weboid.remote.feed.core import FeedCore
 from weboid.store.pages.page import Intake
-from weboid.store.schedule.part import PartRole
+from weboid.store.schedule.process import ProcessRole
 from weboid.wiki.criteria import Criteria, read_criteria
 
 _LOOK_S: Final = 300.0
@@ -57,7 +57,7 @@ def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, core: str 
         _chosen(config, wikis)
 
     async def main() -> None:
-        async with open_feeder(config, PartRole.FEED, core, size=2, lasting=repeat, day=day) as feeder:
+        async with open_feeder(config, ProcessRole.FEED, core, size=2, lasting=repeat, day=day) as feeder:
             console.tell = feeder.tell
             again = again_until(feeder.stopped, feeder.core.away)
             if not repeat:

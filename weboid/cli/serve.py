@@ -32,12 +32,12 @@ from weboid.cli.watched import with_stored
 from weboid.config import MOST_WORKERS, Config
 from weboid.core.url.farms import WMF, api_url
 from weboid.errors import WeboidError
-from weboid.mechanism.background import in_background
 from weboid.mechanism.patience import patiently
+from weboid.mechanism.tasks import in_background
 from weboid.net.outbound import open_client
 from weboid.store.db.pool import Pool
 from weboid.store.pages.wiki import StoredWiki
-from weboid.store.schedule.part import PartRole
+from weboid.store.schedule.process import ProcessRole
 from weboid.web.answer.live_pages import Sources
 from weboid.web.app import make_app
 from weboid.web.health.worker_share import FOLDER_VARIABLE, WorkerShare
@@ -110,7 +110,7 @@ async def _alone(config: Config, today: Callable[[], int]) -> None:
         answering_meanwhile(config, today, listeners, partial(_tell_listening, listeners)) as end_meanwhile,
         open_part(
             config,
-            PartRole.WEB,
+            ProcessRole.WEB,
             size=CONNECTIONS,
             lasting=True,
             statement_timeout_s=_STATEMENT_S,
@@ -145,7 +145,7 @@ async def _parent(config: Config, today: Callable[[], int], program: list[str], 
     async with (
         _listening(config) as listeners,
         answering_meanwhile(config, today, listeners, partial(_tell_listening, listeners)) as end_meanwhile,
-        open_part(config, PartRole.WEB, size=1, lasting=True) as part,
+        open_part(config, ProcessRole.WEB, size=1, lasting=True) as part,
     ):
         most = await patiently(part.pool.find_most_connections, part.stopped, part.pool.away)
         if most is None:

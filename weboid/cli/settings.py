@@ -13,7 +13,7 @@ from weboid.cli.terminal.arguments import named_wiki
 from weboid.config import Config, WikiConfig
 from weboid.errors import SourceError
 from weboid.maintain.settings_pages import is_settings_fresh, refresh_settings
-from weboid.mechanism.again import Again, at_once
+from weboid.mechanism.patience import Again, at_once
 from weboid.net.outbound import open_client
 from weboid.remote.feed.on_store import store_feed
 from weboid.store.db.pool import Pool

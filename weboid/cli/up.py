@@ -21,7 +21,7 @@ from weboid.cli.terminal.logs import say
 from weboid.config import Config
 from weboid.core.url.farms import WMF
 from weboid.store.embedded.guard import open_guard
-from weboid.store.schedule.part import PartRole
+from weboid.store.schedule.process import ProcessRole
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ def command(ctx: click.Context) -> None:
             if not config.database:
                 await stack.enter_async_context(open_guard(config.data))
             # This process has a share in the database, so that the server keeps running while a part is started again.
-            part = await stack.enter_async_context(open_part(config, PartRole.UP, size=1, lasting=True))
+            part = await stack.enter_async_context(open_part(config, ProcessRole.UP, size=1, lasting=True))
             await _keep_all(part, own, parts)
 
     run_async(main())

@@ -22,13 +22,13 @@ from weboid.cli.terminal.escape import plain
 from weboid.config import Config
 from weboid.errors import ConfigError, WeboidError
 from weboid.feed.watch_list import READ_S, current_watch_list
-from weboid.mechanism.again import Again, at_once
-from weboid.mechanism.background import in_background
+from weboid.mechanism.patience import Again, at_once
+from weboid.mechanism.tasks import in_background
 from weboid.net.outbound import open_client
 from weboid.remote.feed.core import FeedCore
 from weboid.remote.feed.on_store import store_feed
 from weboid.store.db.pool import Pool
-from weboid.store.pages.watch_list import StoredWatchList, find_watch_list
+from weboid.store.pages.wiki import StoredWatchList, find_watch_list
 from weboid.wiki.action import ActionApi, ApiPatience
 from weboid.wiki.spamlist import fetch_text
 from weboid.wiki.watch_list import fetch_address, read_watch_list

@@ -17,8 +17,8 @@ from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.net.outbound import Outbound
-from weboid.store.lists.crawler_figures import BUCKETS_S, CrawlerFigure, bucket_figure, reason_figure
 from weboid.store.results.record import Checked
+from weboid.store.schedule.process import BUCKETS_S, CrawlerFigure, bucket_figure, reason_figure
 
 _LAG_OF_S: Final = 60.0
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from weboid.crawl.own_faults import is_own_fault
 from weboid.errors import StoreAway
-from weboid.mechanism.ending import is_stopped_within
+from weboid.mechanism.patience import is_stopped_within
 from weboid.mechanism.pauses import GrowingPause
 from weboid.remote.crawl.core import Work
 from weboid.store.results.record import Checked, Tally

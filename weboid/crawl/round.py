@@ -28,9 +28,9 @@ from weboid.crawl.recorder import Recorder
 from weboid.crawl.shares import Shares, Waiting
 from weboid.crawl.visit import SecondOutcome, Visit, postponed
 from weboid.errors import StoreAway
-from weboid.mechanism.cancelling import cancel
-from weboid.mechanism.ending import is_stopped_within
+from weboid.mechanism.patience import is_stopped_within
 from weboid.mechanism.pauses import GrowingPause
+from weboid.mechanism.tasks import cancel
 from weboid.remote.crawl.core import Paces, Work
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked, Tally

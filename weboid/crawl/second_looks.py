@@ -19,9 +19,9 @@ from weboid.core.record.reasons import Outcome
 from weboid.core.url.keys import key_of
 from weboid.core.url.urls import parse
 from weboid.errors import StoreAway, StoreError
-from weboid.mechanism.cancelling import cancel
 from weboid.mechanism.disturbance import Disturbance
-from weboid.mechanism.ending import is_stopped_within
+from weboid.mechanism.patience import is_stopped_within
+from weboid.mechanism.tasks import cancel
 from weboid.remote.crawl.core import SecondLooks
 from weboid.store.schedule.second_look import LookState, TakenLook
 

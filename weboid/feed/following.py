@@ -16,7 +16,7 @@ from typing import Final
 from weboid.feed.effects import Applied, FollowedWiki, apply
 from weboid.feed.events import Streams
 from weboid.feed.stream import EventStream, RawEvent, StreamStart, since_of
-from weboid.mechanism.again import Again, at_once
+from weboid.mechanism.patience import Again, at_once
 from weboid.remote.feed.core import FeedCore
 
 log = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from weboid.core.url.farms import Farm
 from weboid.errors import SourceError
 from weboid.feed.intake import page_urls
 from weboid.feed.spam_filters import Judge, SpamFilters, WikiSpam, judged
-from weboid.mechanism.again import Again, at_once
+from weboid.mechanism.patience import Again, at_once
 from weboid.remote.feed.batches import JudgedPages, Move
 from weboid.remote.feed.core import FeedCore
 from weboid.store.pages.page import Intake

@@ -16,7 +16,7 @@ from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.spam_lines import SpamFilter, parse_lines
 from weboid.core.url.urls import InvalidUrl, Url, parse
 from weboid.feed.spam_filters import SpamFilters
-from weboid.mechanism.again import Again, at_once
+from weboid.mechanism.patience import Again, at_once
 from weboid.remote.feed.core import FeedCore
 from weboid.store.pages.spam import FARM, ListKind, Reclassified, SpamBatch
 from weboid.store.pages.wiki import StoredWiki

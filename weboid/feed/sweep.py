@@ -11,7 +11,7 @@ from functools import partial
 from weboid.core.url.farms import Farm
 from weboid.feed.intake import page_urls
 from weboid.feed.spam_filters import Judge, SpamFilters, judged
-from weboid.mechanism.again import Again, at_once
+from weboid.mechanism.patience import Again, at_once
 from weboid.remote.feed.batches import JudgedPages
 from weboid.remote.feed.on_store import StoreLists, StorePasses
 from weboid.store.db.pool import Pool

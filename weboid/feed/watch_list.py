@@ -11,7 +11,7 @@ from typing import Final
 from weboid.core.url.farms import Farm
 from weboid.errors import ConfigError, SourceError
 from weboid.remote.feed.core import FeedCore
-from weboid.store.pages.watch_list import StoredWatchList
+from weboid.store.pages.wiki import StoredWatchList
 from weboid.wiki.watch_list import names, read_watch_list
 
 log = logging.getLogger(__name__)

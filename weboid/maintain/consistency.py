@@ -14,9 +14,9 @@ from typing import Final, Protocol
 
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.url.keys import BUCKETS, UrlKey
-from weboid.mechanism.again import Again, at_once
+from weboid.mechanism.patience import Again, at_once
 from weboid.store.db.pool import Connection, Pool
-from weboid.store.db.read_only import one_moment
+from weboid.store.db.transactions import one_moment
 from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm, record_alarms
 from weboid.store.upkeep.expiry import count_urls
 from weboid.store.upkeep.invariant import (

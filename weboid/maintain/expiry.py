@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from weboid.core.url.keys import UrlKey
-from weboid.mechanism.again import Again, at_once
+from weboid.mechanism.patience import Again, at_once
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.people.audit import expire_audit
 from weboid.store.people.ended_session import delete_past_sessions

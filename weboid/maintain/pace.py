@@ -6,7 +6,7 @@ One law: a host that is too big for its delay changes the interval of its own UR
 from weboid.core.record.pace import WIDEST_INTERVAL, Pace, paced, turn_of_host
 from weboid.core.record.policy import Policy
 from weboid.store.db.pool import Connection
-from weboid.store.schedule.day_total import delete_past_totals
+from weboid.store.schedule.days import delete_past_totals
 from weboid.store.schedule.pace import (
     BigHost,
     delete_past_checked,

@@ -1,7 +1,4 @@
-"""A circuit breaker: whoever does not answer is left in peace for a while, then tried by one caller. Pure.
-
-One law: it opens only after failures in a row with different questions, and one success closes it.
-"""
+"""A circuit breaker: a server that does not answer is left in peace for a while, then tried by one caller. Pure."""
 
 from collections.abc import Hashable
 from enum import Enum
@@ -14,7 +11,7 @@ _MOST_FAILURES: Final = 32
 
 
 class Admission(Enum):
-    """Whether a caller may try: not at all, as usual, or as the only one while it is open."""
+    """A caller may not try at all, may as usual, or as the only one while the breaker is open."""
 
     NO = 0
     USUAL = 1
@@ -22,7 +19,8 @@ class Admission(Enum):
 
 
 class Breaker:
-    """Opens when the weights of failures in a row come to `limit`, if the last success is `calm_s` seconds ago.
+    """Opens when the weights of failures in a row, with different questions, come to `limit`, if the last success is
+    `calm_s` seconds ago. One success closes it.
 
     It stays open for `first_s` seconds, and twice as long after each probe that fails, at most `longest_s`. All
     moments are seconds of one clock.
@@ -35,22 +33,18 @@ class Breaker:
         self._pause = GrowingPause(*self._times)
         self._failures: dict[Hashable, int] = {}
         self._succeeded_s = float("-inf")
-        self._opened_s: float | None = None
+        self.opened_s: float | None = None
+        """The moment since when it is open; None = it is closed."""
         self._until_s = 0.0
         self._is_probed = False
 
-    @property
-    def opened_s(self) -> float | None:
-        """Since when it is open; None = it is closed."""
-        return self._opened_s
-
     def is_shut(self, now_s: float) -> bool:
-        """Whether nobody may try now."""
-        return self._opened_s is not None and (self._is_probed or now_s < self._until_s)
+        """Returns whether nobody may try now."""
+        return self.opened_s is not None and (self._is_probed or now_s < self._until_s)
 
     def admit(self, now_s: float) -> Admission:
-        """Whether the caller may try; whoever may has to tell how it ended, by one of the next three."""
-        if self._opened_s is None:
+        """Returns whether the caller may try; one that may has to report the end by one of the next three methods."""
+        if self.opened_s is None:
             return Admission.USUAL
         if self.is_shut(now_s):
             return Admission.NO
@@ -58,16 +52,16 @@ class Breaker:
         return Admission.PROBE
 
     def succeeded(self, now_s: float) -> float | None:
-        """Closes it; returns for how many seconds it was open, None if it was not."""
-        open_s = None if self._opened_s is None else now_s - self._opened_s
+        """Closes it; returns the seconds for which it was open, None if it was not."""
+        open_s = None if self.opened_s is None else now_s - self.opened_s
         self._failures.clear()
-        self._succeeded_s, self._opened_s, self._is_probed = now_s, None, False
+        self._succeeded_s, self.opened_s, self._is_probed = now_s, None, False
         self._pause = GrowingPause(*self._times)
         return open_s
 
     def failed(self, now_s: float, admission: Admission, question: Hashable, weight: int = 1) -> bool:
         """A failure of that weight; the same question counts once in a row. Returns whether it has opened by that."""
-        if self._opened_s is not None:
+        if self.opened_s is not None:
             if admission is Admission.PROBE:
                 self._is_probed, self._until_s = False, now_s + self._pause.grown_s()
             return False
@@ -75,10 +69,10 @@ class Breaker:
             self._failures[question] = max(weight, self._failures.get(question, 0))
         if sum(self._failures.values()) < self._limit or now_s < self._succeeded_s + self._calm_s:
             return False
-        self._opened_s, self._until_s = now_s, now_s + self._pause.grown_s()
+        self.opened_s, self._until_s = now_s, now_s + self._pause.grown_s()
         return True
 
     def undecided(self, admission: Admission) -> None:
-        """The try says neither; if it was the probe, the next caller is one."""
+        """The try was neither; if it was the probe, the next caller is one."""
         if admission is Admission.PROBE:
             self._is_probed = False

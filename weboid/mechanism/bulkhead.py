@@ -1,7 +1,4 @@
-"""Slots for work of several parties: no party takes them all, however slow its work is.
-
-One law: a party has at most `each` slots, and only `scarce` while less than half of all are free.
-"""
+"""Slots for work of several parties: no party takes them all, however slow its work is."""
 
 import asyncio
 from collections import Counter, deque
@@ -12,7 +9,10 @@ _Queue = deque["asyncio.Future[bool]"]
 
 
 class Bulkhead:
-    """`most` slots in all. Who waits gets one in the order of coming, the parties by turns."""
+    """`most` slots in all; a party has at most `each`, and only `scarce` while less than half of all are free.
+
+    Callers who wait get one in the order of coming, the parties by turns.
+    """
 
     def __init__(self, most: int, *, each: int, scarce: int) -> None:
         self._most = most
@@ -22,17 +22,17 @@ class Bulkhead:
         self._waiting: dict[Hashable, _Queue] = {}
 
     @asynccontextmanager
-    async def taken(self, party: Hashable, *, wait_s: float) -> AsyncIterator[bool]:
+    async def slot(self, party: Hashable, *, wait_s: float) -> AsyncIterator[bool]:
         """A slot while the block runs; False if there was none within `wait_s` seconds, or `refuse` was called."""
-        is_taken = await self._take(party, wait_s)
+        has_slot = await self._take(party, wait_s)
         try:
-            yield is_taken
+            yield has_slot
         finally:
-            if is_taken:
+            if has_slot:
                 self._give(party)
 
     def refuse(self, party: Hashable) -> None:
-        """Whoever waits for a slot of this party gets none."""
+        """Callers who wait for a slot of this party get none."""
         for waiter in self._waiting.pop(party, ()):
             if not waiter.done():
                 waiter.set_result(False)
@@ -41,9 +41,10 @@ class Bulkhead:
         if party not in self._waiting and self._is_free(party):
             self._taken[party] += 1
             return True
-        waiter: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        waiter: asyncio.Future[bool] = loop.create_future()
         self._waiting.setdefault(party, deque()).append(waiter)
-        timer = asyncio.get_running_loop().call_later(wait_s, self._end, party, waiter)
+        timer = loop.call_later(wait_s, self._end, party, waiter)
         try:
             return await waiter
         except asyncio.CancelledError:
@@ -55,7 +56,6 @@ class Bulkhead:
             timer.cancel()
 
     def _end(self, party: Hashable, waiter: "asyncio.Future[bool]") -> None:
-        """Ends the waiting of one."""
         if not waiter.done():
             waiter.set_result(False)
         queue = self._waiting.get(party)
@@ -68,24 +68,15 @@ class Bulkhead:
         self._taken[party] -= 1
         if not self._taken[party]:
             del self._taken[party]
-        while self._hand_on():
-            pass
-
-    def _hand_on(self) -> bool:
-        """Gives a free slot to the party that waits for one and got one the longest ago; returns whether there was."""
-        for party, queue in self._waiting.items():
-            if not self._is_free(party):
-                continue
+        # A free slot goes to the waiting party that got one the longest ago, which then is the last in the order.
+        while (next_party := next(filter(self._is_free, self._waiting), None)) is not None:
+            queue = self._waiting.pop(next_party)
             waiter = queue.popleft()
-            # To the end of the order.
-            del self._waiting[party]
             if queue:
-                self._waiting[party] = queue
+                self._waiting[next_party] = queue
             if not waiter.done():
-                self._taken[party] += 1
+                self._taken[next_party] += 1
                 waiter.set_result(True)
-            return True
-        return False
 
     def _is_free(self, party: Hashable) -> bool:
         free = self._most - self._taken.total()

@@ -1,14 +1,13 @@
 """Logs a disturbance of many requests once when it begins and once when it is over, not at every request.
 
-To use it: make one `Disturbance` for each thing that can fail (a database, a wiki, a lane), call `met` whenever it has
-failed and `passed` whenever it has worked, both as often as they happen: they cost next to nothing.
+Make one `Disturbance` for each thing that can fail (a database, a wiki, a lane), call `met` whenever it has failed and
+`passed` whenever it has worked, both as often as they happen: they cost next to nothing. Nothing is logged between its
+two lines, however often it comes and goes within `calm_s`.
 
     away = Disturbance(log, "the database does not answer")
     away.met(error)     # WARNING the database does not answer: connection refused
     away.met(error)     # nothing
     away.passed()       # WARNING after `calm_s`: it is over: the database does not answer (2 times in 31 s)
-
-One law: between its two lines nothing is logged of a disturbance, however often it comes and goes within `calm_s`.
 """
 
 import asyncio
@@ -17,14 +16,14 @@ from time import monotonic
 
 
 class Disturbance:
-    """Whether something is failing in this process; to be called in a running event loop.
+    """The failing of one thing in this process; to be called in a running event loop.
 
     It is over once it has worked and then not failed for `calm_s` seconds; with 0, as soon as it has worked.
     """
 
     def __init__(self, log: logging.Logger, name: str, *, calm_s: float = 5.0) -> None:
         self.times = 0
-        """How often it has failed since it began; 0 while all is well."""
+        """The number of failures since it began; 0 while all is well."""
         self._log = log
         self._name = name
         self._calm_s = calm_s

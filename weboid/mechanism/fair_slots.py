@@ -1,6 +1,6 @@
-"""Slots for work of one kind: who finds none waits in a bounded queue, in fair turn with others. Knows no web.
+"""Slots for work of one kind: callers who find none wait in a bounded queue, in fair turn with others.
 
-One law: whoever has come is let in, refused, or gone within the longest wait; no account waits behind another's crowd.
+Each is let in, refused, or gone within the longest wait; no account waits behind another's crowd.
 """
 
 import asyncio
@@ -15,8 +15,8 @@ _REFUSING_S: Final = 0.002
 _REFUSED_A_SECOND: Final = 200.0
 _REFUSED_SHARE: Final = 0.45
 _MOST_AT_ONCE: Final = 25
-"""Who has waited too long is refused one by one, so many a second, or that share of all who wait if that is more: so
-the end of a crowd's wait holds up nobody else, and who asks again at once is slowed down, by two seconds or so."""
+"""Callers who have waited too long are refused one by one, so many a second, or that share of all who wait if that is
+more: so the end of a crowd's wait holds up nobody else, and those who ask again at once are slowed down by some 2 s."""
 _CLEARED_S: Final = 0.1
 """A full queue is searched for callers who have gone at most as often as that."""
 
@@ -63,13 +63,12 @@ class _Ring:
         """Removes the place whose turn it is; None if nobody waits."""
         while self.queues:
             account = next(iter(self.queues))
-            queue = self.queues.pop(account)
-            while queue:
+            self.prune(account)
+            if queue := self.queues.pop(account, None):
                 place = queue.popleft()
-                if not place.let_in.done():
-                    if queue:
-                        self.queues[account] = queue
-                    return place
+                if queue:
+                    self.queues[account] = queue
+                return place
         return None
 
     def prune(self, account: Hashable) -> None:
@@ -98,9 +97,11 @@ class FairSlots:
 
     def __init__(self, capacity: Capacity) -> None:
         self._capacity: Final = capacity
-        self._working = 0
+        self.working = 0
+        """The number of slots in use."""
+        self.waiting = 0
+        """The number of those who wait for their first slot; who comes back is never refused, and not counted."""
         self._aside = 0
-        self._waiting = 0
         self._new, self._back = _Ring(), _Ring()
         self._is_backs_turn = True
         self._arrived: deque[_Place] = deque()
@@ -108,52 +109,45 @@ class FairSlots:
         self._cleared_s = 0.0
         self._refused_s = 0.0
 
-    @property
-    def waiting(self) -> int:
-        """How many wait for their first slot; who comes back is never refused, and not counted."""
-        return self._waiting
-
-    @property
-    def working(self) -> int:
-        """How many slots are taken."""
-        return self._working
-
     async def enter(self, account: Hashable, is_gone: Callable[[], bool]) -> "HeldSlot":
         """Takes a slot; raises Full, or Gone if `is_gone` says so when its turn has come."""
         if _TURN.get() is not None:
             raise RuntimeError("who has a slot may not wait for another: they could wait for each other")
-        await self._enter(account, is_gone)
+        if self._may_enter and not self._new.queues and not self._back.queues:
+            self.working += 1
+        else:
+            loop = asyncio.get_running_loop()
+            if self.waiting >= self._capacity.places:
+                self._make_place(account, loop.time())
+            place = _Place(account, is_gone, loop.time() + self._capacity.wait_s, loop.create_future())
+            self._arrived.append(place)
+            self.waiting += 1
+            if self._clock is None:
+                self._clock = loop.call_at(place.until_s, self._refuse_late)
+            await self._wait(self._new, place, self._stop_waiting)
         turn = HeldSlot(self, account)
         _TURN.set(turn)
         return turn
 
-    async def _enter(self, account: Hashable, is_gone: Callable[[], bool]) -> None:
-        if self._may_enter and not self._new.queues and not self._back.queues:
-            self._working += 1
-            return
-        loop = asyncio.get_running_loop()
-        if self._waiting >= self._capacity.places:
-            self._make_place(account, loop.time())
-        place = _Place(account, is_gone, loop.time() + self._capacity.wait_s, loop.create_future())
-        self._new.add(place)
-        self._arrived.append(place)
-        self._waiting += 1
-        if self._clock is None:
-            self._clock = loop.call_at(place.until_s, self._refuse_late)
+    async def _wait(self, ring: _Ring, place: _Place, withdraw: Callable[[], None]) -> None:
+        ring.add(place)
         self._let_in()
         try:
             await place.let_in
         except asyncio.CancelledError:
             if place.let_in.cancelled():
-                self._waiting -= 1
-                self._new.prune(account)
+                ring.prune(place.account)
+                withdraw()
             elif place.let_in.exception() is None:
                 self.leave()
             raise
 
+    def _stop_waiting(self) -> None:
+        self.waiting -= 1
+
     def leave(self) -> None:
         """Gives a slot back; the next one gets it."""
-        self._working -= 1
+        self.working -= 1
         self._let_in()
 
     def step_aside(self) -> None:
@@ -168,44 +162,33 @@ class FairSlots:
 
     async def come_back(self, account: Hashable) -> None:
         """Takes a slot again, in turn with others, however long that takes. Who is cancelled meanwhile has left."""
-        if self._working < self._capacity.slots and not self._new.queues and not self._back.queues:
+        if self.working < self._capacity.slots and not self._new.queues and not self._back.queues:
             self._aside -= 1
-            self._working += 1
+            self.working += 1
             return
-        loop = asyncio.get_running_loop()
-        place = _Place(account, _is_here, 0.0, loop.create_future())
-        self._back.add(place)
-        self._let_in()
-        try:
-            await place.let_in
-        except asyncio.CancelledError:
-            if place.let_in.cancelled():
-                self._back.prune(account)
-                self.stay_away()
-            else:
-                self.leave()
-            raise
+        place = _Place(account, lambda: False, 0.0, asyncio.get_running_loop().create_future())
+        await self._wait(self._back, place, self.stay_away)
 
     @property
     def _may_enter(self) -> bool:
         capacity = self._capacity
-        return self._working < capacity.slots and self._working + self._aside < capacity.slots + capacity.aside
+        return self.working < capacity.slots and self.working + self._aside < capacity.slots + capacity.aside
 
     def _let_in(self) -> None:
-        while self._working < self._capacity.slots:
+        while self.working < self._capacity.slots:
             if (place := self._next()) is None:
                 return
-            self._working += 1
+            self.working += 1
             place.let_in.set_result(None)
 
     def _next(self) -> _Place | None:
-        """Who is let in now: in turn one that comes back and a new one."""
+        """The next to be let in: in turn one that comes back and a new one."""
         if self._is_backs_turn and (place := self._next_back()):
             self._is_backs_turn = False
             return place
         self._is_backs_turn = True
         while self._may_enter and (place := self._new.next()):
-            self._waiting -= 1
+            self.waiting -= 1
             if not place.is_gone():
                 return place
             place.let_in.set_exception(Gone())
@@ -222,7 +205,7 @@ class FairSlots:
             self._cleared_s = now_s
             for gone in [place for place in self._arrived if not place.let_in.done() and place.is_gone()]:
                 self._refuse(gone, Gone())
-        if self._waiting < self._capacity.places:
+        if self.waiting < self._capacity.places:
             return
         if (place := self._new.newest_of_longest(account)) is None:
             raise Full
@@ -232,7 +215,7 @@ class FairSlots:
         """Refuses those who have waited for the longest time, some at a time, and sets the clock for the next."""
         loop = asyncio.get_running_loop()
         self._clock, now_s = None, loop.time()
-        late = (now_s - self._refused_s) * max(_REFUSED_A_SECOND, self._waiting * _REFUSED_SHARE)
+        late = (now_s - self._refused_s) * max(_REFUSED_A_SECOND, self.waiting * _REFUSED_SHARE)
         left = min(max(1, int(late)), _MOST_AT_ONCE)
         self._refused_s = now_s
         while self._arrived:
@@ -247,14 +230,14 @@ class FairSlots:
 
     def _refuse(self, place: _Place, why: Full | Gone) -> None:
         if not place.let_in.done():
-            self._waiting -= 1
+            self.waiting -= 1
             place.let_in.set_exception(why)
             self._new.prune(place.account)
 
 
 @dataclass(slots=True)
 class HeldSlot:
-    """What one caller has of a slot; `end` must be called, by the task that has entered."""
+    """The slot of one caller; `end` must be called, by the task that has entered."""
 
     slots: FairSlots
     account: Hashable
@@ -262,7 +245,7 @@ class HeldSlot:
     is_over: bool = False
 
     def end(self) -> None:
-        """Gives the slot back for good."""
+        """Gives the slot back permanently."""
         _TURN.set(None)
         if not self.is_over:
             self.is_over = True
@@ -279,7 +262,7 @@ _TURN: ContextVar[HeldSlot | None] = ContextVar("turn", default=None)
 async def aside() -> AsyncIterator[None]:
     """Gives back the slot that the caller has, if it has one, until the block ends: others work while it waits.
 
-    For what takes others' time: a wiki, a client that sends or takes slowly. Not while holding what others need.
+    For waiting on others: a wiki, a client that sends or reads slowly. Not while holding something that others need.
     """
     turn = _TURN.get()
     if turn is None or turn.is_aside or turn.is_over:
@@ -290,7 +273,7 @@ async def aside() -> AsyncIterator[None]:
     try:
         yield
     except Exception:
-        # Whoever handles it goes on working. (Who is cancelled does not, and leaves from aside.)
+        # A caller that handles it goes on working. (One that is cancelled does not, and leaves from aside.)
         await _return(turn)
         raise
     else:
@@ -304,7 +287,3 @@ async def _return(turn: HeldSlot) -> None:
         turn.is_over = True
         raise
     turn.is_aside = False
-
-
-def _is_here() -> bool:
-    return False

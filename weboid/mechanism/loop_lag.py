@@ -1,6 +1,6 @@
-"""Measures by how much the event loop is late: what is due while it is busy with something else waits.
+"""Measures by how much the event loop is late: calls that are due while it is busy with something else wait.
 
-One law: a lag that has not ended yet counts already, and what is kept is bounded.
+A lag that has not ended yet counts already.
 """
 
 import asyncio
@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import takewhile
 from time import monotonic
 from typing import Final
 
@@ -29,7 +30,7 @@ class _Slot:
 
 
 class LoopLag:
-    """How late the running loop wakes up, by the system's monotonic clock. Nothing is measured but in `open`."""
+    """The lateness of the running loop by the system's monotonic clock, measured only in `open`."""
 
     def __init__(self) -> None:
         self._slots: deque[_Slot] = deque(maxlen=SLOTS)
@@ -38,24 +39,19 @@ class LoopLag:
     @contextmanager
     def open(self) -> Iterator[None]:
         """Measures the running loop until the block ends."""
-        loop = asyncio.get_running_loop()
-        ticking: asyncio.TimerHandle
-
-        def tick() -> None:
-            self.count(self._overdue_s())
-            begin()
-
-        def begin() -> None:
-            nonlocal ticking
-            self._expected = monotonic() + TICK_S
-            ticking = loop.call_later(TICK_S, tick)
-
-        begin()
+        self._expected = monotonic() + TICK_S
+        ticking = asyncio.create_task(self._tick())
         try:
             yield
         finally:
             ticking.cancel()
             self._expected = None
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(TICK_S)
+            self.count(self._overdue_s())
+            self._expected = monotonic() + TICK_S
 
     def count(self, lag_s: float) -> None:
         """Takes a lag that has just ended."""
@@ -65,27 +61,23 @@ class LoopLag:
         slot = self._slots[-1]
         slot.ended = now
         slot.worst_s = max(slot.worst_s, lag_s)
-        slot.late_s += lag_s if lag_s > LATE_S else 0.0
+        slot.late_s += _only_late(lag_s)
 
     def worst_since(self, moment: float) -> float:
         """The most seconds that the loop was late at once, since a moment of the monotonic clock."""
-        worst_s = self._overdue_s()
-        for slot in reversed(self._slots):
-            if slot.ended < moment:
-                break
-            worst_s = max(worst_s, slot.worst_s)
-        return worst_s
+        return max([self._overdue_s(), *(slot.worst_s for slot in self._since(moment))])
 
     def late_share(self, seconds: float) -> float:
         """The share of the last so many seconds that were lags of over `LATE_S`."""
-        since = monotonic() - seconds
-        overdue_s = self._overdue_s()
-        late_s = overdue_s if overdue_s > LATE_S else 0.0
-        for slot in reversed(self._slots):
-            if slot.ended < since:
-                break
-            late_s += slot.late_s
+        late_s = sum(slot.late_s for slot in self._since(monotonic() - seconds)) + _only_late(self._overdue_s())
         return min(late_s / seconds, 1.0)
+
+    def _since(self, moment: float) -> Iterator[_Slot]:
+        return takewhile(lambda slot: slot.ended >= moment, reversed(self._slots))
 
     def _overdue_s(self) -> float:
         return 0.0 if self._expected is None else max(monotonic() - self._expected, 0.0)
+
+
+def _only_late(lag_s: float) -> float:
+    return lag_s if lag_s > LATE_S else 0.0

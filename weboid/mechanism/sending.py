@@ -1,8 +1,7 @@
-"""From whoever says when a request may be sent to whoever sends it, and back: the moment of the sending.
+"""The moment of sending a request, reported by the code that sends it to the code that says when it may be sent.
 
 Between both lie a queue, a look-up, a connection and a handshake, so that two requests that may be sent a second apart
-may be sent at the same time.
-One law: a sending is claimed by one request at the most, and it ends, whether it was sent or not.
+may be sent at the same time. At most one request claims a sending, which ends, whether it was sent or not.
 """
 
 from contextvars import ContextVar
@@ -10,7 +9,7 @@ from typing import Self
 
 
 class Sending:
-    """What is told of one request; nobody listens to this one."""
+    """The reports on one request; nobody listens to this one."""
 
     __slots__ = ()
 
@@ -18,7 +17,7 @@ class Sending:
         """The request is under way: it will be sent, or end."""
 
     def sent(self) -> None:
-        """The request is being sent, now; told again if it is sent again."""
+        """The request is being sent, now; called again if it is sent again."""
 
     def end(self) -> None:
         """Nothing more will be sent."""

@@ -2,7 +2,6 @@
 
 A computation is a generator that yields wherever it may be interrupted, and returns its result. A thread would
 not let the loop run (one lock for all Python), a process would have to give the result back.
-One law: whoever runs it, the result is the same; only `in_slices` lets others run meanwhile.
 """
 
 import asyncio

@@ -94,7 +94,7 @@ FROM (
 ) AS given
 WHERE cited_copy.bucket = given.bucket AND cited_copy.host_key = given.host_key AND cited_copy.url_key = given.url_key
 
--- name: list_visited_elsewhere
+-- name: list_in_rounds
 -- URLs of one host that the link checker may visit, from a due day and a key on, in the order of the index.
 SELECT url.bucket, url.host_key, url.url_key, url.scheme, host.host, url.port, url.path, url.due
 FROM host CROSS JOIN LATERAL (

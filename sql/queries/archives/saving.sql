@@ -74,12 +74,6 @@ UPDATE saving SET state = %(state)s, next = clock_timestamp() + make_interval(se
     why = %(why)s, tries = %(tries)s
 WHERE bucket = %(bucket)s AND host_key = %(host_key)s AND url_key = %(url_key)s
 
--- name: list_savings
-SELECT bucket, host_key, url_key, day, state, tries, job, why
-FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
-    AS given (bucket, host_key, url_key)
-JOIN saving USING (bucket, host_key, url_key)
-
 -- name: count_savings
 -- fan-out: by state, by index, no more than the limit of each.
 SELECT known.state, (

@@ -2,7 +2,7 @@
 -- A moment that may be infinite is never subtracted: that is an error before PostgreSQL 17.
 
 -- name: lease_request
--- A place is taken in one statement, or none is. What is read beside it may be a moment old: then the wait is short.
+-- A place is taken in one statement, or none is. What is read alongside may be a moment old: then the wait is short.
 WITH taken AS (
     INSERT INTO archive_service AS service (archive, kind, free, day, requests)
     VALUES (%(archive)s, %(kind)s, clock_timestamp() + make_interval(secs => %(gap_s)s), %(day)s, %(requests)s)

@@ -1,4 +1,4 @@
--- The chosen copies of URLs, one at each archive (A-1, A-3).
+-- The chosen copies of URLs, one at each archive, and how many of them were dropped in a quarter (A-1, A-3, U-8).
 
 -- name: record_snapshots
 INSERT INTO snapshot (bucket, host_key, url_key, archive, stamp, origin, due, asked, strikes, wanted, note, address)
@@ -73,3 +73,14 @@ SELECT pg_relation_size('snapshot')
 -- name: count_sample
 -- fan-out: a share of the table's blocks, all of a small one.
 SELECT archive, count(*) FROM snapshot TABLESAMPLE SYSTEM (%(percent)s) GROUP BY archive
+
+-- name: lock_withdrawn
+-- One drop after another, for where there is no row yet, two workers would both begin with none.
+SELECT pg_advisory_xact_lock(hashtextextended('weboid withdrawals', 0))
+
+-- name: find_withdrawn
+SELECT archive, since, kept, dropped FROM withdrawal WHERE archive = %(archive)s
+
+-- name: record_withdrawn
+INSERT INTO withdrawal (archive, since, kept, dropped) VALUES (%(archive)s, %(since)s, %(kept)s, %(dropped)s)
+ON CONFLICT (archive) DO UPDATE SET since = excluded.since, kept = excluded.kept, dropped = excluded.dropped

@@ -8,9 +8,6 @@ WHERE wiki.wiki = %(wiki)s
 -- name: find_stored
 SELECT wiki, day, text, fault FROM wiki_settings WHERE wiki = %(wiki)s
 
--- name: list_faults
-SELECT wiki, day, text, fault FROM wiki_settings WHERE fault <> '' ORDER BY wiki
-
 -- name: record_settings
 INSERT INTO wiki_settings (wiki, day, text, fault)
 VALUES (%(wiki)s, %(day)s, %(text)s, %(fault)s)

@@ -21,7 +21,7 @@ ON CONFLICT (day, farm, part) DO UPDATE SET lines = excluded.lines, body = exclu
 SELECT max(day) FROM dataset
 
 -- name: count_parts
--- How many different parts of a day's sets there are.
+-- The number of different parts of a day's sets.
 SELECT count(*) FROM (
     SELECT FROM dataset WHERE day = %(day)s GROUP BY part
 ) AS parts

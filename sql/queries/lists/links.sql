@@ -22,7 +22,7 @@ ORDER BY place.other, place.wiki, used.page
 LIMIT %(limit)s
 
 -- name: list_spam_uses
--- Only of the wiki of the request: a link that is spam elsewhere may be so by another wiki's own list (L-3, D-41).
+-- Only of the wiki of the request: a link that is spam on another wiki may be so by another wiki's own list (L-3, D-41).
 SELECT wiki.wiki, wiki.dbname, spam_link.page, page.namespace, page.title
 FROM spam_link JOIN page ON page.wiki = spam_link.wiki AND page.page = spam_link.page
     JOIN wiki ON wiki.wiki = spam_link.wiki
@@ -123,3 +123,12 @@ SELECT page, urls FROM page WHERE wiki = %(wiki)s AND page >= %(page)s ORDER BY 
 
 -- name: list_titles
 SELECT page, namespace, title FROM page WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
+
+-- name: list_first_pages
+-- fan-out: a few pages of each wiki with the number of their dead links; limited to the pages of one screen.
+SELECT given.wiki, page.page, page.namespace, page.title,
+    (SELECT count(*) FROM dead WHERE dead.wiki = given.wiki AND dead.page = page.page)
+FROM unnest(%(wikis)s::integer[]) AS given (wiki)
+CROSS JOIN LATERAL (
+    SELECT * FROM page WHERE page.wiki = given.wiki ORDER BY page.page LIMIT %(limit)s
+) AS page

@@ -97,7 +97,7 @@ SELECT page, namespace, title, latest, urls, touched FROM page WHERE wiki = %(wi
 -- name: list_parts
 -- Some of the links of pages, in the order of the pages: from number `first` of the first page on, until there are
 -- `limit`; pages after these are left out, and none of their links is read. Of each page also the number and the digest
--- of all its watched links, the number of those that are spam, and how many links may be told of it.
+-- of all its watched links, the number of those that are spam, and how many links may be listed of it.
 SELECT page, namespace, title, latest,
     substring(urls FROM begin * %(bytes)s + 1 FOR (%(limit)s - earlier) * %(bytes)s), touched,
     octet_length(urls) / %(bytes)s, encode(substring(sha256(urls) FROM 1 FOR 4), 'hex'), spam, %(limit)s - earlier

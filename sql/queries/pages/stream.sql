@@ -8,7 +8,7 @@ ON CONFLICT DO NOTHING
 RETURNING true
 
 -- name: record_moved
--- Waits for whoever moves it just now, and then finds another position.
+-- Waits for a transaction that moves it just now, and then finds another position.
 UPDATE stream_position SET streams = %(streams)s, last_event_id = %(last_event_id)s, moment = %(moment)s
 WHERE streams = %(before_streams)s AND last_event_id = %(before_id)s
 RETURNING true

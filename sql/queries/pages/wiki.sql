@@ -1,4 +1,4 @@
--- Farms and wikis (P-1).
+-- Farms and wikis (P-1), and the page that says which wikis are watched ([feed] watched).
 
 -- name: record_farms
 INSERT INTO farm (farm, name)
@@ -43,3 +43,15 @@ ON CONFLICT (wiki, name) DO UPDATE
 SET namespace = excluded.namespace, is_alias = excluded.is_alias, is_cased = excluded.is_cased
 WHERE (namespace.namespace, namespace.is_alias, namespace.is_cased)
     IS DISTINCT FROM (excluded.namespace, excluded.is_alias, excluded.is_cased)
+
+-- name: find_watch_list
+SELECT source, text, fault, extract(epoch FROM clock_timestamp() - seen)::float
+FROM watch_list WHERE source = %(source)s
+
+-- name: record_watch_list
+INSERT INTO watch_list (source, seen, text, fault)
+VALUES (%(source)s, clock_timestamp(), CASE WHEN %(fault)s::text = '' THEN %(text)s::text END, %(fault)s)
+ON CONFLICT (source) DO UPDATE
+SET seen = excluded.seen,
+    fault = excluded.fault,
+    text = CASE WHEN excluded.fault = '' THEN excluded.text ELSE watch_list.text END

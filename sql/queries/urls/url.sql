@@ -34,7 +34,7 @@ WHERE host.next_day IS NULL OR host.next_day > excluded.next_day
 
 -- name: record_urls
 -- Returns the new URLs; those that exist already are neither written nor locked. They are left out beforehand, as an
--- insertion that conflicts with a row waits for whoever is updating it.
+-- insertion that conflicts with a row waits for the transaction that updates it.
 INSERT INTO url (bucket, host_key, url_key, scheme, port, path, due)
 SELECT bucket, host_key, url_key, scheme, port, path, due
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(scheme)s::smallint[],

@@ -49,15 +49,6 @@ WHERE %(dead)s::smallint = (
     ORDER BY change DESC LIMIT 1
 )
 
--- name: list_changes
-SELECT change, day, before, after, reason FROM change
-WHERE bucket = %(bucket)s AND host_key = %(host_key)s AND url_key = %(url_key)s
-ORDER BY change DESC
-LIMIT %(limit)s
-
--- name: list_dead
-SELECT bucket, host_key, url_key, since FROM dead WHERE wiki = %(wiki)s AND page = %(page)s
-
 -- name: find_newest
 -- The number that was assigned last, whether its change is committed or not.
 SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM change_change_seq

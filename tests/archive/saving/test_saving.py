@@ -14,6 +14,7 @@ from support.archives import KEY, SECRET, STAMP, Copy, SavingArchive, failed, fa
 from support.commands import Place
 from support.misbehaving import Asked, HangUp, reply, serve
 from support.observations import FINE, LOST
+from support.store_reads import list_savings
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.archive.saving.jobs import POLLS
@@ -32,7 +33,7 @@ from weboid.core.record.status import Status
 from weboid.core.url.farms import BUILT_IN
 from weboid.core.url.urls import parse
 from weboid.errors import ConfigError
-from weboid.store.archives.saving import Saving, SavingState, list_savings, record_saving
+from weboid.store.archives.saving import Saving, SavingState, record_saving
 from weboid.store.archives.snapshot import StoredSnapshot, list_snapshots
 from weboid.store.pages.spam import record_spam_added
 from weboid.store.upkeep.alarm import list_alarms

@@ -26,8 +26,7 @@ from weboid.store.archives.copy_queue import (
     record_wanted,
 )
 from weboid.store.db.pool import Connection
-from weboid.store.urls.check import record_changes
-from weboid.store.urls.verdict_log import find_settled
+from weboid.store.urls.check import find_settled, record_changes
 
 URLS = [f"http://host{number}.demo/a" for number in range(12)]
 A, B, C, D = URLS[:4]

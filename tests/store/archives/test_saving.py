@@ -1,6 +1,7 @@
 """Savings: which URLs are queued, in which order they are taken, and that none is asked for twice."""
 
 from support.observations import FINE, LOST
+from support.store_reads import list_savings
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.store.archives.saving import (
@@ -8,7 +9,6 @@ from weboid.store.archives.saving import (
     SavingState,
     count_savings,
     lease_savings,
-    list_savings,
     record_savable,
     record_saving,
 )

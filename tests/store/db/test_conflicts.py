@@ -6,10 +6,10 @@ import pytest
 
 from weboid.core.record.days import day_of
 from weboid.errors import StoreConflict
-from weboid.store.db.anew import TRIES, begun_anew
 from weboid.store.db.pool import Connection, Pool
+from weboid.store.db.transactions import TRIES, repeated
 from weboid.store.lists.alarms import find_health
-from weboid.store.schedule.clock import find_moment
+from weboid.store.schedule.days import find_moment
 
 
 class Crossing:
@@ -42,7 +42,7 @@ async def _epochs(pool: Pool) -> list[int]:
 
 async def test_one_of_two_that_wait_for_each_other_is_begun_anew_and_the_database_is_not_away(pool: Pool) -> None:
     crossing = Crossing(pool)
-    cross = begun_anew(crossing.cross)
+    cross = repeated(crossing.cross)
     await asyncio.gather(cross(1, 2), cross(2, 1))
     assert (crossing.begun, await _epochs(pool)) == (3, [2, 2])
     assert pool.away.times == 0
@@ -66,7 +66,7 @@ async def test_a_conflict_is_counted_and_an_alarm_until_the_day_after_the_next(p
 async def test_what_conflicts_again_and_again_is_raised_in_the_end(pool: Pool) -> None:
     tries = 0
 
-    @begun_anew
+    @repeated
     async def in_vain() -> None:
         nonlocal tries
         tries += 1

@@ -49,8 +49,8 @@ def test_rows_are_locked_in_the_order_of_their_keys(empty_tables: str, keys: _Ke
     locks = [(noun, name, text) for noun, name, text in ALL if _LOCKING.search(statements(noun)[name])]
     assert len(locks) > 200
     planned = plans(empty_tables)
-    told = {f"{noun} {name}": _unkept(planned[noun, name], noun, name, text, keys) for noun, name, text in locks}
-    assert {name: what for name, what in told.items() if what} == {}
+    shown = {f"{noun} {name}": _unkept(planned[noun, name], noun, name, text, keys) for noun, name, text in locks}
+    assert {name: what for name, what in shown.items() if what} == {}
 
 
 def _unkept(plan: Plan, noun: str, name: str, text: str, keys: _Keys) -> str:

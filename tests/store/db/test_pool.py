@@ -67,7 +67,7 @@ async def test_a_statement_slower_than_the_timeout_is_an_error_and_leaves_a_conn
             await connection.execute("SELECT 1")
 
 
-async def test_the_server_is_told_which_part_of_the_program_asks(database: str) -> None:
+async def test_the_server_knows_which_process_of_the_program_asks(database: str) -> None:
     async with open_pool(database, size=1, part="crawl") as pool, pool.connection() as connection:
         rows = await connection.execute("SELECT current_setting('application_name') LIKE 'weboid %% crawl'", ())
         assert await rows.fetchone() == (True,)
@@ -234,9 +234,9 @@ async def test_a_server_that_becomes_read_only_is_away_for_who_writes_and_answer
                     async with pool.connection() as connection:
                         await connection.execute("CREATE TABLE kept ()")
                     break
-    told = [record.getMessage() for record in caplog.records if record.name == "weboid.store.db.pool"]
-    assert len(told) == 2
-    assert "read-only" in told[0]
+    shown = [record.getMessage() for record in caplog.records if record.name == "weboid.store.db.pool"]
+    assert len(shown) == 2
+    assert "read-only" in shown[0]
 
 
 async def test_our_own_mistakes_are_raised_as_they_are(pool: Pool) -> None:
@@ -306,7 +306,7 @@ async def test_a_cut_in_the_middle_of_a_copy_or_a_pipeline_is_a_database_that_is
                 await _await_answer(pool)
 
 
-async def test_who_waits_in_vain_for_a_connection_is_told_why_none_could_be_opened(database: str) -> None:
+async def test_who_waits_in_vain_for_a_connection_is_reported_why_none_could_be_opened(database: str) -> None:
     with open_database_proxy(database) as proxy:
         async with open_pool(proxy.dsn, size=2) as pool:
             proxy.cut()
@@ -371,7 +371,7 @@ async def test_the_pool_survives_a_restart_of_the_server(server_folder: Path) ->
                     await connection.execute("SELECT FROM kept")
 
 
-async def test_an_unreachable_database_and_a_wrong_name_are_told_at_once(database: str, tmp_path: Path) -> None:
+async def test_an_unreachable_database_and_a_wrong_name_are_reported_at_once(database: str, tmp_path: Path) -> None:
     dsn = make_conninfo(host=str(tmp_path), dbname="nowhere", user="me", password="secret")
     with pytest.raises(StoreError, match=r"cannot reach the database 'nowhere' at .*WEBOID_DATABASE") as caught:
         async with open_pool(dsn, size=1):
@@ -397,7 +397,7 @@ async def test_an_unreachable_database_and_a_wrong_name_are_told_at_once(databas
         "host=h connect_timeout=hush",
     ],
 )
-async def test_an_address_that_is_none_is_told_and_nothing_of_it(dsn: str) -> None:
+async def test_an_address_that_is_none_is_reported_and_nothing_of_it(dsn: str) -> None:
     # Anything in it may be a part of the password: one with a % or a space that is not escaped was shown in the log.
     with pytest.raises(StoreError, match="WEBOID_DATABASE is not a PostgreSQL address") as caught:
         async with open_pool(dsn, size=1):

@@ -10,12 +10,11 @@ from support.stored import WikiInStore, open_wiki
 
 from weboid.core.url.farms import WikiName
 from weboid.store.db.pool import open_pool
-from weboid.store.lists.alarms import AlarmBounds, find_health, missing_parts
-from weboid.store.lists.crawler_figures import CrawlerFigure
+from weboid.store.lists.alarms import AlarmBounds, find_health, missing_processes
 from weboid.store.pages.page_pass import record_end, record_start
 from weboid.store.pages.spam import FARM, ListKind, SpamList, record_spam_list
 from weboid.store.pages.stream import Position, record_move
-from weboid.store.schedule.part import PartProcess, PartRole, SeenPart, take_role
+from weboid.store.schedule.process import CrawlerFigure, ProcessRole, RunningProcess, SeenProcess, take_role
 from weboid.store.upkeep.alarm import SQL, Alarm, AlarmKind, find_overdue, list_alarms, lower_alarm, raise_alarm
 from weboid.store.upkeep.last_backup import GoodBackup, record_last_backup
 
@@ -106,9 +105,9 @@ def nodes_of(plan: dict[str, Any]) -> list[dict[str, Any]]:
 async def test_events_are_alarming_when_the_newest_is_over_an_hour_old_or_none_has_ever_come(
     stored: WikiInStore,
 ) -> None:
-    await take(stored, PartRole.EVENTS, "a", began_s=3_590)
+    await take(stored, ProcessRole.EVENTS, "a", began_s=3_590)
     assert await alarms_on(stored, 100) == []
-    await take(stored, PartRole.EVENTS, "a", began_s=2 * 86_400)
+    await take(stored, ProcessRole.EVENTS, "a", began_s=2 * 86_400)
     none = "no event has come in the 48 hours since they are followed"
     assert await alarms_on(stored, 100) == [Alarm("stream-behind", "events", 99, none)]
     before = None
@@ -121,7 +120,7 @@ async def test_events_are_alarming_when_the_newest_is_over_an_hour_old_or_none_h
         assert all((alarm.kind, alarm.subject) == ("stream-behind", "a,b") for alarm in alarms)
 
 
-async def test_spam_lines_that_cannot_be_run_are_alarming_until_they_are_mended(stored: WikiInStore) -> None:
+async def test_spam_lines_that_cannot_be_run_are_alarming_until_they_are_repaired(stored: WikiInStore) -> None:
     unusable = ("a(: no closing bracket", "b\\1: no back references")
     for dbname, about in [("testwiki", "testwiki@wmflabs black"), (FARM, "wmflabs black")]:
         for lines, words in [(unusable, [f"2 lines cannot be run, the first: {unusable[0]}"]), ((), [])]:
@@ -131,10 +130,12 @@ async def test_spam_lines_that_cannot_be_run_are_alarming_until_they_are_mended(
             assert all((alarm.kind, alarm.subject) == ("spam-lines", about) for alarm in alarms)
 
 
-async def take(stored: WikiInStore, role: PartRole, name: str, *, silent_s: float = 0, began_s: float = 86_400) -> None:
+async def take(
+    stored: WikiInStore, role: ProcessRole, name: str, *, silent_s: float = 0, began_s: float = 86_400
+) -> None:
     """A part that began and was last seen so many seconds ago."""
     async with stored.pool.connection() as conn:
-        await take_role(conn, PartProcess(role, name, "host", "machine", 7, "1"))
+        await take_role(conn, RunningProcess(role, name, "host", "machine", 7, "1"))
         await conn.execute(
             "UPDATE part SET seen = now() - make_interval(secs => %s), since = now() - make_interval(secs => %s)"
             " WHERE name = %s",
@@ -163,20 +164,20 @@ async def test_a_configured_wiki_without_any_pass_is_alarming_while_no_feeder_ru
     names = ("newwiki", "testwiki")
     bounds = AlarmBounds(wikis=frozenset(WikiName(name, "wmflabs") for name in names))
 
-    async def told() -> list[str]:
+    async def shown() -> list[str]:
         return [alarm.subject for alarm in await alarms_on(stored, 100, bounds, AlarmKind.NO_PASS)]
 
     both = [f"{name}@wmflabs" for name in names]
-    assert await told() == both
+    assert await shown() == both
     assert await alarms_on(stored, 100, AlarmBounds(), AlarmKind.NO_PASS) == []
     for role, name, ages, expected in (
-        (PartRole.WEB, "a", {"began_s": 200}, []),
-        (PartRole.CRAWL, "b", {"began_s": 301}, both),
-        (PartRole.FEED, "c", {}, []),
-        (PartRole.FEED, "c", {"silent_s": 301}, both),
+        (ProcessRole.WEB, "a", {"began_s": 200}, []),
+        (ProcessRole.CRAWL, "b", {"began_s": 301}, both),
+        (ProcessRole.FEED, "c", {}, []),
+        (ProcessRole.FEED, "c", {"silent_s": 301}, both),
     ):
         await take(stored, role, name, **ages)
-        assert await told() == expected
+        assert await shown() == expected
 
 
 async def test_a_wiki_that_is_no_longer_configured_is_no_alarm(stored: WikiInStore) -> None:
@@ -193,17 +194,17 @@ async def test_a_wiki_that_is_no_longer_configured_is_no_alarm(stored: WikiInSto
     assert [each.subject for each in await alarms_on(stored, 180, others, AlarmKind.NO_PASS)] == ["newwiki@wmflabs"]
 
 
-async def test_a_part_whose_place_was_taken_is_told_no_more_once_it_counts_as_gone(stored: WikiInStore) -> None:
-    await take(stored, PartRole.CRAWL, "killed", silent_s=59)
-    await take(stored, PartRole.CRAWL, "new", began_s=58)
-    await take(stored, PartRole.ARCHIVE, "gone", silent_s=61)
-    await take(stored, PartRole.WEB, "lively", silent_s=59)
-    for told in (["gone", "killed", "new", "lively"], ["gone", "new", "lively"]):
+async def test_a_process_whose_place_was_taken_is_shown_no_more_once_it_counts_as_gone(stored: WikiInStore) -> None:
+    await take(stored, ProcessRole.CRAWL, "killed", silent_s=59)
+    await take(stored, ProcessRole.CRAWL, "new", began_s=58)
+    await take(stored, ProcessRole.ARCHIVE, "gone", silent_s=61)
+    await take(stored, ProcessRole.WEB, "lively", silent_s=59)
+    for shown in (["gone", "killed", "new", "lively"], ["gone", "new", "lively"]):
         async with stored.pool.connection() as conn:
             found = await find_health(conn, 100, patience_s=20)
             await conn.execute("UPDATE part SET seen = now() - interval '61 seconds' WHERE name = 'killed'")
             await conn.execute("UPDATE part SET since = now() - interval '60 seconds' WHERE name = 'new'")
-        assert [part.name for part in found.parts] == told
+        assert [part.name for part in found.processes] == shown
         assert found.alarms == ()
 
 
@@ -213,10 +214,10 @@ async def test_links_that_nobody_checks_are_alarming(database: str) -> None:
         assert await alarms_on(stored, 101, bounds, AlarmKind.NO_CRAWLER) == []
         (alarm,) = await alarms_on(stored, 102, bounds, AlarmKind.NO_CRAWLER)
         assert (alarm.since, alarm.detail) == (102, "links have been due since 2017-04-11, and no crawler runs")
-        await take(stored, PartRole.CRAWL, "a")
+        await take(stored, ProcessRole.CRAWL, "a")
         assert await alarms_on(stored, 102, bounds, AlarmKind.NO_CRAWLER) == []
         await stored.round(102, lambda url, day: FINE)
-        await take(stored, PartRole.CRAWL, "a", silent_s=3_601)
+        await take(stored, ProcessRole.CRAWL, "a", silent_s=3_601)
         assert await alarms_on(stored, 103, bounds, AlarmKind.NO_CRAWLER) == []
 
 
@@ -225,7 +226,7 @@ async def test_a_crawler_that_finishes_no_check_is_alarming(
     database: str, idle_s: float, silent_s: float, is_alarming: bool
 ) -> None:
     async with open_wiki(database, {1: [LINK]}, day=100) as stored:
-        await take(stored, PartRole.CRAWL, "a", silent_s=silent_s)
+        await take(stored, ProcessRole.CRAWL, "a", silent_s=silent_s)
         async with stored.pool.connection() as conn:
             row = {"figures": f'{{"{CrawlerFigure.IDLE}": {idle_s}}}'}
             await conn.execute("UPDATE part SET figures = %(figures)s::jsonb", row)
@@ -237,9 +238,9 @@ async def test_a_crawler_that_finishes_no_check_is_alarming(
         assert await alarms_on(stored, 100, AlarmBounds(), AlarmKind.NO_CRAWLER) == []
 
 
-@pytest.mark.parametrize("role", [PartRole.FEED, PartRole.CRAWL])
+@pytest.mark.parametrize("role", [ProcessRole.FEED, ProcessRole.CRAWL])
 async def test_a_part_that_ended_without_a_word_is_alarming_until_it_is_back(
-    stored: WikiInStore, role: PartRole
+    stored: WikiInStore, role: ProcessRole
 ) -> None:
     bounds = AlarmBounds(gone_s=300)
     await take(stored, role, "a", silent_s=299)
@@ -252,10 +253,10 @@ async def test_a_part_that_ended_without_a_word_is_alarming_until_it_is_back(
     assert await alarms_on(stored, 100, bounds, AlarmKind.PART_GONE) == []
 
 
-def seen(name: str, began_s: float, silent_s: float, *, role: str = "crawl") -> SeenPart:
+def seen(name: str, began_s: float, silent_s: float, *, role: str = "crawl") -> SeenProcess:
     now = datetime(2020, 1, 1, tzinfo=UTC)
     began, last = now - timedelta(seconds=began_s), now - timedelta(seconds=silent_s)
-    return SeenPart(role, name, "host", "machine", 7, "1", began, last, silent_s, "", {})
+    return SeenProcess(role, name, "host", "machine", 7, "1", began, last, silent_s, "", {})
 
 
 @pytest.mark.parametrize(
@@ -263,7 +264,7 @@ def seen(name: str, began_s: float, silent_s: float, *, role: str = "crawl") -> 
     [
         ([seen("a", 900, 0)], []),
         ([seen("a", 900, 301)], ["a"]),
-        # One that ran beside it is no successor, nor is one of another role.
+        # One that ran alongside it is no successor, nor is one of another role.
         ([seen("a", 900, 400), seen("b", 900, 0)], ["a"]),
         ([seen("a", 900, 400), seen("b", 390, 0, role="web")], ["a"]),
         ([seen("a", 900, 400), seen("b", 390, 0)], []),
@@ -279,8 +280,8 @@ def seen(name: str, began_s: float, silent_s: float, *, role: str = "crawl") -> 
         ([seen("a", 900, 400), seen("b", 300, 0)], ["a"]),
     ],
 )
-def test_a_part_is_missing_unless_another_one_has_taken_its_place(parts: list[SeenPart], missing: list[str]) -> None:
-    assert [part.name for part in missing_parts(parts, 300)] == missing
+def test_a_part_is_missing_unless_another_one_has_taken_its_place(parts: list[SeenProcess], missing: list[str]) -> None:
+    assert [part.name for part in missing_processes(parts, 300)] == missing
 
 
 async def test_a_backup_that_grows_old_is_alarming_although_nobody_makes_one(stored: WikiInStore) -> None:

@@ -99,7 +99,7 @@ async def test_due_urls_are_counted_and_the_oldest_day_is_found(database: str) -
         assert (status.due, status.oldest_due) == (Amount(0), None)
 
 
-async def test_changes_are_told_by_day_and_verdict_for_thirty_days(database: str) -> None:
+async def test_changes_are_reported_by_day_and_verdict_for_thirty_days(database: str) -> None:
     async with open_wiki(database, {1: [ONE]}) as stored:
         await log(
             stored,
@@ -118,12 +118,12 @@ async def test_changes_are_told_by_day_and_verdict_for_thirty_days(database: str
         assert (await status_of(stored, day=400)).changes == {}
 
 
-async def test_a_day_with_many_changes_is_told_from_slices_spread_over_it(database: str) -> None:
+async def test_a_day_with_many_changes_is_reported_from_slices_spread_over_it(database: str) -> None:
     async with open_wiki(database, {1: [ONE]}) as stored:
         # A little out of order, as rounds write them.
         await log(stored, *((day, Verdict.DEAD, 1) for day in (194, 195, 194, 195, 196, 195, 196)))
         changes = (await status_of(stored)).changes
-        assert {day: told[Verdict.DEAD].value for day, told in changes.items()} == {194: 2, 195: 3, 196: 2}
+        assert {day: shown[Verdict.DEAD].value for day, shown in changes.items()} == {194: 2, 195: 3, 196: 2}
         await log(stored, (198, Verdict.WORKING, 7), (199, Verdict.WORKING, 600), (199, Verdict.DEAD, 200))
         status = await status_of(stored, bounds=replace(DEFAULT_BOUNDS, slices=40, slice_rows=5))
         assert status.changes[198] == {Verdict.WORKING: Amount(7)}
@@ -167,8 +167,8 @@ async def test_spam_lists_tell_how_many_lines_they_have_and_the_first_unusable_o
         2,
         Amount(2),
     )
-    assert len(farms.told) == 2
-    assert farms.told[0].startswith("(: ")
-    assert (own.usable, own.unusable, own.told) == (0, Amount(0), ())
+    assert len(farms.faults) == 2
+    assert farms.faults[0].startswith("(: ")
+    assert (own.usable, own.unusable, own.faults) == (0, Amount(0), ())
     assert other.unusable == Amount(MAX_TOLD + 1, Exactness.AT_LEAST)
-    assert len(other.told) == DEFAULT_BOUNDS.lines
+    assert len(other.faults) == DEFAULT_BOUNDS.lines

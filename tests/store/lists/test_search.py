@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.intakes import record_pages
 from support.observations import LOST
 from support.records import random_host_record, random_record
 from support.stored import WikiInStore, key, open_wiki
@@ -20,11 +21,9 @@ from weboid.core.url.urls import Url, parse
 from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.feed.intake import page_urls
 from weboid.store.db.pool import Connection
-from weboid.store.db.rows import HostKey
-from weboid.store.db.verdicts import verdict_values
+from weboid.store.db.rows import HostKey, verdict_values
 from weboid.store.lists import search
 from weboid.store.lists.search import Matches, SearchSpot, list_matches
-from weboid.store.pages.page import record_pages
 from weboid.store.pages.wiki import record_wiki
 from weboid.store.people.report import record_domain_report, record_report
 from weboid.store.urls.check import CheckedUrl, record_checks, record_hosts
@@ -196,12 +195,12 @@ async def test_what_counts_as_probably_reachable_is_found_as_doubtful(database: 
             assert len(await _walked(conn, "xpress.org", verdict=Verdict.DEAD)) == 1
 
 
-async def test_pages_are_told_of_the_named_wiki_only(database: str) -> None:
+async def test_pages_are_reported_of_the_named_wiki_only(database: str) -> None:
     url = "http://press.org/a"
     async with open_wiki(database, {1: [url]}) as wiki, wiki.pool.connection() as conn:
         for farm, name in ((WMFLABS, "otherwiki"), (WMF, "testwiki")):
             other = await record_wiki(conn, farm, WikiName(name, farm.name))
-            page = PageLinks(1, 0, "Elsewhere", 1, None, (url, "http://press.org/elsewhere"))
+            page = PageLinks(1, 0, "Other", 1, None, (url, "http://press.org/other"))
             await record_pages(conn, other.wiki, [page_urls(page, farm)], 100)
         (match,) = await _walked(conn, "*.press.org", wiki=wiki.wiki.wiki)
         assert (str(match.known.url), [page.title for page in match.pages]) == (url, ["Page 1"])
@@ -217,8 +216,8 @@ async def test_uses_beyond_those_that_are_looked_at_are_said_to_be_possible(
         await _add(wiki, [PageLinks(40, 7, "P40", 1, None, (often, seldom))])
         async with wiki.pool.connection() as conn:
             found = await _walked(conn, "press.org", wiki=wiki.wiki.wiki, namespaces={7})
-            told = {str(match.known.url): ([page.page for page in match.pages], match.more) for match in found}
-            assert told == {often: ([], True), seldom: ([40], False)}
+            shown = {str(match.known.url): ([page.page for page in match.pages], match.more) for match in found}
+            assert shown == {often: ([], True), seldom: ([40], False)}
             found = await _walked(conn, "press.org", wiki=wiki.wiki.wiki, namespaces={0})
             assert [(str(match.known.url), len(match.pages), match.more) for match in found] == [(often, 5, True)]
 

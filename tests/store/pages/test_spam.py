@@ -32,7 +32,7 @@ def spam_of(*urls: str) -> dict[UrlKey, str]:
     return {key(url): url for url in urls}
 
 
-async def test_a_wiki_is_told_its_own_lists_and_its_farms_but_never_anothers(stored: WikiInStore) -> None:
+async def test_a_wiki_is_reported_its_own_lists_and_its_farms_but_never_anothers(stored: WikiInStore) -> None:
     async with stored.pool.connection() as conn:
         await record_farms(conn, [WMF])
         for farm, dbname, line in [

@@ -121,14 +121,14 @@ async def test_the_log_is_kept_for_a_year(conn: Connection) -> None:
     assert [entry.audit for entry in await list_audit(conn)] == [kept]
 
 
-async def test_the_log_is_told_newest_first_in_parts_of_all_or_of_one(conn: Connection) -> None:
+async def test_the_log_is_reported_newest_first_in_parts_of_all_or_of_one(conn: Connection) -> None:
     numbers = [
         await record_audit(conn, Action.CHECK, str(each % 2), "", f"http://{each}.demo/", "why") for each in range(7)
     ]
-    told: list[AuditEntry] = []
-    while part := await list_audit(conn, limit=3, before=told[-1].audit if told else NEWEST):
-        told += part
-    assert [entry.audit for entry in told] == numbers[::-1]
-    assert (told[0].action, told[0].object, told[0].detail) == ("check", "http://6.demo/", "why")
+    shown: list[AuditEntry] = []
+    while part := await list_audit(conn, limit=3, before=shown[-1].audit if shown else NEWEST):
+        shown += part
+    assert [entry.audit for entry in shown] == numbers[::-1]
+    assert (shown[0].action, shown[0].object, shown[0].detail) == ("check", "http://6.demo/", "why")
     of_one = await list_audit(conn, subject="1", before=numbers[5])
     assert [entry.object for entry in of_one] == ["http://3.demo/", "http://1.demo/"]

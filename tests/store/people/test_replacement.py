@@ -62,9 +62,9 @@ async def test_there_is_exactly_one_of_each_kind_and_the_newest_counts(wiki: Wik
     assert await wiki.do(record_checked, old, asked=100, due=128, strikes=0, works=True)
     assert await suggest(wiki, "http://new.demo/", day=101, subject="8")
     assert await suggest(wiki, "http://arquivo.pt/wayback/2011/http://dead.demo/a", archive=6)
-    told = {each.archive: each for each in await found(wiki)}
-    assert list(told) == [0, WAYBACK, 6]
-    plain = told[0]
+    shown = {each.archive: each for each in await found(wiki)}
+    assert list(shown) == [0, WAYBACK, 6]
+    plain = shown[0]
     assert (plain.target, plain.day, plain.asked, plain.due) == ("http://new.demo/", 101, None, 101)
     assert (plain.strikes, plain.works, plain.subject) == (0, False, "8")
 
@@ -104,8 +104,8 @@ async def test_a_check_of_what_was_replaced_meanwhile_is_not_written(wiki: WikiI
     async with wiki.pool.connection() as conn:
         assert not await record_checked(conn, taken, asked=100, due=128, strikes=0, works=True)
         assert not await delete_replacement(conn, key(URL), archive=0, target="http://old.demo/")
-    [told] = await found(wiki)
-    assert (told.target, told.works) == ("http://new.demo/", False)
+    [shown] = await found(wiki)
+    assert (shown.target, shown.works) == ("http://new.demo/", False)
 
 
 async def test_a_suggestion_is_taken_back_alone(wiki: WikiInStore) -> None:
@@ -127,7 +127,7 @@ async def test_all_of_one_person_can_be_undone_and_a_url_goes_with_its_suggestio
     assert await found(wiki, "http://dead.demo/1") == []
 
 
-async def test_only_what_works_is_told_and_only_beside_what_fails(wiki: WikiInStore) -> None:
+async def test_only_working_suggestions_are_shown_and_only_with_failing_urls(wiki: WikiInStore) -> None:
     snapshot = "http://web.archive.org/web/2011/http://dead.demo/a"
     await suggest(wiki, "http://new.demo/")
     await suggest(wiki, snapshot, archive=WAYBACK)

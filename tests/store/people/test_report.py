@@ -51,7 +51,7 @@ async def say(stored: WikiInStore, url: str, day: int = TODAY, subject: str = "7
         return await record_report(conn, known, day, subject, "Name")
 
 
-async def told(stored: WikiInStore, url: str, day: int = TODAY) -> Report | None:
+async def report_of(stored: WikiInStore, url: str, day: int = TODAY) -> Report | None:
     return await stored.do(find_report, key(url), day)
 
 
@@ -59,20 +59,20 @@ async def told_of_domain(stored: WikiInStore, domain: str, day: int = TODAY) -> 
     return await stored.do(find_domain_report, domain, day)
 
 
-async def test_a_report_is_told_with_its_url_and_renewed_by_the_next_one(database: str) -> None:
+async def test_a_report_is_reported_with_its_url_and_renewed_by_the_next_one(database: str) -> None:
     async with open_wiki(database, {1: [DEAD, OTHER]}) as stored:
         await kill(stored, [100])
         assert not await say(stored, DEAD)
-        assert await told(stored, DEAD) == Report(TODAY, "7", "Name")
-        assert await told(stored, OTHER) is None
+        assert await report_of(stored, DEAD) == Report(TODAY, "7", "Name")
+        assert await report_of(stored, OTHER) is None
         assert (await stored.known(DEAD)).claims.reported == TODAY
         await say(stored, DEAD, TODAY + 50, "8")
-        assert await told(stored, DEAD, TODAY + 50) == Report(TODAY + 50, "8", "Name")
-        assert await told(stored, DEAD, TODAY + 50 + KEPT_DAYS - 1) is not None
-        assert await told(stored, DEAD, TODAY + 50 + KEPT_DAYS) is None
+        assert await report_of(stored, DEAD, TODAY + 50) == Report(TODAY + 50, "8", "Name")
+        assert await report_of(stored, DEAD, TODAY + 50 + KEPT_DAYS - 1) is not None
+        assert await report_of(stored, DEAD, TODAY + 50 + KEPT_DAYS) is None
 
 
-async def test_a_report_on_the_domain_is_told_of_all_its_failing_urls_and_of_two_reports_the_newer_day(
+async def test_a_report_on_the_domain_is_reported_of_all_its_failing_urls_and_of_two_reports_the_newer_day(
     database: str,
 ) -> None:
     async with open_wiki(database, {1: [DEAD, FRESH]}) as stored:
@@ -104,8 +104,8 @@ async def test_a_regular_answer_deletes_the_report_of_its_url_at_once_and_nothin
         for day, answer in ((150, LOST), (170, WALL), (190, SILENT), (210, FINE)):
             await stored.round(day, lambda url, day, now=answer: now if url == DEAD else LOST)  # type: ignore[misc]
             assert (await stored.known(DEAD)).record.checked == day
-            assert (await told(stored, DEAD) is None) is (answer is FINE)
-        assert await told(stored, OTHER) is not None
+            assert (await report_of(stored, DEAD) is None) is (answer is FINE)
+        assert await report_of(stored, OTHER) is not None
         assert await told_of_domain(stored, "dead.demo") is not None
 
 
@@ -120,7 +120,7 @@ async def test_a_report_waits_for_the_check_that_is_being_written(database: str)
             await stored.until_locked_out()
             await record_report(conn, known, 150, "7", "Name")
         await running
-        assert await told(stored, DEAD, 150) is None
+        assert await report_of(stored, DEAD, 150) is None
 
 
 async def test_reports_are_deleted_after_six_months(database: str) -> None:
@@ -139,7 +139,7 @@ async def test_a_url_that_goes_takes_what_was_said_of_it_with_it_and_reports_can
             await say(stored, url)
         await stored.take_in({1: [OTHER]}, 121, latest=2)
         assert (await stored.do(expire_urls, [key(DEAD)], 121)).urls == 1
-        assert await told(stored, DEAD) is None
+        assert await report_of(stored, DEAD) is None
         await stored.do(record_domain_report, "dead.demo", TODAY, "7", "Name")
         async with stored.pool.connection() as conn:
             assert await delete_reports(conn, [key(OTHER), key(FRESH)]) == 1

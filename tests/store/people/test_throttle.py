@@ -69,7 +69,7 @@ async def test_everybody_has_an_account_of_their_own_and_what_costs_more_than_th
         assert await spent(another, 1) is not None, "an account outlives the program"
 
 
-async def test_who_is_refused_is_told_when_it_will_do_and_spends_nothing(pools: list[Pool]) -> None:
+async def test_who_is_refused_is_reported_when_it_will_do_and_spends_nothing(pools: list[Pool]) -> None:
     assert await spent(pools[0], 100) is None
     for _ in range(3):
         wait_s = await spent(pools[1], 2)

@@ -12,6 +12,7 @@ from psycopg.conninfo import make_conninfo
 from support.database_copy import copy_of
 from support.killing import open_killer
 from support.observations import FINE, LOST, SILENT
+from support.store_reads import list_changes
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.archive.outcomes import LookupOutcome
@@ -37,7 +38,7 @@ from weboid.store.archives.snapshot import Origin, StoredSnapshot, record_snapsh
 from weboid.store.db.key_scheme import OURS, KeyScheme, has_scheme, record_scheme, require_scheme
 from weboid.store.db.pool import Connection, open_pool
 from weboid.store.db.rows import HostKey
-from weboid.store.pages.page import record_added
+from weboid.store.pages.page import PageChanges, record_intake
 from weboid.store.pages.spam import record_spam_added
 from weboid.store.pages.use import unpacked_keys
 from weboid.store.people import report
@@ -45,8 +46,7 @@ from weboid.store.people.report import find_locked_url, record_domain_report, re
 from weboid.store.people.revert import RevertState, StatedRevert, record_revert, record_reviewed
 from weboid.store.schedule.lease import lease_buckets, record_release
 from weboid.store.upkeep.rekey import Rekeyed, rekey
-from weboid.store.urls.special import HostSpecial, record_specials
-from weboid.store.urls.verdict_log import list_changes
+from weboid.store.urls.host_traits import HostSpecial, record_specials
 
 DAYS = (100, 103, 107, 110, 114, 115, 116)
 MONTH = range(100, 130)
@@ -101,7 +101,7 @@ def other_buckets(patch: pytest.MonkeyPatch) -> Iterator[None]:
     keys._host_part.cache_clear()
     with patch.context() as inside:
         inside.setattr(keys, "bucket", other_bucket)
-        inside.setattr(report, "bucket_of", other_bucket)
+        inside.setattr(report, "bucket", other_bucket)
         yield
     keys._host_part.cache_clear()
 
@@ -451,7 +451,7 @@ async def test_an_intake_under_way_is_waited_for_and_the_next_one_of_that_progra
     async with open_wiki(database, {1: ["https://one.demo/"]}) as stored:
         await stored.do(record_scheme)  # as the program does when it opens a store
         async with stored.pool.connection() as conn:
-            await record_added(conn, stored.wiki.wiki, {1: ({key(added): parse(added)}, {})}, 100)
+            await record_intake(conn, {stored.wiki.wiki: PageChanges(added={1: ({key(added): parse(added)}, {})})}, 100)
             moving = asyncio.create_task(rekey(stored.pool, 200, BUCKETS))
             await stored.until_locked_out()
         assert (await moving).moved == 2

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from support.intakes import record_pages
 from support.observations import FINE, LOST
 from support.stored import WikiInStore, key, open_wiki
 
@@ -14,9 +15,7 @@ from weboid.feed.intake import page_urls
 from weboid.store.db.pool import Connection, open_pool
 from weboid.store.db.rows import HostKey, KnownUrl, StoredHost, StoredUrl, key_columns
 from weboid.store.db.statements import statements
-from weboid.store.pages.page import record_pages
-from weboid.store.results.copy_check import record_copy_check
-from weboid.store.results.record import Checked, record_batch
+from weboid.store.results.record import Checked, record_batch, record_copy_check
 from weboid.store.urls.lock import hosts_of, keep_order, list_there, lock_hosts, lock_urls, lock_urls_and_hosts
 from weboid.store.urls.url import find_urls
 from weboid.wiki.source import PageLinks

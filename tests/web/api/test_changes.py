@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from lxml import etree
+from support.intakes import release_pages
 from support.listed import WIKI, add_pages, key_of_error, told
 from support.stored import key
 from support.webservice import DEAD, HOSTILE_TITLE, PDF, TODAY, Site
@@ -18,9 +19,7 @@ from weboid.core.url.farms import WMF
 from weboid.core.verdict.change_of import Change
 from weboid.core.verdict.verdict import Verdict
 from weboid.store.db.pool import Connection
-from weboid.store.pages.page import release_pages
-from weboid.store.urls.check import record_changes
-from weboid.store.urls.verdict_log import find_settled
+from weboid.store.urls.check import find_settled, record_changes
 
 CHANGES = f"/changes?{WIKI}"
 FEED = f"/feeds/dead?{WIKI}"

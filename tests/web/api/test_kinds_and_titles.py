@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 from lxml import etree
+from support.intakes import record_pages
 from support.listed import told
 from support.webservice import DEAD, TODAY, Site
 
@@ -14,7 +15,6 @@ from weboid.core.url.farms import WMFLABS
 from weboid.core.url.link_kind import InterwikiLink
 from weboid.core.wikitext.titles import Namespace
 from weboid.feed.intake import page_urls
-from weboid.store.pages.page import record_pages
 from weboid.store.pages.wiki import list_namespaces
 from weboid.wiki.source import PageLinks
 

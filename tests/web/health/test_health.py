@@ -23,13 +23,21 @@ from weboid.store.archives.copy_queue import Rank, record_wanted
 from weboid.store.archives.service_limit import RequestKind, lease_request, record_rest
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.lists.alarms import find_health
-from weboid.store.lists.crawler_figures import BUCKETS_S, CrawlerFigure, bucket_figure, reason_figure
 from weboid.store.pages.page_pass import PassPosition, record_end, record_place, record_start
 from weboid.store.pages.spam import FARM, ListKind, record_spam_list, spam_list
 from weboid.store.pages.stream import Position, record_move
 from weboid.store.pages.wiki import record_wiki
-from weboid.store.schedule.day_total import DayFigure, record_totals
-from weboid.store.schedule.part import PartProcess, PartRole, record_seen, take_role
+from weboid.store.schedule.days import DayFigure, record_totals
+from weboid.store.schedule.process import (
+    BUCKETS_S,
+    CrawlerFigure,
+    ProcessRole,
+    RunningProcess,
+    bucket_figure,
+    reason_figure,
+    record_seen,
+    take_role,
+)
 from weboid.store.upkeep.alarm import AlarmKind, raise_alarm
 from weboid.store.upkeep.last_backup import GoodBackup, record_last_backup
 from weboid.web.health import pages
@@ -239,11 +247,11 @@ async def bring_parts(site: Site) -> None:
     """A crawler that runs, one that ended without a word, and a feeder."""
     async with site.wiki.pool.connection() as conn:
         for role, name, silent_s in (
-            (PartRole.CRAWL, "lively", 5),
-            (PartRole.CRAWL, "gone", 1_000),
-            (PartRole.FEED, "only", 20),
+            (ProcessRole.CRAWL, "lively", 5),
+            (ProcessRole.CRAWL, "gone", 1_000),
+            (ProcessRole.FEED, "only", 20),
         ):
-            part = PartProcess(role, name, "secret-host", "secret-machine", 4_321_987, "1.2<b>")
+            part = RunningProcess(role, name, "secret-host", "secret-machine", 4_321_987, "1.2<b>")
             await take_role(conn, part)
             await record_seen(conn, part, "<b>checking</b>", {})
             await conn.execute(
@@ -339,7 +347,7 @@ async def test_metrics_tell_of_each_crawler_by_itself_what_it_does(site: Site) -
         CrawlerFigure.HELD: 1,
         "of-a-newer-version": 5,
     }
-    crawlers = [PartProcess(PartRole.CRAWL, f"4321-{name}", "host", "machine", 4_321, "1") for name in "ab"]
+    crawlers = [RunningProcess(ProcessRole.CRAWL, f"4321-{name}", "host", "machine", 4_321, "1") for name in "ab"]
     async with site.wiki.pool.connection() as conn:
         for crawler in crawlers:
             await take_role(conn, crawler)
@@ -358,7 +366,7 @@ async def test_metrics_tell_of_each_crawler_by_itself_what_it_does(site: Site) -
     assert "4321" not in label + other
     await site.wiki.execute("UPDATE part SET seen = now() - interval '2 minutes'")
     status = await site.wiki.do(find_health, TODAY, patience_s=20)
-    assert len(status.parts) == 2
+    assert len(status.processes) == 2
     assert not [each for family in crawler_metrics(status) for each in family.samples]
 
 

@@ -11,11 +11,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from support.webservice import TODAY, Site
 
 from weboid.core.record.reasons import Reason
-from weboid.store.lists.crawler_figures import reason_figure
 from weboid.store.pages.page_pass import record_end, record_start
 from weboid.store.pages.stream import Position, record_move
 from weboid.store.schedule.pace import record_checked
-from weboid.store.schedule.part import PartProcess, PartRole, record_seen, take_role
+from weboid.store.schedule.process import ProcessRole, RunningProcess, reason_figure, record_seen, take_role
 from weboid.store.upkeep.last_backup import GoodBackup, record_last_backup
 
 MONITORING: Final = Path(__file__).resolve().parents[3] / "deploy" / "monitoring"
@@ -48,7 +47,7 @@ def _named() -> set[str]:
 async def _told(site: Site) -> tuple[set[str], set[str]]:
     """The names of all samples of a service with everything, and those of samples with a value by their labels."""
     async with site.wiki.pool.connection() as conn:
-        crawler = PartProcess(PartRole.CRAWL, "a", "host", "machine", 1, "1")
+        crawler = RunningProcess(ProcessRole.CRAWL, "a", "host", "machine", 1, "1")
         await take_role(conn, crawler)
         await record_seen(conn, crawler, "", {reason_figure(Reason.OK): 1.0})
         await record_checked(conn, {TODAY - 1: 50})

@@ -151,7 +151,7 @@ def nobody_asked() -> Confirmations:
 
 def unused_pool() -> Pool:
     """A store that nobody asks anything."""
-    return Pool(open=False)
+    return Pool()
 
 
 def reader(secret: str = SECRET) -> Fernet:

@@ -22,7 +22,7 @@ from weboid.store.archives.snapshot import Origin, StoredSnapshot, list_snapshot
 from weboid.store.archives.wiki_settings import StoredSettings, record_settings
 from weboid.store.lists import links
 from weboid.store.people.replacement import lease_replacements, record_checked, record_replacement
-from weboid.store.results.copy_check import record_copy_check
+from weboid.store.results.record import record_copy_check
 from weboid.store.urls.url import find_urls
 from weboid.web.http import cache
 

@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
+from support.intakes import release_pages
 from support.listed import WIKI, add_pages, key_of_error, texts, told, walked
 from support.observations import FINE, LOST, WALL
 from support.stored import key
 from support.webservice import DEAD, MOVED, TODAY, WALLED, Site
 
 from weboid.core.url.farms import WMF
-from weboid.store.pages.page import release_pages
 from weboid.store.pages.spam import record_spam_links
 from weboid.store.people.report import record_report
 from weboid.store.urls.url import find_urls

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from support.intakes import record_pages
 from support.listed import add_pages, texts
 from support.people import Browser, Seen, open_browser
 from support.stored import WikiInStore
@@ -15,7 +16,6 @@ from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WMF, WMFLABS, WikiName
 from weboid.core.url.urls import parse
 from weboid.feed.intake import page_urls
-from weboid.store.pages.page import record_pages
 from weboid.web.pages.search import content_namespaces
 from weboid.wiki.source import PageLinks
 

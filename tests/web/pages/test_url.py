@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import pytest
 import pytest_asyncio
+from support.intakes import release_pages
 from support.listed import WIKI, add_pages, key_of_error, texts, told, walked_pages
 from support.people import Browser, open_browser
 from support.stored import key
@@ -16,7 +17,6 @@ from weboid.core.record.days import iso
 from weboid.core.record.history import Entry
 from weboid.core.record.status import Status
 from weboid.core.url.farms import WMF
-from weboid.store.pages.page import release_pages
 from weboid.store.pages.spam import record_spam_links
 from weboid.web.formats.history_chart import WIDTH, bars_of
 

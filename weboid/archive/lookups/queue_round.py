@@ -32,8 +32,7 @@ from weboid.core.archive.services import ArchiveService, playing
 from weboid.core.record.days import NEVER_DUE
 from weboid.core.url.keys import UrlKey
 from weboid.errors import StoreAway, StoreError
-from weboid.mechanism.ending import ending
-from weboid.mechanism.sweeps import sweep_until_stopped
+from weboid.mechanism.patience import ending, sweep_until_stopped
 from weboid.store.archives.changing_page import ChangingPage, list_changing, record_changing
 from weboid.store.archives.copy_queue import (
     WantedCopy,
@@ -132,9 +131,7 @@ class QueueRound:
 
     async def run(self) -> None:
         """Sweeps again and again until stopped."""
-        await sweep_until_stopped(
-            self.sweep, self._stopped, what="look-ups of copies", log=log, expected=StoreError, idle_s=self._pause_s
-        )
+        await sweep_until_stopped(self.sweep, self._stopped, what="look-ups of copies", log=log, idle_s=self._pause_s)
 
     def _pause_s(self) -> float:
         return max(min(self.rest_s or 0.0, _LONGEST_PAUSE_S), _IDLE_S)

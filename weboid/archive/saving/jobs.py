@@ -19,7 +19,7 @@ from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.save_replies import SaveReply, SaveState, job_status, submitted
 from weboid.core.archive.services import ArchiveService
 from weboid.core.url.spellings import is_other_page
-from weboid.mechanism.ending import is_stopped_within
+from weboid.mechanism.patience import is_stopped_within
 from weboid.store.archives.lookup import list_lookups
 from weboid.store.archives.saving import Saving, SavingState
 from weboid.store.db.pool import Pool

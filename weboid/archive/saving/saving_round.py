@@ -20,7 +20,7 @@ from weboid.config import Config
 from weboid.core.archive.services import ArchiveService
 from weboid.core.url.farms import Farm
 from weboid.errors import StoreError
-from weboid.mechanism.sweeps import sweep_until_stopped
+from weboid.mechanism.patience import sweep_until_stopped
 from weboid.store.archives.saving import Saving, SavingState, lease_savings
 from weboid.store.db.pool import Pool
 
@@ -74,9 +74,7 @@ class SavingRound:
 
     async def run(self) -> None:
         """Sweeps again and again until stopped."""
-        await sweep_until_stopped(
-            self.sweep, self._stopped, what="savings", log=log, expected=StoreError, idle_s=_IDLE_S
-        )
+        await sweep_until_stopped(self.sweep, self._stopped, what="savings", log=log, idle_s=_IDLE_S)
 
     async def sweep(self) -> SavingTally:
         """Does all that is to be done now: looks for what was saved, asks about jobs, and saves what waits.

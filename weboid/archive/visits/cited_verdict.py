@@ -18,7 +18,7 @@ from weboid.store.archives.cited_copy import CitedCopy, find_cited, spellings
 from weboid.store.archives.snapshot import StoredSnapshot, list_snapshots
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.db.rows import KnownUrl
-from weboid.store.results.copy_check import record_copy_check
+from weboid.store.results.record import record_copy_check
 from weboid.store.urls.url import find_urls
 
 

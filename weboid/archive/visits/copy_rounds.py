@@ -16,8 +16,7 @@ from weboid.archive.visits.snapshot_rounds import SnapshotRounds, VisitTally
 from weboid.core.archive.services import ArchiveService
 from weboid.core.record.moment import Moment
 from weboid.core.record.policy import DEFAULT, Policy
-from weboid.errors import StoreError
-from weboid.mechanism.sweeps import sweep_until_stopped
+from weboid.mechanism.patience import sweep_until_stopped
 from weboid.store.db.pool import Pool
 
 log = logging.getLogger(__name__)
@@ -62,9 +61,7 @@ class CopyRounds:
 
     async def run(self) -> None:
         """Sweeps again and again until stopped."""
-        await sweep_until_stopped(
-            self.sweep, self._stopped, what="visits to copies", log=log, expected=StoreError, idle_s=_PAUSE_S
-        )
+        await sweep_until_stopped(self.sweep, self._stopped, what="visits to copies", log=log, idle_s=_PAUSE_S)
 
     async def sweep(self) -> None:
         """Visits all that are due; ends early if stopped. Raises StoreError."""

@@ -16,7 +16,7 @@ from weboid.archive.service.replays import Replays
 from weboid.core.url.archives import BY_NUMBER
 from weboid.core.url.keys import UrlKey
 from weboid.errors import StoreAway
-from weboid.mechanism.ending import ending
+from weboid.mechanism.patience import ending
 from weboid.store.archives.service_limit import list_services
 from weboid.store.db.pool import Connection, Pool
 

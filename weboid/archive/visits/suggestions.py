@@ -26,9 +26,8 @@ from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.status import Status
 from weboid.core.url.archives import snapshot_of
 from weboid.core.url.urls import parse
-from weboid.errors import StoreAway, StoreError
-from weboid.mechanism.ending import ending
-from weboid.mechanism.sweeps import sweep_until_stopped
+from weboid.errors import StoreAway
+from weboid.mechanism.patience import ending, sweep_until_stopped
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.people.audit import NOBODY, Action, record_audit
 from weboid.store.people.replacement import PLAIN, Replacement, delete_replacement, lease_replacements, record_checked
@@ -143,9 +142,7 @@ class Suggestions:
 
     async def run(self) -> None:
         """Sweeps again and again until stopped."""
-        await sweep_until_stopped(
-            self.sweep, self._stopped, what="suggestions", log=log, expected=StoreError, idle_s=_PAUSE_S
-        )
+        await sweep_until_stopped(self.sweep, self._stopped, what="suggestions", log=log, idle_s=_PAUSE_S)
 
     async def sweep(self) -> int:
         """Checks all that are due, a few at a time; returns how many. Ends early if stopped or if we are offline."""
@@ -215,9 +212,7 @@ class SuggestedCopies:
 
     async def run(self) -> None:
         """Sweeps again and again until stopped."""
-        await sweep_until_stopped(
-            self.sweep, self._stopped, what="suggested copies", log=log, expected=StoreError, idle_s=_PAUSE_S
-        )
+        await sweep_until_stopped(self.sweep, self._stopped, what="suggested copies", log=log, idle_s=_PAUSE_S)
 
     async def sweep(self) -> int:
         """Visits all that are due, one after another; returns how many. Ends early if stopped. Raises StoreError."""

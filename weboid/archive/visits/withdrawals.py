@@ -22,8 +22,15 @@ from weboid.core.url.archives import BY_NUMBER
 from weboid.core.url.urls import Url
 from weboid.store.archives.copy_queue import record_wanted
 from weboid.store.archives.lookup import StoredLookup, record_lookups
-from weboid.store.archives.snapshot import StoredSnapshot, count_snapshots, delete_snapshot, record_visit
-from weboid.store.archives.withdrawal import Withdrawn, find_withdrawn, record_withdrawn
+from weboid.store.archives.snapshot import (
+    StoredSnapshot,
+    Withdrawn,
+    count_snapshots,
+    delete_snapshot,
+    find_withdrawn,
+    record_visit,
+    record_withdrawn,
+)
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm
 

@@ -17,10 +17,10 @@ from click.exceptions import Exit
 from weboid.cli.processes.process import from_environment
 from weboid.config import Config
 from weboid.errors import ConfigError, StoreError
-from weboid.mechanism.background import in_background
 from weboid.mechanism.disturbance import Disturbance
 from weboid.mechanism.patience import patiently
 from weboid.mechanism.pauses import GrowingPause
+from weboid.mechanism.tasks import in_background
 
 if TYPE_CHECKING:
     from weboid.store.db.pool import Pool

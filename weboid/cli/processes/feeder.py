@@ -25,7 +25,7 @@ from weboid.remote.feed.on_store import store_feed
 from weboid.remote.http.calling import Caller
 from weboid.remote.http.entrance import FEEDERS
 from weboid.remote.http.kinds import of_our_scheme
-from weboid.store.schedule.part import PartProcess, PartRole, SeenPart
+from weboid.store.schedule.process import ProcessRole, RunningProcess, SeenProcess
 
 core_option = click.option("--core", help="Bring pages in for the Weboid at this address, without a database.")
 _MOST_OFF_S: Final = 300.0
@@ -45,7 +45,7 @@ class Feeder:
 
 @asynccontextmanager
 async def open_feeder(
-    config: Config, role: PartRole, core: str | None, *, size: int, lasting: bool, day: int | None = None
+    config: Config, role: ProcessRole, core: str | None, *, size: int, lasting: bool, day: int | None = None
 ) -> AsyncIterator[Feeder]:
     """Opens a feeder beside the database, as `open_part` does; with the address of a core, or one that is configured,
     far from it. `day`: the clock does not count. Raises as `open_part` and `open_way`.
@@ -94,16 +94,16 @@ def _farm(sent: ServedFarm) -> Farm:
 class _FeederRow:
     """The row of a feeder elsewhere in the core's store."""
 
-    def __init__(self, caller: Caller, process: PartProcess) -> None:
+    def __init__(self, caller: Caller, process: RunningProcess) -> None:
         self.process = process
         self.away = caller.away
         self._calls = feeder_calls(caller)
 
-    async def take(self, is_gone: IsGone, *, was_away: bool) -> SeenPart | None:
+    async def take(self, is_gone: IsGone, *, was_away: bool) -> SeenProcess | None:
         """Asks the core for the role."""
         return await self._write("", {}, is_gone, takes=True, was_away=was_away)
 
-    async def write(self, doing: str, figures: Mapping[str, float], is_gone: IsGone) -> SeenPart | None:
+    async def write(self, doing: str, figures: Mapping[str, float], is_gone: IsGone) -> SeenProcess | None:
         """Tells the core that the feeder lives."""
         return await self._write(doing, figures, is_gone)
 
@@ -120,7 +120,7 @@ class _FeederRow:
         takes: bool = False,
         was_away: bool = False,
         is_last: bool = False,
-    ) -> SeenPart | None:
+    ) -> SeenProcess | None:
         """One call; a second one where who has the role is known here, and only here, to have ended."""
         life, role = life_of(self.process, doing, figures, is_last=is_last), self.process.role.value
         other = await self._calls.live(FeedLife(role, life, takes, was_away))

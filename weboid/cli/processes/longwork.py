@@ -9,7 +9,7 @@ from weboid.cli.processes.database import open_store
 from weboid.cli.processes.stopping import stop_signals, until
 from weboid.config import Config
 from weboid.errors import WeboidError
-from weboid.mechanism.again import Again, again_until
+from weboid.mechanism.patience import Again, again_until
 
 if TYPE_CHECKING:
     from weboid.store.db.pool import Pool

@@ -14,8 +14,8 @@ from typing import Final
 from weboid.cli.processes.process import raise_open_files
 from weboid.config import Config
 from weboid.errors import WeboidError
-from weboid.mechanism.ending import is_stopped_within
-from weboid.store.db.absent_pool import AbsentPool
+from weboid.mechanism.patience import is_stopped_within
+from weboid.store.db.pool import AbsentPool
 from weboid.web.app import make_app
 from weboid.web.http.server import MOST_CONNECTIONS, open_site
 

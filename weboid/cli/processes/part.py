@@ -20,15 +20,15 @@ from weboid.cli.processes.stopping import stop_signals
 from weboid.cli.terminal.logs import name_part
 from weboid.config import Config
 from weboid.errors import WeboidError
-from weboid.mechanism.background import in_background
 from weboid.mechanism.disturbance import Disturbance
-from weboid.store.schedule.part import (
+from weboid.mechanism.tasks import in_background
+from weboid.store.schedule.process import (
     EXPIRY_S,
     KEPT_DAYS,
-    PartProcess,
-    PartRole,
-    SeenPart,
-    delete_part,
+    ProcessRole,
+    RunningProcess,
+    SeenProcess,
+    delete_process,
     record_seen,
     take_role,
 )
@@ -49,7 +49,7 @@ class RunningPart(LivingPart):
 @asynccontextmanager
 async def open_part(
     config: Config,
-    role: PartRole,
+    role: ProcessRole,
     *,
     size: int,
     lasting: bool,
@@ -92,7 +92,7 @@ async def open_part(
         # A second part of an exclusive role that works once, beside the lasting one, has no row.
         if lasting or not role.is_exclusive:
             await stack.enter_async_context(sign.shown())
-        if role not in (PartRole.WEB, PartRole.UP):
+        if role not in (ProcessRole.WEB, ProcessRole.UP):
             part.tell_ready()
         yield part
     sign.require_role()
@@ -149,7 +149,7 @@ async def tell_alive() -> None:
 class _StoreRow:
     """The row of a part in the store."""
 
-    def __init__(self, pool: "Pool", process: PartProcess) -> None:
+    def __init__(self, pool: "Pool", process: RunningProcess) -> None:
         self.process = process
         self._pool = pool
 
@@ -158,13 +158,13 @@ class _StoreRow:
         """The store's."""
         return self._pool.away
 
-    async def take(self, is_gone: IsGone, *, was_away: bool) -> SeenPart | None:
+    async def take(self, is_gone: IsGone, *, was_away: bool) -> SeenProcess | None:
         """As `take_role` does."""
         async with self._pool.connection() as conn:
             expiry_s = KEPT_DAYS * 86_400.0 if was_away else EXPIRY_S
             return await take_role(conn, self.process, is_gone, expiry_s=expiry_s)
 
-    async def write(self, doing: str, figures: Mapping[str, float], is_gone: IsGone) -> SeenPart | None:
+    async def write(self, doing: str, figures: Mapping[str, float], is_gone: IsGone) -> SeenProcess | None:
         """As `record_seen` does; takes the role again if the row is gone."""
         async with self._pool.connection(_STATEMENT_S) as conn:
             if await record_seen(conn, self.process, doing, figures):
@@ -175,6 +175,6 @@ class _StoreRow:
             return other
 
     async def delete(self) -> None:
-        """As `delete_part` does."""
+        """As `delete_process` does."""
         async with self._pool.connection(FAREWELL_S) as conn:
-            await delete_part(conn, self.process)
+            await delete_process(conn, self.process)

@@ -20,14 +20,14 @@ from weboid.cli.processes.process import from_environment
 from weboid.cli.processes.sign_of_life import IsGone, LivingPart, SignOfLife, own_process
 from weboid.cli.processes.stopping import stop_signals
 from weboid.config import BY_CRAWLERS, Config
-from weboid.mechanism.background import in_background
 from weboid.mechanism.patience import patiently
+from weboid.mechanism.tasks import in_background
 from weboid.remote.crawl.core import CrawlCore, Greeting
 from weboid.remote.crawl.remote import crawler_calls, remote_core
 from weboid.remote.http.calling import Caller, open_caller
 from weboid.remote.http.entrance import CRAWLERS, Entrance
 from weboid.remote.http.kinds import Life, of_our_scheme
-from weboid.store.schedule.part import PartProcess, PartRole, SeenPart
+from weboid.store.schedule.process import ProcessRole, RunningProcess, SeenProcess
 
 _LOOK_S: Final = 0.2
 
@@ -89,7 +89,7 @@ async def open_remote_part(config: Config, core: str, worker: str, *, lasting: b
     """A crawler elsewhere: opens its way to the core, as `open_way` does, and shows that it lives."""
     async with open_way(config, core, worker, CRAWLERS, greet, lasting=lasting) as way:
         agreed = _agreed(config, way.greeting)
-        part = RemotePart(PartRole.CRAWL, way.stopped, remote_core(way.caller), agreed)
+        part = RemotePart(ProcessRole.CRAWL, way.stopped, remote_core(way.caller), agreed)
         part.tell_ready()
         async with SignOfLife(part, _CrawlerRow(way.caller)).shown():
             yield part
@@ -129,15 +129,15 @@ class _CrawlerRow:
     """The row of a crawler elsewhere in the core's store. As many may run as one likes: it never waits for a role."""
 
     def __init__(self, caller: Caller) -> None:
-        self.process = own_process(PartRole.CRAWL)
+        self.process = own_process(ProcessRole.CRAWL)
         self.away = caller.away
         self._calls = crawler_calls(caller)
 
-    async def take(self, is_gone: IsGone, *, was_away: bool) -> SeenPart | None:
+    async def take(self, is_gone: IsGone, *, was_away: bool) -> SeenProcess | None:
         """Nobody has it alone."""
         return None
 
-    async def write(self, doing: str, figures: Mapping[str, float], is_gone: IsGone) -> SeenPart | None:
+    async def write(self, doing: str, figures: Mapping[str, float], is_gone: IsGone) -> SeenProcess | None:
         """Tells the core that the crawler lives."""
         await self._calls.live(life_of(self.process, doing, figures))
         return None
@@ -147,7 +147,7 @@ class _CrawlerRow:
         await self._calls.live(life_of(self.process, "", {}, is_last=True))
 
 
-def life_of(process: PartProcess, doing: str, figures: Mapping[str, float], *, is_last: bool = False) -> Life:
+def life_of(process: RunningProcess, doing: str, figures: Mapping[str, float], *, is_last: bool = False) -> Life:
     """A sign of life as it is sent to a core."""
     said = doing.encode(errors="replace").decode()[:500]
     return Life(

@@ -20,12 +20,11 @@ from weboid.cli.processes.line import parent_line
 from weboid.cli.processes.notify import notify
 from weboid.cli.processes.process import host_name, is_running, machine
 from weboid.errors import StoreAway, StoreError, WeboidError
-from weboid.mechanism.background import in_background
 from weboid.mechanism.disturbance import Disturbance
-from weboid.mechanism.ending import is_stopped_within
-from weboid.mechanism.patience import FIRST_PAUSE_S, LONGEST_PAUSE_S
+from weboid.mechanism.patience import FIRST_PAUSE_S, LONGEST_PAUSE_S, is_stopped_within
 from weboid.mechanism.pauses import GrowingPause
-from weboid.store.schedule.part import PartProcess, PartRole, SeenPart
+from weboid.mechanism.tasks import in_background
+from weboid.store.schedule.process import ProcessRole, RunningProcess, SeenProcess
 
 log = logging.getLogger(__name__)
 
@@ -42,13 +41,15 @@ of a part that has nothing else to do; shorter than the time after which a part 
 _STATUS_S: Final = 1.0
 """The shortest time between two words to systemd: bars tell up to 50 times a second, and it tells others each time."""
 
-IsGone = Callable[[SeenPart], bool]
+IsGone = Callable[[SeenProcess], bool]
 """Whether a part is known to have ended."""
 
 
-def own_process(role: PartRole) -> PartProcess:
+def own_process(role: ProcessRole) -> RunningProcess:
     """This process in a role, under a name that no other has."""
-    return PartProcess(role, f"{os.getpid()}-{secrets.token_hex(4)}", host_name(), machine(), os.getpid(), __version__)
+    return RunningProcess(
+        role, f"{os.getpid()}-{secrets.token_hex(4)}", host_name(), machine(), os.getpid(), __version__
+    )
 
 
 def tell_ready() -> None:
@@ -63,7 +64,7 @@ def tell_ready() -> None:
 class LivingPart:
     """A part that runs: its role, the event that is set when it is to stop, what it is doing, figures of its own."""
 
-    role: PartRole
+    role: ProcessRole
     stopped: asyncio.Event
     figures: Callable[[], Mapping[str, float]] = field(default=dict, kw_only=True)
     """Reads the part's own figures, whenever its sign of life is written; must not raise."""
@@ -93,7 +94,7 @@ class PartRow(Protocol):
     """The row of a part. All raise StoreError, StoreAway while it cannot be reached."""
 
     @property
-    def process(self) -> PartProcess:
+    def process(self) -> RunningProcess:
         """Whose row it is."""
         ...
 
@@ -102,11 +103,11 @@ class PartRow(Protocol):
         """Whether the row can be reached now."""
         ...
 
-    async def take(self, is_gone: IsGone, *, was_away: bool) -> SeenPart | None:
+    async def take(self, is_gone: IsGone, *, was_away: bool) -> SeenProcess | None:
         """Writes the row; or, of an exclusive role, returns who else has it. `was_away`: also who was long silent."""
         ...
 
-    async def write(self, doing: str, figures: Mapping[str, float], is_gone: IsGone) -> SeenPart | None:
+    async def write(self, doing: str, figures: Mapping[str, float], is_gone: IsGone) -> SeenProcess | None:
         """Notes that the part lives; returns who has taken its exclusive role, while it was silent for too long."""
         ...
 
@@ -119,7 +120,7 @@ class SignOfLife:
     """The row of a part, kept. To write it disturbs nothing: when it cannot be reached nothing is said."""
 
     def __init__(self, part: LivingPart, row: PartRow) -> None:
-        self._lost_to: SeenPart | None = None
+        self._lost_to: SeenProcess | None = None
         self._part = part
         self._row = row
 
@@ -133,7 +134,7 @@ class SignOfLife:
         told = ""
         while other := await self._other():
             is_here = other.machine == self._row.process.machine  # and has not ended, as was asked before
-            if self._part.role is PartRole.UP and (other.silent_s < _ALIVE_S or is_here):
+            if self._part.role is ProcessRole.UP and (other.silent_s < _ALIVE_S or is_here):
                 raise WeboidError(f"weboid up runs already: {_named(other)}; stop it first, or use another database")
             if told != other.name:
                 told = other.name
@@ -143,7 +144,7 @@ class SignOfLife:
             await is_stopped_within(self._part.stopped, _LOOK_S)
         self._part.tell("")
 
-    async def _other(self) -> SeenPart | None:
+    async def _other(self) -> SeenProcess | None:
         """Who has the role; None: this process has taken it, or is stopped."""
         stopped = self._part.stopped
         pause = GrowingPause(FIRST_PAUSE_S, LONGEST_PAUSE_S)
@@ -164,7 +165,7 @@ class SignOfLife:
             await is_stopped_within(stopped, 2 * _SEEN_S)
         return None
 
-    def _is_gone(self, other: SeenPart) -> bool:
+    def _is_gone(self, other: SeenProcess) -> bool:
         """Whether it is known to have ended. A container that is started again may have the numbers it had before:
         whoever had this process's number has ended (D-412).
         """
@@ -205,6 +206,6 @@ class SignOfLife:
             await asyncio.sleep(_SEEN_S)
 
 
-def _named(other: SeenPart) -> str:
+def _named(other: SeenProcess) -> str:
     """Who that is, in words."""
     return f"process {other.pid} on {other.host}, since {other.since.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

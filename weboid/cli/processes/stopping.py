@@ -18,10 +18,10 @@ from types import FrameType
 from typing import Any, Final
 
 from weboid.cli.terminal.logs import complain
-from weboid.mechanism.cancelling import cancel
+from weboid.mechanism.tasks import cancel
 
 GRACE_S: Final = 15.0
-"""Seconds that a process may take to end in order; longer than what is under way gets (mechanism/ending)."""
+"""Seconds that a process may take to end in order; longer than what is under way gets (mechanism/patience)."""
 _KINDS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _TOLD: Final = "stopping; what is under way is written, at most 10 s"
 

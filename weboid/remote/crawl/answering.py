@@ -30,7 +30,7 @@ from weboid.store.db.pool import Pool
 from weboid.store.db.rows import HostKey, StoredUrl
 from weboid.store.results.record import Checked
 from weboid.store.schedule.lease import Held, list_foreign, list_own
-from weboid.store.schedule.part import PartRole, delete_part, record_seen, take_role
+from weboid.store.schedule.process import ProcessRole, delete_process, record_seen, take_role
 from weboid.store.schedule.second_look import is_taken
 from weboid.store.schedule.turn import SlotNote, SlotState, WantedSlot
 from weboid.store.upkeep.alarm import AlarmKind
@@ -261,10 +261,10 @@ class _Crawler:
         )
 
     async def live(self, life: Life) -> None:
-        part = process_of(PartRole.CRAWL, self._client, life)
+        part = process_of(ProcessRole.CRAWL, self._client, life)
         async with self._pool.connection() as conn:
             if life.is_last:
-                await delete_part(conn, part)
+                await delete_process(conn, part)
             elif not await record_seen(conn, part, life.doing, life.figures):
                 await take_role(conn, part)
                 await record_seen(conn, part, life.doing, life.figures)

@@ -24,13 +24,19 @@ from weboid.core.verdict.partial_loss import HOLD_DAYS, Contacts, Failing, HostG
 from weboid.errors import StoreAway
 from weboid.remote.crawl.core import CrawlCore, Exchanged, Paces
 from weboid.remote.lending import Lender, OnStore, alone
-from weboid.store.db.anew import all_begun_anew
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
+from weboid.store.db.transactions import all_repeated
 from weboid.store.results.record import Checked, Tally, record_batch
-from weboid.store.schedule.clock import find_lived, find_moment, record_confirmed_day, record_lived
-from weboid.store.schedule.day_total import DayFigure, record_totals
+from weboid.store.schedule.days import (
+    DayFigure,
+    find_lived,
+    find_moment,
+    record_confirmed_day,
+    record_lived,
+    record_totals,
+)
 from weboid.store.schedule.lease import (
     Held,
     count_due_buckets,
@@ -68,7 +74,7 @@ def store_core(pool: Pool, worker: str, config: CrawlConfig, policy: Policy) -> 
     return CrawlCore(work, StoreDays(pool), StoreLosses(pool), StoreAlarms(pool), StoreSlots(pool), looks, pool.away)
 
 
-@all_begun_anew
+@all_repeated
 class StoreWork(OnStore):
     """Work read directly from the store and written to it."""
 
@@ -118,7 +124,7 @@ class StoreWork(OnStore):
             first = await find_free_day(conn, until, rest_s=self._config.delay)
             if first is not None and first < until.day:
                 until = Moment(first)
-            return await list_due_hosts(conn, list(buckets), until=until, beside=but, limit=limit)
+            return await list_due_hosts(conn, list(buckets), until=until, without=but, limit=limit)
 
     async def list_urls(self, hosts: Sequence[HostKey], day: int) -> Mapping[HostKey, list[StoredUrl]]:
         async with self._lender.connection() as conn:
@@ -169,7 +175,7 @@ class StoreWork(OnStore):
             self._totals.update(totals)
 
 
-@all_begun_anew
+@all_repeated
 class StoreDays(OnStore):
     """The day by the database's clock."""
 
@@ -193,7 +199,7 @@ class StoreDays(OnStore):
             await raise_alarm(conn, AlarmKind.CLOCK, "", since, detail)
 
 
-@all_begun_anew
+@all_repeated
 class StoreAlarms(OnStore):
     """Alarms without a subject."""
 
@@ -206,7 +212,7 @@ class StoreAlarms(OnStore):
             await lower_alarm(conn, kind, "")
 
 
-@all_begun_anew
+@all_repeated
 class StoreSecondLooks(OnStore):
     """Second looks of one place, as in `SecondLooks` (C-14)."""
 
@@ -227,7 +233,7 @@ class StoreSecondLooks(OnStore):
             await record_look_answer(conn, self._place, look, outcome)
 
 
-@all_begun_anew
+@all_repeated
 class StoreLosses(OnStore):
     """The exchange of losses."""
 

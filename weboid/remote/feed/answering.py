@@ -17,13 +17,13 @@ from weboid.remote.http.messages import BadMessage
 from weboid.remote.http.rpc import parts_of, table_of
 from weboid.remote.lending import Lender
 from weboid.store.db.pool import Pool
-from weboid.store.schedule.clock import find_moment
-from weboid.store.schedule.part import (
+from weboid.store.schedule.days import find_moment
+from weboid.store.schedule.process import (
     EXPIRY_S,
     KEPT_DAYS,
-    PartRole,
-    SeenPart,
-    delete_part,
+    ProcessRole,
+    SeenProcess,
+    delete_process,
     record_seen,
     take_role,
 )
@@ -143,14 +143,14 @@ class _Feeder:
         async with self._pool.connection() as conn:
             return FeedGreeting(__version__, OUR_SCHEME, farms, await find_moment(conn))
 
-    async def live(self, life: FeedLife) -> SeenPart | None:
-        if life.role not in (PartRole.FEED.value, PartRole.EVENTS.value):
+    async def live(self, life: FeedLife) -> SeenProcess | None:
+        if life.role not in (ProcessRole.FEED.value, ProcessRole.EVENTS.value):
             raise BadMessage("this role is not a feeder's")
         sign = life.life
-        part = process_of(PartRole(life.role), self._client, sign)
+        part = process_of(ProcessRole(life.role), self._client, sign)
         async with self._pool.connection() as conn:
             if sign.is_last:
-                await delete_part(conn, part)
+                await delete_process(conn, part)
                 return None
             if not life.takes and await record_seen(conn, part, sign.doing, sign.figures):
                 return None

@@ -23,9 +23,8 @@ from weboid.store.pages.page_pass import PageRecord, PassPosition
 from weboid.store.pages.pending import Pending
 from weboid.store.pages.spam import Reclassified
 from weboid.store.pages.stream import Position
-from weboid.store.pages.watch_list import StoredWatchList
-from weboid.store.pages.wiki import StoredWiki
-from weboid.store.schedule.part import SeenPart
+from weboid.store.pages.wiki import StoredWatchList, StoredWiki
+from weboid.store.schedule.process import SeenProcess
 
 _MOST_STRETCH: Final = 100
 
@@ -233,7 +232,7 @@ class FeederCalls(Protocol):
         """The server's farms and its moment. Raises StoreAway."""
 
     @call("life")
-    async def live(self, life: FeedLife) -> SeenPart | None:
+    async def live(self, life: FeedLife) -> SeenProcess | None:
         """Writes a sign of life, or takes it away; returns the process that has the role, if this one may not."""
 
 

@@ -15,8 +15,8 @@ from weboid.mechanism.disturbance import Disturbance
 from weboid.remote.feed.batches import EventsDone, JudgedPages, ListLines, Move, StreamMove, WikiEvents
 from weboid.remote.feed.core import FeedCore
 from weboid.remote.lending import Lender, OnStore, alone
-from weboid.store.db.anew import all_begun_anew
 from weboid.store.db.pool import Connection, Pool
+from weboid.store.db.transactions import all_repeated
 from weboid.store.pages import page_pass, spam
 from weboid.store.pages.page import Intake, PageChanges, record_intake
 from weboid.store.pages.page_pass import KnownPage
@@ -31,8 +31,15 @@ from weboid.store.pages.stream import (
     record_move,
 )
 from weboid.store.pages.use import begin_intake
-from weboid.store.pages.watch_list import find_watch_list, record_watch_list
-from weboid.store.pages.wiki import StoredWiki, list_wikis, record_namespaces, record_pass, record_wiki
+from weboid.store.pages.wiki import (
+    StoredWiki,
+    find_watch_list,
+    list_wikis,
+    record_namespaces,
+    record_pass,
+    record_watch_list,
+    record_wiki,
+)
 from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, record_alarms
 
 
@@ -54,7 +61,7 @@ def feed_by(lender: Lender, away: Disturbance) -> FeedCore:
     )
 
 
-@all_begun_anew
+@all_repeated
 class StoreWikis(OnStore):
     """The table of wikis."""
 
@@ -66,7 +73,7 @@ class StoreWikis(OnStore):
     record_namespaces = alone(record_namespaces)
 
 
-@all_begun_anew
+@all_repeated
 class StorePasses(OnStore):
     """Passes over wikis, and what a dump gives of one."""
 
@@ -112,7 +119,7 @@ class StorePasses(OnStore):
     """Records that a dump was read to its end, which is as good as a pass. Only next to the database."""
 
 
-@all_begun_anew
+@all_repeated
 class StoreWaiting(OnStore):
     """The queue of pages that wait."""
 
@@ -133,7 +140,7 @@ class StoreWaiting(OnStore):
             return intake
 
 
-@all_begun_anew
+@all_repeated
 class StoreLists(OnStore):
     """The spam lists of wikis and farms, and links that are judged by them again."""
 
@@ -174,7 +181,7 @@ class StoreLists(OnStore):
             await spam.record_applied(conn, farm, of, day)
 
 
-@all_begun_anew
+@all_repeated
 class StoreWatched(OnStore):
     """The stored page, and its alarm."""
 
@@ -190,7 +197,7 @@ class StoreWatched(OnStore):
             await lower_alarm(conn, AlarmKind.WATCHED, "")
 
 
-@all_begun_anew
+@all_repeated
 class StoreStreams(OnStore):
     """Events, and the position after them."""
 

@@ -13,9 +13,8 @@ from weboid.mechanism.bounded import BoundedMap
 from weboid.remote.http.messages import MOST_INFLATED, BadMessage, Call, compressed, decoded, encoded, inflated
 from weboid.remote.http.rpc import Table
 from weboid.remote.lending import Lender, OneTransaction
-from weboid.store.db.anew import begun_anew
 from weboid.store.db.pool import Pool
-from weboid.store.db.refused import RefusedValues, refused_values
+from weboid.store.db.transactions import RefusedValues, refused_values, repeated
 from weboid.store.schedule.done_request import RequestKey, begin_request, delete_past_requests, record_answer
 
 _FORGETTING_S: Final = 600.0
@@ -93,7 +92,7 @@ class Answering(ABC):
             parts = self._parts[client, worker] = self.parts(self._pool, client, worker)
         return parts
 
-    @begun_anew
+    @repeated
     async def _done_once(self, client: str, call: Call, done: Callable[[Parts], Awaitable[bytes]]) -> bytes:
         await self._forget()
         key = RequestKey(client, call.request)

@@ -8,7 +8,7 @@ from weboid.errors import StoreError
 from weboid.remote.http.messages import OtherScheme
 from weboid.remote.http.rpc import Sent
 from weboid.store.db.key_scheme import OURS
-from weboid.store.schedule.part import PartProcess, PartRole
+from weboid.store.schedule.process import ProcessRole, RunningProcess
 
 _MOST_DETAIL: Final = 2_000
 _MOST_SMALL: Final = 2**15 - 1
@@ -92,6 +92,6 @@ def of_our_scheme(greeting: _Said) -> _Said:
     return greeting
 
 
-def process_of(role: PartRole, client: str, life: Life) -> PartProcess:
+def process_of(role: ProcessRole, client: str, life: Life) -> RunningProcess:
     """The process that a sign of life is of, with the name of its token."""
-    return PartProcess(role, f"{client}:{life.name}", life.host, life.machine, life.pid, life.version)
+    return RunningProcess(role, f"{client}:{life.name}", life.host, life.machine, life.pid, life.version)

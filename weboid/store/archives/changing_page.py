@@ -1,19 +1,18 @@
 """Changing pages: URLs whose document always changes; no copy of them is chosen until an administrator lifts it (A-1).
 
-The caller records who did what in the audit log, in the same transaction.
-One law: what an administrator has lifted is not blocked again by what is found later.
+The caller records the deed in the audit log, in the same transaction. A page that an administrator has lifted is not
+blocked again by later findings.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.store.archives.with_url import list_plain_urls, lock_kept
-from weboid.store.db.pool import Connection
 from weboid.store.db.rows import key_columns
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, fetch_by_key, statements
 
 SQL: Final = statements("archives/changing_page")
 
@@ -48,19 +47,12 @@ async def record_lifted(conn: Connection, key: UrlKey, *, is_lifted: bool, subje
 
 async def list_changing(conn: Connection, keys: Iterable[UrlKey]) -> dict[UrlKey, ChangingPage]:
     """Those of these URLs that always change, lifted ones included."""
-    wanted = sorted(set(keys))
-    if not wanted:
-        return {}
-    rows = await conn.execute(SQL["list_changing"], key_columns(wanted))
-    return {each.key: each for each in [_changing_page(row) async for row in rows]}
+    return {key: ChangingPage(key, *row) for key, row in await fetch_by_key(conn, SQL["list_changing"], keys)}
 
 
 async def list_newest_changing(conn: Connection, *, limit: int = 100) -> list[tuple[ChangingPage, Url]]:
     """The URLs that were found last, lifted ones included."""
-    pages = [_changing_page(row) async for row in await conn.execute(SQL["list_newest"], {"limit": limit})]
+    rows = await conn.execute(SQL["list_newest"], {"limit": limit})
+    pages = [ChangingPage(UrlKey(*row[:3]), *row[3:]) async for row in rows]
     urls = await list_plain_urls(conn, [each.key for each in pages])
     return [(each, urls[each.key]) for each in pages if each.key in urls]
-
-
-def _changing_page(row: Sequence[Any]) -> ChangingPage:
-    return ChangingPage(UrlKey(*row[:3]), *row[3:])

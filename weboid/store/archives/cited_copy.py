@@ -1,13 +1,13 @@
 """Cited copies: watched URLs that are themselves copies in an archive, and what they are copies of (A-2).
 
-They are kept apart from the link checker: their URLs have the due day `NEVER_DUE`, and ``archive/visits``
-alone visits them. Copies in archives that are dead, and what is no archive, stay ordinary links.
-One law: a URL has the due day `NEVER_DUE` if and only if it has a row here.
+The link checker leaves them alone: a URL has the due day `NEVER_DUE` if and only if it has a row here, and only
+``archive/visits`` visits it. Copies in archives that are dead, and what is no archive, stay ordinary links.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from operator import attrgetter
 from typing import Any, Final
 
 from weboid.core.record.days import NEVER_DUE
@@ -17,9 +17,8 @@ from weboid.core.url.urls import Url
 from weboid.store.archives.snapshot import Origin, StoredSnapshot, record_cited_snapshots
 from weboid.store.archives.with_url import list_plain_urls, lock_kept
 from weboid.store.db.key_scheme import OURS, KeyScheme, require_scheme
-from weboid.store.db.pool import Connection
-from weboid.store.db.rows import Columns, KnownUrl, key_columns
-from weboid.store.db.statements import statements
+from weboid.store.db.rows import Columns, KnownUrl, columns_of, key_columns
+from weboid.store.db.statements import Connection, fetch_all, fetch_by_key, statements
 from weboid.store.urls.url import find_urls
 
 SQL: Final = statements("archives/cited_copy")
@@ -29,15 +28,8 @@ UNUSED_DAYS: Final = 28
 """Days for which a cited copy that no page uses waits until it is looked at again."""
 _APART: Final = (Standing.OFFERED, Standing.BARRED)
 """Archives whose copies leave the link checker's rounds: those that are visited here, and those that never may be."""
-ARCHIVE_HOSTS: Final = tuple(
-    sorted(
-        name
-        for archive in ARCHIVES
-        if archive.standing in _APART
-        for host in archive.hosts
-        for name in (host, f"www.{host}")
-    )
-)
+_BARE_HOSTS: Final = [host for archive in ARCHIVES if archive.standing in _APART for host in archive.hosts]
+ARCHIVE_HOSTS: Final = tuple(sorted(f"{prefix}{host}" for host in _BARE_HOSTS for prefix in ("", "www.")))
 _HOSTS: Final = frozenset(ARCHIVE_HOSTS)
 
 
@@ -57,19 +49,14 @@ class CitedCopy:
 
     @property
     def shows(self) -> bool:
-        """Whether it may be offered as a snapshot: page and moment are known, and people may be sent to the archive."""
+        """Returns whether it may be a snapshot: page and moment are known, and people may be sent to the archive."""
         return self.page is not None and self.stamp is not None and BY_NUMBER[self.archive].is_offered
-
-
-def is_archive_host(host: str) -> bool:
-    """Whether URLs of this host may be cited copies: one look into a set."""
-    return host in _HOSTS
 
 
 def cited_copy_of(key: UrlKey, url: Url, day: int) -> CitedCopy | None:
     """The URL as a cited copy that is due on `day`, None for all other URLs.
 
-    Copies in archives that are never contacted are never due.
+    Copies in archives that are never contacted are never due. For other hosts it takes one look into a set.
     """
     found = snapshot_of(str(url)) if url.host in _HOSTS else None
     if found is None or found.archive.standing not in _APART:
@@ -81,7 +68,7 @@ def cited_copy_of(key: UrlKey, url: Url, day: int) -> CitedCopy | None:
 
 
 def original_of(url: Url) -> Url | None:
-    """What a cited copy is a copy of, as its own URL says."""
+    """The original of a cited copy, according to its own URL."""
     found = snapshot_of(str(url))
     return None if found is None else found.original
 
@@ -110,9 +97,13 @@ def _plainest(url: Url) -> Url:
 
 async def record_cited(conn: Connection, cited: Iterable[CitedCopy]) -> None:
     """Records cited copies; the caller holds their URLs, which are never due."""
-    rows = sorted(cited, key=lambda each: each.key)
-    if rows:
-        await conn.execute(SQL["record_cited"], _columns(rows))
+    if rows := sorted(cited, key=attrgetter("key")):
+        columns = {
+            **key_columns(each.key for each in rows),
+            **columns_of(rows, "archive stamp due"),
+            **_originals(each.page for each in rows),
+        }
+        await conn.execute(SQL["record_cited"], columns)
 
 
 async def record_cited_as_snapshots(
@@ -122,11 +113,11 @@ async def record_cited_as_snapshots(
 
     To be called before hosts are locked.
     """
-    wanted: dict[UrlKey, list[CitedCopy]] = {}
+    copies: dict[UrlKey, list[CitedCopy]] = {}
     for each in cited.values():
         for key in _spelled_keys(urls[each.key]) if each.shows else ():
-            wanted.setdefault(key, []).append(each)
-    await _record_snapshots(conn, wanted, day)
+            copies.setdefault(key, []).append(each)
+    await _record_snapshots(conn, copies, day)
 
 
 async def record_known_as_snapshots(conn: Connection, urls: Iterable[Url], day: int) -> None:
@@ -135,20 +126,16 @@ async def record_known_as_snapshots(conn: Connection, urls: Iterable[Url], day: 
     await _record_snapshots(conn, {key: [each for each, _ in copies] for key, copies in found.items()}, day)
 
 
-async def _record_snapshots(conn: Connection, wanted: Mapping[UrlKey, Sequence[CitedCopy]], day: int) -> None:
-    """Of each URL at most one snapshot a service: what is there already, or else the newest copy."""
-    if not wanted:
-        return
-    kept = await lock_kept(conn, wanted)
-    await record_cited_snapshots(
-        conn,
-        [
+async def _record_snapshots(conn: Connection, copies: Mapping[UrlKey, Sequence[CitedCopy]], day: int) -> None:
+    """Of each URL at most one snapshot a service: one that exists already, or else the newest copy."""
+    if copies:
+        snapshots = [
             StoredSnapshot(key, each.archive, each.stamp, Origin.CITED, day + 1)
-            for key in kept
-            for each in sorted(wanted[key], key=lambda each: each.stamp or 0, reverse=True)
+            for key in await lock_kept(conn, copies)
+            for each in sorted(copies[key], key=lambda each: each.stamp or 0, reverse=True)
             if each.shows and each.stamp is not None
-        ],
-    )
+        ]
+        await record_cited_snapshots(conn, snapshots)
 
 
 async def find_cited(conn: Connection, urls: Iterable[Url]) -> dict[UrlKey, list[tuple[CitedCopy, Url]]]:
@@ -161,8 +148,8 @@ async def find_cited(conn: Connection, urls: Iterable[Url]) -> dict[UrlKey, list
         asked.setdefault(page_key(url), []).append(key_of(url))
     if not asked:
         return {}
-    rows = await conn.execute(SQL["list_of_pages"], {**key_columns(sorted(asked)), "most": MOST_OF_PAGE})
-    copies = [_cited_copy(row) async for row in rows]
+    row = {**key_columns(sorted(asked)), "most": MOST_OF_PAGE}
+    copies = await fetch_all(conn, _cited_copy, SQL["list_of_pages"], row)
     own = await list_plain_urls(conn, {each.key for each in copies})
     found: dict[UrlKey, list[tuple[CitedCopy, Url]]] = {}
     for each in sorted(copies, key=lambda each: each.stamp or 0, reverse=True):
@@ -173,11 +160,7 @@ async def find_cited(conn: Connection, urls: Iterable[Url]) -> dict[UrlKey, list
 
 async def list_cited(conn: Connection, keys: Iterable[UrlKey]) -> dict[UrlKey, CitedCopy]:
     """Those of these URLs that are cited copies."""
-    wanted = sorted(set(keys))
-    if not wanted:
-        return {}
-    rows = await conn.execute(SQL["list_cited"], key_columns(wanted))
-    return {each.key: each for each in [_cited_copy(row) async for row in rows]}
+    return {key: _cited_copy(*key, *row) for key, row in await fetch_by_key(conn, SQL["list_cited"], keys)}
 
 
 async def lease_cited(
@@ -189,16 +172,11 @@ async def lease_cited(
     On the next day they are due again, unless a visit is recorded; those that no page uses wait for four weeks instead.
     """
     await require_scheme(conn)
-    row = {
-        "archives": sorted(set(archives)),
-        "day": day,
-        "until": day + 1,
-        "later": day + UNUSED_DAYS,
-        "limit": limit,
-    }
-    taken = [_cited_copy(columns) async for columns in await conn.execute(SQL["lease_cited"], row)]
-    known = await find_urls(conn, sorted(each.key for each in taken))
-    return [(each, known[each.key]) for each in taken if each.key in known and known[each.key].orphaned is None]
+    days = {"day": day, "until": day + 1, "later": day + UNUSED_DAYS}
+    row = {"archives": sorted(set(archives)), "limit": limit, **days}
+    leased = await fetch_all(conn, _cited_copy, SQL["lease_cited"], row)
+    known = await find_urls(conn, sorted(each.key for each in leased))
+    return [(each, known[each.key]) for each in leased if each.key in known and known[each.key].orphaned is None]
 
 
 async def record_cited_due(conn: Connection, days: Mapping[UrlKey, int]) -> int:
@@ -206,16 +184,16 @@ async def record_cited_due(conn: Connection, days: Mapping[UrlKey, int]) -> int:
 
     Returns how many of these URLs are cited copies.
     """
-    keys = sorted(days)
-    if not keys:
+    if not days:
         return 0
+    keys = sorted(days)
     row = {**key_columns(keys), "due": [days[key] for key in keys]}
     return (await conn.execute(SQL["record_cited_due"], row)).rowcount
 
 
 async def delete_unjustified(conn: Connection, keys: Sequence[UrlKey]) -> None:
-    """Deletes the rows of cited copies whose URLs are being deleted, and the snapshots that were never played and are
-    cited nowhere else. The caller has locked the URLs and not deleted them yet."""
+    """Deletes the rows of cited copies whose URLs are being deleted, and the snapshots that were never played and that
+    no other page cites. The caller has locked the URLs and not deleted them yet."""
     cited = await list_cited(conn, keys)
     if not cited:
         return
@@ -228,12 +206,10 @@ async def delete_unjustified(conn: Connection, keys: Sequence[UrlKey]) -> None:
         for key in _spelled_keys(urls[each.key])
     ]
     if rows:
-        pages = [each.page for _, each in rows if each.page]
         columns = {
             **key_columns(key for key, _ in rows),
-            "archive": [each.archive for _, each in rows],
-            "stamp": [each.stamp for _, each in rows],
-            **_originals(pages),
+            **columns_of((each for _, each in rows), "archive stamp"),
+            **_originals(each.page for _, each in rows if each.page),
             "origin": int(Origin.CITED),
         }
         await conn.execute(SQL["delete_unjustified"], columns)
@@ -244,8 +220,7 @@ async def record_originals(conn: Connection, after: UrlKey, scheme: KeyScheme, *
 
     Returns the last of them, None = there are no more.
     """
-    rows = await conn.execute(SQL["list_all"], {**after._asdict(), "limit": limit})
-    keys = [UrlKey(*row) async for row in rows]
+    keys = await fetch_all(conn, UrlKey, SQL["list_all"], {**after._asdict(), "limit": limit})
     if not keys:
         return None
     originals = {key: original_of(url) for key, url in (await list_plain_urls(conn, keys)).items()}
@@ -260,26 +235,12 @@ def _spelled_keys(copy: Url) -> list[UrlKey]:
     return [] if original is None else [key_of(url) for url in spellings(original)]
 
 
-def _columns(rows: Sequence[CitedCopy]) -> Columns:
-    return {
-        **key_columns(each.key for each in rows),
-        "archive": [each.archive for each in rows],
-        **_originals(each.page for each in rows),
-        "stamp": [each.stamp for each in rows],
-        "due": [each.due for each in rows],
-    }
-
-
 def _originals(pages: Iterable[UrlKey | None]) -> Columns:
     rows = list(pages)
-    return {
-        "original_bucket": [page and page.bucket for page in rows],
-        "original_host_key": [page and page.host_key for page in rows],
-        "original_url_key": [page and page.url_key for page in rows],
-    }
+    return {f"original_{name}": [page and getattr(page, name) for page in rows] for name in UrlKey._fields}
 
 
-def _cited_copy(row: Sequence[Any]) -> CitedCopy:
-    archive, bucket, host_key, url_key, stamp, due = row[3:]
+def _cited_copy(*row: Any) -> CitedCopy:
+    *key, archive, bucket, host_key, url_key, stamp, due = row
     page = None if bucket is None else UrlKey(bucket, host_key, url_key)
-    return CitedCopy(UrlKey(*row[:3]), archive, page, stamp, due)
+    return CitedCopy(UrlKey(*key), archive, page, stamp, due)

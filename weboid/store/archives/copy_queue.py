@@ -2,8 +2,8 @@
 look-ups have become old; of each the newest first.
 
 It follows the log of verdict changes by its place in it. Changes get their numbers before they are committed, so only
-what is settled is read (``store/urls/verdict_log``); of each URL in it the newest change counts.
-One law: once the queue has followed the log, just the URLs that are doubtful or dead by it are queued, waiting or done.
+settled ones are read (``store/urls/check``); of each URL the newest change counts. Afterwards exactly the URLs
+that are doubtful or dead by the log are queued, waiting or done.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,17 +18,16 @@ from weboid.core.verdict.verdict import Finding, finding_of
 from weboid.store.archives.cited_copy import UNUSED_DAYS, CitedCopy, find_cited, record_known_as_snapshots
 from weboid.store.archives.with_url import list_plain_urls, lock_kept
 from weboid.store.db.key_scheme import require_scheme
-from weboid.store.db.pool import Connection
 from weboid.store.db.rows import KnownUrl, key_columns
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, fetch_value, statements
+from weboid.store.urls.check import find_settled
 from weboid.store.urls.url import find_urls
-from weboid.store.urls.verdict_log import find_settled
 
 SQL: Final = statements("archives/copy_queue")
 
 
 class Rank(IntEnum):
-    """Which URLs come first. The numbers are stored and never change their meaning."""
+    """The order of URLs in the queue. The numbers are stored and never change their meaning."""
 
     DEAD = 0
     DOUBTFUL = 1
@@ -59,7 +58,7 @@ class WantedCopy:
 
     @property
     def finding(self) -> Finding:
-        """What is concluded of it now."""
+        """The finding of now."""
         return finding_of(self.known.record, self.known.host)
 
     @property
@@ -75,7 +74,7 @@ class WantedCopy:
 
 @dataclass(frozen=True, slots=True)
 class QueueLength:
-    """How many URLs of a rank wait, and the oldest of their days; `is_more` = counting stopped at the limit."""
+    """The number of URLs of a rank that wait, and their oldest day; `is_more` = counting stopped at the limit."""
 
     count: int
     is_more: bool
@@ -83,18 +82,18 @@ class QueueLength:
 
 
 async def follow_changes(conn: Connection, *, limit: int = 5_000) -> int:
-    """Queues what the log says since it was last followed, at most `limit` lines; returns how many were read.
+    """Queues the URLs in the log since it was last followed, at most `limit` lines; returns how many were read.
 
     In a transaction of its own, one worker at a time. Raises StoreError if the log is being written for unusually long,
     or if the keys are being moved (O-10).
     """
     await require_scheme(conn)
     await conn.execute(SQL["record_first_position"])
-    place = await (await conn.execute(SQL["lock_position"])).fetchone()
+    place: int | None = await fetch_value(conn, SQL["lock_position"])
     if place is None:
         return 0
     until = await find_settled(conn)
-    row = {"since": place[0], "until": until, "limit": limit}
+    row = {"since": place, "until": until, "limit": limit}
     lines = await (await conn.execute(SQL["list_log"], row)).fetchall()
     if kept := await lock_kept(conn, {UrlKey(*line[1:4]) for line in lines}, waits=True):
         # Copies that were cited before the URL itself was watched are its snapshots from now on. These come before the
@@ -104,8 +103,8 @@ async def follow_changes(conn: Connection, *, limit: int = 5_000) -> int:
         columns = key_columns(await _locked(conn, kept))
         await conn.execute(SQL["record_by_log"], columns)
         await conn.execute(SQL["delete_by_log"], columns)
-    position = lines[-1][0] if len(lines) == limit else max(until, place[0])
-    if position != place[0]:
+    position = lines[-1][0] if len(lines) == limit else max(until, place)
+    if position != place:
         await conn.execute(SQL["record_position"], {"change": position})
     return len(lines)
 
@@ -133,20 +132,20 @@ async def lease_wanted(conn: Connection, day: int, *, limit: int, lease_s: float
     fewer than `limit`; none only if no more wait. Raises StoreError if the keys are being moved (O-10).
     """
     await require_scheme(conn)
-    taken: dict[UrlKey, tuple[int, int]] = {}
+    leased: dict[UrlKey, tuple[int, int]] = {}
     used: dict[UrlKey, KnownUrl] = {}
     while not used:
         rows = await conn.execute(SQL["lease_wanted"], {"limit": limit, "lease_s": lease_s})
-        taken = {UrlKey(*row[:3]): (row[3], row[4]) async for row in rows}
-        if not taken:
+        leased = {UrlKey(*row[:3]): (row[3], row[4]) async for row in rows}
+        if not leased:
             return []
-        known = await find_urls(conn, sorted(taken))
-        used = {key: known[key] for key in taken if key in known and known[key].orphaned is None}
-        await record_done(conn, {key: day + UNUSED_DAYS for key in taken if key not in used})
+        known = await find_urls(conn, sorted(leased))
+        used = {key: known[key] for key in leased if key in known and known[key].orphaned is None}
+        await record_done(conn, {key: day + UNUSED_DAYS for key in leased if key not in used})
     cited = await find_cited(conn, [each.url for each in used.values()])
     return [
         WantedCopy(used[key], Rank(rank), since, tuple(cited.get(key, ())))
-        for key, (rank, since) in sorted(taken.items(), key=lambda item: (item[1][0], -item[1][1], item[0]))
+        for key, (rank, since) in sorted(leased.items(), key=lambda item: (item[1][0], -item[1][1], item[0]))
         if key in used
     ]
 
@@ -159,22 +158,22 @@ async def record_done(conn: Connection, days: Mapping[UrlKey, int]) -> None:
 
 async def record_released(conn: Connection, keys: Iterable[UrlKey]) -> None:
     """Gives leased URLs back that were not looked up, as their services rest or the worker ends."""
-    if wanted := await _locked(conn, keys):
-        await conn.execute(SQL["record_released"], key_columns(wanted))
+    if locked := await _locked(conn, keys):
+        await conn.execute(SQL["record_released"], key_columns(locked))
 
 
 async def count_queue(conn: Connection, *, limit: int = 100_000) -> dict[Rank, QueueLength]:
-    """How many URLs wait, by rank; of each no more than `limit` are counted."""
+    """The URLs that wait, by rank; of each no more than `limit` are counted."""
     rows = await conn.execute(SQL["count_queue"], {"ranks": [int(rank) for rank in Rank], "limit": limit})
     return {Rank(rank): QueueLength(count, count >= limit, oldest) async for rank, count, oldest in rows}
 
 
 async def _locked(conn: Connection, keys: Iterable[UrlKey]) -> Sequence[UrlKey]:
     """Locks the rows of these URLs in the order of their keys; returns the keys in this order."""
-    wanted = sorted(set(keys))
-    if wanted:
-        await conn.execute(SQL["lock_rows"], key_columns(wanted))
-    return wanted
+    ordered = sorted(set(keys))
+    if ordered:
+        await conn.execute(SQL["lock_rows"], key_columns(ordered))
+    return ordered
 
 
 def _is_alive(status: Status) -> bool:

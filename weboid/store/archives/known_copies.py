@@ -1,6 +1,6 @@
 """Cited copies that were stored as ordinary links, before this program or before it knew their archive (A-2).
 
-One law: a run that is stopped has done what it has read, and the next one begins anew: what is done is passed over.
+A run that is stopped has done what it has read, and the next one begins again: what is done is passed over.
 """
 
 from typing import Final, NamedTuple
@@ -19,9 +19,8 @@ from weboid.store.archives.cited_copy import (
     record_cited_as_snapshots,
 )
 from weboid.store.archives.with_url import lock_kept
-from weboid.store.db.pool import Connection
 from weboid.store.db.rows import key_columns, url_of
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, statements
 from weboid.store.urls.check import record_changes, record_next_days
 from weboid.store.urls.lock import hosts_of, lock_hosts, lock_urls
 from weboid.store.urls.url import find_urls
@@ -30,7 +29,7 @@ SQL: Final = statements("archives/cited_copy")
 
 
 class KnownCopiesPlace(NamedTuple):
-    """How far `record_known_copies` has come: which host of archives, and which of its URLs by due day and key."""
+    """The place that `record_known_copies` has reached: a host of archives, and of its URLs the due day and key."""
 
     host: int = 0
     due: int = -1
@@ -49,10 +48,9 @@ async def record_known_copies(
         return None
     host = ARCHIVE_HOSTS[place.host]
     row = {"bucket": bucket(host), "host_key": host_key(host), **place._asdict(), "limit": limit}
-    rows = await (await conn.execute(SQL["list_visited_elsewhere"], row)).fetchall()
+    rows = await (await conn.execute(SQL["list_in_rounds"], row)).fetchall()
     urls = {UrlKey(*each[:3]): url_of(each[3:7]) for each in rows}
-    found = {key: copy for key, url in urls.items() if (copy := cited_copy_of(key, url, day))}
-    if found:
+    if found := {key: copy for key, url in urls.items() if (copy := cited_copy_of(key, url, day))}:
         await _record(conn, found, urls, day)
     if len(rows) < limit:
         return KnownCopiesPlace(place.host + 1) if place.host + 1 < len(ARCHIVE_HOSTS) else None
@@ -74,7 +72,7 @@ async def _record(conn: Connection, found: dict[UrlKey, CitedCopy], urls: dict[U
 
 
 async def _forget(conn: Connection, keys: list[UrlKey], day: int) -> None:
-    """Of copies that nobody may visit nothing is known any more: what was, would be told for ever."""
+    """Deletes what is known of copies that nobody may visit: it would be shown forever."""
     if not keys:
         return
     known = await find_urls(conn, keys)

@@ -1,21 +1,19 @@
-"""Savings: living URLs that an archive is asked to save (A-1), and how far each has come.
+"""Savings: living URLs that an archive is asked to save (A-1), and the state of each.
 
-One law: a URL is queued once; one that was refused for good is not asked for again.
-They have a table of their own, not a rank in the queue of look-ups, which a store of any size would fill.
+A URL is queued once; one that was refused permanently is not asked for again. Savings have a table of their own, not a
+rank in the queue of look-ups, which a store of any size would fill.
 """
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.store.archives.with_url import list_plain_urls, lock_kept
 from weboid.store.db.key_scheme import require_scheme
-from weboid.store.db.pool import Connection
 from weboid.store.db.rows import key_columns
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, statements
 
 SQL: Final = statements("archives/saving")
 BUDGET: Final = 5_000
@@ -24,7 +22,7 @@ _END: Final = 2**63 - 1
 
 
 class SavingState(IntEnum):
-    """How far a saving has come. The numbers are stored and never change their meaning."""
+    """The state of a saving. The numbers are stored and never change their meaning."""
 
     WAITING = 0
     SENT = 1
@@ -32,7 +30,7 @@ class SavingState(IntEnum):
     SAVED = 2
     """The service says so; the copy is still to be played. `job` is the capture's stamp, None if that is not known."""
     REFUSED = 3
-    """For good."""
+    """Permanently."""
     KEPT = 4
     """There is a snapshot: of what was saved, or of what was found before."""
 
@@ -54,7 +52,7 @@ class Saving:
 
 
 class Savable(NamedTuple):
-    """How many URLs were queued, and the place in the log before which to go on; None = all of it was read."""
+    """The number of URLs queued, and the place in the log before which to go on; None = all of it was read."""
 
     queued: int
     before: int | None
@@ -69,11 +67,11 @@ async def record_savable(conn: Connection, day: int, *, before: int | None = Non
     row = {"before": _END if before is None else before, "budget": BUDGET}
     lines = await (await conn.execute(SQL["list_log"], row)).fetchall()
     firsts = list(dict.fromkeys(UrlKey(*line[1:4]) for line in lines if line[4]))
-    kept = await lock_kept(conn, firsts)
     queued = 0
-    if kept:
-        given = {**key_columns(key for key in firsts if key in kept), "day": day, "limit": limit}
-        queued = (await conn.execute(SQL["record_savable"], {**given, "state": int(SavingState.WAITING)})).rowcount
+    if kept := await lock_kept(conn, firsts):
+        columns = key_columns(key for key in firsts if key in kept)
+        values = {**columns, "day": day, "limit": limit, "state": int(SavingState.WAITING)}
+        queued = (await conn.execute(SQL["record_savable"], values)).rowcount
     return Savable(queued, lines[-1][0] if len(lines) == BUDGET else None)
 
 
@@ -85,7 +83,13 @@ async def lease_savings(conn: Connection, *, state: SavingState, limit: int, lea
     await require_scheme(conn)
     row = {"state": int(state), "limit": limit, "lease_s": lease_s}
     statement = SQL["lease_newest"] if state is SavingState.WAITING else SQL["lease_oldest"]
-    return await _savings(conn, await (await conn.execute(statement, row)).fetchall())
+    rows = await (await conn.execute(statement, row)).fetchall()
+    urls = await list_plain_urls(conn, [UrlKey(*columns[:3]) for columns in rows])
+    return [
+        Saving(key, urls[key], columns[3], SavingState(columns[4]), *columns[5:])
+        for columns in rows
+        if (key := UrlKey(*columns[:3])) in urls
+    ]
 
 
 async def record_saving(
@@ -98,7 +102,7 @@ async def record_saving(
     why: str = "",
     tries: int = 0,
 ) -> bool:
-    """Records how far a saving has come, and in how many seconds it is to be taken up again.
+    """Records the state of a saving, and in how many seconds it is to be taken up again.
 
     Returns whether there was one.
     """
@@ -106,25 +110,7 @@ async def record_saving(
     return (await conn.execute(SQL["record_saving"], row)).rowcount > 0
 
 
-async def list_savings(conn: Connection, keys: Iterable[UrlKey]) -> dict[UrlKey, Saving]:
-    """The savings of these URLs."""
-    wanted = sorted(set(keys))
-    if not wanted:
-        return {}
-    rows = await (await conn.execute(SQL["list_savings"], key_columns(wanted))).fetchall()
-    return {each.key: each for each in await _savings(conn, rows)}
-
-
 async def count_savings(conn: Connection, *, limit: int = 100_000) -> dict[SavingState, int]:
-    """How many savings there are of each state; of each no more than `limit` are counted."""
+    """The number of savings of each state; of each no more than `limit` are counted."""
     rows = await conn.execute(SQL["count_savings"], {"states": [int(state) for state in SavingState], "limit": limit})
     return {SavingState(state): count async for state, count in rows}
-
-
-async def _savings(conn: Connection, rows: Sequence[Sequence[Any]]) -> list[Saving]:
-    urls = await list_plain_urls(conn, [UrlKey(*row[:3]) for row in rows])
-    return [
-        Saving(key, urls[key], row[3], SavingState(row[4]), *row[5:])
-        for row in rows
-        if (key := UrlKey(*row[:3])) in urls
-    ]

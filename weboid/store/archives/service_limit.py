@@ -1,26 +1,25 @@
-"""When the next request to an archive's service may be sent, for all workers (A-1): its rate, and its rests.
+"""The rate of requests to an archive's service, shared by all workers, and its rests (A-1).
 
-All moments are of the database's clock. One law: a request is sent only in a place of its own, and no place is given
-while the service rests.
+All moments are of the database's clock. A request is sent only in a place of its own, and no place is given while the
+service rests.
 """
 
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-from weboid.store.db.pool import Connection
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, statements
 
 SQL: Final = statements("archives/service_limit")
 _SHORTEST_S: Final = 0.01
-"""The shortest wait that is told, where another worker has just taken the place."""
+"""The shortest wait that is returned, where another worker has just taken the place."""
 
 
 class RequestKind(IntEnum):
-    """What services limit apart. The numbers are stored and never change their meaning."""
+    """The kinds of requests that services limit separately. The numbers are stored and never change their meaning."""
 
     INDEX = 0
-    """Which copies there are: CDX, TimeMap, and the second voice."""
+    """Lists of copies: CDX, TimeMap, and the second voice."""
     REPLAY = 1
     """One copy, played."""
     SAVE = 2

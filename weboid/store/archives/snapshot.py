@@ -1,13 +1,13 @@
 """Snapshots: of each watched URL the one chosen copy at each archive (A-1), and when it is visited again (A-3).
 
-Which copy is chosen is decided by ``core/archive/choice``, what a visit means by ``archive/visits``; copies
-that pages cite become snapshots at intake (``store/archives/cited_copy``).
-One law: a snapshot belongs to a URL of the store, and a visit of another copy changes nothing.
+``core/archive/choice`` chooses copies, ``archive/visits`` judges visits; copies that pages cite become snapshots at
+intake (``store/archives/cited_copy``). How many snapshots of each service were dropped lately is counted, so that no
+fault drops them all (U-8); ``core/archive/visits`` has the limit.
 """
 
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import IntEnum
 from typing import Any, Final
 
@@ -16,19 +16,18 @@ from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.store.archives.with_url import list_plain_urls, lock_kept
 from weboid.store.db.key_scheme import require_scheme
-from weboid.store.db.pool import Connection
-from weboid.store.db.rows import Columns, key_columns
-from weboid.store.db.statements import statements
+from weboid.store.db.rows import Columns, columns_of, key_columns
+from weboid.store.db.statements import Connection, fetch_all, fetch_by_key, fetch_one, fetch_value, statements
 
 SQL: Final = statements("archives/snapshot")
 _SAMPLE_DEPTH: Final = 20
-"""So many times as many snapshots are looked at for a sample as it has."""
+"""The number of snapshots that are looked at for each one of a sample."""
 _SAMPLE_BYTES: Final = 8 * 2**20
-"""About so much of the table is read to estimate how many snapshots there are."""
+"""Bytes of the table that are read to estimate the number of snapshots."""
 
 
 class Origin(IntEnum):
-    """Where a snapshot comes from. The numbers are stored and never change their meaning."""
+    """The origin of a snapshot. The numbers are stored and never change their meaning."""
 
     CITED = 0
     """A page cites it; nobody has chosen it."""
@@ -58,14 +57,24 @@ class StoredSnapshot:
     address: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """Of `kept` snapshots that an archive had on day `since`, so many were `dropped` from then on."""
+
+    archive: int
+    since: int
+    kept: int
+    dropped: int
+
+
 async def record_snapshots(conn: Connection, snapshots: Iterable[StoredSnapshot]) -> int:
     """Writes snapshots in the place of earlier ones of the same URLs at the same archives; returns how many.
 
     Those of URLs that are not watched any more are left out; of two for one place the last is taken.
     """
-    given = {(each.key, each.archive): each for each in snapshots}
-    kept = await lock_kept(conn, {key for key, _ in given})
-    rows = [given[place] for place in sorted(given) if place[0] in kept]
+    by_place = {(each.key, each.archive): each for each in snapshots}
+    kept = await lock_kept(conn, {key for key, _ in by_place})
+    rows = [by_place[place] for place in sorted(by_place) if place[0] in kept]
     if rows:
         await conn.execute(SQL["record_snapshots"], _columns(rows))
     return len(rows)
@@ -73,22 +82,19 @@ async def record_snapshots(conn: Connection, snapshots: Iterable[StoredSnapshot]
 
 async def record_cited_snapshots(conn: Connection, snapshots: Iterable[StoredSnapshot]) -> None:
     """Writes snapshots where there is none of the URL at the archive; the caller holds the URLs (`lock_kept`)."""
-    given: dict[tuple[UrlKey, int], StoredSnapshot] = {}
+    by_place: dict[tuple[UrlKey, int], StoredSnapshot] = {}
     for each in snapshots:
-        given.setdefault((each.key, each.archive), each)
-    if given:
-        await conn.execute(SQL["record_cited_snapshots"], _columns([given[place] for place in sorted(given)]))
+        by_place.setdefault((each.key, each.archive), each)
+    if by_place:
+        await conn.execute(SQL["record_cited_snapshots"], _columns([by_place[place] for place in sorted(by_place)]))
 
 
 async def list_snapshots(conn: Connection, keys: Iterable[UrlKey]) -> dict[UrlKey, tuple[StoredSnapshot, ...]]:
     """The snapshots of these URLs by the number of the archive; URLs without any are missing."""
-    wanted = sorted(set(keys))
-    found: dict[UrlKey, list[StoredSnapshot]] = {}
-    if wanted:
-        async for row in await conn.execute(SQL["list_snapshots"], key_columns(wanted)):
-            each = _snapshot(row)
-            found.setdefault(each.key, []).append(each)
-    return {key: tuple(snapshots) for key, snapshots in found.items()}
+    found: dict[UrlKey, tuple[StoredSnapshot, ...]] = {}
+    for key, row in await fetch_by_key(conn, SQL["list_snapshots"], keys):
+        found[key] = (*found.get(key, ()), _snapshot(*key, *row))
+    return found
 
 
 async def lease_snapshots(
@@ -100,8 +106,7 @@ async def lease_snapshots(
     """
     await require_scheme(conn)
     row = {"archives": sorted(set(archives)), "day": day, "until": day + 1, "limit": limit}
-    rows = await conn.execute(SQL["lease_snapshots"], row)
-    return await _with_urls(conn, [_snapshot(columns) async for columns in rows])
+    return await _with_urls(conn, await fetch_all(conn, _snapshot, SQL["lease_snapshots"], row))
 
 
 async def record_visit(
@@ -129,18 +134,27 @@ async def list_samples(conn: Connection, archive: int, day: int, *, limit: int) 
     for first in (day + random.randrange(QUARTER_DAYS), 0):
         if len(found) < limit:
             row = {"archive": archive, "first": first, "most": _SAMPLE_DEPTH * limit, "limit": limit - len(found)}
-            async for columns in await conn.execute(SQL["list_samples"], row):
-                each = _snapshot(columns)
-                found[each.key] = each
+            found |= {each.key: each for each in await fetch_all(conn, _snapshot, SQL["list_samples"], row)}
     return await _with_urls(conn, list(found.values()))
 
 
 async def count_snapshots(conn: Connection) -> dict[int, int]:
-    """About how many snapshots there are, by archive; exactly in a small store."""
-    size = await (await conn.execute(SQL["find_size"])).fetchone()
-    share = min(1.0, _SAMPLE_BYTES / max(1, size[0] if size else 0))
+    """The number of snapshots by archive; exact in a small store, else an estimate."""
+    size = await fetch_value(conn, SQL["find_size"]) or 0
+    share = min(1.0, _SAMPLE_BYTES / max(1, size))
     rows = await conn.execute(SQL["count_sample"], {"percent": 100 * share})
     return {archive: round(count / share) async for archive, count in rows}
+
+
+async def find_withdrawn(conn: Connection, archive: int) -> Withdrawn | None:
+    """The dropped ones, None = nothing ever; nobody else counts until the end of the caller's transaction."""
+    await conn.execute(SQL["lock_withdrawn"])
+    return await fetch_one(conn, Withdrawn, SQL["find_withdrawn"], {"archive": archive})
+
+
+async def record_withdrawn(conn: Connection, counted: Withdrawn) -> None:
+    """Writes the count that `find_withdrawn` has locked, in the transaction in which the caller drops a snapshot."""
+    await conn.execute(SQL["record_withdrawn"], asdict(counted))
 
 
 async def _with_urls(conn: Connection, snapshots: Sequence[StoredSnapshot]) -> list[tuple[StoredSnapshot, Url]]:
@@ -151,15 +165,8 @@ async def _with_urls(conn: Connection, snapshots: Sequence[StoredSnapshot]) -> l
 def _columns(rows: Sequence[StoredSnapshot]) -> Columns:
     return {
         **key_columns(each.key for each in rows),
-        "archive": [each.archive for each in rows],
-        "stamp": [each.stamp for each in rows],
+        **columns_of(rows, "archive stamp due asked strikes wanted note address"),
         "origin": [int(each.origin) for each in rows],
-        "due": [each.due for each in rows],
-        "asked": [each.asked for each in rows],
-        "strikes": [each.strikes for each in rows],
-        "wanted": [each.wanted for each in rows],
-        "note": [each.note for each in rows],
-        "address": [each.address for each in rows],
     }
 
 
@@ -167,6 +174,6 @@ def _place(snapshot: StoredSnapshot) -> dict[str, Any]:
     return {**snapshot.key._asdict(), "archive": snapshot.archive, "stamp": snapshot.stamp}
 
 
-def _snapshot(row: Sequence[Any]) -> StoredSnapshot:
-    archive, stamp, origin, *rest = row[3:]
-    return StoredSnapshot(UrlKey(*row[:3]), archive, stamp, Origin(origin), *rest)
+def _snapshot(bucket: int, host_key: int, url_key: int, *columns: Any) -> StoredSnapshot:
+    archive, stamp, origin, *rest = columns
+    return StoredSnapshot(UrlKey(bucket, host_key, url_key), archive, stamp, Origin(origin), *rest)

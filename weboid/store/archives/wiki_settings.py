@@ -1,19 +1,18 @@
 """The settings pages of wikis as they were last fetched (B-1), and those that are shipped for wikis without one.
 
-What a page means belongs to ``core/wikitext/settings``, fetching it to ``maintain/settings_pages``.
-One law: a page that does not fit never replaces one that did; that it does not fit is kept beside it.
+``core/wikitext/settings`` reads a page, ``maintain/settings_pages`` fetches it. A page that does not fit never replaces
+one that did; the fault is kept with the older page.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from typing import Any, Final
 
 from weboid.assets import asset
 from weboid.core.url.farms import WMF
 from weboid.core.wikitext.settings import SettingsError, WikiSettings, parse_settings
-from weboid.store.db.pool import Connection
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, fetch_one, statements
 
 SQL: Final = statements("archives/wiki_settings")
 
@@ -48,19 +47,12 @@ def settings_of(row: Sequence[Any]) -> WikiSettings | None:
 
 async def find_stored_settings(conn: Connection, wiki: int) -> StoredSettings | None:
     """The settings page of a wiki as it is stored; None if it was never read."""
-    row = await (await conn.execute(SQL["find_stored"], {"wiki": wiki})).fetchone()
-    return None if row is None else StoredSettings(*row)
-
-
-async def list_faults(conn: Connection) -> list[StoredSettings]:
-    """The wikis whose settings page does not fit."""
-    return [StoredSettings(*row) async for row in await conn.execute(SQL["list_faults"])]
+    return await fetch_one(conn, StoredSettings, SQL["find_stored"], {"wiki": wiki})
 
 
 async def record_settings(conn: Connection, settings: StoredSettings) -> None:
     """Stores a page as it was read; with a fault the text before is kept, whatever is given."""
-    columns = {"wiki": settings.wiki, "day": settings.day, "text": settings.text, "fault": settings.fault}
-    await conn.execute(SQL["record_settings"], columns)
+    await conn.execute(SQL["record_settings"], asdict(settings))
 
 
 @cache

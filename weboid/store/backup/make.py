@@ -19,7 +19,7 @@ from psycopg import IsolationLevel
 from weboid import __version__
 from weboid.core.record.days import day_of
 from weboid.errors import StoreError
-from weboid.mechanism.background import in_background
+from weboid.mechanism.tasks import in_background
 from weboid.store.backup.archive import archive_script
 from weboid.store.backup.client_programs import ClientProgram, Runner, address, find_program, running
 from weboid.store.backup.manifest import Manifest, is_backup, read_manifest

@@ -16,7 +16,7 @@ from psycopg import sql
 from weboid.assets import asset
 from weboid.core.record.days import iso
 from weboid.errors import StoreError
-from weboid.mechanism.cancelling import to_the_end
+from weboid.mechanism.tasks import to_the_end
 from weboid.store.backup.aftermath import Aftermath, set_right
 from weboid.store.backup.archive import archive_script
 from weboid.store.backup.client_programs import ClientProgram, Runner, find_program

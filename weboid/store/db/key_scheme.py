@@ -1,7 +1,7 @@
 """The scheme that the stored keys were computed with (O-10): a program with another scheme would not find its URLs.
 
-Moving a store to other keys belongs to ``store/upkeep/rekey``.
-One law: while keys are being moved, the recorded scheme is that of no program, so that none uses the store.
+Moving a store to other keys belongs to ``store/upkeep/rekey``; meanwhile no program uses the store, as the recorded
+scheme is that of none.
 """
 
 from collections.abc import Callable
@@ -12,8 +12,7 @@ from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.keys import SUFFIX_VERSION, UrlKey, key_of
 from weboid.core.url.urls import FORM_VERSION, Url, parse
 from weboid.errors import StoreError
-from weboid.store.db.pool import Connection
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, statements
 
 SQL: Final = statements("upkeep/rekey")
 FIRST: Final = (1, "1.1.2.20261023")
@@ -50,17 +49,13 @@ async def record_scheme(conn: Connection) -> None:
     """
     if await _stated(conn) is not None:
         return
-    row = {
-        "form_version": OURS.form_version,
-        "suffix_version": OURS.suffix_version,
-        "first_form_version": FIRST[0],
-        "first_suffix_version": FIRST[1],
-    }
-    await conn.execute(SQL["record_first_key_form"], row)
+    ours = {"form_version": OURS.form_version, "suffix_version": OURS.suffix_version}
+    first = {"first_form_version": FIRST[0], "first_suffix_version": FIRST[1]}
+    await conn.execute(SQL["record_first_key_form"], ours | first)
 
 
 async def has_scheme(conn: Connection, scheme: KeyScheme = OURS) -> bool:
-    """Whether the stored keys are of this scheme, which then holds until the transaction ends.
+    """Returns whether the stored keys are of this scheme, which then holds until the transaction ends.
 
     A store that states no scheme counts as having any.
     """
@@ -73,9 +68,9 @@ async def _stated(conn: Connection) -> tuple[object, ...] | None:
 
 
 def _is_read_only(conn: Connection) -> bool:
-    """Whether the server has told that it is, so that rows cannot be locked: there no keys are moved, either."""
-    told = conn.info.parameter_status
-    return "on" in (told("in_hot_standby"), told("default_transaction_read_only"))
+    """Returns whether the server says that it is, so that rows cannot be locked: there no keys are moved, either."""
+    status = conn.info.parameter_status
+    return "on" in (status("in_hot_standby"), status("default_transaction_read_only"))
 
 
 async def require_scheme(conn: Connection, scheme: KeyScheme = OURS) -> None:

@@ -1,6 +1,6 @@
 """Migrations: the numbered steps ``sql/migrations/NNNN_words.sql`` that bring a database to this program's version.
 
-What the tables mean is described in ``sql/schema.sql``. One law: forward only, and an applied file never changes again.
+They go forward only, and an applied file never changes again. ``sql/schema.sql`` describes the tables.
 """
 
 import hashlib
@@ -99,7 +99,7 @@ def next_migration(known: Sequence[Migration], applied: Sequence[tuple[int, str,
 
 
 async def _is_complete(connection: AsyncConnection[TupleRow], known: Sequence[Migration]) -> bool:
-    """Whether all known steps have been applied; raises StoreError as `next_migration` does."""
+    """Returns whether all known steps have been applied; raises StoreError as `next_migration` does."""
     async with connection.transaction():
         table = await (await connection.execute("SELECT to_regclass('migration') IS NOT NULL")).fetchone()
         if table != (True,):

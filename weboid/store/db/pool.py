@@ -1,7 +1,7 @@
 """The pool of connections to the database, shared by all tasks of a program.
 
-The queries belong to the modules of the nouns. One law: no module above the store has to know psycopg's exceptions:
-a database that cannot be reached or cannot do its work raises StoreAway, whose cause is psycopg's exception.
+The queries belong to the modules of the nouns. No module above the store has to know psycopg's exceptions: a database
+that cannot be reached or cannot do its work raises StoreAway, whose cause is psycopg's exception.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import select
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 
 import psycopg
 from psycopg import AsyncConnection
@@ -25,16 +25,21 @@ from psycopg.errors import (
     ReadOnlySqlTransaction,
     SerializationFailure,
 )
-from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from weboid import __version__
 from weboid.errors import StoreAway, StoreConflict, StoreError
 from weboid.mechanism.disturbance import Disturbance
-from weboid.store.db.address import read_address, refused_address
-from weboid.store.db.arrays import ArrayDumper
-from weboid.store.db.connection import ImpatientConnection, first_line, limited
-from weboid.store.db.statements import statements
+from weboid.store.db.connection import (
+    ArrayDumper,
+    ImpatientConnection,
+    first_line,
+    limited,
+    read_address,
+    refused_address,
+)
+from weboid.store.db.statements import Connection as Connection
+from weboid.store.db.statements import fetch_value, statements
 
 log = logging.getLogger(__name__)
 
@@ -43,13 +48,13 @@ SQL: Final = statements("db/conflict")
 SILENCE_S: Final = 10.0
 """After so long a silence in a statement without a limit the server is asked whether it still works on it."""
 _GRACE_S: Final = 2.0
-"""How long after its time limit a statement may be silent before its connection is given up."""
+"""Seconds that a statement may be silent after its time limit before its connection is given up."""
 _RECONNECT_S: Final = 5.0
 """So long the pool goes on trying to connect by itself; then it tries when a connection is wanted."""
 _AWAY_WAIT_S: Final = 1.0
-"""How long anybody waits for a connection after the last one failed: else those who come one by one wait for each."""
+"""The longest wait for a connection after the last one failed: else callers who come one by one wait for each."""
 _CLOSE_S: Final = 1.0
-"""How long an attempt to connect may keep the pool from being closed."""
+"""Seconds for which an attempt to connect may keep the pool from being closed."""
 _GIVEN_UP_CLOSE_S: Final = 0.1
 """The same where the database was given up."""
 _OUR_MISTAKES: Final = (
@@ -61,12 +66,12 @@ _OUR_MISTAKES: Final = (
     InFailedSqlTransaction,
     NoActiveSqlTransaction,
 )
-"""What a database says that is well: every other error means that it cannot do its work now (D-321)."""
+"""Errors of a database that is well: every other error means that it cannot do its work now (D-321)."""
 _OTHER_SESSION: Final = (InvalidSqlStatementName, DuplicatePreparedStatement, ReadOnlySqlTransaction)
-"""What a server says that is not, or no more, the one we want: behind the same address may be another one by now."""
+"""Errors of a server that is not, or no more, the one we want: behind the same address may be another one by now."""
 _CONFLICTS: Final = (DeadlockDetected, SerializationFailure)
-"""What a database says that is well, and has ended our transaction for another's (SQLSTATE 40P01, 40001)."""
-_NOTING_S: Final = 1.0
+"""Errors of a database that is well, and has ended our transaction for another's (SQLSTATE 40P01, 40001)."""
+_COUNTING_S: Final = 1.0
 _OPERATORS_MISTAKES: Final = (
     "password authentication failed",
     "no password supplied",
@@ -75,26 +80,19 @@ _OPERATORS_MISTAKES: Final = (
     "is not permitted to log in",
     "permission denied for database",
 )
-"""What a server says at the start that no waiting heals, as libpq does not tell the code of such an error."""
-
-Connection = AsyncConnection[TupleRow]
-"""What the modules of the nouns take: a connection in a transaction."""
+"""Messages at the start after which waiting is in vain: libpq does not give the code of such an error."""
 
 
-class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
+class Pool(AsyncConnectionPool[Connection]):
     """Connections that are tested before they are lent, so that a restart of the server causes no error."""
 
-    away: Disturbance
-    """Whether the database is away, as all who lend a connection find it: said once, and over once."""
-
-    _busy: set[ImpatientConnection]
-    _limits: set[asyncio.Timeout]
-    _is_given_up = False
+    is_given_up = False
+    """The program has to end, and nobody waits for the database any more."""
     _is_read_only = False
     _is_failing = False
-    """Whether the last who wanted to use the database could not."""
+    """The last caller could not use the database."""
     _refusal = ""
-    """Why the last connection could not be opened; empty if it could."""
+    """The reason that the last connection could not be opened; empty if it could."""
     _worked = 0.0
     """The moment when somebody last could."""
     _draining: asyncio.Task[None] | None = None
@@ -103,11 +101,26 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
     _drained = 0.0
     """The moment when all connections of before were last given up."""
 
+    def __init__(self, dsn: str = "", *, away: Disturbance | None = None, **options: Any) -> None:
+        super().__init__(
+            dsn,
+            connection_class=ImpatientConnection,
+            open=False,
+            check=self._test,
+            reset=_reset,
+            reconnect_timeout=_RECONNECT_S,
+            reconnect_failed=self._cannot_connect,
+            **options,
+        )
+        self.away = away or Disturbance(log, "the database is away")
+        self._busy: set[ImpatientConnection] = set()
+        self._limits: set[asyncio.Timeout] = set()
+
     @asynccontextmanager
     async def connection(
         self,
         timeout: float | None = None,  # noqa: ASYNC109 (the name is psycopg_pool's)
-    ) -> AsyncIterator[AsyncConnection[TupleRow]]:
+    ) -> AsyncIterator[Connection]:
         """Lends a connection in a transaction that is committed at the end, or rolled back by an exception.
 
         Raises StoreAway if the database is gone, silent, full, shut down, starting, read-only, or slower than the
@@ -120,28 +133,27 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
             async with super().connection(timeout) as connection:
                 try:
                     yield connection
-                    await self._look_whether_read_only(connection)
+                    await self._check_read_only(connection)
                 except _OTHER_SESSION:
-                    await self._leave(connection)
+                    await self._abandon(connection)
                     raise
         except InsufficientPrivilege as error:
             raise StoreError(
                 f"the database refuses us: {first_line(error)}; the role of WEBOID_DATABASE must own the tables"
             ) from error
         except _CONFLICTS as error:
-            log.warning("the database ended a transaction for the sake of another: %s", first_line(error))
+            message = f"the database ended a transaction for the sake of another: {first_line(error)}"
+            log.warning("%s", message)
             await self._count_conflict()
-            raise StoreConflict(
-                f"the database ended a transaction for the sake of another: {first_line(error)}"
-            ) from error
+            raise StoreConflict(message) from error
         except psycopg.Error as error:
             if isinstance(error, _OUR_MISTAKES) and not isinstance(error, _OTHER_SESSION):
                 raise
             self._is_read_only = self._is_read_only or isinstance(error, ReadOnlySqlTransaction)
             self._is_failing = True
-            said = self._reason_of(error)
-            self.away.met(said)
-            raise StoreAway(f"the database failed: {said}") from error
+            reason = self._reason_of(error)
+            self.away.met(reason)
+            raise StoreAway(f"the database failed: {reason}") from error
         self._is_failing, self._worked = False, monotonic()
         if not self._is_read_only:
             self.away.passed()
@@ -149,11 +161,11 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
     async def _count_conflict(self) -> None:
         """Adds to the day's conflicts, from which the alarm follows; if that cannot be done, the log has them alone."""
         with suppress(psycopg.Error):
-            async with super().connection(_NOTING_S) as connection:
+            async with super().connection(_COUNTING_S) as connection:
                 await connection.execute(SQL["record_conflict"])
 
     @asynccontextmanager
-    async def reading(self, wait_s: float | None = None) -> AsyncIterator[AsyncConnection[TupleRow]]:
+    async def reading(self, wait_s: float | None = None) -> AsyncIterator[Connection]:
         """Lends a connection in autocommit mode: it saves the round trips that begin and end a transaction, which cost
         an answer more than short statements do. Raises StoreAway as `connection` does, after `wait_s` if that is given
         and no connection was free.
@@ -162,11 +174,11 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
             await connection.set_autocommit(True)
             yield connection
 
-    async def getconn(self, timeout: float | None = None) -> AsyncConnection[TupleRow]:  # noqa: ASYNC109 (as above)
+    async def getconn(self, timeout: float | None = None) -> Connection:  # noqa: ASYNC109 (as above)
         """As psycopg_pool's, but it ends with PoolClosed when the pool is given up, and waits less long while the
         database cannot be reached.
         """
-        if not self._is_given_up:
+        if not self.is_given_up:
             if self._is_failing and not self.get_stats()["pool_available"]:
                 timeout = min(self.timeout if timeout is None else timeout, _AWAY_WAIT_S)
             try:
@@ -177,13 +189,13 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
                     finally:
                         self._limits.discard(limit)
             except TimeoutError:
-                if not self._is_given_up:
+                if not self.is_given_up:
                     raise PoolTimeout(f"no connection could be opened in {_RECONNECT_S:g} s") from None
         raise PoolClosed("the program is ending")
 
     def give_up(self) -> None:
         """Ends all waiting for the database, now and from now on, with StoreAway: for a program that has to end."""
-        self._is_given_up = True
+        self.is_given_up = True
         self._end_waiting()
         for connection in self._busy:
             connection.hang_up()
@@ -193,53 +205,74 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
         for limit in self._limits:
             limit.reschedule(now)
 
-    def _cannot_connect(self) -> None:
+    def _cannot_connect(self, _: object) -> None:
         """No connection could be opened for `_RECONNECT_S`: nobody waits longer, unless others have one that works."""
         if monotonic() - self._worked > _RECONNECT_S:
             self._end_waiting()
 
-    def _told(self, refusal: str) -> None:
-        self._refusal = refusal
+    async def set_limits(
+        self, connection: Connection, dsn: str, statement_timeout_s: float, idle_s: float, silence_s: float
+    ) -> None:
+        """Sets the limits of a new connection."""
+        connection.adapters.register_dumper(list, ArrayDumper)
+        # A worker that hangs in a transaction holds nobody up (D-75).
+        # As a statement, not as a start-up option: those of the operator's dsn stay, and poolers in between allow it.
+        row = await (
+            await connection.execute(
+                "SELECT set_config('statement_timeout', %s, false), "
+                "set_config('idle_in_transaction_session_timeout', %s, false), pg_backend_pid()",
+                (f"{statement_timeout_s * 1000:.0f}", f"{idle_s * 1000:.0f}"),
+            )
+        ).fetchone()
+        await connection.commit()
+        assert isinstance(connection, ImpatientConnection)
+        assert row
+        if row[2] != connection.info.backend_pid:
+            # A pooler may hand each transaction to another session, which has not prepared our statements.
+            connection.is_direct, connection.prepare_threshold = False, None
+        connection.dsn, connection.silence_s = limited(dsn), silence_s
+        connection.patience_s = statement_timeout_s + _GRACE_S if statement_timeout_s else 0
+        connection.busy, connection.when_silent = self._busy, self._doubt
+
+    def note_refusal(self, reason: str) -> None:
+        """Notes why a connection could not be opened; empty if it could."""
+        self._refusal = reason
 
     def _reason_of(self, error: psycopg.Error) -> str:
-        """What went wrong, for people: of waiting in vain for a connection also why none could be opened."""
+        """The error for people: of waiting in vain for a connection also why none could be opened."""
         is_unopened = isinstance(error, PoolTimeout) and self._refusal
         return f"{first_line(error)}: {self._refusal}" if is_unopened else first_line(error)
 
     async def find_most_connections(self) -> int:
-        """How many connections the server allows to all programs together; raises StoreAway."""
+        """The number of connections that the server allows to all programs together; raises StoreAway."""
         async with self.connection() as connection:
-            row = await (await connection.execute("SELECT current_setting('max_connections')::int")).fetchone()
-        assert row
-        return int(row[0])
+            return int(await fetch_value(connection, "SELECT current_setting('max_connections')::int") or 0)
 
-    async def _look_whether_read_only(self, connection: AsyncConnection[TupleRow]) -> None:
+    async def _check_read_only(self, connection: Connection) -> None:
         """A server that is read-only answers who reads: that does not mean that it can do its work again."""
         if self._is_read_only:
-            row = await (await connection.execute("SHOW transaction_read_only")).fetchone()
-            self._is_read_only = row == ("on",)
+            self._is_read_only = await fetch_value(connection, "SHOW transaction_read_only") == "on"
 
-    async def _leave(self, connection: AsyncConnection[TupleRow]) -> None:
+    async def _abandon(self, connection: Connection) -> None:
         """Ends a session that is not, or no more, with the server that we want, and the idle ones with it."""
         await connection.close()
         if self._begins_to_doubt():
             await self.drain()
 
-    async def _test(self, connection: AsyncConnection[TupleRow]) -> None:
+    async def _test(self, connection: Connection) -> None:
         """Raises psycopg's error if the server has closed the connection, and then replaces the idle ones, too.
 
-        They were likely cut off with it, and whoever waits would pause for seconds after each that psycopg_pool
-        finds (D-411).
+        They were likely cut off with it, and callers would pause for seconds after each that the pool finds (D-411).
         """
         try:
-            await self._look_whether_open(connection)
+            await self._check_alive(connection)
         except psycopg.Error:
             if isinstance(connection, ImpatientConnection) and connection.heard > self._drained:
                 self._drained = monotonic()
                 await self.drain()
             raise
 
-    async def _look_whether_open(self, connection: AsyncConnection[TupleRow]) -> None:
+    async def _check_alive(self, connection: Connection) -> None:
         """Raises psycopg's error if the server has closed the connection.
 
         A connection that is idle and alive has nothing to read; a query is sent only over one that has, or that has
@@ -269,6 +302,19 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
         return begins
 
 
+class AbsentPool(Pool):
+    """The pool of a database that has not answered yet, for a program that does what it can without one.
+
+    It lends no connection: callers get StoreAway at once.
+    """
+
+    @asynccontextmanager
+    async def connection(self, timeout: float | None = None) -> AsyncIterator[Connection]:  # noqa: ASYNC109 (as in Pool)
+        """Raises StoreAway."""
+        raise StoreAway("the database has not answered yet")
+        yield
+
+
 @asynccontextmanager
 async def open_pool(
     dsn: str,
@@ -281,65 +327,36 @@ async def open_pool(
     silence_s: float = SILENCE_S,
     away: Disturbance | None = None,
 ) -> AsyncIterator[Pool]:
-    """Opens at most ``size`` connections for one part of the program (its name is shown in ``pg_stat_activity``).
+    """Opens at most ``size`` connections for one process of the program (`part`, shown in ``pg_stat_activity``).
 
     A statement is cut off after ``statement_timeout_s`` (0 = never), by the server or else by us, a transaction in
     which nothing happens after ``idle_s``: a program that hangs in its middle must not hold its locks against all
     others. Without that limit the server is asked after each ``silence_s`` whether it still works on the statement, and
     the statement is given up if that cannot be learned. A task that waits longer than ``timeout_s`` for a free
-    connection gets a StoreAway. `away` is told when the database is away and when it no longer is. Raises StoreAway at
+    connection gets a StoreAway. `away` hears when the database is away and when it no longer is. Raises StoreAway at
     once if the database cannot be reached, and StoreError if it refuses us.
     """
-    name = f"weboid {__version__} {part}".strip()
-
-    async def configure(connection: AsyncConnection[TupleRow]) -> None:
-        connection.adapters.register_dumper(list, ArrayDumper)
-        # A worker that hangs in a transaction holds nobody up (D-75).
-        # As a statement, not as a start-up option: those of the operator's dsn stay, and poolers in between allow it.
-        row = await (
-            await connection.execute(
-                "SELECT set_config('statement_timeout', %s, false), "
-                "set_config('idle_in_transaction_session_timeout', %s, false), pg_backend_pid()",
-                (f"{statement_timeout_s * 1000:.0f}", f"{idle_s * 1000:.0f}"),
-            )
-        ).fetchone()
-        await connection.commit()
-        assert isinstance(connection, ImpatientConnection)
-        assert row
-        if row[2] != connection.info.backend_pid:
-            # A pooler may hand each transaction to another session, which has not prepared our statements.
-            connection.is_direct, connection.prepare_threshold = False, None
-        connection.dsn, connection.silence_s = limited(dsn), silence_s
-        connection.patience_s = statement_timeout_s + _GRACE_S if statement_timeout_s else 0
-        connection.busy, connection.when_silent = pool._busy, pool._doubt
-
     await _try(dsn)
+    name = f"weboid {__version__} {part}".strip()
     pool: Pool = Pool(
         limited(dsn),
-        connection_class=ImpatientConnection,
-        kwargs={"application_name": name, "prepare_threshold": 2, "told": lambda refusal: pool._told(refusal)},
+        kwargs={"application_name": name, "prepare_threshold": 2, "failed": lambda reason: pool.note_refusal(reason)},
         min_size=1,
         max_size=size,
-        open=False,
-        configure=configure,
-        check=lambda connection: pool._test(connection),
-        reset=_reset,
+        configure=lambda connection: pool.set_limits(connection, dsn, statement_timeout_s, idle_s, silence_s),
         name=name,
         timeout=timeout_s,
-        reconnect_timeout=_RECONNECT_S,
-        reconnect_failed=lambda _: pool._cannot_connect(),
+        away=away,
     )
-    pool.away = away or Disturbance(log, "the database is away")
-    pool._busy, pool._limits = set(), set()
     await pool.open()
     try:
         yield pool
     finally:
-        await pool.close(_GIVEN_UP_CLOSE_S if pool._is_given_up else _CLOSE_S)
+        await pool.close(_GIVEN_UP_CLOSE_S if pool.is_given_up else _CLOSE_S)
         pool.away.close()
 
 
-async def _reset(connection: AsyncConnection[TupleRow]) -> None:
+async def _reset(connection: Connection) -> None:
     """Ends autocommit mode, so that the next task gets the connection in a transaction."""
     await connection.set_autocommit(False)
 
@@ -352,17 +369,17 @@ async def _try(dsn: str) -> None:
     except psycopg.ProgrammingError as error:
         raise refused_address(error) from None
     except psycopg.Error as error:
-        said = first_line(error)
-        if any(mistake in said for mistake in _OPERATORS_MISTAKES):
-            raise StoreError(f"the database {_place(dsn)} refuses us: {said}; fix WEBOID_DATABASE") from error
+        reason = first_line(error)
+        if any(mistake in reason for mistake in _OPERATORS_MISTAKES):
+            raise StoreError(f"the database {_place(dsn)} refuses us: {reason}; fix WEBOID_DATABASE") from error
         raise StoreAway(
-            f"cannot reach the database {_place(dsn)}: {said}; "
+            f"cannot reach the database {_place(dsn)}: {reason}; "
             "is it running? Fix WEBOID_DATABASE, or leave it empty to use the embedded database"
         ) from error
     await connection.close()
 
 
 def _place(dsn: str) -> str:
-    """Where the database is, for messages: never the password."""
+    """The place of the database, for messages: never the password."""
     parts = read_address(dsn)
     return f"{parts.get('dbname', '')!r} at {parts.get('host') or 'the local socket'}"

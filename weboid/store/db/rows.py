@@ -1,10 +1,11 @@
 """Conversion between rows of the tables and values of the core: columns to records, records to arrays for `unnest`.
 
-Nothing here speaks to the database, and no other module knows the order of columns.
+Nothing here speaks to the database, and no other module knows the order of columns of URLs and hosts.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from weboid.core.document.face import NO_FACE, Face
@@ -12,15 +13,18 @@ from weboid.core.document.portrait import Portrait, unpacked_portrait
 from weboid.core.record import mime
 from weboid.core.record.days import NEVER_DUE
 from weboid.core.record.history import Entry, History, packed, unpacked
+from weboid.core.record.policy import Policy
 from weboid.core.record.reasons import BY_NUMBER, Outcome, Reason
 from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
 from weboid.core.record.specials import Sights
 from weboid.core.record.status import BY_NUMBER as STATUSES
+from weboid.core.record.status import HOST_FAILURES
 from weboid.core.record.streak import NO_STRIKES, Streak, packed_evidence, unpacked_evidence
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.core.verdict.claims import NONE, Claims
 from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
+from weboid.core.verdict.verdict import Verdict
 
 Columns = dict[str, list[Any]]
 """Parameters of a statement that unnests them: one list a column, all of one length."""
@@ -44,9 +48,9 @@ class StoredHost:
     host: str
     record: HostRecord
     sights: Sights = field(default_factory=dict)
-    """What it and the hosts above it need, as far as known (C-6)."""
+    """The needs of it and the hosts above it, as far as known (C-6)."""
     face: Face = NO_FACE
-    """How it answers for made-up URLs, as far as known (C-11)."""
+    """Its answer for made-up URLs, as far as known (C-11)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,7 @@ class StoredUrl:
     url: Url
     record: UrlRecord
     portrait: Portrait | None = None
-    """What its document looked like when it worked; None = not known (C-11)."""
+    """The portrait of its document from when it worked; None = not known (C-11)."""
 
 
 class KnownUrl(NamedTuple):
@@ -82,52 +86,41 @@ class KnownUrl(NamedTuple):
 
     @property
     def is_working(self) -> bool:
-        """Whether its newest check found it working."""
+        """Returns whether its newest check found it working."""
         record = self.record
         return bool(record.history) and record.reason is not None and record.reason.outcome is Outcome.WORKING
 
     @property
     def is_notable(self) -> bool:
-        """Whether its file is of a notable type (U-6)."""
+        """Returns whether its file is of a notable type (U-6)."""
         return self.record.mime is not None
 
     @property
     def next_check(self) -> int | None:
-        """The day of the next check, by whoever does it; None = it is never checked."""
+        """The day of the next check or visit of this URL; None = it is never checked."""
         return next_check(self.due, self.visit)
 
     @property
     def portrait(self) -> Portrait | None:
-        """What its document looked like when it worked; None = not known (C-11)."""
+        """As `StoredUrl.portrait`."""
         return None if self.packed_portrait is None else unpacked_portrait(self.packed_portrait)
 
 
 RECORD_COLUMNS: Final = 21
-"""How many columns `stored_url` takes, in the order of the statements `list_due_urls` and `find_urls`."""
+"""The number of columns that `stored_url` takes, in the order of `list_due_urls` and `find_urls`."""
 
 
 def stored_url(row: Sequence[Any]) -> StoredUrl:
     """The URL in the first RECORD_COLUMNS columns of a row."""
-    portrait = row[RECORD_COLUMNS - 1]
-    return StoredUrl(
-        UrlKey(*row[0:3]), url_of(row[3:7]), _record_in(row), None if portrait is None else unpacked_portrait(portrait)
-    )
+    record, packed = url_record(row[7 : RECORD_COLUMNS - 1]), row[RECORD_COLUMNS - 1]
+    return StoredUrl(UrlKey(*row[:3]), url_of(row[3:7]), record, None if packed is None else unpacked_portrait(packed))
 
 
 def known_url(row: Sequence[Any]) -> KnownUrl:
     """The URL in a row of `find_urls`."""
-    due, orphaned, *host, is_frozen = row[RECORD_COLUMNS:]
-    return KnownUrl(
-        UrlKey(*row[0:3]),
-        url_of(row[3:7]),
-        _record_in(row),
-        due,
-        orphaned,
-        host_record(host),
-        NONE,
-        row[RECORD_COLUMNS - 1],
-        is_frozen=is_frozen,
-    )
+    portrait, due, orphaned, *host, is_frozen = row[RECORD_COLUMNS - 1 :]
+    key, url, record = UrlKey(*row[:3]), url_of(row[3:7]), url_record(row[7 : RECORD_COLUMNS - 1])
+    return KnownUrl(key, url, record, due, orphaned, host_record(host), NONE, portrait, is_frozen=is_frozen)
 
 
 def stored_host(row: Sequence[Any]) -> StoredHost:
@@ -141,20 +134,20 @@ def next_check(due: int, visit: int | None) -> int | None:
     return None if day == NEVER_DUE else day
 
 
+def columns_of(structs: Iterable[object], names: str) -> Columns:
+    """The columns with these names (separated by spaces) from the attributes of the same names."""
+    rows = list(structs)
+    return {name: list(map(attrgetter(name), rows)) for name in names.split()}
+
+
 def key_columns(keys: Iterable[UrlKey]) -> Columns:
     """The three key columns of URLs."""
-    rows = list(keys)
-    return {
-        "bucket": [key.bucket for key in rows],
-        "host_key": [key.host_key for key in rows],
-        "url_key": [key.url_key for key in rows],
-    }
+    return columns_of(keys, "bucket host_key url_key")
 
 
 def host_key_columns(keys: Iterable[HostKey]) -> Columns:
     """The two key columns of hosts."""
-    rows = list(keys)
-    return {"bucket": [key.bucket for key in rows], "host_key": [key.host_key for key in rows]}
+    return columns_of(keys, "bucket host_key")
 
 
 def record_columns(records: Iterable[UrlRecord]) -> Columns:
@@ -165,35 +158,22 @@ def record_columns(records: Iterable[UrlRecord]) -> Columns:
         "since": [newest.first for _, newest in rows],
         "asked": [newest.last for _, newest in rows],
         "older": [packed(record.history[1:]) or None for record, _ in rows],
-        "reason": [_number(record.reason) for record, _ in rows],
-        "target": [record.target for record, _ in rows],
         "mime": [None if record.mime is None else mime.KEYWORDS.index(record.mime) for record, _ in rows],
-        "size_kib": [record.size_kib for record, _ in rows],
-        "http": [record.http for record, _ in rows],
-        **_strike_columns([record.streak for record, _ in rows]),
+        **columns_of((record for record, _ in rows), "target size_kib http"),
+        **host_record_columns(record for record, _ in rows),
     }
 
 
-def host_record_columns(records: Iterable[HostRecord]) -> Columns:
-    """The columns of the hosts' own streaks."""
-    rows = list(records)
+def host_record_columns(records: Iterable[HostRecord | UrlRecord]) -> Columns:
+    """The columns of the hosts' own streaks, which URLs have, too."""
+    rows = [(record.reason, record.streak) for record in records]
     return {
-        "reason": [_number(record.reason) for record in rows],
-        **_strike_columns([record.streak for record in rows]),
+        "reason": [reason and reason.number for reason, _ in rows],
+        "strikes": [streak.strikes for _, streak in rows],
+        "failing_since": [streak.since for _, streak in rows],
+        "failing_until": [streak.until for _, streak in rows],
+        "evidence": [None if streak.until is None else packed_evidence(streak.evidence) for _, streak in rows],
     }
-
-
-def _strike_columns(streaks: list[Streak]) -> Columns:
-    return {
-        "strikes": [streak.strikes for streak in streaks],
-        "failing_since": [streak.since for streak in streaks],
-        "failing_until": [streak.until for streak in streaks],
-        "evidence": [None if streak.until is None else packed_evidence(streak.evidence) for streak in streaks],
-    }
-
-
-def _number(reason: Reason | None) -> int | None:
-    return None if reason is None else reason.number
 
 
 def url_of(columns: Sequence[Any]) -> Url:
@@ -202,27 +182,10 @@ def url_of(columns: Sequence[Any]) -> Url:
     return Url(SCHEMES[scheme], host, port, path)
 
 
-def _record_in(row: Sequence[Any]) -> UrlRecord:
-    return url_record(row[7 : RECORD_COLUMNS - 1])
-
-
 def url_record(columns: Sequence[Any]) -> UrlRecord:
     """The record in the columns from `status` to `http`, in the order of the statement `find_urls`."""
-    (
-        status,
-        since,
-        asked,
-        older,
-        strikes,
-        failing_since,
-        failing_until,
-        evidence,
-        reason,
-        target,
-        kind,
-        size_kib,
-        http,
-    ) = columns
+    status, since, asked, older, strikes, failing_since, failing_until, evidence, reason, *rest = columns
+    target, kind, size_kib, http = rest
     history: History = ()
     if asked is not None:
         newest = Entry(STATUSES[status], since, asked)
@@ -251,3 +214,24 @@ def _streak(strikes: int, since: int | None, until: int | None, evidence: int | 
     if until is None:
         return NO_STRIKES
     return Streak(strikes, since, until, unpacked_evidence(evidence or 0))
+
+
+def verdict_values(policy: Policy) -> dict[str, int | list[int]]:
+    """The parameters of a statement that derives verdicts, from the data by which ``core/verdict/verdict`` judges:
+    numbers of verdicts, reasons and statuses, thresholds."""
+    verdicts = (Verdict.UNKNOWN, Verdict.WORKING, Verdict.DOUBTFUL, Verdict.DEAD)
+    return {
+        **{verdict.word: verdict.value for verdict in verdicts},
+        "working_reasons": [reason.number for reason in Reason if reason.outcome is Outcome.WORKING],
+        "failing_reasons": [reason.number for reason in Reason if reason.outcome is Outcome.FAILING],
+        "host_failures": sorted(map(int, HOST_FAILURES)),
+        "dead_strikes": policy.dead_strikes,
+        "dead_span": policy.dead_span,
+        "missing_span": policy.missing_span,
+        "relapse_factor": policy.relapse_factor,
+    }
+
+
+def storable(text: str) -> str:
+    """The text without NUL, with lone surrogates (bytes of a file's name that are no UTF-8) as escapes (`\\udcff`)."""
+    return text.replace("\0", "").encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,17 +1,27 @@
-"""The SQL statements of the store by name, from ``sql/queries/<sub-room>/<noun>.sql``.
+"""The SQL statements of the store by name, from ``sql/queries/<room>/<noun>.sql``, and how their rows are fetched.
 
 In a file, ``-- name: words`` begins a statement; comment lines may follow anywhere. Parameters are psycopg's
-``%(name)s``. One law: SQL is text in these files, never put together in Python. A file that is missing fails when the
-module that names it is imported.
+``%(name)s``. SQL is text in these files, never put together in Python. A missing file fails when the module that names
+it is imported.
 """
 
 import re
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any, TypeVar
+
+from psycopg import AsyncConnection
+from psycopg.rows import TupleRow
 
 from weboid.assets import asset
+from weboid.core.url.keys import UrlKey
+from weboid.store.db.rows import key_columns
 
+Connection = AsyncConnection[TupleRow]
+"""A connection in a transaction, as the modules of the nouns take it."""
 _NAME = re.compile(r"^-- name:[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 _COMMENT = re.compile(r"^[ \t]*--.*\n?", re.MULTILINE)
+_Struct = TypeVar("_Struct")
 
 
 class Statements(dict[str, str]):
@@ -26,7 +36,7 @@ class Statements(dict[str, str]):
 
 
 def statements(noun: str) -> Statements:
-    """The statements of one noun, named with its sub-room (``urls/check``), without their comments."""
+    """The statements of one noun, named with its room (``urls/check``), without their comments."""
     return Statements(asset("sql") / "queries" / f"{noun}.sql")
 
 
@@ -37,3 +47,34 @@ def blocks(path: Path) -> dict[str, str]:
     if _COMMENT.sub("", head).strip() or len(set(names)) < len(names):
         raise ValueError(f"{path}: every statement needs a name of its own")
     return dict(zip(names, texts, strict=True))
+
+
+async def fetch_value(conn: Connection, statement: str, values: Mapping[str, Any] | None = None) -> Any | None:
+    """The first column of the first row; None if there is no row."""
+    row = await (await conn.execute(statement, values)).fetchone()
+    return row[0] if row else None
+
+
+async def fetch_one(
+    conn: Connection, kind: Callable[..., _Struct], statement: str, values: Mapping[str, Any] | None = None
+) -> _Struct | None:
+    """The first row, as `kind` makes it of its columns; None if there is no row."""
+    row = await (await conn.execute(statement, values)).fetchone()
+    return kind(*row) if row else None
+
+
+async def fetch_all(
+    conn: Connection, kind: Callable[..., _Struct], statement: str, values: Mapping[str, Any] | None = None
+) -> list[_Struct]:
+    """All rows, as `kind` makes them of their columns."""
+    return [kind(*row) async for row in await conn.execute(statement, values)]
+
+
+async def fetch_by_key(
+    conn: Connection, statement: str, keys: Iterable[UrlKey]
+) -> list[tuple[UrlKey, tuple[Any, ...]]]:
+    """The rows for these URLs, each as its key and its other columns; without URLs nothing is executed."""
+    ordered = sorted(set(keys))
+    if not ordered:
+        return []
+    return [(UrlKey(*row[:3]), row[3:]) async for row in await conn.execute(statement, key_columns(ordered))]

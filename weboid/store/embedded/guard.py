@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from weboid.errors import StoreError
-from weboid.mechanism.background import in_background
 from weboid.mechanism.pauses import GrowingPause
+from weboid.mechanism.tasks import in_background
 from weboid.store.embedded.server import stop_server
 
 _LOOK_S: Final = 0.5

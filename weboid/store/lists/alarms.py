@@ -1,19 +1,20 @@
-"""The alarms that hold now: those that parts have raised, and those that follow from the state of the store (O-5, P-7).
+"""The alarms that hold now: those that processes have raised, and those that follow from the state of the store (O-5,
+P-7).
 
-Raising and lowering what only a part can know belongs to ``store/upkeep/alarm``. One law: an alarm that follows from
-the state is computed whenever somebody asks, so that no part has to live to raise it, and nobody has to lower it.
+``store/upkeep/alarm`` raises and lowers what only a process can know. An alarm that follows from the state is computed
+with each request, so that no process has to live to raise it, and nobody has to lower it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC
+from operator import attrgetter
 from typing import Final, Self
 
 from weboid.config import Config
 from weboid.core.record.days import iso
 from weboid.core.url.farms import WikiName
-from weboid.store.db.pool import Connection
-from weboid.store.lists.crawler_figures import CrawlerFigure
+from weboid.store.db.statements import Connection
 from weboid.store.lists.health import (
     DEFAULT_BOUNDS,
     SLOW_DAYS,
@@ -24,8 +25,8 @@ from weboid.store.lists.health import (
     find_status,
 )
 from weboid.store.pages.spam import ListKind
-from weboid.store.schedule.day_total import DayFigure
-from weboid.store.schedule.part import EXPIRY_S, PartRole, SeenPart
+from weboid.store.schedule.days import DayFigure
+from weboid.store.schedule.process import EXPIRY_S, CrawlerFigure, ProcessRole, SeenProcess
 from weboid.store.upkeep.alarm import Alarm, AlarmKind
 from weboid.store.upkeep.last_backup import OLD_DAYS
 
@@ -34,12 +35,12 @@ _DAY_S: Final = 86_400
 
 @dataclass(frozen=True, slots=True)
 class AlarmBounds:
-    """From when on something is an alarm.
+    """The bounds beyond which something is an alarm.
 
-    `period_days` and `late_days`: a wiki is due for a pass, and how much later
-    that may have happened; `wikis`: the configured ones; `behind_s`: of events (P-6); `gone_s`: since a part was seen
-    that did not say that it ends; `idle_s`: since a crawler has finished a check although links are due;
-    `backup_days`: of the newest backup, None = none is wanted (O-9).
+    `period_days` and `late_days`: a wiki is due for a pass, and how much later that may have happened; `wikis`: the
+    configured ones; `behind_s`: of events (P-6); `gone_s`: since a process was seen that did not say that it ends;
+    `idle_s`: since a crawler has finished a check although links are due; `backup_days`: of the newest backup, None =
+    there need not be any (O-9).
     """
 
     period_days: int = 7
@@ -71,45 +72,43 @@ async def find_health(
     bounds: Bounds = DEFAULT_BOUNDS,
     alarms: AlarmBounds = DEFAULT_ALARMS,
 ) -> Health:
-    """The health on `day` with all alarms that hold, and without parts that have a successor.
+    """The health on `day` with all alarms that hold, and without processes that have a successor.
 
     No statement takes longer than `patience_s`, or the pool raises StoreError.
     """
     found = await find_status(conn, day, patience_s=patience_s, bounds=bounds)
-    stored = {(alarm.kind, alarm.subject): alarm for alarm in found.alarms}
-    current = {(alarm.kind, alarm.subject): alarm for alarm in _following(found, alarms)}
-    # What a part has said of the same thing tells more than its age.
-    merged = current | stored
-    missing = missing_parts(found.parts, EXPIRY_S)
+    # An alarm that a process has raised of the same thing says more than its age.
+    merged = {(alarm.kind, alarm.subject): alarm for alarm in (*_following(found, alarms), *found.alarms)}
+    missing = missing_processes(found.processes, EXPIRY_S)
     return replace(
         found,
         alarms=tuple(merged[key] for key in sorted(merged)),
-        parts=tuple(part for part in found.parts if part.is_running or part in missing),
+        processes=tuple(each for each in found.processes if each.is_running or each in missing),
     )
 
 
-def missing_parts(parts: Iterable[SeenPart], gone_s: float) -> list[SeenPart]:
-    """The parts that ended without a word over `gone_s` seconds ago, and have no successor.
+def missing_processes(processes: Iterable[SeenProcess], gone_s: float) -> list[SeenProcess]:
+    """The processes that disappeared over `gone_s` seconds ago, and have no successor.
 
-    A part is the successor of one of its role that was seen shortly before it began, on any host; each of one only, and
-    also if it is gone itself by now. It has deleted the row of one that was gone for longer by then.
+    A process is the successor of one of its role that was seen shortly before it began, on any host; each of one only,
+    and also if it is gone itself by now. It has deleted the row of one that was gone for longer by then.
     """
     missing = []
-    known = list(parts)
-    for role in sorted({part.role for part in known}):
-        # Who began last first, and each time for whoever was seen last: so as many as can be have a successor.
-        free = sorted((part for part in known if part.role == role), key=lambda part: part.since, reverse=True)
-        for part in sorted((part for part in free if part.silent_s > gone_s), key=lambda part: part.silent_s):
-            if successor := next((other for other in free if _has_followed(other, part)), None):
+    known = list(processes)
+    for role in sorted({process.role for process in known}):
+        # Pairing the newest with the one that was seen last gives as many as possible a successor.
+        free = sorted((each for each in known if each.role == role), key=attrgetter("since"), reverse=True)
+        for gone in sorted((each for each in free if each.silent_s > gone_s), key=attrgetter("silent_s")):
+            if successor := next((other for other in free if _has_followed(other, gone)), None):
                 free.remove(successor)
             else:
-                missing.append(part)
+                missing.append(gone)
     return missing
 
 
-def _has_followed(other: SeenPart, part: SeenPart) -> bool:
-    """Whether another part of the role began so soon after this one was seen that it may have taken its place."""
-    return other is not part and 0 <= (other.since - part.seen).total_seconds() <= EXPIRY_S
+def _has_followed(other: SeenProcess, gone: SeenProcess) -> bool:
+    """Returns whether a process of the role began so soon after another was seen that it may have taken its place."""
+    return other is not gone and 0 <= (other.since - gone.seen).total_seconds() <= EXPIRY_S
 
 
 def _following(health: Health, bounds: AlarmBounds) -> Iterator[Alarm]:
@@ -161,11 +160,13 @@ def _slow_pass(wiki: WikiStatus, day: int) -> Iterator[Alarm]:
 def _no_pass(health: Health, wikis: Iterable[WikiStatus], bounds: AlarmBounds) -> Iterator[Alarm]:
     """Wikis over which no pass went when it was due, and none is under way.
 
-    A wiki that was never passed waits for its turn as long as a feeder runs, or all parts have just been started.
+    A wiki that was never passed waits for its turn as long as a feeder runs, or all processes have just been started.
     """
     late_days = bounds.period_days + bounds.late_days
-    has_feeder = any(part.role == PartRole.FEED.value and part.silent_s <= bounds.gone_s for part in health.parts)
-    begun_s = [(health.moment - part.since).total_seconds() for part in health.parts]
+    has_feeder = any(
+        each.role == ProcessRole.FEED.value and each.silent_s <= bounds.gone_s for each in health.processes
+    )
+    begun_s = [(health.moment - each.since).total_seconds() for each in health.processes]
     for wiki in wikis:
         if wiki.passed is not None and wiki.started is None and wiki.passed < health.day - late_days:
             detail = f"the last one ended on {iso(wiki.passed)}, and none is under way"
@@ -183,18 +184,20 @@ def _no_crawler(health: Health, bounds: AlarmBounds) -> Iterator[Alarm]:
     if health.late is None:
         return
     since = f"links have been due since {iso(health.late)}"
-    crawlers = [part for part in health.parts if part.role == PartRole.CRAWL.value and part.silent_s <= bounds.idle_s]
+    crawlers = [
+        each for each in health.processes if each.role == ProcessRole.CRAWL.value and each.silent_s <= bounds.idle_s
+    ]
     if not crawlers and health.late < health.day - 1:
         yield Alarm(AlarmKind.NO_CRAWLER, "", health.late + 2, f"{since}, and no crawler runs")
-    idle_s = min((part.figures.get(CrawlerFigure.IDLE, 0.0) + part.silent_s for part in crawlers), default=0.0)
+    idle_s = min((each.figures.get(CrawlerFigure.IDLE, 0.0) + each.silent_s for each in crawlers), default=0.0)
     if idle_s > bounds.idle_s:
         detail = f"{since}, and for {idle_s / 60:.0f} minutes no crawler has finished a check"
         yield Alarm(AlarmKind.NO_CRAWLER, "", _days_ago(health.day, idle_s), detail)
 
 
 def _no_event(health: Health, bounds: AlarmBounds) -> Iterator[Alarm]:
-    """Events are followed, and none has ever come: there is no age that could tell."""
-    since = [part.since for part in health.parts if part.role == PartRole.EVENTS.value and part.is_running]
+    """Events are followed, and none has ever come, so that there is no age."""
+    since = [each.since for each in health.processes if each.role == ProcessRole.EVENTS.value and each.is_running]
     waited_s = (health.moment - min(since, default=health.moment)).total_seconds()
     if not health.streams and waited_s > bounds.behind_s:
         detail = f"no event has come in the {waited_s // 3_600:.0f} hours since they are followed"
@@ -202,10 +205,10 @@ def _no_event(health: Health, bounds: AlarmBounds) -> Iterator[Alarm]:
 
 
 def _gone(health: Health, bounds: AlarmBounds) -> Iterator[Alarm]:
-    missing = missing_parts(health.parts, bounds.gone_s)
-    for role in sorted({part.role for part in missing}):
-        last = min((part for part in missing if part.role == role), key=lambda part: part.silent_s)
-        number = sum(part.role == role for part in missing)
+    missing = missing_processes(health.processes, bounds.gone_s)
+    for role in sorted({process.role for process in missing}):
+        of_role = sorted((process for process in missing if process.role == role), key=attrgetter("silent_s"))
+        last, number = of_role[0], len(of_role)
         detail = (
             f"{number} ended without a word and did not come back; last seen {last.seen.astimezone(UTC):%Y-%m-%d %H:%M}"
         )
@@ -216,12 +219,8 @@ def _spam_lines(spam: SpamListStatus, day: int) -> Iterator[Alarm]:
     if not spam.unusable.value:
         return
     kind = "black" if spam.kind is ListKind.BLACK else "white"
-    detail = f"{spam.unusable.value} lines cannot be run, the first: {_first(spam.told)}"
+    detail = f"{spam.unusable.value} lines cannot be run, the first: {next(iter(spam.faults), '')}"
     yield Alarm(AlarmKind.SPAM_LINES, f"{spam.wiki or spam.farm} {kind}", day if spam.day is None else spam.day, detail)
-
-
-def _first(lines: Sequence[str]) -> str:
-    return lines[0] if lines else ""
 
 
 def _days_ago(day: int, seconds: float) -> int:

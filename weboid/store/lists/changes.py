@@ -1,19 +1,18 @@
 """The verdict log as news of one wiki: links that died on its pages, and links that came back (W-12, W-14).
 
-Reading the log of one URL belongs to ``store/urls/verdict_log``, writing it to ``store/urls/check``.
-One law: a caller that goes on from `News.after` misses nothing, as it asks only for what is settled (`find_settled`).
+``store/urls/check`` writes the log. A caller that goes on from `News.after` misses nothing, as it asks only for settled
+changes (`find_settled`).
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from weboid.core.record.reasons import BY_NUMBER, Reason
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.verdict import Verdict
-from weboid.store.db.pool import Connection
 from weboid.store.db.rows import KnownUrl
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, fetch_all, fetch_value, statements
 from weboid.store.lists.links import PageTitle, list_titles
 from weboid.store.urls.url import find_urls
 
@@ -26,8 +25,6 @@ MOST_PAGES: Final = 100
 
 
 class _Line(NamedTuple):
-    """A row of the statements that list changes."""
-
     change: int
     day: int
     before: int
@@ -72,8 +69,8 @@ class News:
 
 async def find_day_start(conn: Connection, day: int) -> int | None:
     """The number after which the changes of a day and of later days come; None if there are none yet."""
-    row = await (await conn.execute(SQL["find_first_of_day"], {"day": day})).fetchone()
-    return int(row[0]) - 1 if row else None
+    first: int | None = await fetch_value(conn, SQL["find_first_of_day"], {"day": day})
+    return None if first is None else first - 1
 
 
 async def list_news(
@@ -91,17 +88,9 @@ async def list_news(
 
     At most `BUDGET` lines of the log are read, so a call may return few or none although more follow.
     """
-    row = {
-        "since": since,
-        "until": until,
-        "wiki": wiki,
-        "of": None if of is None else list(of),
-        "to": [verdict.value for verdict in to] or None,
-        "budget": BUDGET,
-        "limit": limit + 1,
-        "pages": MOST_PAGES + 1,
-    }
-    lines = [_Line(*columns) async for columns in await conn.execute(SQL["list_news"], row)]
+    bounds = {"since": since, "until": until, "budget": BUDGET, "limit": limit + 1, "pages": MOST_PAGES + 1}
+    filters = {"of": None if of is None else list(of), "to": [verdict.value for verdict in to] or None}
+    lines = await fetch_all(conn, _Line, SQL["list_news"], {"wiki": wiki, **bounds, **filters})
     used = [line for line in lines if line.pages is not None]
     items = await _list_items(conn, wiki, used[:limit])
     if len(used) > limit:
@@ -114,8 +103,7 @@ async def list_news(
 async def list_newest(conn: Connection, wiki: int, *, limit: int = 100) -> tuple[NewsItem, ...]:
     """The newest changes among the last `BUDGET` of the log, newest first, at most `limit`."""
     row = {"wiki": wiki, "budget": BUDGET, "limit": limit, "pages": MOST_PAGES + 1}
-    lines = [_Line(*columns) async for columns in await conn.execute(SQL["list_newest"], row)]
-    return await _list_items(conn, wiki, lines)
+    return await _list_items(conn, wiki, await fetch_all(conn, _Line, SQL["list_newest"], row))
 
 
 async def list_newest_of_pages(
@@ -123,8 +111,7 @@ async def list_newest_of_pages(
 ) -> tuple[NewsItem, ...]:
     """The changes by which the dead links of these pages died, newest first, at most `limit`."""
     row = {"wiki": wiki, "of": list(pages), "limit": limit}
-    lines = [_Line(*columns) async for columns in await conn.execute(SQL["list_newest_of_pages"], row)]
-    return await _list_items(conn, wiki, lines)
+    return await _list_items(conn, wiki, await fetch_all(conn, _Line, SQL["list_newest_of_pages"], row))
 
 
 async def _list_items(conn: Connection, wiki: int, lines: Sequence[_Line]) -> tuple[NewsItem, ...]:
@@ -133,18 +120,10 @@ async def _list_items(conn: Connection, wiki: int, lines: Sequence[_Line]) -> tu
         return ()
     known = await find_urls(conn, sorted({line.key for line in lines}), wiki)
     titles = await list_titles(conn, wiki, (page for line in lines for page in line.pages or ()))
-    return tuple(_item(line, known[line.key], titles) for line in lines if line.key in known)
-
-
-def _item(line: _Line, known: KnownUrl, titles: Mapping[int, PageTitle]) -> NewsItem:
-    pages = line.pages or []
-    return NewsItem(
-        line.change,
-        line.day,
-        Verdict(line.before),
-        Verdict(line.after),
-        None if line.reason is None else BY_NUMBER[line.reason],
-        known,
-        tuple(titles[page] for page in pages[:MOST_PAGES] if page in titles),
-        len(pages) > MOST_PAGES,
-    )
+    items = []
+    for line in (line for line in lines if line.key in known):
+        verdicts, reason = (Verdict(line.before), Verdict(line.after)), line.reason
+        pages = tuple(titles[page] for page in (line.pages or ())[:MOST_PAGES] if page in titles)
+        why, more = None if reason is None else BY_NUMBER[reason], len(line.pages or ()) > MOST_PAGES
+        items.append(NewsItem(line.change, line.day, *verdicts, why, known[line.key], pages, more))
+    return tuple(items)

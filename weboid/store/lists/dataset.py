@@ -1,15 +1,13 @@
-"""The public data set (W-13): reading the statuses it is made of, and storing its parts.
+"""The public data set (W-13): reading the statuses it is made of, and storing its parts; ``maintain/dataset`` makes it.
 
-Making it belongs to ``maintain/dataset``.
-One law: a part has the statuses of `STRETCH` buckets as a complete gzip file; a set is listed only with all its parts.
+A part has the statuses of `STRETCH` buckets as a complete gzip file; a set is listed only with all its parts.
 """
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from weboid.core.url.keys import BUCKETS
-from weboid.store.db.pool import Connection
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, fetch_all, fetch_one, fetch_value, statements
 
 SQL: Final = statements("lists/dataset")
 STRETCH: Final = 16
@@ -17,7 +15,7 @@ PARTS: Final = BUCKETS // STRETCH
 
 
 class HostStatus(NamedTuple):
-    """How many of a host's URLs have a status, how often a wiki uses them, and how many of them are dead."""
+    """The number of a host's URLs with a status, of their uses by a wiki, and of the dead ones among them."""
 
     farm: int
     dbname: str
@@ -41,7 +39,7 @@ class DataSet(NamedTuple):
 async def list_statuses(conn: Connection, part: int) -> list[HostStatus]:
     """The lines of a part, by farm, wiki, host and status."""
     row = {"first": part * STRETCH, "end": (part + 1) * STRETCH}
-    return [HostStatus(*columns) async for columns in await conn.execute(SQL["list_statuses"], row)]
+    return await fetch_all(conn, HostStatus, SQL["list_statuses"], row)
 
 
 async def record_part(conn: Connection, day: int, farm: int, part: int, *, lines: int, body: bytes) -> None:
@@ -52,22 +50,18 @@ async def record_part(conn: Connection, day: int, farm: int, part: int, *, lines
 
 async def find_progress(conn: Connection) -> tuple[int, int] | None:
     """The day of the newest set and how many parts of it there are; None if there never was one."""
-    newest = await (await conn.execute(SQL["find_newest_day"])).fetchone()
-    if newest is None or newest[0] is None:
-        return None
-    row = await (await conn.execute(SQL["count_parts"], {"day": newest[0]})).fetchone()
-    return int(newest[0]), int(row[0]) if row else 0
+    newest: int | None = await fetch_value(conn, SQL["find_newest_day"])
+    return None if newest is None else (newest, await fetch_value(conn, SQL["count_parts"], {"day": newest}) or 0)
 
 
 async def list_sets(conn: Connection) -> Sequence[DataSet]:
     """The complete sets, newest first."""
-    return [DataSet(*columns) async for columns in await conn.execute(SQL["list_sets"], {"parts": PARTS})]
+    return await fetch_all(conn, DataSet, SQL["list_sets"], {"parts": PARTS})
 
 
 async def find_part(conn: Connection, day: int, farm: str, part: int) -> bytes | None:
     """The bytes of a part; None if the set has been deleted meanwhile."""
-    row = await (await conn.execute(SQL["find_part"], {"day": day, "farm": farm, "part": part})).fetchone()
-    return None if row is None else bytes(row[0])
+    return await fetch_one(conn, bytes, SQL["find_part"], {"day": day, "farm": farm, "part": part})
 
 
 async def delete_sets(conn: Connection, before: int) -> None:

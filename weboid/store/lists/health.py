@@ -1,26 +1,24 @@
 """The health of the system: passes, streams, rounds, verdicts, spam lists and alarms in one value (O-5, P-6, P-7).
 
-What is shown of it belongs to ``web/health``, which alarms follow from it to ``store/lists/alarms``. One law: nothing
-here is counted beyond a bound: in a store of fifty million URLs as few rows are read as in a small one; a number beyond
-the bound is an estimate, and marked as one.
+``web/health`` shows it, ``store/lists/alarms`` derives alarms from it. Nothing here is counted beyond a bound: in a
+store of fifty million URLs as few rows are read as in a small one; a number beyond the bound is marked as an estimate.
 """
 
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from weboid.core.url.farms import WikiName
 from weboid.core.url.spam_lines import MAX_TOLD
 from weboid.core.verdict.verdict import Verdict
 from weboid.store.archives.copy_queue import QueueLength, Rank, count_queue
 from weboid.store.archives.service_limit import ServiceState, list_services
-from weboid.store.db.pool import Connection
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, fetch_all, fetch_value, statements
 from weboid.store.pages.spam import FARM, UNAPPLIED, ListKind
-from weboid.store.schedule.day_total import DayTotals, list_totals
+from weboid.store.schedule.days import DayTotals, list_totals
 from weboid.store.schedule.pace import BigHost, find_checks_a_day, find_pace, list_big_hosts
-from weboid.store.schedule.part import SeenPart, list_parts
+from weboid.store.schedule.process import SeenProcess, list_processes
 from weboid.store.upkeep.alarm import Alarm, find_overdue, list_alarms
 from weboid.store.upkeep.last_backup import GoodBackup, find_last_backup
 
@@ -29,10 +27,8 @@ SLOW_DAYS: Final = 28
 """A pass or a round that takes over so many days is too slow (P-7)."""
 DAYS: Final = 30
 """The number of days for which verdict changes are counted, including the current one."""
-
-
 TOTAL_DAYS: Final = 56
-"""The number of days for which it is told what was done."""
+"""The number of days for which the totals of work are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +48,7 @@ DEFAULT_BOUNDS: Final = Bounds()
 
 
 class Exactness(StrEnum):
-    """How exact a number is; AT_LEAST = counting stopped there."""
+    """The exactness of a number; AT_LEAST = counting stopped there."""
 
     EXACT = "exact"
     ESTIMATE = "estimate"
@@ -61,7 +57,7 @@ class Exactness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A number and how exact it is."""
+    """A number and its exactness."""
 
     value: int
     exactness: Exactness = Exactness.EXACT
@@ -83,7 +79,7 @@ class WikiStatus:
 
 @dataclass(frozen=True, slots=True)
 class SpamListStatus:
-    """A spam list; `wiki` = None is the farm's own. `told` has the first of its unusable lines, with the reasons.
+    """A spam list; `wiki` = None is the farm's own. `faults` has the first of its unusable lines, with the reasons.
 
     `day` = None: not all links have been judged by it yet.
     """
@@ -94,7 +90,7 @@ class SpamListStatus:
     day: int | None
     usable: int
     unusable: Amount
-    told: tuple[str, ...]
+    faults: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +127,9 @@ class Health:
     overdue: int | None = None
     """The same of a URL that has been due for over four weeks (P-7)."""
     totals: DayTotals = field(default_factory=dict)
-    """What was done on each of the last `TOTAL_DAYS` days."""
-    parts: tuple[SeenPart, ...] = ()
-    """The parts that run, and those that ended without a word."""
+    """The work of each of the last `TOTAL_DAYS` days."""
+    processes: tuple[SeenProcess, ...] = ()
+    """The processes that run, and those that disappeared."""
 
 
 async def find_status(conn: Connection, day: int, *, patience_s: float, bounds: Bounds = DEFAULT_BOUNDS) -> Health:
@@ -148,8 +144,8 @@ async def find_status(conn: Connection, day: int, *, patience_s: float, bounds: 
         day=day,
         urls=_amount(urls, all_urls, bounds.rows),
         hosts=_amount(hosts, all_hosts, bounds.rows),
-        due=await _count_due(conn, day, bounds),
-        oldest_due=await _find_oldest_due(conn, day),
+        due=_amount(await fetch_value(conn, SQL["count_due"], {"day": day, "limit": bounds.due}), None, bounds.due),
+        oldest_due=await fetch_value(conn, SQL["find_oldest_due"], {"day": day}),
         wikis=await _list_wikis(conn, bounds),
         streams={streams: lag_s async for streams, lag_s in await conn.execute(SQL["list_streams"])},
         changes=await _count_changes(conn, day, bounds),
@@ -164,12 +160,13 @@ async def find_status(conn: Connection, day: int, *, patience_s: float, bounds: 
         late=await find_overdue(conn, day, days=0),
         overdue=await find_overdue(conn, day, days=SLOW_DAYS),
         totals=await list_totals(conn, day, days=TOTAL_DAYS),
-        parts=tuple(await list_parts(conn)),
+        processes=tuple(await list_processes(conn)),
     )
 
 
-def _amount(counted: int, estimated: int | None, limit: int) -> Amount:
+def _amount(counted: int | None, estimated: int | None, limit: int) -> Amount:
     """The amount from a count that stops at `limit` and the estimate of ANALYZE (None or -1 = no estimate yet)."""
+    counted = counted or 0
     if counted < limit:
         return Amount(counted)
     if estimated is None or estimated < limit:
@@ -177,33 +174,14 @@ def _amount(counted: int, estimated: int | None, limit: int) -> Amount:
     return Amount(estimated, Exactness.ESTIMATE)
 
 
-async def _count_due(conn: Connection, day: int, bounds: Bounds) -> Amount:
-    row = await (await conn.execute(SQL["count_due"], {"day": day, "limit": bounds.due})).fetchone()
-    return _amount(row[0] if row else 0, None, bounds.due)
-
-
-async def _find_oldest_due(conn: Connection, day: int) -> int | None:
-    row = await (await conn.execute(SQL["find_oldest_due"], {"day": day})).fetchone()
-    return row[0] if row else None
-
-
 async def _list_wikis(conn: Connection, bounds: Bounds) -> tuple[WikiStatus, ...]:
-    rows = await conn.execute(SQL["list_wikis"], {"limit": bounds.rows, "wikis": bounds.wikis})
-    return tuple(
-        [
-            WikiStatus(
-                name=WikiName(dbname, farm),
-                pages=_amount(pages, all_pages, bounds.rows),
-                waiting=_amount(waiting, None, bounds.rows),
-                passed=passed,
-                pass_days=pass_days,
-                pass_s=pass_s,
-                started=started,
-                step=step,
-            )
-            async for dbname, farm, passed, pass_days, pass_s, started, step, pages, all_pages, waiting in rows
-        ]
-    )
+    def status(dbname: str, farm: str, *columns: Any) -> WikiStatus:
+        *newest_pass, pages, all_pages, waiting = columns
+        amounts = _amount(pages, all_pages, bounds.rows), _amount(waiting, None, bounds.rows)
+        return WikiStatus(WikiName(dbname, farm), *amounts, *newest_pass)
+
+    values = {"limit": bounds.rows, "wikis": bounds.wikis}
+    return tuple(await fetch_all(conn, status, SQL["list_wikis"], values))
 
 
 async def _count_changes(conn: Connection, day: int, bounds: Bounds) -> dict[int, dict[Verdict, Amount]]:
@@ -216,19 +194,14 @@ async def _count_changes(conn: Connection, day: int, bounds: Bounds) -> dict[int
 
 
 async def _list_spam_lists(conn: Connection, bounds: Bounds) -> tuple[SpamListStatus, ...]:
-    rows = await conn.execute(SQL["list_spam_lists"], {"shown": bounds.lines, "lists": bounds.lists})
-    return tuple(
-        [
-            SpamListStatus(
-                farm=farm,
-                wiki=None if dbname == FARM else WikiName(dbname, farm),
-                kind=ListKind(kind),
-                day=None if day == UNAPPLIED else day,
-                usable=usable,
-                # Beyond so many unusable lines a list only states how many there are (core/url/spam_lines.py).
-                unusable=_amount(unusable, None, MAX_TOLD + 1),
-                told=tuple(told),
-            )
-            async for farm, dbname, kind, day, usable, unusable, told in rows
-        ]
-    )
+    def status(
+        farm: str, dbname: str, kind: int, day: int, usable: int, unusable: int, faults: list[str]
+    ) -> SpamListStatus:
+        wiki = None if dbname == FARM else WikiName(dbname, farm)
+        judged = None if day == UNAPPLIED else day
+        # Beyond so many unusable lines a list only states how many there are (core/url/spam_lines.py).
+        amount = _amount(unusable, None, MAX_TOLD + 1)
+        return SpamListStatus(farm, wiki, ListKind(kind), judged, usable, amount, tuple(faults))
+
+    values = {"shown": bounds.lines, "lists": bounds.lists}
+    return tuple(await fetch_all(conn, status, SQL["list_spam_lists"], values))

@@ -1,13 +1,13 @@
-"""Lists of links for readers: the pages that use a URL (W-7), the dead and the doubtful links of a wiki (W-6).
+"""Lists of links for readers: the pages that use a URL (W-7), the dead and the doubtful links of a wiki (W-6), and some
+pages of each wiki for the start page.
 
-Pages with spam belong to ``store/pages/spam``, recent changes to ``store/lists/changes``.
-One law: every list is read in the order of its key, and one call reads a bounded number of rows, however large the
-store is.
+Pages with spam belong to ``store/pages/spam``, recent changes to ``store/lists/changes``. Every list is read in the
+order of its key, and one call reads a bounded number of rows, however large the store is.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.url.archives import is_archive_host
@@ -16,9 +16,8 @@ from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.claims import with_claims
 from weboid.core.verdict.kept_copies import DEFAULT_SERVICES
 from weboid.core.verdict.verdict import Verdict, finding_of
-from weboid.store.db.pool import Connection
 from weboid.store.db.rows import KnownUrl
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, fetch_all, statements
 from weboid.store.pages.use import unpacked_keys
 from weboid.store.pages.wiki import StoredWiki
 from weboid.store.urls.url import find_urls
@@ -49,6 +48,16 @@ class PageTitle(NamedTuple):
     page: int
     namespace: int
     title: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageAtAGlance:
+    """A page with `dead`, the number of its dead links."""
+
+    page: int
+    namespace: int
+    title: str
+    dead: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +98,22 @@ class ListedLinks(Generic[S]):
 
 
 async def list_uses(
-    conn: Connection, key: UrlKey, wiki: StoredWiki, *, after: tuple[int, int] | None = None, limit: int = 100
+    conn: Connection,
+    key: UrlKey,
+    wiki: StoredWiki,
+    *,
+    as_spam: bool = False,
+    after: tuple[int, int] | None = None,
+    limit: int = 100,
 ) -> list[UsingPage]:
-    """At most `limit` pages that use a URL: the wiki's own, then others of its farm, never of another farm (P-1)."""
-    return await _list_places(conn, "list_uses", key, wiki, after, limit)
+    """At most `limit` pages that use a URL: the wiki's own, then others of its farm, never of another farm (P-1).
 
-
-async def list_spam_uses(
-    conn: Connection, key: UrlKey, wiki: StoredWiki, *, after: tuple[int, int] | None = None, limit: int = 100
-) -> list[UsingPage]:
-    """The wiki's own pages on which the URL is spam (L-8); other wikis' spam lists are never shown (L-3)."""
-    return await _list_places(conn, "list_spam_uses", key, wiki, after, limit)
+    `as_spam`: the wiki's own pages on which the URL is spam (L-8); other wikis' spam lists are never shown (L-3).
+    """
+    after_wiki, after_page = after or (wiki.wiki, 0)
+    spot = {"after_wiki": after_wiki, "after_page": after_page}
+    row = {**key._asdict(), "farm": wiki.farm, "own": wiki.wiki, **spot, "limit": limit}
+    return await fetch_all(conn, UsingPage, SQL["list_spam_uses" if as_spam else "list_uses"], row)
 
 
 async def list_dead_links(
@@ -114,7 +128,11 @@ async def list_dead_links(
     if copied is not None:
         row |= {"copied": copied, "offered": OFFERED, "budget": BUDGET}
         found = [columns async for columns in await conn.execute(SQL["list_dead_links_by_copy"], row)]
-        return await _list_fitting(conn, wiki, found, limit)
+        fitting = [columns for columns in found if columns[4]]
+        last = fitting[limit - 1] if len(fitting) > limit else found[-1] if found and found[-1][5] else None
+        spots = [Spot(page, UrlKey(*key)) for page, *key, _, _ in fitting[:limit]]
+        links = _still_dead(await _list_links(conn, wiki, spots))
+        return ListedLinks(links, None if last is None else Spot(last[0], UrlKey(*last[1:4])))
     spots = [Spot(page, UrlKey(*key)) async for page, *key in await conn.execute(SQL["list_dead_links"], row)]
     links = _still_dead(await _list_links(conn, wiki, spots[:limit]))
     return ListedLinks(links, spots[limit - 1] if len(spots) > limit else None)
@@ -136,19 +154,11 @@ async def list_dead_links_below(
     are read, so a call may return few or none and yet a place after which to go on.
     """
     first = reversed_name(domain)
-    row = {
-        "wiki": wiki,
-        "first": first,
-        "end": first[:-1] + _ALL_BELOW,
-        "path": path,
-        "after": after.reversed if after else "",
-        "after_page": after.page if after else 0,
-        "after_url_key": after.url_key if after else 0,
-        "copied": copied,
-        "offered": OFFERED,
-        "budget": BUDGET if path or copied is not None else limit + 1,
-        "limit": limit + 1,
-    }
+    spot = after or SpotBelow(0, 0, "")
+    place = {"after": spot.reversed, "after_page": spot.page, "after_url_key": spot.url_key}
+    below = {"first": first, "end": first[:-1] + _ALL_BELOW, "path": path}
+    bounds = {"budget": BUDGET if path or copied is not None else limit + 1, "limit": limit + 1}
+    row = {"wiki": wiki, **below, **place, "copied": copied, "offered": OFFERED, **bounds}
     found = [columns async for columns in await conn.execute(SQL["list_dead_links_below"], row)]
     fitting = [columns for columns in found if columns[5]]
     shown = fitting[:limit]
@@ -194,19 +204,12 @@ async def list_titles(conn: Connection, wiki: int, pages: Iterable[int]) -> dict
     return {columns[0]: PageTitle(*columns) async for columns in await conn.execute(SQL["list_titles"], row)}
 
 
-async def _list_places(
-    conn: Connection, name: str, key: UrlKey, wiki: StoredWiki, after: tuple[int, int] | None, limit: int
-) -> list[UsingPage]:
-    after_wiki, after_page = after or (wiki.wiki, 0)
-    row = {
-        **key._asdict(),
-        "farm": wiki.farm,
-        "own": wiki.wiki,
-        "after_wiki": after_wiki,
-        "after_page": after_page,
-        "limit": limit,
-    }
-    return [UsingPage(*columns) async for columns in await conn.execute(SQL[name], row)]
+async def list_first_pages(conn: Connection, wikis: Sequence[int], *, limit: int) -> dict[int, list[PageAtAGlance]]:
+    """For each of these wikis at most `limit` of its pages, those with the lowest ids."""
+    found: dict[int, list[PageAtAGlance]] = {wiki: [] for wiki in wikis}
+    async for wiki, *row in await conn.execute(SQL["list_first_pages"], {"wikis": list(wikis), "limit": limit}):
+        found[wiki].append(PageAtAGlance(*row))
+    return found
 
 
 async def _list_links(
@@ -228,15 +231,6 @@ def _still_dead(links: Iterable[PageLink]) -> tuple[PageLink, ...]:
     return tuple(link for link in links if link.known.claims.assumed is None)
 
 
-async def _list_fitting(conn: Connection, wiki: int, found: Sequence[Sequence[Any]], limit: int) -> ListedLinks[Spot]:
-    """The links of rows of `list_dead_links_by_copy`, and where to go on."""
-    fitting = [columns for columns in found if columns[4]]
-    last = fitting[limit - 1] if len(fitting) > limit else found[-1] if found and found[-1][5] else None
-    spots = [Spot(page, UrlKey(*key)) for page, *key, _, _ in fitting[:limit]]
-    links = _still_dead(await _list_links(conn, wiki, spots))
-    return ListedLinks(links, None if last is None else Spot(last[0], UrlKey(*last[1:4])))
-
-
 def _is_doubtful(known: KnownUrl, policy: Policy, copied: bool | None) -> bool:
     if with_claims(finding_of(known.record, known.host, policy), known.claims).verdict is not Verdict.DOUBTFUL:
         return False
@@ -244,6 +238,6 @@ def _is_doubtful(known: KnownUrl, policy: Policy, copied: bool | None) -> bool:
 
 
 def fits_copied(known: KnownUrl, copied: bool) -> bool:
-    """Whether a URL has an archived copy, or needs one and has none."""
+    """Returns whether a URL has an archived copy, or needs one and has none."""
     has = any(each.archive in OFFERED for each in known.kept.snapshots) or bool(known.claims.archives)
     return has is copied and not is_archive_host(known.url.host)

@@ -1,6 +1,6 @@
-"""What is new in the two logs, of verdict changes (U-10) and of what people did (H-4): for those who keep answers.
+"""New lines of the two logs, of verdict changes (U-10) and of people's actions (H-4), for kept answers.
 
-One law: numbers are assigned before lines are committed, so a number is settled only when all have ended who were
+Numbers are assigned before lines are committed, so a number is settled only when all transactions have ended that were
 writing while it was the newest; the lines are read after that was seen.
 """
 
@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from weboid.core.url.keys import UrlKey
-from weboid.store.db.pool import Connection
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, fetch_all, fetch_one, statements
 
 SQL: Final = statements("lists/logs")
 
@@ -30,8 +29,8 @@ class LogEnds:
     writers: frozenset[str]
 
 
-class LoggedDeed(NamedTuple):
-    """What somebody did, in the words of the audit log."""
+class LoggedAction(NamedTuple):
+    """An action of a person, in the words of the audit log."""
 
     action: str
     object: str
@@ -43,21 +42,19 @@ class NewLines:
     """The lines after a place; `is_more` = there are more than were to be read."""
 
     urls: Sequence[UrlKey]
-    deeds: Sequence[LoggedDeed]
+    actions: Sequence[LoggedAction]
     is_more: bool
 
 
 async def find_ends(conn: Connection) -> LogEnds:
     """The ends of both logs. The connection is one of `Pool.reading`: each statement sees what is committed by then."""
-    newest = await (await conn.execute(SQL["find_newest"])).fetchone()
-    writers = await (await conn.execute(SQL["list_writers"])).fetchall()
-    return LogEnds(LogPlace(*newest) if newest else LogPlace(0, 0), frozenset(writer for (writer,) in writers))
+    newest = await fetch_one(conn, LogPlace, SQL["find_newest"]) or LogPlace(0, 0)
+    return LogEnds(newest, frozenset(await fetch_all(conn, str, SQL["list_writers"])))
 
 
 async def list_new_lines(conn: Connection, after: LogPlace, *, limit: int) -> NewLines:
     """The committed lines after a place, at most `limit` of each log."""
     row = {"limit": limit + 1}
-    changes = await (await conn.execute(SQL["list_new_changes"], {**row, "after": after.change})).fetchall()
-    deeds = await (await conn.execute(SQL["list_new_audit"], {**row, "after": after.audit})).fetchall()
-    is_more = len(changes) > limit or len(deeds) > limit
-    return NewLines([UrlKey(*key) for key in changes], [LoggedDeed(*deed) for deed in deeds], is_more)
+    urls = await fetch_all(conn, UrlKey, SQL["list_new_changes"], {**row, "after": after.change})
+    actions = await fetch_all(conn, LoggedAction, SQL["list_new_audit"], {**row, "after": after.audit})
+    return NewLines(urls, actions, len(urls) > limit or len(actions) > limit)

@@ -1,7 +1,7 @@
 """The search for URLs by pattern, and for the pages of one wiki that use them (W-5); doubtful ones by domain (W-6).
 
-What a pattern is belongs to ``core/url/patterns``. One law: a call reads a bounded number of rows for a bounded time,
-however large the store is, and returns where to go on; pages are listed of the given wiki only, never of others (P-1).
+Patterns belong to ``core/url/patterns``. A call reads a bounded number of rows for a bounded time, however large the
+store is, and returns where to go on; pages are listed of the given wiki only, never of others (P-1).
 """
 
 import asyncio
@@ -15,10 +15,8 @@ from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.patterns import UrlPattern, pattern_below
 from weboid.core.verdict.claims import with_claims
 from weboid.core.verdict.verdict import Verdict, finding_of
-from weboid.store.db.pool import Connection
-from weboid.store.db.rows import SCHEMES, KnownUrl, key_columns
-from weboid.store.db.statements import statements
-from weboid.store.db.verdicts import verdict_values
+from weboid.store.db.rows import SCHEMES, KnownUrl, key_columns, verdict_values
+from weboid.store.db.statements import Connection, fetch_value, statements
 from weboid.store.lists.links import OFFERED, ListedLinks, PageLink, PageTitle, SpotBelow, fits_copied
 from weboid.store.urls.url import find_urls
 
@@ -70,21 +68,21 @@ class Matches:
 
 
 class _Filter(NamedTuple):
-    """The wanted verdict, and whether there must be an archived copy; None = any."""
+    """The verdict, and whether there must be an archived copy; None = any."""
 
     verdict: Verdict | None
     copied: bool | None
 
 
 class _Uses(NamedTuple):
-    """In which wiki to look for uses, and in which of its namespaces; None = in all."""
+    """The wiki in which to look for uses, and its namespaces; None = all."""
 
     wiki: int
     namespaces: Collection[int] | None
 
 
 class _Stretch(NamedTuple):
-    """What one statement found, in order, and the place after which to go on; None at the end."""
+    """The results of one statement, in order, and the place after which to go on; None at the end."""
 
     keys: list[UrlKey]
     after: SearchSpot | None
@@ -109,17 +107,17 @@ async def list_matches(
 
     Raises StoreError for a statement that takes too long.
     """
-    uses, wanted = None if wiki is None else _Uses(wiki, namespaces), _Filter(verdict, copied)
+    uses, condition = None if wiki is None else _Uses(wiki, namespaces), _Filter(verdict, copied)
     await conn.execute(SQL["bound_time"], {"timeout_ms": f"{_TIMEOUT_S * 1000:.0f}"})
     if pattern.exact is not None:
-        found = await _matches(conn, [key_of(pattern.exact)], wanted, uses, policy)
+        found = await _matches(conn, [key_of(pattern.exact)], condition, uses, policy)
         return Matches(tuple(found), None)
     rows = limit + 1 if uses is None else _MOST_CANDIDATES
     matches: list[Match] = []
     begin = after or SearchSpot(_LEAST, pattern.first)
     spot: SearchSpot | None = begin
-    async for stretch in _walk(conn, pattern, wanted, policy, begin, rows, within_s):
-        matches += await _matches(conn, stretch.keys, wanted, uses, policy)
+    async for stretch in _walk(conn, pattern, condition, policy, begin, rows, within_s):
+        matches += await _matches(conn, stretch.keys, condition, uses, policy)
         if len(matches) > limit:
             return Matches(tuple(matches[:limit]), _spot_of(matches[limit - 1].known))
         spot = stretch.after
@@ -145,21 +143,17 @@ async def list_doubtful_links_below(
     A call may return few or none and yet a place after which to go on. Raises StoreError as `list_matches`.
     """
     await conn.execute(SQL["bound_time"], {"timeout_ms": f"{_TIMEOUT_S * 1000:.0f}"})
-    pattern, wanted = pattern_below(domain, path), _Filter(Verdict.DOUBTFUL, copied)
+    pattern, condition = pattern_below(domain, path), _Filter(Verdict.DOUBTFUL, copied)
     last_shown = after or SpotBelow(0, _LEAST, pattern.first)
     # A URL of which only some pages have been listed is read once more.
     begin = SearchSpot(max(last_shown.url_key - (last_shown.page > 0), _LEAST), last_shown.reversed)
     spot: SearchSpot | None = begin
     links: list[PageLink] = []
-    async for stretch in _walk(conn, pattern, wanted, policy, begin, _MOST_CANDIDATES, within_s):
-        matches = await _matches(conn, stretch.keys, wanted, None, policy)
-        row = {
-            **key_columns(match.known.key for match in matches),
-            "wiki": wiki,
-            "after_url_key": last_shown.url_key,
-            "after_page": last_shown.page,
-            "limit": limit + 1 - len(links),
-        }
+    async for stretch in _walk(conn, pattern, condition, policy, begin, _MOST_CANDIDATES, within_s):
+        matches = await _matches(conn, stretch.keys, condition, None, policy)
+        spot_row = {"after_url_key": last_shown.url_key, "after_page": last_shown.page}
+        row = {"wiki": wiki, **key_columns(match.known.key for match in matches), **spot_row}
+        row["limit"] = limit + 1 - len(links)
         async for place, *page in await conn.execute(SQL["list_links_of"], row):
             links.append(PageLink(PageTitle(*page), matches[place - 1].known))
         if len(links) > limit:
@@ -173,7 +167,7 @@ async def list_doubtful_links_below(
 async def _walk(
     conn: Connection,
     pattern: UrlPattern,
-    wanted: _Filter,
+    condition: _Filter,
     policy: Policy,
     begin: SearchSpot,
     rows: int,
@@ -183,7 +177,7 @@ async def _walk(
     than `within_s` seconds after the first."""
     clock = asyncio.get_running_loop().time
     begun_s, deep = clock(), _FIRST_STRETCH
-    values = {**_values(pattern, wanted), **verdict_values(policy), "limit": rows}
+    values = {**_values(pattern, condition), **verdict_values(policy), "limit": rows}
     spot: SearchSpot | None = begin
     for _ in range(MOST_STRETCHES):
         if spot is None:
@@ -201,7 +195,7 @@ async def _walk(
             return
 
 
-def _values(pattern: UrlPattern, wanted: _Filter) -> dict[str, Any]:
+def _values(pattern: UrlPattern, condition: _Filter) -> dict[str, Any]:
     """A pattern as the parameters of a statement."""
     ports = None if pattern.ports is None else dict(zip(pattern.schemes, pattern.ports, strict=True))
     return {
@@ -209,8 +203,8 @@ def _values(pattern: UrlPattern, wanted: _Filter) -> dict[str, Any]:
         "path": pattern.path,
         "schemes": [SCHEMES.index(scheme) for scheme in pattern.schemes],
         "ports": None if ports is None else [ports.get(scheme, 0) for scheme in SCHEMES],
-        "verdict": None if wanted.verdict is None else wanted.verdict.value,
-        "copied": wanted.copied,
+        "verdict": None if condition.verdict is None else condition.verdict.value,
+        "copied": condition.copied,
         "offered": OFFERED,
         "least": _LEAST,
     }
@@ -222,17 +216,10 @@ async def _find_stretch(
     """The URLs that fit among the next ones after a spot; `size` = number of hosts, and of URLs of each."""
     hosts, each = size
     row = {"first": spot.reversed, "end": pattern.end, "hosts": hosts}
-    found = await (await conn.execute(SQL["find_hosts_end"], row)).fetchone()
-    end = found[0] if found else None
-    row = {
-        **values,
-        "first": spot.reversed,
-        "end": end or pattern.end,
-        "after": spot.reversed,
-        "after_url_key": spot.url_key,
-        "budget": each,
-    }
-    rows = [columns async for columns in await conn.execute(SQL["list_stretch"], row)]
+    end: str | None = await fetch_value(conn, SQL["find_hosts_end"], row)
+    after = {"after": spot.reversed, "after_url_key": spot.url_key, "budget": each}
+    row = {**values, **after, "first": spot.reversed, "end": end or pattern.end}
+    rows = await (await conn.execute(SQL["list_stretch"], row)).fetchall()
     keys = [UrlKey(bucket, host_key, url_key) for _, url_key, bucket, host_key, fits, _ in rows if fits]
     if rows and (len(rows) == values["limit"] or rows[-1][5]):
         return _Stretch(keys, SearchSpot(rows[-1][1], rows[-1][0]))
@@ -240,9 +227,9 @@ async def _find_stretch(
 
 
 async def _matches(
-    conn: Connection, keys: Sequence[UrlKey], wanted: _Filter, uses: _Uses | None, policy: Policy
+    conn: Connection, keys: Sequence[UrlKey], condition: _Filter, uses: _Uses | None, policy: Policy
 ) -> list[Match]:
-    """Of these URLs, in their order, those that are wanted and have such uses."""
+    """Of these URLs, in their order, those that fit and have such uses."""
     if not keys:
         return []
     pages = None if uses is None else await _list_uses(conn, keys, uses)
@@ -250,7 +237,7 @@ async def _matches(
     return [
         Match(known[key], *(pages[key] if pages is not None else ()))
         for key in keys
-        if key in known and _fits(known[key], wanted, policy)
+        if key in known and _fits(known[key], condition, policy)
     ]
 
 
@@ -258,13 +245,9 @@ async def _list_uses(
     conn: Connection, keys: Sequence[UrlKey], uses: _Uses
 ) -> dict[UrlKey, tuple[tuple[PageTitle, ...], bool]]:
     """By URL its first pages, and whether there are or may be others; URLs without any use are missing."""
-    row = {
-        **key_columns(keys),
-        "wiki": uses.wiki,
-        "namespaces": None if uses.namespaces is None else sorted(uses.namespaces),
-        "most": MOST_USES,
-        "limit": PAGES + 1,
-    }
+    namespaces = None if uses.namespaces is None else sorted(uses.namespaces)
+    bounds = {"most": MOST_USES, "limit": PAGES + 1}
+    row = {**key_columns(keys), "wiki": uses.wiki, "namespaces": namespaces, **bounds}
     found: dict[UrlKey, tuple[tuple[PageTitle, ...], bool]] = {}
     async for place, page, namespace, title, looked in await conn.execute(SQL["list_uses_of"], row):
         pages, more = found.get(key := keys[place - 1], ((), False))
@@ -274,10 +257,10 @@ async def _list_uses(
     return found
 
 
-def _fits(known: KnownUrl, wanted: _Filter, policy: Policy) -> bool:
-    """Whether the URL has the wanted verdict as it is shown, with people's claims, and a copy or none."""
+def _fits(known: KnownUrl, condition: _Filter, policy: Policy) -> bool:
+    """Returns whether the URL has that verdict as it is shown, with people's claims, and a copy or none."""
     verdict = with_claims(finding_of(known.record, known.host, policy), known.claims).verdict
-    return wanted.verdict in (None, verdict) and (wanted.copied is None or fits_copied(known, wanted.copied))
+    return condition.verdict in (None, verdict) and (condition.copied is None or fits_copied(known, condition.copied))
 
 
 def _spot_of(known: KnownUrl) -> SearchSpot:

@@ -1,8 +1,7 @@
-"""What an answer about pages needs of their links: URLs, claims, copies, spam links and the wiki's settings in one
-round trip (W-1, W-10).
+"""The links of pages for an answer: URLs, claims, copies, spam links and the wiki's settings in one round trip (W-1,
+W-10), the same of every URL as `find_urls` returns.
 
 With 20 links most of an answer's CPU time was system calls and wake-ups of five statements.
-One law: it says of every URL what `find_urls` says of it; a test compares them.
 """
 
 from collections.abc import Sequence
@@ -18,26 +17,22 @@ from weboid.core.verdict.claims import NONE, Claims
 from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.wikitext.settings import WikiSettings
 from weboid.store.archives.wiki_settings import settings_of
-from weboid.store.db.pool import Connection
 from weboid.store.db.rows import host_record, key_columns, next_check, url_of, url_record
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, statements
 from weboid.store.pages.spam import list_spam_links
-from weboid.store.urls.claims import claims_of
-from weboid.store.urls.copies import kept_of
+from weboid.store.urls.details import claims_of, kept_of
 
 SQL: Final = statements("pages/linked")
 _WORKING: Final = frozenset(reason.number for reason in Reason if reason.outcome is Outcome.WORKING)
 
 
 def _array(outcome: Outcome) -> str:
-    """The numbers of reasons as PostgreSQL writes an array: they are the same for every statement."""
+    """The numbers of reasons as PostgreSQL writes an array: constant, so not converted for each statement."""
     return f"{{{','.join(str(reason.number) for reason in Reason if reason.outcome is outcome)}}}"
 
 
 _OUTCOMES: Final = {"failing": _array(Outcome.FAILING), "working": _array(Outcome.WORKING)}
-
-
-_STATUS, _ASKED, _REASON, _MIME, _DUE, _HOST, _SAID, _COPIES, _VISIT = 1, 3, 9, 11, 14, 15, 20, 21, 22
+_STATUS, _ASKED, _REASON, _MIME, _DUE, _HOST, _CLAIMS, _COPIES, _VISIT = 1, 3, 9, 11, 14, 15, 20, 21, 22
 _SPAM, _SETTINGS, _FROZEN, _URL = 23, 24, 25, 26
 """Columns of `find_linked`; of a record, and of a host, the first."""
 
@@ -52,43 +47,43 @@ class LinkedUrl:
 
     @property
     def is_working(self) -> bool:
-        """Whether its newest check found it working."""
+        """Returns whether its newest check found it working."""
         return self._row[_REASON] in _WORKING and self._row[_ASKED] is not None
 
     @property
     def is_notable(self) -> bool:
-        """Whether its file is of a notable type (U-6)."""
+        """Returns whether its file is of a notable type (U-6)."""
         return self._row[_MIME] is not None
 
     @property
     def record(self) -> UrlRecord:
-        """What is remembered of it."""
+        """The remembered results of its checks."""
         return url_record(self._row[_STATUS:_DUE])
 
     @property
     def host(self) -> HostRecord:
-        """What is remembered of its host; nothing where no failure of the URL counts."""
-        return UNKNOWN_HOST if self._row[_HOST] is None else host_record(self._row[_HOST:_SAID])
+        """The record of its host; an empty one where no failure of the URL counts."""
+        return UNKNOWN_HOST if self._row[_HOST] is None else host_record(self._row[_HOST:_CLAIMS])
 
     @property
     def next_check(self) -> int | None:
-        """The day of the next check, by whoever does it; None = it is never checked."""
+        """The day of the next check or visit; None = it is never checked."""
         return next_check(self._row[_DUE], self._row[_VISIT])
 
     @property
     def claims(self) -> Claims:
-        """What people said of it; nothing where none is shown."""
-        return _claims(self._row[_SAID])
+        """The claims of people; none where none are shown."""
+        return _claims(self._row[_CLAIMS])
 
     @property
     def kept(self) -> KeptCopies:
-        """What is kept of its copies; nothing where none are shown."""
+        """Its kept copies; none where none are shown."""
         rows = self._row[_COPIES]
         return kept_of(rows) if rows else NOTHING
 
     @property
     def is_frozen(self) -> bool:
-        """Whether bots leave it alone on the wiki (B-6)."""
+        """Returns whether bots leave it alone on the wiki (B-6)."""
         return bool(self._row[_FROZEN])
 
     @property
@@ -100,10 +95,10 @@ class LinkedUrl:
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """What is known of links: `urls` without those not watched, `spam` by page as the pages give them.
+    """The known links: `urls` without those not watched, `spam` by page as the pages give them.
 
     `settings` are those of the wiki; None if it has none that are usable, and where no links are given.
-    `rows` are what the store said, for a version of what is made of them: equal rows are equal in all of it.
+    `rows` are the store's rows, for a version of what is made of them: equal rows are equal in all of it.
     """
 
     urls: dict[UrlKey, LinkedUrl]
@@ -115,15 +110,15 @@ class Linked:
 async def find_linked(
     conn: Connection, keys: Sequence[UrlKey], wiki: int, pages: Sequence[int], *, named: bool = False
 ) -> Linked:
-    """What is known of the URLs with these keys, which pages of the wiki link to, and the spam links of the pages.
+    """The URLs with these keys, which pages of the wiki link to, and the spam links of the pages.
 
     `named`: with the URLs themselves, for a caller that has their keys only.
     """
     if not keys:
         return Linked({}, await list_spam_links(conn, wiki, pages))
-    given = {**key_columns(keys), **_OUTCOMES, "wiki": wiki, "pages": list(pages), "named": named}
+    values = {**key_columns(keys), **_OUTCOMES, "wiki": wiki, "pages": list(pages), "named": named}
     async with conn.cursor(binary=True) as cursor:
-        rows = await (await cursor.execute(SQL["find_linked"], given)).fetchall()
+        rows = await (await cursor.execute(SQL["find_linked"], values)).fetchall()
     urls: dict[UrlKey, LinkedUrl] = {}
     spam: dict[int, dict[UrlKey, str]] = {}
     settings = None
@@ -137,13 +132,13 @@ async def find_linked(
     return Linked(urls, spam, settings, rows)
 
 
-def _claims(said: Sequence[Sequence[Any]] | None) -> Claims:
-    """The claims on one URL; what was said of a domain that is only the end of its own is not about it."""
-    if not said:
+def _claims(rows: Sequence[Sequence[Any]] | None) -> Claims:
+    """The claims on one URL; claims on a domain that is only the end of its own are not about it."""
+    if not rows:
         return NONE
-    told: dict[tuple[Any, ...], None] = {}
-    for domain, host, reported, of_domain, assumed, *target in said:
+    distinct: dict[tuple[Any, ...], None] = {}
+    for domain, host, reported, of_domain, assumed, *target in rows:
         is_own = domain is not None and domain == registrable_domain(host)
-        told[(reported, of_domain if is_own else None, assumed if is_own else None, *target)] = None
-    own = [row for row in told if row[1:3] != (None, None)]
-    return claims_of(own or list(told))
+        distinct[(reported, of_domain if is_own else None, assumed if is_own else None, *target)] = None
+    own = [row for row in distinct if row[1:3] != (None, None)]
+    return claims_of(own or list(distinct))

@@ -1,18 +1,18 @@
 """Pages with the URLs that they use (P-3, L-7): new data is compared with stored data, and differences are written.
 
-Which URLs of a page are watched is decided before, by ``core/url/classify``; what a use changes in other tables belongs
-to ``store/pages/use``.
-One law: after `record_intake` the tables page, url, host, link and dead agree on the given pages.
+``core/url/classify`` has decided before which URLs of a page are watched; changes of other tables by a use belong to
+``store/pages/use``. After `record_intake` the tables page, url, host, link and dead agree on the given pages.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, Final
 
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
-from weboid.store.db.pool import Connection
-from weboid.store.db.statements import statements
+from weboid.store.db.rows import columns_of
+from weboid.store.db.statements import Connection, statements
 from weboid.store.pages.spam import list_spam_links, record_spam_added, record_spam_links, record_spam_pages_gone
 from weboid.store.pages.use import Differences, begin_intake, packed_keys, record_page_urls, record_uses, unpacked_keys
 
@@ -55,12 +55,12 @@ class Intake:
 
 
 Added = tuple[Mapping[UrlKey, Url], Mapping[UrlKey, str]]
-"""What an edit added to a page: URLs that are watched, and links that are spam there, as the page gives them."""
+"""Links that an edit added to a page: URLs that are watched, and links that are spam there, as the page gives them."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageChanges:
-    """What one transaction changes on the pages of a wiki.
+    """The changes of one transaction on the pages of a wiki.
 
     `read` pages (each given at most once) are brought up to date, and their flags are cleared; `touches`: they are
     known to match the wiki's criteria on that day (P-4), or are new here. To pages in `added`, by page id, what edits
@@ -75,9 +75,8 @@ class PageChanges:
 
 
 async def record_intake(conn: Connection, changes: Mapping[int, PageChanges], day: int) -> Intake:
-    """Records what changes on pages, by wiki, in the caller's transaction, which may call this only once.
-
-    For everything is locked in one order: the pages of all wikis, then their URLs, then the hosts.
+    """Records changes on pages, by wiki, in the caller's transaction, which may call this only once, as everything is
+    locked in one order: the pages of all wikis, then their URLs, then the hosts.
     """
     total = Intake()
     wikis = {wiki: each for wiki, each in sorted(changes.items()) if each.read or each.added or each.gone}
@@ -92,26 +91,9 @@ async def record_intake(conn: Connection, changes: Mapping[int, PageChanges], da
     return total
 
 
-async def record_pages(
-    conn: Connection, wiki: int, pages: Sequence[PageUrls], day: int, *, touches: bool = True
-) -> Intake:
-    """Brings the store up to date with pages of one wiki: `record_intake` with nothing else."""
-    return await record_intake(conn, {wiki: PageChanges(read=pages, touches=touches)}, day)
-
-
-async def record_added(conn: Connection, wiki: int, added: Mapping[int, Added], day: int) -> Intake:
-    """Records what edits added to pages of one wiki: `record_intake` with nothing else."""
-    return await record_intake(conn, {wiki: PageChanges(added=added)}, day)
-
-
-async def release_pages(conn: Connection, wiki: int, pages: Sequence[int], day: int) -> Intake:
-    """Stops watching pages of one wiki: `record_intake` with nothing else."""
-    return await record_intake(conn, {wiki: PageChanges(gone=pages)}, day)
-
-
 @dataclass(slots=True)
 class _Plan:
-    """What has to be written for a wiki, from its pages as they are now, locked."""
+    """The writes for a wiki, from its pages as they are now, locked."""
 
     wiki: int
     changes: PageChanges
@@ -126,13 +108,13 @@ class _Plan:
 
 
 async def _planned(conn: Connection, wiki: int, changes: PageChanges, day: int) -> _Plan:
-    """Locks the pages and compares them with what is given."""
-    given = {page.page: page for page in sorted(changes.read, key=lambda page: page.page)}
-    pages = sorted({*given, *changes.added, *changes.gone})
+    """Locks the pages and compares them with the changes."""
+    read = {page.page: page for page in sorted(changes.read, key=attrgetter("page"))}
+    pages = sorted({*read, *changes.added, *changes.gone})
     rows = await conn.execute(SQL["list_known"], {"wiki": wiki, "pages": pages})
     plan = _Plan(wiki, changes, {row[0]: row async for row in rows})
     plan.released = sorted(plan.known.keys() & set(changes.gone))
-    for page in given.values():
+    for page in read.values():
         _plan_read(plan, page, day)
     for page_id in plan.released:
         plan.differences.gone += [(page_id, key) for key in _urls_of(plan.known[page_id])]
@@ -174,7 +156,10 @@ async def _record_plan(conn: Connection, plan: _Plan, day: int) -> Intake:
     wiki, read, touches = plan.wiki, plan.changes.read, plan.changes.touches
     if read:
         await record_spam_links(conn, wiki, {page.page: page.spam for page in read})
-    await _record_page_rows(conn, wiki, plan.changed, day, touches)
+    if plan.changed:
+        columns = columns_of(plan.changed, "page namespace title latest mark")
+        row = {**columns, "urls": [packed_keys(page.urls) for page in plan.changed]}
+        await conn.execute(SQL["record_pages"], {"wiki": wiki, "day": day, "touches": touches, **row})
     if plan.seen:
         await conn.execute(SQL["record_seen"], {"wiki": wiki, "pages": plan.seen, "day": day, "touches": touches})
     had = {page: set(_urls_of(plan.known[page])) for page in plan.grown}
@@ -203,20 +188,3 @@ async def _record_plan(conn: Connection, plan: _Plan, day: int) -> Intake:
 def _urls_of(row: tuple[Any, ...]) -> list[UrlKey]:
     """The URLs in a row of `list_known`."""
     return unpacked_keys(row[5])
-
-
-async def _record_page_rows(conn: Connection, wiki: int, pages: list[PageUrls], day: int, touches: bool) -> None:
-    if not pages:
-        return
-    columns: dict[str, Any] = {
-        "wiki": wiki,
-        "day": day,
-        "touches": touches,
-        "page": [page.page for page in pages],
-        "namespace": [page.namespace for page in pages],
-        "title": [page.title for page in pages],
-        "latest": [page.latest for page in pages],
-        "mark": [page.mark for page in pages],
-        "urls": [packed_keys(page.urls) for page in pages],
-    }
-    await conn.execute(SQL["record_pages"], columns)

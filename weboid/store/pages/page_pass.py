@@ -1,23 +1,24 @@
 """The state of a pass over a wiki (P-5): the pages it met and its position, so that it goes on where it was broken off.
 
-One law: a position is only changed by a feeder that knows the current one; of two feeders on one wiki one fails.
+Only a feeder that knows the current position changes it; of two feeders on one wiki one fails.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple, Protocol
+from operator import attrgetter
+from typing import Final, NamedTuple, Protocol
 
 from weboid.errors import StoreError
-from weboid.store.db.pool import Connection
-from weboid.store.db.statements import statements
+from weboid.store.db.rows import columns_of
+from weboid.store.db.statements import Connection, fetch_all, fetch_value, statements
 from weboid.store.pages.use import begin_intake
-from weboid.store.schedule.day_total import DayFigure, record_totals
+from weboid.store.schedule.days import DayFigure, record_totals
 
 SQL: Final = statements("pages/page_pass")
 PAGE_SQL: Final = statements("pages/page")
 
 
 class KnownPage(Protocol):
-    """What is known of a page before its links are read (``wiki/source`` implements it)."""
+    """A page before its links are read (``wiki/source`` implements it)."""
 
     @property
     def page(self) -> int: ...
@@ -55,13 +56,7 @@ async def record_start(conn: Connection, wiki: int, plan: str, day: int) -> tupl
 
 async def record_place(conn: Connection, wiki: int, before: PassPosition, after: PassPosition) -> None:
     """Moves the pass from one position to another; raises StoreError if it is not at `before` any more."""
-    row = {
-        "wiki": wiki,
-        "step": after.step,
-        "place": after.place,
-        "step_before": before.step,
-        "place_before": before.place,
-    }
+    row = {"wiki": wiki, **after._asdict(), "step_before": before.step, "place_before": before.place}
     if await (await conn.execute(SQL["record_place"], row)).fetchone() is None:
         raise StoreError("another feeder is at work on this wiki: stop one of the two")
 
@@ -69,13 +64,13 @@ async def record_place(conn: Connection, wiki: int, before: PassPosition, after:
 async def record_end(conn: Connection, wiki: int, started: int, day: int) -> None:
     """Completes the pass: categories that it did not find are deleted, and its day is recorded for expiry (U-8)."""
     await conn.execute(SQL["record_trees_gone"], {"wiki": wiki, "started": started})
-    ended = await (await conn.execute(SQL["record_end"], {"wiki": wiki, "day": day})).fetchone()
-    if ended:
-        await record_totals(conn, {(day, DayFigure.PASSES): 1, (day, DayFigure.PASS_SECONDS): ended[0]})
+    seconds = await fetch_value(conn, SQL["record_end"], {"wiki": wiki, "day": day})
+    if seconds is not None:
+        await record_totals(conn, {(day, DayFigure.PASSES): 1, (day, DayFigure.PASS_SECONDS): seconds})
 
 
 async def count_records(conn: Connection, wiki: int, started: int) -> tuple[int, int]:
-    """How many page records a wiki has, and how many of them the pass begun on that day has met."""
+    """The number of page records of a wiki, and of those that the pass begun on that day has met."""
     row = await (await conn.execute(SQL["count_records"], {"wiki": wiki, "started": started})).fetchone()
     return (row[0], row[1]) if row else (0, 0)
 
@@ -86,24 +81,17 @@ async def record_trees(conn: Connection, wiki: int, started: int, titles: Iterab
 
 
 async def list_in_trees(conn: Connection, wiki: int, titles: Iterable[str]) -> set[str]:
-    """Which of these categories are in a tree."""
+    """Those of these categories that are in a tree."""
     row = {"wiki": wiki, "titles": sorted(titles)}
     return {title async for (title,) in await conn.execute(SQL["list_in_trees"], row)}
 
 
 async def record_touches(conn: Connection, wiki: int, pages: Sequence[KnownPage], day: int) -> None:
     """Records pages that match the criteria today; flags new ones and those whose links may have changed (P-5)."""
-    rows = sorted({page.page: page for page in pages}.values(), key=lambda page: page.page)
-    columns: dict[str, Any] = {
-        "wiki": wiki,
-        "day": day,
-        "page": [page.page for page in rows],
-        "namespace": [page.namespace for page in rows],
-        "title": [page.title for page in rows],
-        "mark": [page.mark for page in rows],
-    }
+    rows = sorted({page.page: page for page in pages}.values(), key=attrgetter("page"))
+    columns = columns_of(rows, "page namespace title mark")
     await begin_intake(conn)
-    await conn.execute(PAGE_SQL["record_touches"], columns)
+    await conn.execute(PAGE_SQL["record_touches"], {"wiki": wiki, "day": day, **columns})
 
 
 async def record_exclusions(conn: Connection, wiki: int, pages: Sequence[int]) -> None:
@@ -114,4 +102,4 @@ async def record_exclusions(conn: Connection, wiki: int, pages: Sequence[int]) -
 async def list_records(conn: Connection, wiki: int, after: int, limit: int) -> list[PageRecord]:
     """At most `limit` page records of a wiki after a page id, by id."""
     row = {"wiki": wiki, "after": after, "limit": limit}
-    return [PageRecord(*columns) async for columns in await conn.execute(PAGE_SQL["list_records"], row)]
+    return await fetch_all(conn, PageRecord, PAGE_SQL["list_records"], row)

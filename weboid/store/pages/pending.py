@@ -1,24 +1,33 @@
 """Pages that were handed in to the feeder between two passes, until they are read (P-6, P-8).
 
-One law: a page that is handed in again while it is read stays pending.
+A page that is handed in again while it is read stays pending. URLs of pages that somebody looks at become due at once
+if they were not checked for a week (C-4): that waits for no other writer, and moves a bounded number of URLs a day.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from weboid.core.url.keys import UrlKey
 from weboid.core.wikitext.titles import NamespaceNames
-from weboid.store.db.pool import Connection
-from weboid.store.db.statements import statements
-from weboid.store.pages.forward import move_forward
+from weboid.store.db.rows import HostKey, columns_of, host_key_columns, key_columns
+from weboid.store.db.statements import Connection, fetch_all, fetch_value, statements
 from weboid.store.pages.stored_page import find_titled
 from weboid.store.pages.use import unpacked_keys
 from weboid.store.pages.wiki import list_namespaces
+from weboid.store.urls.lock import hosts_of
 
 SQL: Final = statements("pages/pending")
 PAGE_SQL: Final = statements("pages/page")
 MOST_WAITING: Final = 20_000
 """While so many pages of a wiki wait, none are accepted that a request merely named."""
+UNCHECKED_DAYS: Final = 7
+"""Days without a check after which a URL is moved: the shortest interval of working URLs."""
+MOST_A_DAY: Final = 100_000
+"""URLs that are moved on a day, about as many as a small crawler checks in an hour or two. By a statement only as many
+as are locked at once, so a little more if many pages are looked at in the same moment."""
+MOST_AT_ONCE: Final = 1_000
+"""URLs that are moved for one request; the longest unchecked ones come first."""
 
 
 class Pending(NamedTuple):
@@ -41,14 +50,8 @@ async def record_pending(conn: Connection, wiki: int, pages: Sequence[Pending]) 
         if known := newest.get(key):
             page = page._replace(seen=max(page.seen, known.seen), matched=page.matched or known.matched)
         newest[key] = page
-    rows = sorted(newest.values())
-    if rows:
-        columns = {
-            "page": [row.page for row in rows],
-            "title": [row.title for row in rows],
-            "seen": [row.seen for row in rows],
-            "matched": [row.matched for row in rows],
-        }
+    if rows := sorted(newest.values()):
+        columns = columns_of(rows, "page title seen matched")
         await conn.execute(SQL["record_pending"], {"wiki": wiki, **columns})
 
 
@@ -72,29 +75,46 @@ async def record_asked_titles(conn: Connection, wiki: int, titles: Sequence[str]
 
 
 async def has_room(conn: Connection, wiki: int) -> bool:
-    """Whether pages that a request names are accepted now."""
-    row = await (await conn.execute(SQL["has_room"], {"wiki": wiki, "most": MOST_WAITING})).fetchone()
-    return row is not None and bool(row[0])
+    """Returns whether pages that a request names are accepted now."""
+    return bool(await fetch_value(conn, SQL["has_room"], {"wiki": wiki, "most": MOST_WAITING}))
 
 
 async def list_pending(conn: Connection, wiki: int, until: datetime, limit: int) -> list[Pending]:
     """At most `limit` pages whose moment is not after `until`, oldest first."""
-    row = {"wiki": wiki, "until": until, "limit": limit}
-    return [Pending(*columns) async for columns in await conn.execute(SQL["list_pending"], row)]
+    return await fetch_all(conn, Pending, SQL["list_pending"], {"wiki": wiki, "until": until, "limit": limit})
 
 
 async def record_done(conn: Connection, wiki: int, pages: Sequence[Pending]) -> None:
     """Removes pages that were read, unless they were handed in again meanwhile."""
-    columns = {
-        "page": [page.page for page in pages],
-        "title": [page.title for page in pages],
-        "seen": [page.seen for page in pages],
-    }
-    await conn.execute(SQL["record_done"], {"wiki": wiki, **columns})
+    await conn.execute(SQL["record_done"], {"wiki": wiki, **columns_of(pages, "page title seen")})
 
 
 async def is_waiting(conn: Connection, wiki: int, pages: Sequence[Pending]) -> bool:
-    """Whether all of these pages still wait, from that moment or a later one on; none is locked."""
-    columns = {"page": [page.page for page in pages], "title": [page.title for page in pages]}
-    row = await (await conn.execute(SQL["count_waiting"], {"wiki": wiki, **columns})).fetchone()
-    return row is not None and row[0] == len({(page.page, page.title) for page in pages})
+    """Returns whether all of these pages still wait, from that moment or a later one on; none is locked."""
+    waiting = await fetch_value(conn, SQL["count_waiting"], {"wiki": wiki, **columns_of(pages, "page title")})
+    return waiting == len({(page.page, page.title) for page in pages})
+
+
+async def move_forward(conn: Connection, urls: Iterable[UrlKey], day: int) -> int:
+    """Makes those URLs due on `day` that are not, and have not been checked for long; returns how many.
+
+    They and their hosts are locked in the order of their keys, first the URLs; what others have locked is left as it
+    is.
+    """
+    keys = sorted(set(urls))
+    if not keys:
+        return 0
+    limit = min(MOST_AT_ONCE, MOST_A_DAY - (await fetch_value(conn, SQL["find_moved"], {"day": day}) or 0))
+    if limit <= 0:
+        return 0
+    bounds = {"day": day, "before": day - UNCHECKED_DAYS, "limit": limit}
+    locked = await fetch_all(conn, UrlKey, SQL["lock_urls"], {**key_columns(keys), **bounds})
+    if not locked:
+        return 0
+    hosts = set(await fetch_all(conn, HostKey, SQL["lock_hosts"], host_key_columns(sorted(hosts_of(locked)))))
+    moved = sorted(key for key in locked if key[:2] in hosts)
+    if moved:
+        await conn.execute(SQL["record_due"], {"day": day, **key_columns(moved)})
+        await conn.execute(SQL["record_hosts"], {"day": day, **host_key_columns(sorted(hosts))})
+        await conn.execute(SQL["record_moved"], {"day": day, "urls": len(moved)})
+    return len(moved)

@@ -1,21 +1,20 @@
 """Spam lists as they were last fetched (L-3), and the links that are spam on a page (L-8).
 
-What a line matches belongs to ``core/url/spam_lines``, when lists are fetched to ``feed/spam``.
-One law: a link of a watched page is a use or it is spam, never both; both are changed in the same transaction.
+``core/url/spam_lines`` matches lines, ``feed/spam`` fetches lists. A link of a watched page is a use or it is spam,
+never both; both are changed in the same transaction.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import IntEnum
 from typing import Any, Final
 
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.spam_lines import SpamLines
 from weboid.core.url.urls import Url
-from weboid.store.db.pool import Connection
 from weboid.store.db.rows import key_columns, url_of
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, fetch_all, fetch_by_key, statements
 from weboid.store.pages.use import Differences, Use, begin_intake, record_page_urls, record_uses, unpacked_keys
 
 SQL: Final = statements("pages/spam")
@@ -31,7 +30,7 @@ UNAPPLIED: Final = 0
 
 
 class ListKind(IntEnum):
-    """Whether a list forbids or allows; the numbers are stored."""
+    """Lists that forbid, and lists that allow; the numbers are stored."""
 
     BLACK = 0
     WHITE = 1
@@ -68,7 +67,7 @@ SpamUses = Mapping[int, Mapping[UrlKey, str]]
 
 @dataclass(slots=True)
 class Reclassified:
-    """How many links became spam, and how many are spam no longer."""
+    """The number of links that became spam, and of those that are spam no longer."""
 
     spam_new: int = 0
     spam_gone: int = 0
@@ -106,30 +105,23 @@ async def list_stamps(conn: Connection, farm: int, dbname: str) -> dict[str, tup
 
 
 async def are_in_force(conn: Connection, stamps: Mapping[int, tuple[tuple[str, ...], tuple[str, ...]] | None]) -> bool:
-    """Whether the lists of these wikis, by number, still have these stamps: of the farm's lists, and of their own.
+    """Returns whether the lists of these wikis, by number, still have these stamps, of the farm's and of their own.
 
     If so, no other transaction changes these lists until the caller's ends. Wikis without stamps do not count (D-447).
     """
-    wanted = {wiki: stamp for wiki, stamp in stamps.items() if stamp is not None}
-    if not wanted:
+    expected = {wiki: stamp for wiki, stamp in stamps.items() if stamp is not None}
+    if not expected:
         return True
-    now: dict[int, tuple[list[str], list[str]]] = {wiki: ([], []) for wiki in wanted}
-    async for wiki, of, kind, stamp in await conn.execute(SQL["list_stamps_of"], {"wikis": sorted(wanted)}):
+    now: dict[int, tuple[list[str], list[str]]] = {wiki: ([], []) for wiki in expected}
+    async for wiki, of, kind, stamp in await conn.execute(SQL["list_stamps_of"], {"wikis": sorted(expected)}):
         now[wiki][of != FARM].append(f"{kind} {stamp}")
-    return all((tuple(farm), tuple(own)) == tuple(wanted[wiki]) for wiki, (farm, own) in now.items())
+    return all((tuple(farm), tuple(own)) == tuple(expected[wiki]) for wiki, (farm, own) in now.items())
 
 
-async def record_spam_list(conn: Connection, given: SpamList) -> None:
+async def record_spam_list(conn: Connection, spam: SpamList) -> None:
     """Stores a list in place of the one before."""
-    row = {
-        "farm": given.farm,
-        "dbname": given.dbname,
-        "kind": int(given.kind),
-        "day": given.day,
-        "lines": "\n".join(given.lines),
-        "unusable": "\n".join(given.unusable),
-    }
-    await conn.execute(SQL["record_list"], row)
+    texts = {"lines": "\n".join(spam.lines), "unusable": "\n".join(spam.unusable)}
+    await conn.execute(SQL["record_list"], {**asdict(spam), "kind": int(spam.kind), **texts})
 
 
 async def record_applied(conn: Connection, farm: int, dbname: str, day: int) -> None:
@@ -149,24 +141,22 @@ async def list_spam_links(conn: Connection, wiki: int, pages: Iterable[int]) -> 
 async def list_spam_parts(
     conn: Connection, wiki: int, parts: Mapping[int, tuple[int, int]]
 ) -> dict[int, dict[UrlKey, str]]:
-    """Some spam links of pages, by key: by page the number of the first one that is wanted, and how many are at most.
+    """Some spam links of pages, by key: `parts` has by page the number of the first one, and the most to list.
 
     No statement if no page is given; pages without any are left out.
     """
     found: dict[int, dict[UrlKey, str]] = {}
-    if not parts:
-        return found
-    firsts, limits = zip(*parts.values(), strict=True)
-    values = {"wiki": wiki, "page": list(parts), "first": list(firsts), "limit": list(limits)}
-    async for page, *key, url in await conn.execute(SQL["list_spam_parts"], values):
-        found.setdefault(page, {})[UrlKey(*key)] = url
+    if parts:
+        firsts, limits = zip(*parts.values(), strict=True)
+        values = {"wiki": wiki, "page": list(parts), "first": list(firsts), "limit": list(limits)}
+        async for page, *key, url in await conn.execute(SQL["list_spam_parts"], values):
+            found.setdefault(page, {})[UrlKey(*key)] = url
     return found
 
 
 async def is_spam_somewhere(conn: Connection, key: UrlKey) -> bool:
-    """Whether the URL is spam on any page of any wiki."""
-    row = await (await conn.execute(SQL["is_spam_somewhere"], key._asdict())).fetchone()
-    return row is not None
+    """Returns whether the URL is spam on any page of any wiki."""
+    return await (await conn.execute(SQL["is_spam_somewhere"], key._asdict())).fetchone() is not None
 
 
 async def record_spam_links(conn: Connection, wiki: int, spam: SpamUses) -> Reclassified:
@@ -207,8 +197,7 @@ async def record_spam_pages_gone(conn: Connection, wiki: int, pages: Sequence[in
 
 async def list_spam_pages(conn: Connection, wiki: int, *, after: int = 0, limit: int = 100) -> list[SpamPage]:
     """At most `limit` pages of a wiki with spam, by id, after page `after` (W-6)."""
-    row = {"wiki": wiki, "after": after, "limit": limit}
-    return [SpamPage(*columns) async for columns in await conn.execute(SQL["list_pages"], row)]
+    return await fetch_all(conn, SpamPage, SQL["list_pages"], {"wiki": wiki, "after": after, "limit": limit})
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,18 +216,13 @@ async def find_stretch(conn: Connection, wiki: int, after: int, limit: int) -> S
     uses = {page: unpacked_keys(urls) async for page, urls in rows}
     if not uses:
         return None
-    keys = sorted({key for keys in uses.values() for key in keys})
-    found = await conn.execute(SQL["list_urls"], key_columns(keys))
-    urls = {UrlKey(*row[:3]): url_of(row[3:]) async for row in found}
+    keys = {key for keys in uses.values() for key in keys}
+    urls = {key: url_of(row) for key, row in await fetch_by_key(conn, SQL["list_urls"], keys)}
     return SpamBatch(max(uses), uses, await list_spam_links(conn, wiki, uses), urls)
 
 
 async def record_reclassified(
-    conn: Connection,
-    wiki: int,
-    now_spam: SpamUses,
-    no_spam: Mapping[int, Mapping[UrlKey, Url]],
-    day: int,
+    conn: Connection, wiki: int, now_spam: SpamUses, no_spam: Mapping[int, Mapping[UrlKey, Url]], day: int
 ) -> Reclassified:
     """Turns uses into spam links and spam links into uses, unless they have changed since they were judged.
 
@@ -259,28 +243,16 @@ async def record_reclassified(
     urls = {key: no_spam[page][key] for page, key in differences.added}
     await record_uses(conn, {wiki: differences}, urls, day)
     await record_spam_links_gone(conn, wiki, differences.added)
-    await record_spam_added(conn, wiki, _by_page(now_spam, differences.gone))
-    await _record_page_urls(conn, wiki, known, differences)
-    return Reclassified(len(differences.gone), len(differences.added))
-
-
-async def _record_page_urls(
-    conn: Connection, wiki: int, known: Mapping[int, set[UrlKey]], differences: Differences
-) -> None:
-    """Updates the packed keys in the rows of the pages to match their links."""
+    added: dict[int, dict[UrlKey, str]] = {}
     changed: dict[int, set[UrlKey]] = {}
     for page, key in differences.added:
         changed.setdefault(page, set(known[page])).add(key)
     for page, key in differences.gone:
+        added.setdefault(page, {})[key] = now_spam[page][key]
         changed.setdefault(page, set(known[page])).discard(key)
+    await record_spam_added(conn, wiki, added)
     await record_page_urls(conn, wiki, changed)
-
-
-def _by_page(spam: SpamUses, uses: Iterable[Use]) -> dict[int, dict[UrlKey, str]]:
-    found: dict[int, dict[UrlKey, str]] = {}
-    for page, key in uses:
-        found.setdefault(page, {})[key] = spam[page][key]
-    return found
+    return Reclassified(len(differences.gone), len(differences.added))
 
 
 def _use_columns(uses: Sequence[Use]) -> dict[str, list[Any]]:

@@ -1,16 +1,15 @@
-"""Pages as the last pass left them: found by id, title or namespace, whole or in parts (W-8, W-10). For reading only.
+"""Pages as the last pass left them, for readers: found by id, title or namespace, whole or in parts (W-8, W-10).
 
-What is recorded of pages is in ``store/pages/page``.
+``store/pages/page`` writes them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from weboid.core.url.keys import UrlKey
 from weboid.core.wikitext.titles import NamespaceNames, PageSpot
-from weboid.store.db.pool import Connection
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, fetch_all, fetch_one, statements
 from weboid.store.pages.spam import list_spam_parts
 from weboid.store.pages.use import KEY_BYTES, unpacked_keys
 
@@ -53,8 +52,7 @@ class StoredPart:
 
 async def find_page(conn: Connection, wiki: int, page: int) -> StoredPage | None:
     """The page of that id as the last pass left it; None if it is not watched."""
-    row = await (await conn.execute(SQL["find_by_id"], {"wiki": wiki, "page": page})).fetchone()
-    return None if row is None else _stored(row)
+    return await fetch_one(conn, _stored, SQL["find_by_id"], {"wiki": wiki, "page": page})
 
 
 async def list_page_parts(
@@ -67,16 +65,16 @@ async def list_page_parts(
     """
     values = {"wiki": wiki, "pages": list(pages), "first": first, "limit": limit, "bytes": KEY_BYTES}
     rows = await (await conn.execute(SQL["list_parts"], values)).fetchall()
-    wanted: dict[int, tuple[int, int]] = {}
+    spam_parts: dict[int, tuple[int, int]] = {}
     found: dict[int, StoredPart] = {}
     spam_links: dict[int, dict[UrlKey, str]] = {}
     for *columns, watched, digest, spam, room in rows:
-        stored = _stored(tuple(columns))
+        stored = _stored(*columns)
         at = max(first - watched, 0) if stored.page == pages[0] else 0
         if spam > at and len(stored.urls) < room:
-            wanted[stored.page] = at, room - len(stored.urls)
+            spam_parts[stored.page] = at, room - len(stored.urls)
         found[stored.page] = StoredPart(stored, spam_links.setdefault(stored.page, {}), watched + spam, digest)
-    for page, links in (await list_spam_parts(conn, wiki, wanted)).items():
+    for page, links in (await list_spam_parts(conn, wiki, spam_parts)).items():
         spam_links[page].update(links)
     return found
 
@@ -84,8 +82,8 @@ async def list_page_parts(
 async def find_titled(conn: Connection, wiki: int, titles: Iterable[str], namespaces: NamespaceNames) -> dict[str, int]:
     """The ids of the watched pages of these titles, which may have a prefix; others, also redirects, are left out."""
     spots = {title: namespaces.spots(title) for title in titles}
-    wanted = sorted({spot for some in spots.values() for spot in some})
-    columns = {"namespaces": [spot.namespace for spot in wanted], "titles": [spot.title for spot in wanted]}
+    every = sorted({spot for some in spots.values() for spot in some})
+    columns = {"namespaces": [spot.namespace for spot in every], "titles": [spot.title for spot in every]}
     rows = await conn.execute(SQL["list_by_spots"], {"wiki": wiki, **columns})
     found = {PageSpot(namespace, title): page async for namespace, title, page in rows}
     pages = {title: next((found[spot] for spot in some if spot in found), None) for title, some in spots.items()}
@@ -94,8 +92,7 @@ async def find_titled(conn: Connection, wiki: int, titles: Iterable[str], namesp
 
 async def list_pages(conn: Connection, wiki: int, pages: Sequence[int]) -> list[ListedPage]:
     """The pages with these ids, by id; those that are not watched are left out."""
-    rows = await conn.execute(SQL["list_by_ids"], {"wiki": wiki, "pages": list(pages)})
-    return [_listed(row) async for row in rows]
+    return await fetch_all(conn, _listed, SQL["list_by_ids"], {"wiki": wiki, "pages": list(pages)})
 
 
 async def list_pages_of_namespace(
@@ -103,14 +100,12 @@ async def list_pages_of_namespace(
 ) -> list[ListedPage]:
     """At most `limit` pages of a namespace after a title and its page id, in the order of titles."""
     row = {"wiki": wiki, "namespace": namespace, "title": after[0], "page": after[1], "limit": limit}
-    return [_listed(columns) async for columns in await conn.execute(SQL["list_of_namespace"], row)]
+    return await fetch_all(conn, _listed, SQL["list_of_namespace"], row)
 
 
-def _listed(row: tuple[Any, ...]) -> ListedPage:
-    page, title, size, spam = row
+def _listed(page: int, title: str, size: int, spam: int) -> ListedPage:
     return ListedPage(page, title, size // KEY_BYTES + spam)
 
 
-def _stored(row: tuple[Any, ...]) -> StoredPage:
-    number, space, name, latest, urls, touched = row
-    return StoredPage(number, space, name, latest, tuple(unpacked_keys(urls)), touched)
+def _stored(page: int, namespace: int, title: str, latest: int, urls: bytes, touched: int) -> StoredPage:
+    return StoredPage(page, namespace, title, latest, tuple(unpacked_keys(urls)), touched)

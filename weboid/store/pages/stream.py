@@ -1,21 +1,20 @@
-"""The positions of event streams (P-6): how far they have taken effect, and what their effects have to look up.
+"""The positions of event streams (P-6), up to which events have taken effect, and look-ups for these effects.
 
-What an event does to pages belongs to `page` and `pending`.
-One law: a position is written in the same transaction as the effects up to it.
+The effects of an event on pages belong to `page` and `pending`. A position is written in the same transaction as the
+effects up to it.
 """
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from weboid.store.db.pool import Connection
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, fetch_one, fetch_value, statements
 
 SQL: Final = statements("pages/stream")
 
 
 class Position(NamedTuple):
-    """How far a comma-separated list of streams has taken effect.
+    """The position up to which a comma-separated list of streams has taken effect.
 
     `last_event_id` is the server's own id, valid for this list only; `moment` that of the newest event (for the lag).
     """
@@ -27,8 +26,7 @@ class Position(NamedTuple):
 
 async def find_position(conn: Connection, streams: str) -> Position | None:
     """The position of that list; else of another list, of which only the moment can be used; else None."""
-    row = await (await conn.execute(SQL["find_position"], {"streams": streams})).fetchone()
-    return None if row is None else Position(*row)
+    return await fetch_one(conn, Position, SQL["find_position"], {"streams": streams})
 
 
 async def record_move(conn: Connection, before: tuple[str, str] | None, after: Position) -> bool:
@@ -36,15 +34,15 @@ async def record_move(conn: Connection, before: tuple[str, str] | None, after: P
     streams and event id count (None = there is none); positions of other lists are deleted. Returns whether it was.
     """
     row = {"before_streams": before[0], "before_id": before[1]} if before else {}
-    wanted = SQL["record_moved" if before else "record_first"]
-    moved = await (await conn.execute(wanted, after._asdict() | row)).fetchone() is not None
+    statement = SQL["record_moved" if before else "record_first"]
+    moved = await (await conn.execute(statement, after._asdict() | row)).fetchone() is not None
     if moved and before and before[0] != after.streams:
         await conn.execute(SQL["record_other_positions_gone"], {"streams": after.streams})
     return moved
 
 
 async def list_watched(conn: Connection, wiki: int, pages: Collection[int]) -> set[int]:
-    """Which of these pages are watched."""
+    """Those of these pages that are watched."""
     row = {"wiki": wiki, "pages": sorted(pages)}
     return {page async for (page,) in await conn.execute(SQL["list_watched"], row)}
 
@@ -62,6 +60,5 @@ async def record_later(
 
 
 async def has_category(conn: Connection) -> bool:
-    """Whether any wiki has a category tree that pages may be put into."""
-    row = await (await conn.execute(SQL["has_category"])).fetchone()
-    return bool(row and row[0])
+    """Returns whether any wiki has a category tree that pages may be put into."""
+    return bool(await fetch_value(conn, SQL["has_category"]))

@@ -1,12 +1,11 @@
 """The uses of URLs on pages (L-7), and what follows when they come and go: URLs, hosts, orphans, dead links.
 
-Which uses of a page have changed is found by ``store/pages/page``.
-One law: pages, URLs and hosts are locked in this order, each by key, for all wikis of a transaction at once, so that no
-transactions deadlock (docs/architecture.md, "Locks").
+``store/pages/page`` finds the uses that have changed. Pages, URLs and hosts are locked in this order, each by key, for
+all wikis of a transaction at once, so that no transactions deadlock (docs/architecture.md, "Locks").
 """
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,17 +14,10 @@ from weboid.core.url.hosts import reversed_name
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.core.verdict.verdict import Verdict, finding_of
-from weboid.store.archives.cited_copy import (
-    CitedCopy,
-    cited_copy_of,
-    is_archive_host,
-    record_cited,
-    record_cited_as_snapshots,
-)
+from weboid.store.archives.cited_copy import CitedCopy, cited_copy_of, record_cited, record_cited_as_snapshots
 from weboid.store.db.key_scheme import require_scheme
-from weboid.store.db.pool import Connection
-from weboid.store.db.rows import SCHEMES, HostKey, host_key_columns, key_columns
-from weboid.store.db.statements import statements
+from weboid.store.db.rows import SCHEMES, HostKey, columns_of, host_key_columns, key_columns
+from weboid.store.db.statements import Connection, fetch_all, statements
 from weboid.store.urls.check import record_next_days
 from weboid.store.urls.lock import hosts_of
 from weboid.store.urls.url import find_urls
@@ -35,7 +27,7 @@ URL_SQL: Final = statements("urls/url")
 CHANGE_SQL: Final = statements("urls/verdict_log")
 _KEY: Final = struct.Struct(">hqq")
 KEY_BYTES: Final = _KEY.size
-"""What a key takes when it is packed."""
+"""The size of a packed key."""
 
 Use = tuple[int, UrlKey]
 """A URL on a page of the wiki at hand."""
@@ -93,7 +85,8 @@ async def record_uses(
             await conn.execute(SQL["record_links"], {"wiki": wiki, **_use_columns(each.added)})
         if each.gone:
             await conn.execute(SQL["record_links_gone"], {"wiki": wiki, **_use_columns(each.gone)})
-    moved = [*again, *(await _record_orphans(conn, left, day))]
+    orphans = {"day": day, **key_columns(left)}
+    moved = again + (await fetch_all(conn, UrlKey, URL_SQL["record_orphans"], orphans) if left else [])
     silent = await _lock_hosts(conn, came, {*new, *moved, *failing})
     # From here on nobody else changes the verdict on a URL that fails, or the next day of these hosts.
     await record_next_days(conn, sorted(hosts_of(moved)))
@@ -119,7 +112,7 @@ async def _lock_urls(conn: Connection, came: list[UrlKey], left: list[UrlKey]) -
     Returns the failing ones, and the orphans among those that came.
     """
     columns = {**key_columns((*came, *left)), "left": [False] * len(came) + [True] * len(left)}
-    rows = [row async for row in await conn.execute(URL_SQL["lock_urls"], columns)]
+    rows = await (await conn.execute(URL_SQL["lock_urls"], columns)).fetchall()
     failing = {UrlKey(*key) for *key, fails, _ in rows if fails}
     return failing, [UrlKey(*key) for *key, _, orphaned in rows if orphaned]
 
@@ -138,33 +131,21 @@ async def _lock_hosts(conn: Connection, came: Iterable[UrlKey], changed: Iterabl
     return {HostKey(*host) async for *host, fails in rows if fails}
 
 
-async def _record_orphans(conn: Connection, left: Sequence[UrlKey], day: int) -> list[UrlKey]:
-    """Marks those of these URLs that have no use any more; returns them."""
-    if not left:
-        return []
-    rows = await conn.execute(URL_SQL["record_orphans"], {"day": day, **key_columns(left)})
-    return [UrlKey(*row) async for row in rows]
-
-
 async def _record_urls(
     conn: Connection, urls: Mapping[UrlKey, Url], day: int
 ) -> tuple[list[UrlKey], dict[UrlKey, CitedCopy]]:
     """Records URLs that are not known yet, and makes those due that are no cited copies; returns both."""
     if not urls:
         return [], {}
-    copies = {
-        key: copy for key, url in urls.items() if is_archive_host(url.host) and (copy := cited_copy_of(key, url, day))
-    }
+    copies = {key: copy for key, url in urls.items() if (copy := cited_copy_of(key, url, day))}
     columns = {
         **key_columns(urls),
+        **columns_of(urls.values(), "port path"),
         "scheme": [SCHEMES.index(url.scheme) for url in urls.values()],
-        "port": [url.port for url in urls.values()],
-        "path": [url.path for url in urls.values()],
         "due": [NEVER_DUE if key in copies else day for key in urls] if copies else [day] * len(urls),
     }
-    new = [UrlKey(*row) async for row in await conn.execute(URL_SQL["record_urls"], columns)]
-    cited = {key: copies[key] for key in new if key in copies} if copies else {}
-    if cited:
+    new = await fetch_all(conn, UrlKey, URL_SQL["record_urls"], columns)
+    if cited := {key: copies[key] for key in new if key in copies} if copies else {}:
         await record_cited_as_snapshots(conn, cited, urls, day)
         await record_cited(conn, cited.values())
     return new, cited
@@ -194,8 +175,8 @@ async def _record_dead(conn: Connection, wiki: int, added: list[Use]) -> None:
     if not added:
         return
     keys = sorted({key for _, key in added})
-    rows = await conn.execute(CHANGE_SQL["list_dead_by_log"], {**key_columns(keys), "dead": Verdict.DEAD.value})
-    if not (dead := [UrlKey(*row) async for row in rows]):
+    row = {**key_columns(keys), "dead": Verdict.DEAD.value}
+    if not (dead := await fetch_all(conn, UrlKey, CHANGE_SQL["list_dead_by_log"], row)):
         return
     since = {key: finding_of(known.record, known.host).since for key, known in (await find_urls(conn, dead)).items()}
     uses = sorted(use for use in added if use[1] in since)

@@ -1,1 +1,1 @@
-"""What people did: reports, replacements, the audit log, and how much they may do."""
+"""Actions of people: reports, replacements, reverts, the audit log, and limits."""

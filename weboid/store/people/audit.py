@@ -1,8 +1,8 @@
-"""The audit log: what people did, how much they may do, who is blocked, undoing what one person said (H-2, H-4).
+"""The audit log of people's actions, their limits and blocks, and undoing all claims of one person (H-2, H-4).
 
-What people say of URLs belongs to `report` and `replacement`; who they are, to ``web/identity``.
-One law: a caller calls `find_refusal` before anything else, and `record_audit` in the same transaction: between the two
-no other action is recorded, in any process, so that the limits are exact.
+Claims about URLs belong to `report` and `replacement`, identities to ``web/identity``. A caller calls `find_refusal`
+before anything else, and `record_audit` in the same transaction: between the two no other action is recorded, in any
+process, so that the limits are exact.
 """
 
 from collections.abc import Mapping
@@ -13,23 +13,22 @@ from typing import Final
 
 from weboid.core.record.days import date_of
 from weboid.core.url.hosts import registrable_domain
-from weboid.store.db.pool import Connection
 from weboid.store.db.rows import HostKey, host_key_columns
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, fetch_all, fetch_one, fetch_value, statements
 from weboid.store.people.report import delete_unfounded
 
 SQL: Final = statements("people/audit")
 NEWEST: Final = 2**63 - 1
 """A number greater than that of every entry of the audit log."""
 AUDIT_DAYS: Final = 365
-"""How many days the audit log is kept."""
+"""Days for which the audit log is kept."""
 NOBODY: Final = ""
 """The subject of people who have not signed in."""
 
 
 class Action(StrEnum):
-    """What people can do. The values are stored. The object of an action on a person is a subject, of others a URL or
-    a domain."""
+    """The actions of people. The values are stored. The object of an action on a person is a subject, of others a URL
+    or a domain."""
 
     REPORT = "report"
     REPORT_DOMAIN = "report-domain"
@@ -56,7 +55,7 @@ class Action(StrEnum):
 
 
 class Refusal(StrEnum):
-    """Why a person may not do something now."""
+    """The reason that a person may not do something now."""
 
     BLOCKED = "blocked"
     MINUTE = "minute"
@@ -68,7 +67,7 @@ _REMOVALS: Final = frozenset({Action.REMOVE_REPORT, Action.REMOVE_DOMAIN_REPORT,
 _CLAIMS: Final = _REPORTS | {Action.REPLACE}
 
 # By action: the actions that share a person's limit of one a minute, and those that share the daily limit of all people
-# (H-2). What administrators do has no limit.
+# (H-2). Administrators have no limit.
 _PAUSED: Final[Mapping[Action, frozenset[Action]]] = {
     **dict.fromkeys(_REPORTS, _REPORTS),
     **dict.fromkeys(_REMOVALS, _REMOVALS),
@@ -84,7 +83,7 @@ _COUNTED: Final[Mapping[Action, frozenset[Action]]] = {
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """Who did what when. `audit` counts up; `name` is the person's name at that time."""
+    """An action of a person. `audit` counts up; `name` is the person's name at that time."""
 
     audit: int
     moment: datetime
@@ -108,7 +107,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """How much of what a person said was deleted. `assumptions` are domains that counted as reachable by it (H-3)."""
+    """The claims of a person that were deleted; `assumptions` = domains that counted as reachable by them (H-3)."""
 
     reports: int
     domains: int
@@ -117,20 +116,16 @@ class Undone:
 
 
 async def find_refusal(conn: Connection, action: Action, subject: str, *, daily: int) -> Refusal | None:
-    """Why this person may not do this now, None if they may: one a minute, and `daily` a day over all people (H-2).
+    """The reason that this person may not do this now, if any: one a minute, and `daily` a day over all people (H-2).
 
     The day is in UTC, by the clock of the database. To be called before any row is locked; others wait until the
-    caller's transaction ends, in which `record_audit` records what was done.
+    caller's transaction ends, in which `record_audit` records the action.
     """
     await conn.execute(SQL["lock_audit"])
     if action not in _COUNTED:
         return None
-    row = {
-        "subject": subject,
-        "paused": [each.value for each in _PAUSED[action]],
-        "counted": [each.value for each in _COUNTED[action]],
-        "daily": daily,
-    }
+    actions = {"paused": [each.value for each in _PAUSED[action]], "counted": [each.value for each in _COUNTED[action]]}
+    row = {"subject": subject, "daily": daily, **actions}
     found = await (await conn.execute(SQL["find_refusal"], row)).fetchone()
     return next((refusal for refusal, is_so in zip(Refusal, found or (), strict=True) if is_so), None)
 
@@ -138,8 +133,7 @@ async def find_refusal(conn: Connection, action: Action, subject: str, *, daily:
 async def record_audit(conn: Connection, action: Action, subject: str, name: str, about: str, detail: str = "") -> int:
     """Records that a person did something about a URL, a domain or a person; returns the number of the entry."""
     row = {"action": action.value, "subject": subject, "name": name, "object": about, "detail": detail}
-    found = await (await conn.execute(SQL["record_audit"], row)).fetchone()
-    return int(found[0]) if found else 0
+    return await fetch_value(conn, SQL["record_audit"], row) or 0
 
 
 async def list_audit(
@@ -147,8 +141,7 @@ async def list_audit(
 ) -> list[AuditEntry]:
     """At most `limit` entries before a number, newest first: of all people, or of one."""
     row = {"subject": subject, "before": before, "limit": limit}
-    rows = await conn.execute(SQL["list_audit" if subject is None else "list_audit_of"], row)
-    return [AuditEntry(*columns) async for columns in rows]
+    return await fetch_all(conn, AuditEntry, SQL["list_audit" if subject is None else "list_audit_of"], row)
 
 
 async def expire_audit(conn: Connection, day: int, *, limit: int) -> int:
@@ -169,23 +162,22 @@ async def delete_block(conn: Connection, subject: str) -> bool:
 
 
 async def find_block(conn: Connection, subject: str) -> Block | None:
-    """Since when and why a person is blocked; None if they are not."""
-    row = await (await conn.execute(SQL["find_block"], {"subject": subject})).fetchone()
-    return Block(*row) if row else None
+    """The block of a person; None if they are not blocked."""
+    return await fetch_one(conn, Block, SQL["find_block"], {"subject": subject})
 
 
 async def list_blocks(conn: Connection, *, limit: int = 100) -> list[Block]:
     """At most `limit` people who are blocked, newest first."""
-    return [Block(*row) async for row in await conn.execute(SQL["list_blocks"], {"limit": limit})]
+    return await fetch_all(conn, Block, SQL["list_blocks"], {"limit": limit})
 
 
 async def delete_claims(conn: Connection, subject: str, day: int) -> Undone:
-    """Deletes all reports and replacements of one person, and what followed from them (H-4).
+    """Deletes all reports and replacements of one person, and the assumptions that followed from them (H-4).
 
     To be called after `find_refusal`, so that no report is written at the same time.
     """
     row = {"subject": subject}
-    hosts = [HostKey(*key) async for key in await conn.execute(SQL["delete_reports_of"], row)]
+    hosts = await fetch_all(conn, HostKey, SQL["delete_reports_of"], row)
     names = await conn.execute(SQL["list_host_names"], host_key_columns(sorted(set(hosts))))
     reported = {registrable_domain(name) async for (name,) in names}
     domains = (await conn.execute(SQL["delete_domain_reports_of"], row)).rowcount

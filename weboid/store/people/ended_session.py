@@ -1,14 +1,12 @@
 """Sessions that people ended before their time (H-4): in every web process their cookies are worth nothing any more.
 
-What a session is belongs to ``web/identity/session``; here it is an id, which is a secret.
-One law: no id is stored, only its hash.
+Here a session is an id (``web/identity/session``), which is a secret: only its hash is stored.
 """
 
 from hashlib import blake2b
 from typing import Final
 
-from weboid.store.db.pool import Connection
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, statements
 
 SQL: Final = statements("people/ended_session")
 _HASH_BYTES: Final = 16
@@ -18,14 +16,12 @@ _CLOCKS_S: Final = 3600
 
 async def record_ended(conn: Connection, session_id: str, until: float) -> None:
     """Records that a session was ended, which would have ended at `until` (Unix time) by itself."""
-    row = {"session": _hash(session_id), "until": until + _CLOCKS_S}
-    await conn.execute(SQL["record_ended"], row)
+    await conn.execute(SQL["record_ended"], {"session": _hash(session_id), "until": until + _CLOCKS_S})
 
 
 async def is_ended(conn: Connection, session_id: str) -> bool:
-    """Whether a session was ended."""
-    found = await conn.execute(SQL["find_ended"], {"session": _hash(session_id)})
-    return await found.fetchone() is not None
+    """Returns whether a session was ended."""
+    return await (await conn.execute(SQL["find_ended"], {"session": _hash(session_id)})).fetchone() is not None
 
 
 async def delete_past_sessions(conn: Connection, *, limit: int) -> int:

@@ -1,18 +1,15 @@
-"""What people suggest instead of dead URLs: exactly one replacement a URL, and one snapshot of each archive (A-4).
+"""Suggestions of people instead of dead URLs: exactly one replacement a URL, and one snapshot of each archive (A-4).
 
-Whether a suggestion may be made is decided by ``web/people/replacement``; it is checked by ``archive/visits``;
-answers read it through ``store/urls/claims``. The caller records who did what in the audit log, in the same
-transaction. `audit` deletes all suggestions of one person, `report` those of a deleted URL.
-One law: a suggestion belongs to a URL of the store, and no check of another target changes it.
+``web/people/replacement`` decides whether a suggestion may be made, ``archive/visits`` checks it, answers read it
+through ``store/urls/details``. The caller records the deed in the audit log, in the same transaction. `audit` deletes
+all suggestions of one person, `report` those of a deleted URL.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from weboid.core.url.keys import UrlKey
-from weboid.store.db.pool import Connection
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, fetch_all, statements
 
 SQL: Final = statements("people/replacement")
 
@@ -53,7 +50,7 @@ async def record_replacement(
 
 async def find_replacements(conn: Connection, key: UrlKey) -> list[Replacement]:
     """All suggestions for a URL, checked or not, the one that is no snapshot first."""
-    return [_replacement(row) async for row in await conn.execute(SQL["find_replacements"], key._asdict())]
+    return await fetch_all(conn, _replacement, SQL["find_replacements"], key._asdict())
 
 
 async def lease_replacements(
@@ -64,14 +61,15 @@ async def lease_replacements(
     `archived`: only snapshots, or only others.
     """
     row = {"day": day, "until": day + 1, "limit": limit, "archived": archived}
-    return [_replacement(columns) async for columns in await conn.execute(SQL["lease_replacements"], row)]
+    return await fetch_all(conn, _replacement, SQL["lease_replacements"], row)
 
 
 async def record_checked(
     conn: Connection, checked: Replacement, *, asked: int, due: int, strikes: int, works: bool
 ) -> bool:
-    """Records what a check found, and when the next is due; returns whether the suggestion still had that target."""
-    row = {**_place(checked), "asked": asked, "due": due, "strikes": strikes, "works": works}
+    """Records the result of a check, and the day of the next; returns whether the suggestion still had that target."""
+    place = {**checked.key._asdict(), "archive": checked.archive, "target": checked.target}
+    row = {**place, "asked": asked, "due": due, "strikes": strikes, "works": works}
     return (await conn.execute(SQL["record_checked"], row)).rowcount > 0
 
 
@@ -81,9 +79,5 @@ async def delete_replacement(conn: Connection, key: UrlKey, *, archive: int, tar
     return (await conn.execute(SQL["delete_replacement"], row)).rowcount > 0
 
 
-def _place(replacement: Replacement) -> dict[str, Any]:
-    return {**replacement.key._asdict(), "archive": replacement.archive, "target": replacement.target}
-
-
-def _replacement(row: Sequence[Any]) -> Replacement:
-    return Replacement(UrlKey(*row[:3]), *row[3:])
+def _replacement(bucket: int, host_key: int, url_key: int, *columns: Any) -> Replacement:
+    return Replacement(UrlKey(bucket, host_key, url_key), *columns)

@@ -1,7 +1,7 @@
-"""Reports: "it works by hand", said of a URL or of a whole domain (H-1), and what follows from many of them (H-3).
+"""Reports of people that a URL or a whole domain works by hand (H-1), and the assumptions from many of them (H-3).
 
-The limits for people belong to `audit`; reading reports for answers to ``store/urls/claims``.
-One law: a report is about a watched URL, and is deleted with the first check that finds the URL working.
+The limits for people belong to `audit`; answers read reports through ``store/urls/details``. A report is about a
+watched URL, and is deleted with the first check that finds the URL working.
 """
 
 from collections.abc import Sequence
@@ -10,13 +10,11 @@ from typing import Final
 
 from weboid.core.record.days import NEVER_DUE
 from weboid.core.url.hosts import is_ip, registrable_domain, reversed_name
-from weboid.core.url.keys import UrlKey
-from weboid.core.url.keys import bucket as bucket_of
+from weboid.core.url.keys import UrlKey, bucket
 from weboid.store.archives.cited_copy import record_cited_due
 from weboid.store.db.key_scheme import require_scheme
-from weboid.store.db.pool import Connection
 from weboid.store.db.rows import HostKey, KnownUrl, key_columns
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, fetch_one, statements
 from weboid.store.urls.check import record_due, record_next_days
 from weboid.store.urls.lock import lock_hosts, lock_urls
 from weboid.store.urls.url import find_urls
@@ -38,12 +36,12 @@ class Report:
 
 
 def is_half(reports: int, urls: int) -> bool:
-    """Whether so many reports of so many watched URLs let a whole domain count as probably reachable (H-3)."""
+    """Returns whether so many reports of so many watched URLs let a whole domain count as probably reachable (H-3)."""
     return reports >= LEAST and 2 * reports >= urls
 
 
 async def find_locked_url(conn: Connection, key: UrlKey) -> KnownUrl | None:
-    """What is known of a watched URL, locked until the transaction ends; None if no page uses it (U-9).
+    """A watched URL, locked until the transaction ends; None if no page uses it (U-9).
 
     Raises StoreError if the store has other keys than this program (O-10).
     """
@@ -61,7 +59,11 @@ async def record_report(conn: Connection, known: KnownUrl, day: int, subject: st
     """
     row = {**known.key._asdict(), "day": day, "subject": subject, "name": name}
     await conn.execute(SQL["record_report"], row)
-    return await _record_assumption(conn, registrable_domain(known.url.host), day)
+    domain = registrable_domain(known.url.host)
+    if not await _is_half_reported(conn, domain, day):
+        return False
+    await conn.execute(SQL["record_assumption"], {**_domain_row(domain, day), "day": day})
+    return True
 
 
 async def record_domain_report(conn: Connection, domain: str, day: int, subject: str, name: str) -> None:
@@ -72,14 +74,12 @@ async def record_domain_report(conn: Connection, domain: str, day: int, subject:
 
 async def find_report(conn: Connection, key: UrlKey, day: int) -> Report | None:
     """The report of a URL that is valid on `day`, if any."""
-    row = await (await conn.execute(SQL["find_report"], {**key._asdict(), "over": day - KEPT_DAYS})).fetchone()
-    return Report(*row) if row else None
+    return await fetch_one(conn, Report, SQL["find_report"], {**key._asdict(), "over": day - KEPT_DAYS})
 
 
 async def find_domain_report(conn: Connection, domain: str, day: int) -> Report | None:
     """The report of a registrable domain that is valid on `day`, if any."""
-    row = await (await conn.execute(SQL["find_domain_report"], _domain_row(domain, day))).fetchone()
-    return Report(*row) if row else None
+    return await fetch_one(conn, Report, SQL["find_domain_report"], _domain_row(domain, day))
 
 
 async def delete_reports(conn: Connection, keys: Sequence[UrlKey]) -> int:
@@ -91,7 +91,7 @@ async def delete_reports(conn: Connection, keys: Sequence[UrlKey]) -> int:
 
 async def delete_domain_report(conn: Connection, domain: str) -> bool:
     """Deletes the report of a domain, by any person; returns whether there was one."""
-    row = {"bucket": bucket_of(domain), "domain": domain}
+    row = {"bucket": bucket(domain), "domain": domain}
     return (await conn.execute(SQL["delete_domain_report"], row)).rowcount > 0
 
 
@@ -99,7 +99,7 @@ async def delete_unfounded(conn: Connection, domain: str, day: int) -> bool:
     """Deletes the assumption about a domain if its reports no longer support it; returns whether it did (H-4)."""
     if await _is_half_reported(conn, domain, day):
         return False
-    row = {"bucket": bucket_of(domain), "domain": domain}
+    row = {"bucket": bucket(domain), "domain": domain}
     return (await conn.execute(SQL["delete_assumption"], row)).rowcount > 0
 
 
@@ -120,7 +120,7 @@ async def expire_reports(conn: Connection, day: int, *, limit: int) -> int:
 async def record_check_now(conn: Connection, known: KnownUrl, day: int) -> bool:
     """Makes a URL from `find_locked_url` due on `day` unless it was checked that day; returns whether it is (W-14).
 
-    A cited copy becomes due for those who visit copies (A-3), unless its archive is never visited.
+    A cited copy becomes due for the visits of copies (A-3), unless its archive is never visited.
     """
     if known.next_check is None or (known.record.checked is not None and known.record.checked >= day):
         return False
@@ -136,15 +136,8 @@ async def record_check_now(conn: Connection, known: KnownUrl, day: int) -> bool:
     return True
 
 
-async def _record_assumption(conn: Connection, domain: str, day: int) -> bool:
-    if not await _is_half_reported(conn, domain, day):
-        return False
-    await conn.execute(SQL["record_assumption"], {**_domain_row(domain, day), "day": day})
-    return True
-
-
 async def _is_half_reported(conn: Connection, domain: str, day: int) -> bool:
-    """Whether about half of the domain's URLs are reported; no more URLs are counted than needed."""
+    """Returns whether about half of the domain's URLs are reported; no more URLs are counted than needed."""
     first = reversed_name(domain)
     # Below a public suffix there are other domains, and below a domain there may be public suffixes.
     has_more = not is_ip(domain) and registrable_domain(f"x.{domain}") == domain
@@ -165,4 +158,4 @@ async def _is_half_reported(conn: Connection, domain: str, day: int) -> bool:
 
 
 def _domain_row(domain: str, day: int) -> dict[str, int | str | list[int]]:
-    return {"bucket": bucket_of(domain), "domain": domain, "over": day - KEPT_DAYS}
+    return {"bucket": bucket(domain), "domain": domain, "over": day - KEPT_DAYS}

@@ -1,8 +1,8 @@
 """Reverts: "a person has undone our repair", as operators of bots state it, and the links frozen by that (B-6).
 
-Answers get what is frozen from `find_urls` and `find_linked`. The caller notes who did what in the audit log, in the
-same transaction; deleting and moving reverts goes with their URLs.
-One law: a revert changes no verdict; its link is frozen on its wiki for as long as it is open or kept.
+A revert changes no verdict; its link is frozen on its wiki for as long as it is open or kept, as `find_urls` and
+`find_linked` say. The caller notes the deed in the audit log, in the same transaction; deleting and moving reverts goes
+with their URLs.
 """
 
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.store.archives.with_url import list_plain_urls, lock_kept
-from weboid.store.db.pool import Connection
-from weboid.store.db.statements import statements
+from weboid.store.db.rows import columns_of
+from weboid.store.db.statements import Connection, fetch_all, fetch_one, statements
 
 SQL: Final = statements("people/revert")
 NEWEST: Final = 2**63 - 1
@@ -22,7 +22,7 @@ NEWEST: Final = 2**63 - 1
 
 
 class RevertState(IntEnum):
-    """What has become of a revert. The values are stored, the names in lower case are the words of interfaces."""
+    """The state of a revert. The values are stored, the names in lower case are the words of interfaces."""
 
     OPEN = 0
     """Nobody has reviewed it: the link is frozen."""
@@ -38,7 +38,7 @@ class RevertState(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class StatedRevert:
-    """What the trusted client `client` says: the person `reverter` has undone the bot's revision of a page.
+    """The statement of a trusted client: the person `reverter` has undone the bot's revision of a page.
 
     `why` is the probable reason, a stable word of ours; the name of the person is text from outside.
     """
@@ -83,33 +83,23 @@ class ListedRevert(NamedTuple):
 async def record_revert(conn: Connection, stated: StatedRevert, day: int) -> tuple[Revert, bool] | None:
     """The revert of that link by that revision, and whether it is new; None if no page of the wiki uses the link.
 
-    A known one stays as it is, whatever is said now. Raises StoreError if the keys are being moved (O-10, D-262).
+    A known one stays as it is. Raises StoreError if the keys are being moved (O-10, D-262).
     """
-    row = {
-        **stated.key._asdict(),
-        "wiki": stated.wiki,
-        "page": stated.page,
-        "revision": stated.revision,
-        "day": day,
-        "why": stated.why,
-        "reverter": stated.reverter,
-        "client": stated.client,
-    }
+    fields = {name: getattr(stated, name) for name in ("wiki", "page", "revision", "why", "reverter", "client")}
+    row = {**stated.key._asdict(), **fields, "day": day}
     # Held against its deletion, so that no revert outlives its URL.
     if not await lock_kept(conn, [stated.key], waits=True):
         return None
-    if new := await (await conn.execute(SQL["record_revert"], row)).fetchone():
-        return _revert(new), True
-    known = await (await conn.execute(SQL["find_revert"], row)).fetchone()
-    return (_revert(known), False) if known else None
+    if new := await fetch_one(conn, _revert, SQL["record_revert"], row):
+        return new, True
+    known = await fetch_one(conn, _revert, SQL["find_revert"], row)
+    return (known, False) if known else None
 
 
 async def record_reviewed(conn: Connection, revert: int, state: RevertState, reviewer: str) -> ListedRevert | None:
-    """Records what an administrator has decided; None if nothing changes by that: what is released stays released."""
+    """Records an administrator's decision; None if nothing changes by that: what is released stays released."""
     row = {"revert": revert, "state": state.value, "reviewer": reviewer, "released": RevertState.RELEASED.value}
-    changed = await (await conn.execute(SQL["record_state"], row)).fetchone()
-    listed = await _listed(conn, [_revert(changed)] if changed else [])
-    return listed[0] if listed else None
+    return next(iter(await _listed(conn, await fetch_all(conn, _revert, SQL["record_state"], row))), None)
 
 
 async def list_reverts(
@@ -117,17 +107,17 @@ async def list_reverts(
 ) -> list[ListedRevert]:
     """At most `limit` reverts that are open, or kept, before a number, newest first: of all links, or of one."""
     row = {**({} if key is None else key._asdict()), "state": state.value, "before": before, "limit": limit}
-    rows = await conn.execute(SQL["list_newest" if key is None else "list_of_url"], row)
-    return await _listed(conn, [_revert(columns) async for columns in rows])
+    statement = SQL["list_newest" if key is None else "list_of_url"]
+    return await _listed(conn, await fetch_all(conn, _revert, statement, row))
 
 
 async def _listed(conn: Connection, reverts: Sequence[Revert]) -> list[ListedRevert]:
     """With their links and pages; those whose URLs are deleted meanwhile are left out."""
     if not reverts:
         return []
-    columns = {name: [getattr(each.stated, name) for each in reverts] for name in ("wiki", "page")}
-    rows = await (await conn.execute(SQL["list_pages"], columns)).fetchall()
-    pages = {(wiki, page): RevertedPage(*about) for wiki, page, *about in rows}
+    columns = columns_of((each.stated for each in reverts), "wiki page")
+    rows = await conn.execute(SQL["list_pages"], columns)
+    pages = {(wiki, page): RevertedPage(*about) async for wiki, page, *about in rows}
     urls = await list_plain_urls(conn, [each.stated.key for each in reverts])
     return [
         ListedRevert(each, urls[each.stated.key], pages[each.stated.wiki, each.stated.page])
@@ -136,7 +126,7 @@ async def _listed(conn: Connection, reverts: Sequence[Revert]) -> list[ListedRev
     ]
 
 
-def _revert(row: Sequence[Any]) -> Revert:
+def _revert(*row: Any) -> Revert:
     revert, bucket, host_key, url_key, wiki, page, revision, day, state, why, reverter, client, reviewer = row
     stated = StatedRevert(UrlKey(bucket, host_key, url_key), wiki, page, revision, why, reverter, client)
     return Revert(revert, stated, day, RevertState(state), reviewer)

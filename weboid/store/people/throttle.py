@@ -1,7 +1,7 @@
 """The budgets of callers, shared by all web processes and kept over their restarts (W-9).
 
-Which range a request comes from, and what it costs, belongs to ``web/http/limits``; here a range is just a key.
-One law: no address is stored: a key is a hash under the day's random key, which is deleted after that day.
+The ranges of requests and their costs belong to ``web/http/limits``; here a range is just a key. No address is stored:
+a key is a hash under the day's random key, which is deleted after that day.
 """
 
 from dataclasses import dataclass
@@ -9,8 +9,7 @@ from hashlib import blake2b
 from secrets import token_bytes
 from typing import Final
 
-from weboid.store.db.pool import Connection
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, fetch_value, statements
 
 SQL: Final = statements("people/throttle")
 _KEY_BYTES: Final = 32
@@ -46,9 +45,8 @@ async def spend(conn: Connection, key: bytes, cost: int, rate: Rate) -> float | 
     try:
         if await (await conn.execute(SQL["spend"], row)).fetchone():
             return None
-        wait = await (await conn.execute(SQL["find_wait"], row)).fetchone()
         # No row: what had been spent was earned again, and the row deleted in between.
-        return max(0.0, wait[0]) if wait else 0.0
+        return max(0.0, await fetch_value(conn, SQL["find_wait"], row) or 0.0)
     finally:
         if not conn.closed:
             await conn.set_autocommit(False)
@@ -67,14 +65,12 @@ async def give_back(conn: Connection, key: bytes, units: int, rate: Rate) -> Non
 async def find_day_key(conn: Connection, day: int) -> bytes:
     """The day's random key, the same for all processes: made by the first call of the day."""
     await conn.execute(SQL["record_day_key"], {"day": day, "key": token_bytes(_KEY_BYTES)})
-    row = await (await conn.execute(SQL["find_day_key"], {"day": day})).fetchone()
-    assert row
-    return bytes(row[0])
+    return bytes(await fetch_value(conn, SQL["find_day_key"], {"day": day}) or b"")
 
 
-def key_of(day_key: bytes, who: bytes) -> bytes:
+def key_of(day_key: bytes, address_range: bytes) -> bytes:
     """The key of a range on that day; it reveals nothing without the day's key."""
-    return blake2b(who, key=day_key, digest_size=_HASH_BYTES).digest()
+    return blake2b(address_range, key=day_key, digest_size=_HASH_BYTES).digest()
 
 
 async def delete_past(conn: Connection, day: int, *, limit: int) -> int:

@@ -1,22 +1,25 @@
-"""Writing a batch of checks: records, portraits, hosts, the verdict log, dead links, specials, faces (O-7, U-10).
+"""Writing checks: records, portraits, hosts, the verdict log, dead links, specials, faces (O-7, U-10).
 
-The single statements belong to ``store/urls``.
-One law: a check is written as a whole, with its host, its change and its dead links, or not at all.
+A check is written as a whole, with its host, its change and its dead links, or not at all. The single statements belong
+to ``store/urls``.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from weboid.core.observe.observation import Observation
-from weboid.core.record.policy import Policy
+from weboid.core.record.days import NEVER_DUE
+from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.record.proof import proven
 from weboid.core.record.reasons import Outcome
 from weboid.core.record.record import HostRecord, UrlRecord
 from weboid.core.record.specials import Special
 from weboid.core.verdict.change_of import Change, change_of
-from weboid.core.verdict.verdict import finding_of
-from weboid.store.db.pool import Connection
-from weboid.store.db.rows import StoredHost, StoredUrl
+from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.store.archives.cited_copy import record_cited_due
+from weboid.store.db.key_scheme import require_scheme
+from weboid.store.db.rows import KnownUrl, StoredHost, StoredUrl
+from weboid.store.db.statements import Connection
 from weboid.store.people.report import delete_reports
 from weboid.store.schedule.lease import Held, list_held
 from weboid.store.urls.check import (
@@ -27,9 +30,9 @@ from weboid.store.urls.check import (
     record_due,
     record_hosts,
 )
-from weboid.store.urls.face import record_faces
-from weboid.store.urls.lock import list_there, lock_hosts, lock_urls
-from weboid.store.urls.special import HostSpecial, delete_specials, record_specials
+from weboid.store.urls.host_traits import HostSpecial, delete_specials, record_faces, record_specials
+from weboid.store.urls.lock import list_there, lock_hosts, lock_urls, lock_urls_and_hosts
+from weboid.store.urls.url import find_urls
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ class Checked:
 
 @dataclass(slots=True)
 class Tally:
-    """What a round has done so far. `lost` checks belonged to buckets that another worker had taken over."""
+    """The work of a round so far. `lost` checks belonged to buckets that another worker had taken over."""
 
     written: int = 0
     inferred: int = 0
@@ -63,9 +66,7 @@ class Tally:
 
 
 async def record_batch(conn: Connection, worker: str, batch: Sequence[Checked], held: Held, policy: Policy) -> Tally:
-    """Writes a batch in the caller's transaction; checks of buckets that are not, or no longer, the worker's are left
-    out.
-    """
+    """Writes a batch in the caller's transaction, without checks of buckets that are not the worker's, or no longer."""
     buckets = {checked.url.key.bucket for checked in batch}
     ours = await list_held(conn, worker, {bucket: held[bucket] for bucket in buckets if bucket in held})
     mine = [checked for checked in batch if checked.url.key.bucket in ours]
@@ -120,7 +121,7 @@ async def _record_part(
             if checked.seen
         ]
         if await record_checks(conn, records) < len(records):
-            # What has meanwhile been found to be a cited copy is visited by others.
+            # A URL that was meanwhile found to be a cited copy is visited by others.
             there = await list_there(conn, [checked.url.key for checked in done], cited=False)
             done = [checked for checked in done if checked.url.key in there]
     if postponed:
@@ -129,7 +130,7 @@ async def _record_part(
         await lock_hosts(conn, {checked.host.key for checked in part})
     await record_hosts(conn, {checked.host.key: checked.host_after for checked in part})
     await _record_specials(conn, done)
-    changes = [change for checked in done if (change := _change_of_check(checked, policy))]
+    changes = [change for checked in done if (change := _change(checked, checked.url, checked.record, policy))]
     await record_changes(conn, changes)
     tally.changes += len(changes)
     if _turns_host(part[-1], policy):
@@ -140,7 +141,7 @@ async def _record_part(
 
 
 async def _record_specials(conn: Connection, done: Sequence[Checked]) -> None:
-    """Writes what checks found apart from the state of their URLs: what hosts need, and their faces."""
+    """Writes the specials and faces of hosts that checks have found."""
     shown: dict[HostSpecial, int] = {}
     gone: set[HostSpecial] = set()
     for checked in done:
@@ -155,17 +156,14 @@ async def _record_specials(conn: Connection, done: Sequence[Checked]) -> None:
 
 
 async def _record_host_turn(conn: Connection, checked: Checked, policy: Policy) -> int:
-    """Writes what follows for its other silent URLs when a host has been proven dead, or is so no longer (C-5).
+    """Writes the effects on its other silent URLs when a host has been proven dead, or is so no longer (C-5).
 
     Returns the number of their changes of verdict.
     """
     count = 0
     async for urls in list_silent_urls(conn, checked.host.key):
         others = [url for url in urls if url.key != checked.url.key]
-        found = (
-            _change(url, url.record, checked.host_before, checked.host_after, checked.day, policy) for url in others
-        )
-        changes = [change for change in found if change]
+        changes = [change for url in others if (change := _change(checked, url, url.record, policy))]
         await record_changes(conn, changes)
         if not proven(checked.host_after.streak, policy):
             await record_due(conn, {url.key: checked.day for url in others})
@@ -175,24 +173,43 @@ async def _record_host_turn(conn: Connection, checked: Checked, policy: Policy) 
 
 
 def _works_again(checked: Checked) -> bool:
-    """Whether a report may have to be deleted: there is none on a URL that worked before or was never checked."""
+    """Returns whether there may be a report to delete: not on a URL that worked before or was never checked."""
     before = checked.url.record.reason
     is_regular = checked.seen is not None and checked.seen.outcome is Outcome.WORKING
     return is_regular and before is not None and before.outcome is not Outcome.WORKING
 
 
 def _turns_host(checked: Checked, policy: Policy) -> bool:
-    """Whether the host has been proven dead by this check, or is so no longer."""
+    """Returns whether the host has been proven dead by this check, or is so no longer."""
     return proven(checked.host_before.streak, policy) != proven(checked.host_after.streak, policy)
 
 
-def _change_of_check(checked: Checked, policy: Policy) -> Change | None:
-    return _change(checked.url, checked.record, checked.host_before, checked.host_after, checked.day, policy)
-
-
-def _change(
-    url: StoredUrl, record: UrlRecord, host_before: HostRecord, host_after: HostRecord, day: int, policy: Policy
-) -> Change | None:
+def _change(checked: Checked, url: StoredUrl, record: UrlRecord, policy: Policy) -> Change | None:
     """The change of verdict that a new record of the URL, or a new one of its host, amounts to."""
-    before, after = finding_of(url.record, host_before, policy), finding_of(record, host_after, policy)
-    return change_of(url.key, day, before, after)
+    before = finding_of(url.record, checked.host_before, policy)
+    return change_of(url.key, checked.day, before, finding_of(record, checked.host_after, policy))
+
+
+async def record_copy_check(
+    conn: Connection, known: KnownUrl, record: UrlRecord, *, day: int, due: int, policy: Policy = DEFAULT
+) -> bool:
+    """Writes the record judged on `day` of a leased cited copy, with its change of verdict and its dead links (A-3).
+
+    `due` is the day of its next visit. Returns False, and writes nothing, if its record is another one by now, or it is
+    no cited copy any more. Its host's record stays as it is. Raises StoreError if the keys are being moved (O-10).
+    No lease of its bucket is needed: the link checker writes no record of a URL that is never due, and two workers
+    cannot have leased one cited copy (``store/archives/cited_copy``).
+    """
+    await require_scheme(conn)
+    await lock_urls_and_hosts(conn, [known.key])
+    now = (await find_urls(conn, [known.key])).get(known.key)
+    if now is None or now.due != NEVER_DUE or now.record != known.record:
+        return False
+    await record_checks(conn, [CheckedUrl(known.key, record, NEVER_DUE)], cited=True)
+    before, after = finding_of(now.record, now.host, policy), finding_of(record, now.host, policy)
+    if change := change_of(known.key, day, before, after):
+        await record_changes(conn, [change])
+    if after.verdict is Verdict.WORKING is not before.verdict:
+        await delete_reports(conn, [known.key])
+    await record_cited_due(conn, {known.key: due})
+    return True

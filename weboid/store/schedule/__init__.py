@@ -1,1 +1,1 @@
-"""Who may check what and when: leases of buckets, and turns at hosts."""
+"""The schedule of checks: leases of buckets, turns at hosts, pace, and the processes that run."""

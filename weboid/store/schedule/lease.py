@@ -1,15 +1,14 @@
 """Leases: which worker may check and write which bucket, until when (architecture §3).
 
-One law: worker and epoch decide. A worker whose lease was taken over finds the epoch raised and may not write any more,
-and nobody renews, ends or writes under a lease of another worker, whatever epoch is named.
+Worker and epoch decide. A worker whose lease was taken over finds the epoch raised and may not write any more, and
+nobody renews, ends or writes under a lease of another worker, whatever epoch is named.
 """
 
 from collections.abc import Collection, Mapping
 from typing import Final
 
 from weboid.core.record.moment import HOURS, Moment
-from weboid.store.db.pool import Connection
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, fetch_value, statements
 
 SQL: Final = statements("schedule/lease")
 
@@ -29,15 +28,13 @@ async def lease_buckets(
 
 
 async def find_free_day(conn: Connection, until: Moment, *, rest_s: float) -> int | None:
-    """Since when the host has been due that was due first in the buckets that could be leased; None if none is due."""
-    row = await (await conn.execute(SQL["find_free_day"], {**due_values(until), "rest": rest_s})).fetchone()
-    return row[0] if row else None
+    """The day since when a host has been due in the buckets that could be leased, the earliest; None if none is due."""
+    return await fetch_value(conn, SQL["find_free_day"], {**due_values(until), "rest": rest_s})
 
 
 async def is_due(conn: Connection, until: Moment) -> bool:
-    """Whether any bucket, leased or not, has a host due by then."""
-    row = await (await conn.execute(SQL["find_due"], due_values(until))).fetchone()
-    return bool(row and row[0])
+    """Returns whether any bucket, leased or not, has a host due by then."""
+    return bool(await fetch_value(conn, SQL["find_due"], due_values(until)))
 
 
 async def record_renewal(conn: Connection, worker: str, held: Held, *, lease_s: float) -> set[int]:
@@ -52,25 +49,24 @@ async def record_release(conn: Connection, worker: str, held: Held) -> None:
 
 
 async def list_held(conn: Connection, worker: str, held: Held) -> set[int]:
-    """Which of these buckets are still the worker's, locked until the transaction ends."""
+    """Those of these buckets that are still the worker's, locked until the transaction ends."""
     return {bucket async for (bucket,) in await conn.execute(SQL["list_held"], _columns(worker, held))}
 
 
 async def list_foreign(conn: Connection, worker: str, held: Held) -> set[int]:
-    """Which of these leases, by their present epochs, are another worker's."""
+    """Those of these leases, by their present epochs, that are another worker's."""
     return {bucket async for (bucket,) in await conn.execute(SQL["list_foreign"], _columns(worker, held))}
 
 
 async def list_own(conn: Connection, worker: str, buckets: Collection[int]) -> set[int]:
-    """Which of these buckets this worker has leased, and nobody since."""
+    """Those of these buckets that this worker has leased, and nobody since."""
     row = {"worker": worker, "buckets": list(buckets)}
     return {bucket async for (bucket,) in await conn.execute(SQL["list_own"], row)}
 
 
 async def count_due_buckets(conn: Connection, until: Moment) -> int:
-    """How many buckets have hosts due by then, whoever holds them."""
-    row = await (await conn.execute(SQL["count_due_buckets"], due_values(until))).fetchone()
-    return int(row[0]) if row else 0
+    """The number of buckets with hosts due by then, leased or not."""
+    return await fetch_value(conn, SQL["count_due_buckets"], due_values(until)) or 0
 
 
 def due_values(until: Moment) -> dict[str, int]:

@@ -1,15 +1,15 @@
-"""How fast the crawl goes, and the hosts that have more URLs than can be checked in four weeks (C-3, C-4).
+"""The pace of the crawl, and the hosts that have more URLs than can be checked in four weeks (C-3, C-4).
 
-What follows from it is decided in ``core/record/pace``; ``maintain/pace`` does it once a day.
+``core/record/pace`` decides what follows from it, ``maintain/pace`` does that once a day.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Final, NamedTuple
 
 from weboid.core.record.pace import BEHIND_DAYS, FEW, LATE_SHARE, Load, Pace
-from weboid.store.db.pool import Connection
-from weboid.store.db.rows import HostKey, host_key_columns
-from weboid.store.db.statements import statements
+from weboid.store.db.rows import HostKey, columns_of, host_key_columns
+from weboid.store.db.statements import Connection, fetch_one, fetch_value, statements
 
 SQL: Final = statements("schedule/pace")
 _WEEK: Final = 7
@@ -42,30 +42,27 @@ async def delete_past_checked(conn: Connection, day: int) -> None:
 
 
 async def find_checks_a_day(conn: Connection, day: int) -> int | None:
-    """How many URLs were checked on a usual day of the week before `day`; None if nothing was."""
-    row = await (await conn.execute(SQL["find_checked"], {"first": day - _WEEK, "day": day})).fetchone()
-    return row[0] if row else None
+    """The number of URLs checked on a usual day of the week before `day`; None if nothing was."""
+    return await fetch_value(conn, SQL["find_checked"], {"first": day - _WEEK, "day": day})
 
 
 async def find_pace(conn: Connection) -> Pace | None:
     """The pace of the crawl, None before it was looked at first."""
-    row = await (await conn.execute(SQL["find_pace"])).fetchone()
-    return Pace(*row) if row else None
+    return await fetch_one(conn, Pace, SQL["find_pace"])
 
 
 async def record_pace(conn: Connection, pace: Pace) -> None:
     """Writes the pace of the crawl."""
-    row = {"interval": pace.interval, "changed": pace.changed, "day": pace.day, "calm": pace.calm}
-    await conn.execute(SQL["record_pace"], row)
+    await conn.execute(SQL["record_pace"], asdict(pace))
 
 
 async def find_load(conn: Connection, day: int) -> Load:
-    """What the crawl has before it on `day`; hosts that are too big for it do not count as late."""
+    """The load of the crawl on `day`; hosts that are too big for it do not count as late."""
     row = await (await conn.execute(SQL["count_all"], {"limit": _SMALL})).fetchone()
     urls, hosts = row or (0, 0)
     bounds = {"before": day - BEHIND_DAYS, "limit": max(hosts // LATE_SHARE, FEW) + 1}
-    late = await (await conn.execute(SQL["count_late"], bounds)).fetchone()
-    return Load(urls, hosts, late[0] if late else 0, await find_checks_a_day(conn, day))
+    late = await fetch_value(conn, SQL["count_late"], bounds) or 0
+    return Load(urls, hosts, late, await find_checks_a_day(conn, day))
 
 
 async def list_largest_hosts(conn: Connection, *, least: int, urls: int) -> dict[HostKey, int]:
@@ -81,11 +78,7 @@ async def record_big_hosts(conn: Connection, hosts: Sequence[BigHost]) -> None:
     """Makes these the hosts that are too big."""
     await conn.execute(SQL["delete_big_hosts"])
     ordered = sorted(hosts)
-    columns = {
-        **host_key_columns(host.key for host in ordered),
-        "urls": [host.urls for host in ordered],
-        "days": [host.days for host in ordered],
-    }
+    columns = host_key_columns(host.key for host in ordered) | columns_of(ordered, "urls days")
     await conn.execute(SQL["record_big_hosts"], columns)
 
 

@@ -1,6 +1,6 @@
 """Second looks: URLs that would be called dead now, which crawlers of another place check, too (C-14).
 
-One law: a look is of a URL that is stored and fails (U-9), no place answers its own, and each is answered once.
+A look is of a URL that is stored and fails (U-9), no place answers its own, and each is answered once.
 """
 
 from collections.abc import Sequence
@@ -9,21 +9,20 @@ from uuid import UUID
 
 from weboid.core.record.reasons import Outcome
 from weboid.core.url.keys import UrlKey
-from weboid.store.db.pool import Connection
 from weboid.store.db.rows import HostKey, url_of
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, statements
 
 SQL: Final = statements("schedule/second_look")
 THERE_S: Final = 60.0
 """So many seconds after it last asked for looks a place counts as there."""
 _TAKEN_S: Final = 120.0
-"""So many seconds who takes a look has for it, before another may."""
+"""Seconds for a look that was taken, before another place may take it."""
 _MOST: Final = 1_000
 """Looks that a place may wait for at a time."""
 
 
 class LookState(NamedTuple):
-    """How it stands with a look: `is_open` = it may still be answered; `is_alone` = there is no other place.
+    """The state of a look: `is_open` = it may still be answered; `is_alone` = there is no other place.
 
     `outcome` is the answer; None of a look that is not open = there is none.
     """
@@ -34,14 +33,14 @@ class LookState(NamedTuple):
 
 
 class TakenLook(NamedTuple):
-    """A look for whoever takes it: a URL in normal form."""
+    """A look for the place that takes it: a URL in normal form."""
 
     look: UUID
     url: str
 
 
 async def record_look(conn: Connection, place: str, look: UUID, key: UrlKey, *, wait_s: float) -> LookState:
-    """Wants a second look from another place, for so many seconds; how it stands. A repeated call changes nothing."""
+    """Wants a second look from another place, for so many seconds; its state. A repeated call changes nothing."""
     row = {"look": look, "place": place, **key._asdict(), "seconds": wait_s, "there": THERE_S, "most": _MOST}
     await conn.execute(SQL["record_look"], row)
     found = await (await conn.execute(SQL["find_look"], row)).fetchone()
@@ -59,13 +58,13 @@ async def take_looks(conn: Connection, place: str, limit: int) -> Sequence[Taken
 
 
 async def is_taken(conn: Connection, place: str, host: HostKey) -> bool:
-    """Whether the place has taken a look at a URL of this host, now or some minutes ago."""
+    """Returns whether the place has taken a look at a URL of this host, now or some minutes ago."""
     row = {"place": place, "bucket": host.bucket, "host_key": host.host_key}
     return await (await conn.execute(SQL["find_taken"], row)).fetchone() is not None
 
 
 async def record_look_answer(conn: Connection, place: str, look: UUID, outcome: Outcome | None) -> None:
-    """Writes what the place that took a look has found; None = it cannot tell. What comes late changes nothing."""
+    """Writes what the place that took a look has found; None = nothing certain. What comes late changes nothing."""
     row = {"look": look, "place": place, "outcome": None if outcome is None else outcome.value}
     await conn.execute(SQL["record_answer"], row)
 

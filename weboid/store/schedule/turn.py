@@ -1,15 +1,14 @@
 """Turns at hosts, shared by all workers: when the next request to each may be sent (C-3, C-17).
 
-One law: a turn is taken by one worker, by the clock of the database alone.
-Many turns are taken by one statement: every request of every worker takes one, redirects and robots.txt included.
+A turn is taken by one worker, by the clock of the database alone. One statement takes many: every request of every
+worker needs one, redirects and robots.txt included.
 """
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from weboid.store.db.pool import Connection
-from weboid.store.db.rows import HostKey, host_key_columns
-from weboid.store.db.statements import statements
+from weboid.store.db.rows import HostKey, columns_of, host_key_columns
+from weboid.store.db.statements import Connection, statements
 
 SQL: Final = statements("schedule/turn")
 _MOMENT_S: Final = 0.03
@@ -17,8 +16,8 @@ _MOMENT_S: Final = 0.03
 
 
 class SlotState(NamedTuple):
-    """Whether we have got the turn at a host; if not, whether a request of another worker is still on its way there
-    (its end is not known), and in how many seconds the host is free at the latest."""
+    """The answer to a wanted turn at a host: it is ours, or a request of another worker is still on its way there (its
+    end is not known); and the seconds until the host is free at the latest."""
 
     is_ours: bool
     is_held: bool
@@ -26,7 +25,7 @@ class SlotState(NamedTuple):
 
 
 class SlotNote(NamedTuple):
-    """What others have to know of a turn that was taken: the host is free in so many seconds, or held for so long."""
+    """A note for others on a turn that was taken: the host is free in so many seconds, or held for so long."""
 
     seconds: float
     is_held: bool
@@ -52,26 +51,17 @@ async def lease_slots(
     `are_held`: the host is held for the given seconds, until a note says otherwise.
     """
     keys = sorted(wanted)
-    row = {
-        **host_key_columns(keys),
-        "delay": [wanted[key].delay_s for key in keys],
-        "claim": [wanted[key].claim for key in keys],
-        "moment": _MOMENT_S,
-        "held": are_held,
-    }
-    rows = await conn.execute(SQL["lease_slots"], row)
+    slots = [wanted[key] for key in keys]
+    row = {"delay": [slot.delay_s for slot in slots], "claim": [slot.claim for slot in slots], "moment": _MOMENT_S}
+    rows = await conn.execute(SQL["lease_slots"], host_key_columns(keys) | row | {"held": are_held})
     return {HostKey(bucket, host): SlotState(*state) async for bucket, host, *state in rows}
 
 
 async def record_slots(conn: Connection, notes: Mapping[HostKey, SlotNote]) -> None:
     """Writes for hosts whose turn was ours the seconds until the next one, and whether our request is on its way."""
     keys = sorted(notes)
-    row = {
-        **host_key_columns(keys),
-        "seconds": [notes[key].seconds for key in keys],
-        "held": [notes[key].is_held for key in keys],
-        "claim": [notes[key].claim for key in keys],
-    }
+    held = {"held": [notes[key].is_held for key in keys]}
+    row = host_key_columns(keys) | columns_of((notes[key] for key in keys), "seconds claim") | held
     await conn.execute(SQL["record_slots"], row)
 
 

@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Final
 
 from weboid.store.db.pool import Connection
+from weboid.store.db.rows import storable
 from weboid.store.db.statements import statements
-from weboid.store.db.text import storable
 
 SQL: Final = statements("upkeep/alarm")
 

@@ -16,9 +16,8 @@ from weboid.core.record.status import Status
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.verdict import Verdict
 from weboid.store.db.pool import Connection
-from weboid.store.db.rows import key_columns
+from weboid.store.db.rows import key_columns, verdict_values
 from weboid.store.db.statements import statements
-from weboid.store.db.verdicts import verdict_values
 from weboid.store.pages.use import packed_keys, unpacked_keys
 
 SQL: Final = statements("upkeep/invariant")

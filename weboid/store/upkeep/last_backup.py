@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Final
 
 from weboid.store.db.pool import Connection
+from weboid.store.db.rows import storable
 from weboid.store.db.statements import statements
-from weboid.store.db.text import storable
 
 SQL: Final = statements("upkeep/last_backup")
 OLD_DAYS: Final = 2

@@ -14,7 +14,7 @@ from typing import Any, Final
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.errors import StoreError
-from weboid.mechanism.again import Again, at_once
+from weboid.mechanism.patience import Again, at_once
 from weboid.store.archives.cited_copy import record_originals
 from weboid.store.db.key_scheme import OURS, UNDER_WAY, KeyScheme, has_scheme, record_scheme
 from weboid.store.db.pool import Connection, Pool

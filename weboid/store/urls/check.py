@@ -1,11 +1,14 @@
-"""Writing what checks found: URL records, host records, the verdict log and the dead links that follow (U-10).
+"""Writes the findings of checks: URL records, host records, the verdict log and the dead links that follow (U-10).
 
 All of a batch is written in one transaction of the caller (``store/results/record``), which verifies its leases and has
-locked the URLs and hosts (``store/urls/lock``).
+locked the URLs and hosts (``store/urls/lock``). Readers follow the log from a number on: numbers are assigned before
+changes are committed, so `find_settled` waits for transactions that are still writing.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final
 
 from weboid.core.document.portrait import Portrait, packed_portrait
@@ -14,23 +17,25 @@ from weboid.core.record.status import HOST_FAILURES
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.change_of import Change
 from weboid.core.verdict.verdict import Verdict
-from weboid.store.db.pool import Connection
+from weboid.errors import StoreError
 from weboid.store.db.rows import (
     HostKey,
     StoredUrl,
+    columns_of,
     host_key_columns,
     host_record_columns,
     key_columns,
     record_columns,
     stored_url,
 )
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, fetch_all, fetch_value, statements
 from weboid.store.urls.lock import keep_order
 
 SQL: Final = statements("urls/check")
 CHANGE_SQL: Final = statements("urls/verdict_log")
 PAGE: Final = 1_000
 """URLs of one host read at a time."""
+_POLL_S: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +54,13 @@ async def record_checks(conn: Connection, checks: Sequence[CheckedUrl], *, cited
     Cited copies are written only with `cited`, and nothing else is then: nobody writes what another visits (A-2). The
     URLs are locked in the order of keys.
     """
-    # Every time, whoever writes: a session keeps the plan of a statement that it repeats, whatever is set later.
+    # Every time, for every writer: a session keeps the plan of a statement that it repeats, whatever is set later.
     await keep_order(conn)
-    ordered = sorted(checks, key=lambda check: check.key)
+    ordered = sorted(checks, key=attrgetter("key"))
     columns = {
         **key_columns(check.key for check in ordered),
         **record_columns(check.record for check in ordered),
-        "due": [check.due for check in ordered],
+        **columns_of(ordered, "due"),
         "portrait": [check.portrait and packed_portrait(check.portrait) for check in ordered],
         "cited": cited,
     }
@@ -88,35 +93,51 @@ async def record_changes(conn: Connection, changes: Sequence[Change]) -> None:
         return
     log = {
         **key_columns(change.key for change in changes),
-        "day": [change.day for change in changes],
+        **columns_of(changes, "day"),
         "before": [change.before.value for change in changes],
         "after": [change.after.value for change in changes],
-        "reason": [change.reason.number if change.reason else None for change in changes],
+        "reason": [change.reason and change.reason.number for change in changes],
     }
     await conn.execute(CHANGE_SQL["record_changes"], log)
-    died = [change for change in changes if change.after is Verdict.DEAD]
-    if died:
-        columns = {**key_columns(change.key for change in died), "since": [change.since for change in died]}
+    if died := [change for change in changes if change.after is Verdict.DEAD]:
+        columns = key_columns(change.key for change in died) | columns_of(died, "since")
         await conn.execute(CHANGE_SQL["record_dead"], columns)
-    revived = [change.key for change in changes if change.before is Verdict.DEAD is not change.after]
-    if revived:
+    if revived := [change.key for change in changes if change.before is Verdict.DEAD is not change.after]:
         await conn.execute(CHANGE_SQL["record_alive"], key_columns(revived))
 
 
 async def list_silent_urls(conn: Connection, host: HostKey) -> AsyncIterator[list[StoredUrl]]:
     """All URLs of a host whose newest check found the host itself failing (C-5), `PAGE` at a time."""
     after = -(2**63)
+    row = {**host._asdict(), "statuses": [int(status) for status in HOST_FAILURES], "limit": PAGE}
     while True:
-        row = {
-            "bucket": host.bucket,
-            "host_key": host.host_key,
-            "after": after,
-            "statuses": [int(status) for status in HOST_FAILURES],
-            "limit": PAGE,
-        }
-        urls = [stored_url(columns) async for columns in await conn.execute(SQL["list_silent_urls"], row)]
+        rows = await conn.execute(SQL["list_silent_urls"], {**row, "after": after})
+        urls = [stored_url(columns) async for columns in rows]
         if urls:
             yield urls
         if len(urls) < PAGE:
             return
         after = urls[-1].key.url_key
+
+
+async def find_settled(conn: Connection, *, patience_s: float = 2.0) -> int:
+    """A number up to which all changes are committed, or never will be.
+
+    Raises StoreError if a transaction that was writing at the time of the call has not ended within `patience_s`
+    (D-43).
+    """
+    newest: int = await fetch_value(conn, CHANGE_SQL["find_newest"]) or 0
+    # A transaction locks the table before it gets a number, and keeps the lock until it ends.
+    waited_for = await _list_writers(conn)
+    try:
+        async with asyncio.timeout(patience_s):
+            while waited_for:
+                await asyncio.sleep(_POLL_S)
+                waited_for &= await _list_writers(conn)
+    except TimeoutError:
+        raise StoreError("the log of changes is being written for unusually long") from None
+    return newest
+
+
+async def _list_writers(conn: Connection) -> set[str]:
+    return set(await fetch_all(conn, str, CHANGE_SQL["list_writers"]))

@@ -1,8 +1,8 @@
 """The locks of everything that writes URLs and hosts, or what follows from them: pages, then URLs, then hosts, each by
 key (docs/architecture.md, "Locks").
 
-Intake locks more selectively by statements of its own (``store/pages``), in the same order.
-One law: what is computed from URLs or hosts is computed by a statement that begins when their locks are held.
+A statement that computes something from URLs or hosts begins when their locks are held. Intake locks more selectively
+by statements of its own (``store/pages``), in the same order.
 """
 
 from collections.abc import Iterable
@@ -10,9 +10,8 @@ from typing import Final
 
 from weboid.core.record.status import HOST_FAILURES
 from weboid.core.url.keys import UrlKey
-from weboid.store.db.pool import Connection
 from weboid.store.db.rows import HostKey, host_key_columns, key_columns
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, fetch_value, statements
 
 SQL: Final = statements("urls/lock")
 
@@ -28,7 +27,7 @@ async def lock_urls_and_hosts(conn: Connection, urls: Iterable[UrlKey]) -> None:
 
 
 async def lock_urls(conn: Connection, urls: Iterable[UrlKey], *, silent_of: Iterable[HostKey] = ()) -> int:
-    """Locks URLs alone; returns how many of them there are. Their hosts may be locked afterwards, never before.
+    """Locks URLs alone; returns how many of them exist. Their hosts may be locked afterwards, never before.
 
     `silent_of`: besides, all URLs of these hosts whose newest check found the host itself failing (C-5, D-95).
     """
@@ -37,11 +36,9 @@ async def lock_urls(conn: Connection, urls: Iterable[UrlKey], *, silent_of: Iter
         return 0
     if hosts:
         of = {f"of_{name}": values for name, values in host_key_columns(hosts).items()}
-        given = {**key_columns(keys), **of, "statuses": [int(status) for status in HOST_FAILURES]}
-        row = await (await conn.execute(SQL["lock_more_urls"], given)).fetchone()
-    else:
-        row = await (await conn.execute(SQL["lock_urls"], key_columns(keys))).fetchone()
-    return int(row[0]) if row else 0
+        row = {**key_columns(keys), **of, "statuses": [int(status) for status in HOST_FAILURES]}
+        return await fetch_value(conn, SQL["lock_more_urls"], row) or 0
+    return await fetch_value(conn, SQL["lock_urls"], key_columns(keys)) or 0
 
 
 async def lock_hosts(conn: Connection, hosts: Iterable[HostKey]) -> None:
@@ -61,7 +58,7 @@ async def keep_order(conn: Connection) -> None:
 
 
 async def list_there(conn: Connection, urls: Iterable[UrlKey], *, cited: bool = True) -> set[UrlKey]:
-    """Which of these URLs there are; without `cited` only those that the link checker visits."""
+    """Those of these URLs that exist; without `cited` only those that the link checker visits."""
     row = {**key_columns(urls), "cited": cited}
     return {UrlKey(*key) async for key in await conn.execute(SQL["list_there"], row)}
 

@@ -9,7 +9,6 @@ from typing import Final
 from weboid.core.document.face import NO_FACE
 from weboid.core.record.moment import Moment
 from weboid.core.url.keys import BUCKETS, UrlKey
-from weboid.store.db.pool import Connection
 from weboid.store.db.rows import (
     HostKey,
     KnownUrl,
@@ -22,12 +21,10 @@ from weboid.store.db.rows import (
     stored_url,
     url_of,
 )
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import Connection, fetch_value, statements
 from weboid.store.schedule.lease import due_values
-from weboid.store.urls.claims import noted
-from weboid.store.urls.copies import with_copies, with_visits
-from weboid.store.urls.face import list_faces
-from weboid.store.urls.special import list_specials
+from weboid.store.urls.details import with_details
+from weboid.store.urls.host_traits import list_faces, list_specials
 
 SQL: Final = statements("urls/url")
 _SPARE: Final = 1
@@ -37,9 +34,9 @@ _DEEPER: Final = 8
 
 
 async def list_due_hosts(
-    conn: Connection, buckets: Sequence[int], *, until: Moment, beside: Sequence[HostKey], limit: int
+    conn: Connection, buckets: Sequence[int], *, until: Moment, without: Sequence[HostKey], limit: int
 ) -> list[StoredHost]:
-    """At most `limit` hosts of these buckets that are due by then, without those in `beside`: oldest first (C-3).
+    """At most `limit` hosts of these buckets that are due by then, without some that are open: oldest first (C-3).
 
     Hosts that have been due since the same day come in random order. No more of them are read from each bucket than
     may be needed, so that the number of due hosts does not matter.
@@ -47,7 +44,7 @@ async def list_due_hosts(
     if not buckets or limit < 1:
         return []
     depths = dict.fromkeys(buckets, ceil(limit / len(buckets)) + _SPARE)
-    row = {**due_values(until), "limit": limit, "open": [key.host_key for key in beside]}
+    row = {**due_values(until), "limit": limit, "open": [key.host_key for key in without]}
     while True:
         row |= {"buckets": list(depths), "depths": list(depths.values())}
         rows = await (await conn.execute(SQL["list_due_hosts"], row)).fetchall()
@@ -81,9 +78,8 @@ async def list_due_urls(
 
 
 async def count_due(conn: Connection, day: int, *, limit: int) -> int:
-    """How many URLs a round on `day` has to check; `limit` means that many or more."""
-    row = await (await conn.execute(SQL["count_due"], {"day": day, "limit": limit})).fetchone()
-    return int(row[0]) if row else 0
+    """The number of URLs that a round on `day` has to check; `limit` means that many or more."""
+    return await fetch_value(conn, SQL["count_due"], {"day": day, "limit": limit}) or 0
 
 
 async def list_canaries(conn: Connection, limit: int) -> list[str]:
@@ -96,7 +92,6 @@ async def list_canaries(conn: Connection, limit: int) -> list[str]:
 
 
 async def find_urls(conn: Connection, keys: Sequence[UrlKey], wiki: int | None = None) -> dict[UrlKey, KnownUrl]:
-    """What is known of these URLs; those not watched are missing. With a `wiki` it is known which are frozen there."""
+    """All that is known of these URLs, for a `wiki` also whether they are frozen there; unwatched ones are missing."""
     rows = await (await conn.execute(SQL["find_urls"], {**key_columns(keys), "wiki": wiki})).fetchall()
-    known = [known_url(row) for row in rows]
-    return {url.key: url for url in await with_visits(conn, await with_copies(conn, await noted(conn, known)))}
+    return {url.key: url for url in await with_details(conn, [known_url(row) for row in rows])}

@@ -17,10 +17,10 @@ from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.keys import bucket as bucket_of
 from weboid.core.url.urls import parse
 from weboid.errors import StoreError
-from weboid.mechanism.background import in_background
 from weboid.mechanism.disturbance import Disturbance
+from weboid.mechanism.tasks import in_background
 from weboid.store.db.pool import Pool
-from weboid.store.lists.logs import LogEnds, LoggedDeed, LogPlace, NewLines, find_ends, list_new_lines
+from weboid.store.lists.logs import LogEnds, LoggedAction, LogPlace, NewLines, find_ends, list_new_lines
 from weboid.store.people.audit import Action
 from weboid.web.http.cache import AnswerCache
 
@@ -104,7 +104,7 @@ class ChangeWatch:
             self._kept.drop_all()
             return
         urls, buckets = set(lines.urls), set[int]()
-        for deed in lines.deeds:
+        for deed in lines.actions:
             if (changed := _changed_by(deed)) is None:
                 self._kept.drop_all()
                 return
@@ -123,7 +123,7 @@ class ChangeWatch:
             self._ends = ends
 
 
-def _changed_by(deed: LoggedDeed) -> tuple[set[UrlKey], set[int]] | None:
+def _changed_by(deed: LoggedAction) -> tuple[set[UrlKey], set[int]] | None:
     """The URLs, and the buckets of the domains, of which something else is told from then on; None = anything."""
     if deed.action in _OF_PEOPLE:
         return set(), set()

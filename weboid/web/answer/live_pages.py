@@ -124,7 +124,7 @@ class LiveReader:
             return None
         until_s = asyncio.get_running_loop().time() + self._budget_s
         wait_s = 0.0 if self._silence.is_stalled(wiki) else _LONGEST_WAIT_S
-        async with self._slots.taken(wiki.wiki, wait_s=wait_s) as is_taken:
+        async with self._slots.slot(wiki.wiki, wait_s=wait_s) as is_taken:
             attempt = self._silence.attempt(wiki, key) if is_taken else None
             return None if attempt is None else await self._attempted(attempt, until_s, source, read)
 

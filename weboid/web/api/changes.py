@@ -26,7 +26,7 @@ from weboid.store.lists.changes import (
     list_news,
 )
 from weboid.store.lists.links import list_titles
-from weboid.store.urls.verdict_log import find_settled
+from weboid.store.urls.check import find_settled
 from weboid.web.answer.payload import link_payload, words_of
 from weboid.web.api.bulk import category_of
 from weboid.web.formats import atom

@@ -11,9 +11,15 @@ from typing import Final
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
 from weboid.core.record.reasons import Reason
-from weboid.store.lists.crawler_figures import BUCKETS_S, CrawlerFigure, bucket_figure, reason_figure
 from weboid.store.lists.health import Health
-from weboid.store.schedule.part import PartRole, SeenPart
+from weboid.store.schedule.process import (
+    BUCKETS_S,
+    CrawlerFigure,
+    ProcessRole,
+    SeenProcess,
+    bucket_figure,
+    reason_figure,
+)
 
 _COUNTERS: Final = {
     CrawlerFigure.HELD: ("weboid_crawler_held", "Failures that were held, as they may be ours."),
@@ -38,7 +44,9 @@ _GAUGES: Final = {
 
 def crawler_metrics(status: Health) -> Iterator[Metric]:
     """The figures of all crawlers that run."""
-    crawlers = [(_label(part), part) for part in status.parts if part.role == PartRole.CRAWL.value and part.is_running]
+    crawlers = [
+        (_label(part), part) for part in status.processes if part.role == ProcessRole.CRAWL.value and part.is_running
+    ]
     checks = CounterMetricFamily(
         "weboid_crawler_checks", "Checks that were written.", labels=("crawler", "outcome", "reason")
     )
@@ -63,7 +71,7 @@ def crawler_metrics(status: Health) -> Iterator[Metric]:
         yield gauge
 
 
-def _buckets(part: SeenPart) -> list[tuple[str, float]]:
+def _buckets(part: SeenProcess) -> list[tuple[str, float]]:
     """The buckets as Prometheus wants them: each with all that took less, too."""
     total = 0.0
     found = []
@@ -73,6 +81,6 @@ def _buckets(part: SeenPart) -> list[tuple[str, float]]:
     return found
 
 
-def _label(part: SeenPart) -> str:
+def _label(part: SeenProcess) -> str:
     """A name of the part that does not tell the number of its process."""
     return blake2b(part.name.encode(), digest_size=4).hexdigest()

@@ -1,6 +1,6 @@
 """What was done on each day of the last weeks, as pictures with a table, and for programs (O-5).
 
-The sums are made by ``store/schedule/day_total``.
+The sums are made by ``store/schedule/days``.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from weboid.core.record.days import iso
 from weboid.store.lists.health import TOTAL_DAYS, Health
-from weboid.store.schedule.day_total import DayFigure
+from weboid.store.schedule.days import DayFigure
 from weboid.web.words.messages import Messages
 
 CHECKS: Final = (DayFigure.WORKING, DayFigure.DOUBTFUL, DayFigure.REFUSED, DayFigure.FAILING)

@@ -20,10 +20,10 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from weboid.core.verdict.verdict import Verdict
-from weboid.mechanism.background import in_background
 from weboid.mechanism.loop_lag import LoopLag
+from weboid.mechanism.tasks import in_background
 from weboid.store.lists.health import Amount, Health
-from weboid.store.schedule.day_total import DayFigure
+from weboid.store.schedule.days import DayFigure
 from weboid.web.health.archives import archive_metrics
 from weboid.web.health.crawler_metrics import crawler_metrics
 from weboid.web.health.reader import PUBLIC_DETAILS

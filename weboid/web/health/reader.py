@@ -129,7 +129,7 @@ def status_of(status: Health, wiki: WikiName) -> Health:
     return replace(
         status,
         wikis=wikis,
-        parts=(),
+        processes=(),
         totals={},
         services=(),
         copy_queue={},
@@ -140,7 +140,7 @@ def status_of(status: Health, wiki: WikiName) -> Health:
 
 def public_lines(spam: SpamListStatus, wiki: WikiName | None) -> tuple[str, ...] | None:
     """The unusable lines that may be shown for a wiki, or for all wikis (`wiki` = None); None = they may not."""
-    return spam.told if spam.wiki in (None, wiki) else None
+    return spam.faults if spam.wiki in (None, wiki) else None
 
 
 def public_detail(alarm: Alarm) -> str | None:

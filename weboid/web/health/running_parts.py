@@ -12,7 +12,7 @@ from markupsafe import Markup
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from weboid.store.lists.health import Health
-from weboid.store.schedule.part import PartRole, SeenPart
+from weboid.store.schedule.process import ProcessRole, SeenProcess
 from weboid.web.words.messages import Messages
 from weboid.web.words.phrases import visible
 
@@ -39,7 +39,7 @@ def parts_payload(status: Health) -> list[dict[str, Any]]:
             "doing": part.doing,
             "version": part.version,
         }
-        for part in status.parts
+        for part in status.processes
     ]
 
 
@@ -55,7 +55,7 @@ def parts_view(status: Health, say: Messages) -> list[dict[str, Any]]:
             "seen": say.text("weboid-status-part-ago", say.duration(round(part.silent_s))),
             "doing": visible(part.doing),
         }
-        for part in status.parts
+        for part in status.processes
     ]
 
 
@@ -72,8 +72,8 @@ def part_metrics(status: Health) -> Iterator[Metric]:
         "weboid_part_start_timestamp_seconds", "When the part that began last did so.", labels=("role",)
     )
     versions = GaugeMetricFamily("weboid_part_info", "Parts by version.", labels=("role", "version"))
-    for role in sorted({*(role.value for role in PartRole), *(part.role for part in status.parts)}):
-        ours = [part for part in status.parts if part.role == role]
+    for role in sorted({*(role.value for role in ProcessRole), *(part.role for part in status.processes)}):
+        ours = [part for part in status.processes if part.role == role]
         running.add_metric((role,), sum(part.is_running for part in ours))
         missing.add_metric((role,), sum(not part.is_running for part in ours))
         if ours:
@@ -84,7 +84,7 @@ def part_metrics(status: Health) -> Iterator[Metric]:
     yield from (running, missing, seen, began, versions)
 
 
-def _moment(part: SeenPart, say: Messages) -> Markup:
+def _moment(part: SeenProcess, say: Messages) -> Markup:
     since = part.since.astimezone(UTC)
     return Markup('<time datetime="{}"><bdi>{}</bdi></time>').format(
         since.isoformat(timespec="seconds"), say.moment(since)

@@ -14,8 +14,8 @@ from typing import Final
 from aiohttp import web
 
 from weboid.errors import StoreError
-from weboid.mechanism.background import in_background
 from weboid.mechanism.bounded import BoundedMap
+from weboid.mechanism.tasks import in_background
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.people.throttle import Rate, delete_past, find_day_key, give_back, key_of, pay, spend
 

@@ -24,7 +24,7 @@ from cryptography.fernet import Fernet, InvalidToken
 
 from weboid.config import PeopleConfig
 from weboid.errors import ConfigError, StoreError
-from weboid.mechanism.background import in_background
+from weboid.mechanism.tasks import in_background
 from weboid.store.db.pool import Pool
 from weboid.store.people.ended_session import delete_past_sessions, is_ended, record_ended
 from weboid.web.identity.confirmation import Confirmations

@@ -9,7 +9,7 @@ from typing import Final
 
 from aiohttp import web
 
-from weboid.store.lists.start import PageAtAGlance, list_first_pages
+from weboid.store.lists.links import PageAtAGlance, list_first_pages
 from weboid.web.answer.wiki_names import Wikis
 from weboid.web.service import Service, given_in, html_words
 

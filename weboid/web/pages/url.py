@@ -15,7 +15,7 @@ from weboid.core.url.keys import key_of
 from weboid.core.url.urls import Url
 from weboid.core.verdict.link_report import Extent, LinkReport, cited_on, link_report
 from weboid.mechanism.slices import in_slices
-from weboid.store.lists.links import UsingPage, list_spam_uses, list_uses
+from weboid.store.lists.links import UsingPage, list_uses
 from weboid.store.urls.url import find_urls
 from weboid.web.answer.payload import payload_steps
 from weboid.web.formats import html
@@ -72,7 +72,7 @@ class UrlPage:
             if wiki is not None:
                 found = await list_uses(conn, key, wiki, after=after, limit=_PLACES + 1)
                 uses = _places(found)
-                found = await list_spam_uses(conn, key, wiki, after=spam_after, limit=_PLACES + 1)
+                found = await list_uses(conn, key, wiki, as_spam=True, after=spam_after, limit=_PLACES + 1)
                 spam = _places(found)
         if known is None and not spam.places:
             raise Problem(404, "unknown-url", str(url)[:MOST_SHOWN])

@@ -1,7 +1,7 @@
 """``/replacement``: lists, takes and removes what people suggest instead of a dead link (A-4, H-4).
 
 Whether a suggestion works is checked by ``archive/visits``; what is shown alongside the link everywhere else comes
-from ``store/urls/claims``. As on the page of a URL, what is known of one is shown only to people who have sent a form
+from ``store/urls/details``. As on the page of a URL, what is known of one is shown only to people who have sent a form
 of ours (W-5).
 One law: a target is refused if people could not be sent to it.
 """

@@ -4,7 +4,7 @@ from weboid.core.record.specials import Sight, Special
 from weboid.core.url.keys import bucket, host_key
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import HostKey
-from weboid.store.urls.special import HostSpecial, delete_specials, list_specials, record_specials
+from weboid.store.urls.host_traits import HostSpecial, delete_specials, list_specials, record_specials
 
 
 def host(name: str) -> HostKey:

@@ -1,4 +1,4 @@
-"""C-4: an active request of a page moves its URLs forward, bounded, and without waiting for whoever writes them."""
+"""C-4: an active request of a page moves its URLs forward, bounded, and without waiting for other writers."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ from support.observations import FINE, LOST
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.observe.observation import Observation
-from weboid.store.pages import forward
+from weboid.store.pages import pending
 from weboid.store.pages.pending import record_asked
 
 PAGE = [f"http://h{number}.demo/{path}" for number in range(5) for path in range(4)]
@@ -65,8 +65,8 @@ async def test_dead_urls_and_those_that_were_never_checked_are_moved_and_orphans
 
 
 async def test_no_more_than_so_many_urls_are_moved_on_a_day(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forward, "MOST_A_DAY", 6)
-    monkeypatch.setattr(forward, "MOST_AT_ONCE", 4)
+    monkeypatch.setattr(pending, "MOST_A_DAY", 6)
+    monkeypatch.setattr(pending, "MOST_AT_ONCE", 4)
     async with open_wiki(database, {1: PAGE, 2: OTHER, 3: PAGE}) as wiki:
         await wiki.round(100, fine)
         await late(wiki, 128)

@@ -1,4 +1,4 @@
-"""What was done on each day (O-5): added up over crawlers and feeders, told for some weeks, kept for a year."""
+"""What was done on each day (O-5): added up over crawlers and feeders, shown for some weeks, kept for a year."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ from support.stored import do, open_wiki
 
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.pages.page_pass import record_end, record_start
-from weboid.store.schedule.day_total import DayFigure, delete_past_totals, list_totals, record_totals
+from weboid.store.schedule.days import DayFigure, delete_past_totals, list_totals, record_totals
 
 
 async def test_what_is_added_for_a_day_is_its_sum(pool: Pool) -> None:

@@ -1,16 +1,19 @@
-"""Specials: what hosts need, as checks have found (C-6). What each kind means belongs to ``core/record/specials``."""
+"""Traits of hosts, as checks have found them: specials (C-6), and not-found faces, one row a host (C-11).
+
+Their meaning belongs to ``core/record/specials`` and ``core/document/face``.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from weboid.core.document.face import Face, packed_face, unpacked_face
 from weboid.core.record.specials import INHERITED, KEPT_DAYS, Sight, Special
 from weboid.core.url.hosts import parent_names
 from weboid.core.url.keys import host_key
-from weboid.store.db.pool import Connection
-from weboid.store.db.rows import HostKey, host_key_columns
-from weboid.store.db.statements import statements
+from weboid.store.db.rows import HostKey, columns_of, host_key_columns
+from weboid.store.db.statements import Connection, statements
 
-SQL: Final = statements("urls/special")
+SQL: Final = statements("urls/host_traits")
 
 
 class HostSpecial(NamedTuple):
@@ -23,9 +26,9 @@ class HostSpecial(NamedTuple):
 async def list_specials(conn: Connection, names: Mapping[HostKey, str]) -> dict[HostKey, dict[Special, Sight]]:
     """The specials of the hosts with these names, and those of the hosts above them that are inherited (C-0)."""
     above = {key: [HostKey(key.bucket, host_key(name)) for name in parent_names(names[key])] for key in names}
-    wanted = {*names, *(parent for parents in above.values() for parent in parents)}
+    keys = {*names, *(parent for parents in above.values() for parent in parents)}
     seen: dict[HostKey, dict[Special, Sight]] = {}
-    async for bucket, host, kind, since, until in await conn.execute(SQL["list_specials"], host_key_columns(wanted)):
+    async for bucket, host, kind, since, until in await conn.execute(SQL["list_specials"], host_key_columns(keys)):
         seen.setdefault(HostKey(bucket, host), {})[Special(kind)] = Sight(since, until)
     found: dict[HostKey, dict[Special, Sight]] = {}
     for key, parents in above.items():
@@ -50,3 +53,19 @@ async def delete_specials(conn: Connection, gone: Collection[HostSpecial]) -> No
 
 def _columns(specials: Sequence[HostSpecial]) -> dict[str, list[int]]:
     return {**host_key_columns(each.host for each in specials), "kind": [each.kind.value for each in specials]}
+
+
+async def list_faces(conn: Connection, hosts: Sequence[HostKey]) -> dict[HostKey, Face]:
+    """The faces of these hosts; those of which nothing is known are missing."""
+    rows = await conn.execute(SQL["list_faces"], host_key_columns(hosts))
+    return {HostKey(bucket, host): unpacked_face(face) async for bucket, host, face in rows}
+
+
+async def record_faces(conn: Connection, faces: Mapping[HostKey, Face]) -> None:
+    """Records what is known now of hosts' faces; an empty face is deleted."""
+    known = {host: faces[host] for host in sorted(faces) if faces[host]}
+    if gone := sorted(faces.keys() - known.keys()):
+        await conn.execute(SQL["delete_faces"], host_key_columns(gone))
+    if known:
+        columns = columns_of(known.values(), "learned") | {"face": [packed_face(face) for face in known.values()]}
+        await conn.execute(SQL["record_faces"], host_key_columns(known) | columns)

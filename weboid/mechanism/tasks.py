@@ -1,12 +1,12 @@
-"""Cancelling tasks until they have ended.
+"""Tasks that end with a block, tasks that are cancelled until they have ended, and work that runs to its end.
 
 A cancellation can be lost: before Python 3.12 ``asyncio.wait_for``, by which drivers wait too, takes none that comes in
-the moment in which what it waits for is done. Whoever then waited for the end of a task that runs for good would hang.
+the moment in which its awaitable is done. A caller that then waited for a task that runs permanently would hang.
 """
 
 import asyncio
-from collections.abc import Coroutine
-from contextlib import suppress
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
@@ -15,8 +15,22 @@ AGAIN_S: Final = 3.0
 """After so many seconds a task that has not ended is cancelled again; its clean-up may take as long."""
 
 
+@asynccontextmanager
+async def in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Runs work until the block ends, such as a loop that tidies while an application runs; then it has ended, too, and
+    its exception is raised. Work that is to end in order is for ``mechanism/patience``.
+    """
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        (end,) = await cancel(task)
+        if isinstance(end, Exception):
+            raise end
+
+
 async def cancel(*tasks: asyncio.Task[Any]) -> list[Any]:
-    """Cancels the tasks, again and again until all have ended; returns their results, or what they raised.
+    """Cancels the tasks, again and again until all have ended; returns their results or exceptions.
 
     If the caller is cancelled meanwhile, that is raised when they have.
     """
@@ -34,8 +48,7 @@ async def cancel(*tasks: asyncio.Task[Any]) -> list[Any]:
 
 
 async def to_the_end(work: Coroutine[Any, Any, T]) -> T:
-    """Runs work whose end must be known, such as a commit: a cancellation that comes meanwhile comes too late
-    (D-435)."""
+    """Runs work whose end must be known, such as a commit; a cancellation meanwhile comes too late (D-435)."""
     task = asyncio.create_task(work)
     while not task.done():
         with suppress(asyncio.CancelledError):

@@ -1,5 +1,5 @@
 -- name: lock_role
--- Of two parts that want a role, the second one looks for the first one's row once that is written.
+-- Of two processes that want a role, the second one looks for the first one's row once that is written.
 SELECT pg_advisory_xact_lock(hashtextextended('weboid part ' || %(role)s, 0))
 
 -- name: find_other
@@ -20,8 +20,8 @@ WHERE role = %(role)s AND name <> %(name)s AND machine = %(machine)s
 ORDER BY seen
 
 -- name: delete_expired
--- Where several may run, whoever begins is the successor of one that is gone: of `before`, or else of the one that has
--- been silent for longest; of an exclusive role, of all.
+-- Where several may run, a process that begins is the successor of one that is gone: of `before`, or else of the one
+-- that has been silent for longest; of an exclusive role, of all.
 DELETE FROM part
 USING (
     SELECT role, name FROM part
@@ -38,7 +38,7 @@ USING (
 ) AS gone
 WHERE part.role = gone.role AND part.name = gone.name
 
--- name: record_part
+-- name: record_process
 INSERT INTO part (role, name, host, machine, pid, version)
 VALUES (%(role)s, %(name)s, %(host)s, %(machine)s, %(pid)s, %(version)s)
 ON CONFLICT (role, name) DO UPDATE SET seen = now()
@@ -48,8 +48,8 @@ UPDATE part SET seen = now(), doing = %(doing)s, figures = %(figures)s::jsonb
 WHERE role = %(role)s AND name = %(name)s
 RETURNING true
 
--- name: delete_part
--- With it goes one that it followed, as `missing_parts` sees it, or that one would be missed from now on.
+-- name: delete_process
+-- With it goes one that it followed, as `missing_processes` sees it, or that one would be missed from now on.
 DELETE FROM part WHERE role = %(role)s AND (name = %(name)s OR name = (
     SELECT gone.name FROM part AS own JOIN part AS gone
         ON gone.role = own.role AND gone.seen <= own.since
@@ -60,8 +60,8 @@ DELETE FROM part WHERE role = %(role)s AND (name = %(name)s OR name = (
     LIMIT 1
 ))
 
--- name: list_parts
--- Those that were seen last, if a part that is started again and again has left more than `limit` rows.
+-- name: list_processes
+-- Those that were seen last, if a process that is started again and again has left more than `limit` rows.
 SELECT role, name, host, machine, pid, version, since, seen, silent_s, doing, figures
 FROM (
     SELECT *, extract(epoch FROM now() - seen)::float8 AS silent_s FROM part ORDER BY seen DESC LIMIT %(limit)s
