@@ -50,7 +50,7 @@ SILENCE_S: Final = 10.0
 _GRACE_S: Final = 2.0
 """Seconds that a statement may be silent after its time limit before its connection is given up."""
 _RECONNECT_S: Final = 5.0
-"""So long the pool goes on trying to connect by itself; then it tries when a connection is wanted."""
+"""Seconds for which the pool goes on trying to connect by itself; then it tries when a connection is requested."""
 _AWAY_WAIT_S: Final = 1.0
 """The longest wait for a connection after the last one failed: else callers who come one by one wait for each."""
 _CLOSE_S: Final = 1.0
@@ -126,7 +126,7 @@ class Pool(AsyncConnectionPool[Connection]):
         Raises StoreAway if the database is gone, silent, full, shut down, starting, read-only, or slower than the
         statement timeout, or has ended the transaction because nothing happened in it; StoreConflict if it has ended it
         for the sake of another one, which is our fault, counted, and not that the database is away; StoreError if the
-        role has no right to what it wanted. An error at the commit leaves open whether it took place: what is tried
+        role lacks a right. An error at the commit leaves open whether it took place: what is tried
         again must be the same when it is done twice.
         """
         try:

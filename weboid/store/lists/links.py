@@ -24,7 +24,7 @@ from weboid.store.urls.url import find_urls
 
 SQL: Final = statements("lists/links")
 BUDGET: Final = 5_000
-"""Links that one call reads at most, where only some of them are wanted."""
+"""Links that one call reads at most, where only some of them fit."""
 
 _STRETCH: Final = 200
 _LEAST: Final = -(2**63)

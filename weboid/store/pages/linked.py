@@ -47,12 +47,12 @@ class LinkedUrl:
 
     @property
     def is_working(self) -> bool:
-        """Returns whether its newest check found it working."""
+        """As `KnownUrl.is_working`."""
         return self._row[_REASON] in _WORKING and self._row[_ASKED] is not None
 
     @property
     def is_notable(self) -> bool:
-        """Returns whether its file is of a notable type (U-6)."""
+        """As `KnownUrl.is_notable`."""
         return self._row[_MIME] is not None
 
     @property

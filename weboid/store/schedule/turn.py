@@ -33,7 +33,7 @@ class SlotNote(NamedTuple):
 
 
 class WantedSlot(NamedTuple):
-    """A turn that is wanted, and the pause after it, in seconds.
+    """A request for a turn, and the pause after it, in seconds.
 
     `claim` is a random number of this turn alone: while the host is held by it, to ask again takes the same turn
     (D-388).
@@ -66,7 +66,7 @@ async def record_slots(conn: Connection, notes: Mapping[HostKey, SlotNote]) -> N
 
 
 async def record_rest(conn: Connection, host: HostKey, seconds: float) -> None:
-    """Allows no request to the host for so many seconds (Retry-After)."""
+    """Keeps all requests from the host for so many seconds (Retry-After)."""
     await conn.execute(SQL["record_rest"], {**host._asdict(), "seconds": seconds})
 
 
