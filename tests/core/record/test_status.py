@@ -1,7 +1,7 @@
 """The status byte in both directions (U-4), and the outcome that a history shows of it (U-3)."""
 
 from weboid.core.record.reasons import BY_NUMBER, BY_WORD, Outcome, Reason, status_outcome
-from weboid.core.record.status import REDIRECTS, Status, http_code, http_codes, status_of
+from weboid.core.record.status import REDIRECTS, Status, http_code, status_of
 
 # The table of U-4, written down a second time on purpose: a slip in the program must not go unseen.
 TABLE = {
@@ -25,12 +25,12 @@ def test_the_representative_code_leads_back_to_its_status() -> None:
     for status in Status:
         code = http_code(status)
         if code is None:
-            assert http_codes(status) == ()
+            assert status.codes == ()
         elif status is Status.HEADERS_TOO_LARGE:
             assert code == 431, status
         else:
             assert status_of(code) is status
-            assert http_codes(status)[0] == code
+            assert status.codes[0] == code
 
 
 def test_words_and_numbers_of_reasons_are_unique_and_lead_back() -> None:

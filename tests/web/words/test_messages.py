@@ -16,7 +16,7 @@ from weboid.core.archive.copies import CopyState
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.record.days import date_of
 from weboid.core.record.reasons import Reason
-from weboid.core.record.status import Status, message_key
+from weboid.core.record.status import Status
 from weboid.core.url.classify import UrlClass
 from weboid.core.url.hosts import InvalidReason
 from weboid.core.verdict.revert_reason import RevertReason
@@ -44,7 +44,7 @@ def keys_of_enumerations() -> set[str]:
         *(f"weboid-count-{verdict.word}" for verdict in Verdict),
         *(f"weboid-help-{verdict.word}" for verdict in Verdict),
         *(f"weboid-reason-{reason.word}" for reason in Reason),
-        *(f"weboid-{message_key(status)}" for status in Status),
+        *(f"weboid-status-{status.value}" for status in Status),
         *(f"weboid-class-{kind.value}" for kind in UrlClass),
         *(f"weboid-invalid-{reason.value}" for reason in InvalidReason),
         *(f"weboid-since-{unit}s" for unit in ("day", "week", "month", "year")),

@@ -10,7 +10,7 @@ from typing import Final
 from weboid.core.record.history import Entry
 from weboid.core.record.policy import MISSING, NO_PROOF
 from weboid.core.record.reasons import Outcome, Reason
-from weboid.core.record.status import HOST_FAILURES, Status, http_codes, message_key, status_of
+from weboid.core.record.status import HOST_FAILURES, Status, status_of
 from weboid.core.url.classify import UrlClass
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import Url, parse
@@ -152,8 +152,8 @@ def status_words(status: Status, say: Messages, http: int | None = None) -> str:
 
     Otherwise with all codes of the group if they are few, as a single one might be wrong.
     """
-    words = say.text(f"weboid-{message_key(status)}")
-    codes = http_codes(status)
+    words = say.text(f"weboid-status-{status.value}")
+    codes = status.codes
     if http is not None and (http in codes or status in (status_of(http), Status.CORRECTED)):
         codes = (http,)
     if not 1 <= len(codes) <= _FEW_CODES:
