@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from weboid.assets import toml_next_to
 from weboid.core.url.archives import BY_NAME, Archive
 from weboid.core.url.urls import Url
 
 
 class Dialect(StrEnum):
-    """How a service is asked and answers."""
+    """The ways in which services are asked and answer."""
 
     WAYBACK = "wayback"
     """CDX with a row of names, availability as second voice, ``/web/{stamp}id_/``."""
@@ -53,75 +54,32 @@ class ArchiveService:
         return self.archive.name
 
     @property
-    def second(self) -> bool:
-        """Whether it has a second, independent voice; without one it never says NONE."""
-        return self.dialect is not Dialect.WIKIWIX
-
-    @property
     def is_raw(self) -> bool:
         """Whether it replays what was captured unchanged and with Memento-Datetime, at an address made of moment and
         URL."""
         return self.dialect in (Dialect.WAYBACK, Dialect.PYWB, Dialect.TIMEMAP)
 
 
-ON_REQUEST: Final = frozenset({"archive-it", "perma"})
+_ROWS: Final = toml_next_to(__file__)["service"]
+ON_REQUEST: Final = frozenset(row["name"] for row in _ROWS if row.get("on_request"))
 """Services that are asked only where an operator names them: each holds a little of the web, and for a URL of any site
 costs two requests, and an error whenever it does not answer."""
-
 MOST_OF_A_COUNTRY: Final = 2
 """Services asked because of a URL's country."""
-
-
-def _service(
-    name: str,
-    dialect: Dialect,
-    base: str,
-    per_minute: int = 10,
-    replay_per_minute: int = 30,
-    *,
-    countries: tuple[str, ...] = (),
-    languages: tuple[str, ...] = (),
-) -> ArchiveService:
-    return ArchiveService(BY_NAME[name], dialect, base, base, per_minute, replay_per_minute, countries, languages)
-
-
-_FRENCH: Final = ("fr", "bzh", "paris", "re", "gp", "mq", "gf", "nc", "pf", "pm", "wf", "yt")
-
 SERVICES: Final = {
-    service.name: service
-    for service in (
-        _service("wayback", Dialect.WAYBACK, "https://web.archive.org", 24, 480),
-        _service("arquivo", Dialect.PYWB, "https://arquivo.pt/wayback", 125, 200, countries=("pt",)),
-        _service(
-            "nationalarchives",
-            Dialect.TIMEMAP,
-            "https://webarchive.nationalarchives.gov.uk/ukgwa",
-            countries=("gov.uk", "nhs.uk"),
-        ),
-        _service("nrscotland", Dialect.TIMEMAP, "https://webarchive.nrscotland.gov.uk", countries=("scot",)),
-        _service(
-            "ukwa",
-            Dialect.PYWB,
-            "https://www.webarchive.org.uk/wayback/archive",
-            countries=("uk", "scot", "wales", "cymru", "london"),
-        ),
-        _service("nla", Dialect.PYWB, "https://web.archive.org.au/awa", countries=("au",)),
-        _service("nlnz", Dialect.TIMEMAP, "https://ndhadeliver.natlib.govt.nz/webarchive", countries=("nz",)),
-        _service("vefsafn", Dialect.TIMEMAP, "https://vefsafn.is", countries=("is",)),
-        _service("banq", Dialect.TIMEMAP, "https://waext.banq.qc.ca/wayback", countries=("qc.ca", "quebec")),
-        _service(
-            "bac-lac",
-            Dialect.TIMEMAP,
-            "https://webarchiveweb.wayback.bac-lac.canada.ca/web",
-            countries=("gc.ca", "canada.ca"),
-        ),
-        _service("wikiwix", Dialect.WIKIWIX, "https://archive.wikiwix.com", countries=_FRENCH, languages=("fr",)),
-        _service("archive-it", Dialect.TIMEMAP, "https://wayback.archive-it.org/all"),
-        _service("perma", Dialect.PERMA, "https://perma.cc"),
+    row["name"]: ArchiveService(
+        BY_NAME[row["name"]],
+        Dialect(row["dialect"]),
+        base=row["base"],
+        public=row["base"],
+        per_minute=row.get("per_minute", 10),
+        replay_per_minute=row.get("replay_per_minute", 30),
+        countries=tuple(row.get("countries", ())),
+        languages=tuple(row.get("languages", ())),
     )
+    for row in _ROWS
 }
-"""By name, in the order in which they are asked. Bases are from recorded answers, ../shared/data/archive_services.json
-and MemGator's list (2026-04); limits without a published one are ours."""
+"""By name, in the order in which they are asked."""
 
 
 def services_for(
@@ -135,18 +93,16 @@ def services_for(
         is_for_all = not service.countries and not service.languages
         if is_for_all or not set(service.languages).isdisjoint(languages):
             chosen.append(service)
-        elif of_country < MOST_OF_A_COUNTRY and _is_of(url.host, service.countries):
+        elif of_country < MOST_OF_A_COUNTRY and url.host.endswith(tuple(f".{suffix}" for suffix in service.countries)):
             of_country += 1
             chosen.append(service)
     return chosen
 
 
 def playing(configured: Iterable[ArchiveService]) -> dict[int, ArchiveService]:
-    """The services, by the number of their archive, at which a copy is played that somebody has chosen already: also
-    those that are asked for others only `ON_REQUEST`."""
+    """The services by the number of their archive: those at which a copy that somebody has chosen already is replayed.
+
+    Among them are those that are otherwise asked only `ON_REQUEST`.
+    """
     usual = [service for service in SERVICES.values() if service.name in ON_REQUEST]
     return {service.archive.number: service for service in (*usual, *configured)}
-
-
-def _is_of(host: str, suffixes: tuple[str, ...]) -> bool:
-    return any(host.endswith(f".{suffix}") for suffix in suffixes)

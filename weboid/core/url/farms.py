@@ -7,9 +7,9 @@ One law: a farm's own domains are compared as whole labels at the end of a host,
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from weboid.assets import toml_next_to
 from weboid.core.url.hosts import InvalidUrl, host_form
 from weboid.errors import ConfigError
 
@@ -34,7 +34,7 @@ class Farm:
     name: str
     api: str
     domains: frozenset[str]
-    hosts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    hosts: Mapping[str, str] = field(default_factory=dict, hash=False)
     spam_wiki: str = ""
 
     def __post_init__(self) -> None:
@@ -108,49 +108,5 @@ _PROJECTS: Final = {"wiki": "wikipedia"}
 _WMF_DBNAME: Final = re.compile(
     r"(.+?)(wiki|wikibooks|wikimedia|wikinews|wikiquote|wikisource|wikiversity|wikivoyage|wiktionary)"
 )
-_WMF_PROJECTS: Final = (
-    *("mediawiki", "wikibooks", "wikidata", "wikifunctions", "wikimedia", "wikinews", "wikipedia", "wikiquote"),
-    *("wikisource", "wikispecies", "wikiversity", "wikivoyage", "wiktionary"),
-)
-_WMF_HOSTS: Final = {
-    "apiportalwiki": "api.wikimedia.org",
-    "be_x_oldwiki": "be-tarask.wikipedia.org",
-    "etwikimedia": "ee.wikimedia.org",
-    "labswiki": "wikitech.wikimedia.org",
-    "labtestwiki": "labtestwikitech.wikimedia.org",
-    "mediawikiwiki": "www.mediawiki.org",
-    "sourceswiki": "wikisource.org",
-    "testwikidatawiki": "test.wikidata.org",
-    "wikidatawiki": "www.wikidata.org",
-    "wikifunctionswiki": "www.wikifunctions.org",
-} | {
-    f"{name}wiki": f"{name}.wikimedia.org"
-    for name in (
-        "commons",
-        "donate",
-        "foundation",
-        "incubator",
-        "login",
-        "meta",
-        "outreach",
-        "species",
-        "vote",
-        "wikimania",
-    )
-}
-
-WMFLABS: Final = Farm(
-    code=0,
-    name="wmflabs",
-    api="https://{lang}.{project}.beta.wmcloud.org/w/api.php",
-    domains=frozenset({"beta.wmflabs.org", "beta.wmcloud.org"}),
-)
-WMF: Final = Farm(
-    code=1,
-    name="WMF",
-    api="https://{lang}.{project}.org/w/api.php",
-    domains=frozenset(f"{project}.org" for project in _WMF_PROJECTS),
-    hosts=MappingProxyType(_WMF_HOSTS),
-    spam_wiki="metawiki",
-)
-BUILT_IN: Final = (WMFLABS, WMF)
+BUILT_IN: Final = tuple(Farm(**{**row, "domains": frozenset(row["domains"])}) for row in toml_next_to(__file__)["farm"])
+WMFLABS, WMF = BUILT_IN
