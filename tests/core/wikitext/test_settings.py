@@ -11,15 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.shared import shared
 
+from tools.build_settings_schema import settings_schema
 from weboid.assets import asset
-from weboid.core.wikitext.settings import (
-    Options,
-    SettingsError,
-    parse_settings,
-    placeholders,
-    settings_schema,
-    template_key,
-)
+from weboid.core.wikitext.settings import Options, SettingsError, parse_settings, placeholders, template_key
 
 _SHIPPED = {path.stem: path.read_text(encoding="utf-8") for path in sorted(asset("wikis").glob("*wiki.json"))}
 # Python 3.14 reads what was too deep for those before it, and finds other faults.

@@ -1,8 +1,4 @@
-"""The addresses at which archive services are asked, and those for readers (A-2). Text only, no requests.
-
-One law: what is asked has the cited URL once escaped in a query and as it is in a path, never with a fragment; what
-readers get has all 14 digits and never the flag for the raw form.
-"""
+"""The addresses at which archive services are asked, and those for readers (A-2). Text only, no requests."""
 
 from datetime import UTC, datetime
 from string import printable

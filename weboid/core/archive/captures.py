@@ -1,8 +1,4 @@
-"""What archives have: one capture of a URL, and what one request to a service says of all of them (A-2).
-
-How services write it is read in ``cdx``, ``link_format`` and their neighbours; which capture to take is in ``choice``.
-One law: a Listing of FOUND has captures, and no other Listing has any.
-"""
+"""Captures of a URL, and the replies and listings of archive services (A-2)."""
 
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,9 +1,7 @@
-"""The rule by which one capture of a URL is chosen: which rows may be it, and in which order they are tried (A-1, B-4).
+"""Chooses one capture of a URL: which rows of a listing may be it, and in which order they are tried (A-1, B-4).
 
-A listing's rows alone decide here; what a copy shows is judged in ``verification``, what only redirects in
-``redirect_copies``.
-One law: what is chosen is one of the rows, of the same page, taken before the page's death and before today; the order
-of the rows does not matter, and no row that is worse changes the choice.
+What a copy shows is judged in ``verification``, what only redirects in ``redirect_copies``.
+One law: no row that is worse changes the choice (`test_a_worse_row_never_changes_the_choice`).
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,4 @@
-"""The archive services as an operator wants them: which are asked, in which order, where and how often (A-2). Pure.
-
-One law: an unknown service or key, or a value that cannot be used, is a ValueError that names it; nothing is guessed.
-"""
+"""The archive services as an operator configures them: which are asked, in which order, where and how often (A-2)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

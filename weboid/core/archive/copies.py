@@ -1,7 +1,6 @@
-"""What people are told of the copies of a URL: a state, and the snapshots, first the one that is shown (A-1, W-8).
+"""The copies of a URL as they are shown: a state, and the snapshots, first the one that is shown (A-1, W-8).
 
 Words for people are in ``web/words``; `copies_as_json` is the one dictionary form.
-One law: whoever shows a snapshot says that there is one: the state is FOUND if and only if there are snapshots.
 """
 
 from collections.abc import Iterable

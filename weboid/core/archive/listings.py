@@ -1,11 +1,11 @@
-"""What a service's reply to an index request says of the captures of a URL: the one entrance to all dialects (A-2).
+"""Reads a service's replies to index requests, in any dialect, into the captures of a URL (A-2).
 
 Two voices, by dialect: CDX and availability (Wayback Machine); CDX and TimeMap (pywb, whose CDX answers an unknown
 collection as it answers an unknown URL, with 200 and nothing; its TimeMap tells them apart by the type of its 404);
 TimeMap and TimeGate (services without CDX). Wikiwix has one voice only, and so never a NONE.
 A TimeMap of 200 without captures and availability without snapshots are `EMPTY`: cut or failing answers look alike.
-One law: NONE comes only from a whole, well-formed reply that says so, and from one voice it is no more than that:
-`combined` makes of two voices what is told and stored.
+One law: NONE comes only from a whole, well-formed reply that says so
+(`test_no_recorded_answer_becomes_none_when_it_is_cut_or_comes_with_another_code`).
 """
 
 from typing import Final

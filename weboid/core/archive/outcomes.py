@@ -1,7 +1,4 @@
-"""The outcomes of a look-up at a web archive (A-2), kept apart, and for how long each holds.
-
-One law: an error never becomes NONE, however often it is repeated; an unknown only by a second, independent voice.
-"""
+"""The outcomes of a look-up at a web archive (A-2), kept apart, and for how long each holds."""
 
 from enum import Enum
 from typing import Final

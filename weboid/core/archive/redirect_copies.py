@@ -1,8 +1,4 @@
-"""Copies that only redirect: whether they lead, within the archive, to the page that was cited (A-1).
-
-One law: what is accepted ends within three redirects, a day and one registrable domain, at a page that is neither the
-site's front page nor a login.
-"""
+"""Follows copies that only redirect, if they lead within the archive to the page that was cited (A-1)."""
 
 import re
 from datetime import datetime, timedelta

@@ -1,7 +1,7 @@
-"""Whether a capture is still played (A-3), from the reply to a request for its raw form.
+"""Judges from the reply to a request for its raw form whether a capture can still be replayed (A-3).
 
-One law: only Memento-Datetime together with the raw address proves a copy, never the status; and nothing that passes by
-(limits, faults, block pages) counts against one.
+Only Memento-Datetime together with the raw address proves a copy, never the status.
+One law: limits, faults and block pages do not count against a copy (`test_a_fault_says_nothing`).
 """
 
 import re

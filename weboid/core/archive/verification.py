@@ -1,9 +1,7 @@
-"""Judges what a copy shows when it is played raw: the document that was cited, or a wall, a notice, a stranger (A-1).
+"""Judges a copy that was replayed raw: the document that was cited, or a wall, a notice, a stranger's page (A-1).
 
-What speaks against it is found by the detectors that judge living pages (C-11), and by some that would be too strict
-for these: of a copy there may be a better one, and nobody can click a notice away in it. An archive's own notices are
-told before, by ``core/archive/replay``.
-One law: any bytes are judged, none is run or shown.
+The detectors are those that judge living pages (C-11), and some that would be too strict for these: of a copy there may
+be a better one, and nobody can click a notice away in it. An archive's own notices are found before, by ``replay``.
 """
 
 import re

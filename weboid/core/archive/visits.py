@@ -1,7 +1,7 @@
-"""What a visit makes of a copy (A-3): kept, struck, dropped, or visited again soon; and when it is visited next.
+"""Judges a visit to a copy (A-3): the copy is kept, struck, dropped, or visited again soon; and when.
 
 How the reply is read is in ``replay``; the visits are made by ``archive/visits/snapshot_rounds`` and its neighbours.
-One law: what proves nothing changes neither strikes nor fate, however often it is met.
+One law: what proves nothing never changes the strikes (`test_what_proves_nothing_changes_no_fate`).
 """
 
 import re

@@ -1,7 +1,4 @@
-"""Day numbers: days since 2017-01-01 in UTC, in 16 bits (U-2). Dates for people are formatted in ``web/words``.
-
-One law: a day is a plain ``int`` that is always passed as an argument, never read from a clock.
-"""
+"""Day numbers: days since 2017-01-01 in UTC, in 16 bits (U-2). Dates for people are formatted in ``web/words``."""
 
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache

@@ -1,7 +1,4 @@
-"""The short reachability history of one URL (U-3): at most five entries, newest first, and its packed form.
-
-One law: the same status again only moves the last day; a new status starts an entry, and a sixth drops the oldest.
-"""
+"""The short reachability history of one URL (U-3): at most five entries, newest first, and its packed form."""
 
 import struct
 from collections.abc import Sequence

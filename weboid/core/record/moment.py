@@ -1,7 +1,4 @@
-"""Moments: a day and an hour of it (UTC), and the hour of a day at which a host is visited.
-
-One law: when in the day a host is visited follows from its key and the day alone; nothing is stored for it.
-"""
+"""Moments: a day and an hour of it (UTC), and the hour of a day at which a host is visited."""
 
 from typing import Final, NamedTuple
 

@@ -1,7 +1,8 @@
-"""How often working URLs are checked: every 7 days, or less often where the crawl does not manage that (C-4).
+"""The interval of working URLs: 7 days, or more where the crawl does not manage that (C-4).
 
-One law: pure, and slow: the interval changes by a day at a time, once a day at most, and is narrowed only after a week
-in which all was checked in time. Failing and dead URLs keep their intervals (``record/policy``).
+Failing and dead URLs keep their intervals (``record/policy``).
+One law: the interval changes by a day at a time and stays within its bounds
+(`test_the_interval_moves_by_a_day_at_most_and_stays_in_its_bounds`).
 """
 
 from dataclasses import dataclass, replace

@@ -1,7 +1,4 @@
-"""Proof: whether a streak of failures proves that what fails is dead (U-7).
-
-One law: it follows from the streak and the policy alone.
-"""
+"""Proof: whether a streak of failures proves that what fails is dead (U-7)."""
 
 from weboid.core.record.moment import HOURS
 from weboid.core.record.policy import DEFAULT, Policy

@@ -1,7 +1,7 @@
 """The list of reasons for the result of a check, each with its outcome (U-7, C-8).
 
-One law: an outcome follows from its reason alone, so that a stored record can be judged again.
-The numbers are stored and never change their meaning; the words are the stable vocabulary of every interface.
+An outcome follows from its reason alone, so that a stored record can be judged again. The numbers are stored and never
+change their meaning; the words are the stable vocabulary of every interface.
 """
 
 from enum import Enum, StrEnum

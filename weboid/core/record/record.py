@@ -1,4 +1,4 @@
-"""Records: what is remembered of one URL (U-1) and of one host (C-5), as values. Their keys are in ``core/url/keys``.
+"""Records: the memory of one URL (U-1) and of one host (C-5), as values. Their keys are in ``core/url/keys``.
 
 Only ``core/verdict/judge`` changes records; what can be derived from them (verdicts) is not in them.
 """

@@ -1,4 +1,4 @@
-"""Specials: what a host needs to be checked correctly (C-1, C-6), when it was seen, and for how long it is believed.
+"""Specials: the needs of a host for a correct check (C-1, C-6), when they were seen, and how long they are believed.
 
 The numbers are stored and never change their meaning.
 """

@@ -1,7 +1,4 @@
-"""Streaks: failing checks in a row, with the evidence that they are (U-7), and its packed form.
-
-One law: a day adds one strike at most, and a gap between two strikes adds no more days than a row without gaps has.
-"""
+"""Streaks: failing checks in a row, with the evidence of them (U-7), and its packed form."""
 
 from dataclasses import dataclass, field, replace
 from enum import IntEnum

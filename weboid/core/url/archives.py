@@ -1,8 +1,7 @@
 """Recognises URLs of web archives: which service, which archived URL and which moment (A-2), by ``archives.toml``.
 
-Only the URL is read. Whether a snapshot exists and which one is best is decided in ``archive/visits/suggestions``.
-One law: an archive is recognised by its host and the grammar of its path together; a URL that does not follow the
-grammar is an ordinary URL, except on hosts that may not be offered at all.
+Only the URL is read. A URL that does not follow the grammar of its host's paths is an ordinary URL, except on hosts
+that may not be offered at all.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""Classifies links: the classes of L-3, tested in its order. Spam depends on the wiki's lists: see ``spam_lines``.
-
-One law: every text has a class; nothing that somebody writes into a page makes this raise.
-"""
+"""Classifies links: the classes of L-3, tested in its order. Spam depends on the wiki's lists: see ``spam_lines``."""
 
 from enum import StrEnum
 from functools import lru_cache

@@ -1,7 +1,6 @@
 """Farms and wiki names: who runs a wiki, which domains are the farm's own (P-1, P-11), where a wiki's API is.
 
 This module validates the farms that an installation adds; ``weboid/config`` reads them.
-One law: a farm's own domains are compared as whole labels at the end of a host, never as patterns.
 """
 
 import re

@@ -1,7 +1,6 @@
 """Hosts: the normal form of a name or address (L-4, L-6, L-8), its reversed name, its registrable domain.
 
-The other parts of a URL (userinfo, port, path) are handled in ``core/url/urls``.
-One law: what `host_form` returns is ASCII and lower case, and `host_form` returns it unchanged when given it again.
+The other components of a URL (userinfo, port, path) are handled in ``core/url/urls``.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""Keys under which URLs are stored. They are computed from the URL alone, so no module has to look them up.
+"""Keys under which URLs are stored, computed from the URL alone, so that no module has to look them up.
 
-One law: a key depends on the normal form (``FORM_VERSION``) and the suffix list (``SUFFIX_VERSION``) and on nothing
-else; a change of either needs a rekey of the store (O-10).
+They depend on the normal form (``FORM_VERSION``) and the suffix list (``SUFFIX_VERSION``); a change of either needs a
+rekey of the store (O-10).
 """
 
 from functools import lru_cache

@@ -1,8 +1,8 @@
-"""Made-up URLs of a host, which nobody has: how it answers them is its not-found face (C-11).
+"""Made-up URLs of a host, which do not exist: the answers to them are its not-found face (C-11).
 
-What the answers mean belongs to ``core/document/face`` and ``core/observe/facing``.
-One law: a made-up URL shares no id and no slug with the URL that it is made from, only what names no document: the
-directory at the top, or a program and the names of its parameters.
+The meaning of the answers belongs to ``core/document/face`` and ``core/observe/facing``.
+One law: a made-up URL has no id and no slug of the URL that it is made from
+(`test_made_up_urls_are_urls_of_the_same_site_and_share_no_id_and_no_slug`).
 """
 
 import re

@@ -1,7 +1,7 @@
 """URLs from MediaWiki's table ``externallinks``: from (`el_to_domain_index`, `el_to_path`) back to a URL.
 
-One law: no value in the table makes this raise or becomes the URL of another host; a value that cannot be read becomes
-a text that ``core/url/classify`` calls invalid or ignored.
+A value that cannot be read becomes a text that ``core/url/classify`` calls invalid or ignored.
+One law: no row becomes the URL of another host (`test_a_hostile_row_never_names_another_host`).
 """
 
 import re

@@ -1,8 +1,7 @@
-"""URL patterns for searching (W-5): parts of a host, the beginning of a path, ``*`` for any characters.
+"""URL patterns for searching (W-5): labels of a host, the beginning of a path, ``*`` for any characters.
 
-``store/lists/search`` finds what matches.
-One law: a pattern contains a complete registrable domain, so that an index finds its hosts; the store gets ranges and
-LIKE patterns in which only ``*`` of the user's text is special.
+``store/lists/search`` finds what matches. A pattern contains a complete registrable domain, so that an index finds its
+hosts.
 """
 
 import re

@@ -1,9 +1,8 @@
 """Spam lists in the format of MediaWiki's extension SpamBlacklist (L-3): which lines can be run, which URLs they match.
 
 A line is a regular expression for the text after ``//`` and any characters of a host name, case-insensitive, anywhere
-in a URL. ``wiki/spamlist`` fetches the lists, ``feed/spam`` applies them.
-One law: strangers write these lines, so only RE2 runs them, in bounded memory and in one pass over a URL; a line that
-cannot be run is reported with its reason, never dropped silently.
+in a URL. Strangers write these lines, so only RE2 runs them, in bounded memory and in one pass over a URL.
+``wiki/spamlist`` fetches the lists, ``feed/spam`` applies them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

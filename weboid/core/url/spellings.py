@@ -2,7 +2,6 @@
 
 Archives merge spellings that may be different pages: letter case, order of query, userinfo, ports. So there are two
 questions: what may be taken for a page (`is_same_page`), and what may be held against a copy (`is_other_page`).
-One law: what differs in spelling only is the same page to the first, and no other page to the second.
 """
 
 import re

@@ -1,8 +1,8 @@
 """URLs: the normal form that identifies a resource (L-6), validity (L-4, L-8), suspicious paths (L-5).
 
 ``docs/normal-form.md`` has every rule with examples. Hosts are in ``core/url/hosts``, the classes of L-3 in
-``core/url/classify``.
-One law: ``normal(normal(x)) == normal(x)``, and a link as MediaWiki stores it has the normal form of the original link.
+``core/url/classify``. A link as MediaWiki stores it has the normal form of the original link.
+One law: ``normal(normal(x)) == normal(x)`` (`test_a_normal_form_is_its_own_normal_form`).
 """
 
 import re

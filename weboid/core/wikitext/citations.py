@@ -1,6 +1,6 @@
-"""What authors wrote in citations: the link, its archived copy, what they say of both, when they saw it (B-2).
+"""Reads the citations in a wikitext: the link, its archived copy, their marks, the access date (B-2).
 
-Which templates and parameters these are is the wiki's matter (``settings``); nothing here is judged or changed.
+Names of templates and parameters come from the wiki's ``settings``; nothing here is judged or changed.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,7 @@
 """Reads the days that authors wrote, such as the access date of a citation, in the language of their wiki (B-4).
 
-Names of months are CLDR's, and the English ones everywhere: citations are copied between wikis.
-One law: what can be read in two ways is not read; ``05/06/2012`` is one day in London and another in New York.
+Names of months are CLDR's, and the English ones everywhere: citations are copied between wikis. A date that can be read
+in two ways is not read; ``05/06/2012`` is one day in London and another in New York.
 """
 
 import re

@@ -1,8 +1,7 @@
-"""The lists of links of which a wiki itself says what they are: `permalive`, `permadead`, `subscription` (U-11, B-3).
+"""The lists in which a wiki itself classifies links: `permalive`, `permadead`, `subscription` (U-11, B-3).
 
 An entry is a host, which means all its subdomains, too, whatever the scheme and port; or the beginning of a URL, which
 is compared as text with normal forms, so that scheme, port and the case of the path count.
-One law: finding the flags of a link takes no loop over the entries, as there may be thousands of both.
 """
 
 from collections.abc import Iterator

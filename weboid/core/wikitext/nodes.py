@@ -1,7 +1,6 @@
-"""What a wikitext is made of, by offsets into the very text: templates, external links, references.
+"""The nodes of a wikitext, by offsets into the very text: templates, external links, references.
 
-Who makes them is ``reader``; what a wiki's templates mean is in ``settings`` and ``citations``.
-One law: every offset is one of the text as it was given, so that whoever edits leaves all else byte for byte.
+``reader`` makes them; the meaning of a wiki's templates is in ``settings`` and ``citations``.
 """
 
 import re

@@ -1,9 +1,8 @@
 """Reads wikitext into nodes, by the rules of MediaWiki's preprocessor and of its parser of external links (B-2).
 
-It is one pass with a stack and without backtracking, so that its time grows with the text whatever that holds. It knows
-no templates: what they would be replaced by is not seen. mwparserfromhell backtracks, hides captions of galleries, and
-its nodes have no offsets, which are all that a repair needs.
-One law: reading never raises, and gives no node of what readers of the page cannot see as wikitext.
+It is one pass with a stack and without backtracking, so that its time is linear in the text. It does not expand
+templates. mwparserfromhell backtracks, hides captions of galleries, and its nodes have no offsets, which are all that a
+repair needs. Reading never raises.
 """
 
 import re

@@ -1,22 +1,20 @@
 """A wiki's settings: its templates, parameters, marks and dates, as a JSON page of the wiki says them (B-1, W-2).
 
 One page a wiki, one schema for all (``wikis/settings.schema.json``), read by the webservice, the gadget and bots alike.
-Filling in the templates belongs to ``core/wikitext/templates``.
-One law: a page that does not fit gives a `SettingsError` that names each fault with its path, and nothing else.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from babel import Locale, UnknownLocaleError
 from babel.dates import parse_pattern
 
 from weboid.core.url.urls import Url
 from weboid.core.wikitext.link_lists import LinkLists
-from weboid.core.wikitext.shape import Form, Misfit, read, schema
+from weboid.core.wikitext.shape import Form, Misfit, read
 from weboid.errors import WeboidError
 
 PLACEHOLDERS: Final = ("url", "archive_url", "archive_date", "stamp", "text", "date", "month", "now", "bot")
@@ -211,11 +209,6 @@ def parse_settings(text: str, *, wiki: str | None = None) -> WikiSettings:
     except Misfit as misfit:
         raise SettingsError(misfit.faults, str(misfit)) from None
     return settings
-
-
-def settings_schema() -> dict[str, Any]:
-    """The JSON Schema of the page."""
-    return schema(WikiSettings, "The settings of a wiki for Weboid")
 
 
 def flags_of(url: Url, settings: WikiSettings | None) -> frozenset[str]:

@@ -1,8 +1,7 @@
-"""Reads JSON into frozen dataclasses by their types, and writes the JSON Schema of the same types.
+"""Reads JSON into frozen dataclasses by their types: bool, text with a `Form`, Literal, tuple, Mapping, dataclasses,
+and each of them or None. ``tools/build_settings_schema.py`` writes the JSON Schema of the same types.
 
-Types: bool, text with a `Form`, Literal, tuple, Mapping, dataclasses, and each of them or None.
-One law: whatever a text holds, it gives either a value or faults, each with its path (``cite.status.dead: …``); no
-other exception, however deep, long or wrong it is.
+One law: every text gives a value or a `Misfit`, and no other exception (`test_no_text_raises_anything_else`).
 """
 
 import json
@@ -16,8 +15,8 @@ from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get
 MOST_CHARACTERS: Final = 200_000
 """A page with more is not read."""
 _MOST_FAULTS: Final = 20
-_MOST_ITEMS: Final = 1_000
-_COMMENT: Final = "_"
+MOST_ITEMS: Final = 1_000
+COMMENT: Final = "_"
 """Keys that begin with it are comments, whatever they hold."""
 _HALVES: Final = re.compile("[\ud800-\udfff]")
 
@@ -66,11 +65,6 @@ def read(kind: type[_T], text: str) -> _T:
         raise Misfit(faults)
     assert isinstance(value, kind), "without a fault there is a value"
     return value
-
-
-def schema(kind: type[Any], title: str) -> dict[str, Any]:
-    """The JSON Schema (2020-12) of a dataclass."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **_schema(kind)}
 
 
 class _Twice(Exception):
@@ -137,15 +131,15 @@ def _text(form: Form, given: Any) -> str:
 
 
 def _list(kind: Any, given: Any, path: str, faults: list[str]) -> tuple[Any, ...]:
-    if not isinstance(given, list) or len(given) > _MOST_ITEMS:
-        raise _Wrong(f"must be a list of at most {_MOST_ITEMS}")
+    if not isinstance(given, list) or len(given) > MOST_ITEMS:
+        raise _Wrong(f"must be a list of at most {MOST_ITEMS}")
     return tuple(_value(kind, each, f"{path}[{place}]", faults) for place, each in enumerate(given))
 
 
 def _mapping(arguments: tuple[Any, ...], given: Any, path: str, faults: list[str]) -> dict[str, Any]:
-    if not isinstance(given, dict) or len(given) > _MOST_ITEMS:
-        raise _Wrong(f"must be a table of at most {_MOST_ITEMS}")
-    own = {key: value for key, value in given.items() if not key.startswith(_COMMENT)}
+    if not isinstance(given, dict) or len(given) > MOST_ITEMS:
+        raise _Wrong(f"must be a table of at most {MOST_ITEMS}")
+    own = {key: value for key, value in given.items() if not key.startswith(COMMENT)}
     return {
         _value(arguments[0], key, _below(path, key), faults): _value(arguments[1], value, _below(path, key), faults)
         for key, value in own.items()
@@ -160,7 +154,7 @@ def _filled(kind: Any, given: Any, path: str, faults: list[str]) -> Any:
     faults += [
         f"{_below(path, key)}: unknown key; known are {', '.join(known)}"
         for key in given
-        if key not in known and not key.startswith(_COMMENT)
+        if key not in known and not key.startswith(COMMENT)
     ]
     faults += [
         f"{_below(path, name)}: is missing" for name, field in known.items() if name not in given and _is_needed(field)
@@ -187,36 +181,3 @@ def _hints(kind: Any) -> Mapping[str, Any]:
 
 def _is_needed(field: Field[Any]) -> bool:
     return field.default is MISSING and field.default_factory is MISSING
-
-
-def _schema(kind: Any) -> dict[str, Any]:
-    origin, arguments = get_origin(kind), get_args(kind)
-    if origin in (Union, UnionType):
-        return {"anyOf": [_schema(arguments[0]), {"type": "null"}]}
-    if origin is Annotated:
-        form = arguments[1]
-        return {"type": "string", "description": form.words, "pattern": f"^(?:{form.pattern})$", "maxLength": form.most}
-    if origin is Literal:
-        return {"enum": list(arguments)}
-    if origin is tuple:
-        return {"type": "array", "items": _schema(arguments[0]), "maxItems": _MOST_ITEMS}
-    if is_dataclass(kind):
-        return _schema_of_fields(kind)
-    if origin is not None:
-        key = get_args(arguments[0])[1]
-        return {
-            "type": "object",
-            "patternProperties": {f"^{_COMMENT}": {}, f"^(?!{_COMMENT})(?:{key.pattern})$": _schema(arguments[1])},
-            "additionalProperties": False,
-        }
-    return {"type": "boolean"}
-
-
-def _schema_of_fields(kind: Any) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {name: _schema(hint) for name, hint in _hints(kind).items()},
-        "required": [field.name for field in fields(kind) if _is_needed(field)],
-        "patternProperties": {f"^{_COMMENT}": {}},
-        "additionalProperties": False,
-    }

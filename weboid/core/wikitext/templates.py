@@ -1,8 +1,7 @@
 """Fills in a wiki's own templates for archived copies and dead links: wikitext to copy (W-2), and for bots (B-5).
 
-Values come from strangers: addresses and titles of documents. A parameter whose placeholder has no value is left out,
-so that a person who copies a template is not told to be a bot.
-One law: whatever the values are, the result is one template with the parameters of the wiki's pattern and no others.
+Values come from strangers: addresses and titles of documents. A parameter whose placeholder has no value is left out.
+One law: the result is one template with parameters of the pattern only (`test_no_value_gets_out_of_the_template`).
 """
 
 import re

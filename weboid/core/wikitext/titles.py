@@ -1,7 +1,4 @@
-"""Titles of pages with the names of their namespaces, by the rules of MediaWiki (MediaWikiTitleCodec).
-
-One law: a title is only split where its wiki, or every MediaWiki, knows the name before the colon.
-"""
+"""Titles of pages with the names of their namespaces, by the rules of MediaWiki (MediaWikiTitleCodec)."""
 
 import re
 from collections.abc import Iterable

@@ -1,7 +1,7 @@
 """Reads CDX, the lists of captures, in all the ways services write them: JSON rows with a row of names (Wayback), text
 (Wayback), one JSON object a line and CDXJ (pywb), each perhaps with a key for the next page at its end.
 
-One law: a bad row is counted and passed over; it loses neither its neighbours nor reaches them.
+A bad row is counted and passed over.
 """
 
 import re

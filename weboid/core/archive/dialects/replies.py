@@ -1,6 +1,6 @@
 """Reads replies of archive services: text, JSON, moments and URLs of strangers, and refusals that all dialects share.
 
-One law: nothing here raises on any body; what cannot be read is None.
+Nothing here raises on any body.
 """
 
 import json

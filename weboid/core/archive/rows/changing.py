@@ -1,7 +1,4 @@
-"""Pages that always change, of which no copy shows what was cited: front pages, live scores, the weather (A-1).
-
-One law: a page that one address names for ever, an article or a file, is never called changing.
-"""
+"""Pages that always change, of which no copy shows what was cited: front pages, live scores, the weather (A-1)."""
 
 from collections import Counter
 from collections.abc import Iterable

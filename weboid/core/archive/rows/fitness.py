@@ -1,7 +1,4 @@
-"""Sorts the rows that a service lists: those that may show what was cited, and why each other one may not (A-1).
-
-One law: a row is judged by itself and by what the rows together say of the page's death; none makes this raise.
-"""
+"""Sorts the rows that a service lists: those that may show what was cited, and why each other one may not (A-1)."""
 
 import re
 from bisect import bisect_right
