@@ -17,9 +17,9 @@ from playwright.async_api import Page
 from support.browser import needs_browser
 from support.shared import shared
 
-from weboid.core.url.hosts import MAX_HOST
+from weboid.core.url.hosts import MAX_HOST, InvalidUrl
 from weboid.core.url.mediawiki import stored_url
-from weboid.core.url.urls import MAX_URL, InvalidUrl, normal
+from weboid.core.url.urls import MAX_URL, normal
 
 pytestmark = [needs_browser, pytest.mark.asyncio(loop_scope="session")]
 

@@ -15,7 +15,7 @@ from weboid.core.observe.observation import RawResponse
 from weboid.core.observe.observe import observation_of
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
-from weboid.core.url.urls import InvalidUrl
+from weboid.core.url.hosts import InvalidUrl
 from weboid.net.fetch import ANSWERS_A_CHECK, fetch_answer
 from weboid.net.outbound import open_session
 

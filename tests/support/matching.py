@@ -25,7 +25,8 @@ from support.gadget_modules import add_require
 from support.mediawiki import MediaWiki, make_mediawiki
 from support.ports import free_port
 
-from weboid.core.url.urls import InvalidReason, InvalidUrl, parse
+from weboid.core.url.hosts import InvalidReason, InvalidUrl
+from weboid.core.url.urls import parse
 
 Link = Mapping[str, Any]
 Parser = Literal["legacy", "parsoid"]

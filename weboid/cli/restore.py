@@ -17,7 +17,7 @@ from weboid.cli.terminal.console import PartConsole
 from weboid.cli.terminal.logs import complain
 from weboid.config import Config
 from weboid.core.record.days import iso
-from weboid.core.url.keys import SUFFIX_VERSION
+from weboid.core.url.hosts import SUFFIX_VERSION
 from weboid.core.url.urls import FORM_VERSION
 from weboid.store.backup.restore import Restored, restore_backup
 

@@ -30,7 +30,7 @@ from weboid.cli.terminal.escape import plain
 from weboid.cli.terminal.in_order import in_order
 from weboid.cli.terminal.logs import complain
 from weboid.config import Config
-from weboid.core.archive.choice import Wish
+from weboid.core.archive.rows.fitness import Wish
 from weboid.core.archive.services import ArchiveService, playing
 from weboid.core.url.archives import snapshot_of
 from weboid.core.url.hosts import InvalidUrl, is_ip

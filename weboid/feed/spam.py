@@ -12,9 +12,10 @@ from functools import partial
 from typing import Final
 
 from weboid.core.url.farms import Farm
+from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.spam_lines import SpamFilter, parse_lines
-from weboid.core.url.urls import InvalidUrl, Url, parse
+from weboid.core.url.urls import Url, parse
 from weboid.feed.spam_filters import SpamFilters
 from weboid.mechanism.patience import Again, at_once
 from weboid.remote.feed.core import FeedCore

@@ -17,8 +17,9 @@ from weboid.archive.service.client import ArchiveClient, open_archive_client
 from weboid.archive.service.limits import LocalLimiter
 from weboid.config import NetConfig
 from weboid.core.archive.addresses import taken_of
-from weboid.core.archive.choice import Note, Wish
+from weboid.core.archive.choice import Note
 from weboid.core.archive.outcomes import LookupOutcome
+from weboid.core.archive.rows.fitness import Wish
 from weboid.core.archive.services import SERVICES, ArchiveService, Dialect
 from weboid.core.url.urls import parse
 

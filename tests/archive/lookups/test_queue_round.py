@@ -16,8 +16,8 @@ from weboid.archive.lookups.wanted import wish_of as real_wish_of
 from weboid.archive.service.client import open_archive_client
 from weboid.archive.service.shared_limits import SharedLimiter
 from weboid.config import NetConfig
-from weboid.core.archive.choice import Wish
 from weboid.core.archive.outcomes import LookupOutcome
+from weboid.core.archive.rows.fitness import Wish
 from weboid.core.archive.services import ArchiveService
 from weboid.core.observe.observation import Observation
 from weboid.core.verdict.verdict import Verdict

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weboid.core.archive.captures import Capture
-from weboid.core.archive.choice import Note, Ranked, Tried, Wish, candidates, is_kept, next_try, note_of, of_original
+from weboid.core.archive.choice import Note, Ranked, Tried, candidates, is_kept, next_try, note_of
+from weboid.core.archive.rows.fitness import Wish
 from weboid.core.document.portrait import Portrait
 from weboid.core.url.spellings import archived, file_extension, is_same_page, similar_url
 from weboid.core.url.urls import parse
@@ -325,13 +326,6 @@ def test_a_session_is_left_out_for_a_similar_url() -> None:
         assert (None if found is None else str(found)) == similar, url
         if found is not None:
             assert note_of(row("20100101", url=str(found)), wish("20100101", url)) is Note.SIMILAR
-
-
-def test_the_url_of_an_archive_is_looked_up_as_its_original() -> None:
-    found = of_original(wish("20200101", "https://web.archive.org/web/20110203040506/http://mill.demo/a"))
-    assert (str(found.url), found.wanted) == ("http://mill.demo/a", moment("20110203040506"))
-    plain = wish("20200101")
-    assert of_original(plain) is plain
 
 
 def test_a_choice_is_made_once_unless_the_citation_moves_by_more_than_a_year() -> None:

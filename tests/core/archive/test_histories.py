@@ -10,8 +10,8 @@ from datetime import UTC, date, datetime
 from support.shared import shared
 
 from weboid.core.archive.captures import Capture
-from weboid.core.archive.choice import Note, Ranked, Wish, candidates, note_of
-from weboid.core.archive.rows.fitness import stamp14
+from weboid.core.archive.choice import Note, Ranked, candidates, note_of
+from weboid.core.archive.rows.fitness import Wish, stamp14
 from weboid.core.url.urls import parse
 
 TODAY = date(2026, 11, 22)

@@ -20,11 +20,12 @@ from support.shared import shared
 
 from weboid.core.archive.addresses import replay_address, stamp_of
 from weboid.core.archive.captures import Listing, ServiceReply
-from weboid.core.archive.choice import Wish, candidates
+from weboid.core.archive.choice import candidates
 from weboid.core.archive.dialects.link_format import timemap_of
 from weboid.core.archive.listings import combined, listing_of, second_listing_of
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.replay import replay_of
+from weboid.core.archive.rows.fitness import Wish
 from weboid.core.archive.save_replies import job_status, submitted
 from weboid.core.archive.services import SERVICES, ArchiveService, Dialect
 from weboid.core.url.archives import BY_NAME

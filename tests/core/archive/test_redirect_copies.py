@@ -6,8 +6,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weboid.core.archive.choice import Wish
 from weboid.core.archive.redirect_copies import MOST_HOPS, NextStep, StoredHop, follow, lands
+from weboid.core.archive.rows.fitness import Wish
 from weboid.core.url.urls import parse
 
 PAGE = parse("http://www.mill.demo/old/wheel.html")

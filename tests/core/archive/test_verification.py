@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weboid.core.archive.captures import Capture, ServiceReply
-from weboid.core.archive.choice import Wish
+from weboid.core.archive.rows.fitness import Wish
 from weboid.core.archive.verification import READ_BYTES, stored_response, verified
 from weboid.core.document.document import document_of
 from weboid.core.document.portrait import portrait_of

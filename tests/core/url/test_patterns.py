@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weboid.core.url.hosts import reversed_name
+from weboid.core.url.hosts import InvalidUrl, reversed_name
 from weboid.core.url.patterns import MOST, Unfit, UnfitPattern, UrlPattern, parse_pattern
-from weboid.core.url.urls import InvalidUrl, parse
+from weboid.core.url.urls import parse
 
 
 def matches(like: str, text: str) -> bool:

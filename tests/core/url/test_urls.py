@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from weboid.core.url import urls
 from weboid.core.url.classify import UrlClass, classify
 from weboid.core.url.farms import WMF
-from weboid.core.url.urls import MAX_URL, InvalidReason, InvalidUrl, Url, normal, parse, scheme_of, suspicious
+from weboid.core.url.hosts import InvalidReason, InvalidUrl
+from weboid.core.url.urls import MAX_URL, Url, normal, parse, scheme_of, suspicious
 
 _VECTORS: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[2] / "vectors" / "urls.json").read_text(encoding="utf-8")

@@ -25,9 +25,7 @@ from weboid.core.archive.choice import (
     CHANGING,
     MOST_TRIES,
     Note,
-    PassedOver,
     Tried,
-    Wish,
     candidates,
     next_try,
     note_of,
@@ -37,6 +35,7 @@ from weboid.core.archive.listings import combined, listing_of, second_listing_of
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.redirect_copies import MOST_HOPS, StoredHop, follow, lands
 from weboid.core.archive.replay import Replayed, ReplayResult, replay_of
+from weboid.core.archive.rows.fitness import PassedOver, Wish
 from weboid.core.archive.services import ArchiveService, services_for
 from weboid.core.archive.verification import verified
 from weboid.core.url.spellings import archived, similar_url
@@ -197,7 +196,7 @@ class _LookUp:
         self.result.found = replace(found, note=Note.SIMILAR, own_address=found.address)
 
     async def _list(self, service: ArchiveService, wish: Wish) -> Listing:
-        reply = await self._index(service, index_request(service, wish.url, wish.wanted))
+        reply = await self._index(service, index_request(service, wish.url, wish.cited))
         first = listing_of(service, reply, wish.url)
         if first.outcome is LookupOutcome.ERROR and reply.code == 200:
             await self._client.failed(service, RequestKind.INDEX, first.why)

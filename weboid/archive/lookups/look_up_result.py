@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from weboid.core.archive.choice import Note, PassedOver
+from weboid.core.archive.choice import Note
 from weboid.core.archive.outcomes import LookupOutcome, overall
+from weboid.core.archive.rows.fitness import PassedOver
 from weboid.core.archive.services import ArchiveService
 from weboid.core.url.urls import Url
 

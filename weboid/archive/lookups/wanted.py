@@ -9,8 +9,9 @@ from typing import Final
 
 from weboid.archive.lookups.look_up_result import FoundCopy, GivenCopy, LookUpResult, ServiceTry
 from weboid.core.archive.addresses import taken_of
-from weboid.core.archive.choice import CHANGING, PassedOver, Wish, is_kept
+from weboid.core.archive.choice import CHANGING, is_kept
 from weboid.core.archive.outcomes import LookupOutcome
+from weboid.core.archive.rows.fitness import PassedOver, Wish
 from weboid.core.archive.services import ArchiveService
 from weboid.core.archive.visits import QUARTER_DAYS
 from weboid.core.record.days import LAST_DAY, NEVER_DUE, date_of, day_of
@@ -47,7 +48,7 @@ def given_copies(
             continue
         if cited.stamp is not None and snapshot.original is not None:
             copies.append(GivenCopy(service, taken_of(cited.stamp), snapshot.original))
-    moment = wish_of(wanted, wanted.day).wanted
+    moment = wish_of(wanted, wanted.day).cited
     return tuple(sorted(copies, key=lambda copy: abs(copy.taken - moment))[:1])
 
 

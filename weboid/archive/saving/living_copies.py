@@ -10,8 +10,8 @@ from weboid.archive.lookups.look_up import RESTING, look_up
 from weboid.archive.lookups.look_up_result import FoundCopy, GivenCopy
 from weboid.archive.lookups.wanted import lookup_rows
 from weboid.archive.service.client import ArchiveClient, Resting
-from weboid.core.archive.choice import Wish
 from weboid.core.archive.outcomes import LookupOutcome
+from weboid.core.archive.rows.fitness import Wish
 from weboid.core.archive.services import ArchiveService
 from weboid.core.archive.visits import QUARTER_DAYS
 from weboid.core.record.days import date_of

@@ -5,38 +5,18 @@ One law: no row that is worse changes the choice (`test_a_worse_row_never_change
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import IntEnum
 from typing import Final, NamedTuple
 
 from weboid.core.archive.captures import Capture
 from weboid.core.archive.rows.changing import is_changing
-from weboid.core.archive.rows.fitness import REDIRECTS, Heaps, PassedOver, Row, Wish, in_utc, sorted_out
-from weboid.core.url.archives import snapshot_of
+from weboid.core.archive.rows.fitness import REDIRECTS, PassedOver, Row, Wish, in_utc, sort_rows
 from weboid.core.url.spellings import archived, is_same_page
 
-__all__ = [
-    "CHANGING",
-    "MOST_TRIES",
-    "STRANGERS",
-    "UNPLAYED",
-    "WALLS",
-    "Note",
-    "PassedOver",
-    "Ranked",
-    "Tried",
-    "Wish",
-    "candidates",
-    "is_kept",
-    "next_try",
-    "note_of",
-    "note_of_distance",
-    "of_original",
-]
-
 MOST_TRIES: Final = 3
-"""Copies that are played at most to find one that shows what was cited."""
+"""Copies that are played at most to find one that shows the cited page."""
 _YEAR: Final = timedelta(days=365)
 _SOON: Final = timedelta(days=30)
 _MONTHS: Final = timedelta(days=180)
@@ -50,28 +30,28 @@ UNPLAYED: Final = frozenset(
 )
 """Failures of the playing: they say nothing against other copies with the same content."""
 STRANGERS: Final = frozenset({"parked", "for-sale", "replaced", "placeholder", "suspended", "soft-404", "in-trade"})
-"""What is found where the page was, once it is gone; so are all later copies."""
+"""Pages found in place of a page that is gone; all later copies are like that, too."""
 WALLS: Final = frozenset({"login", "redirect-to-login", "payment", "consent"})
 """Walls that sites build late: the oldest copies are from before them."""
 
 
 class Note(IntEnum):
-    """What people should know of a snapshot beside its moment. The numbers are stored."""
+    """Remarks on a snapshot, in addition to its moment. The numbers are stored."""
 
     NONE = 0
     REDIRECTS = 1
     """The copy redirects to another one, as the page did when it was taken."""
     AFTER = 2
-    """It was taken over a year after the moment that was wanted."""
+    """It was taken over a year after the citation."""
     SIMILAR = 3
     """It is of the URL without a session's identifier or a reader's tracking, not of the URL as cited."""
     BEFORE = 4
-    """It was taken over a year before the moment that was wanted."""
+    """It was taken over a year before the citation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """The rows of one service for a wish: `best` are those that may show what was cited, the best first.
+    """The rows of one service for a wish: `best` are those that may show the cited page, the best first.
 
     `redirects` are captures of redirects that may be followed if none of `best` is good, the best first; `passed` why
     others are not among them, by their moment. `changing`: the page is always changing, so none of them may be chosen
@@ -97,22 +77,22 @@ class Tried(NamedTuple):
 
 
 def candidates(captures: Iterable[Capture], wish: Wish) -> Ranked:
-    """Which rows of a listing may show what is wanted, in the order in which they should be tried. Never raises."""
-    heaps = sorted_out(captures, wish)
-    wanted = in_utc(wish.wanted)
-    best = (*_in_order(heaps.good, wish, wanted), *_in_order(heaps.reserve, wish, wanted))
-    redirects = _in_order(heaps.redirects, wish, wanted)
-    fit = [Capture(row.taken, "", digest=row.digest) for row in (*heaps.good, *heaps.reserve)]
-    changing = bool(best) and is_changing(fit, wish.url, best=in_utc(best[0].taken), wanted=wanted)
-    why = CHANGING if changing else "" if best or redirects else _main_reason(heaps)
-    return Ranked(wish, best, redirects, tuple(heaps.passed), changing, heaps.died, why)
+    """The rows of a listing that may show the cited page, in the order in which they should be tried. Never raises."""
+    rows = sort_rows(captures, wish)
+    cited = in_utc(wish.cited)
+    best = (*_in_order(rows.good, wish, cited), *_in_order(rows.reserve, wish, cited))
+    redirects = _in_order(rows.redirects, wish, cited)
+    contents = {(row.taken, row.digest) for row in (*rows.good, *rows.reserve) if row.digest}
+    changing = bool(best) and is_changing(contents, wish.url, best=in_utc(best[0].taken), cited=cited)
+    why = CHANGING if changing else "" if best or redirects else _main_reason(rows.passed)
+    return Ranked(wish, best, redirects, tuple(rows.passed), changing, rows.died, why)
 
 
 def next_try(ranked: Ranked, tried: Sequence[Tried]) -> Capture | None:
     """The capture to be played next, given what was played in vain; None if it is enough, or nothing is left.
 
-    What was found decides where to go on: after a wall the oldest, since walls came late; after a stranger's page
-    an earlier time, since all that follows is the stranger's.
+    After a wall it is the oldest, since walls came late; after a stranger's page an earlier one, since all that follows
+    is the stranger's.
     """
     if len(tried) >= MOST_TRIES:
         return None
@@ -130,69 +110,56 @@ def next_try(ranked: Ranked, tried: Sequence[Tried]) -> Capture | None:
 
 
 def note_of(capture: Capture, wish: Wish) -> Note:
-    """What people should know of a capture that was chosen."""
+    """The remark on a capture that was chosen."""
     form = archived(capture.original)
     if form is None or not is_same_page(form, wish.url):
         return Note.SIMILAR
     if capture.status in REDIRECTS:
         return Note.REDIRECTS
-    return note_of_distance(in_utc(capture.taken) - in_utc(wish.wanted))
+    return note_of_distance(in_utc(capture.taken) - in_utc(wish.cited))
 
 
 def note_of_distance(distance: timedelta) -> Note:
-    """What follows from the time from a moment that is wanted to the copy."""
+    """The remark that follows from the time between citation and copy."""
     if abs(distance) <= _YEAR:
         return Note.NONE
     return Note.AFTER if distance > timedelta(0) else Note.BEFORE
 
 
 def is_kept(stored_wanted: date, wanted: date) -> bool:
-    """Whether what was chosen for the day `stored_wanted` stays chosen for `wanted`: a choice is made once."""
+    """True if the copy chosen for the day `stored_wanted` stays chosen for `wanted`: a choice is made once."""
     return abs((wanted - stored_wanted).days) <= _YEAR.days
 
 
-def of_original(wish: Wish) -> Wish:
-    """The wish for the original, if the wanted URL is itself a copy in an archive: as it was when that was taken."""
-    found = snapshot_of(str(wish.url))
-    if found is None or found.original is None:
-        return wish
-    return replace(wish, url=found.original, wanted=found.taken or wish.wanted)
-
-
-def _in_order(rows: list[Row], wish: Wish, wanted: datetime) -> tuple[Capture, ...]:
-    """The rows in the order of the rule: of each content first the row nearest to the wanted moment, then all others.
+def _in_order(rows: list[Row], wish: Wish, cited: datetime) -> tuple[Capture, ...]:
+    """The rows in the order of the rule: of each content first the row nearest to the citation, then all others.
 
     A content has the rank of its best row: it was there then. Redirects share one content, an empty one.
     """
     # An archive plays only one of several captures of a URL in one second.
     rows = list({(row.taken, row.form): row for row in sorted(rows, key=repr)}.values())
-    before = [row for row in rows if _is_before(row, wanted)]
-    after = [row for row in rows if not _is_before(row, wanted)]
 
-    def nearness(row: Row) -> tuple[timedelta, bool, bool, str]:
-        # The last two only decide between spellings of one moment.
-        return abs(row.taken - wanted), not _is_before(row, wanted), row.form != wish.url, repr(row.given)
+    def is_before(row: Row) -> bool:
+        # Who cites a page reads it on that day (D-139).
+        return row.taken.date() <= cited.date()
 
-    before.sort(key=nearness)
-    after.sort(key=nearness)
+    # The last two only decide between spellings of one moment.
+    rows.sort(key=lambda row: (abs(row.taken - cited), not is_before(row), row.form != wish.url, repr(row.given)))
+    before = [row for row in rows if is_before(row)]
+    after = [row for row in rows if not is_before(row)]
     soon = []
-    if before and wanted - before[0].taken > _YEAR:
-        soon = [row for row in after if row.taken - wanted < _SOON]
+    if before and cited - before[0].taken > _YEAR:
+        soon = [row for row in after if row.taken - cited < _SOON]
     ranked = (*soon, *before, *after)
     nearest: dict[str, Row] = {}
-    for row in sorted(rows, key=nearness):
+    for row in rows:
         nearest.setdefault(_content(row), row)
     return tuple(dict.fromkeys(row.given for row in (*(nearest[_content(row)] for row in ranked), *ranked)))
 
 
 def _content(row: Row) -> str:
-    """What rows with the same content share."""
+    """The key of a row's content."""
     return repr(row.given) if row.status in REDIRECTS or not row.digest else row.digest
-
-
-def _is_before(row: Row, wanted: datetime) -> bool:
-    """Whether a row was taken by the day of the citation: who cites reads on that day (D-139)."""
-    return row.taken.date() <= wanted.date()
 
 
 def _left(ranked: Ranked, tried: Sequence[Tried]) -> list[Capture]:
@@ -220,7 +187,7 @@ def _before_stranger(stranger: Capture, earlier: list[Capture], *, is_last: bool
 
 
 def _looks_like(one: Capture, stranger: Capture) -> bool:
-    """Whether a capture may be of the same stranger: of a similar length, or, if that is not known, of that time."""
+    """True if a capture may be of the same stranger: of a similar length, or, if that is not known, of that time."""
     if one.length and stranger.length:
         return abs(one.length - stranger.length) < _ALIKE * max(one.length, stranger.length)
     return abs(in_utc(one.taken) - in_utc(stranger.taken)) < _MONTHS
@@ -230,11 +197,20 @@ def _age(capture: Capture) -> tuple[datetime, str]:
     return in_utc(capture.taken), repr(capture)
 
 
-_TELLING: Final = ("gone", "after-death", "wrong-type", "shared-content", "empty", "revisit", "status", "other-page")
-"""Reasons in the order in which they say most of a page without a good copy."""
+_REASONS: Final = (
+    "gone",
+    "after-death",
+    "wrong-type",
+    "shared-content",
+    "empty",
+    "revisit",
+    "status",
+    "other-page",
+)
+"""The reasons that say most of a page without a good copy, the first one most."""
 
 
-def _main_reason(heaps: Heaps) -> str:
+def _main_reason(passed: Sequence[PassedOver]) -> str:
     """The word for why no row is good; empty if there was none."""
-    words = {one.why for one in heaps.passed}
-    return next((word for word in _TELLING if word in words), min(words, default=""))
+    words = {one.why for one in passed}
+    return next((word for word in _REASONS if word in words), min(words, default=""))

@@ -34,7 +34,7 @@ class Archive:
     """A service. `number` is stored and never changes its meaning; `name` is the stable word of every interface.
 
     `hosts` are in normal form, each with and without ``www.``. `grammars` are paths with the query, the first that fits
-    counts; their fields are explained at `_FIELDS`.
+    counts; their fields are those of ``archives.toml``.
     """
 
     number: int
@@ -85,42 +85,18 @@ def is_archive_host(host: str) -> bool:
 
 _PORTS: Final = frozenset({0, 80, 443, 8080})
 
-_FIELDS: Final = {
-    # Up to 14 digits from the year down to the second, perhaps followed by a flag for how to show the page.
-    "stamp": r"(?P<stamp>[0-9]{1,14})(?:[a-z]{2}_)?",
-    "whole stamp": r"(?P<stamp>[0-9]{14})(?:[a-z]{2}_)?",
-    "plain stamp": r"(?P<stamp>[0-9]{4,14})",
-    # 2009-12-31, 20091231-2359, 2009-Dec-31, 2009.12.31-235959, 2009-1231-2359-59
-    "day": r"(?P<stamp>[0-9]{4}-[0-9]{2}-[0-9]{2})",
-    "minute": r"(?P<stamp>[0-9]{8}-[0-9]{4})",
-    "month name": r"(?P<stamp>[0-9]{4}-[A-Z][a-z]{2}-[0-9]{1,2})",
-    "dotted": r"(?P<stamp>[0-9]{4}\.[0-9]{2}\.[0-9]{2}-[0-9]{6})",
-    "hyphened": r"(?P<stamp>[0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{2})",
-    "seconds": r"(?P<seconds>[0-9]{10})",
-    "micros": r"(?P<micros>[0-9A-Za-z]{9})",
-    # The archived URL, up to the end. In a parameter it is escaped and ends where the parameter ends.
-    "url": r"(?P<url>.+)",
-    "escaped": r"(?P<escaped>[^&]+)",
-    "words": r"(?P<escaped>[^&+]+)",
-    # What follows begins with a scheme.
-    "scheme": r"(?=(?:https?|ftp):)",
-    # The language of the pages around the archived one.
-    "language": r"[a-z]{2}(?:-[a-z]{2})?",
-    # A segment of the path, identifiers of the service's own, and any rest.
-    "part": r"[^/?]+",
-    "short": r"[0-9A-Za-z]{4,8}",
-    "code": r"[0-9A-Za-z]{4}-[0-9A-Za-z]{4}",
-    "rest": r".*",
-}
-
-
-def _archive(
-    number: int, name: str, title: str, hosts: list[str], grammars: list[str], standing: str = "offered"
-) -> Archive:
-    return Archive(number, name, title, tuple(hosts), tuple(grammars), Standing(standing))
-
-
-ARCHIVES: Final = tuple(_archive(**row) for row in toml_next_to(__file__)["archive"])
+_TABLE: Final = toml_next_to(__file__)
+ARCHIVES: Final = tuple(
+    Archive(
+        row["number"],
+        row["name"],
+        row["title"],
+        tuple(row["hosts"]),
+        tuple(row["grammars"]),
+        Standing(row.get("standing", Standing.OFFERED)),
+    )
+    for row in _TABLE["archive"]
+)
 BY_NUMBER: Final = {archive.number: archive for archive in ARCHIVES}
 BY_NAME: Final = {archive.name: archive for archive in ARCHIVES}
 BARRED_HOSTS: Final = tuple(
@@ -134,7 +110,7 @@ def _readers() -> dict[str, list[tuple[Archive, re.Pattern[str]]]]:
     """By host: the archive and the patterns of its paths, in the order in which they are tried."""
     readers: dict[str, list[tuple[Archive, re.Pattern[str]]]] = {}
     for archive in ARCHIVES:
-        patterns = [re.compile(_FIELD.sub(lambda field: _FIELDS[field[1]], text)) for text in archive.grammars]
+        patterns = [re.compile(_FIELD.sub(lambda field: _TABLE["fields"][field[1]], text)) for text in archive.grammars]
         for host in archive.hosts:
             for name in (host, f"www.{host}"):
                 readers[name] = [(archive, pattern) for pattern in patterns]

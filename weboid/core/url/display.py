@@ -17,19 +17,18 @@ _PREFIX: Final = "xn--"
 _PLAIN: Final = r"\p{Inherited}0-9-"
 _JAPANESE: Final = r"\p{Han}\p{Hiragana}\p{Katakana}ー・"
 _ALONE: Final = (
-    "Armenian", "Bengali", "Cyrillic", "Devanagari", "Ethiopic", "Georgian", "Greek", "Gujarati", "Gurmukhi", "Hebrew",
-    "Kannada", "Khmer", "Lao", "Malayalam", "Myanmar", "Oriya", "Sinhala", "Tamil", "Telugu", "Thaana", "Thai",
-    "Tibetan",
-)  # fmt: skip
+    "Armenian Bengali Cyrillic Devanagari Ethiopic Georgian Greek Gujarati Gurmukhi Hebrew Kannada Khmer Lao Malayalam "
+    "Myanmar Oriya Sinhala Tamil Telugu Thaana Thai Tibetan"
+)
 _SETS: Final = (
-    *(rf"\p{{{script}}}" for script in _ALONE),
+    *(rf"\p{{{script}}}" for script in _ALONE.split()),
     r"\p{Arabic}\x{0660}-\x{0669}",
     r"\p{Latin}·",
     rf"\p{{Latin}}{_JAPANESE}",
     r"\p{Latin}\p{Han}\p{Bopomofo}",
     r"\p{Latin}\p{Han}\p{Hangul}",
 )
-"""What a label may combine: one recommended script (UAX 31, table 5), or Han with the scripts usual with it."""
+"""The scripts of one label: one recommended script (UAX 31, table 5), or Han with the scripts usual with it."""
 _UNMIXED: Final = re2.compile("|".join(f"[{_PLAIN}{scripts}]+" for scripts in _SETS))
 _OF_KANA: Final = re2.compile(r"[^ー・]*|.*[\p{Hiragana}\p{Katakana}].*")
 """The marks of kana look like a dash and a dot to most readers: allowed only in a label that has kana."""

@@ -8,10 +8,8 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Final, NamedTuple
 
-from weboid.core.url.hosts import SUFFIX_VERSION, registrable_domain
+from weboid.core.url.hosts import registrable_domain
 from weboid.core.url.urls import Url
-
-__all__ = ["BUCKETS", "SUFFIX_VERSION", "UrlKey", "bucket", "host_key", "key_of", "url_key"]
 
 BUCKETS: Final = 4096
 """A power of two, so that each bucket has the same share of the hashes."""

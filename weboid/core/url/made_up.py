@@ -8,9 +8,9 @@ One law: a made-up URL has no id and no slug of the URL that it is made from
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
 from hashlib import blake2b
 from itertools import count
+from string import ascii_lowercase
 from typing import Final
 from urllib.parse import unquote
 
@@ -23,7 +23,7 @@ _EXTENSION: Final = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,4}$")
 _FILES: Final = frozenset({".htm", ".html", ".xhtml", ".shtml", ".txt", ".pdf", ".xml", ".jpg", ".png", ".gif"})
 """Extensions of documents: a query behind them does not name the document."""
 _DIRECTORY: Final = re.compile(r"~?[A-Za-z][A-Za-z_-]{0,19}")
-"""What may be a directory. With digits it may be an id, with an extension a program that ignores what follows."""
+"""A possible directory. With digits it may be an id, with an extension a program that ignores what follows."""
 _PROGRAM: Final = re.compile(r"[A-Za-z]{2,12}")
 _LOCALE: Final = re.compile(r"[a-z]{2}(?:[-_][a-z]{2,4})?", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"[0-9]{2}")
@@ -53,7 +53,7 @@ class MadeUp:
 
 @dataclass(frozen=True, slots=True)
 class Probes:
-    """What may be asked of a host to judge the document at a URL, as far as needed.
+    """The URLs of a host that may be asked to judge the document at a URL, as far as needed.
 
     `near` is made up in the directory `top` of the URL, or for its program; `bare` is the program without parameters,
     None for a document that is found by its path. `far` shares nothing with the URL; None if `near` shares nothing
@@ -72,54 +72,40 @@ class Probes:
 
 
 def probes_of(url: Url) -> Probes | None:
-    """What may be asked to judge the document at a URL, always the same; None if nothing made up would prove anything.
+    """The URLs that may be asked to judge the document at a URL, always the same; None if they would prove nothing.
 
     That is so at front pages, and for protocols other than HTTP, which report reliably what is missing.
     """
     path, _, query = url.path.partition("?")
-    match _naming(url.scheme, path, query):
-        case _Naming.NOTHING:
-            return None
-        case _Naming.QUERY:
-            return _sendable(_by_query(url, path, query))
-        case _Naming.PATH:
-            return _sendable(_by_path(url, path))
-
-
-def _sendable(probes: Probes) -> Probes | None:
+    by_query = _is_named_by_query(url.scheme, path, query)
+    if by_query is None:
+        return None
+    probes = _by_query(url, path, query) if by_query else _by_path(url, path)
     return probes if len(str(probes.near.url)) <= MAX_URL else None
 
 
 def near_place(url: Url) -> int | None:
     """The place of ``probes_of(url).near``, without making anything up; None where nothing made up proves anything.
 
-    Of a URL that is nearly too long it is told even if its probes would be too long.
+    Of a URL that is nearly too long it is given even if its probes would be too long.
     """
     path, _, query = url.path.partition("?")
-    match _naming(url.scheme, path, query):
-        case _Naming.NOTHING:
-            return None
-        case _Naming.QUERY:
-            return _query_place(url, path, _names(query))
-        case _Naming.PATH:
-            kept, _, extension = _parts(path)
-            return _path_place(url, kept, extension)
+    by_query = _is_named_by_query(url.scheme, path, query)
+    if by_query is None:
+        return None
+    if by_query:
+        return _place(url, "query", path, _names(query))
+    kept, _, extension = _parts(path)
+    return _place(url, "near", *kept, extension)
 
 
-class _Naming(Enum):
-    """By what a URL names its document."""
-
-    NOTHING = 0
-    QUERY = 1
-    PATH = 2
-
-
-def _naming(scheme: str, path: str, query: str) -> _Naming:
+def _is_named_by_query(scheme: str, path: str, query: str) -> bool | None:
+    """Whether a URL names its document by its query, not by its path; None where nothing made up proves anything."""
     if not scheme.startswith("http"):
-        return _Naming.NOTHING
+        return None
     if _is_program(path) and any(_NUMBER.search(field.partition("=")[2]) for field in _fields(query)):
-        return _Naming.QUERY
-    return _Naming.NOTHING if _ROOT.fullmatch(path) or not path.strip("/") else _Naming.PATH
+        return True
+    return None if _ROOT.fullmatch(path) or not path.strip("/") else False
 
 
 def url_words(path: str) -> frozenset[str]:
@@ -135,7 +121,7 @@ def _by_path(url: Url, path: str) -> Probes:
     near = url._replace(path=f"/{'/'.join(kept + made)}{ending}")
     shared = url_words("/".join((*kept, extension)))
     return Probes(
-        MadeUp(near, _path_place(url, kept, extension), url_words(near.path) - shared),
+        MadeUp(near, _place(url, "near", *kept, extension), url_words(near.path) - shared),
         _root(url),
         far=_far(url) if kept else None,
         top=f"/{'/'.join(kept)}/" if kept else "/",
@@ -154,7 +140,7 @@ def _by_query(url: Url, path: str, query: str) -> Probes:
     names = _names(query)
     shared = url_words(f"{path}?{names}")
     return Probes(
-        MadeUp(near, _query_place(url, path, names), url_words(near.path) - shared),
+        MadeUp(near, _place(url, "query", path, names), url_words(near.path) - shared),
         _root(url),
         bare=MadeUp(url._replace(path=path), _place(url, "real", path)),
         far=_far(url),
@@ -176,14 +162,6 @@ def _names(query: str) -> str:
     return "&".join(sorted(field.partition("=")[0] for field in _fields(query)))
 
 
-def _path_place(url: Url, kept: list[str], extension: str) -> int:
-    return _place(url, "near", *kept, extension)
-
-
-def _query_place(url: Url, path: str, names: str) -> int:
-    return _place(url, "query", path, names)
-
-
 def _root(url: Url) -> MadeUp:
     return MadeUp(front_page(url), _place(url, "real", "/"))
 
@@ -196,10 +174,10 @@ def _far(url: Url) -> MadeUp:
 
 
 def _top(segments: list[str]) -> int:
-    """How many of the first segments name no document, but a part of the site; the last one always does."""
+    """The number of first segments that name a section of the site; the last one always names the document."""
     top = 0
-    for sort in (_FRONT, _LOCALE, _DIRECTORY):
-        if top < len(segments) - 1 and sort.fullmatch(segments[top]):
+    for pattern in (_FRONT, _LOCALE, _DIRECTORY):
+        if top < len(segments) - 1 and pattern.fullmatch(segments[top]):
             top += 1
     return top
 
@@ -222,20 +200,16 @@ def _imitated(text: str, chances: Iterator[int]) -> str:
     def other(match: re.Match[str]) -> str:
         piece = match[0]
         letters, digits = len(piece.rstrip("0123456789")), sum(map(str.isdigit, piece))
-        word = _drawn("abcdefghijklmnopqrstuvwxyz", letters, _LETTERS, chances) if letters else ""
-        return word + (_number(digits, chances) if digits else "")
+        word = _drawn(ascii_lowercase, letters, _LETTERS, chances) if letters else ""
+        return word + (f"9{_drawn('0123456789', digits, _DIGITS, chances)[1:]}" if digits else "")
 
     made = _PIECE.sub(other, _ESCAPE.sub("a", text[:_CHARS]))
-    return made if made != text else _drawn("abcdefghijklmnopqrstuvwxyz", 0, _LETTERS, chances)
+    return made if made != text else _drawn(ascii_lowercase, 0, _LETTERS, chances)
 
 
-def _number(digits: int, chances: Iterator[int]) -> str:
-    return "9" + _drawn("0123456789", digits, _DIGITS, chances)[1:]
-
-
-def _drawn(alphabet: str, wanted: int, limits: tuple[int, int], chances: Iterator[int]) -> str:
-    length = max(limits[0], min(wanted, limits[1]))
-    return "".join(alphabet[next(chances) % len(alphabet)] for _ in range(length))
+def _drawn(alphabet: str, length: int, limits: tuple[int, int], chances: Iterator[int]) -> str:
+    bounded = max(limits[0], min(length, limits[1]))
+    return "".join(alphabet[next(chances) % len(alphabet)] for _ in range(bounded))
 
 
 def _chances(seed: str) -> Iterator[int]:

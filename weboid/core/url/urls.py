@@ -12,19 +12,6 @@ from urllib.parse import quote, unquote, unquote_to_bytes
 
 from weboid.core.url.hosts import InvalidReason, InvalidUrl, host_form, require_visible
 
-__all__ = [
-    "FORM_VERSION",
-    "MAX_URL",
-    "InvalidReason",
-    "InvalidUrl",
-    "Url",
-    "normal",
-    "parse",
-    "parse_again",
-    "scheme_of",
-    "suspicious",
-]
-
 FORM_VERSION: Final = 1
 """Changes with every rule that gives some URL another normal form, and so another key (O-10)."""
 
@@ -87,7 +74,7 @@ def parse(url: str) -> Url:
 
 
 def _parsed(url: str) -> Url:
-    """The same for any URL, step by step."""
+    """Parses any URL, step by step."""
     url = url.strip(_EDGES)
     parts = _PARTS.match(url)
     assert parts, "every part of the pattern may be empty"
@@ -137,7 +124,7 @@ def _host_and_port(authority: str) -> tuple[str, int]:
 
 
 def _escape_table(kept: str) -> dict[str, str]:
-    """What each escape becomes: the character, if it is visible ASCII outside `kept`, else the escape in upper case."""
+    """The form of each escape: the character, if it is visible ASCII outside `kept`, else the escape in upper case."""
     forms = {}
     for byte in range(256):
         plain = 0x20 < byte < 0x7F and chr(byte) not in kept

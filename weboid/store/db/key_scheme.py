@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from weboid.core.url.hosts import InvalidUrl
-from weboid.core.url.keys import SUFFIX_VERSION, UrlKey, key_of
+from weboid.core.url.hosts import SUFFIX_VERSION, InvalidUrl
+from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.urls import FORM_VERSION, Url, parse
 from weboid.errors import StoreError
 from weboid.store.db.statements import Connection, statements

@@ -1,11 +1,10 @@
 """Pages that always change, of which no copy shows what was cited: front pages, live scores, the weather (A-1)."""
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
-from weboid.core.archive.captures import Capture
 from weboid.core.document.folding import words_of
 from weboid.core.url.spellings import is_front
 from weboid.core.url.urls import Url
@@ -29,22 +28,22 @@ _DOCUMENT_FIELDS: Final = words_of(
 )
 
 
-def is_changing(captures: Iterable[Capture], url: Url, *, best: datetime, wanted: datetime) -> bool:
-    """Whether the captures of a URL show that it was always changing when the best of them was taken: in one year, with
-    `best` in it, nearly each has another content, and its address names a place, not a document.
+def is_changing(contents: set[tuple[datetime, str]], url: Url, *, best: datetime, cited: datetime) -> bool:
+    """True if the captures of a URL, by moment and digest, show that it was always changing when `best` was taken.
 
-    What stood there shortly before and after `wanted` is what was cited, however much the page changes otherwise
-    (D-127).
+    That is so if in one year, with `best` in it, nearly each has another content, and its address names a place, not a
+    document. A content from shortly before to after the citation is the cited one, however much the page changes
+    otherwise (D-127).
     """
-    if not names_a_place(url):
+    if not _names_a_place(url):
         return False
-    rows = sorted({(row.taken, row.digest) for row in captures if row.digest})
+    rows = sorted(contents)
     around = [(taken, digest) for taken, digest in rows if abs(taken - best) <= _YEAR]
-    return _changes_in_a_year(around, best) and not _stood(rows, wanted)
+    return _changes_in_a_year(around, best) and not _stood(rows, cited)
 
 
 def _changes_in_a_year(rows: list[tuple[datetime, str]], best: datetime) -> bool:
-    """Whether there is a year around a moment whose captures, in order, are enough and nearly all different."""
+    """True if there is a year around a moment whose captures, in order, are enough and nearly all different."""
     counts: Counter[str] = Counter()
     start = 0
     for end, (taken, digest) in enumerate(rows):
@@ -61,18 +60,17 @@ def _changes_in_a_year(rows: list[tuple[datetime, str]], best: datetime) -> bool
     return False
 
 
-def _stood(rows: list[tuple[datetime, str]], wanted: datetime) -> bool:
-    """Whether the captures next to a moment, before and after it, have the same content, and are near each other."""
-    before = [row for row in rows if row[0] <= wanted]
-    after = [row for row in rows if row[0] > wanted]
-    if not before or not after:
+def _stood(rows: list[tuple[datetime, str]], moment: datetime) -> bool:
+    """True if the captures next to a moment, before and after it, have the same content, and are near each other."""
+    place = bisect_right(rows, moment, key=lambda row: row[0])
+    if not 0 < place < len(rows):
         return False
-    (first, content), (last, same) = before[-1], after[0]
+    (first, content), (last, same) = rows[place - 1 : place + 1]
     return content == same and last - first <= _SHORTLY
 
 
-def names_a_place(url: Url) -> bool:
-    """Whether a URL is that of a site's front page or of a list that a query makes, so what is there may change."""
+def _names_a_place(url: Url) -> bool:
+    """True if a URL is that of a site's front page or of a list that a query makes, so what is there may change."""
     query = url.path.partition("?")[2]
     if not query:
         return is_front(url)

@@ -25,7 +25,7 @@ _EMPTY: Final = "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
 _FIRST: Final = datetime(1991, 8, 6, tzinfo=UTC)
 """The first page of the web: nothing is older."""
 _SEVERAL: Final = 2
-"""So many other pages of a host with the same content, and it is that of an error page or a parking page."""
+"""If so many other pages of a host have the same content, it is that of an error page or a parking page."""
 _REVISIT: Final = "warc/revisit"
 _METHOD: Final = re.compile(r"[A-Za-z0-9-]{2,8}:")
 """Some indexes write ``sha1:`` before a digest."""
@@ -34,14 +34,14 @@ _HTML: Final = ("text/html", "application/xhtml")
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is wanted: a copy of `url` as it was at the moment `wanted` (in UTC), that of the citation.
+    """The copy to find: of `url` as it was at the moment `cited` (in UTC), that of the citation.
 
     `last_alive` is the day of the last check that found the page alive, None if that is not known; `portrait` what is
     remembered of the living document (C-11), `mime` its keyword (U-6); `today` is the day of the look-up.
     """
 
     url: Url
-    wanted: datetime
+    cited: datetime
     today: date
     last_alive: date | None = None
     portrait: Portrait | None = None
@@ -73,9 +73,9 @@ class Row(NamedTuple):
 
 
 @dataclass(slots=True)
-class Heaps:
-    """The rows in heaps: those that may be it, those taken only if there is no other, redirects that may lead to it,
-    and the rest with their reasons. `died` is when the rows show that the page was gone."""
+class SortedRows:
+    """The rows that may be it, those chosen only if there is no other, redirects that may lead to it, and the rest with
+    their reasons. `died` is the moment at which the rows show that the page was gone."""
 
     good: list[Row] = field(default_factory=list)
     reserve: list[Row] = field(default_factory=list)
@@ -84,35 +84,35 @@ class Heaps:
     died: datetime | None = None
 
 
-def sorted_out(captures: Iterable[Capture], wish: Wish) -> Heaps:
-    """The rows of a listing in their heaps; rows that occur twice count once."""
+def sort_rows(captures: Iterable[Capture], wish: Wish) -> SortedRows:
+    """Sorts the rows of a listing; rows that occur twice count once."""
     rows = [_row(capture) for capture in set(captures)]
-    heaps = Heaps()
+    result = SortedRows()
     pages: list[Row] = []
     for row in rows:
         if why := _wrong_row(row, wish):
-            heaps.passed.append(PassedOver(stamp14(row.taken), why))
+            result.passed.append(PassedOver(stamp14(row.taken), why))
         else:
             pages.append(row)
     pages = _resolved(pages)
-    heaps.died = None if wish.last_alive is not None else death_in(pages)
+    result.died = None if wish.last_alive is not None else _death_in(pages)
     shared = _shared_digests(rows, wish.url)
     stated = any(row.status == GOOD for row in pages)
     for row in pages:
-        why = _wrong_moment(row, wish, heaps.died) or _wrong_content(row, wish, shared)
+        why = _wrong_moment(row, wish, result.died) or _wrong_content(row, wish, shared)
         if why == "redirect":
-            heaps.redirects.append(row)
+            result.redirects.append(row)
         elif why:
-            heaps.passed.append(PassedOver(stamp14(row.taken), why))
+            result.passed.append(PassedOver(stamp14(row.taken), why))
         else:
-            (heaps.reserve if _is_reserve(row, stated=stated) else heaps.good).append(row)
-    heaps.passed.sort()
-    return heaps
+            (result.reserve if _is_reserve(row, stated=stated) else result.good).append(row)
+    result.passed.sort()
+    return result
 
 
-def death_in(pages: Sequence[Row]) -> datetime | None:
-    """When rows of one page show that it was gone: the first 404 or 410 after a 200, unless a content that had been
-    there before it was there again afterwards (D-126)."""
+def _death_in(pages: Sequence[Row]) -> datetime | None:
+    """The moment at which rows of one page show that it was gone: the first 404 or 410 after a 200, unless a content
+    that had been there before it was there again afterwards (D-126)."""
     good = [row for row in pages if row.status == GOOD]
     if not good:
         return None
@@ -136,7 +136,7 @@ def death_in(pages: Sequence[Row]) -> datetime | None:
 
 
 def wants_file(wish: Wish) -> bool:
-    """Whether the wanted document is certainly no HTML: by what it was when it lived, else by its path."""
+    """True if the cited document is certainly no HTML: by its type when it lived, else by its path."""
     if wish.mime is not None:
         return True
     if wish.portrait is not None and wish.portrait != BLANK:
@@ -157,7 +157,7 @@ def _bare_digest(digest: str | None) -> str:
 
 
 def _wrong_row(row: Row, wish: Wish) -> str:
-    """Why a row cannot be of the wanted page at all."""
+    """The reason if a row cannot be of the cited page at all."""
     if row.taken < _FIRST:
         return "bad-stamp"
     if row.taken.date() >= wish.today:
@@ -166,14 +166,14 @@ def _wrong_row(row: Row, wish: Wish) -> str:
 
 
 def _wrong_moment(row: Row, wish: Wish, died: datetime | None) -> str:
-    """Why a row is too late. Of the last day alive and the next one it is not known when the page ended."""
+    """The reason if a row is too late. The page ended at some time on its last day alive or the next one."""
     if wish.last_alive is not None:
         return "after-death" if (row.taken.date() - wish.last_alive).days > 1 else ""
     return "after-death" if died is not None and row.taken >= died and row.status not in _GONE else ""
 
 
 def _wrong_content(row: Row, wish: Wish, shared: set[str]) -> str:
-    """Why a row of the page, taken in time, does not show it."""
+    """The reason if a row of the page, captured in time, does not show it."""
     if row.is_bare:
         return "revisit"
     if row.status in REDIRECTS:
@@ -190,17 +190,15 @@ def _wrong_content(row: Row, wish: Wish, shared: set[str]) -> str:
 
 
 def _is_reserve(row: Row, *, stated: bool) -> bool:
-    """Whether a row is taken only if there is no other. `stated`: some rows say that they are good."""
+    """True if a row is chosen only if there is no other. `stated`: some rows say that they are good."""
     if row.status in RESERVE or (row.status is None and stated):
         return True
     return row.length is not None and row.length < SHORT_BYTES and row.mime.startswith(_HTML)
 
 
 def _resolved(pages: list[Row]) -> list[Row]:
-    """The rows, each revisit with what it stands for: it says that the content was the same again.
-
-    The nearest row before it with that content tells what it was, else the next one.
-    """
+    """The rows, each revisit (the same content again) with the fields of the nearest row before it with that content,
+    else of the next one."""
     alike: dict[str, list[Row]] = defaultdict(list)
     for row in sorted(pages, key=lambda one: (one.taken, repr(one))):
         if row.digest and row.digest != _EMPTY and row.mime != _REVISIT and row.status is not None:
