@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from weboid.core.archive.addresses import (
     index_request,
-    is_elsewhere,
+    is_in_other_archive,
     reader_address,
     replay_address,
     save_request,
@@ -84,8 +84,8 @@ def test_readers_are_sent_to_an_address_that_is_recognised() -> None:
             assert (snapshot.taken, snapshot.original) == (WANTED, URL), name
             assert ("id_/" in replay_address(service, STAMP, URL)) == service.is_raw, name
         assert replay_address(service, STAMP, URL, own).startswith(service.base), name
-        assert not is_elsewhere(service, address), name
-        assert is_elsewhere(service, f"https://archive.today/{STAMP}/{URL}"), name
+        assert not is_in_other_archive(service, address), name
+        assert is_in_other_archive(service, f"https://archive.today/{STAMP}/{URL}"), name
 
 
 def test_what_a_service_spelled_is_asked_as_it_spelled_it_without_a_fragment() -> None:

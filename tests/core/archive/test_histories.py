@@ -9,9 +9,10 @@ from datetime import UTC, date, datetime
 
 from support.shared import shared
 
+from weboid.core.archive.addresses import stamp_of
 from weboid.core.archive.captures import Capture
 from weboid.core.archive.choice import Note, Ranked, candidates, note_of
-from weboid.core.archive.rows.fitness import Wish, stamp14
+from weboid.core.archive.rows.fitness import Wish
 from weboid.core.url.urls import parse
 
 TODAY = date(2026, 11, 22)
@@ -65,7 +66,7 @@ def _joined(fields: list[str]) -> tuple[str, str]:
 def chosen(rows: list[Capture], url: str, wanted: str, alive: date | None = None) -> tuple[Ranked, int | None]:
     moment = datetime.fromisoformat(wanted).replace(tzinfo=UTC)
     found = candidates(rows, Wish(parse(url), moment, TODAY, alive))
-    return found, stamp14(found.best[0].taken) if found.best and not found.changing else None
+    return found, stamp_of(found.best[0].taken) if found.best and not found.changing else None
 
 
 def test_the_choice_on_an_extract_of_a_real_history() -> None:

@@ -1,10 +1,11 @@
 """The addresses at which archive services are asked, and those for readers (A-2). Text only, no requests."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from string import printable
 from typing import Final
 from urllib.parse import quote, urlencode, urlsplit
 
+from weboid.core.archive.captures import in_utc
 from weboid.core.archive.dialects.cdx import FIELDS
 from weboid.core.archive.dialects.replies import moment_of
 from weboid.core.archive.services import SERVICES, ArchiveService, Dialect
@@ -12,20 +13,20 @@ from weboid.core.url.archives import snapshot_of
 from weboid.core.url.urls import Url
 
 MOST_ROWS: Final = 200
-"""Captures requested of a CDX service, nearest to the wanted moment first."""
+"""Captures requested of a CDX service, nearest to the given moment first."""
 
 _AVAILABILITY: Final = "https://archive.org"
-"""Where the Wayback Machine's availability API is, unless the service's base is configured."""
+"""The base of the Wayback Machine's availability API, unless the service's base is configured."""
 _AS_IT_IS: Final = printable.strip()
 
 
-def index_request(service: ArchiveService, url: Url, wanted: datetime | None) -> str:
-    """The address that lists the captures of `url`, nearest to `wanted` first where the service can sort."""
+def index_request(service: ArchiveService, url: Url, near: datetime | None) -> str:
+    """The address that lists the captures of `url`, nearest to `near` first where the service can sort."""
     match service.dialect:
         case Dialect.WAYBACK:
-            return f"{service.base}/cdx/search/cdx?{_cdx_query(url, wanted, fl=','.join(FIELDS))}"
+            return f"{service.base}/cdx/search/cdx?{_cdx_query(url, near, fl=','.join(FIELDS))}"
         case Dialect.PYWB:
-            return f"{service.base}/cdx?{_cdx_query(url, wanted)}"
+            return f"{service.base}/cdx?{_cdx_query(url, near)}"
         case Dialect.WIKIWIX:
             return f"{service.base}/cache/index2.php?{_query(apiresponse='1', url=str(url))}"
         case Dialect.TIMEMAP | Dialect.PERMA:
@@ -70,26 +71,25 @@ def reader_address(service: ArchiveService, stamp: int, url: Url | str, address:
 
 
 def save_request(service: ArchiveService) -> str:
-    """Where a capture is asked for (Wayback Machine only)."""
+    """The address at which a capture is requested (Wayback Machine only)."""
     return f"{service.base}/save"
 
 
 def save_status_request(service: ArchiveService, job: str) -> str:
-    """Where the state of a saving job is asked; `job` ``user`` = of the account."""
+    """The address of the state of a saving job; `job` ``user`` = of the account."""
     return f"{service.base}/save/status/{quote(job, safe='')}"
 
 
-def is_elsewhere(service: ArchiveService, address: str) -> bool:
-    """Whether an address that an answer contains is known to be in another archive. Captures are played at the
-    service's own base whatever their addresses say, so that unknown hosts (a stand-in, a moved archive) may pass."""
+def is_in_other_archive(service: ArchiveService, address: str) -> bool:
+    """True if an address in an answer is known to be in another archive. Captures are replayed at the service's own
+    base whatever their addresses say, so that unknown hosts (a stand-in, a moved archive) may pass."""
     snapshot = snapshot_of(address)
     return snapshot is not None and snapshot.archive is not service.archive
 
 
 def stamp_of(moment: datetime) -> int:
     """The 14 digits yyyyMMddHHmmss of a moment (converted to UTC; fractions of a second are dropped)."""
-    at = moment.astimezone(UTC)
-    return int(f"{at.year:04}{at.month:02}{at.day:02}{at.hour:02}{at.minute:02}{at.second:02}")
+    return int(f"{in_utc(moment):%Y%m%d%H%M%S}")
 
 
 def taken_of(stamp: int) -> datetime:
@@ -113,8 +113,8 @@ def _capture_address(service: ArchiveService, base: str, stamp: str, url: Url | 
             return f"{base}{urlsplit(address).path}" if address else f"{base}/timegate/{original}"
 
 
-def _cdx_query(url: Url, wanted: datetime | None, **more: str) -> str:
-    nearest = {"sort": "closest", "closest": f"{stamp_of(wanted):014}"} if wanted else {}
+def _cdx_query(url: Url, near: datetime | None, **more: str) -> str:
+    nearest = {"sort": "closest", "closest": f"{stamp_of(near):014}"} if near else {}
     return _query(url=str(url), output="json", **more, **nearest, limit=str(MOST_ROWS))
 
 

@@ -1,7 +1,7 @@
 """Captures of a URL, and the replies and listings of archive services (A-2)."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from weboid.core.archive.outcomes import LookupOutcome
@@ -25,10 +25,11 @@ class Capture(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What one request to a service said of one URL. NONE is one voice only: it takes two (A-2).
+    """The answer to one request to a service for one URL. NONE is one voice only: it takes two (A-2).
 
-    `why` is a stable word for the reason, such as ``rate-limited``, ``cut-short``, ``blocked-site``; empty if there is
-    nothing to add. `rest_s` is the pause that the service requests for all requests, None if it requests none.
+    Only FOUND has captures. `why` is a stable word for the reason, such as ``rate-limited``, ``cut-short``,
+    ``blocked-site``; empty if there is nothing to add. `rest_s` is the pause that the service requests for all
+    requests, None if it requests none.
     """
 
     outcome: LookupOutcome
@@ -50,3 +51,13 @@ class ServiceReply:
     body: bytes = b""
     fault: str = ""
     is_cut: bool = False
+
+
+def in_utc(moment: datetime) -> datetime:
+    """A moment in UTC, to the second; one without a time zone is taken for UTC."""
+    if moment.tzinfo is not None:
+        try:
+            moment = moment.astimezone(UTC)
+        except OverflowError:  # within a day of the first or the last moment that there is
+            moment = moment.replace(tzinfo=UTC)
+    return moment.replace(tzinfo=UTC, microsecond=0)

@@ -10,9 +10,9 @@ from datetime import date, datetime, timedelta
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-from weboid.core.archive.captures import Capture
+from weboid.core.archive.captures import Capture, in_utc
 from weboid.core.archive.rows.changing import is_changing
-from weboid.core.archive.rows.fitness import REDIRECTS, PassedOver, Row, Wish, in_utc, sort_rows
+from weboid.core.archive.rows.fitness import REDIRECTS, PassedOver, Row, Wish, sort_rows
 from weboid.core.url.spellings import archived, is_same_page
 
 MOST_TRIES: Final = 3

@@ -9,14 +9,15 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
+from weboid.core.archive.addresses import stamp_of
+from weboid.core.archive.captures import in_utc
 from weboid.core.archive.choice import Note, note_of_distance
-from weboid.core.archive.rows.fitness import in_utc, stamp14
 from weboid.core.record.days import date_of, iso
 from weboid.core.url.archives import Archive
 
 
 class CopyState(StrEnum):
-    """What is known of the copies of a URL, over all services."""
+    """The knowledge of the copies of a URL, over all services."""
 
     FOUND = "found"
     NONE = "none"
@@ -31,7 +32,7 @@ class CopyState(StrEnum):
 
 
 class CopyOrigin(StrEnum):
-    """Where a snapshot is known from, in the order in which they are preferred."""
+    """The sources from which a snapshot is known, in the order of preference."""
 
     SUGGESTED = "suggested"
     """Somebody chose it."""
@@ -41,10 +42,10 @@ class CopyOrigin(StrEnum):
 
 
 class DistanceTo(StrEnum):
-    """From which day the distance of a copy is told."""
+    """The day from which the distance of a copy is counted."""
 
     CITATION = "citation"
-    """The day of the citation, which only whoever asks can know."""
+    """The day of the citation, which only the client can know."""
     FIRST_SEEN = "first-seen"
     """The day on which the link was first seen: the citation may be years older."""
 
@@ -53,8 +54,8 @@ class ShownSnapshot(NamedTuple):
     """A snapshot as it is shown. `address` is for readers; `original` the archived URL, `taken` its moment in UTC, None
     where they are not known.
 
-    `checked` is the day of its newest visit that proved anything, `is_verified` says whether that one played it (A-3);
-    `wanted` is the day to which its distance is told, and `wanted_is` says which day that is.
+    `checked` is the day of its newest visit that proved anything, `is_verified`: that visit could replay it (A-3);
+    `wanted` is the day from which its distance is counted, and `wanted_is` says which day that is.
     """
 
     service: Archive
@@ -71,23 +72,23 @@ class ShownSnapshot(NamedTuple):
     @property
     def stamp(self) -> str | None:
         """The 14 digits of its moment, None if that is not known."""
-        return None if self.taken is None else f"{stamp14(in_utc(self.taken)):014}"
+        return None if self.taken is None else f"{stamp_of(self.taken):014}"
 
     @property
     def distance_days(self) -> int | None:
-        """Days from the day that is wanted to the copy, negative if it is older; None if either is not known."""
+        """Days from `wanted` to the copy, negative if it is older; None if either is not known."""
         if self.taken is None or self.wanted is None:
             return None
         return (in_utc(self.taken).date() - date_of(self.wanted)).days
 
     @property
     def distance_to(self) -> DistanceTo | None:
-        """From which day that distance is; None if there is none."""
+        """The day from which that distance is counted; None if there is none."""
         return None if self.distance_days is None else self.wanted_is
 
     @property
     def remark(self) -> Note:
-        """The note as it is told: a long time between citation and copy only of a copy that was chosen by rule, and
+        """The note as it is shown: a long time between citation and copy only for a copy that was chosen by rule, and
         only where the day of the citation is known (D-158)."""
         if self.note not in _OF_TIME:
             return self.note
@@ -99,7 +100,7 @@ class ShownSnapshot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """What is known of the copies of a URL: `snapshots` in the order of preference, the first is the one shown.
+    """The known copies of a URL: `snapshots` in the order of preference, the first is the one shown.
 
     `checked` is the day of the newest look-up, None if there was none; `again` that of the next;
     `withdrawn` is the moment of the copy that the archive has taken away.
@@ -122,22 +123,15 @@ PENDING: Final = Copies(CopyState.PENDING)
 _OF_TIME: Final = frozenset({Note.NONE, Note.AFTER, Note.BEFORE})
 _ORIGINS: Final = tuple(CopyOrigin)
 _WAYBACK: Final = "wayback"
-_WORDS: Final = {
-    Note.NONE: None,
-    Note.REDIRECTS: "redirects",
-    Note.AFTER: "after",
-    Note.SIMILAR: "similar",
-    Note.BEFORE: "before",
-}
 
 
 def copies_of(
     snapshots: Iterable[ShownSnapshot], state: CopyState, checked: int | None = None, again: int | None = None
 ) -> Copies:
-    """What is known, in order: a person's choice, then what pages cite, then what was chosen; of each kind first the
-    Wayback Machine's, then the nearest to the day that is wanted. One address is there once.
+    """The copies in order: a person's choice, then those that pages cite, then those chosen by rule; of each kind first
+    the Wayback Machine's, then the nearest to `wanted`. One address is there once.
 
-    With a snapshot the state is FOUND, whatever look-ups said; without one it is never FOUND, but UNKNOWN.
+    With a snapshot the state is FOUND, whatever look-ups say; without one it is never FOUND, but UNKNOWN.
     """
     by_address: dict[str, ShownSnapshot] = {}
     for shown in sorted(snapshots, key=_preference):
@@ -158,11 +152,11 @@ def copies_as_json(copies: Copies | None) -> dict[str, Any]:
     """The keys of a link: `archived` (None for a link that needs no copy) and `snapshots`."""
     if copies is None:
         return {"archived": None, "snapshots": []}
-    return {"archived": copies.state.value, "snapshots": [snapshot_as_json(shown) for shown in copies.snapshots]}
+    return {"archived": copies.state.value, "snapshots": [_snapshot_as_json(shown) for shown in copies.snapshots]}
 
 
-def snapshot_as_json(shown: ShownSnapshot) -> dict[str, Any]:
-    """The one dictionary form of a snapshot. The moment has seconds and is in UTC, days are ISO dates."""
+def _snapshot_as_json(shown: ShownSnapshot) -> dict[str, Any]:
+    """The dictionary form of a snapshot. The moment has seconds and is in UTC, days are ISO dates."""
     taken = None if shown.taken is None else in_utc(shown.taken).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {
         "service": shown.service.name,
@@ -176,5 +170,5 @@ def snapshot_as_json(shown: ShownSnapshot) -> dict[str, Any]:
         "origin": shown.origin.value,
         "checked": None if shown.checked is None else iso(shown.checked),
         "verified": shown.is_verified,
-        "note": _WORDS[shown.remark],
+        "note": None if shown.remark is Note.NONE else shown.remark.name.lower(),
     }

@@ -11,7 +11,7 @@ One law: NONE comes only from a whole, well-formed reply that says so
 from typing import Final
 from urllib.parse import urljoin
 
-from weboid.core.archive.addresses import index_request, is_elsewhere, second_request
+from weboid.core.archive.addresses import index_request, is_in_other_archive, second_request
 from weboid.core.archive.captures import Capture, Listing, ServiceReply
 from weboid.core.archive.dialects.availability import available_of
 from weboid.core.archive.dialects.cdx import Rows, rows_of
@@ -250,7 +250,7 @@ def _owned(service: ArchiveService, listing: Listing) -> Listing:
 def _own(service: ArchiveService, captures: tuple[Capture, ...]) -> tuple[Capture, ...]:
     """The captures that are not in another archive, as an aggregator's may be, among them barred ones (A-2). Their
     addresses are dropped where they follow from moment and original."""
-    own = (capture for capture in captures if not is_elsewhere(service, capture.address or ""))
+    own = (capture for capture in captures if not is_in_other_archive(service, capture.address or ""))
     return tuple(capture._replace(address=None) if service.is_raw else capture for capture in own)
 
 

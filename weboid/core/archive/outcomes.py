@@ -5,15 +5,15 @@ from typing import Final
 
 
 class LookupOutcome(Enum):
-    """What is known of the copies of a URL at a service: a stored number that never changes its meaning, its word,
-    and for how many days it holds. What overrides what when several services were asked: `overall`."""
+    """The knowledge of the copies of a URL at a service: a stored number that never changes its meaning, its word, and
+    for how many days it holds. For the precedence among several services see `overall`."""
 
     FOUND = (1, "found", 91)
-    """There is a copy that shows what was cited."""
+    """There is a copy that shows the cited page."""
     NONE = (2, "none", 90)
     """Two independent voices say that there is no copy."""
     UNSUITABLE = (3, "unsuitable", 90)
-    """There are copies, and none is good: archived but none chosen (A-1)."""
+    """There are copies, and none is good (A-1)."""
     EXCLUDED = (4, "excluded", 90)
     """There may be copies, and the service does not show them."""
     UNKNOWN = (5, "unknown", 7)
@@ -29,16 +29,9 @@ class LookupOutcome(Enum):
 
 BY_NUMBER: Final = {outcome.number: outcome for outcome in LookupOutcome}
 
-_ORDER: Final = (
-    LookupOutcome.FOUND,
-    LookupOutcome.ERROR,
-    LookupOutcome.UNSUITABLE,
-    LookupOutcome.EXCLUDED,
-    LookupOutcome.UNKNOWN,
-    LookupOutcome.NONE,
-)
+_ORDER: Final = ("found", "error", "unsuitable", "excluded", "unknown", "none")
 
 
 def overall(outcomes: list[LookupOutcome]) -> LookupOutcome:
-    """What several services say together: NONE only if all of them say so, UNKNOWN if none was asked (D-154)."""
-    return min(outcomes, key=_ORDER.index, default=LookupOutcome.UNKNOWN)
+    """The outcome over several services: NONE only if all of them say so, UNKNOWN if none was asked (D-154)."""
+    return min(outcomes, key=lambda outcome: _ORDER.index(outcome.word), default=LookupOutcome.UNKNOWN)

@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from urllib.parse import urljoin
 
-from weboid.core.archive.rows.fitness import Wish, in_utc
+from weboid.core.archive.captures import in_utc
+from weboid.core.archive.rows.fitness import Wish
 from weboid.core.signs.login_walls import is_consent_url, is_login_url
 from weboid.core.signs.soft404 import redirect_suspicion
 from weboid.core.url.hosts import InvalidUrl, registrable_domain

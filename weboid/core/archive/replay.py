@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Final, NamedTuple
 from urllib.parse import urljoin
 
-from weboid.core.archive.addresses import is_elsewhere, replay_address
+from weboid.core.archive.addresses import is_in_other_archive, replay_address
 from weboid.core.archive.captures import ServiceReply
 from weboid.core.archive.dialects.link_format import links_of, memento_at
 from weboid.core.archive.dialects.replies import (
@@ -124,7 +124,7 @@ def _led(reply: ServiceReply, stamp: int, url: Url, service: ArchiveService) -> 
     """The archive itself redirects: to another capture, or to something else."""
     asked = moment_of(str(stamp))
     location = _location(reply, stamp, url, service)
-    is_ours = location is not None and not is_elsewhere(service, location)
+    is_ours = location is not None and not is_in_other_archive(service, location)
     capture = memento_at(location, "", str(url)) if location and is_ours else None
     if capture is None or asked is None:
         return Replayed(ReplayResult.ABSENT, "elsewhere", location=location)

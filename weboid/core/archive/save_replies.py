@@ -7,6 +7,7 @@ import re
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from weboid.assets import toml_next_to
 from weboid.core.archive.addresses import stamp_of
 from weboid.core.archive.captures import ServiceReply
 from weboid.core.archive.dialects.replies import json_of, moment_of, number_of, original_of, rest_of, text_of
@@ -17,63 +18,11 @@ _LONGEST_MESSAGE: Final = 1_000
 _JOB: Final = re.compile(r"[A-Za-z0-9_.-]{1,200}")
 _CODE: Final = re.compile(r"[a-z0-9-]{1,60}")
 _SAME: Final = re.compile(r"same snapshot had been made", re.IGNORECASE)
-_PASSES: Final = frozenset(
-    {
-        "bad-gateway",
-        "browsing-timeout",
-        "cannot-fetch",
-        "capture-location-error",
-        "celery",
-        "gateway-timeout",
-        "internal-server-error",
-        "job-failed",
-        "no-browsers-available",
-        "protocol-error",
-        "proxy-error",
-        "read-timeout",
-        "redis-error",
-        "service-unavailable",
-        "soft-time-limit-exceeded",
-        "too-many-requests",
-    }
-)
-"""Reasons that pass; ``too-many-requests`` is said by the captured server."""
-_STAYS: Final = frozenset(
-    {
-        "blocked",
-        "blocked-url",
-        "filesize-limit",
-        "gone",
-        "http-version-not-supported",
-        "invalid-host-resolution",
-        "invalid-url-syntax",
-        "method-not-allowed",
-        "network-authentication-required",
-        "no-access",
-        "not-found",
-        "not-implemented",
-        "too-many-redirects",
-        "unauthorized",
-    }
-)
-_MESSAGES: Final = tuple(
-    (re.compile(pattern, re.IGNORECASE), meant)
-    for pattern, meant in (
-        (r"limit of active|active save page now sessions", "user-session-limit"),
-        (r"daily (?:not-logged-in )?captures? limit|captures? per day", "daily-limit"),
-        (r"already (?:been )?captured|captured \d+ times today|same snapshot", "too-many-daily-captures"),
-        (r"limits saving \d+ urls per minute", "user-session-limit"),
-        (r"need to be logged in|not authorized|invalid (?:api )?key|s3 keys", "unauthorized-keys"),
-        (r"block(?:ed|s| ?list)|excluded", "blocked-url"),
-        (r"invalid url|url syntax|not a valid url", "invalid-url-syntax"),
-        (r"resolve host|cannot resolve", "invalid-host-resolution"),
-    )
-)
-"""Refusals without ``status_ext``, by what their message says."""
+_TABLE: Final = toml_next_to(__file__)
 
 
 class SaveState(StrEnum):
-    """What a reply means for the URL that is to be saved."""
+    """The consequence of a reply for the URL that is to be saved."""
 
     STARTED = "started"
     """A job runs; ask for it in a few seconds."""
@@ -92,13 +41,15 @@ class SaveState(StrEnum):
     LATER = "later"
     """The service wants fewer requests for all URLs: see `rest_s`, None = the rest of the day."""
     REFUSED = "refused"
-    """The keys are not accepted: stop, tell the operator."""
+    """The keys are not accepted: stop, and alert the operator."""
 
 
 class SaveReply(NamedTuple):
-    """`job` for STARTED and PENDING, and for ALREADY if that job can be asked for its capture; `stamp` (14 digits),
-    `original` (the URL captured) and `status` (its HTTP code, if told) for SAVED. `why` is the service's ``status_ext``
-    without ``error:``, or a word of ours."""
+    """The consequence of a reply. `job` for STARTED and PENDING, and for ALREADY if that job can be asked for its
+    capture; `stamp` (14 digits), `original` (the URL captured) and `status` (its HTTP code, if given) for SAVED.
+
+    `why` is the service's ``status_ext`` without ``error:``, or a word of ours.
+    """
 
     state: SaveState
     why: str = ""
@@ -110,8 +61,7 @@ class SaveReply(NamedTuple):
 
 
 class SaveAccount(NamedTuple):
-    """What the service says of the account: jobs free and running, captures of today and the most of a day; None =
-    not said."""
+    """The account's limits: jobs free and running, captures of today and the most of a day; None = not given."""
 
     available: int | None
     processing: int | None
@@ -120,7 +70,7 @@ class SaveAccount(NamedTuple):
 
 
 def submitted(reply: ServiceReply) -> SaveReply:
-    """What the reply to a submission says. Never raises."""
+    """Reads the reply to a submission. Never raises."""
     data = _object(reply)
     if isinstance(data, SaveReply):
         return data
@@ -133,7 +83,7 @@ def submitted(reply: ServiceReply) -> SaveReply:
 
 
 def job_status(reply: ServiceReply, job: str) -> SaveReply:
-    """What the reply to the question for a job says. Never raises."""
+    """Reads the reply to a request for a job. Never raises."""
     data = _object(reply)
     if isinstance(data, SaveReply):
         return data
@@ -149,7 +99,7 @@ def job_status(reply: ServiceReply, job: str) -> SaveReply:
 
 
 def account_of(reply: ServiceReply) -> SaveAccount | None:
-    """What the reply to the question for the account says; None if it is no answer. Never raises."""
+    """Reads the reply to a request for the account; None if it is no answer. Never raises."""
     data = _object(reply)
     if isinstance(data, SaveReply):
         return None
@@ -159,7 +109,7 @@ def account_of(reply: ServiceReply) -> SaveAccount | None:
 
 
 def _object(reply: ServiceReply) -> dict[str, object] | SaveReply:
-    """The JSON object of a reply with code 200, else what its failure means."""
+    """The JSON object of a reply with code 200, else the consequence of its failure."""
     if reply.fault or reply.code is None:
         return SaveReply(SaveState.AGAIN, reply.fault or "network")
     if reply.code == 401:
@@ -185,12 +135,13 @@ def _success(data: dict[str, object]) -> SaveReply:
 
 
 def _failure(data: dict[str, object]) -> SaveReply:
-    """What a refusal or a failed job means, by its ``status_ext``, or by its message where there is none."""
-    said = data.get("status_ext")
-    code = said.removeprefix("error:") if isinstance(said, str) else ""
+    """The consequence of a refusal or a failed job, by its ``status_ext``, or by its message where there is none."""
+    reason = data.get("status_ext")
+    code = reason.removeprefix("error:") if isinstance(reason, str) else ""
     if not _CODE.fullmatch(code):
         message = _message(data)
-        code = next((meant for pattern, meant in _MESSAGES if pattern.search(message)), "no-reason")
+        rows = (row for row in _TABLE["message"] if re.search(row["pattern"], message, re.IGNORECASE))
+        code = next((row["reason"] for row in rows), "no-reason")
     if code == "too-many-daily-captures":
         return SaveReply(SaveState.ALREADY, code)
     if code == "user-session-limit":
@@ -199,7 +150,8 @@ def _failure(data: dict[str, object]) -> SaveReply:
         return SaveReply(SaveState.LATER, code)
     if code == "unauthorized-keys":
         return SaveReply(SaveState.REFUSED, code)
-    state = SaveState.NEVER if code in _STAYS else SaveState.AGAIN if code in _PASSES else SaveState.TOMORROW
+    state = SaveState.NEVER if code in _TABLE["stays"] else SaveState.TOMORROW
+    state = SaveState.AGAIN if code in _TABLE["passes"] else state
     return SaveReply(state, code)
 
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
-from weboid.core.archive.captures import Capture, ServiceReply
-from weboid.core.archive.rows.fitness import GOOD, RESERVE, Wish, in_utc, wants_file
+from weboid.core.archive.captures import Capture, ServiceReply, in_utc
+from weboid.core.archive.rows.fitness import GOOD, RESERVE, Wish, wants_file
 from weboid.core.document.document import Document, is_html
 from weboid.core.document.fingerprint import distance
 from weboid.core.document.language import UNKNOWN

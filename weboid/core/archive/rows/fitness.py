@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Final, NamedTuple
 
-from weboid.core.archive.captures import Capture
+from weboid.core.archive.addresses import stamp_of
+from weboid.core.archive.captures import Capture, in_utc
 from weboid.core.document.portrait import BLANK, Portrait
 from weboid.core.url.spellings import archived, file_extension, is_same_page, merged
 from weboid.core.url.urls import Url
@@ -91,7 +92,7 @@ def sort_rows(captures: Iterable[Capture], wish: Wish) -> SortedRows:
     pages: list[Row] = []
     for row in rows:
         if why := _wrong_row(row, wish):
-            result.passed.append(PassedOver(stamp14(row.taken), why))
+            result.passed.append(PassedOver(stamp_of(row.taken), why))
         else:
             pages.append(row)
     pages = _resolved(pages)
@@ -103,7 +104,7 @@ def sort_rows(captures: Iterable[Capture], wish: Wish) -> SortedRows:
         if why == "redirect":
             result.redirects.append(row)
         elif why:
-            result.passed.append(PassedOver(stamp14(row.taken), why))
+            result.passed.append(PassedOver(stamp_of(row.taken), why))
         else:
             (result.reserve if _is_reserve(row, stated=stated) else result.good).append(row)
     result.passed.sort()
@@ -224,19 +225,3 @@ def _shared_digests(rows: Iterable[Row], url: Url) -> set[str]:
         if row.digest and row.digest != _EMPTY and row.form not in (None, url) and (page := merged(row.form)) != own:
             others[row.digest].add(page)
     return {digest for digest, pages in others.items() if len(pages) >= _SEVERAL}
-
-
-def stamp14(moment: datetime) -> int:
-    """The 14 digits of a moment, as archives write it."""
-    day = (moment.year * 100 + moment.month) * 100 + moment.day
-    return ((day * 100 + moment.hour) * 100 + moment.minute) * 100 + moment.second
-
-
-def in_utc(moment: datetime) -> datetime:
-    """A moment in UTC, to the second; one without a time zone is taken for UTC."""
-    if moment.tzinfo is not None:
-        try:
-            moment = moment.astimezone(UTC)
-        except OverflowError:  # within a day of the first or the last moment that there is
-            moment = moment.replace(tzinfo=UTC)
-    return moment.replace(tzinfo=UTC, microsecond=0)
