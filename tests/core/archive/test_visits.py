@@ -13,7 +13,7 @@ from weboid.core.archive.visits import (
     SPREAD_DAYS,
     STRIKE_DAYS,
     STRIKES,
-    VisitFate,
+    VisitOutcome,
     cited_observation,
     is_down,
     is_within,
@@ -32,34 +32,34 @@ def test_what_plays_is_visited_again_within_a_quarter_and_forgets_its_strikes() 
     for result in [ReplayResult.PLAYS, ReplayResult.MOVED]:
         dues = {visit_judgement(result, 100, strikes=2, asked=93, spread=number).due for number in range(500)}
         assert dues == set(range(100 + QUARTER_DAYS - SPREAD_DAYS + 1, 100 + QUARTER_DAYS + 1)), result
-        told = visit_judgement(result, 100, strikes=2, asked=93)
-        assert (told.fate, told.strikes) == (VisitFate.KEPT, 0), result
+        judgement = visit_judgement(result, 100, strikes=2, asked=93)
+        assert (judgement.outcome, judgement.strikes) == (VisitOutcome.KEPT, 0), result
 
 
 def test_three_strikes_a_week_apart_drop_it() -> None:
     for result in ABSENT:
-        day, strikes, fates = 100, 0, []
+        day, strikes, outcomes = 100, 0, []
         for _ in range(STRIKES):
-            told = visit_judgement(result, day, strikes=strikes, asked=day - STRIKE_DAYS)
-            fates.append(told.fate)
-            assert told.due == day + STRIKE_DAYS, result
-            day, strikes = told.due, told.strikes
-        assert fates == [VisitFate.STRUCK, VisitFate.STRUCK, VisitFate.DROPPED], result
+            judgement = visit_judgement(result, day, strikes=strikes, asked=day - STRIKE_DAYS)
+            outcomes.append(judgement.outcome)
+            assert judgement.due == day + STRIKE_DAYS, result
+            day, strikes = judgement.due, judgement.strikes
+        assert outcomes == [VisitOutcome.STRUCK, VisitOutcome.STRUCK, VisitOutcome.DROPPED], result
 
 
 def test_what_is_withdrawn_is_dropped_at_once() -> None:
-    assert visit_judgement(ReplayResult.WITHDRAWN, 100, strikes=0, asked=9).fate is VisitFate.DROPPED
+    assert visit_judgement(ReplayResult.WITHDRAWN, 100, strikes=0, asked=9).outcome is VisitOutcome.DROPPED
 
 
 @given(st.lists(results), st.integers(0, 2))
 def test_what_proves_nothing_changes_no_fate(found: list[ReplayResult], strikes: int) -> None:
-    def lived(story: list[ReplayResult]) -> list[tuple[VisitFate, int]]:
-        now, fates = strikes, []
+    def lived(story: list[ReplayResult]) -> list[tuple[VisitOutcome, int]]:
+        now, outcomes = strikes, []
         for result in story:
-            told = visit_judgement(result, 500, strikes=now, asked=400)
-            now = told.strikes
-            fates += [(told.fate, now)] * (told.fate is not VisitFate.WAITING)
-        return fates
+            judgement = visit_judgement(result, 500, strikes=now, asked=400)
+            now = judgement.strikes
+            outcomes += [(judgement.outcome, now)] * (judgement.outcome is not VisitOutcome.WAITING)
+        return outcomes
 
     assert lived(found) == lived([result for result in found if result is not ReplayResult.NOTHING])
 
@@ -67,9 +67,9 @@ def test_what_proves_nothing_changes_no_fate(found: list[ReplayResult], strikes:
 def test_what_proves_nothing_is_repeated_soon_then_less_often() -> None:
     day, asked, pauses = 191, 100, []
     for _ in range(8):
-        told = visit_judgement(ReplayResult.NOTHING, day, strikes=0, asked=asked)
-        pauses.append(told.due - day)
-        day = told.due
+        judgement = visit_judgement(ReplayResult.NOTHING, day, strikes=0, asked=asked)
+        pauses.append(judgement.due - day)
+        day = judgement.due
     assert pauses == [1, 1, 2, 4, 8, MOST_WAIT_DAYS, MOST_WAIT_DAYS, MOST_WAIT_DAYS]
     assert visit_judgement(ReplayResult.NOTHING, 107, strikes=1, asked=100).due == 108
     assert visit_judgement(ReplayResult.NOTHING, 100, strikes=0, asked=None).due == 101

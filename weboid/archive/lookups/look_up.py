@@ -281,7 +281,7 @@ class _LookUp:
             capture = capture._replace(taken=replayed.taken, address=None)
             if replayed.status is None:
                 # The archive may play the page under another spelling than that which it lists.
-                led = memento_at(replayed.location or "", "", capture.original)
+                led = memento_at(replayed.location or "", capture.original)
                 capture = capture._replace(original=led.original if led else capture.original)
             else:
                 # The near one was played without a word.

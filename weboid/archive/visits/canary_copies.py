@@ -9,7 +9,7 @@ from typing import Final
 
 from weboid.archive.service.replays import Replays
 from weboid.core.archive.replay import ReplayResult
-from weboid.core.archive.visits import CANARIES, VisitFate, is_down, visit_judgement
+from weboid.core.archive.visits import CANARIES, VisitOutcome, is_down, visit_judgement
 from weboid.core.url.archives import BY_NUMBER
 from weboid.core.url.keys import UrlKey
 from weboid.store.archives.snapshot import StoredSnapshot, list_samples, record_visit
@@ -65,6 +65,6 @@ class CanaryCopies:
         """A canary copy that plays has been visited."""
         day = self._today()
         told = visit_judgement(result, day, strikes=0, asked=snapshot.asked, spread=snapshot.key.url_key)
-        assert told.fate is VisitFate.KEPT
+        assert told.outcome is VisitOutcome.KEPT
         async with self._pool.connection() as conn:
             await record_visit(conn, snapshot, asked=day, due=told.due, strikes=told.strikes)

@@ -19,8 +19,8 @@ from weboid.archive.visits.withdrawals import Withdrawals
 from weboid.core.archive.addresses import stamp_of
 from weboid.core.archive.replay import Replayed, ReplayResult
 from weboid.core.archive.visits import (
-    VisitFate,
     VisitJudgement,
+    VisitOutcome,
     visit_judgement,
 )
 from weboid.core.record.moment import Moment
@@ -109,7 +109,7 @@ class SnapshotRounds:
         """Records that a snapshot plays, as another visit of the same copy has shown; anything else is left to its own
         visit."""
         told = self._judged(snapshot, replayed)
-        if told.fate is VisitFate.KEPT:
+        if told.outcome is VisitOutcome.KEPT:
             await self._record(Played(snapshot, url, replayed, told))
 
     async def drop(self, snapshot: StoredSnapshot, url: Url, replayed: Replayed) -> bool:
@@ -123,11 +123,11 @@ class SnapshotRounds:
             return
         self._tally.visited += 1
         played = Played(snapshot, url, replayed, self._judged(snapshot, replayed))
-        if played.told.fate in (VisitFate.STRUCK, VisitFate.DROPPED):
+        if played.told.outcome in (VisitOutcome.STRUCK, VisitOutcome.DROPPED):
             group.failing.append(played)
             return
         await self._record(played)
-        is_kept = played.told.fate is VisitFate.KEPT
+        is_kept = played.told.outcome is VisitOutcome.KEPT
         if is_kept:
             await record_cited_of(self._pool, snapshot, url, replayed, self._now(), self._policy)
         group.playing += is_kept
@@ -143,7 +143,7 @@ class SnapshotRounds:
         if group.playing and not group.failing:
             await self._canaries.lower(group.archive)
         for played in group.failing:
-            if played.told.fate is VisitFate.STRUCK:
+            if played.told.outcome is VisitOutcome.STRUCK:
                 await self._record(played)
                 self._tally.struck += 1
             else:
@@ -182,7 +182,7 @@ class SnapshotRounds:
     async def _record(self, played: Played) -> None:
         """Writes a visit after which the snapshot stays. One that has moved is kept where it is now."""
         snapshot, _, replayed, told = played
-        asked = snapshot.asked if told.fate is VisitFate.WAITING else self._today()
+        asked = snapshot.asked if told.outcome is VisitOutcome.WAITING else self._today()
         moved = replayed.taken if replayed.result is ReplayResult.MOVED else None
         async with self._pool.connection() as conn:
             await record_visit(

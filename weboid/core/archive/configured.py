@@ -13,7 +13,7 @@ NAMES: Final = tuple(archive.name for archive in ARCHIVES if archive.is_offered)
 """The services that may be configured: to the others nobody may be sent."""
 
 _UNKNOWN: Final = {"dialect": Dialect.PYWB, "per_minute": 10, "replay_per_minute": 30}
-"""How a service is asked of which nothing is known but where."""
+"""The settings of a service of which only the address is known."""
 _ARCHIVES: Final = {archive.name: archive for archive in ARCHIVES}
 
 
@@ -48,7 +48,7 @@ def _service(name: str, given: Mapping[str, Any]) -> ArchiveService:
 
 
 def _new(archive: Archive, values: Mapping[str, Any]) -> ArchiveService:
-    """A service that is not asked unless somebody says where."""
+    """A service that is asked only at a configured address."""
     if not values.get("base"):
         raise ValueError(f"{archive.name}: base: it is not asked by default, so say where to ask it")
     return ArchiveService(archive, **{**_UNKNOWN, "public": values["base"], **values})
@@ -58,10 +58,10 @@ def _value(key: str, value: Any) -> Any:
     match key:
         case "base" | "public":
             return _address(value)
-        case "dialect":
-            if value not in list(Dialect):
-                raise ValueError(f"{value!r} must be one of {', '.join(Dialect)}")
+        case "dialect" if value in list(Dialect):
             return Dialect(value)
+        case "dialect":
+            raise ValueError(f"{value!r} must be one of {', '.join(Dialect)}")
         case "per_minute" | "replay_per_minute":
             digits = str(value).strip()
             number = int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 8 else -1
@@ -78,10 +78,9 @@ def _value(key: str, value: Any) -> Any:
 
 def _address(value: Any) -> str:
     """An http(s) address without a final slash, a query or a user."""
-    if not isinstance(value, str) or not value.isascii() or not value.isprintable() or " " in value:
-        raise ValueError(f"{value!r} must be an address such as https://archive.example.org/web")
-    parts = urlsplit(value)
+    text = value if isinstance(value, str) and value.isascii() and value.isprintable() and " " not in value else ""
+    parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
         raise ValueError(f"{value!r} must be an address such as https://archive.example.org/web")
     parts.port  # noqa: B018 (raises ValueError for what is no port)
-    return value.rstrip("/")
+    return text.rstrip("/")

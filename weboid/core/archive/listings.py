@@ -9,26 +9,25 @@ One law: NONE comes only from a whole, well-formed reply that says so
 """
 
 from typing import Final
-from urllib.parse import urljoin
 
 from weboid.core.archive.addresses import index_request, is_in_other_archive, second_request
 from weboid.core.archive.captures import Capture, Listing, ServiceReply
-from weboid.core.archive.dialects.availability import available_of
 from weboid.core.archive.dialects.cdx import Rows, rows_of
 from weboid.core.archive.dialects.link_format import (
     TimeMap,
-    TypedLink,
     is_link_format,
     links_of,
     memento_at,
     timemap_of,
 )
+from weboid.core.archive.dialects.one_copy import available_of, wikiwix_of
 from weboid.core.archive.dialects.replies import (
     EMPTY,
     error,
     is_excluded,
     is_markup,
     json_of,
+    location_of,
     original_of,
     refusal_of,
     says_absent,
@@ -36,14 +35,13 @@ from weboid.core.archive.dialects.replies import (
     text_of,
     unknown,
 )
-from weboid.core.archive.dialects.wikiwix import wikiwix_of
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.services import ArchiveService, Dialect
 from weboid.core.url.spellings import as_meant
 from weboid.core.url.urls import Url
 
 ONE_VOICE: Final = "one-voice"
-"""Why a NONE became UNKNOWN: nobody else was asked."""
+"""The reason of an UNKNOWN that was a NONE of one voice only."""
 CUT: Final = "cut-short"
 
 _NONE: Final = Listing(LookupOutcome.NONE)
@@ -52,9 +50,9 @@ _EXCLUDED: Final = Listing(LookupOutcome.EXCLUDED, why="blocked-site")
 
 
 def listing_of(service: ArchiveService, reply: ServiceReply, url: Url) -> Listing:
-    """What the reply to ``addresses.index_request`` says. Never raises.
+    """Reads the reply to ``addresses.index_request``. Never raises.
 
-    ERROR for ``bad-request`` is a fault of the question, not of the service.
+    ERROR for ``bad-request`` is a fault of the request, not of the service.
     """
     if refusal := refusal_of(reply):
         return refusal
@@ -65,11 +63,12 @@ def listing_of(service: ArchiveService, reply: ServiceReply, url: Url) -> Listin
         case Dialect.TIMEMAP | Dialect.PERMA:
             return _timemap(service, reply, url, asked)
         case Dialect.WIKIWIX:
-            return _json_only(reply) or _owned(service, wikiwix_of(reply.body, url))
+            listing = _json_only(reply) or wikiwix_of(reply.body, url)
+            return listing if _own(service, listing.captures) == listing.captures else unknown("elsewhere")
 
 
 def second_listing_of(service: ArchiveService, reply: ServiceReply, url: Url) -> Listing:
-    """What the reply to ``addresses.second_request`` says. Never raises."""
+    """Reads the reply to ``addresses.second_request``. Never raises."""
     if refusal := refusal_of(reply):
         return refusal
     asked = second_request(service, url) or ""
@@ -85,10 +84,10 @@ def second_listing_of(service: ArchiveService, reply: ServiceReply, url: Url) ->
 
 
 def combined(first: Listing, second: Listing | None) -> Listing:
-    """What two independent voices of a service say together; `second` None = not asked, or there is none.
+    """The listing by two independent voices of a service; `second` None = not asked, or there is none.
 
-    The second voice need only be asked if the first says NONE, or UNKNOWN for `EMPTY`. NONE alone becomes UNKNOWN, and
-    so does everything else that is short of a NONE beside another NONE, or beside an `EMPTY`.
+    The second voice need only be asked if the first says NONE, or UNKNOWN for `EMPTY`. The result is NONE only for two
+    NONE, or for NONE and `EMPTY`; all else that finds nothing is UNKNOWN.
     """
     if first.outcome not in (LookupOutcome.NONE, LookupOutcome.UNKNOWN):
         return first
@@ -116,7 +115,7 @@ def _cdx(service: ArchiveService, reply: ServiceReply, url: Url, asked: str) -> 
     if is_link_format(text):
         return _timemap(service, reply, url, asked)
     if is_markup(text):
-        return _EXCLUDED if is_excluded(reply) else error("html")
+        return _markup(reply)
     rows = rows_of(text)
     if rows is None:
         return error("error-object" if text.startswith("{") else "unreadable")
@@ -148,6 +147,10 @@ def _nothing(reply: ServiceReply, expected: str) -> Listing:
     return _NONE if is_text else unknown("no-body")
 
 
+def _markup(reply: ServiceReply) -> Listing:
+    return _EXCLUDED if is_excluded(reply) else error("html")
+
+
 def _timemap(service: ArchiveService, reply: ServiceReply, url: Url, asked: str) -> Listing:
     text = text_of(reply.body)
     if reply.code == 404:
@@ -160,15 +163,11 @@ def _timemap(service: ArchiveService, reply: ServiceReply, url: Url, asked: str)
     timemap = timemap_of(text, base=asked, url=str(url)) or _memento_json(text, url)
     if timemap is None:
         if is_markup(text):
-            return _EXCLUDED if is_excluded(reply) else error("html")
+            return _markup(reply)
         rows = rows_of(text)
         return _of_rows(rows, url, is_cut=rows.is_cut or reply.is_cut) if rows else error("unreadable")
-    return _of_timemap(service, timemap, is_cut=timemap.is_cut or reply.is_cut)
-
-
-def _of_timemap(service: ArchiveService, timemap: TimeMap, *, is_cut: bool) -> Listing:
-    captures = _own(service, timemap.captures)
-    if captures:
+    is_cut = timemap.is_cut or reply.is_cut
+    if captures := _own(service, timemap.captures):
         return Listing(LookupOutcome.FOUND, captures, CUT if is_cut else "")
     if is_cut:
         return error(CUT)
@@ -190,7 +189,7 @@ def _memento_json(text: str, url: Url) -> TimeMap | None:
     original = original_of(as_meant(named, str(url))) if isinstance(named, str) else None
     original = original or str(url)
     addresses = [memento.get("uri") for memento in listed if isinstance(memento, dict)]
-    captures = [memento_at(address, "", original) for address in addresses if isinstance(address, str)]
+    captures = [memento_at(address, original) for address in addresses if isinstance(address, str)]
     good = tuple(capture for capture in captures if capture)
     return TimeMap(good, original, bad=len(listed) - len(good))
 
@@ -201,25 +200,22 @@ def _timegate(service: ArchiveService, reply: ServiceReply, url: Url, asked: str
     if reply.code == 404:
         return _absent(service, reply, text_of(reply.body))
     if reply.code != 200:
-        location = reply.headers.get("location", "")
-        capture = memento_at(_absolute(asked, location), "", str(url))
+        capture = memento_at(location_of(reply, asked) or "", str(url))
         captures = _own(service, (capture,)) if capture else ()
         return Listing(LookupOutcome.FOUND, captures) if captures else unknown("elsewhere")
     if is_excluded(reply):
         return _EXCLUDED
     header = reply.headers.get("link", "")
     timemap = timemap_of(header, base=asked, url=str(url))
-    is_statement = service.dialect is Dialect.PERMA or any(_names_a_neighbour(link) for link in links_of(header))
+    is_statement = service.dialect is Dialect.PERMA or any(
+        "memento" in link.relations and not _NEIGHBOURS.isdisjoint(link.relations) for link in links_of(header)
+    )
     captures = _own(service, timemap.captures) if timemap and is_statement else ()
     return Listing(LookupOutcome.FOUND, captures) if captures else unknown("unproved")
 
 
-def _names_a_neighbour(link: TypedLink) -> bool:
-    return "memento" in link.relations and not _NEIGHBOURS.isdisjoint(link.relations)
-
-
 def _absent(service: ArchiveService, reply: ServiceReply, text: str) -> Listing:
-    """What a 404 of a TimeMap or TimeGate says; one that only says "not found" may be of a wrong base, and one of an
+    """Reads a 404 of a TimeMap or TimeGate. One that only says "not found" may be of a wrong base, and one of an
     aggregator may mean that all archives failed, though it counts 0 captures as Perma does."""
     if says_no_collection(text):
         return unknown("no-collection")
@@ -231,20 +227,15 @@ def _absent(service: ArchiveService, reply: ServiceReply, text: str) -> Listing:
 
 
 def _json_only(reply: ServiceReply) -> Listing | None:
-    """Why a reply cannot be one JSON value; None if it may be one."""
+    """The listing of a reply that cannot be one JSON value; None if it may be one."""
     if reply.code != 200:
         return error("not-found" if reply.code == 404 else "redirected")
     text = text_of(reply.body)
     if is_markup(text):
-        return _EXCLUDED if is_excluded(reply) else error("html")
+        return _markup(reply)
     if not text:
         return error("no-body")
     return error(CUT) if reply.is_cut or (text.startswith("{") and json_of(text) is None) else None
-
-
-def _owned(service: ArchiveService, listing: Listing) -> Listing:
-    captures = _own(service, listing.captures)
-    return listing if captures == listing.captures else unknown("elsewhere")
 
 
 def _own(service: ArchiveService, captures: tuple[Capture, ...]) -> tuple[Capture, ...]:
@@ -252,10 +243,3 @@ def _own(service: ArchiveService, captures: tuple[Capture, ...]) -> tuple[Captur
     addresses are dropped where they follow from moment and original."""
     own = (capture for capture in captures if not is_in_other_archive(service, capture.address or ""))
     return tuple(capture._replace(address=None) if service.is_raw else capture for capture in own)
-
-
-def _absolute(asked: str, location: str) -> str:
-    try:
-        return urljoin(asked, location)
-    except ValueError:
-        return location

@@ -8,7 +8,6 @@ import re
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Final, NamedTuple
-from urllib.parse import urljoin
 
 from weboid.core.archive.addresses import is_in_other_archive, replay_address
 from weboid.core.archive.captures import ServiceReply
@@ -16,6 +15,7 @@ from weboid.core.archive.dialects.link_format import links_of, memento_at
 from weboid.core.archive.dialects.replies import (
     http_moment_of,
     is_excluded,
+    location_of,
     moment_of,
     rest_of,
     says_no_collection,
@@ -26,9 +26,7 @@ from weboid.core.url.spellings import archived, as_meant, is_other_page, is_same
 from weboid.core.url.urls import Url
 
 NEAR: Final = timedelta(hours=24)
-"""A capture within this time of the asked one counts as the same."""
-
-
+"""A capture within this time of the requested one counts as the same."""
 _CHALLENGE: Final = "cf-mitigated"
 _IS_CHALLENGE: Final = re.compile(r"<title>\s*(?:just a moment|attention required|ddos-guard)", re.IGNORECASE)
 _TROUBLE: Final = re.compile(
@@ -39,15 +37,13 @@ _TROUBLE: Final = re.compile(
 """Pages of archives in trouble that come with 200 or 404, at the beginning of a paragraph: long scripts say it too."""
 _DATABASE: Final = re.compile(r"can'?t connect db", re.IGNORECASE)
 """Wikiwix in trouble, with code 200."""
-
-
 _FRAME: Final = re.compile(rb"""<iframe[^>]{0,300}\bid=["']replay_iframe|/wb_frame\.js\b""")
 _FRAME_BYTES: Final = 16_384
 """The page that pywb puts around a copy, with Memento-Datetime, whether there is one or not: raw replays have none."""
 
 
 class ReplayResult(Enum):
-    """What a replay says of a stored snapshot."""
+    """The result of a replay for a stored snapshot."""
 
     PLAYS = "plays"
     """It is there, with the stored status."""
@@ -64,10 +60,10 @@ class ReplayResult(Enum):
 
 
 class Replayed(NamedTuple):
-    """What was played. `why` is a stable word, empty for PLAYS.
+    """A replay. `why` is a stable word, empty for PLAYS.
 
-    `status` is the captured page's, None if no capture was played; `taken` the moment of the capture that was played or
-    is led to. `location` is absolute: where a captured redirect (PLAYS) leads, or the archive itself (MOVED).
+    `status` is the captured page's, None if there was none; `taken` the moment of the capture that was replayed or is
+    led to. `location` is absolute: the target of a captured redirect (PLAYS), or of the archive's own (MOVED).
     `rest_s` is the pause that the service requests.
     """
 
@@ -80,17 +76,17 @@ class Replayed(NamedTuple):
 
 
 def replay_of(reply: ServiceReply, *, stamp: int, url: Url, service: ArchiveService) -> Replayed:
-    """What the reply to ``addresses.replay_address`` says; redirects must not have been followed. Never raises.
+    """Reads the reply to ``addresses.replay_address``; redirects must not have been followed. Never raises.
 
     Of a reply without Memento-Datetime the body is needed up to 64 KiB: Wayback's page of an excluded URL says so at
-    its end. Whether `status` is the stored one is for who stored it to compare.
+    its end. Callers compare `status` with the stored one.
     """
     if reply.fault or reply.code is None:
         return Replayed(ReplayResult.NOTHING, reply.fault or "network")
     if "memento-datetime" in reply.headers:
         return _played(reply, stamp, url, service)
     if 300 <= reply.code < 400:
-        return _led(reply, stamp, url, service)
+        return _redirected(reply, stamp, url, service)
     if reply.code == 429 or reply.code >= 500:
         why = "rate-limited" if reply.code == 429 else "server-error"
         return Replayed(ReplayResult.NOTHING, why, rest_s=rest_of(reply))
@@ -102,32 +98,30 @@ def replay_of(reply: ServiceReply, *, stamp: int, url: Url, service: ArchiveServ
 
 
 def _played(reply: ServiceReply, stamp: int, url: Url, service: ArchiveService) -> Replayed:
-    """A capture was played: the asked one, or one of another moment without a redirect (pywb)."""
+    """A capture was replayed: the requested one, or one of another moment without a redirect (pywb)."""
     asked = moment_of(str(stamp))
     taken = http_moment_of(reply.headers["memento-datetime"])
     if taken is None or asked is None:
         return Replayed(ReplayResult.NOTHING, "bad-moment")
     if _FRAME.search(reply.body[:_FRAME_BYTES]):
         return Replayed(ReplayResult.ABSENT, "frame", reply.code, taken)
-    location = _location(reply, stamp, url, service) if 300 <= (reply.code or 0) < 400 else None
+    is_redirect = 300 <= (reply.code or 0) < 400
+    location = location_of(reply, replay_address(service, stamp, url)) if is_redirect else None
     links = links_of(reply.headers.get("link", ""))
     original = next((link.target for link in links if "original" in link.relations), str(url))
-    if taken == asked:
-        if is_other_page(original, url):
-            return Replayed(ReplayResult.MOVED_FAR, "other-page", reply.code, taken, location)
-        return Replayed(ReplayResult.PLAYS, "", reply.code, taken, location)
-    result, why = _distance(asked, taken, original, url)
+    result, why = ReplayResult.PLAYS, ""
+    if taken != asked or is_other_page(original, url):
+        result, why = _distance(asked, taken, original, url)
     return Replayed(result, why, reply.code, taken, location)
 
 
-def _led(reply: ServiceReply, stamp: int, url: Url, service: ArchiveService) -> Replayed:
+def _redirected(reply: ServiceReply, stamp: int, url: Url, service: ArchiveService) -> Replayed:
     """The archive itself redirects: to another capture, or to something else."""
     asked = moment_of(str(stamp))
-    location = _location(reply, stamp, url, service)
-    is_ours = location is not None and not is_in_other_archive(service, location)
-    capture = memento_at(location, "", str(url)) if location and is_ours else None
+    location = location_of(reply, replay_address(service, stamp, url)) or ""
+    capture = None if is_in_other_archive(service, location) else memento_at(location, str(url))
     if capture is None or asked is None:
-        return Replayed(ReplayResult.ABSENT, "elsewhere", location=location)
+        return Replayed(ReplayResult.ABSENT, "elsewhere", location=location or None)
     if (capture.taken, capture.original) == (asked, str(url)):
         return Replayed(ReplayResult.NOTHING, "circular", location=location)
     result, why = _distance(asked, capture.taken, capture.original, url)
@@ -157,21 +151,10 @@ def _absent(reply: ServiceReply, service: ArchiveService, stamp: int) -> Replaye
         return Replayed(ReplayResult.NOTHING, "forbidden" if reply.code in (401, 403) else "unexpected-code")
     if _CHALLENGE in reply.headers or _IS_CHALLENGE.search(text):
         return Replayed(ReplayResult.NOTHING, "challenge")
+    if service.is_raw and _TROUBLE.search(text):
+        return Replayed(ReplayResult.NOTHING, "in-trouble")
     if service.is_raw:
-        in_trouble = _TROUBLE.search(text) is not None
-        return (
-            Replayed(ReplayResult.NOTHING, "in-trouble") if in_trouble else Replayed(ReplayResult.ABSENT, "no-moment")
-        )
+        return Replayed(ReplayResult.ABSENT, "no-moment")
     if not text or _DATABASE.match(text):
         return Replayed(ReplayResult.NOTHING, "unreadable")
     return Replayed(ReplayResult.PLAYS, "", reply.code, moment_of(str(stamp)))
-
-
-def _location(reply: ServiceReply, stamp: int, url: Url, service: ArchiveService) -> str | None:
-    location = reply.headers.get("location", "").strip()
-    if not location:
-        return None
-    try:
-        return urljoin(replay_address(service, stamp, url), location)
-    except ValueError:
-        return None

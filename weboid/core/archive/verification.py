@@ -6,7 +6,6 @@ be a better one, and nobody can click a notice away in it. An archive's own noti
 
 import re
 import zlib
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
@@ -27,7 +26,7 @@ READ_BYTES: Final = 65_536
 """Bytes of a copy that are read."""
 
 _PREFIX: Final = "x-archive-orig-"
-_OWN_HEADERS: Final = ("content-type", "content-encoding")
+_OWN_HEADERS: Final[tuple[str, ...]] = ("content-type", "content-encoding")
 """Headers of a replay that are the original's own where archives prefix none."""
 _FEWEST_BYTES: Final = 32
 """A shorter body is no document in any format, but at most a word about why there is none."""
@@ -50,9 +49,9 @@ _PDF: Final = b"%PDF-"
 def verified(
     capture: Capture, reply: ServiceReply, wish: Wish, *, status: int | None, taken: datetime | None
 ) -> str | None:
-    """Why a capture does not show what was cited, as a stable word; None if it is good.
+    """The stable word why a capture does not show the cited page; None if it is good.
 
-    `reply` is what the archive sent for it, raw; `status` and `taken` are the code and the moment of the copy as the
+    `reply` is the archive's to the raw request; `status` and `taken` are the code and the moment of the copy as the
     archive states them (``Replayed`` has them).
     """
     if taken is None:
@@ -75,18 +74,10 @@ def verified(
 
 def stored_response(reply: ServiceReply, url: str, status: int) -> RawResponse:
     """The answer of the original server as it is in the copy: `url` is the archived one, `status` its code."""
-    headers = stored_headers(reply.headers)
+    headers = {name: reply.headers[name] for name in _OWN_HEADERS if name in reply.headers}
+    headers |= {name.removeprefix(_PREFIX): value for name, value in reply.headers.items() if name.startswith(_PREFIX)}
     body = _plain_body(reply.body[:READ_BYTES], headers)
     return RawResponse(url=url, final=url, method="GET", code=status, headers=headers, body=body)
-
-
-def stored_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers of the original server among those of a replay: what archives prefix, and the type of the body."""
-    stored = {name[len(_PREFIX) :]: value for name, value in headers.items() if name.startswith(_PREFIX)}
-    for name in _OWN_HEADERS:
-        if name not in stored and name in headers:
-            stored[name] = headers[name]
-    return stored
 
 
 def _plain_body(body: bytes, headers: dict[str, str]) -> bytes:
@@ -100,14 +91,14 @@ def _plain_body(body: bytes, headers: dict[str, str]) -> bytes:
 
 
 def _is_moment(listed: datetime, played: datetime) -> bool:
-    """Whether a copy is the one that was listed. Some archives list days: then any moment of that day."""
+    """True if a copy is the one that was listed. Some archives list days: then any moment of that day."""
     listed, played = in_utc(listed), in_utc(played)
     is_day = not (listed.hour or listed.minute or listed.second)
     return listed.date() == played.date() if is_day else listed == played
 
 
 def _wrong_file(answer: RawResponse, document: Document, wish: Wish) -> str | None:
-    """Why a body is not the file that was wanted: a page about it, or a notice."""
+    """The reason if a body is not the cited file, but a page about it, or a notice."""
     if document.is_page or is_html("", answer.body):
         return "wrong-type"
     is_pdf = wish.mime == "pdf" or (wish.mime is None and file_extension(wish.url) == "pdf")
@@ -120,7 +111,7 @@ def _is_text(body: bytes) -> bool:
 
 
 def _wrong_page(answer: RawResponse, document: Document, wish: Wish, asked: Url) -> str | None:
-    """Why a document is not the page that was wanted."""
+    """The reason if a document is not the cited page."""
     if suspicion := content_suspicion(answer):
         return suspicion.reason.word
     if _forwards(answer.body, document, asked):
@@ -133,7 +124,7 @@ def _wrong_page(answer: RawResponse, document: Document, wish: Wish, asked: Url)
 
 
 def _forwards(body: bytes, document: Document, asked: Url) -> bool:
-    """Whether a document only leads to another page, by a refresh or a script."""
+    """True if a document only leads to another page, by a refresh or a script."""
     if len(document.words) > _STUB_WORDS:
         return False
     if document.refresh is not None and not _reloads(document.refresh, asked):
@@ -144,15 +135,15 @@ def _forwards(body: bytes, document: Document, asked: Url) -> bool:
 
 
 def _reloads(target: str, asked: Url) -> bool:
-    """Whether a refresh of a front page leads to the same site's: many begin with a picture that leads on by itself."""
+    """True if a refresh of a front page leads to the same site's: many begin with a picture that leads on by itself."""
     form = archived(target)
     return form is not None and is_same_page(form, asked) and is_front(asked)
 
 
 def _is_other(known: Portrait, document: Document) -> bool:
-    """Whether a document is another one than that which is remembered.
+    """True if a document is another one than that which is remembered.
 
-    Strangers keep titles to be found by those who look for the old page; then text and language tell them.
+    Strangers keep titles to be found by readers of the old page; then text and language give them away.
     """
     now = portrait_of(document)
     if BLANK in (known, now):
@@ -164,8 +155,7 @@ def _is_other(known: Portrait, document: Document) -> bool:
 
 
 def _is_in_trade(document: Document, wish: Wish) -> bool:
-    """Whether a title is of a trade of those who buy given-up domains, and neither the page nor its URL was."""
-    said = trade_in(document.title)
-    if said is None or (wish.portrait is not None and wish.portrait.in_trade):
+    """True if a title is of a trade of those who buy given-up domains, and neither the page nor its URL was."""
+    if trade_in(document.title) is None or (wish.portrait is not None and wish.portrait.in_trade):
         return False
     return trade_in(re.sub(r"[^a-z0-9]+", " ", f"{wish.url.host} {wish.url.path}".lower())) is None

@@ -31,15 +31,15 @@ _WHOLE: Final = frozenset({7, 8, 11})
 _STATUS: Final = re.compile(r"[0-9]{3}|-")
 _MIME: Final = re.compile(r"[a-z0-9][a-z0-9.+_-]*/[a-z0-9.+_*-]+")
 _DIGEST: Final = re.compile(r"[A-Za-z0-9+/=_-]{8,100}")
-_LOOKS: Final = {
+_FORMATS: Final = {
     "timestamp": re.compile(r"[0-9]{14}"),
     "original": re.compile(r"https?://[^\s/]\S*", re.IGNORECASE),
     "statuscode": _STATUS,
     "mimetype": _MIME,
     "digest": re.compile(r"[A-Z2-7]{32}"),
 }
-"""What the columns look like."""
-_UNTOLD: Final = re.compile(r"[0-9]+|-|[^/\s]+\)/\S*|\S+\.w?arc(?:\.gz)?", re.IGNORECASE)
+"""The formats by which columns without a name are recognised."""
+_IGNORED: Final = re.compile(r"[0-9]+|-|[^/\s]+\)/\S*|\S+\.w?arc(?:\.gz)?", re.IGNORECASE)
 """Columns that are not needed, or look alike: lengths, offsets, nothing, keys, files."""
 _MOST_COLUMNS: Final = 11
 _HIDDEN: Final = frozenset({"block", "exclude"})
@@ -48,7 +48,7 @@ _LONGEST_MIME: Final = 100
 
 
 class Rows(NamedTuple):
-    """What a list of captures contains: the good rows, and how many were bad, or hidden by the service.
+    """The good rows of a list of captures, and how many were bad, or hidden by the service.
 
     `is_cut` = the end is missing. `resume_key` leads to the next page, None if there is none.
     """
@@ -145,23 +145,23 @@ def _line_fields(line: str) -> "_Fields":
 
 
 def _plain_fields(parts: list[str]) -> "_Fields":
-    """The fields of a row whose columns nobody names; those asked for, the standard ones, or told by their looks."""
+    """The fields of a row whose columns have no names: those requested, the standard ones, or recognised ones."""
     if len(parts) in (2, len(FIELDS)) and moment_of(parts[0]):
         return dict(zip(FIELDS, parts, strict=False))
     names = _COLUMNS.get(len(parts))
     if names is not None and _STATUS.fullmatch(parts[4]):
         return dict(zip(names, parts, strict=True))
-    return _told_by_looks(parts) if len(parts) <= _MOST_COLUMNS else None
+    return _recognised(parts) if len(parts) <= _MOST_COLUMNS else None
 
 
-def _told_by_looks(parts: list[str]) -> "_Fields":
+def _recognised(parts: list[str]) -> "_Fields":
     """The fields of a row with other columns, or with them in another order; None without a moment and a URL."""
     fields: dict[str, object] = {}
     for part in parts:
-        name = next((name for name, look in _LOOKS.items() if name not in fields and look.fullmatch(part)), None)
+        name = next((name for name, form in _FORMATS.items() if name not in fields and form.fullmatch(part)), None)
         if name:
             fields[name] = part
-        elif not _UNTOLD.fullmatch(part):
+        elif not _IGNORED.fullmatch(part):
             # A blank in a URL makes one column look like two.
             return None
     return fields if {"timestamp", "original"} <= fields.keys() else None

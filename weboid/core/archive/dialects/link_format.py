@@ -41,7 +41,7 @@ class TypedLink(NamedTuple):
 class TimeMap(NamedTuple):
     """The captures of a TimeMap, with the address of each; `original` None if it does not say of what it is one.
 
-    `more` are further TimeMaps, `bad` counts links to captures that cannot be read, `is_cut` = the end is missing.
+    `more` are further TimeMaps, `bad` counts unreadable links to captures, `is_cut` = the end is missing.
     """
 
     captures: tuple[Capture, ...]
@@ -57,7 +57,7 @@ def links_of(text: str) -> tuple[TypedLink, ...]:
 
 
 def is_link_format(text: str) -> bool:
-    """Whether a text from ``replies.text_of`` begins as link-format does."""
+    """True if a text from ``replies.text_of`` begins as link-format does."""
     return _BEGINS.match(text) is not None
 
 
@@ -73,7 +73,7 @@ def timemap_of(text: str, *, base: str, url: str) -> TimeMap | None:
     mementos = [link for link in links if "memento" in link.relations]
     readable = 0
     for link in mementos[:MOST_CAPTURES]:
-        if capture := memento_at(_resolved(base, link.target), link.attributes.get("datetime", ""), original or url):
+        if capture := memento_at(_resolved(base, link.target), original or url, link.attributes.get("datetime", "")):
             captures.setdefault((capture.taken, capture.original), capture)
             readable += 1
     more = tuple(
@@ -82,11 +82,13 @@ def timemap_of(text: str, *, base: str, url: str) -> TimeMap | None:
     return TimeMap(tuple(captures.values()), original, more, min(len(mementos), MOST_CAPTURES) - readable, is_cut)
 
 
-def memento_at(address: str, said: str, original: str) -> Capture | None:
-    """The capture at an address. Moment and original in the address count more than what is said (`said` is an HTTP
-    date), since they are what plays; None if neither tells a moment. What `original` has not escaped for HTML, the
-    address has not, either."""
-    taken = http_moment_of(said)
+def memento_at(address: str, original: str, date: str = "") -> Capture | None:
+    """The capture at an address; None if neither that nor `date` (an HTTP date) has a moment.
+
+    Moment and original in the address count more, since they are replayed. What `original` has not escaped for HTML,
+    the address has not, either.
+    """
+    taken = http_moment_of(date)
     address = as_meant(address, original)
     if stamped := _STAMPED.search(address):
         taken = moment_of(stamped[1]) or taken

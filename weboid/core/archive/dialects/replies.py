@@ -8,6 +8,7 @@ import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
+from urllib.parse import urljoin
 
 from weboid.core.archive.captures import Listing, ServiceReply
 from weboid.core.archive.outcomes import LookupOutcome
@@ -16,7 +17,7 @@ from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import MAX_URL, parse
 
 EMPTY: Final = "empty"
-"""Why an UNKNOWN is one that says of nothing: too weak alone, enough beside another voice's NONE."""
+"""The reason of an UNKNOWN that claims nothing is there: too weak alone, enough with another voice's NONE."""
 LONGEST_REST_S: Final = 86_400.0
 """A service may request a pause of a day at most; longer ones are asked again."""
 
@@ -34,7 +35,7 @@ _EXCLUDED: Final = re.compile(
     r"|blocked by robots",
     re.IGNORECASE,
 )
-"""How services say that they do not show a page. They echo its URL too, which has no spaces in normal form."""
+"""Messages of services that do not show a page. They echo its URL too, which has no spaces in normal form."""
 _ABSENT: Final = re.compile(
     r"has not archived that url"
     r"|could not be found in this collection"
@@ -62,7 +63,7 @@ def json_of(text: str) -> object | None:
 
 
 def is_markup(text: str) -> bool:
-    """Whether a text from `text_of` is HTML or XML; link-format begins with ``<`` too."""
+    """True if a text from `text_of` is HTML or XML; link-format begins with ``<`` too."""
     return _MARKUP.match(text) is not None
 
 
@@ -116,8 +117,17 @@ def rest_of(reply: ServiceReply) -> float | None:
     return min(rest_s, LONGEST_REST_S) if rest_s is not None else None
 
 
+def location_of(reply: ServiceReply, base: str) -> str | None:
+    """The absolute address to which a reply to a request for `base` leads; None if there is none."""
+    location = reply.headers.get("location", "").strip()
+    try:
+        return urljoin(base, location) if location else None
+    except ValueError:
+        return None
+
+
 def is_excluded(reply: ServiceReply) -> bool:
-    """Whether a reply that is no capture says that the service does not show the page (any code, even 200)."""
+    """True if a reply that is no capture says that the service does not show the page (any code, even 200)."""
     if reply.code == 451:
         return True
     runtime_error = reply.headers.get(_RUNTIME_ERROR, "")
@@ -130,50 +140,42 @@ def is_excluded(reply: ServiceReply) -> bool:
 
 
 def says_absent(text: str) -> bool:
-    """Whether the text of a 404 says in words that nothing is archived."""
+    """True if the text of a 404 says in words that nothing is archived."""
     return _ABSENT.search(text) is not None
 
 
 def says_no_collection(text: str) -> bool:
-    """Whether the text of a 404 says that the service has no such collection: a wrong base, no statement of the URL."""
+    """True if the text of a 404 says that the service has no such collection: a wrong base, no word on the URL."""
     return _NO_COLLECTION.search(text) is not None
 
 
 def error(why: str, reply: ServiceReply | None = None) -> Listing:
-    """A listing of a service that did not answer, or not with an answer."""
+    """The listing of a service that did not answer, or not with an answer."""
     return Listing(LookupOutcome.ERROR, why=why, rest_s=rest_of(reply) if reply else None)
 
 
 def unknown(why: str) -> Listing:
-    """A listing of an answer that proves nothing."""
+    """The listing of an answer that proves nothing."""
     return Listing(LookupOutcome.UNKNOWN, why=why)
 
 
 def refusal_of(reply: ServiceReply) -> Listing | None:
-    """What every reply means, in any dialect, that is neither 200, 404 nor a redirect; None for those."""
+    """The listing, in any dialect, of a reply that is neither 200, 404 nor a redirect; None for those."""
     if reply.fault or reply.code is None:
         return error(reply.fault or "network")
-    if reply.code in (429, 503) or reply.code >= 500:
-        return Listing(LookupOutcome.EXCLUDED, why="blocked-site") if _is_blocked_site(reply) else _failed(reply)
+    runtime_error = reply.headers.get(_RUNTIME_ERROR, "")
+    if reply.code == 429:
+        return error("rate-limited", reply)
+    if reply.code >= 500:
+        is_blocked = any(word in runtime_error for word in _FORBIDDEN_BY)
+        return Listing(LookupOutcome.EXCLUDED, why="blocked-site") if is_blocked else error("server-error", reply)
     if is_excluded(reply):
-        return Listing(LookupOutcome.EXCLUDED, why=_excluded_why(reply))
+        text = runtime_error + text_of(reply.body)
+        is_robots = "Robot" in text or "robots.txt" in text
+        why = "legal" if reply.code == 451 else "robots" if is_robots else "blocked-site"
+        return Listing(LookupOutcome.EXCLUDED, why=why)
     if reply.code in (401, 403):
         return error("forbidden", reply)
     if reply.code == 200 or reply.code == 404 or 300 <= reply.code < 400:
         return None
     return error("bad-request" if reply.code == 400 else "unexpected-code", reply)
-
-
-def _failed(reply: ServiceReply) -> Listing:
-    return error("rate-limited" if reply.code == 429 else "server-error", reply)
-
-
-def _is_blocked_site(reply: ServiceReply) -> bool:
-    return reply.code != 429 and any(word in reply.headers.get(_RUNTIME_ERROR, "") for word in _FORBIDDEN_BY)
-
-
-def _excluded_why(reply: ServiceReply) -> str:
-    if reply.code == 451:
-        return "legal"
-    said = reply.headers.get(_RUNTIME_ERROR, "") + text_of(reply.body)
-    return "robots" if "Robot" in said or "robots.txt" in said else "blocked-site"
