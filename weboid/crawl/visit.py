@@ -18,8 +18,7 @@ from weboid.core.observe.check_request import CheckRequest, disproved, is_thorou
 from weboid.core.observe.observation import Observation
 from weboid.core.observe.scheme_switch import BAD_CERTIFICATES
 from weboid.core.record.moment import Moment, shuffled
-from weboid.core.record.policy import Policy
-from weboid.core.record.proof import proven
+from weboid.core.record.policy import Policy, proven
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import HostRecord
 from weboid.core.record.specials import Special, believed

@@ -102,7 +102,7 @@ class SpamFilters:
             if lines is not None and not lines.stamp:
                 return Judge(farm_judge.spam, Stamp(above_stamp))
         assert lines is not None, "what is not known is told"
-        spam = await asyncio.to_thread(SpamFilter, lines.black, lines.white, beside=above)
+        spam = await asyncio.to_thread(SpamFilter, lines.black, lines.white, base=above)
         return Judge(spam, Stamp(lines.stamp) if dbname == FARM else Stamp(above_stamp, lines.stamp))
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.shared import shared
 
-from weboid.core.url.spam_lines import MAX_LINE, MAX_LINES, MAX_LIST, MAX_TOLD, SpamFilter, parse_lines
+from weboid.core.url.spam_lines import MAX_LINE, MAX_LINES, MAX_LIST, MAX_REPORTED, SpamFilter, parse_lines
 
 
 def spam(*black: str, white: tuple[str, ...] = ()) -> SpamFilter:
@@ -124,8 +124,8 @@ def test_only_so_many_lines_and_letters_are_read() -> None:
 
 
 def test_only_so_many_unusable_lines_are_told_one_by_one() -> None:
-    lines = parse_lines("\n".join(f"({number}" for number in range(MAX_TOLD + 7)))
-    assert len(lines.unusable) == MAX_TOLD + 1
+    lines = parse_lines("\n".join(f"({number}" for number in range(MAX_REPORTED + 7)))
+    assert len(lines.unusable) == MAX_REPORTED + 1
     assert lines.unusable[-1] == ("7 more", "not listed one by one")
 
 

@@ -7,7 +7,7 @@ import pytest
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.url.farms import WMF, WMFLABS, WikiName
-from weboid.core.url.spam_lines import MAX_TOLD, parse_lines
+from weboid.core.url.spam_lines import MAX_REPORTED, parse_lines
 from weboid.core.verdict.change_of import Change
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import StoreError
@@ -153,7 +153,7 @@ async def test_spam_lists_tell_how_many_lines_they_have_and_the_first_unusable_o
         for farm, dbname, text in [
             (WMF.code, FARM, "a\nb\n(\n(?=x)"),
             (WMFLABS.code, "testwiki", ""),
-            (WMFLABS.code, "otherwiki", "\n".join(f"({line}" for line in range(MAX_TOLD + 5))),
+            (WMFLABS.code, "otherwiki", "\n".join(f"({line}" for line in range(MAX_REPORTED + 5))),
         ]:
             await record_spam_list(conn, spam_list(farm, dbname, ListKind.BLACK, 190, parse_lines(text)))
     lists = {each.wiki: each for each in (await status_of(stored)).spam_lists}
@@ -170,5 +170,5 @@ async def test_spam_lists_tell_how_many_lines_they_have_and_the_first_unusable_o
     assert len(farms.faults) == 2
     assert farms.faults[0].startswith("(: ")
     assert (own.usable, own.unusable, own.faults) == (0, Amount(0), ())
-    assert other.unusable == Amount(MAX_TOLD + 1, Exactness.AT_LEAST)
+    assert other.unusable == Amount(MAX_REPORTED + 1, Exactness.AT_LEAST)
     assert len(other.faults) == DEFAULT_BOUNDS.lines

@@ -158,7 +158,6 @@ def _in_order(rows: list[Row], wish: Wish, cited: datetime) -> tuple[Capture, ..
 
 
 def _content(row: Row) -> str:
-    """The key of a row's content."""
     return repr(row.given) if row.status in REDIRECTS or not row.digest else row.digest
 
 
@@ -197,20 +196,10 @@ def _age(capture: Capture) -> tuple[datetime, str]:
     return in_utc(capture.taken), repr(capture)
 
 
-_REASONS: Final = (
-    "gone",
-    "after-death",
-    "wrong-type",
-    "shared-content",
-    "empty",
-    "revisit",
-    "status",
-    "other-page",
-)
+_REASONS: Final = ("gone", "after-death", "wrong-type", "shared-content", "empty", "revisit", "status", "other-page")
 """The reasons that say most of a page without a good copy, the first one most."""
 
 
 def _main_reason(passed: Sequence[PassedOver]) -> str:
-    """The word for why no row is good; empty if there was none."""
     words = {one.why for one in passed}
     return next((word for word in _REASONS if word in words), min(words, default=""))

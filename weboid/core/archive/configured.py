@@ -48,7 +48,6 @@ def _service(name: str, given: Mapping[str, Any]) -> ArchiveService:
 
 
 def _new(archive: Archive, values: Mapping[str, Any]) -> ArchiveService:
-    """A service that is asked only at a configured address."""
     if not values.get("base"):
         raise ValueError(f"{archive.name}: base: it is not asked by default, so say where to ask it")
     return ArchiveService(archive, **{**_UNKNOWN, "public": values["base"], **values})

@@ -55,7 +55,7 @@ class ArchiveService:
 
     @property
     def is_raw(self) -> bool:
-        """Whether it replays what was captured unchanged and with Memento-Datetime, at an address made of moment and
+        """True if it replays what was captured unchanged and with Memento-Datetime, at an address made of moment and
         URL."""
         return self.dialect in (Dialect.WAYBACK, Dialect.PYWB, Dialect.TIMEMAP)
 

@@ -9,8 +9,7 @@ from typing import Final
 from weboid.core.document.face import NO_FACE, Face
 from weboid.core.document.portrait import BLANK, Portrait
 from weboid.core.observe.observation import Observation
-from weboid.core.record.policy import Policy
-from weboid.core.record.proof import may_prove
+from weboid.core.record.policy import Policy, may_prove
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UrlRecord
 from weboid.core.record.specials import Sights, Special

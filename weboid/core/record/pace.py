@@ -17,7 +17,7 @@ BEHIND_DAYS: Final = 2
 LATE_SHARE: Final = 100
 """The crawl is behind when more than one in so many hosts are late."""
 FEW: Final = 5
-"""So many late hosts may be chance however few hosts there are."""
+"""Late hosts that may be chance, however few hosts there are."""
 CALM_DAYS: Final = 7
 """Days in time before the interval is narrowed, and days behind before it is widened although a turn is shorter."""
 LONGEST_TURN: Final = 365
@@ -43,8 +43,8 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What the crawl has before it: all URLs, hosts, how many of these are late, and the URLs checked on a usual day
-    of the last week (None = nothing was checked)."""
+    """The work of the crawl: all URLs, hosts, the number of late hosts, and the URLs checked on a usual day of the last
+    week (None = nothing was checked)."""
 
     urls: int
     hosts: int
@@ -53,17 +53,17 @@ class Load:
 
     @property
     def is_behind(self) -> bool:
-        """Whether more hosts are late than can be chance."""
+        """True if more hosts are late than can be chance."""
         return self.late > FEW and self.late * LATE_SHARE > self.hosts
 
     @property
     def is_in_time(self) -> bool:
-        """Whether hardly any hosts are late; between both, nothing is changed."""
+        """True if hardly any hosts are late; between both, nothing is changed."""
         return self.late <= 1 or self.late * _IN_TIME_SHARE <= self.hosts
 
     @property
     def turn_days(self) -> int | None:
-        """In how many days all URLs are checked once."""
+        """The days in which all URLs are checked once."""
         return ceil(self.urls / self.checks_a_day) if self.checks_a_day else None
 
 
@@ -109,6 +109,6 @@ def policy_of_big_host(policy: Policy, days: int) -> Policy:
 
 
 def turn_of_host(urls: int, delay_s: float) -> int:
-    """In how many days all URLs of a host can be checked once, with so many seconds between two requests."""
+    """The days in which all URLs of a host can be checked once, with `delay_s` between two requests."""
     a_day = _DAY_S / (_REQUESTS * max(delay_s, _ANSWER_S))
     return min(ceil(urls / a_day), LONGEST_TURN)

@@ -1,4 +1,4 @@
-"""The thresholds and intervals by which records are judged (U-7, U-11, C-4), as data.
+"""The thresholds and intervals by which records are judged (U-7, U-11, C-4), as data, and the proof that a URL is dead.
 
 Every number that decides about "dead" or the day of the next check is defined here, and only here.
 """
@@ -6,8 +6,9 @@ Every number that decides about "dead" or the day of the next check is defined h
 from dataclasses import dataclass
 from typing import Final
 
+from weboid.core.record.moment import HOURS
 from weboid.core.record.reasons import Reason
-from weboid.core.record.streak import MOST_MISSING, WIDEST, WIDEST_MISSING
+from weboid.core.record.streak import HOURS_APART, MOST_MISSING, WIDEST, WIDEST_MISSING, Streak
 
 MISSING: Final = frozenset({Reason.NOT_FOUND, Reason.GONE})
 """A host that answers says itself that the page is missing: the proof of these is the shorter one."""
@@ -26,7 +27,7 @@ class Policy:
     dead_span: int = 28
     """The same for all strikes: outages of names, networks and servers end after one to three weeks."""
     relapse_factor: int = 2
-    """So many times as long must a streak be that is a relapse: what flaps will come back."""
+    """Times as long must a streak be that is a relapse: a page that flaps will come back."""
     working_interval: int = 7
     """Days to the next check of a URL that works."""
     doubtful_interval: int = 7
@@ -84,3 +85,26 @@ _LATE: Final = 2
 _DAILY: Final = 6
 """Days before the end of the span in which a failing URL is checked every day."""
 DEFAULT = Policy()
+
+
+def proven(streak: Streak, policy: Policy = DEFAULT) -> bool:
+    """True if a streak of failures is a proof (U-7): enough strikes, not all on one weekday or around one hour.
+
+    They must cover `missing_span` days if the host says that the page is missing, `dead_span` days otherwise, and
+    `relapse_factor` times as many if there was another streak not long before.
+    """
+    known = streak.evidence
+    times = policy.relapse_factor if known.relapse else 1
+    if streak.strikes < policy.dead_strikes or not (known.hours and known.weekdays):
+        return False
+    if known.missing >= policy.dead_strikes and known.missing_width >= times * policy.missing_span:
+        return True
+    return known.width >= times * policy.dead_span
+
+
+def may_prove(streak: Streak, day: int, policy: Policy = DEFAULT) -> bool:
+    """True if a failure on that day, at the right hour, may make a streak a proof that is none yet."""
+    if proven(streak, policy):
+        return False
+    hour = streak.evidence.first_hour + HOURS_APART
+    return proven(streak.struck(day, hour % HOURS, missing=True, gap=policy.gap), policy)

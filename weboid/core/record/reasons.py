@@ -109,17 +109,12 @@ class Reason(Enum):
 BY_NUMBER: Final[dict[int, Reason]] = {reason.number: reason for reason in Reason}
 BY_WORD: Final[dict[str, Reason]] = {reason.word: reason for reason in Reason}
 
-_NETWORK_STATUS: Final[dict[Reason, Status]] = {
-    Reason.DNS_GONE: Status.DNS_GONE,
-    Reason.DNS_ERROR: Status.DNS_ERROR,
-}
-
 
 def network_status(fault: Reason, *, host_is_ip: bool) -> Status:
     """The status byte (64–67) of a contact without an HTTP answer."""
     if host_is_ip and fault in (Reason.TIMEOUT, Reason.UNREACHABLE, Reason.CONNECTION_REFUSED):
         return Status.IP_SILENT
-    return _NETWORK_STATUS.get(fault, Status.NETWORK)
+    return {Reason.DNS_GONE: Status.DNS_GONE, Reason.DNS_ERROR: Status.DNS_ERROR}.get(fault, Status.NETWORK)
 
 
 _BY_CODE: Final[dict[int, Reason]] = {
@@ -168,9 +163,9 @@ _CONTENT_IS_THERE: Final = frozenset({Status.CORRECTED, Status.SCHEME_SWITCHED})
 
 
 def status_outcome(status: Status) -> Outcome:
-    """How an entry of a history is shown (U-3): working, doubtful or failing, never refused.
+    """The outcome shown for an entry of a history (U-3), by its status alone, as no reason is stored with it.
 
-    By its status alone, as no reason is stored with it.
+    It is never REFUSED.
     """
     if status in REDIRECTS or status in _CONTENT_IS_THERE:
         return Outcome.WORKING

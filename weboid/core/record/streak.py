@@ -26,7 +26,7 @@ class Earlier(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the strikes of a streak prove. `width` is their days from first to last, longer gaps cut short.
+    """The evidence in the strikes of a streak. `width` is their days from first to last, longer gaps cut short.
 
     `missing` counts the strikes for which the host said that the page is missing, `missing_width` their width.
     `hours`: two strikes are at least HOURS_APART hours of the day apart; `weekdays`: they are not all on one weekday.
@@ -40,11 +40,11 @@ class Evidence:
     first_hour: int = 0
     """The hour of the day of the first strike, 0 … 23 UTC."""
     earlier: Earlier = Earlier.NONE
-    """What had ended not long before this streak began; without strikes: what has ended."""
+    """The kind of streak that ended not long before this one began; without strikes: that has ended."""
 
     @property
     def relapse(self) -> bool:
-        """Whether what fails has failed and come back before, so that it may come back again."""
+        """True if the page has failed and come back before, so that it may come back again."""
         return self.earlier is Earlier.PLAIN
 
 
@@ -89,7 +89,7 @@ class Streak:
         return Streak(self.strikes + 1, self.since, day, evidence)
 
     def ended(self) -> "Streak":
-        """No strikes any more; that there have been some is remembered.
+        """The streak without strikes, which remembers that there have been some.
 
         One failure in sixty days happens to everybody; several, or a page that was said to be missing, are plain
         (D-79).
@@ -101,7 +101,6 @@ class Streak:
         return Streak(until=self.until, evidence=Evidence(earlier=Earlier.PLAIN if is_plain else Earlier.CHANCE))
 
     def _earlier(self, day: int) -> Earlier:
-        """What has ended not long before that day."""
         return self.evidence.earlier if self.until is not None and day - self.until <= REMEMBERED else Earlier.NONE
 
     def elapsed(self, day: int) -> int:

@@ -1,1 +1,1 @@
-"""What follows from a URL alone: host, normal form, key, class, farm, archive, spam-list match; and patterns. Pure."""
+"""Everything that follows from a URL alone: host, normal form, key, class, farm, archive, spam-list match. Pure."""

@@ -18,7 +18,7 @@ from weboid.core.url.urls import Url, parse
 
 
 class Standing(StrEnum):
-    """Whether people may be sent to a service."""
+    """True if people may be sent to a service."""
 
     OFFERED = "offered"
     DEAD = "dead"
@@ -46,13 +46,13 @@ class Archive:
 
     @property
     def is_offered(self) -> bool:
-        """Whether its snapshots may be shown to people and requested."""
+        """True if its snapshots may be shown to people and requested."""
         return self.standing is Standing.OFFERED
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What the URL of an archive says. `original` is the archived URL, None if it is not contained (short forms).
+    """The content of the URL of an archive. `original` is the archived URL, None if it is not contained (short forms).
 
     `taken` is the moment in UTC, or None if the URL does not contain it. A shortened timestamp stands for its beginning
     (``2009`` = 2009-01-01 00:00).
@@ -64,7 +64,7 @@ class Snapshot:
 
 
 def snapshot_of(url: Url | str) -> Snapshot | None:
-    """What the URL of an archive says; None for every other text. Never raises."""
+    """Reads the URL of an archive; None for every other text. Never raises."""
     try:
         form = url if isinstance(url, Url) else parse(url)
     except InvalidUrl:
@@ -79,7 +79,7 @@ def snapshot_of(url: Url | str) -> Snapshot | None:
 
 
 def is_archive_host(host: str) -> bool:
-    """Whether a URL with this host, in normal form, may be that of an archive: one look into a table."""
+    """True if a URL with this host, in normal form, may be that of an archive: one look into a table."""
     return host in _readers()
 
 
@@ -141,7 +141,7 @@ def _original(found: dict[str, str | None]) -> Url | None:
 
 
 def _taken(found: dict[str, str | None]) -> datetime | None:
-    """When the snapshot was taken; None if the URL does not say so, or if there is no such moment."""
+    """The moment of the snapshot; None if the URL has none, or if there is no such moment."""
     try:
         if stamp := found.get("stamp"):
             return _moment(stamp)

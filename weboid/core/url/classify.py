@@ -37,7 +37,7 @@ _EXAMPLE_TLDS: Final = frozenset({"example", "test", "invalid", "localhost"})
 
 
 def is_example(host: str) -> bool:
-    """Whether RFC 2606 reserves a host in normal form for examples."""
+    """True if RFC 2606 reserves a host in normal form for examples."""
     above, _, tld = host.rpartition(".")
     return tld in _EXAMPLE_TLDS or f"{last_label(above)}.{tld}" in _EXAMPLE_DOMAINS
 

@@ -69,7 +69,7 @@ def parse_wiki_name(text: str) -> WikiName:
 
 
 def owns(farm: Farm, host: str) -> bool:
-    """Whether a host in normal form is one of the farm's own domains or a subdomain of one (P-11)."""
+    """True if a host in normal form is one of the farm's own domains or a subdomain of one (P-11)."""
     while host:
         if host in farm.domains:
             return True

@@ -21,7 +21,7 @@ _MAX_RAW_HOST: Final = 9 * MAX_HOST  # three percent-encoded bytes for each char
 
 
 class InvalidReason(StrEnum):
-    """Why a URL is invalid (L-4): the stable words of every interface."""
+    """The reasons why a URL is invalid (L-4): the stable words of every interface."""
 
     PROTOCOL = "protocol"
     NO_HOST = "no-host"
@@ -105,7 +105,7 @@ def last_label(host: str) -> str:
 
 
 def is_ip(host: str) -> bool:
-    """Whether a host in normal form is an IPv4 or IPv6 address."""
+    """True if a host in normal form is an IPv4 or IPv6 address."""
     return ":" in host or last_label(host).isdigit()
 
 

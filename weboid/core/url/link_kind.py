@@ -1,4 +1,4 @@
-"""In which way a page links to a URL: as an external link, or by an interwiki prefix (L-1)."""
+"""The kind of a page's link to a URL: an external link, or one by an interwiki prefix (L-1)."""
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
@@ -25,7 +25,7 @@ class InterwikiLink(NamedTuple):
 
 
 class LinkOrigin(NamedTuple):
-    """How a page links to a URL: its kind, and prefix and title where there is an interwiki link.
+    """The origin of a URL in a page: the link's kind, and prefix and title where there is an interwiki link.
 
     A page that links to a URL both ways has the kind EXTERNAL, with prefix and title.
     """

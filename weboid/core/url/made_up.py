@@ -36,7 +36,7 @@ _DIGITS: Final = (7, 9)
 """The fewest and the most digits of a made-up number: too large for an id that is in use, and no overflow."""
 _SEGMENTS: Final = 6
 _CHARS: Final = 40
-"""So much of a segment is imitated."""
+"""Characters of a segment that are imitated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def near_place(url: Url) -> int | None:
 
 
 def _is_named_by_query(scheme: str, path: str, query: str) -> bool | None:
-    """Whether a URL names its document by its query, not by its path; None where nothing made up proves anything."""
+    """True if a URL names its document by its query, not by its path; None where nothing made up proves anything."""
     if not scheme.startswith("http"):
         return None
     if _is_program(path) and any(_NUMBER.search(field.partition("=")[2]) for field in _fields(query)):
@@ -158,7 +158,6 @@ def _parts(path: str) -> tuple[list[str], list[str], str]:
 
 
 def _names(query: str) -> str:
-    """The names of the parameters, whatever their order."""
     return "&".join(sorted(field.partition("=")[0] for field in _fields(query)))
 
 
@@ -183,7 +182,6 @@ def _top(segments: list[str]) -> int:
 
 
 def _is_program(path: str) -> bool:
-    """Whether a path can be of a program that finds the document by its parameters."""
     name = path.rpartition("/")[2]
     if extension := _EXTENSION.search(name):
         return extension[0].lower() not in _FILES

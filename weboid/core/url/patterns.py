@@ -30,7 +30,7 @@ _ALL_BELOW: Final = "/"
 
 
 class Unfit(StrEnum):
-    """Why a pattern cannot be searched for."""
+    """The reasons why a pattern cannot be searched for."""
 
     UNREADABLE = "unreadable"
     OPEN = "open"
@@ -51,7 +51,7 @@ class UnfitPattern(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class UrlPattern:
-    """What a URL must match. The reversed names of its hosts are from `first` to before `end`.
+    """The conditions that a URL must match. The reversed names of its hosts are from `first` to before `end`.
 
     `hosts` (any of them) and `path` are LIKE patterns. `ports` are parallel to `schemes`, 0 = the scheme's default,
     None = any. `exact` is the one URL that is meant, if the text was a URL and no pattern.
@@ -67,7 +67,7 @@ class UrlPattern:
 
 
 def is_domain(host: str) -> bool:
-    """Whether a host in normal form and all its subdomains have one owner; those of a public suffix do not."""
+    """True if a host in normal form and all its subdomains have one owner; those of a public suffix do not."""
     return is_ip(host) or registrable_domain(host) == registrable_domain(f"x.{host}")
 
 

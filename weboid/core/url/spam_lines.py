@@ -17,7 +17,7 @@ MAX_LIST: Final = 2 << 20
 
 MAX_LINES: Final = 100_000
 MAX_LINE: Final = 4_096  # bytes; MediaWiki joins lines into expressions of this size
-MAX_TOLD: Final = 1_000
+MAX_REPORTED: Final = 1_000
 """Unusable lines that are reported one by one."""
 
 _LINE_MEMORY: Final = 64 << 10
@@ -75,31 +75,34 @@ def parse_lines(text: str) -> SpamLines:
     unusable += [(line, "matches nearly every URL") for line in usable if line in wild]
     if more := sum(1 for _ in lines):
         unusable.append((f"{more} more", f"the list has more than {MAX_LINES} lines"))
-    return SpamLines(tuple(line for line in usable if line not in wild), _told(unusable))
+    reported = [(_shown(line), _shown(reason)) for line, reason in unusable[:MAX_REPORTED]]
+    if len(unusable) > MAX_REPORTED:
+        reported.append((f"{len(unusable) - MAX_REPORTED} more", "not listed one by one"))
+    return SpamLines(tuple(line for line in usable if line not in wild), tuple(reported))
 
 
 class SpamFilter:
-    """Tells whether a URL is spam by black and white lines, as returned by `parse_lines`."""
+    """Finds out if a URL is spam by black and white lines, as returned by `parse_lines`."""
 
     def __init__(
-        self, black: Iterable[str] = (), white: Iterable[str] = (), *, beside: "SpamFilter | None" = None
+        self, black: Iterable[str] = (), white: Iterable[str] = (), *, base: "SpamFilter | None" = None
     ) -> None:
-        """Takes some µs a line. `beside`: a filter whose lines apply too, such as a farm's; its machines are shared.
+        """Takes some µs a line. `base`: a filter whose lines apply too, such as a farm's; its machines are shared.
 
         `refused` are lines that cannot be run after all, for example with another version of RE2.
         """
         self.refused: list[str] = []
         # Sorted lines share their beginnings, so the machine is much smaller. White lines cut out what they match, and
         # the first line that matches counts, so they keep their order.
-        self._black: list[Any] = [*(beside._black if beside else ()), *self._machines(sorted(set(black)))]
-        self._white: list[Any] = [*(beside._white if beside else ()), *self._machines(list(white))]
+        self._black: list[Any] = [*(base._black if base else ()), *self._machines(sorted(set(black)))]
+        self._white: list[Any] = [*(base._white if base else ()), *self._machines(list(white))]
 
     def __bool__(self) -> bool:
-        """Whether there are any black lines, so that anything can be spam."""
+        """True if there are any black lines, so that anything can be spam."""
         return bool(self._black)
 
     def is_spam(self, *forms: str) -> bool:
-        """Whether a URL is spam in any of these forms: as written on a page, and its normal form.
+        """True if a URL is spam in any of these forms: as written on a page, and its normal form.
 
         Hosts in punycode are compared as Unicode, too. A white line, as in MediaWiki, removes what it matches.
         """
@@ -138,7 +141,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _steps(line: str) -> tuple[int, str]:
-    """How many steps of a line may be active at once (0 = few), and why it cannot be run (empty = it can)."""
+    """The steps of a line that may be active at once (0 = few), and why it cannot be run (empty = it can)."""
     if len(line) > MAX_LINE or len(line.encode(errors="replace")) > MAX_LINE:
         return 0, f"longer than {MAX_LINE} bytes"
     if line.endswith("\\"):
@@ -159,18 +162,16 @@ def _steps(line: str) -> tuple[int, str]:
 
 
 def _is_plain(line: str) -> bool:
-    """Whether a line has only letters, digits, ``-``, ``_`` and plain escapes, so that it is valid without a test."""
+    """True if a line has only letters, digits, ``-``, ``_`` and plain escapes, so that it is valid without a test."""
     for escape in _PLAIN_ESCAPES:
         line = line.replace(escape, "")
     return _PLAIN.issuperset(line)
 
 
 def _is_wide(line: str) -> bool:
-    """Whether a line has repetitions or classes; without them only few of its steps can be active at once."""
-    parts = line.split("\\")
-    return any(_WIDE & set(part) for part in (parts[0], *(part[1:] for part in parts[1:]))) or any(
-        part[:1] in _WIDE_ESCAPES for part in parts[1:]
-    )
+    """True if a line has repetitions or classes; without them only few of its steps can be active at once."""
+    first, *escaped = line.split("\\")
+    return bool(_WIDE & set(first)) or any(part[:1] in _WIDE_ESCAPES or _WIDE & set(part[1:]) for part in escaped)
 
 
 def _reason(error: Exception) -> str:
@@ -235,7 +236,6 @@ def _texts(forms: Iterable[str]) -> Iterator[bytes]:
 
 
 def _readable(url: str) -> str:
-    """The URL with its host's labels in Unicode where they are valid punycode."""
     scheme, slashes, rest = url.partition("//")
     host, slash, path = rest.partition("/")
     return f"{scheme}{slashes}{'.'.join(map(_readable_label, host.split('.')))}{slash}{path}"
@@ -248,13 +248,6 @@ def _readable_label(label: str) -> str:
         return label[4:].encode("ascii").decode("punycode")
     except (UnicodeError, ValueError, OverflowError):
         return label
-
-
-def _told(unusable: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    reported = [(_shown(line), _shown(reason)) for line, reason in unusable[:MAX_TOLD]]
-    if len(unusable) > MAX_TOLD:
-        reported.append((f"{len(unusable) - MAX_TOLD} more", "not listed one by one"))
-    return tuple(reported)
 
 
 def _shown(text: str) -> str:

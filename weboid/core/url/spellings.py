@@ -14,7 +14,7 @@ from weboid.core.url.hosts import InvalidUrl, is_ip
 from weboid.core.url.urls import Url, parse
 
 _ESCAPINGS: Final = 2
-"""So often a service may have escaped a URL for HTML."""
+"""Times that a service may have escaped a URL for HTML."""
 _REFERENCE: Final = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 _PLAIN: Final = re.compile("[^%+;]*")
 _AMPERSAND: Final = re.compile("&(?:amp;)+")
@@ -22,7 +22,7 @@ _PERCENT: Final = re.compile("%(?:25)+(?=[0-9A-Fa-f]{2})")
 _BYTE: Final = re.compile("[\udc80-\udcff]")
 """A byte of a header that is no UTF-8."""
 _OTHER_SIGNS: Final = re.compile("(?:%[89A-F][0-9A-F])+")
-"""What is not ASCII, in a URL in normal form."""
+"""Characters outside ASCII, in a URL in normal form."""
 _USERINFO: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*@")
 _WWW: Final = re.compile(r"^www[0-9]*\.")
 _SLASHES: Final = re.compile("/+")
@@ -79,7 +79,7 @@ def as_meant(written: str, asked: str) -> str:
 
 
 def is_same_page(one: Url, other: Url) -> bool:
-    """Whether the archived copy of the one may be taken for the other's.
+    """True if the archived copy of the one may be taken for the other's.
 
     They differ at most in http or https, ``www.``, final slashes, escapes for HTML, composed or decomposed characters,
     and ``+`` or a space in the query. At an IP address, a port or by FTP only the same URL is the same page.
@@ -92,15 +92,15 @@ def is_same_page(one: Url, other: Url) -> bool:
 
 
 def is_other_page(original: str, url: Url) -> bool:
-    """Whether the URL that a service states, as it writes it, is certainly that of another page than `url`; what cannot
+    """True if the URL that a service states, as it writes it, is certainly that of another page than `url`; what cannot
     be read is not. Only this may be held against a copy that plays (D-465)."""
     form = archived(as_meant(original, str(url)))
     return form not in (None, url) and merged(form) != merged(url)
 
 
 def merged(url: Url) -> str:
-    """What all spellings have in common that an archive may take for one, generously: letter case, order of query,
-    scheme, ``www2.``, port, sessions, repeated slashes and escapes of all kinds do not count. Different texts are
+    """The common form of all spellings that an archive may take for one, generously: letter case, order of query,
+    scheme, ``www2.``, port, sessions, repeated slashes and escapes of all kinds do not count. Different forms are
     certainly different pages."""
     plain = url._replace(path=_plain(url.path))
     path, _, query = (similar_url(plain) or plain).path.partition("?")
@@ -110,7 +110,7 @@ def merged(url: Url) -> str:
 
 
 def _spelled(url: Url) -> tuple[str, str]:
-    """What spellings have in common that are the same page for certain."""
+    """The common form of all spellings that are the same page for certain."""
     path, mark, query = url.path.partition("?")
     text = _AMPERSAND.sub("&", f"{path}{mark}{query.replace('+', '%20')}").rstrip("/")
     # Bytes that are no UTF-8 stay what they are.
@@ -134,12 +134,12 @@ def _plain(path: str) -> str:
 
 
 def _without_references(text: str) -> str:
-    """Not as `unescape` alone does it, which takes ``&copy=`` for a sign, too."""
+    """The text without the references of HTML; `unescape` alone would take ``&copy=`` for one, too."""
     return _REFERENCE.sub(lambda reference: unescape(reference[0]), text)
 
 
 def is_front(url: Url) -> bool:
-    """Whether a URL is that of a site's front page, or of that in one of its languages."""
+    """True if a URL is that of a site's front page, or of that in one of its languages."""
     return _FRONT.fullmatch(url.path) is not None or _LANGUAGE_FRONT.fullmatch(url.path) is not None
 
 

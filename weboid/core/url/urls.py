@@ -74,7 +74,6 @@ def parse(url: str) -> Url:
 
 
 def _parsed(url: str) -> Url:
-    """Parses any URL, step by step."""
     url = url.strip(_EDGES)
     parts = _PARTS.match(url)
     assert parts, "every part of the pattern may be empty"
@@ -194,7 +193,7 @@ def front_page(url: Url) -> Url:
 
 
 def suspicious(path: str) -> bool:
-    """Whether a path in normal form hides characters that mislead readers or a protocol (L-5).
+    """True if a path in normal form hides characters that mislead readers or a protocol (L-5).
 
     Encoded control characters always count; bidi controls, soft hyphens and zero-width spaces only if the path is valid
     UTF-8.

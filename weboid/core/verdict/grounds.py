@@ -6,8 +6,7 @@ One law: what is proven, and by whose streak, is as in `verdict.finding_of`; a t
 from dataclasses import dataclass
 from typing import Final
 
-from weboid.core.record.policy import DEFAULT, MISSING, Policy
-from weboid.core.record.proof import proven
+from weboid.core.record.policy import DEFAULT, MISSING, Policy, proven
 from weboid.core.record.reasons import Outcome
 from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
 from weboid.core.record.status import HOST_FAILURES, Status

@@ -8,8 +8,7 @@ from typing import Final, NamedTuple
 from weboid.core.observe.observation import Observation
 from weboid.core.record.history import extended
 from weboid.core.record.moment import planned_hour, shuffled
-from weboid.core.record.policy import DEFAULT, MISSING, NO_PROOF, Policy
-from weboid.core.record.proof import proven
+from weboid.core.record.policy import DEFAULT, MISSING, NO_PROOF, Policy, proven
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
 from weboid.core.record.status import HOST_FAILURES

@@ -7,8 +7,7 @@ One law: nothing that was known of a host's face before its return is believed a
 from typing import Final
 
 from weboid.core.observe.observation import Observation
-from weboid.core.record.policy import DEFAULT, Policy
-from weboid.core.record.proof import proven
+from weboid.core.record.policy import DEFAULT, Policy, proven
 from weboid.core.record.reasons import Reason
 from weboid.core.record.record import HostRecord, UrlRecord
 from weboid.core.record.specials import Sights, Special

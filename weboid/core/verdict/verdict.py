@@ -6,8 +6,7 @@ One law: "dead" needs proof over weeks, by the URL's own checks or by contacts w
 from enum import Enum
 from typing import NamedTuple
 
-from weboid.core.record.policy import DEFAULT, Policy
-from weboid.core.record.proof import proven
+from weboid.core.record.policy import DEFAULT, Policy, proven
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
 from weboid.core.record.status import HOST_FAILURES

@@ -49,8 +49,7 @@ def citations_of(wikitext: Wikitext, settings: WikiSettings) -> Iterator[Citatio
 
 
 def name_key(name: str) -> str:
-    """The same for all spellings of a template's name. Case does not count: nobody has two that differ in it
-    (D-243)."""
+    """The key of all spellings of a template's name. Case does not count: no wiki has two that differ in it (D-243)."""
     key = template_key(name).casefold()
     return key.removeprefix("template:").lstrip()
 
@@ -78,7 +77,7 @@ def _citation(wikitext: Wikitext, template: TemplateNode, cite: CiteSettings) ->
     if url is None or not url.value:
         return None
     status = cite.status
-    said = [] if status is None else [get((name,)) for name in (status.param, *status.legacy)]
+    statuses = [] if status is None else [get((name,)) for name in (status.param, *status.legacy)]
     paywalls = ((get((name,)), marks) for name, marks in cite.paywall.items())
     return Citation(
         template,
@@ -89,6 +88,6 @@ def _citation(wikitext: Wikitext, template: TemplateNode, cite: CiteSettings) ->
         get(cite.archive_date),
         get(cite.archive_stamp),
         get(cite.part_url),
-        tuple(each for each in said if each is not None),
+        tuple(each for each in statuses if each is not None),
         any(found is not None and found.value.casefold() in marks for found, marks in paywalls),
     )

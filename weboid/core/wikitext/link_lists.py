@@ -70,7 +70,7 @@ class LinkLists:
         return flags
 
     def contradictions(self) -> Iterator[str]:
-        """The entries that are said to be dead and alive."""
+        """The entries that are in both `permalive` and `permadead`."""
         alive = {_entry(text) for text in self.permalive}
         for place, text in enumerate(self.permadead):
             if _entry(text) in alive:

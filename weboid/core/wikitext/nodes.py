@@ -12,7 +12,7 @@ COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 class Enclosure(Enum):
-    """What a node stands in, of all that is around it the strongest; a reference begins anew."""
+    """The strongest of all that is around a node, the weakest first; a reference begins anew."""
 
     TEXT = "text"
     CAPTION = "caption"
@@ -37,7 +37,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class NodeSpot:
-    """Where a node stands. `home` is the same for all nodes of one text, one parameter, one reference; `line` counts
+    """The place of a node. `home` is the same for all nodes of one text, one parameter, one reference; `line` counts
     the lines in it, up to the node's beginning and up to its end."""
 
     home: int
@@ -61,7 +61,7 @@ class ParameterNode:
 
     @property
     def value_start(self) -> int:
-        """Where the value begins, with the blanks before it."""
+        """The beginning of the value, with the blanks before it."""
         return (self.start if self.equals is None else self.equals) + 1
 
 
@@ -97,8 +97,8 @@ class LinkNode:
 
 @dataclass(frozen=True, slots=True)
 class Wikitext:
-    """A text and its nodes, each kind in the order of the text. What is commented out, shown as it is (``<nowiki>``) or
-    no wikitext at all (``<math>``) has none."""
+    """A text and its nodes, each kind in the order of the text. Comments, texts that are shown as they are
+    (``<nowiki>``) and texts that are no wikitext (``<math>``) have none."""
 
     text: str
     templates: tuple[TemplateNode, ...]

@@ -43,7 +43,7 @@ _TOKEN: Final = re.compile(
 )
 _TAG_REST: Final = re.compile(r"[^<>]*>")
 _END_OF_URL: Final = r"''|&(?:lt|gt|nbsp|#0*(?:60|62|160)|#x0*(?:3c|3e|a0));"
-"""What ends a URL besides blanks and brackets: quotes of italics, and entities of what it cannot contain."""
+"""The ends of a URL besides blanks and brackets: quotes of italics, and entities of what it cannot contain."""
 _ADDRESS: Final = re.compile(rf"(?:{_SCHEME}|//)(?:(?!{_END_OF_URL}){_URL_CHARACTERS})+", re.IGNORECASE)
 _FILE: Final = re.compile(
     r"[^\[\]{}|\n:]+:[^\[\]{}|\n]+\."
@@ -55,16 +55,9 @@ _OPTION: Final = re.compile(r"\|\s*[^\W\d_][\w -]*=\s*\Z")
 """``|link=`` before a URL, in links to files, galleries and tables."""
 _LONGEST_OPTION: Final = 40
 _ADDED: Final = re.compile(rf"\{{\{{\{{|\{{(?!\{{)|\}}(?!\}})|\|(?![|}}])|<!--.*?-->{_URL_CHARACTERS}", re.DOTALL)
-"""What makes a URL longer than it looks."""
+"""Characters after a URL by which MediaWiki makes it longer."""
 _LONGEST_ADDED: Final = 2_000
-_STRENGTH: Final = (
-    Enclosure.TEXT,
-    Enclosure.CAPTION,
-    Enclosure.HEADING,
-    Enclosure.WIKILINK,
-    Enclosure.TEMPLATE,
-    Enclosure.BROKEN,
-)
+_STRENGTH: Final = tuple(Enclosure)
 
 
 def read_wikitext(text: str) -> Wikitext:
@@ -74,23 +67,23 @@ def read_wikitext(text: str) -> Wikitext:
 
 @dataclass(eq=False, slots=True)
 class _Piece:
-    """What has been opened: braces, or brackets of a wikilink; without `parent` a text of its own."""
+    """An opened construct: braces, or brackets of a wikilink; without `parent` a text of its own."""
 
     start: int
     opening: str
     size: int
-    """How many braces or brackets are open."""
+    """The number of open braces or brackets."""
     home: int
     line: int
     parent: "_Piece | None"
     parts: list[tuple[int, int | None]]
-    """Where each part begins (at the braces, then at each ``|``), and its first ``=``."""
+    """The beginning of each part (at the braces, then at each ``|``), and its first ``=``."""
     link: tuple[int, str, int, int] | None = None
     """An open ``[url``: start, URL, end of the URL, line."""
     closed: Enclosure | None = None
-    """What it turned out to be; None = nothing closed it."""
-    summed: tuple[Enclosure, int] | None = None
-    """Of all that is around what it holds: the strongest, and the last line on which a wikilink was left open."""
+    """The enclosure that it turned out to be; None = nothing closed it."""
+    surroundings: tuple[Enclosure, int] | None = None
+    """The strongest enclosure around its inside, and the last line on which a wikilink was left open."""
 
 
 @dataclass(slots=True)
@@ -100,14 +93,14 @@ class _Frame:
     top: _Piece
     end: int
     after: int
-    """Where the reading goes on behind it."""
+    """The position at which the reading goes on behind it."""
     line_start: int
     reference: Reference | None
     line: int = 0
 
 
 class _Place(NamedTuple):
-    """Where a node was seen; its enclosure is known when all is read."""
+    """The place of a node; its enclosure is known when all is read."""
 
     piece: _Piece
     home: int
@@ -142,7 +135,7 @@ class _Reader:
                 place = frame.after
                 self._frames.pop()
             else:
-                place = self._taken(frame, token)
+                place = self._consume(frame, token)
         templates = [self._template(*each) for each in self._templates]
         links = [self._link(*each) for each in self._links]
         return Wikitext(
@@ -156,12 +149,16 @@ class _Reader:
         base = _Piece(start, "", 0, next(self._homes), 0, None, [], closed=Enclosure.TEXT)
         self._frames.append(_Frame(base, end, after, start, reference))
 
-    def _taken(self, frame: _Frame, token: re.Match[str]) -> int:
-        """Takes one token; returns where to go on."""
+    def _consume(self, frame: _Frame, token: re.Match[str]) -> int:
+        """Processes one token; returns the position at which to go on."""
         word, start = token[0], token.start()
         match word[0]:
             case "<":
-                return self._comment(frame, start) if word == "<!--" else self._tag(frame, token)
+                if word != "<!--":
+                    return self._tag(frame, token)
+                end = self._text.find("-->", start + 4, frame.end)
+                # As in MediaWiki it hides the rest, where an unclosed tag hides nothing (D-242).
+                return frame.end if end < 0 else end + 3
             case "{":
                 return self._open(frame, start, len(word), "{")
             case "}":
@@ -181,11 +178,6 @@ class _Reader:
             case _:
                 self._bare_url(frame, start)
         return token.end()
-
-    def _comment(self, frame: _Frame, start: int) -> int:
-        end = self._text.find("-->", start + 4, frame.end)
-        # As in MediaWiki it hides the rest, where an unclosed tag hides nothing (D-242).
-        return frame.end if end < 0 else end + 3
 
     def _tag(self, frame: _Frame, token: re.Match[str]) -> int:
         start, name = token.start(), token["tag"].lower()
@@ -232,7 +224,7 @@ class _Reader:
         return start + matched
 
     def _left_over(self, piece: _Piece, size: int) -> _Piece:
-        """What is on top once a piece is closed: the `size` braces that are still open may be closed later."""
+        """The piece on top once this one is closed: the `size` braces that are still open may be closed later."""
         assert piece.parent is not None, "a text of its own is not closed by braces"
         if size < 2:
             return piece.parent
@@ -297,7 +289,7 @@ class _Reader:
         return _Place(frame.top, frame.top.home, line, frame.line, in_heading, frame.reference)
 
     def _spot(self, place: _Place) -> NodeSpot:
-        enclosure, open_line = _summed(place.piece)
+        enclosure, open_line = _surroundings(place.piece)
         if open_line == place.line:
             enclosure = Enclosure.BROKEN
         elif place.in_heading:
@@ -322,23 +314,22 @@ class _Reader:
 
 
 def _plain(text: str) -> str:
-    """A name without comments, in one line."""
     return " ".join(COMMENT.sub("", text).replace("_", " ").split())
 
 
-def _summed(piece: _Piece) -> tuple[Enclosure, int]:
-    """What is around whatever the piece holds; each piece is looked at once."""
+def _surroundings(piece: _Piece) -> tuple[Enclosure, int]:
+    """The surroundings of a piece; those of each are found once."""
     path = []
     above: _Piece | None = piece
-    while above is not None and above.summed is None:
+    while above is not None and above.surroundings is None:
         path.append(above)
         above = above.parent
-    known = (Enclosure.TEXT, -1) if above is None or above.summed is None else above.summed
+    known = (Enclosure.TEXT, -1) if above is None or above.surroundings is None else above.surroundings
     for each in reversed(path):
         enclosure, line = known
         if each.closed is None and each.opening == "[":
             line = max(line, each.line)
         else:
             enclosure = max(enclosure, each.closed or Enclosure.BROKEN, key=_STRENGTH.index)
-        each.summed = known = (enclosure, line)
+        each.surroundings = known = (enclosure, line)
     return known

@@ -18,11 +18,11 @@ from weboid.core.wikitext.shape import Form, Misfit, read
 from weboid.errors import WeboidError
 
 PLACEHOLDERS: Final = ("url", "archive_url", "archive_date", "stamp", "text", "date", "month", "now", "bot")
-"""What may stand in braces in a pattern: the link, its copy, the copy's day and 14-digit moment in UTC, the link's
+"""The words in braces in a pattern: the link, its copy, the copy's day and 14-digit moment in UTC, the link's
 text, the day, the month and the moment of writing, and the name of the bot that writes."""
 
 _OUT: Final = r"\u0000-\u001f\u007f{}|<>\[\]"
-"""What stands in no name and no value: it would leave a template."""
+"""Characters of no name and no value: they would leave a template."""
 _FIELD: Final = rf"\{{(?:{'|'.join(PLACEHOLDERS)})\}}"
 
 _PATTERNS_KEPT: Final = 4_096
@@ -74,7 +74,7 @@ Pattern = Annotated[
 """Such as ``{{webarchive|url={archive_url}|date={archive_date}}}``."""
 
 Place = Literal["after", "swallow"]
-"""Whether a template stands after the link, or in its place, with URL and text as parameters."""
+"""The place of a template: after the link, or in its place, with URL and text as parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class StatusParameter:
 
 @dataclass(frozen=True, slots=True)
 class BotMark:
-    """A parameter in which a bot says that it was here."""
+    """A parameter by which a bot marks its edit."""
 
     param: Parameter
     value: Value
@@ -166,7 +166,7 @@ class ArchiveTemplate:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a wiki lets bots do; the defaults are those of a page that says nothing."""
+    """The permissions of bots on a wiki; the defaults are those of a page without options."""
 
     run: bool = True
     trust_tags: bool = True
@@ -212,7 +212,7 @@ def parse_settings(text: str, *, wiki: str | None = None) -> WikiSettings:
 
 
 def flags_of(url: Url, settings: WikiSettings | None) -> frozenset[str]:
-    """What the wiki itself says of a link: words of ``core/wikitext/link_lists``. None = it has no settings."""
+    """The wiki's own flags of a link: words of ``core/wikitext/link_lists``. None = it has no settings."""
     return frozenset() if settings is None else settings.links.flags_of(url)
 
 
@@ -229,7 +229,7 @@ def placeholders(pattern: str) -> frozenset[str]:
 
 
 def _contradictions(settings: WikiSettings, wiki: str | None) -> list[str]:
-    """What single fields cannot show."""
+    """The faults that are not of a single field."""
     faults = (
         [] if wiki in (None, settings.dbname) else [f"dbname: is {settings.dbname}, but this is the page of {wiki}"]
     )

@@ -34,7 +34,7 @@ class Misfit(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a text must be: `words` say it ("the name of a template"), `pattern` matches it as a whole.
+    """The form of a text: `words` name it ("the name of a template"), `pattern` matches it as a whole.
 
     `refuse` gives the reason against a text that the pattern lets through, "" for none; the schema cannot say it.
     """
@@ -85,7 +85,7 @@ def _no_number(word: str) -> None:
 
 
 class _Wrong(Exception):
-    """What is wrong with the value at one path."""
+    """The fault of the value at one path."""
 
 
 def _value(kind: Any, given: Any, path: str, faults: list[str]) -> Any:

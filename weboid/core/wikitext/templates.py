@@ -190,7 +190,6 @@ def filled_pattern(pattern: str, values: Mapping[str, str | None]) -> str | None
 
 @lru_cache(_PATTERNS_KEPT)
 def _taken_apart(pattern: str) -> tuple[str, tuple[_Parameter, ...]]:
-    """The name of a pattern's template, and its parameters."""
     name, *written = pattern[2:-2].split("|")
     place, parameters = 0, []
     for parameter in written:

@@ -6,25 +6,9 @@ from typing import Final, NamedTuple
 
 MAIN: Final = 0
 
-CANONICAL: Final = {
-    1: "Talk",
-    2: "User",
-    3: "User talk",
-    4: "Project",
-    5: "Project talk",
-    6: "File",
-    7: "File talk",
-    8: "MediaWiki",
-    9: "MediaWiki talk",
-    10: "Template",
-    11: "Template talk",
-    12: "Help",
-    13: "Help talk",
-    14: "Category",
-    15: "Category talk",
-    828: "Module",
-    829: "Module talk",
-}
+_NAMES: Final = ("User", "Project", "File", "MediaWiki", "Template", "Help", "Category", "Module")
+_SUBJECTS: Final = dict(zip((2, 4, 6, 8, 10, 12, 14, 828), _NAMES, strict=True))
+CANONICAL: Final = {1: "Talk", **_SUBJECTS, **{number + 1: f"{name} talk" for number, name in _SUBJECTS.items()}}
 """The English names that every wiki understands, in addition to its own."""
 
 _BLANKS: Final = re.compile(r"[\s_]+")
@@ -45,7 +29,7 @@ class Namespace(NamedTuple):
 
 
 class PageSpot(NamedTuple):
-    """Where a page is: its namespace, and its title with spaces and without prefix."""
+    """The place of a page: its namespace, and its title with spaces and without prefix."""
 
     namespace: int
     title: str
@@ -63,17 +47,17 @@ class NamespaceNames:
         self.is_known = bool(own)
 
     def knows(self, number: int) -> bool:
-        """Whether the wiki has said how it names this namespace, or nobody needs to ask: the main one has no name."""
+        """True if the wiki's name of this namespace is known, or not needed: the main one has no name."""
         return number == MAIN or (self.is_known and number in self._shown)
 
     def prefixed(self, namespace: int, title: str) -> str:
-        """The title with its namespace's prefix; with the number where nobody knows a name of it."""
+        """The title with its namespace's prefix; with the number where no name of it is known."""
         if namespace == MAIN:
             return title
         return f"{self._shown.get(namespace, namespace)}:{title}"
 
     def spots(self, text: str) -> list[PageSpot]:
-        """Where the page of that title may be, the likelier place first; none for what cannot be a title."""
+        """The possible places of the page with that title, the likelier one first; none for an impossible title."""
         text = _BLANKS.sub(" ", _INVISIBLE.sub("", text.partition("#")[0])).strip().removeprefix(":").lstrip()
         prefix, colon, rest = text.partition(":")
         number = self._numbers.get(prefix.strip().casefold(), MAIN) if colon else MAIN

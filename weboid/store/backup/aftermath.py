@@ -4,13 +4,25 @@ One law: nothing is checked earlier than it was planned, and what is known of fa
 nobody checked are no evidence (U-7), so the day on which a host or a URL failed last is not touched.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
+from typing import Final, NamedTuple
 
-from weboid.core.record.overdue import due_spans
 from weboid.store.backup.tables import SQL
 from weboid.store.db.pool import Connection
 from weboid.store.schedule.pace import find_checks_a_day, find_pace
+
+LONGEST_DAYS: Final = 28
+"""The days over which all overdue checks are spread at most: those of the slowest round (C-4)."""
+
+
+class DueSpan(NamedTuple):
+    """Checks that were `due` on one day become due on one of `days` days from `first` on."""
+
+    due: int
+    first: int
+    days: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +64,20 @@ async def _checks_a_day(conn: Connection, made: int, interval: int) -> int:
     pace = await find_pace(conn)
     row = await (await conn.execute(SQL["count_urls"])).fetchone()
     return ceil((row[0] if row else 0) / max(interval, pace.interval if pace else 0, 1))
+
+
+def due_spans(overdue: Mapping[int, int], day: int, *, a_day: int) -> list[DueSpan]:
+    """The days over which the checks that are overdue on `day` are spread, with `a_day` checks a day.
+
+    `overdue` has how many were due on which day; those of longest ago come first, and none is planned for an earlier
+    day than before. Those that stay with `day` are left out: they are due as they are (D-364).
+    """
+    a_day = max(a_day, ceil(sum(overdue.values()) / LONGEST_DAYS), 1)
+    spans = []
+    before = 0
+    for due, count in sorted(overdue.items()):
+        first, last = day + before // a_day, day + (before + count - 1) // a_day
+        before += count
+        if last > day:
+            spans.append(DueSpan(due, first, last - first + 1))
+    return spans

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from weboid.core.url.farms import WikiName
-from weboid.core.url.spam_lines import MAX_TOLD
+from weboid.core.url.spam_lines import MAX_REPORTED
 from weboid.core.verdict.verdict import Verdict
 from weboid.store.archives.copy_queue import QueueLength, Rank, count_queue
 from weboid.store.archives.service_limit import ServiceState, list_services
@@ -200,7 +200,7 @@ async def _list_spam_lists(conn: Connection, bounds: Bounds) -> tuple[SpamListSt
         wiki = None if dbname == FARM else WikiName(dbname, farm)
         judged = None if day == UNAPPLIED else day
         # Beyond so many unusable lines a list only states how many there are (core/url/spam_lines.py).
-        amount = _amount(unusable, None, MAX_TOLD + 1)
+        amount = _amount(unusable, None, MAX_REPORTED + 1)
         return SpamListStatus(farm, wiki, ListKind(kind), judged, usable, amount, tuple(faults))
 
     values = {"shown": bounds.lines, "lists": bounds.lists}

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.days import NEVER_DUE
-from weboid.core.record.policy import DEFAULT, Policy
-from weboid.core.record.proof import proven
+from weboid.core.record.policy import DEFAULT, Policy, proven
 from weboid.core.record.reasons import Outcome
 from weboid.core.record.record import HostRecord, UrlRecord
 from weboid.core.record.specials import Special

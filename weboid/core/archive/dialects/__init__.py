@@ -1,1 +1,1 @@
-"""How services write what they have: one reader for each dialect. ``core/archive/listings`` is the entrance."""
+"""The dialects of archive services: one reader for each. ``core/archive/listings`` is the entrance."""

@@ -136,7 +136,6 @@ def _text_rows(text: str) -> Rows | None:
 
 
 def _line_fields(line: str) -> "_Fields":
-    """The fields of one line of text or CDXJ, None if it is neither."""
     parts = line.split(" ", 2)
     if len(parts) == 3 and parts[2].startswith("{"):
         value = json_of(parts[2])
@@ -176,7 +175,6 @@ _Fields = Mapping[str, object] | None
 
 
 def _collected(rows: Iterator[_Fields], *, is_cut: bool = False, resume_key: str | None = None) -> Rows:
-    """All good rows once each, in their order."""
     captures: dict[Capture, None] = {}
     bad = blocked = 0
     for fields in rows:

@@ -1,1 +1,1 @@
-"""What the rows of a listing tell by themselves: which may be the wanted page, and whether it always changes."""
+"""The rows of a listing by themselves: which may be the cited page, and if it always changes."""

@@ -6,8 +6,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weboid.core.record.policy import DEFAULT
-from weboid.core.record.proof import may_prove, proven
+from weboid.core.record.policy import DEFAULT, may_prove, proven
 from weboid.core.record.streak import NO_STRIKES, WHOLE, Evidence, Streak
 
 BARELY_MISSING = Evidence(width=14, missing=3, missing_width=14, hours=True, weekdays=True)

@@ -1,9 +1,9 @@
-"""What is overdue is spread over the next days, nothing earlier than it was planned."""
+"""Overdue checks are spread over the next days, none earlier than it was planned."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weboid.core.record.overdue import LONGEST_DAYS, DueSpan, due_spans
+from weboid.store.backup.aftermath import LONGEST_DAYS, DueSpan, due_spans
 
 DAY = 1_000
 
