@@ -40,7 +40,9 @@ def second_request(service: ArchiveService, url: Url) -> str | None:
         case Dialect.WAYBACK:
             is_default = service.base == SERVICES["wayback"].base
             base = _AVAILABILITY if is_default else service.base
-            return f"{base}/wayback/available?{_query(url=_without_scheme(url))}"
+            # It finds less with ``https://``.
+            text = str(url).partition("://")[2] if url.scheme in ("http", "https") else str(url)
+            return f"{base}/wayback/available?{_query(url=text)}"
         case Dialect.PYWB:
             return f"{service.base}/timemap/link/{url}"
         case Dialect.TIMEMAP:
@@ -120,8 +122,3 @@ def _cdx_query(url: Url, near: datetime | None, **more: str) -> str:
 
 def _query(**parameters: str) -> str:
     return urlencode(parameters, quote_via=quote, safe="")
-
-
-def _without_scheme(url: Url) -> str:
-    """The availability API finds less with ``https://``."""
-    return str(url).partition("://")[2] if url.scheme in ("http", "https") else str(url)

@@ -6,7 +6,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from weboid.core.archive.services import ON_REQUEST, SERVICES, ArchiveService, Dialect
-from weboid.core.url.archives import ARCHIVES, Archive
+from weboid.core.url.archives import ARCHIVES
 
 KEYS: Final = ("base", "public", "dialect", "per_minute", "replay_per_minute", "countries", "languages")
 NAMES: Final = tuple(archive.name for archive in ARCHIVES if archive.is_offered)
@@ -42,15 +42,11 @@ def _service(name: str, given: Mapping[str, Any]) -> ArchiveService:
             raise ValueError(f"{name}: {key}: {error}") from None
     usual = SERVICES.get(name)
     if usual is None:
-        return _new(_ARCHIVES[name], values)
+        if not values.get("base"):
+            raise ValueError(f"{name}: base: it is not asked by default, so say where to ask it")
+        return ArchiveService(_ARCHIVES[name], **{**_UNKNOWN, "public": values["base"], **values})
     everywhere = {"countries": (), "languages": ()} if "base" in values else {}
     return replace(usual, **{**everywhere, **values})
-
-
-def _new(archive: Archive, values: Mapping[str, Any]) -> ArchiveService:
-    if not values.get("base"):
-        raise ValueError(f"{archive.name}: base: it is not asked by default, so say where to ask it")
-    return ArchiveService(archive, **{**_UNKNOWN, "public": values["base"], **values})
 
 
 def _value(key: str, value: Any) -> Any:

@@ -74,8 +74,9 @@ def submitted(reply: ServiceReply) -> SaveReply:
     data = _object(reply)
     if isinstance(data, SaveReply):
         return data
-    job = _job(data.get("job_id"))
-    if job is None or data.get("status") == "error" or "status_ext" in data:
+    # ``spn2-`` and 40 digits, a UUID formerly, and what else may come.
+    job = data.get("job_id")
+    if not isinstance(job, str) or not _JOB.fullmatch(job) or data.get("status") == "error" or "status_ext" in data:
         return _failure(data)
     if _SAME.search(_message(data)):
         return SaveReply(SaveState.ALREADY, "same-snapshot", job)
@@ -158,8 +159,3 @@ def _failure(data: dict[str, object]) -> SaveReply:
 def _message(data: dict[str, object]) -> str:
     texts = (data.get(name) for name in ("message", "error", "exception"))
     return " ".join(text for text in texts if isinstance(text, str))[:_LONGEST_MESSAGE]
-
-
-def _job(value: object) -> str | None:
-    """The id of a job: ``spn2-`` and 40 digits, a UUID formerly, and what else may come."""
-    return value if isinstance(value, str) and _JOB.fullmatch(value) else None

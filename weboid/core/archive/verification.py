@@ -103,11 +103,8 @@ def _wrong_file(answer: RawResponse, document: Document, wish: Wish) -> str | No
         return "wrong-type"
     is_pdf = wish.mime == "pdf" or (wish.mime is None and file_extension(wish.url) == "pdf")
     # What is no PDF may still be it, packed or with something before it; a text is not.
-    return "wrong-type" if is_pdf and _PDF not in answer.body[:1024] and _is_text(answer.body) else None
-
-
-def _is_text(body: bytes) -> bool:
-    return body[:512].isascii() and b"\0" not in body[:512]
+    is_text = answer.body[:512].isascii() and b"\0" not in answer.body[:512]
+    return "wrong-type" if is_pdf and is_text and _PDF not in answer.body[:1024] else None
 
 
 def _wrong_page(answer: RawResponse, document: Document, wish: Wish, asked: Url) -> str | None:

@@ -72,7 +72,8 @@ class Streak:
         `relapse`: a streak that begins now is one, whatever was here before (D-4).
         """
         if self.since is None or self.until is None:
-            earlier = Earlier.PLAIN if relapse else self._earlier(day)
+            is_recent = self.until is not None and day - self.until <= REMEMBERED
+            earlier = Earlier.PLAIN if relapse else self.evidence.earlier if is_recent else Earlier.NONE
             return Streak(1, day, day, Evidence(missing=int(missing), first_hour=hour, earlier=earlier))
         if day <= self.until:
             return self
@@ -99,9 +100,6 @@ class Streak:
         known = self.evidence
         is_plain = self.strikes > 1 or known.missing or known.earlier
         return Streak(until=self.until, evidence=Evidence(earlier=Earlier.PLAIN if is_plain else Earlier.CHANCE))
-
-    def _earlier(self, day: int) -> Earlier:
-        return self.evidence.earlier if self.until is not None and day - self.until <= REMEMBERED else Earlier.NONE
 
     def elapsed(self, day: int) -> int:
         """Days from the first failing day until `day`."""

@@ -157,10 +157,7 @@ def _taken(found: dict[str, str | None]) -> datetime | None:
 
 
 def _moment(stamp: str) -> datetime:
-    """The beginning of the period that a timestamp names; a single digit left over at its end is ignored.
-
-    Raises ValueError.
-    """
+    """The beginning of a timestamp's period; a single digit left over at its end is ignored. Raises ValueError."""
     if named := _MONTH_NAME.fullmatch(stamp):
         return datetime(int(named[1]), 1 + _MONTHS.index(named[2]), int(named[3]), tzinfo=UTC)
     digits = re.sub("[^0-9]", "", stamp)

@@ -8,9 +8,7 @@ import re
 from typing import Final
 
 INDEX_BYTES: Final = 255
-"""The width of ``el_to_domain_index``. A value that fills it may have been cut, and then the host's first labels are
-lost.
-"""
+"""The width of ``el_to_domain_index``. A value that fills it may have been cut; then the first labels are lost."""
 
 _INDEX: Final = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(//)?([^:@]*)(?:@(.*)|:([0-9]+))?", re.DOTALL)
 _DELIMITER: Final = re.compile(r"[/?#\\\[\]]")

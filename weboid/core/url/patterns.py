@@ -83,7 +83,9 @@ def parse_pattern(text: str) -> UrlPattern:
     scheme, authority, rest = _parts(text)
     try:
         if scheme and "*" not in text:
-            return _exact(parse(text))
+            url = parse(text)
+            first = reversed_name(url.host)
+            return UrlPattern(first, first + _ITSELF, (like(url.host),), "", (url.scheme,), (url.port,), url)
         raw, port = _host_and_port(authority)
         first, end, hosts = _hosts(raw)
         path = parse(f"http://a.aa{rest}").path if rest else "/"
@@ -121,11 +123,6 @@ def _parts(text: str) -> tuple[str, str, str]:
     parts = re.fullmatch(r"([^/?#]*)(.*)", text[len(head) :], re.DOTALL)
     assert parts, "both parts may be empty"
     return head.removesuffix("//").removesuffix(":").lower(), parts[1], parts[2]
-
-
-def _exact(url: Url) -> UrlPattern:
-    first = reversed_name(url.host)
-    return UrlPattern(first, first + _ITSELF, (like(url.host),), "", (url.scheme,), (url.port,), url)
 
 
 def _host_and_port(authority: str) -> tuple[str, int | None]:

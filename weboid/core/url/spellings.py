@@ -171,6 +171,5 @@ def similar_url(url: Url) -> Url | None:
 
 def _is_session(field: str) -> bool:
     name = field.partition("=")[0].lower()
-    if name.startswith("aspsessionid") or _SESSION_FIELDS.fullmatch(name):
-        return True
-    return _SHORT_SESSION.fullmatch(field) is not None
+    is_name = name.startswith("aspsessionid") or _SESSION_FIELDS.fullmatch(name) is not None
+    return is_name or _SHORT_SESSION.fullmatch(field) is not None

@@ -246,14 +246,11 @@ def _contradictions(settings: WikiSettings, wiki: str | None) -> list[str]:
     held = placeholders(archive.write)
     if "archive_url" not in held and not held >= {"url", "stamp"}:
         faults.append("archive_template.write: it needs {archive_url}, or {url} and {stamp}")
-    patterns = [dead.write, archive.write, *(_values(settings.cite))]
+    status, mark = settings.cite.status, settings.cite.bot_mark
+    values = (status and status.dead, status and status.live, mark and mark.value)
+    patterns = [dead.write, archive.write, *(value for value in values if value)]
     if settings.month is None and any("month" in placeholders(pattern) for pattern in patterns):
         faults.append("month: is missing, but {month} is used")
     faults += [f"links.{fault}" for fault in settings.links.contradictions()]
     needed = ("names", "url", "archive_url", "archive_date")
     return faults + [f"cite.{name}: must not be empty" for name in needed if not getattr(settings.cite, name)]
-
-
-def _values(cite: CiteSettings) -> list[str]:
-    status = [] if cite.status is None else [cite.status.dead, cite.status.live or ""]
-    return status if cite.bot_mark is None else [*status, cite.bot_mark.value]

@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Mapping
 from datetime import UTC, date, datetime
 from functools import lru_cache
+from itertools import count
 from typing import Final, NamedTuple
 
 from babel import Locale
@@ -173,7 +174,7 @@ def substituted(pattern: str, values: Mapping[str, str | None]) -> str | None:
 
 def filled_pattern(pattern: str, values: Mapping[str, str | None]) -> str | None:
     """The template of a pattern, with wikitext for values; None if it would lack an address or a moment."""
-    name, parameters = _taken_apart(pattern)
+    name, parameters = _name_and_parameters(pattern)
     written, left_out = [name], False
     for parameter in parameters:
         filled = substituted(parameter.value, values)
@@ -189,14 +190,11 @@ def filled_pattern(pattern: str, values: Mapping[str, str | None]) -> str | None
 
 
 @lru_cache(_PATTERNS_KEPT)
-def _taken_apart(pattern: str) -> tuple[str, tuple[_Parameter, ...]]:
+def _name_and_parameters(pattern: str) -> tuple[str, tuple[_Parameter, ...]]:
     name, *written = pattern[2:-2].split("|")
-    place, parameters = 0, []
+    unnamed = count(1)
+    parameters = []
     for parameter in written:
         key, equals, value = parameter.partition("=")
-        if equals:
-            parameters.append(_Parameter(key, value, True))
-        else:
-            place += 1
-            parameters.append(_Parameter(str(place), parameter, False))
+        parameters.append(_Parameter(key, value, True) if equals else _Parameter(str(next(unnamed)), parameter, False))
     return name, tuple(parameters)

@@ -28,7 +28,7 @@ _FIRST: Final = datetime(1991, 8, 6, tzinfo=UTC)
 _SEVERAL: Final = 2
 """If so many other pages of a host have the same content, it is that of an error page or a parking page."""
 _REVISIT: Final = "warc/revisit"
-_METHOD: Final = re.compile(r"[A-Za-z0-9-]{2,8}:")
+_METHOD: Final = re.compile(r"\A[A-Za-z0-9-]{2,8}:")
 """Some indexes write ``sha1:`` before a digest."""
 _HTML: Final = ("text/html", "application/xhtml")
 
@@ -146,15 +146,10 @@ def wants_file(wish: Wish) -> bool:
 
 
 def _row(given: Capture) -> Row:
-    digest = _bare_digest(given.digest)
+    digest = _METHOD.sub("", given.digest or "", count=1).upper()
     mime = (given.mime or "").partition(";")[0].strip().lower()
     taken = in_utc(given.taken)
     return Row(given, archived(given.original), taken, given.status, mime, digest.strip("-"), given.length)
-
-
-def _bare_digest(digest: str | None) -> str:
-    method = _METHOD.match(digest or "")
-    return (digest or "")[method.end() if method else 0 :].upper()
 
 
 def _wrong_row(row: Row, wish: Wish) -> str:
