@@ -1,4 +1,4 @@
-"""What is told of copies (A-1, W-8): which one is shown first, and the one dictionary form."""
+"""The copies of a URL (A-1, W-8): which one is shown first, and the one dictionary form."""
 
 from datetime import UTC, date, datetime
 

@@ -1,7 +1,7 @@
 """The rule of choice on real histories: which row is chosen for a citation of a day, and that it was checked by eye.
 
 The rows of zew.de below are facts of the recorded history (its captures of 1998 to 2000 and those around one day); the
-whole histories are beside the checkout.
+whole histories are next to the checkout.
 """
 
 import json

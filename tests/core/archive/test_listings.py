@@ -109,8 +109,8 @@ INDEX: list[Case] = [
 
 
 def closest(**changes: object) -> str:
-    told = {"status": "200", "available": True, "timestamp": "20110203040506", **changes}
-    return json.dumps({"archived_snapshots": {"closest": told}})
+    fields = {"status": "200", "available": True, "timestamp": "20110203040506", **changes}
+    return json.dumps({"archived_snapshots": {"closest": fields}})
 
 
 SECOND: list[Case] = [

@@ -190,11 +190,11 @@ def _files() -> list[Path]:
 def test_each_recorded_exchange_gives_its_right_outcome() -> None:
     for name in TABLE:
         replies = replies_in(shared(f"archives/{name}.json"))
-        told = [
+        outcomes = [
             said(how, service, address, reply)
             for (how, service, *_), (address, reply) in zip(TABLE[name], replies, strict=True)
         ]
-        assert told == [(word, detail) for _, _, word, detail in TABLE[name]]
+        assert outcomes == [(word, detail) for _, _, word, detail in TABLE[name]]
 
 
 def test_no_recorded_exchange_is_missing() -> None:

@@ -55,11 +55,11 @@ def test_the_page_itself_is_good() -> None:
 
 
 def test_what_the_archive_says_of_the_copy_must_fit() -> None:
-    for told, why in [
+    for stated, why in [
         ({"taken": None}, "no-moment"), ({"taken": TAKEN + timedelta(seconds=1)}, "other-moment"),
         ({"status": None}, "no-status"), ({"status": 404}, "status"), ({"status": 301}, "status"),
     ]:  # fmt: skip
-        assert judged(GOOD, **told) == why  # type: ignore[arg-type]  # each case has one keyword of its own type
+        assert judged(GOOD, **stated) == why  # type: ignore[arg-type]  # each case has one keyword of its own type
 
 
 def test_a_service_that_lists_days_may_play_any_moment_of_the_day() -> None:

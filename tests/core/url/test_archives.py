@@ -152,18 +152,20 @@ OTHERS = [
 
 def test_a_snapshot_tells_its_service_its_original_and_its_moment() -> None:
     for name, url in ((name, url) for name, urls in STAMPED.items() for url in urls):
-        told = snapshot_of(url)
-        assert told, url
-        assert (told.archive.name, str(told.original)) == (name, normal(PAGE)), url
-        assert told.taken == datetime(2011, 2, 3, 4, 5, 6, tzinfo=UTC), url
+        found = snapshot_of(url)
+        assert found, url
+        assert (found.archive.name, str(found.original)) == (name, normal(PAGE)), url
+        assert found.taken == datetime(2011, 2, 3, 4, 5, 6, tzinfo=UTC), url
 
 
 def test_other_forms_tell_what_they_tell() -> None:
     for url, name, original, taken in OTHERS:
-        told = snapshot_of(url)
-        assert told, url
-        assert (told.archive.name, told.original and str(told.original)) == (name, original and normal(original)), url
-        assert (told.taken and f"{told.taken:%Y-%m-%d %H:%M:%S}") == taken, url
+        found = snapshot_of(url)
+        assert found, url
+        assert (found.archive.name, found.original and str(found.original)) == (name, original and normal(original)), (
+            url
+        )
+        assert (found.taken and f"{found.taken:%Y-%m-%d %H:%M:%S}") == taken, url
 
 
 def test_every_service_has_a_vector_and_a_number_of_its_own() -> None:
@@ -176,8 +178,8 @@ def test_every_service_has_a_vector_and_a_number_of_its_own() -> None:
 
 
 def test_numbers_stand_in_the_store_and_never_change() -> None:
-    told = {archive.number: archive.name for archive in ARCHIVES}
-    assert [told[number] for number in (1, 2, 3, 4, 9, 21, 28, 33, 35, 36, 40)] == [
+    found = {archive.number: archive.name for archive in ARCHIVES}
+    assert [found[number] for number in (1, 2, 3, 4, 9, 21, 28, 33, 35, 36, 40)] == [
         "wayback", "archive.today", "webcite", "archive-it", "nationalarchives", "nla", "perma", "ghostarchive",
         "google-cache", "nlnz", "megalodon",
     ]  # fmt: skip
@@ -196,9 +198,9 @@ def test_nobody_is_sent_to_what_is_dead_or_has_attacked_others() -> None:
 def test_no_address_of_archive_today_passes_for_an_ordinary_page() -> None:
     for host in ["archive.is", "www.archive.fo", "archive.li", "archive.vn", "ARCHIVE.PH", "archive.md"]:
         for path in ("", "/", "/AbCdE", "/o/AbCdE/http://mill.demo/", "/?run=1&url=http://mill.demo/", "/faq"):
-            told = snapshot_of(f"https://{host}{path}")
-            assert told, host
-            assert told.archive.standing is Standing.BARRED, host
+            found = snapshot_of(f"https://{host}{path}")
+            assert found, host
+            assert found.archive.standing is Standing.BARRED, host
 
 
 def test_what_is_no_snapshot_is_none() -> None:
@@ -222,14 +224,14 @@ def test_what_is_no_snapshot_is_none() -> None:
     st.text(max_size=12),
 )
 def test_whatever_stands_in_a_url_of_an_archive_nothing_raises(url: str, place: int, text: str) -> None:
-    told = snapshot_of(url[:place] + text + url[place:])
-    if told and told.original:
-        assert parse(str(told.original)) == told.original
+    found = snapshot_of(url[:place] + text + url[place:])
+    if found and found.original:
+        assert parse(str(found.original)) == found.original
 
 
 @given(st.text(max_size=60))
 def test_no_text_raises(text: str) -> None:
     assert snapshot_of(text) is None or "." in text
     for host in ("https://web.archive.org/web/2011/", "https://archive.is/", "https://perma.cc/warc/"):
-        told = snapshot_of(host + text)
-        assert told is None or told.original is None or parse(str(told.original)) == told.original
+        found = snapshot_of(host + text)
+        assert found is None or found.original is None or parse(str(found.original)) == found.original

@@ -1,4 +1,4 @@
-"""Hosts for people (L-6): Unicode beside punycode, and punycode alone where Unicode would mislead."""
+"""Hosts for people (L-6): Unicode next to punycode, and punycode alone where Unicode would mislead."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -77,8 +77,8 @@ def test_what_is_shown_is_the_same_name(text: str) -> None:
         host = host_form(f"{text}.пример.рф")
     except InvalidUrl:
         return
-    told = unicode_host(host)
-    assert told is None or (host_form(told) == host and told.isprintable() and told != host)
+    text_shown = unicode_host(host)
+    assert text_shown is None or (host_form(text_shown) == host and text_shown.isprintable() and text_shown != host)
 
 
 @given(st.text(st.characters(codec="ascii"), max_size=60))

@@ -21,8 +21,8 @@ def spam(*black: str, white: tuple[str, ...] = ()) -> SpamFilter:
 def reason(line: str) -> str:
     lines = parse_lines(line)
     assert not lines.usable
-    [(_, told)] = lines.unusable
-    return told
+    [(_, reported)] = lines.unusable
+    return reported
 
 
 def test_comments_spaces_and_empty_lines_are_no_lines() -> None:
@@ -85,7 +85,7 @@ def test_lines_do_not_touch_each_other() -> None:
 
 
 def test_a_line_that_cannot_be_run_is_told_with_its_reason() -> None:
-    for line, told in [
+    for line, expected in [
         (r"(?=x)bad\.com", "invalid perl operator"), (r"(?<!x)bad\.com", "invalid perl operator"),
         (r"(x)\1\.com", "invalid escape sequence"), ("(a{1000}){1000}", "invalid repetition size"),
         ("(((a{9}){9}){9}b{1000}[^c]{900}d{1000})", "pattern too large"), ("a)|(b", "unexpected )"),
@@ -96,7 +96,7 @@ def test_a_line_that_cannot_be_run_is_told_with_its_reason() -> None:
         ("[a-z]", "matches nearly every URL"), ("()", "matches nearly every URL"), ("/", "matches nearly every URL"),
         (r"\.", "matches nearly every URL"),
     ]:  # fmt: skip
-        assert told in reason(line)
+        assert expected in reason(line)
 
 
 def test_unusable_lines_do_not_spoil_the_others() -> None:
@@ -107,11 +107,11 @@ def test_unusable_lines_do_not_spoil_the_others() -> None:
 
 
 def test_what_is_told_is_one_visible_line() -> None:
-    [(line, told)] = parse_lines("(" + "\u202e\u2028\x85\x1b" * 100).unusable
+    [(line, reported)] = parse_lines("(" + "\u202e\u2028\x85\x1b" * 100).unusable
     assert line.isprintable()
-    assert told.isprintable()
+    assert reported.isprintable()
     assert len(line) <= 201
-    assert len(told) <= 201
+    assert len(reported) <= 201
 
 
 def test_only_so_many_lines_and_letters_are_read() -> None:
@@ -132,7 +132,9 @@ def test_only_so_many_unusable_lines_are_told_one_by_one() -> None:
 def test_lines_that_repeat_too_much_together_are_told() -> None:
     lines = parse_lines("\n".join(f"[a-z]*a[a-z-]{{300}}z{number}" for number in range(1_100)))
     assert 300 < len(lines.usable) < 1_000
-    assert {told for _, told in lines.unusable[:-1]} == {"the lines before it hold too many repetitions and classes"}
+    assert {reported for _, reported in lines.unusable[:-1]} == {
+        "the lines before it hold too many repetitions and classes"
+    }
     assert not SpamFilter(lines.usable).is_spam("http://" + "ab-" * 30)
 
 

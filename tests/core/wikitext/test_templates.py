@@ -66,8 +66,8 @@ def test_a_text_that_is_not_known_is_left_out() -> None:
 
 
 def test_a_template_of_the_wayback_machine_names_no_other_archives_copy() -> None:
-    elsewhere = f"https://arquivo.pt/wayback/20120507093011/{_URL}"
-    assert [written(wiki, copy=elsewhere) is None for wiki in ("enwiki", "dewiki", "frwiki", "ptwiki")] == [
+    other_copy = f"https://arquivo.pt/wayback/20120507093011/{_URL}"
+    assert [written(wiki, copy=other_copy) is None for wiki in ("enwiki", "dewiki", "frwiki", "ptwiki")] == [
         False, True, True, True,
     ]  # fmt: skip
 
