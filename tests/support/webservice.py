@@ -17,10 +17,9 @@ from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
 from weboid.core.url.classify import classify
 from weboid.core.url.farms import WMFLABS, WikiName
-from weboid.core.verdict.change_of import Change
 from weboid.core.verdict.judge import judge
 from weboid.core.verdict.link_report import keyed_link, watched_keys
-from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.core.verdict.verdict import Change, Verdict, finding_of
 from weboid.core.wikitext.titles import Namespace
 from weboid.errors import SourceError, TooManyLinks
 from weboid.store.db.pool import Connection, Pool, open_pool

@@ -25,8 +25,16 @@ from weboid.core.record.specials import Special, believed
 from weboid.core.record.status import HOST_FAILURES, NO_CODE, Status
 from weboid.core.url.urls import front_page
 from weboid.core.verdict.judge import answered, is_host_failure, judge, judge_host
-from weboid.core.verdict.newcomers import Newcomers, Recognition, is_since_new_owner, jump_of, recognised
-from weboid.core.verdict.returns import has_returned, is_away, is_since_return
+from weboid.core.verdict.newcomers import (
+    Newcomers,
+    Recognition,
+    has_returned,
+    is_away,
+    is_since_new_owner,
+    is_since_return,
+    jump_of,
+    recognised,
+)
 from weboid.store.db.rows import StoredHost, StoredUrl
 from weboid.store.results.record import Checked
 

@@ -16,7 +16,7 @@ OFFSET %(hosts)s LIMIT 1
 -- that; its last URL that was read is returned in any case. (With one budget for all hosts it would be up to the
 -- planner whether it stops there.) A domain's hosts are in one bucket, except those below a public suffix that is
 -- itself below the domain: so each is looked up by its own full key. The verdict is that of core/verdict/verdict.py,
--- and that of core/verdict/claims.py where half of a domain is reported; a test compares them.
+-- and that of core/verdict/verdict.py where half of a domain is reported; a test compares them.
 SELECT reversed, url_key, bucket, host_key, fits, place = cut
 FROM (
     SELECT placed.*, min(place) FILTER (WHERE nth = %(budget)s::bigint) OVER () AS cut

@@ -6,9 +6,8 @@ from support.pages import page, prose
 
 from weboid.core.document.document import document_of
 from weboid.core.record.reasons import Reason
-from weboid.core.signs.botwall import CODES, wall_by_content, wall_by_headers
+from weboid.core.signs.botwall import CODES, wall_by_content, wall_by_headers, walls
 from weboid.core.signs.suspicion import Suspicion
-from weboid.core.signs.wall_vendors import walls
 
 URL = "http://site.test/deep/page"
 
@@ -171,11 +170,11 @@ def test_a_redirect_to_a_vendor_is_a_wall() -> None:
 
 
 def test_every_vendor_has_a_page_a_header_or_a_place_among_the_examples() -> None:
-    assert {name for name, *_ in [*PAGES, *HEADERS, *ENDS]} == {vendor.name for vendor in walls().vendors}
+    assert {name for name, *_ in [*PAGES, *HEADERS, *ENDS]} == {vendor.name for vendor in walls().vendor}
 
 
 def test_marks_are_in_lower_case() -> None:
-    for vendor in walls().vendors:
+    for vendor in walls().vendor:
         for mark in vendor.marks + vendor.refusals:
             assert mark == mark.lower()
 

@@ -6,8 +6,7 @@ from support.pages import page, prose
 
 from weboid.core.document.document import document_of
 from weboid.core.record.reasons import Reason
-from weboid.core.signs.hosting import hosting_suspicion
-from weboid.core.signs.hosting_words import default_pages, suspensions
+from weboid.core.signs.hosting import hosting_suspicion, hosting_words, suspensions
 from weboid.core.signs.suspicion import Suspicion
 
 ASKED = "http://www.oldpress.test/history/1890.html"
@@ -87,7 +86,7 @@ SUSPENDED = [
 
 
 def test_every_products_own_page_is_no_site() -> None:
-    assert {name for name, *_ in SHOWN} == {page.name for page in default_pages()}
+    assert {name for name, *_ in SHOWN} == {page.name for page in hosting_words().default}
     for name, title, body in SHOWN:
         seen = judged(title, body)
         assert seen is not None, name

@@ -6,7 +6,7 @@ from support.pages import page, prose
 
 from weboid.core.document.document import Document, document_of
 from weboid.core.record.reasons import Reason
-from weboid.core.signs.parked import is_parking_name_server, parked_suspicion
+from weboid.core.signs.parked import parked_suspicion
 from weboid.core.signs.suspicion import Suspicion
 
 ASKED = "http://www.oldpress.test/history/1890.html"
@@ -20,12 +20,11 @@ def judged(
     asked: str = ASKED,
     final: str | None = None,
     head: str = "",
-    name_servers: tuple[str, ...] = (),
 ) -> Suspicion | None:
     """The finding of a page, by default at the URL that was asked for."""
     content = page(title, body=body, head=head)
     end = final or asked
-    return parked_suspicion(asked, end, document_of(content, "text/html", end), content, name_servers)
+    return parked_suspicion(asked, end, document_of(content, "text/html", end), content)
 
 
 def test_two_kinds_of_signals_are_enough() -> None:
@@ -100,14 +99,6 @@ def test_a_markets_title_needs_neither_the_name_nor_a_short_text() -> None:
         assert seen is not None, end
         assert seen.reason is Reason.FOR_SALE, end
         assert judged("Twitter.com is for sale | The Old Press", f"<p>{prose(700)}</p>") is None, end
-
-
-def test_name_servers_are_a_signal_where_they_are_known() -> None:
-    assert judged("Welcome", LINKS) is None
-    seen = judged("Welcome", LINKS, name_servers=("ns1.sedoparking.com.", "ns.host.test"))
-    assert seen == Suspicion(Reason.PARKED, ("name-server:ns1.sedoparking.com.", "thin"))
-    assert is_parking_name_server("NS2.Bodis.com")
-    assert not is_parking_name_server("ns1.oldpress.test")
 
 
 def test_a_domain_in_its_own_letters_is_recognised() -> None:

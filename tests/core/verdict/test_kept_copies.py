@@ -13,7 +13,6 @@ from weboid.core.record.status import Status
 from weboid.core.url.archives import ARCHIVES, Standing
 from weboid.core.url.classify import classify
 from weboid.core.url.urls import parse
-from weboid.core.verdict.claims import NONE, Claims
 from weboid.core.verdict.kept_copies import (
     DEFAULT_SERVICES,
     NOTHING,
@@ -25,7 +24,7 @@ from weboid.core.verdict.kept_copies import (
 )
 from weboid.core.verdict.link_report import LinkReport, cited_on, link_report
 from weboid.core.verdict.report_json import link_as_json
-from weboid.core.verdict.verdict import Verdict
+from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Verdict
 
 URL = parse("http://a.demo/x?y=1")
 NUMBERS = {archive.name: archive.number for archive in ARCHIVES}
@@ -40,7 +39,7 @@ class Stored:
     record: UrlRecord
     host: HostRecord = UNKNOWN_HOST
     next_check: int | None = 130
-    claims: Claims = NONE
+    claims: Claims = NO_CLAIMS
     kept: KeptCopies = NOTHING
     is_frozen: bool = False
 
@@ -49,7 +48,9 @@ def lookup(outcome: LookupOutcome, archive: int = WAYBACK, passed: str = "") -> 
     return KeptLookup(archive, outcome, 118, 125, passed)
 
 
-def report(kept: KeptCopies, url: str = str(URL), record: UrlRecord = FAILING, claims: Claims = NONE) -> LinkReport:
+def report(
+    kept: KeptCopies, url: str = str(URL), record: UrlRecord = FAILING, claims: Claims = NO_CLAIMS
+) -> LinkReport:
     return link_report(classify(url, None), Stored(record, kept=kept, claims=claims))
 
 

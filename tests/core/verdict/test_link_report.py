@@ -16,7 +16,6 @@ from weboid.core.record.streak import WHOLE, Streak
 from weboid.core.url.classify import classify
 from weboid.core.url.farms import WMF, WikiName
 from weboid.core.url.keys import key_of
-from weboid.core.verdict.claims import NONE, Claims
 from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.verdict.link_report import (
     Extent,
@@ -30,7 +29,7 @@ from weboid.core.verdict.link_report import (
     watched_keys,
 )
 from weboid.core.verdict.report_json import link_as_json, page_as_json
-from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Verdict, finding_of
 from weboid.core.wikitext.settings import parse_settings
 
 
@@ -39,7 +38,7 @@ class Stored:
     record: UrlRecord
     host: HostRecord = UNKNOWN_HOST
     next_check: int | None = 130
-    claims: Claims = NONE
+    claims: Claims = NO_CLAIMS
     kept: KeptCopies = NOTHING
     is_frozen: bool = False
 

@@ -9,8 +9,7 @@ from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.record.reasons import Reason
 from weboid.core.url.keys import UrlKey
-from weboid.core.verdict.change_of import Change
-from weboid.core.verdict.verdict import Verdict
+from weboid.core.verdict.verdict import Change, Verdict
 from weboid.errors import StoreError
 from weboid.store.archives.copy_queue import (
     SQL,

@@ -8,8 +8,7 @@ from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.url.farms import WMF, WMFLABS, WikiName
 from weboid.core.url.spam_lines import MAX_REPORTED, parse_lines
-from weboid.core.verdict.change_of import Change
-from weboid.core.verdict.verdict import Verdict
+from weboid.core.verdict.verdict import Change, Verdict
 from weboid.errors import StoreError
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import HostKey

@@ -10,8 +10,7 @@ from support.observations import FINE, LOST, SILENT, WALL
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.url.keys import bucket as bucket_of
-from weboid.core.verdict.claims import NONE, Claims, with_claims
-from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Verdict, finding_of, with_claims
 from weboid.errors import StoreError
 from weboid.maintain.expiry import Expiry, expire, planned
 from weboid.store.db.key_scheme import record_scheme
@@ -77,11 +76,11 @@ async def test_a_report_on_the_domain_is_reported_of_all_its_failing_urls_and_of
 ) -> None:
     async with open_wiki(database, {1: [DEAD, FRESH]}) as stored:
         await stored.round(100, lambda url, day: LOST if url == DEAD else FINE)
-        assert (await stored.known(DEAD)).claims is NONE, "without anything said there are no notes"
+        assert (await stored.known(DEAD)).claims is NO_CLAIMS, "without anything said there are no notes"
         for domain in ("dead.demo", "fresh.demo"):
             await stored.do(record_domain_report, domain, TODAY, "7", "Ann")
         assert (await stored.known(DEAD)).claims == Claims(reported=TODAY)
-        assert (await stored.known(FRESH)).claims is NONE
+        assert (await stored.known(FRESH)).claims is NO_CLAIMS
         await say(stored, DEAD, TODAY + 2)
         assert (await stored.known(DEAD)).claims.reported == TODAY + 2
 
@@ -172,7 +171,7 @@ async def test_a_domain_counts_as_reachable_when_half_of_it_is_reported(
         assert finding_of(known.record, known.host).verdict is Verdict.DEAD
         found = with_claims(finding_of(known.record, known.host), known.claims)
         assert found.verdict is (Verdict.DOUBTFUL if expected else Verdict.DEAD)
-        assert (await stored.known(foreign[-1])).claims is NONE
+        assert (await stored.known(foreign[-1])).claims is NO_CLAIMS
 
 
 async def test_domains_of_a_public_suffix_do_not_count_for_each_other(database: str) -> None:

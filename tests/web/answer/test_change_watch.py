@@ -19,8 +19,7 @@ from support.webservice import DEAD, TODAY, open_service
 
 from weboid.archive.visits.suggestions import JudgedSuggestion, SuggestionFate, record_judged
 from weboid.core.url.hosts import registrable_domain
-from weboid.core.verdict.change_of import Change
-from weboid.core.verdict.verdict import Verdict
+from weboid.core.verdict.verdict import Change, Verdict
 from weboid.store.db.pool import open_pool
 from weboid.store.people.audit import Action, record_audit
 from weboid.store.people.replacement import find_replacements

@@ -16,8 +16,7 @@ from support.webservice import DEAD, HOSTILE_TITLE, PDF, TODAY, Site
 from weboid.core.record.days import date_of, iso
 from weboid.core.record.reasons import Reason
 from weboid.core.url.farms import WMF
-from weboid.core.verdict.change_of import Change
-from weboid.core.verdict.verdict import Verdict
+from weboid.core.verdict.verdict import Change, Verdict
 from weboid.store.db.pool import Connection
 from weboid.store.urls.check import find_settled, record_changes
 

@@ -8,11 +8,10 @@ from support.observations import BROKEN, FINE, LIMITED, LOST, SILENT, SILENT_BY_
 from weboid.core.observe.observation import Observation
 from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
 from weboid.core.url.classify import classify
-from weboid.core.verdict.claims import NONE, Claims
 from weboid.core.verdict.judge import judge, judge_host
 from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.verdict.link_report import LinkReport, link_report
-from weboid.core.verdict.verdict import Verdict
+from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Verdict
 from weboid.web.words.language import languages
 from weboid.web.words.messages import Messages, messages_in
 from weboid.web.words.phrases import evidence_words, explanation
@@ -25,7 +24,7 @@ class Stored:
     record: UrlRecord
     host: HostRecord = UNKNOWN_HOST
     next_check: int | None = 200
-    claims: Claims = NONE
+    claims: Claims = NO_CLAIMS
     kept: KeptCopies = NOTHING
     is_frozen: bool = False
 
@@ -34,7 +33,7 @@ def say(code: str = "en") -> Messages:
     return messages_in(languages()[code])
 
 
-def checked(*seen: tuple[int, Observation], host_days: Sequence[int] = (), claims: Claims = NONE) -> LinkReport:
+def checked(*seen: tuple[int, Observation], host_days: Sequence[int] = (), claims: Claims = NO_CLAIMS) -> LinkReport:
     """A link after checks on these days, its host after contacts that failed on those days, at any hours."""
     record, host = UNTRIED, UNKNOWN_HOST
     for day, observation in seen:
@@ -44,7 +43,7 @@ def checked(*seen: tuple[int, Observation], host_days: Sequence[int] = (), claim
     return link_report(classify("http://a.demo/", None), Stored(record, host, claims=claims))
 
 
-def failing(seen: Observation, last: int, step: int = 3, claims: Claims = NONE) -> LinkReport:
+def failing(seen: Observation, last: int, step: int = 3, claims: Claims = NO_CLAIMS) -> LinkReport:
     """The same after checks that all failed so, from day 100 on."""
     return checked(*((day, seen) for day in range(100, last + 1, step)), claims=claims)
 

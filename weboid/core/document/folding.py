@@ -9,6 +9,7 @@ from typing import Final
 from unicodedata import combining, normalize
 
 _GAP: Final = re.compile(r"[\W_]+")
+_SEPARATOR: Final = re.compile(r"\s+[-–—|·•»«:]+\s+|\s*[|»«•]\s*|(?<=\S):\s")
 
 
 def folded(text: str) -> str:
@@ -23,6 +24,11 @@ def phrases(listed: str | Iterable[str]) -> tuple[str, ...]:
     """The folded phrases of a list, or of a text where ``|`` separates them, the longest first: it is found first."""
     each = listed.split("|") if isinstance(listed, str) else listed
     return tuple(sorted({folded(phrase) for phrase in each} - {""}, key=lambda phrase: (-len(phrase), phrase)))
+
+
+def segments(title: str) -> tuple[str, ...]:
+    """A title as a whole, and the segments between its separators, such as that with the name of the site."""
+    return (title, *_SEPARATOR.split(title))
 
 
 def words_of(text: str) -> frozenset[str]:

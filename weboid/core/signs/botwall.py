@@ -1,7 +1,7 @@
 """Bot walls: answers that demand a proof of being human instead of sending the document (U-5, U-7).
 
-The vendors are in ``core/signs/wall_vendors``; login and consent walls are in ``core/signs/login_walls``.
-One law: a wall is a refusal, never a failure; and a vendor's script in a document with its own text is no wall.
+The vendors are in ``botwall.toml``; login and consent walls belong to ``core/signs/login_walls``. A wall is a refusal,
+never a failure; and a vendor's script in a document with its own text is no wall.
 """
 
 import re
@@ -11,11 +11,13 @@ from functools import cache
 from typing import Final
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from weboid.core.document.document import Document
-from weboid.core.document.folding import first_of, folded, phrases
+from weboid.core.document.folding import first_of, folded, phrases, segments
 from weboid.core.record.reasons import Reason
 from weboid.core.signs.suspicion import Suspicion
-from weboid.core.signs.wall_vendors import Vendor, walls
+from weboid.core.signs.tables import Marks, Phrases, read_table
 
 _REFUSALS: Final = frozenset({401, 403, 405, 406, 409, 415, 418, 420, 428, 429, 444, 468, 493})
 """The codes of refusals. With other codes a vendor's name is no wall: it may report that the host behind it is down."""
@@ -26,46 +28,74 @@ _TEXT_WORDS: Final = 150
 _REFUSED_WORDS: Final = 1_000
 """The same of what is not sent with success: it is not the document anyway, so that its words may be many."""
 _CAPTCHA_WORDS: Final = 60
-_SEPARATOR: Final = re.compile(r"\s+[-–—|·•»«:]+\s+|\s*[|»«•]\s*|(?<=\S):\s")
 _OWN_FORM: Final = re.compile(
     rb"<textarea(?![^>]{0,200}captcha)|<input\b[^>]{0,300}?\stype\s*+=\s*+[\"']?(?:password|email|text|tel|search)\b"
 )
-"""Fields that a person fills in: a captcha beside them guards a form, not the document."""
+"""Fields that a person fills in: a captcha next to them guards a form, not the document."""
 _RAW: Final = (b"script", b"style", b"noscript", b"iframe", b"title")
 
 _OWN_TITLES: Final = phrases("attention required cloudflare|please wait cloudflare")
 """Titles of pages with long explanations; specimen KqSMea8/ISI-PROJECT2:HtmlRobotsFiles/opinieblog.pl."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """The table of vendors, prepared. `headers` are names that only walls send, `any_header` those of guarded hosts,
-    too; `captcha` are marks of a captcha, `unique` marks with the vendor's name; phrases are folded.
+class Vendor(Struct, frozen=True, forbid_unknown_fields=True):
+    """The signs by which one vendor's walls are recognised; any one of them is enough.
+
+    `headers` are (name, part of the value in lower case) that only a wall has; `guarding` ones are in all answers of
+    a guarded host, so they count only with a refusal code. `ends` are parts of the URL to which a visitor is
+    redirected. All others are bytes of the body in lower case. `unique` ones are the beginning of an element with its
+    quotation marks, which neither a text nor JSON can hold: no other document has them, however long it is. `marks`
+    stand in tags and scripts, `sayings` in the text; both count in short documents only. `refusals` count only with a
+    refusal code, for living pages of guarded hosts have them, too.
     """
 
-    vendors: tuple[Vendor, ...]
+    name: str
+    headers: tuple[tuple[str, str], ...] = ()
+    guarding: tuple[tuple[str, str], ...] = ()
+    ends: tuple[str, ...] = ()
+    unique: Marks = Marks()
+    marks: Marks = Marks()
+    sayings: Marks = Marks()
+    refusals: Marks = Marks()
+
+
+class Walls(Struct, frozen=True, forbid_unknown_fields=True):
+    """Titles and demands of walls of all vendors, and the vendors; the last entry is of captchas, which may stand in
+    any form.
+    """
+
+    titles: Phrases
+    demands: Phrases
+    vendor: tuple[Vendor, ...]
+
+
+@cache
+def walls() -> Walls:
+    """The table."""
+    return read_table(__file__, Walls)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shortcuts:
+    """Headers that only walls send, headers of guarded hosts as well, ends of URLs, and unique marks with the vendor's
+    name: of all vendors, so that nearly every answer needs no comparison for each of them.
+    """
+
     headers: frozenset[str]
     any_header: frozenset[str]
     ends: re.Pattern[str]
     unique: tuple[tuple[bytes, str], ...]
-    captcha: tuple[bytes, ...]
-    titles: tuple[str, ...]
-    demands: tuple[str, ...]
 
 
 @cache
-def _known() -> _Known:
-    table = walls()
-    headers = frozenset(name for vendor in table.vendors for name, _ in vendor.headers)
-    return _Known(
-        table.vendors,
+def _shortcuts() -> _Shortcuts:
+    vendors = walls().vendor
+    headers = frozenset(name for vendor in vendors for name, _ in vendor.headers)
+    return _Shortcuts(
         headers,
-        headers | frozenset(name for vendor in table.vendors for name, _ in vendor.guarding),
-        re.compile("|".join(re.escape(end) for vendor in table.vendors for end in vendor.ends)),
-        tuple((mark, vendor.name) for vendor in table.vendors for mark in vendor.unique),
-        table.vendors[-1].refusals,
-        phrases(table.titles),
-        phrases(table.demands),
+        headers | frozenset(name for vendor in vendors for name, _ in vendor.guarding),
+        re.compile("|".join(re.escape(end) for vendor in vendors for end in vendor.ends)),
+        tuple((mark, vendor.name) for vendor in vendors for mark in vendor.unique),
     )
 
 
@@ -74,15 +104,13 @@ def wall_by_headers(code: int, headers: Mapping[str, str], final: str) -> Suspic
     if code not in CODES:
         return None
     guards = code in _REFUSALS and code != 401  # 401 is what the host behind the guard says of a login
-    # Nearly every answer ends here, without a comparison for each vendor.
-    known = _known()
-    if headers.keys().isdisjoint(known.any_header if guards else known.headers) and not known.ends.search(
-        final.lower()
-    ):
+    all_vendors = _shortcuts()
+    names = all_vendors.any_header if guards else all_vendors.headers
+    if headers.keys().isdisjoint(names) and not all_vendors.ends.search(final.lower()):
         return None
     parts = urlsplit(final)
     place = f"{parts.netloc}{parts.path}".lower()
-    for vendor in _known().vendors:
+    for vendor in walls().vendor:
         telling = vendor.headers + vendor.guarding if guards else vendor.headers
         for name, part in telling:
             if name in headers and part in headers[name].lower():
@@ -100,7 +128,7 @@ def wall_by_content(code: int, body: bytes, document: Document) -> Suspicion | N
     if code not in CODES or not body:
         return None
     page = body.lower()
-    for mark, name in _known().unique:
+    for mark, name in _shortcuts().unique:
         if mark in page:
             return _wall(name, "page")
     if folded(document.title) in _OWN_TITLES and _in_markup(b"captcha-bypass", page):
@@ -113,26 +141,26 @@ def wall_by_content(code: int, body: bytes, document: Document) -> Suspicion | N
 
 def _instead(page: bytes, document: Document) -> Suspicion | None:
     """The wall that was sent in place of the document, with a code of success."""
-    for vendor in _known().vendors:
+    for vendor in walls().vendor:
         if any(_in_markup(mark, page) for mark in vendor.marks) or _has_any(page, vendor.sayings):
             return _wall(vendor.name, "page")
     if _OWN_FORM.search(page) or not (demand := _demand(document)):
         return None
-    if any(folded(part) in _known().titles for part in (document.title, *_SEPARATOR.split(document.title))):
+    if any(folded(part) in walls().titles for part in segments(document.title)):
         return _wall("unnamed", "title", f"demand:{demand}")
-    if len(document.words) < _CAPTCHA_WORDS and _has_any(page, _known().captcha):
+    if len(document.words) < _CAPTCHA_WORDS and _has_any(page, walls().vendor[-1].refusals):
         return _wall("unnamed", f"demand:{demand}")
     return None
 
 
 def _refusal(code: int, page: bytes, document: Document) -> Suspicion | None:
     """The wall in an answer that is no success."""
-    for vendor in _known().vendors:
+    for vendor in walls().vendor:
         if _has_any(page, _telling(vendor, code)):
             return _wall(vendor.name, "page")
     words = len(document.words)
     demand = _demand(document) if words <= _TEXT_WORDS else None
-    if first_of(_known().titles, folded(document.title)) and (demand or words < _CAPTCHA_WORDS):
+    if first_of(walls().titles, folded(document.title)) and (demand or words < _CAPTCHA_WORDS):
         return _wall("unnamed", "title", *([f"demand:{demand}"] if demand else []))
     return _wall("unnamed", f"demand:{demand}") if demand else None
 
@@ -162,7 +190,7 @@ def _in_markup(mark: bytes, page: bytes) -> bool:
 def _demand(document: Document) -> str | None:
     """The phrase with which a document demands a human."""
     said = f"{document.title} {' '.join(document.headings)} {document.text} {document.unscripted_text}"
-    return first_of(_known().demands, folded(said[:4_000]))
+    return first_of(walls().demands, folded(said[:4_000]))
 
 
 def _wall(name: str, *signals: str) -> Suspicion:

@@ -1,25 +1,23 @@
 """Detects the pages that servers, panels and hosting services show where there is no site: defaults and suspensions.
 
-The words are in ``core/signs/hosting_words``, domains that are parked or for sale in ``core/signs/parked``.
-One law: a title or heading has to say it as a whole, and something else of the page has to confirm it.
+The words are in ``hosting.toml``; domains that are parked or for sale belong to ``core/signs/parked``. A title or
+heading has to say it as a whole, and something else of the page has to confirm it.
 """
 
 import re
-from typing import Final
-from urllib.parse import unquote, urlsplit
+from functools import cache
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from weboid.core.document.document import Document
-from weboid.core.document.folding import first_of, folded, without
+from weboid.core.document.folding import first_of, folded, segments, without
 from weboid.core.record.reasons import Reason
-from weboid.core.signs.hosting_words import (
-    default_pages,
-    spaceless_suspensions,
-    suspenders,
-    suspensions,
-    weak_titles,
-)
-from weboid.core.signs.missing_words import Vocabulary, spoken
+from weboid.core.signs.missing_words import Vocabulary, by_word, dense, spoken, vocabulary
+from weboid.core.signs.soft404 import is_in_path
 from weboid.core.signs.suspicion import Suspicion
+from weboid.core.signs.tables import Marks, Phrases, read_table
 
 _LONG_WORDS: Final = 450
 """The longest default page has 413 (Caddy's)."""
@@ -30,15 +28,54 @@ _HARDLY_WORDS: Final = 12
 """The same of a title that other pages have, too."""
 _READ_CHARS: Final = 2_500
 _MAX_SEGMENT: Final = 150
-_SEPARATOR: Final = re.compile(r"\s+[-–—|·•»«:]+\s+|\s*[|»«•]\s*|(?<=\S):\s")
 _VERSION: Final = re.compile(r"(?: [0-9]+)+$")
+
+
+class DefaultPage(Struct, frozen=True, forbid_unknown_fields=True):
+    """The default page of one product: titles or headings, sayings of its text, bytes of its markup."""
+
+    name: str
+    titles: Phrases = Phrases()
+    sayings: Phrases = Phrases()
+    marks: Marks = Marks()
+
+
+class HostingWords(Struct, frozen=True, forbid_unknown_fields=True):
+    """Titles that other pages have, too; default pages; how it is said that an account or a site is suspended."""
+
+    weak: Phrases
+    default: tuple[DefaultPage, ...]
+    suspended: dict[str, dict[str, Any]]
+    suspended_spaceless: tuple[str, ...]
+
+
+@cache
+def hosting_words() -> HostingWords:
+    """The table."""
+    return read_table(__file__, HostingWords)
+
+
+@cache
+def suspensions() -> dict[str, Vocabulary]:
+    """How it is said that an account or a site is suspended, by language."""
+    return {code: vocabulary(**words) for code, words in hosting_words().suspended.items()}
+
+
+@cache
+def _codes_by_word() -> dict[str, frozenset[str]]:
+    return by_word(suspensions())
+
+
+@cache
+def _spaceless_suspensions() -> tuple[str, ...]:
+    return dense(hosting_words().suspended_spaceless)
 
 
 def hosting_suspicion(asked: str, document: Document, body: bytes) -> Suspicion | None:
     """The suspicion that a document is no site's own; `asked` is the requested URL, `body` its beginning."""
     if not document.is_page or document.is_article or len(document.words) > _LONG_WORDS:
         return None
-    if _names(asked, document.title):
+    if is_in_path(asked, document.title):
         return None
     host = urlsplit(asked).hostname or ""
     titles = _titles(document, host)
@@ -48,14 +85,15 @@ def hosting_suspicion(asked: str, document: Document, body: bytes) -> Suspicion 
     words = len(document.words)
     owned = folded(host) in map(folded, (document.title, *document.headings))
     page = body.lower()
-    for name, names, sayings, marks in default_pages():
-        titled = names.intersection(titles)
-        saying = first_of(sayings, said)
-        signals = ["title"] * bool(titled) + ["saying"] * bool(saying) + ["mark"] * any(mark in page for mark in marks)
+    for default in hosting_words().default:
+        titled = set(default.titles).intersection(titles)
+        saying = first_of(default.sayings, said)
+        has_mark = any(mark in page for mark in default.marks)
+        signals = ["title"] * bool(titled) + ["saying"] * bool(saying) + ["mark"] * has_mark
         signals += ["own-name"] * (owned and bool(signals))
-        is_weak = not saying and (name == "hosting" or titled <= weak_titles())
+        is_weak = not saying and (default.name == "hosting" or titled.issubset(hosting_words().weak))
         if len(signals) > 1 or (signals and words < (_HARDLY_WORDS if is_weak else _FEW_WORDS)):
-            return Suspicion(Reason.PLACEHOLDER, (f"default:{name}", *signals))
+            return Suspicion(Reason.PLACEHOLDER, (f"default:{default.name}", *signals))
     return None
 
 
@@ -64,8 +102,8 @@ def _titles(document: Document, host: str) -> list[str]:
     own = {folded(host), folded(host.removeprefix("www."))} - {""}
     found = []
     for text in (document.title, *document.headings):
-        for part in (text, *_SEPARATOR.split(text)):
-            phrase, _ = without(tuple(own), folded(part[:_MAX_SEGMENT]))
+        for segment in segments(text):
+            phrase, _ = without(tuple(own), folded(segment[:_MAX_SEGMENT]))
             found += [phrase, _VERSION.sub("", phrase)]
     return [phrase for phrase in dict.fromkeys(found) if phrase]
 
@@ -73,10 +111,10 @@ def _titles(document: Document, host: str) -> list[str]:
 def _suspended(titles: list[str]) -> str | None:
     """The title or heading that says nothing but that an account or site is suspended."""
     for title in titles:
-        dense = title.replace(" ", "")
-        if any(_says(title, suspensions()[code]) for code in spoken(title.split(), suspenders())):
+        unspaced = title.replace(" ", "")
+        if any(_says(title, suspensions()[code]) for code in spoken(title.split(), _codes_by_word())):
             return title
-        if not title.isascii() and any(phrase in dense for phrase in spaceless_suspensions()):
+        if not title.isascii() and any(phrase in unspaced for phrase in _spaceless_suspensions()):
             return title
     return None
 
@@ -88,10 +126,3 @@ def _says(phrase: str, vocabulary: Vocabulary) -> bool:
     rest, nouns = without(vocabulary.nouns, rest)
     rest, _ = without(vocabulary.asides, rest)
     return bool(nouns) and set(rest.split()) <= vocabulary.fillers
-
-
-def _names(asked: str, title: str) -> bool:
-    """Whether the path has all words of the title: then they are the document's subject."""
-    path = set(folded(unquote(urlsplit(asked).path)).split())
-    words = set(folded(title).split())
-    return bool(words) and words <= path

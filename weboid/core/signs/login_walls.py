@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
 from weboid.core.document.document import Document
-from weboid.core.document.folding import folded, phrases, words_of
+from weboid.core.document.folding import folded, phrases, segments, words_of
 from weboid.core.record.reasons import Reason
 from weboid.core.signs.suspicion import Suspicion
 
@@ -57,7 +57,6 @@ _TITLES: Final = frozenset(
         "會員登入|login page|sign in page"
     )
 )
-_SEPARATOR: Final = re.compile(r"\s+[-–—|·•»«:]+\s+|\s*[|»«•]\s*|(?<=\S):\s")
 
 
 def is_login_url(url: str) -> bool:
@@ -86,8 +85,7 @@ def login_suspicion(asked: str, document: Document) -> Suspicion | None:
         return None
     if urlsplit(asked).path in ("", "/"):
         return None  # a service for members may have a login form as its start page
-    said = [document.title, *document.headings]
-    if any(folded(part) in _TITLES for text in said for part in (text, *_SEPARATOR.split(text))):
+    if any(folded(part) in _TITLES for text in (document.title, *document.headings) for part in segments(text)):
         return Suspicion(Reason.LOGIN, ("password-field", "title"))
     return None
 

@@ -1,25 +1,26 @@
 """Detects parked and for-sale domains by several signals together (C-11, U-7).
 
-The names and phrases are in ``core/signs/parked_words``. The kinds of signals are independent of each other: whose
-service it is (``market``, ``parking``, ``lander``, ``name-server``, ``numbered-host``), what the text says
-(``sale-phrase``, ``parked-phrase``), whether it names the domain (``own-name``), whether it has little text (``thin``),
-and whether it advertises (``commerce``).
-One law: two kinds are needed, and a document with much text of its own is parked only if a redirect led to another
-domain.
+The names and phrases are in ``parked.toml``. The kinds of signals are independent of each other: whose service it is
+(``market``, ``parking``, ``lander``, ``numbered-host``), what the text says (``sale-phrase``, ``parked-phrase``),
+whether it names the domain (``own-name``), whether it has little text (``thin``), and whether it advertises
+(``commerce``). Two kinds are needed, and a document with much text of its own is parked only if a redirect led to
+another domain.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from ada_url import idna_to_unicode
+from msgspec import Struct
 
 from weboid.core.document.document import Document
 from weboid.core.document.folding import first_of, folded, without, words_of
 from weboid.core.record.reasons import Reason
-from weboid.core.signs.parked_words import parked_words
 from weboid.core.signs.suspicion import Suspicion
+from weboid.core.signs.tables import Marks, Phrases, read_table
 from weboid.core.url.hosts import registrable_domain
 
 _LONG_WORDS: Final = 250
@@ -43,18 +44,32 @@ _BEHIND: Final = words_of(
 )
 
 
-def is_parking_name_server(name: str) -> bool:
-    """Whether a name server serves nothing but parked domains."""
-    return registrable_domain(name.lower().rstrip(".")) in parked_words().name_servers
+class ParkedWords(Struct, frozen=True, forbid_unknown_fields=True):
+    """Registrable domains, parts of URLs, bytes of documents, and phrases; the table explains each."""
+
+    markets: frozenset[str]
+    parking: frozenset[str]
+    parking_marks: tuple[str, ...]
+    lander_scripts: Marks
+    lander_marks: Marks
+    generic_sale: Phrases
+    generic_parked: Phrases
+    tails: Phrases
+    commerce: Phrases
+    sale: Phrases
+    parked: Phrases
 
 
-def parked_suspicion(
-    asked: str, final: str, document: Document, body: bytes, name_servers: Iterable[str] = ()
-) -> Suspicion | None:
+@cache
+def parked_words() -> ParkedWords:
+    """The table."""
+    return read_table(__file__, ParkedWords)
+
+
+def parked_suspicion(asked: str, final: str, document: Document, body: bytes) -> Suspicion | None:
     """The suspicion that the document at URL `final`, reached from URL `asked`, is of a domain parked or for sale.
 
-    `body` is the beginning of the answer's body, empty if it was not requested; `name_servers` are those of the
-    requested domain, if known.
+    `body` is the beginning of the answer's body, empty if it was not requested.
     """
     domain = registrable_domain(_host(asked))
     stayed = registrable_domain(_host(final)) == domain
@@ -65,12 +80,12 @@ def parked_suspicion(
     if stayed and len(document.words) > _LONG_WORDS:
         return None
     page = body.lower()
-    if script := _lander(page):
-        return Suspicion(Reason.PARKED, (f"lander:{script}", "script"))
+    if script := next((mark for mark in parked_words().lander_scripts if mark in page), None):
+        return Suspicion(Reason.PARKED, (f"lander:{script.decode()}", "script"))  # no other document has these bytes
     thin = document.is_page and document.own_text_chars < _THIN_CHARS and not document.is_shell
     services = list(_services(domain, final, document))
     if thin:
-        services += _faint_services(asked, final, page, name_servers)
+        services += _faint_services(asked, final, page)
     offered = _is_offered(domain, document)
     own_name = offered or _is_named(domain, final, document)
     said = folded(f"{document.title} {' '.join(document.headings)} {document.text[:_READ_CHARS]}")
@@ -86,11 +101,6 @@ def parked_suspicion(
     signals += [f"commerce:{wish}" for wish in (first_of(parked_words().commerce, said),) if wish]
     market = any(signal.startswith("market") for signal in services)
     return Suspicion(Reason.FOR_SALE if sale or offered or market else Reason.PARKED, tuple(signals))
-
-
-def _lander(page: bytes) -> str:
-    """The service whose script sends on to its page or makes it, by bytes that no other document has."""
-    return next((mark.decode() for mark in parked_words().lander_scripts if mark in page), "")
 
 
 def _is_titled(document: Document) -> bool:
@@ -110,11 +120,9 @@ def _phrases_said(said: str, *, generic: bool) -> tuple[list[str], list[str]]:
 
     `generic`: phrases that could be about any domain count, too.
     """
-    known = parked_words()
-    sale, parked = known.sale, known.parked
-    if generic:
-        sale, parked = sale + known.generic_sale, parked + known.generic_parked
-    offer, emptiness = first_of(sale, said), first_of(parked, said)
+    words = parked_words()
+    offer = first_of(words.sale + words.generic_sale if generic else words.sale, said)
+    emptiness = first_of(words.parked + words.generic_parked if generic else words.parked, said)
     return [f"sale-phrase:{offer}"] * bool(offer), [f"parked-phrase:{emptiness}"] * bool(emptiness)
 
 
@@ -132,12 +140,11 @@ def _services(domain: str, final: str, document: Document) -> Iterator[str]:
         yield f"{'parking' if refreshed in known.parking else 'market'}:{refreshed}"
 
 
-def _faint_services(asked: str, final: str, page: bytes, name_servers: Iterable[str]) -> Iterator[str]:
+def _faint_services(asked: str, final: str, page: bytes) -> Iterator[str]:
     """Signals of services that a genuine site could have, too: they count only if a document has little text."""
     if _NUMBERED.match(_host(final)) and not _NUMBERED.match(_host(asked)):
         yield f"numbered-host:{_host(final)}"
     yield from (f"lander:{mark.decode()}" for mark in parked_words().lander_marks if mark in page)
-    yield from (f"name-server:{name}" for name in name_servers if is_parking_name_server(name))
 
 
 def _parking_source(sources: Sequence[str]) -> str | None:

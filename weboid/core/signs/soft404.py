@@ -79,7 +79,7 @@ def document_suspicion(asked: str, document: Document) -> Suspicion | None:
     words = len(document.words)
     heading = max((saying(heading) for heading in document.headings), default=Saying.NOTHING)
     title, place = _title_saying(document.title)
-    if title and _names(asked, document.title):
+    if title and is_in_path(asked, next(iter(_SEPARATOR.split(document.title)), "")):
         return None
     signals = ["title"] if _title_counts(title, place, heading, document) else []
     match heading:
@@ -177,11 +177,11 @@ def _title_saying(title: str) -> tuple[Saying, int]:
     return best, place
 
 
-def _names(asked: str, title: str) -> bool:
-    """Whether the path has all words of the title's first segment: then they are the document's subject."""
-    first = folded(next(iter(_SEPARATOR.split(title)), ""))
-    path = set(folded(unquote(urlsplit(asked).path)).split())
-    return bool(first) and set(first.split()) <= path
+def is_in_path(url: str, title: str) -> bool:
+    """True if the path of a URL has all words of a title: then they are the document's subject."""
+    path = set(folded(unquote(urlsplit(url).path)).split())
+    words = set(folded(title).split())
+    return bool(words) and words <= path
 
 
 def _says_state(text: str) -> bool:

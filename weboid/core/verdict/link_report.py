@@ -22,10 +22,9 @@ from weboid.core.url.hosts import InvalidReason, reversed_name
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.link_kind import InterwikiLink, LinkOrigin, origin_of
 from weboid.core.url.urls import DEFAULT_PORTS, Url
-from weboid.core.verdict.claims import NONE, Claims, with_claims
 from weboid.core.verdict.grounds import Grounds, grounds_of
 from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, KeptCopies, Services, shown_copies
-from weboid.core.verdict.verdict import Finding, Verdict, finding_of
+from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Finding, Verdict, finding_of, with_claims
 
 
 class Extent(StrEnum):
@@ -100,7 +99,7 @@ class LinkReport(NamedTuple):
     due: int | None = None
     invalid: InvalidReason | None = None
     suspicious: bool = False
-    claims: Claims = NONE
+    claims: Claims = NO_CLAIMS
     grounds: Grounds | None = None
     copies: Copies | None = None
     origin: LinkOrigin | None = None
@@ -212,7 +211,7 @@ def _link_report(
     extent: Extent = Extent.ALL,
 ) -> LinkReport:
     link = keyed.link
-    record, host, claims, due, grounds, copies = UNTRIED, UNKNOWN_HOST, NONE, None, None, None
+    record, host, claims, due, grounds, copies = UNTRIED, UNKNOWN_HOST, NO_CLAIMS, None, None, None
     if known is not None:
         record, host, claims = known.record, known.host, known.claims
     if link.kind is UrlClass.INVALID:

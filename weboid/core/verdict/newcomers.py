@@ -2,8 +2,9 @@
 
 Pages change for many reasons that end or do not matter: repairs, walls, notices, front pages with the news of the day,
 a new design. So one look proves nothing. A host has a new owner if its documents have changed together, title and text
-of each, if the new ones are still there some days later, and if all that was looked at has changed.
-One law: while one document of a visit is recognised, no other one makes a new owner.
+of each, if the new ones are still there some days later, and if all that was looked at has changed. While one document
+of a visit is recognised, no other one makes a new owner. A stranger may also answer for a host that comes back after
+its name or it was gone: nothing that was known of its face before its return is believed after it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,8 +14,12 @@ from typing import Final
 
 from weboid.core.document.language import UNKNOWN
 from weboid.core.document.portrait import BLANK, Newcomer, Portrait, is_replaced
-from weboid.core.record.record import UrlRecord
+from weboid.core.observe.observation import Observation
+from weboid.core.record.policy import DEFAULT, Policy, proven
+from weboid.core.record.reasons import Reason
+from weboid.core.record.record import HostRecord, UrlRecord
 from weboid.core.record.specials import Sights, Special
+from weboid.core.verdict.judge import is_host_failure
 
 CONFIRMED_DAYS: Final = 5
 """Days after which a newcomer that is still there is no passing notice."""
@@ -26,6 +31,7 @@ SEVERAL: Final = 3
 """So many documents must have changed if neither language nor trade is another."""
 _CONFIRMED: Final = 2
 """And for so many of them the newcomer must be confirmed: of two that are unrelated one in fifty is alike by chance."""
+_NAMES: Final = frozenset({Reason.DNS_GONE, Reason.DNS_ERROR})
 
 
 class Recognition(Enum):
@@ -100,6 +106,24 @@ def is_new_owner(jumps: Iterable[Jump], confirmed: int) -> bool:
     if 2 * telling >= len(together):
         return confirmed >= 1
     return len(together) >= SEVERAL and all(jump.is_own for jump in together) and confirmed >= _CONFIRMED
+
+
+def is_away(host: HostRecord, policy: Policy = DEFAULT) -> bool:
+    """Whether somebody else may be the next to answer for a host: its name does not resolve, or it is proven dead."""
+    return host.reason in _NAMES or proven(host.streak, policy)
+
+
+def has_returned(host: HostRecord, seen: Observation, policy: Policy = DEFAULT) -> bool:
+    """Whether a check shows that a host is back that was away before: it answers, or its name resolves again (D-83)."""
+    if seen.inferred or seen.held or seen.not_http or not is_away(host, policy):
+        return False
+    return not is_host_failure(seen) or (host.reason in _NAMES and seen.reason not in _NAMES)
+
+
+def is_since_return(record: UrlRecord, sights: Sights) -> bool:
+    """Whether a URL has not been checked since its host came back."""
+    sight = sights.get(Special.RETURNED)
+    return sight is not None and record.checked is not None and record.checked < sight.until
 
 
 def is_since_new_owner(record: UrlRecord, sights: Sights) -> bool:

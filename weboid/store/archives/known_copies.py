@@ -9,8 +9,7 @@ from weboid.core.record.days import NEVER_DUE
 from weboid.core.record.record import UNTRIED
 from weboid.core.url.keys import UrlKey, bucket, host_key
 from weboid.core.url.urls import Url
-from weboid.core.verdict.change_of import change_of
-from weboid.core.verdict.verdict import finding_of
+from weboid.core.verdict.verdict import change_of, finding_of
 from weboid.store.archives.cited_copy import (
     ARCHIVE_HOSTS,
     CitedCopy,

@@ -22,9 +22,8 @@ from weboid.core.record.status import HOST_FAILURES
 from weboid.core.record.streak import NO_STRIKES, Streak, packed_evidence, unpacked_evidence
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
-from weboid.core.verdict.claims import NONE, Claims
 from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
-from weboid.core.verdict.verdict import Verdict
+from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Verdict
 
 Columns = dict[str, list[Any]]
 """Parameters of a statement that unnests them: one list a column, all of one length."""
@@ -78,7 +77,7 @@ class KnownUrl(NamedTuple):
     due: int
     orphaned: int | None
     host: HostRecord
-    claims: Claims = NONE
+    claims: Claims = NO_CLAIMS
     packed_portrait: bytes | None = None
     kept: KeptCopies = NOTHING
     visit: int | None = None
@@ -120,7 +119,7 @@ def known_url(row: Sequence[Any]) -> KnownUrl:
     """The URL in a row of `find_urls`."""
     portrait, due, orphaned, *host, is_frozen = row[RECORD_COLUMNS - 1 :]
     key, url, record = UrlKey(*row[:3]), url_of(row[3:7]), url_record(row[7 : RECORD_COLUMNS - 1])
-    return KnownUrl(key, url, record, due, orphaned, host_record(host), NONE, portrait, is_frozen=is_frozen)
+    return KnownUrl(key, url, record, due, orphaned, host_record(host), NO_CLAIMS, portrait, is_frozen=is_frozen)
 
 
 def stored_host(row: Sequence[Any]) -> StoredHost:

@@ -13,9 +13,8 @@ from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.url.archives import is_archive_host
 from weboid.core.url.hosts import reversed_name
 from weboid.core.url.keys import UrlKey
-from weboid.core.verdict.claims import with_claims
 from weboid.core.verdict.kept_copies import DEFAULT_SERVICES
-from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.core.verdict.verdict import Verdict, finding_of, with_claims
 from weboid.store.db.rows import KnownUrl
 from weboid.store.db.statements import Connection, fetch_all, statements
 from weboid.store.pages.use import unpacked_keys

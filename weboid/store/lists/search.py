@@ -13,8 +13,7 @@ from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.url.hosts import reversed_name
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.patterns import UrlPattern, pattern_below
-from weboid.core.verdict.claims import with_claims
-from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.core.verdict.verdict import Verdict, finding_of, with_claims
 from weboid.store.db.rows import SCHEMES, KnownUrl, key_columns, verdict_values
 from weboid.store.db.statements import Connection, fetch_value, statements
 from weboid.store.lists.links import OFFERED, ListedLinks, PageLink, PageTitle, SpotBelow, fits_copied

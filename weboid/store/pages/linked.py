@@ -13,8 +13,8 @@ from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
 from weboid.core.url.hosts import registrable_domain
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
-from weboid.core.verdict.claims import NONE, Claims
 from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
+from weboid.core.verdict.verdict import NO_CLAIMS, Claims
 from weboid.core.wikitext.settings import WikiSettings
 from weboid.store.archives.wiki_settings import settings_of
 from weboid.store.db.rows import host_record, key_columns, next_check, url_of, url_record
@@ -135,7 +135,7 @@ async def find_linked(
 def _claims(rows: Sequence[Sequence[Any]] | None) -> Claims:
     """The claims on one URL; claims on a domain that is only the end of its own are not about it."""
     if not rows:
-        return NONE
+        return NO_CLAIMS
     distinct: dict[tuple[Any, ...], None] = {}
     for domain, host, reported, of_domain, assumed, *target in rows:
         is_own = domain is not None and domain == registrable_domain(host)

@@ -13,8 +13,7 @@ from weboid.core.record.policy import DEFAULT, Policy, proven
 from weboid.core.record.reasons import Outcome
 from weboid.core.record.record import HostRecord, UrlRecord
 from weboid.core.record.specials import Special
-from weboid.core.verdict.change_of import Change, change_of
-from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.core.verdict.verdict import Change, Verdict, change_of, finding_of
 from weboid.store.archives.cited_copy import record_cited_due
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.rows import KnownUrl, StoredHost, StoredUrl

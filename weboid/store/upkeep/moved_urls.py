@@ -12,8 +12,7 @@ from weboid.core.record.record import HostRecord
 from weboid.core.url.hosts import reversed_name
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
-from weboid.core.verdict.change_of import change_of
-from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.core.verdict.verdict import Verdict, change_of, finding_of
 from weboid.store.archives.with_url import delete_copies, record_moved_copies
 from weboid.store.db.key_scheme import KeyScheme
 from weboid.store.db.pool import Connection

@@ -11,8 +11,7 @@ from typing import Final
 
 from weboid.core.record.policy import Policy
 from weboid.core.url.keys import UrlKey
-from weboid.core.verdict.change_of import Change
-from weboid.core.verdict.verdict import finding_of
+from weboid.core.verdict.verdict import Change, finding_of
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import HostKey, key_columns

@@ -15,8 +15,7 @@ from weboid.core.document.portrait import Portrait, packed_portrait
 from weboid.core.record.record import HostRecord, UrlRecord
 from weboid.core.record.status import HOST_FAILURES
 from weboid.core.url.keys import UrlKey
-from weboid.core.verdict.change_of import Change
-from weboid.core.verdict.verdict import Verdict
+from weboid.core.verdict.verdict import Change, Verdict
 from weboid.errors import StoreError
 from weboid.store.db.rows import (
     HostKey,

@@ -12,8 +12,8 @@ from weboid.core.record.days import NEVER_DUE
 from weboid.core.record.reasons import Outcome
 from weboid.core.url.hosts import registrable_domain
 from weboid.core.url.keys import UrlKey
-from weboid.core.verdict.claims import NONE, Claims
 from weboid.core.verdict.kept_copies import NOTHING, KeptCopies, KeptLookup, KeptSnapshot
+from weboid.core.verdict.verdict import NO_CLAIMS, Claims
 from weboid.store.db.rows import KnownUrl, key_columns
 from weboid.store.db.statements import Connection, fetch_by_key, statements
 
@@ -30,7 +30,7 @@ async def with_details(conn: Connection, urls: Sequence[KnownUrl]) -> list[Known
     visits: dict[UrlKey, int] = {key: due for key, (due,) in rows}
     detailed = claims.keys() | kept.keys() | visits.keys()
     return [
-        url._replace(claims=claims.get(url.key, NONE), kept=kept.get(url.key, NOTHING), visit=visits.get(url.key))
+        url._replace(claims=claims.get(url.key, NO_CLAIMS), kept=kept.get(url.key, NOTHING), visit=visits.get(url.key))
         if url.key in detailed
         else url
         for url in urls
