@@ -21,8 +21,7 @@ from weboid.core.url.classify import UrlClass
 from weboid.core.url.hosts import InvalidReason
 from weboid.core.url.link_kind import LinkKind
 from weboid.core.verdict.link_report import Extent
-from weboid.core.verdict.report_json import FROZEN
-from weboid.core.verdict.revert_reason import RevertReason
+from weboid.core.verdict.report_json import FROZEN, RevertReason
 from weboid.core.verdict.verdict import Verdict
 from weboid.core.wikitext.link_lists import PERMADEAD, PERMALIVE, SUBSCRIPTION
 from weboid.store.archives.service_limit import RequestKind

@@ -19,7 +19,7 @@ from weboid.bot.page_links import LinkForm, RepairableLink, page_links
 from weboid.bot.revert_comments import Remark, remark_in
 from weboid.bot.rewriting import stated_by
 from weboid.core.url.archives import snapshot_of
-from weboid.core.verdict.revert_reason import RevertReason as RevertReason
+from weboid.core.verdict.report_json import RevertReason as RevertReason
 from weboid.core.wikitext.nodes import Wikitext
 from weboid.core.wikitext.reader import read_wikitext
 from weboid.core.wikitext.settings import WikiSettings

@@ -18,10 +18,10 @@ from weboid.core.record.days import iso
 from weboid.core.url.classify import classify
 from weboid.core.url.farms import farm_named, parse_wiki_name
 from weboid.core.url.keys import key_of
-from weboid.core.verdict.grounds import Grounds
 from weboid.core.verdict.kept_copies import services_of
-from weboid.core.verdict.link_report import LinkReport, link_report, link_reports
+from weboid.core.verdict.link_report import LinkReport, keyed_link, keyed_reports, link_report
 from weboid.core.verdict.report_json import link_as_json, state_word
+from weboid.core.verdict.verdict import Grounds
 from weboid.core.wikitext.titles import NamespaceNames
 from weboid.errors import NotFound
 from weboid.store.db.pool import Connection
@@ -81,7 +81,9 @@ async def _find_page(conn: Connection, config: Config, wiki: str, page: str) -> 
     known = await find_urls(conn, found.urls)
     spam = (await list_spam_links(conn, stored.wiki, [found.page])).get(found.page, {})
     links = [classify(url, farm) for url in (*(str(each.url) for each in known.values()), *spam.values())]
-    return link_reports(links, known, config.policy, spam=spam, services=services_of(config.archive.services))
+    return keyed_reports(
+        map(keyed_link, links), known, config.policy, spam=spam, services=services_of(config.archive.services)
+    )
 
 
 def _print_json(links: Sequence[LinkReport]) -> None:

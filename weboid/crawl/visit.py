@@ -30,8 +30,7 @@ from weboid.core.verdict.newcomers import (
     Recognition,
     has_returned,
     is_away,
-    is_since_new_owner,
-    is_since_return,
+    is_before_change,
     jump_of,
     recognised,
 )
@@ -170,7 +169,7 @@ class Visit:
     def _has_changed(self, url: StoredUrl) -> bool:
         """Whether the host has come back, or was found to have a new owner, since the URL was checked."""
         sights = self._host.sights
-        return self._was_away or is_since_return(url.record, sights) or is_since_new_owner(url.record, sights)
+        return self._was_away or is_before_change(url.record, sights)
 
     def _compared(self, url: StoredUrl, seen: Observation) -> tuple[Observation, frozenset[Special]]:
         """The observation after comparing the document with the one that is known, and what this disproves (C-11)."""

@@ -13,12 +13,11 @@ from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
 from weboid.core.url.classify import classify
-from weboid.core.verdict.grounds import Grounds, grounds_of
 from weboid.core.verdict.judge import judge, judge_host
 from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.verdict.link_report import link_report
 from weboid.core.verdict.report_json import link_as_json
-from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Verdict, finding_of
+from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Grounds, Verdict, finding_of, grounds_of
 
 
 @dataclass(frozen=True)

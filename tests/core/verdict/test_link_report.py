@@ -21,11 +21,10 @@ from weboid.core.verdict.link_report import (
     Extent,
     LinkReport,
     PageReport,
-    is_told,
+    is_included,
     keyed_link,
     keyed_reports,
     link_report,
-    link_reports,
     watched_keys,
 )
 from weboid.core.verdict.report_json import link_as_json, page_as_json
@@ -70,13 +69,13 @@ def test_links_come_by_domain_from_the_top_level_down_then_port_scheme_and_path(
         "http://a.demo/", "http://a.demo/1", "https://a.demo/", "http://a.demo:8080/", "http://www.a.demo/",
         "http://a-b.demo/", "http://b.demo/", "http://a.zone/", "http://no-dot/", "mailto:a@b.demo",
     ]  # fmt: skip
-    links = link_reports([classify(url, None) for url in reversed(urls)], {})
+    links = keyed_reports([keyed_link(classify(url, None)) for url in reversed(urls)], {})
     assert [link.given[0] for link in links] == urls
 
 
 def test_forms_of_one_url_are_one_link() -> None:
     forms = ["http://a.demo/x#1", "http://A.demo/x", "http://a.demo/%78"]
-    (link,) = link_reports([classify(url, None) for url in forms], {})
+    (link,) = keyed_reports([keyed_link(classify(url, None)) for url in forms], {})
     assert (link.normal, link.given) == ("http://a.demo/x", tuple(sorted(forms)))
 
 
@@ -93,9 +92,9 @@ def test_findings_are_dead_doubtful_invalid_and_suspicious_links() -> None:
         "file": (report("http://a.demo/", FILE), False, False),
     }
     for name, (link, dead, finding) in told.items():
-        assert (is_told(link, Extent.DEAD), is_told(link, Extent.FINDINGS)) == (dead, finding), name
-        assert is_told(link, Extent.NOTES) == (finding or name == "file"), name
-        assert is_told(link, Extent.ALL)
+        assert (is_included(link, Extent.DEAD), is_included(link, Extent.FINDINGS)) == (dead, finding), name
+        assert is_included(link, Extent.NOTES) == (finding or name == "file"), name
+        assert is_included(link, Extent.ALL)
 
 
 def test_a_working_file_of_a_notable_type_is_told_among_notes_with_all_that_is_known() -> None:
@@ -104,7 +103,7 @@ def test_a_working_file_of_a_notable_type_is_told_among_notes_with_all_that_is_k
     known = {link.key: stored for link, stored in zip(links, urls.values(), strict=True) if link.key}
     *notes, counted = keyed_reports(links, known, extent=Extent.NOTES)
     assert notes == list(keyed_reports(links[:2], known))
-    assert not is_told(counted, Extent.NOTES)
+    assert not is_included(counted, Extent.NOTES)
 
 
 def test_only_watched_links_are_looked_up() -> None:
@@ -175,12 +174,10 @@ def test_a_dead_host_is_told_as_the_reason() -> None:
 def test_a_page_counts_all_its_links() -> None:
     links = [classify(url, WMF) for url in ("http://a.demo/", "http://b.demo/")]
     assert links[0].url
-    page = PageReport(
-        WikiName("dewiki", "WMF"), 1, 0, "T", 9, link_reports(links, {key_of(links[0].url): DEAD}), 120, True, "T"
-    )
-    told = page_as_json(page)
-    assert {verdict: count for verdict, count in told["counts"].items() if count} == {"dead": 1, "unknown": 1}
-    assert (told["wiki"], told["read"]) == ("dewiki@WMF", "2017-05-01")
+    reports = keyed_reports(map(keyed_link, links), {key_of(links[0].url): DEAD})
+    document = page_as_json(PageReport(WikiName("dewiki", "WMF"), 1, 0, "T", 9, reports, 120, True, "T"))
+    assert {verdict: count for verdict, count in document["counts"].items() if count} == {"dead": 1, "unknown": 1}
+    assert (document["wiki"], document["read"]) == ("dewiki@WMF", "2017-05-01")
 
 
 def test_every_status_has_a_word_of_its_own() -> None:
@@ -190,7 +187,7 @@ def test_every_status_has_a_word_of_its_own() -> None:
 
 @given(st.lists(st.text(max_size=30).map(lambda text: f"http://{text}"), max_size=20))
 def test_whatever_a_page_holds_can_be_sorted_and_told(urls: list[str]) -> None:
-    links = link_reports([classify(url, WMF) for url in urls], {})
+    links = keyed_reports([keyed_link(classify(url, WMF)) for url in urls], {})
     assert {given for link in links for given in link.given} == set(urls)
     assert all({verdict.word for verdict in Verdict} >= {link.finding.verdict.word} for link in links)
     json.dumps([link_as_json(link) for link in links])

@@ -24,8 +24,8 @@ from weboid.core.verdict.newcomers import (
     Recognition,
     has_returned,
     is_away,
+    is_before_change,
     is_new_owner,
-    is_since_return,
     remembered,
 )
 
@@ -256,10 +256,10 @@ def test_it_is_back_when_it_answers_or_its_name_resolves() -> None:
 def test_a_url_not_checked_since_is_unsure_whatever_it_last_did() -> None:
     sights = {Special.RETURNED: Sight(50, 100)}
     checked = {day: UrlRecord(history=(Entry(Status.FINE, 10, day),), reason=Reason.OK) for day in (99, 100)}
-    assert is_since_return(checked[99], sights)
-    assert not is_since_return(checked[100], sights)
-    assert not is_since_return(UNTRIED, sights)
-    assert not is_since_return(checked[99], {})
+    assert is_before_change(checked[99], sights)
+    assert not is_before_change(checked[100], sights)
+    assert not is_before_change(UNTRIED, sights)
+    assert not is_before_change(checked[99], {})
 
 
 def test_a_return_is_nothing_to_rely_on() -> None:

@@ -8,7 +8,7 @@ from weboid.core.record.days import days_from_epoch
 from weboid.core.url.archives import ARCHIVES
 from weboid.core.url.classify import classify
 from weboid.core.verdict.link_report import LinkReport, link_report
-from weboid.core.verdict.offered_wikitext import OfferedWikitext, offered_wikitext, wikitext_as_json
+from weboid.core.verdict.offered_wikitext import OfferedWikitext, offered_wikitext
 from weboid.core.verdict.verdict import Finding, Verdict
 from weboid.core.wikitext.settings import WikiSettings, parse_settings
 
@@ -53,11 +53,8 @@ def test_a_doubtful_link_is_not_called_dead() -> None:
 
 def test_a_template_that_cannot_name_the_first_copy_is_none_and_the_parameters_remain() -> None:
     dead = link(Verdict.DEAD, shown("archive.today", _TODAY))
-    assert wikitext_as_json(offered_wikitext(dead, settings("dewiki"), _DAY)) == {
-        "template": None,
-        "parameters": f"|archiv-url={_TODAY} |archiv-datum=2016-05-03 |offline=ja",
-        "dead": None,
-    }
+    parameters = f"|archiv-url={_TODAY} |archiv-datum=2016-05-03 |offline=ja"
+    assert offered_wikitext(dead, settings("dewiki"), _DAY) == OfferedWikitext(parameters=parameters)
 
 
 def test_the_mark_is_offered_of_dead_links_only_and_where_look_ups_found_no_copy_to_use() -> None:
@@ -74,4 +71,3 @@ def test_nothing_is_offered_without_settings_or_the_copy_s_moment_or_of_links_th
     assert offered_wikitext(dead, None, _DAY) is None
     assert offered_wikitext(link(Verdict.DEAD, shown("wayback", _WAYBACK, None)), settings("enwiki"), _DAY) is None
     assert offered_wikitext(dead._replace(copies=None), settings("enwiki"), _DAY) is None
-    assert wikitext_as_json(None) is None

@@ -13,7 +13,7 @@ from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.observe.observation import Observation
 from weboid.core.url.classify import classify
 from weboid.core.url.keys import UrlKey, bucket
-from weboid.core.verdict.link_report import Extent, is_told, keyed_link, keyed_reports
+from weboid.core.verdict.link_report import Extent, is_included, keyed_link, keyed_reports
 from weboid.store.archives.wiki_settings import StoredSettings, find_settings, record_settings
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import Columns, host_record_columns, record_columns
@@ -87,7 +87,9 @@ async def require_same(wiki: WikiInStore, urls: list[str]) -> None:
     for extent in (Extent.DEAD, Extent.FINDINGS, Extent.NOTES):
         whole = keyed_reports(links, known, spam=spam)
         lean = keyed_reports(links, linked.urls, spam=spam, extent=extent)
-        assert [link for link in lean if is_told(link, extent)] == [link for link in whole if is_told(link, extent)]
+        assert [link for link in lean if is_included(link, extent)] == [
+            link for link in whole if is_included(link, extent)
+        ]
         assert Counter(link.finding.verdict for link in lean) == Counter(link.finding.verdict for link in whole)
 
 

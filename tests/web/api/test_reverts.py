@@ -16,7 +16,7 @@ from support.stored import key
 from support.webservice import DEAD, MOVED, TODAY, Site, open_service
 
 from weboid.assets import asset
-from weboid.core.verdict.revert_reason import RevertReason
+from weboid.core.verdict.report_json import RevertReason
 from weboid.store.archives.wiki_settings import StoredSettings, record_settings
 from weboid.store.people.audit import list_audit
 from weboid.store.people.revert import RevertState, list_reverts, record_reviewed

@@ -19,7 +19,7 @@ from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
 from weboid.core.url.classify import UrlClass
 from weboid.core.url.hosts import InvalidReason
-from weboid.core.verdict.revert_reason import RevertReason
+from weboid.core.verdict.report_json import RevertReason
 from weboid.core.verdict.verdict import Verdict
 from weboid.web.request.problem import Problem
 from weboid.web.words.language import Language, languages, requested_language

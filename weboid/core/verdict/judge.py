@@ -1,6 +1,6 @@
 """Judges checks: a record, an observation and a day give the new record and the day of the next check (U-3, U-7, C-4).
 
-One law: pure and total. Any observations in any order give a result, and it depends on nothing else.
+Any observations in any order give a result, and it depends on nothing else.
 """
 
 from typing import Final, NamedTuple
@@ -14,9 +14,11 @@ from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
 from weboid.core.record.status import HOST_FAILURES
 from weboid.core.record.streak import Streak
 
+_WEEK: Final = 7
+
 
 class Judgement(NamedTuple):
-    """The record after the check, and the day of the next check."""
+    """The record after a check, and the day of the next one."""
 
     record: UrlRecord
     due: int
@@ -78,7 +80,7 @@ def answered(host: HostRecord) -> HostRecord:
 
 
 def is_host_failure(seen: Observation) -> bool:
-    """Whether a check is evidence against the URL's host as a whole (C-5)."""
+    """True if a check is evidence against the URL's host as a whole (C-5)."""
     return (
         seen.status in HOST_FAILURES and seen.outcome is Outcome.FAILING and not (seen.on_other_host or seen.not_http)
     )
@@ -114,7 +116,6 @@ def _streak_after(
 def _interval(
     before: UrlRecord, after: UrlRecord, seen: Observation, day: int, policy: Policy, host: HostRecord
 ) -> int:
-    """Days until the next check (C-4)."""
     match seen.outcome:
         case Outcome.WORKING:
             return policy.working_interval
@@ -144,7 +145,6 @@ def _failing_interval(after: UrlRecord, seen: Observation, day: int, policy: Pol
 
 
 def _dead_interval(before: UrlRecord, day: int, policy: Policy) -> int:
-    """Twice the days since the last check, within the policy's bounds."""
     last = 0 if before.checked is None else day - before.checked
     return min(max(policy.dead_interval, 2 * last), policy.dead_interval_limit)
 
@@ -158,6 +158,3 @@ def _varied(interval: int, host_key: int, day: int) -> int:
     if interval < _WEEK:
         return interval
     return interval - (shuffled(host_key, day) >> 60)
-
-
-_WEEK: Final = 7

@@ -1,7 +1,7 @@
-"""What is stored of the copies of a URL, and how it is shown: which snapshots, in which state (A-1, W-8).
+"""The stored copies of a URL, and which of them are shown in which state (A-1, W-8).
 
-One law: what is shown are snapshots of services to which people may be sent, at most one of each, and a copy that
-somebody chose takes the place of the one of its service that was chosen by rule.
+Shown are snapshots of services to which people may be sent, at most one of each, and a copy that somebody chose takes
+the place of the one of its service that was chosen by rule.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -60,13 +60,13 @@ class KeptSnapshot(NamedTuple):
 
     @property
     def is_verified(self) -> bool:
-        """Whether its newest visit that proved anything played it (A-3); one that pages cite may wait for its first
+        """True if its newest visit that proved anything played it (A-3); one that pages cite may wait for its first
         (D-254)."""
         return self.asked is not None and not self.strikes
 
 
 class KeptLookup(NamedTuple):
-    """A row of the table ``lookup``: what a service said on day `asked`; `due` is the day of the next look-up."""
+    """A row of the table ``lookup``: the answer of a service on day `asked`; `due` is the day of the next look-up."""
 
     archive: int
     outcome: LookupOutcome
@@ -94,7 +94,8 @@ def shown_copies(
     kept: KeptCopies, url: Url, suggested: Iterable[str] = (), services: Services = DEFAULT_SERVICES
 ) -> Copies:
     """The copies of `url` as they are shown; `suggested` are addresses of copies that people chose and that work."""
-    shown = {snapshot.service.number: snapshot for snapshot in _chosen_by_people(suggested, _wanted(kept))}
+    near = next((row.wanted for row in kept.snapshots if row.wanted is not None), None)  # when the link was first seen
+    shown = {snapshot.service.number: snapshot for snapshot in _chosen_by_people(suggested, near)}
     if not shown and not kept.snapshots and not kept.lookups:
         return PENDING
     for snapshot in _chosen_by_rule(kept.snapshots, url, services):
@@ -106,26 +107,14 @@ def shown_copies(
     return replace(copies_of(shown.values(), state, checked, again), withdrawn=withdrawn)
 
 
-def _chosen_by_people(addresses: Iterable[str], wanted: int | None) -> Iterator[ShownSnapshot]:
+def _chosen_by_people(addresses: Iterable[str], near: int | None) -> Iterator[ShownSnapshot]:
     for address in addresses:
         snapshot = snapshot_of(address)
         if snapshot is not None and snapshot.archive.is_offered:
             original = None if snapshot.original is None else str(snapshot.original)
             # What people chose is here only while its newest visit played it.
-            yield ShownSnapshot(
-                snapshot.archive,
-                address,
-                original,
-                snapshot.taken,
-                CopyOrigin.SUGGESTED,
-                wanted=wanted,
-                is_verified=True,
-            )
-
-
-def _wanted(kept: KeptCopies) -> int | None:
-    """The day for which copies were chosen, as far as one was: the day on which the link was first seen."""
-    return next((row.wanted for row in kept.snapshots if row.wanted is not None), None)
+            shown = ShownSnapshot(snapshot.archive, address, original, snapshot.taken, CopyOrigin.SUGGESTED)
+            yield shown._replace(wanted=near, is_verified=True)
 
 
 def _chosen_by_rule(rows: Iterable[KeptSnapshot], url: Url, services: Services) -> Iterator[ShownSnapshot]:
@@ -133,22 +122,12 @@ def _chosen_by_rule(rows: Iterable[KeptSnapshot], url: Url, services: Services) 
         address, taken = _address(row, url, services), moment_of(str(row.stamp))
         if address is None or taken is None:
             continue
-        origin, note = _ORIGINS[row.origin], Note(row.note)
-        yield ShownSnapshot(
-            BY_NUMBER[row.archive],
-            address,
-            str(url),
-            taken,
-            origin,
-            row.asked,
-            note,
-            row.wanted,
-            is_verified=row.is_verified,
-        )
+        shown = ShownSnapshot(BY_NUMBER[row.archive], address, str(url), taken, _ORIGINS[row.origin], row.asked)
+        yield shown._replace(note=Note(row.note), wanted=row.wanted, is_verified=row.is_verified)
 
 
 def _address(row: KeptSnapshot, url: Url, services: Services) -> str | None:
-    """The address for readers; None where they may not be sent to, or where there is none that says the moment."""
+    """The address for readers; None where they may not be sent to, or where no address has the moment."""
     archive, service = BY_NUMBER.get(row.archive), services.get(row.archive)
     if archive is None or not archive.is_offered:
         return None
@@ -158,7 +137,7 @@ def _address(row: KeptSnapshot, url: Url, services: Services) -> str | None:
 
 
 def _state(lookups: tuple[KeptLookup, ...]) -> CopyState:
-    """What look-ups say where no snapshot is kept: a copy that was found then is gone, so it is to be looked up."""
+    """The state where no snapshot is kept: a copy that was found then is gone, so it is to be looked up."""
     outcomes: list[LookupOutcome] = [lookup.outcome for lookup in lookups if lookup.outcome is not LookupOutcome.FOUND]
     return CopyState(overall(outcomes).word) if outcomes else CopyState.PENDING
 

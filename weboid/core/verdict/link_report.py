@@ -1,7 +1,6 @@
-"""The values of an answer: what is reported of a link, and of a page with its links (W-1, W-3, W-8).
+"""The values of an answer: reports of a link, and of a page with its links (W-1, W-3, W-8).
 
 Words for people are in ``web/words``; ``store`` and ``wiki`` read the data. Their dictionary form is in `report_json`.
-One law: links of one normal form are one report (L-6).
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -22,13 +21,21 @@ from weboid.core.url.hosts import InvalidReason, reversed_name
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.link_kind import InterwikiLink, LinkOrigin, origin_of
 from weboid.core.url.urls import DEFAULT_PORTS, Url
-from weboid.core.verdict.grounds import Grounds, grounds_of
 from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, KeptCopies, Services, shown_copies
-from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Finding, Verdict, finding_of, with_claims
+from weboid.core.verdict.verdict import (
+    NO_CLAIMS,
+    Claims,
+    Finding,
+    Grounds,
+    Verdict,
+    finding_of,
+    grounds_of,
+    with_claims,
+)
 
 
 class Extent(StrEnum):
-    """Which links of a page an answer has: W-1's, W-3's default, these and what readers are told of (G-5), or all."""
+    """The links of a page in an answer: W-1's, W-3's default, these and those noted for readers (G-5), or all."""
 
     DEAD = "dead"
     FINDINGS = "findings"
@@ -37,7 +44,7 @@ class Extent(StrEnum):
 
 
 class Known(Protocol):
-    """What the store knows of a watched URL."""
+    """The store's data of a watched URL."""
 
     @property
     def record(self) -> UrlRecord: ...
@@ -58,11 +65,11 @@ class KnownLink(Known, Protocol):
 
     @property
     def is_working(self) -> bool:
-        """Whether `finding_of` its record finds it working."""
+        """True if `finding_of` its record finds it working."""
 
     @property
     def is_notable(self) -> bool:
-        """Whether its file is of a notable type (U-6)."""
+        """True if its file is of a notable type (U-6)."""
 
 
 class KeyedLink(NamedTuple):
@@ -74,7 +81,7 @@ class KeyedLink(NamedTuple):
 
 
 def keyed_link(link: Classified) -> KeyedLink:
-    """The link with what is computed of it, once for all that needs it."""
+    """The link with its computed values, once for all that needs them."""
     if link.url is None:
         return KeyedLink(link, None, None)
     normal = str(link.url)
@@ -107,7 +114,7 @@ class LinkReport(NamedTuple):
 
     @property
     def cited_copy(self) -> Snapshot | None:
-        """What its address says if it is itself a copy in a web archive, None if it is none."""
+        """The copy in a web archive that it is itself, None if it is none."""
         if self.url is None or self.normal is None or not is_archive_host(self.url.host):
             return None
         return snapshot_of(self.normal)
@@ -121,7 +128,7 @@ class LinkReport(NamedTuple):
 
     @property
     def host_unicode(self) -> str | None:
-        """Its host as people may be shown it beside the normal form; None where that is the same or would mislead."""
+        """Its host as people may be shown it next to the normal form; None where that is the same or would mislead."""
         return None if self.url is None else unicode_host(self.url.host)
 
     @property
@@ -134,7 +141,7 @@ class LinkReport(NamedTuple):
 
 
 class LinkPart(NamedTuple):
-    """Which of a page's `total` links are told: those from `first` to `end`, counted from 0 in their own order."""
+    """The shown ones of a page's `total` links: those from `first` to `end`, counted from 0 in their own order."""
 
     first: int
     end: int
@@ -169,12 +176,12 @@ COPY_WANTED: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL})
 _FINDINGS: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL, Verdict.SPAM, Verdict.INVALID})
 
 
-def is_told(link: LinkReport, extent: Extent) -> bool:
-    """Whether an answer of that extent has the link."""
-    return _tells(extent, link.finding.verdict, link.suspicious, link.record)
+def is_included(link: LinkReport, extent: Extent) -> bool:
+    """True if an answer of that extent has the link."""
+    return _includes(extent, link.finding.verdict, link.suspicious, link.record)
 
 
-def _tells(extent: Extent, verdict: Verdict, suspicious: bool, record: UrlRecord) -> bool:
+def _includes(extent: Extent, verdict: Verdict, suspicious: bool, record: UrlRecord) -> bool:
     """A suspicious path is a finding (W-3); having moved is not. Only a notable file type has a size (U-6)."""
     match extent:
         case Extent.DEAD:
@@ -222,7 +229,7 @@ def _link_report(
         finding = with_claims(finding_of(record, host, policy), claims)
     else:
         finding = _UNKNOWN
-    if extent is not Extent.ALL and not _tells(extent, finding.verdict, link.note, record):
+    if extent is not Extent.ALL and not _includes(extent, finding.verdict, link.note, record):
         return _counted(keyed, given, finding)
     if known is not None:
         due, grounds = known.next_check, grounds_of(record, host, policy)
@@ -248,21 +255,8 @@ def _link_report(
 
 
 def _counted(keyed: KeyedLink, given: tuple[str, ...], finding: Finding) -> LinkReport:
-    """What an answer needs of a link that it only counts."""
     link = keyed.link
     return LinkReport(given, link.kind, link.url, keyed.normal, finding, invalid=link.reason, suspicious=link.note)
-
-
-def link_reports(
-    links: Iterable[Classified],
-    known: Mapping[UrlKey, KnownLink],
-    policy: Policy = DEFAULT,
-    *,
-    spam: Collection[UrlKey] = (),
-    services: Services = DEFAULT_SERVICES,
-) -> tuple[LinkReport, ...]:
-    """The reports on a page's links, one per normal form, in the order of W-3; `spam` are the keys of spam links."""
-    return keyed_reports(map(keyed_link, links), known, policy, spam=spam, services=services)
 
 
 def keyed_reports(
@@ -276,35 +270,35 @@ def keyed_reports(
     extent: Extent = Extent.ALL,
     is_sorted: bool = True,
 ) -> tuple[LinkReport, ...]:
-    """Like `link_reports`, for links whose keys have already been computed; in any order unless `is_sorted`.
+    """The reports on a page's links, one per normal form (L-6), in the order of W-3, or in any unless `is_sorted`.
 
-    `interwiki` are the interwiki links of the page by their URLs, None where nobody knows which they are. Of links
-    that an answer of that extent only counts there is no more than the finding, of working ones the verdict; they
-    come last.
+    `spam` are the keys of spam links; `interwiki` are the interwiki links of the page by their URLs, None where nobody
+    knows which they are. Of links that an answer of that extent only counts there is no more than the finding, of
+    working ones the verdict; they come last.
     """
     forms: dict[str, KeyedLink] = {}
     others: dict[str, set[str]] = {}
     for keyed in links:
         if forms.setdefault(form := keyed.normal or keyed.link.given, keyed) is not keyed:
             others.setdefault(form, {forms[form].link.given}).add(keyed.link.given)
-    told: list[LinkReport] = []
+    included: list[LinkReport] = []
     counted: list[LinkReport] = []
-    tells_all, tells_files = extent is Extent.ALL, extent is Extent.NOTES
+    has_all, has_files = extent is Extent.ALL, extent is Extent.NOTES
     for form, keyed in forms.items():
         link, _, key = keyed
         found, is_spam = None if key is None else known.get(key), key in spam
         given = tuple(sorted(others[form])) if form in others else (link.given,)
         is_plain = link.kind is UrlClass.WATCHED and not (is_spam or link.note)
-        is_fine = is_plain and found is not None and found.is_working and not (tells_files and found.is_notable)
-        if not tells_all and is_fine:
+        is_fine = is_plain and found is not None and found.is_working and not (has_files and found.is_notable)
+        if not has_all and is_fine:
             counted.append(_counted(keyed, given, _WORKING))
             continue
         origin = None if interwiki is None else origin_of(given, interwiki)
         report = _link_report(keyed, found, policy, given, is_spam, services, origin, extent)
-        (told if tells_all or is_told(report, extent) else counted).append(report)
+        (included if has_all or is_included(report, extent) else counted).append(report)
     if is_sorted:
-        told.sort(key=place)
-    return (*told, *counted)
+        included.sort(key=place)
+    return (*included, *counted)
 
 
 def watched_keys(links: Iterable[KeyedLink]) -> set[UrlKey]:
@@ -321,7 +315,6 @@ def place(link: LinkReport) -> tuple[Any, ...]:
 
 @lru_cache(65_536)
 def _labels(host: str) -> tuple[str, ...]:
-    """The labels of a host from the top level down."""
     return tuple(reversed_name(host).split("."))
 
 
@@ -335,5 +328,5 @@ def cited_on(link: LinkReport, day: int) -> LinkReport:
 
 
 def has_copy(link: LinkReport) -> bool:
-    """Whether a copy of a dead or doubtful link can be shown."""
+    """True if a copy of a dead or doubtful link can be shown."""
     return link.copies is not None and bool(link.copies.snapshots)

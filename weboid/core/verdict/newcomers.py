@@ -35,7 +35,7 @@ _NAMES: Final = frozenset({Reason.DNS_GONE, Reason.DNS_ERROR})
 
 
 class Recognition(Enum):
-    """Whether a document is the one that was remembered; UNKNOWN if one of the two shows too little."""
+    """The comparison of a document with the one that was remembered; UNKNOWN if one of the two shows too little."""
 
     UNKNOWN = 0
     SAME = 1
@@ -56,14 +56,14 @@ class Jump:
 
 
 def recognised(earlier: Portrait | None, now: Portrait) -> Recognition:
-    """Whether a document is the one of the earlier portrait."""
+    """The comparison of a document with the earlier portrait."""
     if earlier is None or not (earlier.title and now.title):
         return Recognition.UNKNOWN
     return Recognition.OTHER if is_replaced(earlier, now) else Recognition.SAME
 
 
 def remembered(earlier: Portrait | None, now: Portrait, day: int) -> Portrait | None:
-    """What is to be remembered after a look at a document that nothing speaks against; None = the same as before.
+    """The portrait to keep after a look at a document that nothing speaks against; None = the same as before.
 
     A document that is another one each time cannot be compared with anything: then BLANK.
     """
@@ -95,45 +95,43 @@ def jump_of(portrait: Portrait | None) -> Jump | None:
 
 
 def is_new_owner(jumps: Iterable[Jump], confirmed: int) -> bool:
-    """Whether the changes of a host's documents, of which none was recognised, mean a new owner.
+    """True if the changes of a host's documents, of which none was recognised, mean a new owner.
 
     `confirmed` is for how many of them the newcomer was still there after some days (D-117).
     """
     jumps = list(jumps)
     newest = max((jump.since for jump in jumps), default=0)
     together = [jump for jump in jumps if newest - jump.since <= TOGETHER_DAYS]
-    telling = sum(jump.in_trade or (jump.is_foreign and jump.is_own) for jump in together)
-    if 2 * telling >= len(together):
+    speaking = sum(jump.in_trade or (jump.is_foreign and jump.is_own) for jump in together)
+    if 2 * speaking >= len(together):
         return confirmed >= 1
     return len(together) >= SEVERAL and all(jump.is_own for jump in together) and confirmed >= _CONFIRMED
 
 
 def is_away(host: HostRecord, policy: Policy = DEFAULT) -> bool:
-    """Whether somebody else may be the next to answer for a host: its name does not resolve, or it is proven dead."""
+    """True if somebody else may be the next to answer for a host: its name does not resolve, or it is proven dead."""
     return host.reason in _NAMES or proven(host.streak, policy)
 
 
 def has_returned(host: HostRecord, seen: Observation, policy: Policy = DEFAULT) -> bool:
-    """Whether a check shows that a host is back that was away before: it answers, or its name resolves again (D-83)."""
+    """True if a check shows that a host is back that was away before: it answers, or its name resolves again (D-83)."""
     if seen.inferred or seen.held or seen.not_http or not is_away(host, policy):
         return False
     return not is_host_failure(seen) or (host.reason in _NAMES and seen.reason not in _NAMES)
 
 
-def is_since_return(record: UrlRecord, sights: Sights) -> bool:
-    """Whether a URL has not been checked since its host came back."""
-    sight = sights.get(Special.RETURNED)
-    return sight is not None and record.checked is not None and record.checked < sight.until
-
-
-def is_since_new_owner(record: UrlRecord, sights: Sights) -> bool:
-    """Whether a URL has not been checked since the day on which its host was found to have a new owner."""
-    sight = sights.get(Special.NEW_OWNER)
-    return sight is not None and record.checked is not None and record.checked <= sight.until
+def is_before_change(record: UrlRecord, sights: Sights) -> bool:
+    """True if a URL was not checked since its host came back, or since the day on which it was found to have a new
+    owner."""
+    if record.checked is None:
+        return False
+    returned, new_owner = sights.get(Special.RETURNED), sights.get(Special.NEW_OWNER)
+    is_before_return = returned is not None and record.checked < returned.until
+    return is_before_return or (new_owner is not None and record.checked <= new_owner.until)
 
 
 class Newcomers:
-    """What the looks of one visit to a host have shown; begun with the portraits of the URLs that are due."""
+    """The looks of one visit to a host together; begun with the portraits of the URLs that are due."""
 
     def __init__(self, portraits: Sequence[tuple[int, Portrait | None]]) -> None:
         self._jumps = {key: jump for key, portrait in portraits if (jump := jump_of(portrait))}
@@ -144,11 +142,11 @@ class Newcomers:
 
     @property
     def are_suspected(self) -> bool:
-        """Whether all other documents of the visit should be looked at, too."""
+        """True if all other documents of the visit should be looked at, too."""
         return bool(self._jumps)
 
     def has_changed(self, key: int) -> bool:
-        """Whether a look of this visit has shown a newcomer there."""
+        """True if a look of this visit has shown a newcomer there."""
         return key in self._changed
 
     def take(self, key: int, earlier: Portrait | None, now: Portrait, day: int) -> tuple[Recognition, Portrait | None]:
@@ -171,7 +169,7 @@ class Newcomers:
 
 
 def _is_still_there(earlier: Portrait, known: Portrait, now: Portrait) -> bool:
-    """Whether a newcomer is still there, or another document that is as strange as it was."""
+    """True if a newcomer is still there, or another document that is as strange as it was."""
     is_foreign = known.language == now.language and UNKNOWN not in (known.language, earlier.language)
     is_as_strange = (known.in_trade and now.in_trade) or (is_foreign and known.language != earlier.language)
     return is_as_strange or not is_replaced(known, now)

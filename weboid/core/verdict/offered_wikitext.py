@@ -1,11 +1,10 @@
-"""The wikitext that whoever repairs a dead or doubtful link may copy, as its wiki writes it (W-2, B-1).
+"""The wikitext that editors may copy to repair a dead or doubtful link, as its wiki writes it (W-2, B-1).
 
-How templates are filled in belongs to ``core/wikitext/templates``.
-One law: nothing is offered that would say more than is known: no dead link's mark while there may be a copy, and no
-status "dead" of a link that is only doubtful.
+Nothing is offered that would say more than is known: no dead link's mark while there may be a copy, and no status
+"dead" of a link that is only doubtful. ``core/wikitext/templates`` fills in the templates.
 """
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from weboid.core.archive.copies import CopyState
 from weboid.core.record.days import date_of
@@ -15,8 +14,7 @@ from weboid.core.wikitext.settings import WikiSettings
 from weboid.core.wikitext.templates import archive_parameters, archive_wikitext, dead_wikitext
 
 _NO_COPY: Final = frozenset({CopyState.NONE, CopyState.UNSUITABLE, CopyState.EXCLUDED, CopyState.WITHDRAWN})
-"""What look-ups say where an editor will find no copy to use. All other words mean that one may be found yet
-(D-219)."""
+"""States of look-ups after which an editor will find no copy to use. With all others one may be found yet (D-219)."""
 
 
 class OfferedWikitext(NamedTuple):
@@ -29,7 +27,7 @@ class OfferedWikitext(NamedTuple):
 
 
 def offered_wikitext(link: LinkReport, settings: WikiSettings | None, day: int) -> OfferedWikitext | None:
-    """What is offered for a link on a wiki with these settings; None = nothing. `day` is that of writing."""
+    """The wikitext for a link on a wiki with these settings; None = nothing. `day` is that of writing."""
     copies, url = link.copies, link.normal
     if settings is None or copies is None or url is None:
         return None
@@ -45,8 +43,3 @@ def offered_wikitext(link: LinkReport, settings: WikiSettings | None, day: int) 
         settings, archive_url=shown.address, taken=shown.taken, today=today, is_dead=is_dead
     )
     return None if template is None and parameters is None else OfferedWikitext(template, parameters)
-
-
-def wikitext_as_json(offered: OfferedWikitext | None) -> dict[str, Any] | None:
-    """The one dictionary form of it."""
-    return None if offered is None else offered._asdict()

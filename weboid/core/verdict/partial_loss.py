@@ -1,9 +1,9 @@
-"""Partial loss: whether a part of the net is lost to us alone, told from the hosts' own past (C-16).
+"""Partial loss: a part of the net that is lost to us alone, recognised by the hosts' own past (C-16).
 
 Hosts form groups: those of one network (/24, IPv6 /48), of one set of name servers, of one top-level domain, and all.
-Only steady hosts are evidence of a loss: those that answered at their last visit and had not failed lately.
-One law: a group is lost only where so many steady hosts of different domains fail within days of each other that
-independent deaths (3 % of hosts a month) cannot explain it, and never for longer than HOLD_DAYS.
+Only steady hosts are evidence of a loss: those that answered at their last visit and had not failed lately. A group is
+lost only where so many steady hosts of different domains fail within days of each other that independent deaths (3 % of
+hosts a month) cannot explain it, and never for longer than HOLD_DAYS.
 """
 
 from collections.abc import Iterable, Mapping
@@ -29,13 +29,13 @@ OVER_DAYS: Final = 3
 """Days in which each failing host is visited once: hosts that answer again within them end a loss."""
 OVER_HOSTS: Final = 3
 DOMAINS_KEPT: Final = 64
-"""Failing domains told apart in a group and day; further ones are only counted."""
+"""Failing domains kept by key in a group and day; further ones are only counted."""
 
 _NAMES_FAIL: Final = frozenset({Status.DNS_ERROR, Status.DNS_GONE})
 
 
 class GroupKind(StrEnum):
-    """What the hosts of a group share, the narrowest first."""
+    """The common ground of the hosts of a group, the narrowest first."""
 
     NETWORK = "network"
     NAME_SERVERS = "name-servers"
@@ -104,7 +104,7 @@ class Past(NamedTuple):
 
 
 def past_of(host: HostRecord, urls: Iterable[UrlRecord], day: int) -> Past:
-    """What the record of a host and those of its due URLs tell of its last visits.
+    """The past of a host by its record and those of its due URLs.
 
     One URL that answered and did not fail for STEADY_DAYS makes a host steady, whatever its other URLs do.
     """
@@ -120,7 +120,7 @@ def past_of(host: HostRecord, urls: Iterable[UrlRecord], day: int) -> Past:
 
 
 def names_fail(seen: Observation) -> bool:
-    """Whether a host failed because its name could not be resolved."""
+    """True if a host failed because its name could not be resolved."""
     return seen.status in _NAMES_FAIL and is_host_failure(seen)
 
 
@@ -166,7 +166,7 @@ class Failing(NamedTuple):
 
 
 def loss_in(group: HostGroup, contacts: DailyContacts, day: int) -> Failing | None:
-    """What fails if the group is lost on `day`: in the whole window or in any shorter one, so that answers from
+    """The failures if the group is lost on `day`: in the whole window or in any shorter one, so that answers from
     before the loss began hide nothing. None if it is not lost.
     """
     least, percent = LOST_AT[group.kind]
@@ -180,7 +180,7 @@ def loss_in(group: HostGroup, contacts: DailyContacts, day: int) -> Failing | No
 
 
 def is_over(contacts: DailyContacts, since: int, day: int) -> bool:
-    """Whether a loss since a day is over: its hosts answer again, or it was held for long enough."""
+    """True if a loss since a day is over: its hosts answer again, or it was held for long enough."""
     if day - since > HOLD_DAYS:
         return True
     lately = sum((contacts.get(day - ago, NO_CONTACTS) for ago in range(OVER_DAYS)), NO_CONTACTS)
@@ -189,5 +189,5 @@ def is_over(contacts: DailyContacts, since: int, day: int) -> bool:
 
 
 def began_in(loss_since: int, failing_since: int | None) -> bool:
-    """Whether a host that has been failing since a day is one of those that a loss took away."""
+    """True if a host that has been failing since a day is one of those that a loss took away."""
     return failing_since is not None and failing_since >= loss_since - WINDOW_DAYS

@@ -1,10 +1,7 @@
-"""Reports as dictionaries, for JSON, JavaScript, XML and ``weboid show`` (W-1, W-8).
-
-``docs/api.md`` describes them.
-One law: `link_as_json` is the only dictionary form of a link.
-"""
+"""Reports as dictionaries, for JSON, JavaScript, XML and ``weboid show`` (W-1, W-8); ``docs/api.md`` describes them."""
 
 from dataclasses import asdict
+from enum import StrEnum
 from functools import cache, lru_cache
 from typing import Any, Final
 
@@ -17,15 +14,31 @@ from weboid.core.record.reasons import status_outcome
 from weboid.core.record.status import Status, http_code
 from weboid.core.url.archives import Snapshot
 from weboid.core.url.link_kind import LinkOrigin
-from weboid.core.verdict.grounds import Grounds
 from weboid.core.verdict.link_report import LinkReport, PageReport
-from weboid.core.verdict.verdict import Verdict
+from weboid.core.verdict.verdict import Grounds, Verdict
 from weboid.core.wikitext.settings import WikiSettings, flags_of
 
 FROZEN: Final = "frozen"
 """The flag of a link that bots leave alone, as a repair was reverted and nobody has released it (B-6)."""
 VERSION: Final = 2
-"""The version of all documents for machines: they grow by new keys only; whoever changes or drops one counts it up."""
+"""The version of all documents for machines: they grow by new keys only; a change of one counts it up."""
+
+
+class RevertReason(StrEnum):
+    """Probably why people took back the repair of a bot: the stable words of journals, reports and
+    ``POST /api/reverts`` (B-6); ``bot/reverts`` finds it out.
+    """
+
+    VANDALISM_REVERT = "vandalism-revert"
+    """Others were meant: the page was restored to what it had been before the text that we edited."""
+    WHOLE_PAGE = "whole-page"
+    """All of our edit was undone, without a word why."""
+    LINK_WORKS = "link-works"
+    WRONG_COPY = "wrong-copy"
+    STYLE = "style"
+    """Our text stands there in another form."""
+    LINK_REMOVED = "link-removed"
+    UNKNOWN = "unknown"
 
 
 def link_as_json(link: LinkReport, settings: WikiSettings | None = None) -> dict[str, Any]:
@@ -79,14 +92,13 @@ def _origin_as_json(origin: LinkOrigin | None) -> dict[str, Any]:
 
 
 def _addresses(link: LinkReport) -> list[str]:
-    """The addresses of all copies, those that people chose first."""
     if link.copies is None:
         return list(link.claims.archives)
     return [snapshot.address for snapshot in link.copies.snapshots]
 
 
 def _copy_as_json(copy: Snapshot) -> dict[str, Any]:
-    """What the address of a copy says: ``weboid normalize --json`` gives the same."""
+    """A copy by its address; ``weboid normalize --json`` gives the same."""
     return {
         "service": copy.archive.name,
         "original": None if copy.original is None else str(copy.original),

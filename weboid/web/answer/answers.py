@@ -29,7 +29,7 @@ from weboid.core.verdict.link_report import (
     LinkReport,
     PageReport,
     cited_on,
-    is_told,
+    is_included,
     keyed_link,
     keyed_reports,
     place,
@@ -241,8 +241,8 @@ class Answers:
             made += reports(some)
             yield
         if len(groups) > 1:
-            told = [link for link in made if is_told(link, extent)]
-            made = [*sorted(told, key=place), *(link for link in made if not is_told(link, extent))]
+            told = [link for link in made if is_included(link, extent)]
+            made = [*sorted(told, key=place), *(link for link in made if not is_included(link, extent))]
         return PageReport(
             wiki=found.taken.name,
             page=page.page,

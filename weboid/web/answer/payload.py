@@ -8,8 +8,8 @@ from typing import Any
 
 from weboid import __version__
 from weboid.core.record.days import iso
-from weboid.core.verdict.link_report import Extent, LinkReport, PageReport, has_copy, is_told
-from weboid.core.verdict.offered_wikitext import offered_wikitext, wikitext_as_json
+from weboid.core.verdict.link_report import Extent, LinkReport, PageReport, has_copy, is_included
+from weboid.core.verdict.offered_wikitext import offered_wikitext
 from weboid.core.verdict.report_json import VERSION, link_as_json, page_as_json, policy_as_json
 from weboid.core.verdict.verdict import Verdict
 from weboid.core.wikitext.settings import WikiSettings
@@ -77,7 +77,7 @@ def link_payload(link: LinkReport, day: int, say: Messages, settings: WikiSettin
     """A link as all payloads have it: with its words for people, and what a wiki with these settings would write."""
     return {
         **link_as_json(link, settings),
-        "wikitext": wikitext_as_json(offered_wikitext(link, settings, day)),
+        "wikitext": offered._asdict() if (offered := offered_wikitext(link, settings, day)) else None,
         "summary": sentence(link, day, say),
         "explanation": explanation(link, day, say),
         "copy_summary": copy_summary(link, day, say),
@@ -101,7 +101,7 @@ def _page(
     links = shown["links"] = []
     tells_all = extent is Extent.ALL and wanted == ((), None)
     for link in page.links:
-        if tells_all or (is_told(link, extent) and fits(link, *wanted)):
+        if tells_all or (is_included(link, extent) and fits(link, *wanted)):
             links.append(link_payload(link, answer.day, say, answer.settings))
             yield
     return shown

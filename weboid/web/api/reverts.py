@@ -9,7 +9,7 @@ from typing import Any, Final
 from aiohttp import web
 
 from weboid.core.url.keys import key_of
-from weboid.core.verdict.revert_reason import RevertReason
+from weboid.core.verdict.report_json import RevertReason
 from weboid.store.people.audit import NOBODY, Action, find_refusal, record_audit
 from weboid.store.people.revert import Revert, StatedRevert, record_revert
 from weboid.web.http.tokens import client_of

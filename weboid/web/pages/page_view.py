@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from weboid.core.verdict.link_report import Extent, PageReport, is_told
+from weboid.core.verdict.link_report import Extent, PageReport, is_included
 from weboid.core.verdict.verdict import Verdict
 from weboid.mechanism.slices import Steps
 from weboid.store.pages.wiki import StoredWiki
@@ -73,7 +73,7 @@ def _page_view(
         counts[link.finding.verdict] += 1
     listed = []
     for link in page.links:
-        if is_told(link, extent) and fits(link, *wanted):
+        if is_included(link, extent) and fits(link, *wanted):
             about = url_query(given.get("dbname", ""), link.normal, given.get("lang")) if link.normal else None
             listed.append(link_item(link_view(link, answer.day, say), about, say, icons()))
             yield

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from markupsafe import Markup
 
 from weboid.core.url.keys import UrlKey, key_of
-from weboid.core.verdict.revert_reason import RevertReason
+from weboid.core.verdict.report_json import RevertReason
 from weboid.store.db.pool import Connection
 from weboid.store.people.audit import Action
 from weboid.store.people.revert import (

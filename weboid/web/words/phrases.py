@@ -14,9 +14,8 @@ from weboid.core.record.status import HOST_FAILURES, Status, status_of
 from weboid.core.url.classify import UrlClass
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import Url, parse
-from weboid.core.verdict.grounds import Grounds
 from weboid.core.verdict.link_report import LinkReport
-from weboid.core.verdict.verdict import Verdict
+from weboid.core.verdict.verdict import Grounds, Verdict
 from weboid.web.words.messages import Messages
 
 CLICKABLE: Final = frozenset({"http", "https", "ftp", "ftps"})
