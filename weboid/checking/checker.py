@@ -22,7 +22,7 @@ from weboid.core.observe.content import document_in
 from weboid.core.observe.facing import Asking, Likeness, answer_of, face_suspicion, likeness_of
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.observe.observe import observation_of
-from weboid.core.observe.recognition import portrait_in, tells_more
+from weboid.core.observe.recognition import adds_to, portrait_in
 from weboid.core.observe.robots import Robots
 from weboid.core.observe.scheme_switch import BAD_CERTIFICATES, as_switched, calls_for_switch, switch_of, switched
 from weboid.core.record.reasons import Outcome, Reason
@@ -285,7 +285,7 @@ def _new_portrait(question: CheckRequest, document: Document) -> Portrait | None
     if not question.recognises:
         return None
     now = portrait_in(document, question.url, question.earlier)
-    return now if tells_more(question.earlier, now, portrays=question.portrays) else None
+    return now if adds_to(question.earlier, now, portrays=question.portrays) else None
 
 
 def _judged(url: Url, question: CheckRequest, document: Document, answer: RawResponse) -> Seen | None:

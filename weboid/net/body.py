@@ -25,11 +25,11 @@ class Body:
 
     def take(self, data: bytes) -> bool:
         """Takes the next bytes as sent; returns whether no more are needed."""
-        if wanted := self._skim.wanted:
+        if room := self._skim.room:
             self._sent += len(data)
-            self._skim.take(self._decoder.take(data, wanted))
+            self._skim.take(self._decoder.take(data, room))
         limit = self._body_bytes if self._decoder.is_at_end else self._most_sent
-        return not self._skim.wanted or self._sent >= limit
+        return not self._skim.room or self._sent >= limit
 
     def content(self) -> bytes:
         """What is kept; nothing can be taken any more."""

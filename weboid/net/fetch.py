@@ -12,7 +12,7 @@ from urllib.parse import quote_from_bytes
 import ada_url
 
 from weboid.config import NetConfig
-from weboid.core.observe.content import wants_body
+from weboid.core.observe.content import needs_body
 from weboid.core.observe.observation import Hop, RawResponse
 from weboid.core.record.reasons import Reason
 from weboid.core.url.urls import MAX_URL, parse, parse_again
@@ -57,7 +57,7 @@ async def fetch_answer(
     if not get_only:
         head = await walk.end("HEAD")
         if _is_believed(head):
-            return (await walk.end("GET")).answer if wants_body(head.answer) else head.answer
+            return (await walk.end("GET")).answer if needs_body(head.answer) else head.answer
         if _is_redirect(head.answer):
             # The redirects themselves are in doubt, so GET starts again from the first URL.
             walk = _Walk(session, url, turn, referrer, trusting, seconds=walk.seconds)

@@ -9,29 +9,26 @@ One law: no server can make a check exceed its limits of time, bytes and lines, 
 import asyncio
 import re
 import ssl
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from enum import Enum
 from time import monotonic
 from typing import Final
 
 from weboid.core.observe.ftp_replies import (
+    UNSAFE,
     Found,
     FtpReply,
     Hint,
     code_observation,
     data_port,
     fault_observation,
-    found_by_folder,
-    found_by_mlst,
-    found_by_size,
-    found_by_time,
+    found_by,
     found_observation,
+    hint_of,
+    http_code_of,
     login_folder,
-    refusal_observation,
     remote_path,
-    told,
-    unsafe_observation,
 )
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Reason
@@ -103,7 +100,7 @@ async def fetch_ftp(session: Outbound, url: str, *, turn: Turn) -> Observation:
         raise ValueError(f"{url} is not for FTP")
     path = remote_path(form.path)
     if path is None:
-        return unsafe_observation()
+        return UNSAFE
     return await _Check(session, form, path, turn).observation()
 
 
@@ -162,7 +159,7 @@ class _Check:
                 async with asyncio.timeout(self._left_s), self._opened(port, tls, sending) as talk:
                     return await self._seen(talk, tls)
             except _Refused as refusal:
-                return refusal_observation(refusal.reply)
+                return code_observation(http_code_of(refusal.reply))
             except _Undecided:
                 return code_observation(403)
             except _Broken as broken:
@@ -248,21 +245,21 @@ class _Search:
         """What exists under exactly this path. "Nothing" needs the replies of two commands, one of them for files."""
         name = path.rstrip(b"/") or b"/"
         if path.endswith(b"/"):
-            return await self._by(b"CWD", name, found_by_folder) or await self._by(b"MLST", name, found_by_mlst)
-        if found := await self._by(b"MLST", name, found_by_mlst):
+            return await self._by(b"CWD", name) or await self._by(b"MLST", name)
+        if found := await self._by(b"MLST", name):
             return found
         await self._talk.ask(b"TYPE I")  # the size of a text depends on the line ends that it is sent with
-        if found := await self._by(b"SIZE", name, found_by_size):
+        if found := await self._by(b"SIZE", name):
             return found
         is_told = self._worst[0] is not Hint.UNKNOWN_COMMAND
-        if found := await self._by(b"CWD", name, found_by_folder):
+        if found := await self._by(b"CWD", name):
             return found
         return None if is_told else await self._by_time_or_transfer(name)
 
     async def _by_time_or_transfer(self, name: bytes) -> Found | None:
         """What exists, for servers without MLST and SIZE: CWD alone cannot distinguish a file from nothing."""
         of_folder, self._worst = self._worst, (Hint.UNKNOWN_COMMAND, FtpReply(0))
-        if found := await self._by(b"MDTM", name, found_by_time):
+        if found := await self._by(b"MDTM", name):
             return found
         if self._worst[0] is Hint.UNKNOWN_COMMAND and await self._begins_transfer(name):
             return Found()
@@ -270,10 +267,10 @@ class _Search:
             self._worst = max(self._worst, of_folder)
         return None
 
-    async def _by(self, command: bytes, name: bytes, reading: Callable[[FtpReply], Found | None]) -> Found | None:
+    async def _by(self, command: bytes, name: bytes) -> Found | None:
         reply = await self._talk.ask(command + b" " + name)
-        if (found := reading(reply)) is None:
-            self._worst = max(self._worst, (told(reply), reply))
+        if (found := found_by(command, reply)) is None:
+            self._worst = max(self._worst, (hint_of(reply), reply))
         return found
 
     async def _begins_transfer(self, name: bytes) -> bool:
@@ -291,7 +288,7 @@ class _Search:
             writer.transport.abort()
         if 100 <= reply.code <= 299:
             return True
-        hint = told(reply)
+        hint = hint_of(reply)
         if hint is not Hint.TROUBLE:  # a problem of the transfer says nothing about the file
             self._worst = max(self._worst, (hint, reply))
         return False

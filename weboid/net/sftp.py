@@ -14,13 +14,13 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Final, cast
 
 from weboid.core.observe.ftp_replies import (
+    UNSAFE,
     Found,
     code_observation,
     fault_observation,
     found_observation,
     is_crowded,
     remote_path,
-    unsafe_observation,
 )
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Reason
@@ -58,7 +58,7 @@ async def fetch_sftp(session: Outbound, url: str, *, turn: Turn) -> Observation:
         raise ValueError(f"{url} is not for SFTP")
     path = remote_path(form.path)
     if path is None:
-        return unsafe_observation()
+        return UNSAFE
     try:
         await turn(form.host)
     except NotPublic:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import page, prose
 
-from weboid.core.observe.content import content_suspicion, document_in, wants_body
+from weboid.core.observe.content import content_suspicion, document_in, needs_body
 from weboid.core.observe.observation import Hop, Observation, RawResponse
 from weboid.core.observe.observe import observation_of
 from weboid.core.record.reasons import Outcome, Reason
@@ -94,7 +94,7 @@ def test_suspicious_answers_are_worth_a_look_at_the_page() -> None:
         ("http://site.test/", HTML, True),
         ("http://other.test/", {"content-type": "application/pdf"}, False),
     ]:
-        assert wants_body(answer(200, b"", final, headers)) is expected
+        assert needs_body(answer(200, b"", final, headers)) is expected
 
 
 @given(

@@ -1,19 +1,19 @@
 """What FTP's replies and paths mean (C-10)."""
 
 from weboid.core.observe.ftp_replies import (
+    UNSAFE,
     Found,
     FtpReply,
     Hint,
+    code_observation,
     data_port,
     fault_observation,
-    found_by_mlst,
-    found_by_size,
+    found_by,
     found_observation,
+    hint_of,
+    http_code_of,
     login_folder,
-    refusal_observation,
     remote_path,
-    told,
-    unsafe_observation,
 )
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.status import Status
@@ -45,7 +45,7 @@ def test_a_refusing_reply_is_judged_like_the_http_code_that_says_the_same() -> N
         (500, "OOPS: cannot change directory:/srv/ftp", 16, "server-error", "failing"),
         (522, "Data connections must be encrypted", 40, "unavailable", "failing"),
     ]:
-        seen = refusal_observation(FtpReply(code, text))
+        seen = code_observation(http_code_of(FtpReply(code, text)))
         assert (seen.status, seen.reason.word, seen.outcome) == (status, reason, outcome), (code, text)
 
 
@@ -55,7 +55,7 @@ def test_a_command_that_is_not_known_says_nothing_of_the_path() -> None:
         (502, Hint.UNKNOWN_COMMAND), (504, Hint.UNKNOWN_COMMAND), (550, Hint.MISSING), (553, Hint.DENIED),
         (530, Hint.DENIED), (451, Hint.TROUBLE),
     ]:  # fmt: skip
-        assert told(FtpReply(code)) is hint
+        assert hint_of(FtpReply(code)) is hint
 
 
 def test_a_path_is_decoded_and_never_more_than_one_line() -> None:
@@ -69,7 +69,7 @@ def test_a_path_is_decoded_and_never_more_than_one_line() -> None:
 
 
 def test_an_unsafe_path_is_a_doubt() -> None:
-    assert unsafe_observation().outcome is Outcome.DOUBTFUL
+    assert UNSAFE.outcome is Outcome.DOUBTFUL
 
 
 def test_mlst_tells_files_from_folders_and_their_size() -> None:
@@ -84,13 +84,13 @@ def test_mlst_tells_files_from_folders_and_their_size() -> None:
         ("Listing a\n  a\nEnd", Found()),
         ("", Found()),
     ]:
-        assert found_by_mlst(FtpReply(250, text)) == found
-        assert found_by_mlst(FtpReply(550, text)) is None
+        assert found_by(b"MLST", FtpReply(250, text)) == found
+        assert found_by(b"MLST", FtpReply(550, text)) is None
 
 
 def test_a_size_is_a_number() -> None:
     for text, size_bytes in [("1024", 1024), (" 7 ", 7), ("-1", None), ("²", None), ("", None)]:
-        assert found_by_size(FtpReply(213, text)) == Found(size_bytes)
+        assert found_by(b"SIZE", FtpReply(213, text)) == Found(size_bytes)
 
 
 def test_only_notable_files_have_a_type_and_a_size() -> None:

@@ -6,7 +6,7 @@ from support.pages import page, prose
 
 from weboid.core.document.document import document_of
 from weboid.core.document.portrait import BLANK, Newcomer, Portrait
-from weboid.core.observe.recognition import portrait_in, tells_more
+from weboid.core.observe.recognition import adds_to, portrait_in
 
 ASKED = "http://www.old-mill.demo/history.html"
 EARLIER = Portrait((1, 2), 0, 2**64 - 1, 15)
@@ -44,12 +44,12 @@ def test_a_trade_is_known_by_the_title() -> None:
 
 def test_a_portrait_that_says_nothing_new_is_not_wanted() -> None:
     other = replace(EARLIER, title=(7, 8), fingerprint=0)
-    assert tells_more(None, BLANK, portrays=True)
-    assert not tells_more(None, EARLIER, portrays=False)
-    assert not tells_more(EARLIER, EARLIER, portrays=False)
-    assert not tells_more(EARLIER, BLANK, portrays=True)
-    assert tells_more(BLANK, EARLIER, portrays=True)
-    assert tells_more(EARLIER, EARLIER, portrays=True)
-    assert tells_more(EARLIER, other, portrays=False)
-    assert tells_more(replace(EARLIER, newcomer=Newcomer(other, 5)), EARLIER, portrays=False)
-    assert tells_more(replace(EARLIER, language=0), EARLIER, portrays=False)
+    assert adds_to(None, BLANK, portrays=True)
+    assert not adds_to(None, EARLIER, portrays=False)
+    assert not adds_to(EARLIER, EARLIER, portrays=False)
+    assert not adds_to(EARLIER, BLANK, portrays=True)
+    assert adds_to(BLANK, EARLIER, portrays=True)
+    assert adds_to(EARLIER, EARLIER, portrays=True)
+    assert adds_to(EARLIER, other, portrays=False)
+    assert adds_to(replace(EARLIER, newcomer=Newcomer(other, 5)), EARLIER, portrays=False)
+    assert adds_to(replace(EARLIER, language=0), EARLIER, portrays=False)

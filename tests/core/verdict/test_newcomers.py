@@ -9,7 +9,7 @@ from support.pages import page, prose
 from weboid.core.document.document import Document, document_of
 from weboid.core.document.portrait import BLANK, Newcomer, Portrait
 from weboid.core.observe.observation import Observation
-from weboid.core.observe.recognition import portrait_in, tells_more
+from weboid.core.observe.recognition import adds_to, portrait_in
 from weboid.core.record.history import Entry
 from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
@@ -74,7 +74,7 @@ def told(life: Life, urls: int, *, domain: str = "oldsite.demo", end: int = END)
                 continue
             earlier = known[number]
             now = portrait(life(number, day), f"http://{domain}/{number}", earlier)
-            if tells_more(earlier, now, portrays=earlier in (None, BLANK) or newcomers.are_suspected):
+            if adds_to(earlier, now, portrays=earlier in (None, BLANK) or newcomers.are_suspected):
                 recognition, memory = newcomers.take(number, earlier, now, day)
                 known[number] = memory or earlier
                 if recognition is Recognition.OTHER and newcomers.has_new_owner:

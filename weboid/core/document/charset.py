@@ -1,7 +1,6 @@
-"""Decodes the bytes of a document to characters, as a browser would (WHATWG Encoding). See ``core/document/markup`` for
-what the characters mean.
+"""Decodes the bytes of a document to characters, as a browser would (WHATWG Encoding).
 
-One law: no bytes and no declaration make this raise; what cannot be read becomes U+FFFD.
+No bytes and no declaration make this raise; what cannot be read becomes U+FFFD.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Parses a linked document: title, headings, text, language, author, links and sources (C-11).
 
-What they mean is judged in ``core/signs`` and ``core/observe/content``.
-One law: any bytes give a document, in time linear in their number, and at most `MAX_BODY` of them are read.
+Any bytes give a document, in time linear in their number, and at most `MAX_BODY` of them are read. ``core/signs`` and
+``core/observe/content`` judge it.
 """
 
 import re
@@ -10,9 +10,8 @@ from typing import Final
 from urllib.parse import urljoin, urlsplit
 
 from weboid.core.document.charset import decoded
-from weboid.core.document.elements import INLINE, awaits_script, hides
 from weboid.core.document.fingerprint import fingerprint, words
-from weboid.core.document.markup import Piece, collapsed, pieces
+from weboid.core.document.markup import INLINE, Piece, awaits_script, collapsed, hides, pieces
 
 MAX_SKIMMED: Final = 32_768
 """Bytes that are kept at most of what follows the beginning (``core/document/skim``)."""
@@ -45,7 +44,7 @@ class Document:
     headings: tuple[str, ...] = ()
     text: str = ""
     unscripted_text: str = ""
-    """What is shown only if no scripts run (``noscript``)."""
+    """The text that is shown only if no scripts run (``noscript``)."""
     language: str | None = None
     author: str | None = None
     canonical: str | None = None
@@ -72,7 +71,7 @@ class Document:
 
 
 def is_html(content_type: str, body: bytes) -> bool:
-    """Whether an answer is an HTML document: by its type, or by its first bytes if no type is given."""
+    """True if an answer is an HTML document: by its type, or by its first bytes if no type is given."""
     if content_type.strip():
         return bool(_HTML.match(content_type.strip()))
     return bool(_LOOKS_HTML.match(body[:512]))
@@ -108,7 +107,6 @@ class _Reader:
         self._hidden_depth = 0
 
     def take(self, piece: Piece) -> None:
-        """Reads the next piece."""
         name = piece.name
         if name:
             self._is_shell |= piece.closing and name == self._waiting
@@ -202,7 +200,6 @@ class _Reader:
         return absolute
 
     def document(self) -> Document:
-        """What was collected."""
         text = collapsed("".join(self._text))
         own_text = collapsed("".join(self._own))
         language = self._language or self._meta.get("language", "") or self._meta.get("dc.language", "")

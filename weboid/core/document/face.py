@@ -1,9 +1,8 @@
-"""A host's not-found face: what its answers for made-up URLs look like, in a few bytes (C-11).
+"""A host's not-found face: the looks of its answers for made-up URLs, in a few bytes (C-11).
 
-Which URLs are made up is in ``core/url/made_up``, what follows for a document in ``core/observe/facing``. If a
-comparison is uncertain, the document counts as genuine. Stored faces must stay comparable within `KEPT_DAYS`, so a
-change of the hashes or of the packed form needs a migration that empties the table.
-One law: a face holds no text and has a bounded size, whatever a host answers.
+``core/url/made_up`` makes the URLs, ``core/observe/facing`` concludes. If a comparison is uncertain, the document
+counts as genuine. A face holds no text. Stored faces must stay comparable within `KEPT_DAYS`, so a change of the hashes
+or of the packed form needs a migration that empties the table.
 """
 
 import re
@@ -44,7 +43,7 @@ _SAME_WORDS: Final = 50
 
 
 class Kind(IntEnum):
-    """What an answer for a made-up URL was. The numbers are stored.
+    """The kind of an answer for a made-up URL. The numbers are stored.
 
     UNCLEAR = it proves nothing: a refusal, a failure, no answer. BLANK = a document that cannot be compared.
     """
@@ -56,7 +55,7 @@ class Kind(IntEnum):
 
 
 class Role(IntEnum):
-    """What a URL was asked for, as in Probes; REAL = it is not made up. The numbers are stored."""
+    """The role of a URL that was requested, as in Probes; REAL = it is not made up. The numbers are stored."""
 
     NEAR = 0
     REAL = 1
@@ -65,7 +64,7 @@ class Role(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What an answer looks like: hashes of where a redirect led (0 = nowhere else) and of its title, its fingerprint.
+    """The look of an answer: hashes of where a redirect led (0 = nowhere else) and of its title, its fingerprint.
 
     `words` is the number of words behind the fingerprint, which of a short text is a hash of all of it. All are 0
     unless it was a page.
@@ -80,7 +79,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """How a host answered at a place on a day."""
+    """The answer of a host at a place on a day."""
 
     place: int
     role: Role
@@ -88,7 +87,7 @@ class Answer:
     look: Look
 
     def is_fresh(self, day: int) -> bool:
-        """Whether it is still believed on `day`."""
+        """True if it is still believed on `day`."""
         return 0 <= day - self.day < (HONEST_DAYS if self.look.kind is Kind.HONEST else KEPT_DAYS)
 
 
@@ -107,7 +106,7 @@ class Face:
         return max(answer.day for answer in self.answers)
 
     def look(self, asked: MadeUp | None, day: int) -> Look | None:
-        """What the answer for a made-up URL looked like; None if that is not known any more."""
+        """The look of the answer for a made-up URL; None if that is not known any more."""
         return None if asked is None else self._look_at(asked.place, day)
 
     def _look_at(self, place: int, day: int) -> Look | None:
@@ -119,7 +118,7 @@ class Face:
         return Face((*others, Answer(asked.place, role, day, look))[-MOST_PLACES:])
 
     def is_settled(self, near: int | None, day: int) -> bool:
-        """Whether the document of a URL needs no judgement: its host is honest there, or nothing more is asked.
+        """True if the document of a URL needs no judgement: its host is honest there, or nothing more is asked.
 
         `near` is its place as of ``made_up.near_place``.
         """
@@ -131,7 +130,7 @@ class Face:
         return not self.takes_more(day)
 
     def takes_more(self, day: int) -> bool:
-        """Whether one more directory or program of the host is asked."""
+        """True if one more directory or program of the host is asked."""
         near = [one.look.kind for one in self.answers if one.role is Role.NEAR and one.is_fresh(day)]
         if len(near) >= _ENOUGH_HONEST and set(near) == {Kind.HONEST}:
             return False
@@ -160,14 +159,14 @@ class Seen:
 
     @property
     def is_comparable(self) -> bool:
-        """Whether it can be like any answer at all."""
+        """True if it can be like any answer at all."""
         return bool(self.moved) or (self._plain.kind is Kind.PAGE and not self.document.is_article)
 
     def is_like(self, look: Look | None, *, wherever: bool = False) -> bool:
-        """Whether it is the same as an answer: both ended on the same URL, or title and text are the same.
+        """True if it is the same as an answer: both ended on the same URL, or title and text are the same.
 
-        Words of URLs do not count, because a document may repeat its own. A page that stands at its own URL is told
-        apart from what is sent elsewhere, but for `wherever`.
+        Words of URLs do not count, because a document may repeat its own. A page that stands at its own URL is unlike
+        one to which a redirect led, but for `wherever`.
         """
         if look is None or look.kind < Kind.BLANK:
             return False
@@ -179,24 +178,24 @@ class Seen:
             return False
         return _is_same(self._plain, look) or _is_same(self._without_names, look)
 
-    def tells(self, names: Iterable[str]) -> bool:
-        """Whether title or headings have one of these words of the URL: then it may be what the URL names."""
-        said = {word for text in (self.document.title, *self.document.headings) for word in words(text)}
-        return not said.isdisjoint(_telling(names))
+    def names(self, names: Iterable[str]) -> bool:
+        """True if title or headings have one of these words of the URL: then it may be what the URL names."""
+        titled = {word for text in (self.document.title, *self.document.headings) for word in words(text)}
+        return not titled.isdisjoint(_distinctive(names))
 
     def mentions(self, names: Iterable[str]) -> bool:
-        """Whether the text has one of these words anywhere; also if none of them could tell."""
-        telling = _telling(names)
-        return not telling or self.tells(names) or not telling.isdisjoint(self.document.words)
+        """True if the text has one of these words anywhere; also if none of them is distinctive."""
+        distinctive = _distinctive(names)
+        return not distinctive or self.names(names) or not distinctive.isdisjoint(self.document.words)
 
 
-def _telling(names: Iterable[str]) -> set[str]:
+def _distinctive(names: Iterable[str]) -> set[str]:
     """The words of a URL that are no abbreviations, articles or extensions."""
     return {name for name in names if len(name) > _FEW_LETTERS or not name.isascii()} - _EXTENSIONS
 
 
 def look_of(document: Document, made_up: MadeUp, body: bytes = b"") -> Look:
-    """What the document in the beginning of a body looks like that a host sent for a made-up URL."""
+    """The look of the document in the beginning of a body that a host sent for a made-up URL."""
     return _look(document, made_up.invented, _moved(str(made_up.url), document.url), body)
 
 
@@ -210,7 +209,7 @@ def _look(document: Document, left_out: frozenset[str], moved: int, body: bytes)
 
 
 def _is_all(document: Document, text: list[str], said: list[str], body: bytes) -> bool:
-    """Whether a short text is all that a page shows: nothing is filled in, and next to a tiny one no picture stands.
+    """True if a short text is all that a page shows: nothing is filled in, and next to a tiny one no picture stands.
 
     What scripts fill in has no heading yet.
     """
@@ -220,7 +219,7 @@ def _is_all(document: Document, text: list[str], said: list[str], body: bytes) -
 
 
 def _is_same(one: Look, other: Look) -> bool:
-    """Whether two pages have the same title and, but for times and counters, the same text."""
+    """True if two pages have the same title and, but for times and counters, the same text."""
     if one.title != other.title or Kind.BLANK in (one.kind, other.kind):
         return False
     fewer, more = sorted((one.words, other.words))

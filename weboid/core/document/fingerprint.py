@@ -1,7 +1,7 @@
 """Fingerprints of texts: 64 bits that differ little if the texts differ little (simhash, C-11, R-5).
 
-What a distance means is decided in ``core/document/face`` and ``portrait``. Stored fingerprints must stay comparable,
-so the words, the shingles and the hash never change without a new `VERSION`.
+``core/document/face`` and ``portrait`` decide what a distance means. Stored fingerprints must stay comparable, so the
+words, the shingles and the hash never change without a new `VERSION`.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""Folds texts for the search for phrases: removes case, accents and punctuation.
-
-One law: ``folded(folded(x)) == folded(x)``, and phrases and texts are folded alike.
-"""
+"""Folds texts for the search for phrases: removes case, accents and punctuation, from phrases and texts alike."""
 
 import re
 from collections.abc import Iterable
@@ -56,7 +53,7 @@ def without(candidates: Iterable[str], phrase: str) -> tuple[str, list[str]]:
 
 
 def is_spaceless(text: str) -> bool:
-    """Whether a text has characters of a script without spaces between words."""
+    """True if a text has characters of a script without spaces between words."""
     return any(
         "\u3040" <= char <= "\u30ff" or "\u3400" <= char <= "\u9fff" or "\u0e00" <= char <= "\u0eff" for char in text
     )

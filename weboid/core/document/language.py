@@ -1,6 +1,6 @@
 """The language of a text by its own words, not by what its document declares: templates declare what they like (C-11).
 
-Close relatives count as one language: what is asked is only whether a text is in a quite different one than before.
+Close relatives count as one language: the question is only whether a text is in a quite different one than before.
 The numbers are stored and never change their meaning.
 """
 
@@ -28,7 +28,7 @@ _SCRIPTS: Final = (
     ("ja", "", "\u3040-\u30ff"),
     ("zh", "yue", "\u3400-\u4dbf\u4e00-\u9fff"),
 )
-"""Languages told by their script, with those that count as the same."""
+"""Languages recognised by their script, with those that count as the same."""
 _WORDS: Final = (
     ("en", "", "the of and to in is for that with on as are this by from be it was or at you we not have"),
     ("de", "lb", "der die und das von mit den ist für auf im eine des sich auch dem nicht wir werden sie zu ein oder"),
@@ -55,7 +55,7 @@ _WORDS: Final = (
     ("tl", "", "ang ng sa mga na ay at ito para kung mo ka hindi may ni kay"),
     ("sw", "", "ya na wa kwa ni katika za la kuwa hii cha au pia yake"),
 )
-"""Languages told by their commonest words."""
+"""Languages recognised by their commonest words."""
 _BY_TAG: Final = {
     tag: number for number, (code, same, _) in enumerate((*_SCRIPTS, *_WORDS), start=1) for tag in (code, *same.split())
 }

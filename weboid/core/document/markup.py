@@ -1,8 +1,8 @@
 """Splits HTML into a sequence of pieces (texts, tags and raw contents) in one pass of linear time (C-13).
 
 No tree is built. For an HTML5 tree, 64 KiB can grow to gigabytes and many seconds (unclosed formatting tags are
-re-opened in every paragraph), and a title, a text and some links need no tree (D-20).
-One law: any string is read in time and memory linear in its length, and nothing makes this raise.
+re-opened in every paragraph), and a title, a text and some links need no tree (D-20). Nothing makes this raise. The
+elements that matter to a text are also those of ``core/document/skim``, which shortens markup.
 """
 
 import re
@@ -11,8 +11,27 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Final
 
-from weboid.core.document.elements import RAW
+from weboid.core.document.folding import words_of
 
+INLINE: Final = words_of(
+    "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q s samp small span strike "
+    "strong sub sup time tt u var wbr"
+)
+RAW: Final = "script|style|title|textarea|noscript|iframe|xmp|noembed|noframes"
+"""Elements whose content is not markup, as a pattern."""
+_HIDING: Final = frozenset({"svg", "template", "select", "datalist", "canvas", "object"})
+_VOID: Final = words_of("area base br col embed frame hr img input link meta param source track wbr")
+_UNHIDABLE: Final = frozenset({"html", "body", *RAW.split("|")})
+"""Elements that are not left out when hidden: a hidden ``html`` or ``body`` is shown by a script later, and the others
+have no content here.
+"""
+_HIDDEN: Final = re.compile(r"\shidden(?=[\s/=]|$)(?!=[\"']?until)|display\s*+:\s*+none", re.IGNORECASE)
+# Elements that a script fills in later: empty, with the id of a framework or with a name that says so.
+_SHELL_ID: Final = re.compile(
+    r"\sid\s*+=\s*+[\"']?(?:root|app|__next|__nuxt|___gatsby|q-app|svelte|main-app|react-root|app-root|mount)(?![^\s\"'/])",
+    re.IGNORECASE,
+)
+_SHELL_NAMES: Final = ("-root", "-app")
 # An attribute's quoted value may contain ">"; a quote that is never closed is taken for an ordinary character.
 # Every quantifier is possessive: each position is examined once.
 _ATTRIBUTES: Final = r"(?>[^>=\"']++|=\s*+(?>\"[^\"]*+\"|'[^']*+'|[^\s>]*+)|[\"'])*+"
@@ -27,9 +46,7 @@ _PIECE: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
-_ATTRIBUTE: Final = re.compile(
-    r"""([^\s/>=\"'][^\s/>=]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>]*+)))?+""",
-)
+_ATTRIBUTE: Final = re.compile(r"""([^\s/>=\"'][^\s/>=]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>]*+)))?+""")
 _MAX_ATTRIBUTES: Final = 40
 # A number of thousands of digits is an error in Python, and never a character.
 _ENDLESS_NUMBER: Final = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{7,});?")
@@ -81,3 +98,15 @@ def unescaped(text: str) -> str:
 def collapsed(text: str) -> str:
     """A text as displayed: references resolved, every run of white space one space, none at the ends."""
     return " ".join(unescaped(text).split())
+
+
+def hides(name: str, raw_attributes: str) -> bool:
+    """True if an element hides its content."""
+    if name in _VOID or name in _UNHIDABLE:
+        return False
+    return name in _HIDING or _HIDDEN.search(raw_attributes) is not None
+
+
+def awaits_script(name: str, raw_attributes: str) -> bool:
+    """True if an element, if it is empty, is one that a script fills in."""
+    return name.endswith(_SHELL_NAMES) or ("id" in raw_attributes and _SHELL_ID.search(raw_attributes) is not None)

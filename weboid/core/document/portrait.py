@@ -1,9 +1,8 @@
-"""Portraits: what is kept of a document, in twenty bytes at most, to know whether another one has replaced it (C-11).
+"""Portraits: some twenty bytes kept of a document, to know whether another one has replaced it (C-11).
 
-If the comparison is uncertain, the document counts as unchanged. What follows from several portraits of a host is
-decided in ``core/verdict/newcomers``. Stored portraits must stay comparable, so the hashes and the packed forms never
-change their meaning.
-One law: a portrait holds no text, and nothing outside it is needed to compare it with another.
+If the comparison is uncertain, the document counts as unchanged. ``core/verdict/newcomers`` concludes from several
+portraits of a host. A portrait holds no text. Stored portraits must stay comparable, so the hashes and the packed forms
+never change their meaning.
 """
 
 from dataclasses import dataclass, replace
@@ -46,7 +45,7 @@ _COMMON: Final = words_of(
 
 @dataclass(frozen=True, slots=True)
 class Portrait:
-    """What is remembered of a document: hashes of its title's words and of its author (0 = none), its fingerprint.
+    """The memory of a document: hashes of its title's words and of its author (0 = none), its fingerprint.
 
     `language` is that of its text, by number; `in_trade`: its title is of a trade of those who buy given-up domains;
     `is_own`, of a newcomer alone: it has much text, and nothing of it says that it belongs to what was there before.
@@ -59,7 +58,7 @@ class Portrait:
     in_trade: bool = False
     is_own: bool = False
     newcomer: "Newcomer | None" = None
-    """What was found in its place the last time, if it was another document."""
+    """The document found in its place the last time, if it was another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ BLANK: Final = Portrait()
 
 def portrait_of(document: Document) -> Portrait:
     """The portrait of a document as it is now."""
-    fingerprint, title = document.fingerprint, _telling(document.title)
+    fingerprint, title = document.fingerprint, _distinctive(document.title)
     if document.is_shell or fingerprint is None or not title or len(document.words) < REPLACED_WORDS:
         return BLANK
     if len(title) > TITLE_WORDS:
@@ -88,7 +87,7 @@ def portrait_of(document: Document) -> Portrait:
 
 
 def is_replaced(earlier: Portrait, now: Portrait) -> bool:
-    """Whether another document is now at the same URL: its text is far from the earlier and its title shares no word.
+    """True if another document is now at the same URL: its text is far from the earlier and its title shares no word.
 
     A document that was updated (a newer issue, a new design) keeps some of its title, a translated one its author.
     """
@@ -113,7 +112,7 @@ def packed_portrait(portrait: Portrait) -> bytes:
     for number in portrait.title:
         title = title << _WORD_BITS | number
     bits = _WORD_BITS * len(portrait.title)
-    # Filled up at the end: the length tells how many words there are.
+    # Filled up at the end: the length says how many words there are.
     title <<= -bits % 8
     kind = portrait.language | _IN_TRADE * portrait.in_trade | _IS_OWN * portrait.is_own
     return (
@@ -149,12 +148,12 @@ def unpacked_portrait(packed: bytes) -> Portrait:
     )
 
 
-def _telling(title: str) -> list[str]:
+def _distinctive(title: str) -> list[str]:
     """The words of a title that two unrelated ones do not share; in scripts without spaces, pairs of letters."""
     found = words(folded(title))
-    telling = [word for word in found if len(word) > 2 and word not in _COMMON]
+    distinctive = [word for word in found if len(word) > 2 and word not in _COMMON]
     pairs = [one + other for one, other in pairwise(found) if _is_letter(one) and _is_letter(other)]
-    return list(dict.fromkeys(telling + pairs))
+    return list(dict.fromkeys(distinctive + pairs))
 
 
 def _is_letter(word: str) -> bool:

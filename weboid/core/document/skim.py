@@ -1,8 +1,8 @@
 """Skims a document while it arrives: its beginning as it is, then only what is text, until there is enough (C-11).
 
 Real pages begin with scripts and styles: in the first 64 KiB a third of them show less than forty words. The result is
-markup again, to be read by ``core/document/document``: of elements that show nothing only the tags are left.
-One law: the result depends on the bytes alone, not on how they arrive; it is bounded, and so is the work for each byte.
+markup again, to be read by ``core/document/document``: of elements that show nothing only the tags are left. It depends
+on the bytes alone, not on how they arrive; it is bounded, and so is the work for each byte.
 """
 
 import re
@@ -10,7 +10,7 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from typing import Final
 
 from weboid.core.document.document import MAX_SKIMMED, is_html
-from weboid.core.document.elements import RAW, awaits_script, hides
+from weboid.core.document.markup import RAW, awaits_script, hides
 
 ENOUGH_WORDS: Final = 250
 """With more words no sign asks whether a document is thin."""
@@ -41,7 +41,7 @@ _COMMENT_END: Final = re.compile(rb"--!?>")
 _ENDS: Final = {name: re.compile(rb"</" + name.encode() + rb"(?=[\s/>])", re.IGNORECASE) for name in RAW.split("|")}
 _TEXTS: Final = frozenset({"title", "noscript"})
 """Of these elements the content is kept, though it is not markup."""
-_TELLING: Final = frozenset({"html", "meta", "link", "base", "iframe", "frame", "script", "embed", "input"})
+_WITH_ATTRIBUTES: Final = frozenset({"html", "meta", "link", "base", "iframe", "frame", "script", "embed", "input"})
 """Elements whose attributes are kept."""
 
 
@@ -63,7 +63,7 @@ class Skim:
         self._is_keeping = False
         self._rest = b""
         self._cut_bytes = 0
-        self._is_told = False
+        self._is_ended = False
         self._inside = ""
         self._hidden_by = ""
         self._hidden_depth = 0
@@ -71,18 +71,18 @@ class Skim:
         self._tags = 0
 
     @property
-    def wanted(self) -> int:
-        """How many more bytes may be taken."""
+    def room(self) -> int:
+        """The number of bytes that may still be taken."""
         return 0 if self._is_done else self._most - self._taken
 
     def take(self, data: bytes) -> bool:
         """Takes the next bytes; returns whether no more are needed."""
-        data = data[: self.wanted]
+        data = data[: self.room]
         self._taken += len(data)
         if not self._is_keeping:
-            room = self._whole - len(self._beginning)
-            self._beginning += data[:room]
-            data = data[room:]
+            missing = self._whole - len(self._beginning)
+            self._beginning += data[:missing]
+            data = data[missing:]
             if len(self._beginning) == self._whole and not self._is_done:
                 self._begin()
         self._waiting += data
@@ -94,7 +94,7 @@ class Skim:
         return self._is_done
 
     def kept(self) -> bytes:
-        """What is kept of all that was taken; nothing can be taken any more."""
+        """The kept bytes of all that was taken; nothing can be taken any more."""
         self._finish()
         return bytes(self._beginning + self._skimmed[:MAX_SKIMMED])
 
@@ -110,7 +110,7 @@ class Skim:
         if self._cut_bytes > _LONGEST_TAG:
             # A tag without end, or with a quote without one: what it holds is kept, and it is ended here.
             self._skimmed += (self._rest[-1:] if self._rest.endswith((b'"', b"'")) else b"") + b">"
-            self._is_told = True
+            self._is_ended = True
         elif self._cut_bytes:
             # What the end cuts is read again, as a part of what follows.
             del self._beginning[-self._cut_bytes :]
@@ -120,7 +120,6 @@ class Skim:
             self._skimmed += b"-->" if self._inside == _COMMENT else b"\n"
 
     def _finish(self) -> None:
-        """Reads what is left."""
         if not self._is_done and self._waiting:
             self._read(bytes(self._waiting))
         self._waiting.clear()
@@ -184,8 +183,8 @@ class Skim:
         self._tags += 1
         raw_attributes = attributes.decode("latin-1")
         hides_now = not closing and not self._hidden_by and hides(name, raw_attributes)
-        if self._is_told:
-            self._is_told = False
+        if self._is_ended:
+            self._is_ended = False
         elif self._is_keeping and (not self._hidden_by or name == self._hidden_by):
             self._skimmed += _short_tag(name, raw_attributes, closing=closing, hides_now=hides_now)
         if hides_now:
@@ -199,7 +198,7 @@ class Skim:
 
 
 def _is_skimmable(content_type: str, beginning: bytearray) -> bool:
-    """Whether it is HTML in a charset in which the characters of tags are single bytes."""
+    """True if it is HTML in a charset in which the characters of tags are single bytes."""
     return is_html(content_type, bytes(beginning[:_SNIFFED])) and not beginning.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
 
 
@@ -208,7 +207,7 @@ def _short_tag(name: str, raw_attributes: str, *, closing: bool, hides_now: bool
     kept = ""
     if closing:
         name = f"/{name}"
-    elif name in _TELLING and len(raw_attributes) <= _LONGEST_KEPT:
+    elif name in _WITH_ATTRIBUTES and len(raw_attributes) <= _LONGEST_KEPT:
         kept = raw_attributes
     elif hides_now:
         kept = " hidden"

@@ -1,6 +1,6 @@
-"""What a check is to do: a URL, and how to check it by what is known beforehand (C-1, C-6, C-11).
+"""Requests for checks: a URL, and the ways of checking it by what is known beforehand (C-1, C-6, C-11).
 
-``checking/checker`` follows the request alone; what it finds out about the host is reported in the observation.
+``checking/checker`` follows the request alone; what it finds out about the host is in the observation.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class CheckRequest:
 
     `needs` are the specials to rely on, `known` those that were seen before and are tried anew. `looks`: the document
     itself is examined. `thorough`: all other ways are tried before a failure is reported. `earlier` is the stored
-    portrait: a new one is wanted if it tells anything else; `portrays`: it is wanted if it tells the same, too.
+    portrait: a new one is returned if it differs; `portrays`: also if it is the same.
     `follows`: other URLs of its host have just answered. `warned` is the certificate's fault that the newest check
     found. `face` is what is known on `day` of the host's answers for made-up URLs; None = none is to be asked for.
     """
@@ -47,21 +47,21 @@ class CheckRequest:
 
     @property
     def examines(self) -> bool:
-        """Whether a document that seems to be fine is examined all the same (C-11)."""
+        """True if a document that seems to be fine is examined all the same (C-11)."""
         return self.looks and (self.recognises or self.faces)
 
     @property
     def recognises(self) -> bool:
-        """Whether the document is compared with its earlier portrait, or a new one is taken."""
+        """True if the document is compared with its earlier portrait, or a new one is taken."""
         return self.portrays or self.earlier is not None
 
     @property
     def faces(self) -> bool:
-        """Whether the document is judged by its host's face: what the host says of what is missing is not known."""
+        """True if the document is judged by its host's face: the host's answers for what is missing are not known."""
         return self.face is not None and not self.face.is_settled(near_place(parse(self.url)), self.day)
 
     def tries(self, special: Special) -> bool:
-        """Whether a failure is checked in the way that the special calls for, too (C-6).
+        """True if a failure is checked in the way that the special calls for, too (C-6).
 
         A special that was known explains the failure; without trying it, the verdict would change at each retry.
         """
@@ -77,7 +77,7 @@ def looks(
     returned: bool = False,
     suspected: bool = False,
 ) -> bool:
-    """Whether the document itself is examined: always if who answers may be a stranger, else now and then.
+    """True if the document itself is examined: always if who answers may be a stranger, else now and then.
 
     `suspected`: other documents than the known ones have been found at its host. Never at the first check; but at the
     second one that finds it working, if there is no portrait `earlier`.
@@ -91,7 +91,7 @@ def looks(
 
 
 def may_be_strange(record: UrlRecord, *, returned: bool) -> bool:
-    """Whether another document than the known one may be there now: the newest check did not find it plainly working.
+    """True if another document than the known one may be there now: the newest check did not find it plainly working.
 
     `returned`: the host has come back since that check, or was found to have a new owner.
     """
@@ -99,33 +99,33 @@ def may_be_strange(record: UrlRecord, *, returned: bool) -> bool:
 
 
 def portrays(record: UrlRecord, url_key: int, day: int, *, earlier: Portrait | None, returned: bool) -> bool:
-    """Whether a portrait is taken in any case: until there is one, then now and then; never of a stranger."""
+    """True if a portrait is taken in any case: until there is one, then now and then; never of a stranger."""
     if may_be_strange(record, returned=returned):
         return False
     return earlier in (None, BLANK) or _is_turn(record, url_key, day, _RENEWAL_DAYS)
 
 
 def is_thorough(record: UrlRecord, url_key: int, day: int, policy: Policy) -> bool:
-    """Whether other ways are tried, too: now and then, at the third failure, and always before the URL may be dead."""
+    """True if other ways are tried, too: now and then, at the third failure, and always before the URL may be dead."""
     third = record.streak.strikes == policy.dead_strikes - 1
     return third or _is_turn(record, url_key, day, LOOK_DAYS) or may_prove(record.streak, day, policy)
 
 
-def disproved(sights: Sights, question: CheckRequest, seen: Observation) -> frozenset[Special]:
+def disproved(sights: Sights, request: CheckRequest, seen: Observation) -> frozenset[Special]:
     """Specials that were known but not relied on, and that the URL turned out not to need (C-6)."""
     if not sights or seen.outcome is not Outcome.WORKING:
         return frozenset()
-    scheme = question.url.partition(":")[0]
+    scheme = request.url.partition(":")[0]
     tried = {
-        Special.NEEDS_GET: not question.looks,
+        Special.NEEDS_GET: not request.looks,
         Special.NEEDS_HTTPS: scheme == "http",
         Special.NEEDS_HTTP: scheme == "https",
         Special.NEEDS_REFERRER: True,
     }
-    return frozenset(kind for kind in sights.keys() - question.needs - seen.needs if tried.get(kind))
+    return frozenset(special for special in sights.keys() - request.needs - seen.needs if tried.get(special))
 
 
 def _is_turn(record: UrlRecord, url_key: int, day: int, period: int) -> bool:
-    """Whether the URL's day of the period is after its newest check, up to `day`. Nothing is stored for it."""
+    """True if the URL's day of the period is after its newest check, up to `day`. Nothing is stored for it."""
     phase = url_key % period
     return record.checked is None or (day + phase) // period > (record.checked + phase) // period

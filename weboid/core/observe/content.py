@@ -1,8 +1,7 @@
 """Judges an answer by its content rather than its code: combines all detectors of ``core/signs`` (C-11).
 
 Bot walls come first, since nothing is known of what is behind them; then domains and servers without a site, then
-logins and soft 404s.
-One law: content leads to a doubt or a refusal at most, never to a failure (U-7, D-14).
+logins and soft 404s. Content leads to a doubt or a refusal at most, never to a failure (U-7, D-14).
 """
 
 from typing import Final
@@ -64,7 +63,7 @@ def content_suspicion(answer: RawResponse, *, read_body: bool = True) -> Suspici
 
 
 def signals_of(answer: RawResponse, reason: Reason) -> tuple[str, ...]:
-    """What spoke for a reason that is not working: signs of the content, a redirect, a code; none if no answer came."""
+    """The signals for a reason that is not working: signs of the content, a redirect or a code."""
     if reason.outcome is Outcome.WORKING or answer.code is None:
         return ()
     if (found := content_suspicion(answer)) and found.reason is reason:
@@ -86,10 +85,9 @@ def _refresh_suspicion(asked: str, document: Document) -> Suspicion | None:
     return None
 
 
-def wants_body(answer: RawResponse) -> bool:
-    """Whether an answer to HEAD is suspicious enough that the document should be fetched, too (C-11).
-
-    It is if it is HTML and a redirect led to another registrable domain, or to the root of a site.
+def needs_body(answer: RawResponse) -> bool:
+    """True if an answer to HEAD calls for the document itself (C-11): it is HTML, and a redirect led to another
+    registrable domain, or to the root of a site.
     """
     if answer.code is None or answer.final == answer.url or not 200 <= answer.code <= 299:
         return False

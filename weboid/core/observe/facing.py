@@ -1,7 +1,7 @@
-"""Judges a document by its host's not-found face: what follows if made-up URLs are answered like it (C-11).
+"""Judges a document by its host's not-found face: the conclusions if made-up URLs are answered like it (C-11).
 
-One law: a document is doubted only if a URL that shares nothing with its own gets the same answer, and what is real on
-the host gets another; everything else is genuine.
+A document is doubted only if a URL that shares nothing with its own gets the same answer, and what is real on the host
+gets another; everything else is genuine.
 """
 
 import re
@@ -24,7 +24,7 @@ _HONEST_CODES: Final = (404, 410)
 _REFUSAL: Final = 403
 _WALL_WORDS: Final = 120
 _LOGIN_WORDS: Final = 60
-"""A template with more words has a form beside its message."""
+"""A template with more words has a form next to its message."""
 _TEXT_WORDS: Final = 25
 _PLACEHOLDER_WORDS: Final = 300
 """The pages that server programs and hosters bring along have fewer."""
@@ -42,7 +42,7 @@ class Asking(NamedTuple):
 
 
 class Likeness(Enum):
-    """Which answers a document is like."""
+    """The answers that a document is like."""
 
     NONE = "none"
     TEMPLATE = "template"
@@ -52,7 +52,7 @@ class Likeness(Enum):
 
 
 def likeness_of(seen: Seen, probes: Probes, face: Face, day: int) -> Likeness | Asking:
-    """What a document is like by what is known of its host, or what is still to be asked (D-111)."""
+    """The likeness of a document by what is known of its host, or the URL that is still to be asked (D-111)."""
     if not seen.is_comparable:
         return Likeness.NONE
     wide = seen.is_like(face.look(probes.far, day))
@@ -79,7 +79,7 @@ def likeness_of(seen: Seen, probes: Probes, face: Face, day: int) -> Likeness | 
 
 
 def _unlike(real: MadeUp, seen: Seen, probes: Probes, face: Face, day: int) -> Likeness | Asking:
-    """What a document is like that is like what was made up, and unlike something real."""
+    """The likeness of a document that is like what was made up, and unlike something real."""
     if probes.far is None or real == probes.bare:
         return Likeness.TEMPLATE
     far = face.look(probes.far, day)
@@ -92,7 +92,7 @@ def _unlike(real: MadeUp, seen: Seen, probes: Probes, face: Face, day: int) -> L
 
 
 def answer_of(answer: RawResponse, made_up: MadeUp) -> Look:
-    """What the answer for a made-up URL shows."""
+    """The look of the answer for a made-up URL."""
     if answer.code in _HONEST_CODES:
         return Look(Kind.HONEST)
     if answer.code is None or code_reason(answer.code).outcome is not Outcome.WORKING:
@@ -138,7 +138,7 @@ def _everywhere(url: Url, seen: Seen, probes: Probes, body: bytes) -> Suspicion 
 
 
 def _may_be_named(seen: Seen, probes: Probes) -> bool:
-    """Whether the top directory may be the document's id, so that whatever stands behind it leads to the document.
+    """True if the top directory may be the document's id, so that all that stands behind it leads to the document.
 
     It may if the document says a word of its URL in the title, or is titled in another script than the URL, or if
     everything is sent to one place in the directory.
@@ -147,4 +147,4 @@ def _may_be_named(seen: Seen, probes: Probes) -> bool:
         path = urlsplit(seen.document.url).path
         return path.startswith(probes.top) and path != probes.top
     title = seen.document.title
-    return seen.tells(probes.named | probes.shared) or not (title.isascii() or _LATIN.search(title))
+    return seen.names(probes.named | probes.shared) or not (title.isascii() or _LATIN.search(title))

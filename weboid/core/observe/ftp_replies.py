@@ -1,7 +1,7 @@
 """Interprets FTP's replies and paths (C-10; RFC 959, 2428, 3659): from reply codes to statuses and reasons.
 
-``net/ftp`` sends the commands; ``net/sftp`` uses the paths, the faults and the file types, too.
-One law: a reply is translated to the HTTP code with the same meaning, so that all protocols are judged by one table.
+``net/ftp`` sends the commands; ``net/sftp`` uses the paths, the faults and the file types, too. A reply is translated
+to the HTTP code with the same meaning, so that all protocols are judged by one table.
 """
 
 import re
@@ -33,7 +33,7 @@ class Found(NamedTuple):
 
 
 class Hint(IntEnum):
-    """What a reply says about a path that was not found. Of several replies the greatest hint counts."""
+    """The statement of a reply about a path that was not found. Of several replies the greatest hint counts."""
 
     UNKNOWN_COMMAND = 0
     MISSING = 1
@@ -44,6 +44,9 @@ class Hint(IntEnum):
 _TYPE_CODE: Final = re.compile(r";type=[a-z]\Z", re.IGNORECASE)
 _BREAKING: Final = re.compile(rb"[\r\n\0]")
 
+UNSAFE: Final = Observation(Status.SYNTAX_OR_SERVER_ERROR, Reason.UNSAFE, http=NO_CODE)
+"""The observation of a URL that is never requested, because its path breaks the line of a protocol."""
+
 
 def remote_path(path: str) -> bytes | None:
     """The path of an ftp or sftp URL as sent to its server: decoded, relative to the login folder (RFC 1738, 3.2).
@@ -52,11 +55,6 @@ def remote_path(path: str) -> bytes | None:
     """
     name = unquote_to_bytes(_TYPE_CODE.sub("", path).removeprefix("/"))
     return None if _BREAKING.search(name) else name
-
-
-def unsafe_observation() -> Observation:
-    """The observation of a URL that is never asked for, because its path breaks the line of a protocol."""
-    return Observation(Status.SYNTAX_OR_SERVER_ERROR, Reason.UNSAFE, http=NO_CODE)
 
 
 def fault_observation(fault: Reason, host: str) -> Observation:
@@ -72,11 +70,6 @@ def fault_observation(fault: Reason, host: str) -> Observation:
 def code_observation(code: int) -> Observation:
     """The observation that an HTTP code stands for."""
     return Observation(status_of(code), code_reason(code), http=NO_CODE)
-
-
-def refusal_observation(reply: FtpReply) -> Observation:
-    """The observation of a reply that ends the check before the path was found."""
-    return code_observation(http_code_of(reply))
 
 
 def found_observation(found: Found, path: bytes) -> Observation:
@@ -104,7 +97,7 @@ _MISSING: Final = re.compile(
 
 
 def is_crowded(text: str) -> bool:
-    """Whether a server says that it has too many users, or that we connect too often."""
+    """True if a server says that it has too many users, or that we connect too often."""
     return bool(_CROWDED.search(text[:TEXT_CHARS]))
 
 
@@ -133,8 +126,8 @@ _UNKNOWN_COMMANDS: Final = frozenset({500, 501, 502, 503, 504})
 _FACTS: Final = re.compile(r"^ ?((?:[^;= ]{1,40}=[^;]{0,200};)+)", re.MULTILINE)
 
 
-def told(reply: FtpReply) -> Hint:
-    """What a reply says about a path, if it does not say that the path exists."""
+def hint_of(reply: FtpReply) -> Hint:
+    """The hint of a reply that does not say that the path exists."""
     if reply.code < 400 or reply.code in _UNKNOWN_COMMANDS:
         return Hint.UNKNOWN_COMMAND
     match http_code_of(reply):
@@ -146,33 +139,23 @@ def told(reply: FtpReply) -> Hint:
             return Hint.TROUBLE
 
 
-def found_by_mlst(reply: FtpReply) -> Found | None:
-    """What MLST found (RFC 3659, 7.2), None for a negative reply."""
-    if reply.code != 250:
-        return None
-    line = _FACTS.search(reply.text[:TEXT_CHARS])
-    facts = {}
-    for fact in line[1].split(";") if line else ():
-        name, _, value = fact.partition("=")
-        facts[name.lower()] = value.lower()
-    if facts.get("type", "file") in ("dir", "cdir", "pdir"):
-        return Found(is_folder=True)
-    return Found(_size_bytes(facts.get("size", "")))
-
-
-def found_by_size(reply: FtpReply) -> Found | None:
-    """What SIZE found (RFC 3659, 4), None for a negative reply."""
-    return Found(_size_bytes(reply.text.strip())) if reply.code == 213 else None
-
-
-def found_by_time(reply: FtpReply) -> Found | None:
-    """What MDTM found (RFC 3659, 3), None for a negative reply."""
-    return Found() if reply.code == 213 else None
-
-
-def found_by_folder(reply: FtpReply) -> Found | None:
-    """What CWD found, None for a negative reply."""
-    return Found(is_folder=True) if 200 <= reply.code <= 299 and reply.code != 202 else None
+def found_by(command: bytes, reply: FtpReply) -> Found | None:
+    """The file or directory found by CWD, or by MLST, SIZE or MDTM (RFC 3659); None for a negative reply."""
+    match command, reply.code:
+        case b"CWD", code if 200 <= code <= 299 and code != 202:
+            return Found(is_folder=True)
+        case b"MLST", 250:
+            line = _FACTS.search(reply.text[:TEXT_CHARS])
+            pairs = (fact.partition("=") for fact in (line[1].lower().split(";") if line else ()))
+            facts = {name: value for name, _, value in pairs}
+            is_folder = facts.get("type") in ("dir", "cdir", "pdir")
+            return Found(is_folder=True) if is_folder else Found(_size_bytes(facts.get("size", "")))
+        case b"SIZE", 213:
+            return Found(_size_bytes(reply.text.strip()))
+        case b"MDTM", 213:
+            return Found()
+        case _:
+            return None
 
 
 _QUOTED: Final = re.compile(r'"((?:[^"]|"")*)"')

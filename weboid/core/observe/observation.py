@@ -1,4 +1,4 @@
-"""What one check saw: the raw response, and the observation that ``core/observe/observe`` makes of it.
+"""The raw response of one check, and the observation that ``core/observe/observe`` makes of it.
 
 A server's failure is a value here, not an exception.
 """
@@ -48,7 +48,7 @@ class RawResponse:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one check found, by itself. `inferred` = taken over from another contact with the same host (C-5).
+    """The result of one check, by itself. `inferred` = taken over from another contact with the same host (C-5).
 
     `target` is where a redirect led: a Url, or text if that is none (``mailto:…``, an app's scheme).
     """
@@ -73,7 +73,7 @@ class Observation:
     retry_after_s: float | None = None
     """The URL's own host requested a pause of so many seconds (C-3)."""
     portrait: Portrait | None = None
-    """The document's portrait, if one was wanted and tells anything new (C-11)."""
+    """The document's portrait, if one was requested and shows anything new (C-11)."""
     face: Face | None = None
     """The host's face, if the check has learned something about it (C-11)."""
 

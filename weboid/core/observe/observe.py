@@ -1,7 +1,7 @@
 """Makes an observation from the raw response of one check: status byte, reason, target, type, size (U-4, U-5, C-8).
 
-Only a single response is judged here; ``core/verdict/judge`` judges a series of them.
-One law: a doubt is never turned into a failure here.
+Only a single response is judged here; ``core/verdict/judge`` judges a series of them. A doubt is never turned into a
+failure here.
 """
 
 import re
@@ -29,8 +29,8 @@ _ERROR_SUFFIXES: Final = ("+json", "+xml")
 _ERROR_PAGE_KIB: Final = 512
 """A longer body is taken for content. Set high: too low would call error pages content, too high only misses some."""
 
-_LONGEST_REST_S: Final = 28 * 86_400.0
-_UNTOLD_REST_S: Final = 3_600.0
+_LONGEST_PAUSE_S: Final = 28 * 86_400.0
+_DEFAULT_PAUSE_S: Final = 3_600.0
 """The pause if a Retry-After cannot be read."""
 
 
@@ -54,24 +54,23 @@ def _code_observation(answer: RawResponse, code: int, *, read_body: bool) -> Obs
         seen = _arrived(answer, code, reason)
         needs_get = answer.head_failed and seen.outcome is Outcome.WORKING
         return replace(seen, needs=frozenset({Special.NEEDS_GET})) if needs_get else seen
-    return replace(_refused_or_failed(answer, code, reason), retry_after_s=_rest_s(answer))
+    return replace(_refused_or_failed(answer, code, reason), retry_after_s=_pause_s(answer))
 
 
 def _refused_or_failed(answer: RawResponse, code: int, reason: Reason) -> Observation:
     on_other_host = _is_on_other_host(answer)
     if reason in (Reason.REDIRECT_LOOP, Reason.TOO_MANY_REDIRECTS):
         return Observation(status_of(508), reason, on_other_host=on_other_host)
-    if code == 431 and answer.bare:
-        return Observation(Status.HEADERS_TOO_LARGE, reason, on_other_host=on_other_host)
-    return Observation(status_of(code), reason, on_other_host=on_other_host)
+    status = Status.HEADERS_TOO_LARGE if code == 431 and answer.bare else status_of(code)
+    return Observation(status, reason, on_other_host=on_other_host)
 
 
-def _rest_s(answer: RawResponse) -> float | None:
+def _pause_s(answer: RawResponse) -> float | None:
     """The pause in seconds that the URL's own host requests, within bounds; None if it requests none."""
     if "retry-after" not in answer.headers or _is_on_other_host(answer):
         return None
-    rest_s = retry_after_s(answer.headers)
-    return _UNTOLD_REST_S if rest_s is None else min(rest_s, _LONGEST_REST_S)
+    pause_s = retry_after_s(answer.headers)
+    return _DEFAULT_PAUSE_S if pause_s is None else min(pause_s, _LONGEST_PAUSE_S)
 
 
 def _fault_observation(answer: RawResponse, fault: Reason) -> Observation:
@@ -92,22 +91,22 @@ def _arrived(answer: RawResponse, code: int, reason: Reason) -> Observation:
     """The observation of a usable answer: the first redirect gives the status, the last URL is the target (U-4)."""
     keyword = mime.keyword(answer.headers.get("content-type", ""), answer.body)
     size_kib = _length_kib(answer) if keyword else None
-    went = _went(answer)
-    target = _typed(answer.final) if went and not _awaits_consent(answer) else None
+    moved = _has_moved(answer)
+    target = _typed(answer.final) if moved and not _awaits_consent(answer) else None
     if reason is Reason.CODE_CORRECTED:
         return Observation(Status.CORRECTED, reason, target, keyword, size_kib)
-    return Observation(status_of(answer.hops[0].code if went else code), reason, target, keyword, size_kib)
+    return Observation(status_of(answer.hops[0].code if moved else code), reason, target, keyword, size_kib)
 
 
 def _reason(answer: RawResponse, code: int, *, read_body: bool) -> Reason:
-    """The reason of an answer that has a code."""
     if code in _FOLLOWED and answer.hops:
         # The last redirect was not followed: ``net/fetch`` returns it as the final response then.
-        return Reason.REDIRECT_LOOP if _loops(answer) else Reason.TOO_MANY_REDIRECTS
+        is_loop = answer.hops[-1].location in {hop.url for hop in answer.hops}
+        return Reason.REDIRECT_LOOP if is_loop else Reason.TOO_MANY_REDIRECTS
     reason = code_reason(code)
     if (found := content_suspicion(answer, read_body=read_body)) is not None:
         return found.reason
-    if reason.outcome is Outcome.WORKING and _went(answer):
+    if reason.outcome is Outcome.WORKING and _has_moved(answer):
         return Reason.OK if _awaits_consent(answer) else _redirect_reason(answer)
     if reason.outcome is Outcome.FAILING or reason is Reason.METHOD:
         if "retry-after" in answer.headers:
@@ -130,12 +129,12 @@ def _redirect_reason(answer: RawResponse) -> Reason:
 
 
 def _awaits_consent(answer: RawResponse) -> bool:
-    """Whether a redirect led to a consent page: then the document itself has not moved (C-8)."""
+    """True if a redirect led to a consent page: then the document itself has not moved (C-8)."""
     return is_consent_url(answer.final) and not is_consent_url(answer.url)
 
 
-def _went(answer: RawResponse) -> bool:
-    """Whether redirects led to another URL; one that only sets a cookie leads back to the same URL."""
+def _has_moved(answer: RawResponse) -> bool:
+    """True if redirects led to another URL; one that only sets a cookie leads back to the same URL."""
     return bool(answer.hops) and answer.final != answer.url
 
 
@@ -147,20 +146,12 @@ def _typed(target: str) -> Url | str:
         return target
 
 
-def _loops(answer: RawResponse) -> bool:
-    visited = {hop.url for hop in answer.hops}
-    return answer.hops[-1].location in visited
-
-
 def _is_on_other_host(answer: RawResponse) -> bool:
     return bool(answer.hops) and _host(answer.final) != _host(answer.url)
 
 
 def _is_content(answer: RawResponse, code: int) -> bool:
-    """Whether an answer with a failure code is clearly the content itself (U-5).
-
-    Never for 404 and 410 with a document of text.
-    """
+    """True if an answer with a failure code is clearly the content itself (U-5): never 404 or 410 with a text."""
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     size_kib = _length_kib(answer)
     if kind.startswith(_CONTENT_TYPES) and kind not in _ERROR_TYPES and not kind.endswith(_ERROR_SUFFIXES):

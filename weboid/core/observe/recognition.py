@@ -1,6 +1,6 @@
-"""Which portrait is taken of the document that an answer shows, and whether it tells anything new (C-11).
+"""Takes the portrait of the document that an answer shows, and decides if it shows anything new (C-11).
 
-What follows for a host from the portraits of its URLs is decided in ``core/verdict/newcomers``.
+``core/verdict/newcomers`` decides what follows for a host from the portraits of its URLs.
 """
 
 from dataclasses import replace
@@ -29,8 +29,8 @@ def portrait_in(document: Document, asked: str, earlier: Portrait | None = None)
     return replace(now, in_trade=trade_in(document.title) is not None, is_own=is_own)
 
 
-def tells_more(earlier: Portrait | None, now: Portrait, *, portrays: bool) -> bool:
-    """Whether a portrait says more than what is known. `portrays`: it is the turn of a first or a fresh one."""
+def adds_to(earlier: Portrait | None, now: Portrait, *, portrays: bool) -> bool:
+    """True if a portrait shows more than the earlier one. `portrays`: it is the turn of a first or a fresh one."""
     if earlier is None:
         return portrays
     if now == BLANK:
@@ -41,7 +41,7 @@ def tells_more(earlier: Portrait | None, now: Portrait, *, portrays: bool) -> bo
 
 
 def _is_own(document: Document, asked: str, earlier: Portrait) -> bool:
-    """Whether a document has much text, and nothing that binds it to what was there: the name of the domain in it,
+    """True if a document has much text, and nothing that binds it to what was there: the name of the domain in it,
     the domain itself after a redirect, or the word that it can be had in the earlier language, too.
     """
     domain = registrable_domain(urlsplit(asked).hostname or "")

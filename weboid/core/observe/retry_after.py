@@ -11,10 +11,10 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
     Names of `headers` are lower case, or the mapping ignores case. A date is compared with the server's own clock
     (its Date header), so that ours does not matter.
     """
-    wanted = headers.get("retry-after", "").strip()
-    if wanted.isascii() and wanted.isdigit():
-        return float(wanted[:9])
-    until, now = _moment(wanted), _moment(headers.get("date", ""))
+    given = headers.get("retry-after", "").strip()
+    if given.isascii() and given.isdigit():
+        return float(given[:9])
+    until, now = _moment(given), _moment(headers.get("date", ""))
     return max(0.0, (until - now).total_seconds()) if until and now else None
 
 

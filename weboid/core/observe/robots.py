@@ -1,7 +1,7 @@
 """Parses robots.txt (RFC 9309, C-15): which URLs we may examine, and how slowly. ``net/robots`` fetches it.
 
-This module selects the rules for us and limits their number; the library Protego matches their patterns.
-One law: reading a file takes time linear in its length, and only the rules for us are kept.
+This module selects the rules for us and limits their number; the library Protego matches their patterns. Reading a file
+takes time linear in its length (`test_no_file_costs_more_than_its_length`).
 """
 
 import re
@@ -29,7 +29,7 @@ _LINE: Final = re.compile(
     r"([^\n#]*+)",
     re.IGNORECASE | re.ASCII,
 )
-_KINDS: Final = {"u": "agent", "a": "allow", "d": "disallow", "c": "delay", "r": "rate"}
+_FIELDS: Final = {"u": "agent", "a": "allow", "d": "disallow", "c": "delay", "r": "rate"}
 _TOKEN: Final = re.compile(r"\*(?![^ ])|[a-z0-9_-]+", re.IGNORECASE | re.ASCII)
 _CONTROLS: Final = re.compile(r"[\0-\x1f\x7f-\x9f\u2028\u2029]")
 _DELAY: Final = re.compile(r"[0-9]{1,15}(?:\.[0-9]{0,15})?|\.[0-9]{1,15}")
@@ -41,7 +41,7 @@ _GROUP: Final = f"User-agent: {PRODUCT}\n"
 
 @dataclass(frozen=True, slots=True)
 class Robots:
-    """The rules of one origin. `delay_s`: the seconds it wants between two requests, None if it names none.
+    """The rules of one origin. `delay_s`: the seconds that it demands between two requests, None if it names none.
 
     `is_reached` is False if there was no answer at all: then the origin itself has not forbidden anything.
     """
@@ -57,7 +57,7 @@ class Robots:
         return len(self._rules or "")
 
     def allows(self, url: str) -> bool:
-        """Whether the document at a URL of this origin may be examined."""
+        """True if the document at a URL of this origin may be examined."""
         if not self._rules:
             return self._rules is not None
         return bool(_parsed(self._rules).can_fetch(url, PRODUCT))
@@ -101,13 +101,13 @@ class _Group:
     chars: int = 0
     delay_s: float | None = None
 
-    def take(self, kind: str, value: str) -> None:
+    def take(self, name: str, value: str) -> None:
         """Adds one line. Of several delays the longest counts; an invalid number is ignored."""
-        if kind in ("delay", "rate"):
-            wanted_s = _delay_s(value) if kind == "delay" else _pause_s(value)
-            self.delay_s = max(wanted_s, self.delay_s or 0.0) or None
+        if name in ("delay", "rate"):
+            pause_s = _delay_s(value) if name == "delay" else _pause_s(value)
+            self.delay_s = max(pause_s, self.delay_s or 0.0) or None
         elif value and len(self.lines) < RULES and self.chars + len(value) <= RULE_CHARS:
-            self.lines.append(f"{kind}: {value}\n")
+            self.lines.append(f"{name}: {value}\n")
             self.chars += len(value)
 
 
@@ -116,8 +116,8 @@ def _ours(text: str) -> _Group:
     named, all_robots = _Group(), _Group()
     is_named = is_heading = False
     meant: list[_Group] = []
-    for kind, value in _lines(text):
-        if kind == "agent":
+    for name, value in _lines(text):
+        if name == "agent":
             if not is_heading:
                 meant = []
             token = found[0].lower() if (found := _TOKEN.match(value)) else ""
@@ -125,17 +125,16 @@ def _ours(text: str) -> _Group:
             if group and group not in meant:
                 meant.append(group)
             is_named = is_named or group is named
-        for group in () if kind == "agent" else meant:
-            group.take(kind, value)
-        is_heading = kind == "agent"
+        for group in () if name == "agent" else meant:
+            group.take(name, value)
+        is_heading = name == "agent"
     return named if is_named else all_robots
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:
-    """Kind and value of the relevant lines."""
     for line in _LINE.finditer(text):
         value = line[2].strip()
-        yield _KINDS[line[1][0].lower()], value if value.isprintable() else _CONTROLS.sub(" ", value).strip()
+        yield _FIELDS[line[1][0].lower()], value if value.isprintable() else _CONTROLS.sub(" ", value).strip()
 
 
 def _delay_s(value: str) -> float:

@@ -1,7 +1,6 @@
 """The check under the other scheme, http or https (status 63, C-6): its URL, when to try it, and what a success means.
 
-One law: a URL that works under the other scheme counts as reachable, whatever is wrong under its own; it has only one
-record.
+A URL that works under the other scheme counts as reachable, whatever is wrong under its own; it has only one record.
 """
 
 from dataclasses import replace
@@ -44,7 +43,7 @@ def switch_of(url: Url) -> Special:
 
 
 def calls_for_switch(seen: Observation, *, thorough: bool) -> bool:
-    """Whether the URL should be checked under the other scheme, too."""
+    """True if the URL should be checked under the other scheme, too."""
     if seen.inferred or seen.reason in _POINTLESS:
         return False
     return seen.reason in _AT_ONCE or (thorough and seen.outcome is Outcome.FAILING)

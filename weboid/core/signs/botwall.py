@@ -5,7 +5,7 @@ never a failure; and a vendor's script in a document with its own text is no wal
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -111,8 +111,8 @@ def wall_by_headers(code: int, headers: Mapping[str, str], final: str) -> Suspic
     parts = urlsplit(final)
     place = f"{parts.netloc}{parts.path}".lower()
     for vendor in walls().vendor:
-        telling = vendor.headers + vendor.guarding if guards else vendor.headers
-        for name, part in telling:
+        signs = vendor.headers + vendor.guarding if guards else vendor.headers
+        for name, part in signs:
             if name in headers and part in headers[name].lower():
                 return _wall(vendor.name, f"header:{name}")
         if any(end in place for end in vendor.ends):
@@ -154,9 +154,9 @@ def _instead(page: bytes, document: Document) -> Suspicion | None:
 
 
 def _refusal(code: int, page: bytes, document: Document) -> Suspicion | None:
-    """The wall in an answer that is no success."""
     for vendor in walls().vendor:
-        if _has_any(page, _telling(vendor, code)):
+        refusals = vendor.refusals if code in _REFUSALS else ()
+        if _has_any(page, (*vendor.marks, *vendor.sayings, *refusals)):
             return _wall(vendor.name, "page")
     words = len(document.words)
     demand = _demand(document) if words <= _TEXT_WORDS else None
@@ -165,19 +165,12 @@ def _refusal(code: int, page: bytes, document: Document) -> Suspicion | None:
     return _wall("unnamed", f"demand:{demand}") if demand else None
 
 
-def _telling(vendor: Vendor, code: int) -> Iterator[bytes]:
-    yield from vendor.marks
-    yield from vendor.sayings
-    if code in _REFUSALS:
-        yield from vendor.refusals
-
-
 def _has_any(page: bytes, marks: Iterable[bytes]) -> bool:
     return any(mark in page for mark in marks)
 
 
 def _in_markup(mark: bytes, page: bytes) -> bool:
-    """Whether the first occurrence of a mark is in a tag or in a script and the like, not in a text about it."""
+    """True if the first occurrence of a mark is in a tag or in a script and the like, not in a text about it."""
     place = page.find(mark)
     if place < 0:
         return False
@@ -189,8 +182,8 @@ def _in_markup(mark: bytes, page: bytes) -> bool:
 
 def _demand(document: Document) -> str | None:
     """The phrase with which a document demands a human."""
-    said = f"{document.title} {' '.join(document.headings)} {document.text} {document.unscripted_text}"
-    return first_of(walls().demands, folded(said[:4_000]))
+    shown = f"{document.title} {' '.join(document.headings)} {document.text} {document.unscripted_text}"
+    return first_of(walls().demands, folded(shown[:4_000]))
 
 
 def _wall(name: str, *signals: str) -> Suspicion:

@@ -81,13 +81,13 @@ def hosting_suspicion(asked: str, document: Document, body: bytes) -> Suspicion 
     titles = _titles(document, host)
     if len(document.words) <= _SUSPENDED_WORDS and (found := _suspended(titles)):
         return Suspicion(Reason.SUSPENDED, (f"title:{found}",))
-    said = folded(f"{document.title} {' '.join(document.headings)} {document.text[:_READ_CHARS]}")
+    shown = folded(f"{document.title} {' '.join(document.headings)} {document.text[:_READ_CHARS]}")
     words = len(document.words)
     owned = folded(host) in map(folded, (document.title, *document.headings))
     page = body.lower()
     for default in hosting_words().default:
         titled = set(default.titles).intersection(titles)
-        saying = first_of(default.sayings, said)
+        saying = first_of(default.sayings, shown)
         has_mark = any(mark in page for mark in default.marks)
         signals = ["title"] * bool(titled) + ["saying"] * bool(saying) + ["mark"] * has_mark
         signals += ["own-name"] * (owned and bool(signals))
@@ -98,7 +98,7 @@ def hosting_suspicion(asked: str, document: Document, body: bytes) -> Suspicion 
 
 
 def _titles(document: Document, host: str) -> list[str]:
-    """What title and headings say, as wholes and by segments, without the host's own name and a version."""
+    """Title and headings, as wholes and by segments, without the host's own name and a version."""
     own = {folded(host), folded(host.removeprefix("www."))} - {""}
     found = []
     for text in (document.title, *document.headings):

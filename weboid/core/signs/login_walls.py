@@ -1,7 +1,7 @@
 """Login walls and consent walls: pages that ask for a login or for consent instead of showing the content (C-8, U-7).
 
-A consent page is no reason for doubt: people get to the content behind it by one click.
-One law: if the URL itself is that of a login page, a login page is the right answer.
+A consent page is no reason for doubt: people get to the content behind it by one click. If the URL itself is that of a
+login page, a login page is the right answer.
 """
 
 import re
@@ -27,18 +27,7 @@ _RETURN_FIELDS: Final = words_of(
     "redirect_to redirectto continue destination goto relaystate samlrequest came_from backurl wtrealm callbackurl "
     "targeturl"
 )
-_LOGIN_HOSTS: Final = (
-    "login.",
-    "signin.",
-    "sso.",
-    "auth.",
-    "idp.",
-    "accounts.",
-    "shibboleth.",
-    "adfs.",
-    "cas.",
-    "wayf.",
-)
+_LOGIN_HOST: Final = re.compile(r"(?:login|signin|sso|auth|idp|accounts|shibboleth|adfs|cas|wayf)\.")
 _CONSENT_HOSTS: Final = ("consent.", "cookieconsent.", "myprivacy.", "privacy-gate.", "guce.")
 _CONSENT_WORDS: Final = words_of(
     "consent collectconsent cookieconsent cookie-consent cookiewall cookie-wall privacy-gate privacygate "
@@ -60,17 +49,17 @@ _TITLES: Final = frozenset(
 
 
 def is_login_url(url: str) -> bool:
-    """Whether a URL is of a login page: by host, by a segment of the path, or by a field with the URL to return to."""
+    """True if a URL is of a login page: by host, by a segment of the path, or by a field with the URL to return to."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     segments = set(re.split(r"[/.;]", parts.path.lower()))
-    if host.startswith(_LOGIN_HOSTS) or not _LOGIN_WORDS.isdisjoint(segments):
+    if _LOGIN_HOST.match(host) or not _LOGIN_WORDS.isdisjoint(segments):
         return True
     return not _ENTRANCE_WORDS.isdisjoint(segments) and not _RETURN_FIELDS.isdisjoint(_fields(parts.query))
 
 
 def is_consent_url(url: str) -> bool:
-    """Whether a URL is of a page that asks for consent to cookies and the like before it shows the content."""
+    """True if a URL is of a page that asks for consent to cookies and the like before it shows the content."""
     parts = urlsplit(url)
     segments = set(re.split(r"[/.;]", parts.path.lower()))
     return (parts.hostname or "").startswith(_CONSENT_HOSTS) or not _CONSENT_WORDS.isdisjoint(segments)

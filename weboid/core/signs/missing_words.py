@@ -48,14 +48,11 @@ def vocabularies() -> dict[str, Vocabulary]:
 
 def vocabulary(nouns: Iterable[str], states: Iterable[str], fillers: str) -> Vocabulary:
     """A language by its lists; the fillers are separated by spaces."""
-    named, said, other = phrases(nouns), phrases(states), phrases(fillers.split())
-    return Vocabulary(
-        named,
-        said,
-        frozenset(word for word in other if " " not in word),
-        tuple(word for word in other if " " in word),
-        frozenset(state for state in said if any(f" {noun} " in f" {state} " for noun in named)),
-    )
+    folded_nouns, folded_states, other = phrases(nouns), phrases(states), phrases(fillers.split())
+    sentences = (state for state in folded_states if any(f" {noun} " in f" {state} " for noun in folded_nouns))
+    words = frozenset(word for word in other if " " not in word)
+    asides = tuple(word for word in other if " " in word)
+    return Vocabulary(folded_nouns, folded_states, words, asides, frozenset(sentences))
 
 
 @cache
@@ -89,6 +86,6 @@ def spaceless() -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     }
 
 
-def dense(said: Iterable[str]) -> tuple[str, ...]:
+def dense(written: Iterable[str]) -> tuple[str, ...]:
     """The folded phrases of a language without spaces."""
-    return tuple(phrase.replace(" ", "") for phrase in phrases(said))
+    return tuple(phrase.replace(" ", "") for phrase in phrases(written))

@@ -1,7 +1,7 @@
 """Notices in place of a document: a login, a refusal, a fault, a question for consent. For copies in archives (A-1).
 
-They are told more strictly than on living pages: of a copy there may be a better one, nobody can click a notice away in
-it, and who is refused it only gets another. Nothing here makes a living page doubtful (C-11).
+They are judged more strictly than on living pages: of a copy there may be a better one, nobody can click a notice away
+in it, and who is refused it only gets another. Nothing here makes a living page doubtful (C-11).
 """
 
 import re
@@ -62,32 +62,26 @@ def notice_in(asked: str, document: Document) -> str | None:
         return None
     if _is_login(asked, document, words):
         return "login"
-    said = [folded(text) for text in (document.title, *document.headings)]
+    titles = [folded(text) for text in (document.title, *document.headings)]
     if words <= _NOTICE_WORDS:
-        if _says(_REFUSED, said):
+        if _has(_REFUSED, titles):
             return "bot-wall"
-        if _says(_FAULT, said) or any(_FAULT_CODE.match(text) for text in said):
+        if _has(_FAULT, titles) or any(_FAULT_CODE.match(text) for text in titles):
             return "fault"
-    return "consent" if _asks_consent(document, said) else None
+    is_consent = document.canonical is not None and is_consent_url(document.canonical)
+    return "consent" if is_consent or _has(_CONSENT, titles) else None
 
 
 def _is_login(asked: str, document: Document, words: int) -> bool:
-    """Whether a document is a login, which a front page or the URL of a login may be."""
+    """True if a document is a login, which a front page or the URL of a login may be."""
     if urlsplit(asked).path in ("", "/") or is_login_url(asked):
         return False
     if document.asks_password and words <= _FORM_WORDS:
         return True
     if words > (_LOGIN_WORDS if document.asks_password else _SCRIPTED_WORDS):
         return False
-    return _says(_LOGIN, [folded(document.title)])
+    return _has(_LOGIN, [folded(document.title)])
 
 
-def _asks_consent(document: Document, said: list[str]) -> bool:
-    """Whether a document asks for consent in place of its content."""
-    if document.canonical is not None and is_consent_url(document.canonical):
-        return True
-    return _says(_CONSENT, said)
-
-
-def _says(candidates: tuple[str, ...], said: list[str]) -> bool:
-    return any(first_of(candidates, text) for text in said)
+def _has(candidates: tuple[str, ...], titles: list[str]) -> bool:
+    return any(first_of(candidates, title) for title in titles)

@@ -104,7 +104,7 @@ def parked_suspicion(asked: str, final: str, document: Document, body: bytes) ->
 
 
 def _is_titled(document: Document) -> bool:
-    """Whether the title says it in other words than the text, or the document has hardly a text."""
+    """True if the title says it in other words than the text, or the document has hardly a text."""
     title, text = folded(document.title), folded(document.text[:_READ_CHARS])
     known = parked_words().sale + parked_words().parked
     named = first_of(known, title)
@@ -116,10 +116,7 @@ def _is_titled(document: Document) -> bool:
 
 
 def _phrases_said(said: str, *, generic: bool) -> tuple[list[str], list[str]]:
-    """The signals that a text offers the domain, and that it calls the domain unused.
-
-    `generic`: phrases that could be about any domain count, too.
-    """
+    """The signals that a text offers the domain, or calls it unused; also `generic` phrases, about any domain."""
     words = parked_words()
     offer = first_of(words.sale + words.generic_sale if generic else words.sale, said)
     emptiness = first_of(words.parked + words.generic_parked if generic else words.parked, said)
@@ -158,14 +155,14 @@ def _parking_source(sources: Sequence[str]) -> str | None:
 
 
 def _is_offered(domain: str, document: Document) -> bool:
-    """Whether a title or heading offers the domain by its own name: ``example.com is for sale``."""
+    """True if a title or heading offers the domain by its own name: ``example.com is for sale``."""
     said = [f" {folded(text)} " for text in (document.title, *document.headings)]
     behind = [text.split(f" {name} ", 1)[1] for name in _names(domain) for text in said if f" {name} " in text]
     return any(_begins_with_offer(text.split()) for text in behind)
 
 
 def _begins_with_offer(words: list[str]) -> bool:
-    """Whether some words offer what precedes them, and not, as in ``for sale: boats``, what follows."""
+    """True if some words offer what precedes them, and not, as in ``for sale: boats``, what follows."""
     while words:
         for tail in parked_words().tails:
             length = len(tail.split())
@@ -178,7 +175,7 @@ def _begins_with_offer(words: list[str]) -> bool:
 
 
 def _is_named(domain: str, final: str, document: Document) -> bool:
-    """Whether the domain's own name is where a landing page has it: in title or headings, or in another site's URL."""
+    """True if the domain's own name is where a landing page has it: in title or headings, or in another site's URL."""
     if registrable_domain(_host(final)) != domain:
         parts = urlsplit(final)
         if domain in unquote(f"{_host(final)}{parts.path}?{parts.query}").lower():

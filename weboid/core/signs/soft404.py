@@ -1,8 +1,7 @@
 """Soft 404s: documents that are sent with a success code and report that nothing was found (C-11, U-7).
 
-The words of the languages are in ``core/signs/missing_words``, the comparison with made-up URLs in
-``core/observe/facing``.
-One law: only strong evidence counts, and a document whose URL itself is about such errors is never a soft 404.
+Only strong evidence counts, and a document whose URL itself is about such errors is never a soft 404.
+``core/signs/missing_words`` has the words of the languages; ``core/observe/facing`` compares with made-up URLs.
 """
 
 import re
@@ -45,7 +44,7 @@ _CODES: Final = ("404", "410")
 
 
 class Saying(IntEnum):
-    """How clearly a short text says that something is missing."""
+    """The clearness with which a short text says that something is missing."""
 
     NOTHING = 0
     BARE = 1
@@ -67,7 +66,7 @@ def redirect_suspicion(asked: str, final: str) -> Suspicion | None:
 
 
 def says_missing(url: str) -> bool:
-    """Whether a URL itself is about missing pages, so that a document about them is what was requested."""
+    """True if a URL itself is about missing pages, so that a document about them is what was requested."""
     parts = urlsplit(url)
     return _OWN_NAME.search(unquote(f"{parts.path}?{parts.query}").lower()) is not None
 
@@ -93,7 +92,7 @@ def document_suspicion(asked: str, document: Document) -> Suspicion | None:
 
 
 def _title_counts(title: Saying, place: int, heading: Saying, document: Document) -> bool:
-    """Whether a title that says it, in the segment at `place`, is said of the document; `heading` is what those say."""
+    """True if a title that says it, in the segment at `place`, is said of the document; `heading` is what those say."""
     words = len(document.words)
     match title:
         case Saying.PLAIN:
@@ -110,12 +109,12 @@ def _title_counts(title: Saying, place: int, heading: Saying, document: Document
 
 
 def _has_words(headings: tuple[str, ...]) -> bool:
-    """Whether a heading that says it has more than a number, which could be that of a bus line."""
+    """True if a heading that says it has more than a number, which could be that of a bus line."""
     return any(saying(heading) and not folded(heading).isdigit() for heading in headings)
 
 
 def _is_number_and_title(document: Document) -> bool:
-    """Whether the text is the code and the title and nothing else, in any language: the page of many frameworks."""
+    """True if the text is the code and the title and nothing else, in any language: the page of many frameworks."""
     said = folded(document.text)
     title = folded(document.title)
     return bool(title) and any(said == f"{code} {title}" for code in _CODES)
@@ -123,7 +122,7 @@ def _is_number_and_title(document: Document) -> bool:
 
 @lru_cache(maxsize=4_096)
 def saying(text: str) -> Saying:
-    """How clearly a title, a heading or a sentence says that something is missing, in any language of the table."""
+    """The clearness of a title, a heading or a sentence about something missing, in any language of the table."""
     phrase = folded(text[: _MAX_SEGMENT + 1])
     if not phrase or len(phrase) > _MAX_SEGMENT:
         return Saying.NOTHING
@@ -150,11 +149,11 @@ def _spaced_saying(phrase: str, vocabulary: Vocabulary) -> Saying:
 
 def _spaceless_saying(phrase: str) -> Saying:
     rest = phrase.replace(" ", "")
-    for whole, beside in spaceless().values():
+    for whole, asides in spaceless().values():
         if (sentence := next((sentence for sentence in whole if sentence in rest), None)) is None:
             continue
         left = rest.replace(sentence, "", 1)
-        for word in beside:
+        for word in asides:
             left = left.replace(word, "")
         if not left.strip("0123456789"):
             return Saying.PLAIN
@@ -162,7 +161,7 @@ def _spaceless_saying(phrase: str) -> Saying:
 
 
 def _title_saying(title: str) -> tuple[Saying, int]:
-    """How clearly the clearest segment of a title says it, and the segment's index; -1 for the last of several.
+    """The clearness of a title's clearest segment, and the segment's index; -1 for the last of several.
 
     A segment that follows nothing but others that say it, such as a number, counts as the first.
     """

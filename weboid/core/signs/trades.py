@@ -37,7 +37,7 @@ _NUMBERED: Final = re.compile(
 
 
 def trade_in(title: str) -> str | None:
-    """What in a title names such a trade."""
+    """The words of a title that name such a trade."""
     said = folded(title)
     if found := _NUMBERED.search(said):
         return found[0].strip()
