@@ -7,7 +7,7 @@ never a failure; and a vendor's script in a document with its own text is no wal
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -17,7 +17,7 @@ from weboid.core.document.document import Document
 from weboid.core.document.folding import first_of, folded, phrases, segments
 from weboid.core.record.reasons import Reason
 from weboid.core.signs.suspicion import Suspicion
-from weboid.core.signs.tables import Marks, Phrases, read_table
+from weboid.core.signs.tables import Marks, Phrases, table_of
 
 _REFUSALS: Final = frozenset({401, 403, 405, 406, 409, 415, 418, 420, 428, 429, 444, 468, 493})
 """The codes of refusals. With other codes a vendor's name is no wall: it may report that the host behind it is down."""
@@ -69,10 +69,7 @@ class Walls(Struct, frozen=True, forbid_unknown_fields=True):
     vendor: tuple[Vendor, ...]
 
 
-@cache
-def walls() -> Walls:
-    """The table."""
-    return read_table(__file__, Walls)
+walls: Final = partial(table_of, __file__, Walls)
 
 
 @dataclass(frozen=True, slots=True)

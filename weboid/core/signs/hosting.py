@@ -5,7 +5,7 @@ heading has to say it as a whole, and something else of the page has to confirm 
 """
 
 import re
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -17,7 +17,7 @@ from weboid.core.record.reasons import Reason
 from weboid.core.signs.missing_words import Vocabulary, by_word, dense, spoken, vocabulary
 from weboid.core.signs.soft404 import is_in_path
 from weboid.core.signs.suspicion import Suspicion
-from weboid.core.signs.tables import Marks, Phrases, read_table
+from weboid.core.signs.tables import Marks, Phrases, table_of
 
 _LONG_WORDS: Final = 450
 """The longest default page has 413 (Caddy's)."""
@@ -49,10 +49,7 @@ class HostingWords(Struct, frozen=True, forbid_unknown_fields=True):
     suspended_spaceless: tuple[str, ...]
 
 
-@cache
-def hosting_words() -> HostingWords:
-    """The table."""
-    return read_table(__file__, HostingWords)
+hosting_words: Final = partial(table_of, __file__, HostingWords)
 
 
 @cache

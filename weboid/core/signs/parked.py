@@ -9,7 +9,7 @@ another domain.
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import partial
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
@@ -20,7 +20,7 @@ from weboid.core.document.document import Document
 from weboid.core.document.folding import first_of, folded, without, words_of
 from weboid.core.record.reasons import Reason
 from weboid.core.signs.suspicion import Suspicion
-from weboid.core.signs.tables import Marks, Phrases, read_table
+from weboid.core.signs.tables import Marks, Phrases, table_of
 from weboid.core.url.hosts import registrable_domain
 
 _LONG_WORDS: Final = 250
@@ -60,10 +60,7 @@ class ParkedWords(Struct, frozen=True, forbid_unknown_fields=True):
     parked: Phrases
 
 
-@cache
-def parked_words() -> ParkedWords:
-    """The table."""
-    return read_table(__file__, ParkedWords)
+parked_words: Final = partial(table_of, __file__, ParkedWords)
 
 
 def parked_suspicion(asked: str, final: str, document: Document, body: bytes) -> Suspicion | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -10,6 +10,8 @@ from weboid.assets import toml_next_to
 from weboid.core.document.folding import phrases
 
 _Table = TypeVar("_Table")
+
+_TABLES: Final[dict[str, Any]] = {}
 
 
 class Phrases(tuple[str, ...]):
@@ -20,9 +22,12 @@ class Marks(tuple[bytes, ...]):
     """Bytes of a document's markup, in lower case."""
 
 
-def read_table(module: str, kind: type[_Table]) -> _Table:
-    """The table next to a module (its ``__file__``); raises ValueError for a key or a value of another kind."""
-    return msgspec.convert(toml_next_to(module), kind, dec_hook=_converted)
+def table_of(module: str, kind: type[_Table]) -> _Table:
+    """The table next to a module (its ``__file__``), read once; raises ValueError for a wrong key or type."""
+    if module not in _TABLES:
+        _TABLES[module] = msgspec.convert(toml_next_to(module), kind, dec_hook=_converted)
+    table: _Table = _TABLES[module]
+    return table
 
 
 def _converted(kind: type, given: Any) -> tuple[Any, ...]:
