@@ -1,6 +1,6 @@
 """Weboid's API as the scripts use it: bounded, patient, and careful with the token (W-4, docs/api.md).
 
-What the answers mean belongs to ``weboid/bot/service_answers``.
+``weboid/bot/answers`` interprets the answers.
 One law: an answer is complete, or an exception says what to do next; the token goes to the service alone.
 """
 

@@ -8,7 +8,8 @@ from support.repairs import FOUND, NOW, URL, known, repaired, settings_of
 
 from weboid.bot.answers import read_answers
 from weboid.bot.edits import edits_for
-from weboid.bot.page_links import RepairableLink, page_links
+from weboid.bot.links import RepairableLink
+from weboid.bot.page_links import page_links
 from weboid.bot.parameters import TextEdit
 from weboid.bot.repair import RepairedPage, repair
 

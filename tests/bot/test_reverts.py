@@ -10,15 +10,16 @@ from support.repairs import COPY, NOW, URL, WIKIS, known, options_of, random_ans
 
 from weboid.bot.answers import key_of
 from weboid.bot.repair import repair
-from weboid.bot.revert_comments import Remark, remark_in
 from weboid.bot.reverts import (
     EditedLink,
     LaterRevision,
+    Remark,
     RevertFinding,
     RevertReason,
     RevertVerdict,
     RevisionSigns,
     analyse_links,
+    remark_in,
 )
 
 _OTHER_COPY = COPY.replace("2012", "2015")

@@ -11,17 +11,13 @@ import click
 from weboid.bot.cases import SettingsTable, repaired_cases
 
 
-class IsoMoment(click.ParamType[datetime]):
+def _moment(_: click.Context, __: click.Parameter, given: str | None) -> datetime:
     """An ISO moment; one without a zone is in UTC."""
-
-    name = "moment"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        try:
-            moment = datetime.fromisoformat(str(value))
-        except ValueError:
-            self.fail(f"{value!r} is no moment such as 2026-11-22T12:00:00Z", param, ctx)
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    try:
+        moment = datetime.now(UTC) if given is None else datetime.fromisoformat(given)
+    except ValueError:
+        raise click.BadParameter(f"{given!r} is no moment such as 2026-11-22T12:00:00Z") from None
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 @click.command()
@@ -31,13 +27,11 @@ class IsoMoment(click.ParamType[datetime]):
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="The wikis' settings, as one JSON table by wiki. Default: those that are shipped.",
 )
-@click.option("--now", type=IsoMoment(), help="The moment of writing. Default: the current one.")
-def run(cases: Path, settings: Path | None, now: datetime | None) -> None:
+@click.option("--now", metavar="MOMENT", callback=_moment, help="The moment of writing. Default: the current one.")
+def run(cases: Path, settings: Path | None, now: datetime) -> None:
     """Repair dead links in the wikitext of CASES, a list of {id, wiki, wikitext_in, verdicts, archives, options?}."""
     table = SettingsTable(None if settings is None else _json(settings, dict))
-    texts = repaired_cases(
-        _json(cases, list), table, now or datetime.now(UTC), lambda reason: click.echo(reason, err=True)
-    )
+    texts = repaired_cases(_json(cases, list), table, now, lambda reason: click.echo(reason, err=True))
     json.dump(texts, sys.stdout, ensure_ascii=True, indent=1)
     sys.stdout.write("\n")
 

@@ -1,32 +1,33 @@
-"""What is known of links when a page is repaired: verdicts, flags and archived copies, by normal form (B-3, B-4).
+"""Known verdicts, flags and archived copies of links when a page is repaired, by normal form (B-3, B-4).
 
-One law: what cannot be read is *unknown*, never *dead* and never *none*.
+They are read out of answers of ``/api/page``, as documented in docs/api.md, or out of cases. Anything that cannot be
+read is *unknown*: it is never an exception, never *dead*, never *none*, and never a copy that goes into a page.
 """
 
 import html
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from weboid.core.archive.configured import NAMES
-from weboid.core.archive.copies import CopyState
+from weboid.core.archive.copies import CopyOrigin, CopyState
 from weboid.core.archive.dialects.replies import moment_of
 from weboid.core.url.archives import snapshot_of
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import Url, parse
 from weboid.core.verdict.report_json import FROZEN as FROZEN
 from weboid.core.verdict.verdict import Verdict
-from weboid.core.wikitext import link_lists
-
-PERMALIVE: Final = link_lists.PERMALIVE
-PERMADEAD: Final = link_lists.PERMADEAD
-SUBSCRIPTION: Final = link_lists.SUBSCRIPTION
+from weboid.core.wikitext.link_lists import PERMADEAD as PERMADEAD
+from weboid.core.wikitext.link_lists import PERMALIVE as PERMALIVE
+from weboid.core.wikitext.link_lists import SUBSCRIPTION as SUBSCRIPTION
 
 _VERDICTS: Final = {verdict.word: verdict for verdict in Verdict}
 _STATES: Final = {state.value: state for state in CopyState}
 _FOUND: Final = CopyState.FOUND.value
+_MOST_COPIES: Final = 100
+"""Of one link; the service gives one of each archive, of which there are a few dozen."""
 _ENTITY: Final = re.compile(r"&(?:amp|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
 
 
@@ -42,9 +43,8 @@ class KnownCopy:
 
 @dataclass(frozen=True, slots=True)
 class LinkAnswer:
-    """What is known of one link; there are `snapshots`, the service's first choice first, exactly if `copies` is FOUND.
-
-    Each of them was verified.
+    """The answer for one link; there are verified `snapshots`, the service's first choice first, exactly if `copies` is
+    FOUND.
     """
 
     verdict: Verdict = Verdict.UNKNOWN
@@ -55,12 +55,12 @@ class LinkAnswer:
 
 @dataclass(frozen=True, slots=True)
 class KnownLinks:
-    """What is known of links, by their normal form."""
+    """The answers for links, by their normal form."""
 
     by_url: Mapping[str, LinkAnswer] = field(default_factory=dict)
 
     def of(self, url: str) -> LinkAnswer | None:
-        """What is known of a URL as it is written; None if nothing is."""
+        """The answer for a URL as it is written; None if nothing is known."""
         key = key_of(url)
         return None if key is None else self.by_url.get(key)
 
@@ -74,17 +74,54 @@ def form_of(url: str) -> Url | None:
 
 
 def key_of(url: str) -> str | None:
-    """The same as text."""
+    """The normal form as text."""
     form = form_of(url)
     return None if form is None else str(form)
 
 
+def read_pages(pages: Iterable[Any], now: datetime) -> KnownLinks:
+    """The answers for the links of pages, each complete: all parts' `links` in one list.
+
+    Of a link that several pages have, the first answer counts. Copies later than `now` are ignored.
+    """
+    answers: dict[str, LinkAnswer] = {}
+    for page in pages:
+        for link in _tables(page.get("links") if isinstance(page, dict) else None):
+            normal = link.get("normal")
+            if isinstance(normal, str) and normal not in answers and key_of(normal) == normal:
+                answers[normal] = _answer(link, now)
+    return KnownLinks(answers)
+
+
+def _answer(link: dict[str, Any], now: datetime) -> LinkAnswer:
+    copies = tuple(_verified(link.get("snapshots"), now))
+    state = _state_in(link.get("archived"), copies)
+    is_found = state is CopyState.FOUND
+    return LinkAnswer(_verdict_in(link.get("verdict")), _flags_in(link.get("flags")), state, copies if is_found else ())
+
+
+def _verified(given: Any, now: datetime) -> Iterator[KnownCopy]:
+    """The copies that were visited and played (A-3), in the service's order (D-272)."""
+    for each in list(_tables(given))[:_MOST_COPIES]:
+        if each.get("verified") is True:
+            is_suggested = each.get("origin") == CopyOrigin.SUGGESTED.value
+            service = each.get("service")
+            copy = _copy_in(each.get("snapshot"), each.get("stamp"), now, service=service, is_suggested=is_suggested)
+            if copy is not None:
+                yield copy
+
+
+def _tables(given: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(given, list):
+        yield from (each for each in given if isinstance(each, dict))
+
+
 def read_answers(verdicts: Mapping[str, Any], archives: Mapping[str, Any], now: datetime) -> KnownLinks:
-    """KnownLinks out of JSON.
+    """The answers of a case out of JSON.
 
     A verdict is its word, or ``{"verdict": …, "flags": […]}``. An archive is ``{"url": …, "stamp": …}`` or a list of
     such, null for *none*, or the word of another state; each may have ``state``, ``verified`` and ``service``. Copies
-    later than `now` are noise.
+    later than `now` are ignored.
     """
     answers: dict[str, LinkAnswer] = {}
     for url in dict.fromkeys((*verdicts, *archives)):
@@ -96,17 +133,15 @@ def read_answers(verdicts: Mapping[str, Any], archives: Mapping[str, Any], now: 
     return KnownLinks(answers)
 
 
-def verdict_in(word: Any) -> Verdict:
-    """The verdict of a word; UNKNOWN for whatever is none."""
+def _verdict_in(word: Any) -> Verdict:
     return _VERDICTS.get(word, Verdict.UNKNOWN) if isinstance(word, str) else Verdict.UNKNOWN
 
 
-def flags_in(given: Any) -> frozenset[str]:
-    """The flags of a list; what is none has none."""
+def _flags_in(given: Any) -> frozenset[str]:
     return frozenset(flag for flag in given if isinstance(flag, str)) if isinstance(given, list) else frozenset()
 
 
-def state_in(word: Any, copies: Collection[KnownCopy]) -> CopyState:
+def _state_in(word: Any, copies: Collection[KnownCopy]) -> CopyState:
     """The state of a word and of the copies that were read: FOUND exactly if there are any."""
     state = _STATES.get(word, CopyState.UNKNOWN) if isinstance(word, str) else CopyState.UNKNOWN
     if state is CopyState.FOUND:
@@ -114,7 +149,7 @@ def state_in(word: Any, copies: Collection[KnownCopy]) -> CopyState:
     return CopyState.UNKNOWN if copies else state
 
 
-def copy_in(
+def _copy_in(
     address: Any, stamp: Any, now: datetime, *, service: Any = None, is_suggested: bool = False
 ) -> KnownCopy | None:
     """The copy at an address, of the moment that this says, else of a stamp of 14 digits.
@@ -135,8 +170,8 @@ def copy_in(
 
 def _verdict(given: Any) -> tuple[Verdict, frozenset[str]]:
     if isinstance(given, dict):
-        return verdict_in(given.get("verdict")), flags_in(given.get("flags"))
-    return verdict_in(given), frozenset()
+        return _verdict_in(given.get("verdict")), _flags_in(given.get("flags"))
+    return _verdict_in(given), frozenset()
 
 
 def _copies(given: Any, now: datetime) -> tuple[CopyState, tuple[KnownCopy, ...]]:
@@ -145,11 +180,11 @@ def _copies(given: Any, now: datetime) -> tuple[CopyState, tuple[KnownCopy, ...]
     if isinstance(given, list):
         read = [_copies(each, now) for each in given if isinstance(each, dict)]
         copies = tuple(copy for _, found in read for copy in found)
-        return state_in(_FOUND, copies), copies
+        return _state_in(_FOUND, copies), copies
     if not isinstance(given, dict):
-        return state_in(given, ()), ()
+        return _state_in(given, ()), ()
     word = given.get("state", _FOUND)
     is_usable = word == _FOUND and given.get("verified") is not False
-    copy = copy_in(given.get("url"), given.get("stamp"), now, service=given.get("service")) if is_usable else None
+    copy = _copy_in(given.get("url"), given.get("stamp"), now, service=given.get("service")) if is_usable else None
     copies = () if copy is None else (copy,)
-    return state_in(word, copies), copies
+    return _state_in(word, copies), copies

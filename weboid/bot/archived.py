@@ -1,6 +1,6 @@
-"""What an archived copy in a page is worth: good, deprecated, no copy at all, or one of another page (B-4).
+"""The standing of an archived copy in a page: good, deprecated, no copy at all, or one of another page (B-4).
 
-Only addresses are read; whether a copy still plays is known from answers.
+Only addresses are read; answers say if a copy still plays.
 """
 
 import re
@@ -40,7 +40,7 @@ _NOT_SECURE: Final = re.compile(r"(?:http:)?(?=//)", re.IGNORECASE)
 
 
 class CopyStanding(Enum):
-    """What a copy that stands in a page is worth."""
+    """The worth of a copy that stands in a page."""
 
     ABSENT = "absent"
     GOOD = "good"
@@ -54,7 +54,7 @@ class CopyStanding(Enum):
 
 
 def standing_of(address: str, url: str, answers: KnownLinks, now: datetime) -> CopyStanding:
-    """What the copy at `address` is worth for the link `url`, both as written in the page."""
+    """The standing of the copy at `address` for the link `url`, both as written in the page."""
     snapshot = snapshot_of(address)
     if snapshot is None:
         return _standing_of_unknown(address, url)
@@ -75,14 +75,14 @@ def standing_of(address: str, url: str, answers: KnownLinks, now: datetime) -> C
 
 
 def is_same(original: Url, url: str) -> bool:
-    """Whether an archived URL may be the page of a link, generously: what is called another page is one for certain."""
+    """True if an archived URL may be the page of a link, generously: what is called another page is one for certain."""
     form = form_of(url)
     read = form_of(str(original)) or original  # in wikitext ``&amp;`` is ``&``, in the address of a copy, too
     return form is None or merged(read) == merged(form)
 
 
 def is_same_link(one: str, other: str) -> bool:
-    """Whether two links, both as written, may be the same page, as generously."""
+    """True if two links, both as written, may be the same page, as generously."""
     form = form_of(one)
     return form is None or is_same(form, other)
 
@@ -123,7 +123,7 @@ def for_readers(address: str) -> str:
 
 
 def is_fit(copy: KnownCopy, url: str, now: datetime) -> bool:
-    """Whether a known copy may be written for a link."""
+    """True if a known copy may be written for a link."""
     snapshot = snapshot_of(copy.address)
     if snapshot is None:
         # A known archive that the operator has at an address of their own: of which link it is, that alone says.
@@ -134,17 +134,17 @@ def is_fit(copy: KnownCopy, url: str, now: datetime) -> bool:
     return is_good and snapshot.archive.is_offered and copy.taken.astimezone(UTC) <= now
 
 
-def chosen_copy(copies: Iterable[KnownCopy], url: str, wanted: date | None, now: datetime) -> KnownCopy | None:
-    """The copy to write for a link: one that somebody chose, else the nearest to the day `wanted`, else the first."""
+def chosen_copy(copies: Iterable[KnownCopy], url: str, near: date | None, now: datetime) -> KnownCopy | None:
+    """The copy to write for a link: one that somebody chose, else the one `near` to that day, else the first."""
     fit = [copy for copy in copies if is_fit(copy, url, now)]
     suggested = [copy for copy in fit if copy.is_suggested]
-    if suggested or wanted is None:
+    if suggested or near is None:
         return next(iter(suggested or fit), None)
-    return min(fit, key=lambda copy: abs(copy.taken.astimezone(UTC).date() - wanted), default=None)
+    return min(fit, key=lambda copy: abs(copy.taken.astimezone(UTC).date() - near), default=None)
 
 
 def _standing_of_unknown(address: str, url: str) -> CopyStanding:
-    """Of an address that no known archive has: somebody chose it, so it is one unless it is none for certain."""
+    """The standing of an address of no known archive: somebody chose it, so it is a copy if in doubt."""
     form, own = form_of(address), form_of(url)
     if form is None or _is_no_copy(address):
         return CopyStanding.INVALID
@@ -168,6 +168,6 @@ def _is_no_copy(address: str) -> bool:
 
 
 def is_wayback(address: str) -> bool:
-    """Whether an address is that of a copy in the Wayback Machine."""
+    """True if an address is that of a copy in the Wayback Machine."""
     snapshot = snapshot_of(address)
     return snapshot is not None and snapshot.archive.name == _WAYBACK

@@ -1,4 +1,4 @@
-"""Cases of repair as JSON: pages with what is known of their links, and what becomes of them.
+"""Cases of repair as JSON: pages with the answers for their links, and the repaired text.
 
 A file of settings is either one wiki's page, or a table of them by the cases' `wiki`, with `defaults` of options.
 """
@@ -50,9 +50,9 @@ def _shipped(wiki: str) -> Any:
 
 
 def repaired_cases(
-    cases: list[Mapping[str, Any]], settings: SettingsTable, now: datetime, complain: Callable[[str], None]
+    cases: list[Mapping[str, Any]], settings: SettingsTable, now: datetime, report: Callable[[str], None]
 ) -> dict[str, str]:
-    """The text of each case after its repair, by id. A case that is refused keeps its text, and its reason is told."""
+    """The text of each case after its repair, by id. A refused case keeps its text, and the reason goes to `report`."""
     texts = {}
     for case in cases:
         name, text = str(case["id"]), str(case["wikitext_in"])
@@ -60,7 +60,7 @@ def repaired_cases(
         try:
             rules = settings.of(str(case["wiki"]), case.get(_OPTIONS) or {})
         except SettingsError as refused:
-            complain(f"{name}: {refused}")
+            report(f"{name}: {refused}")
             continue
         answers = read_answers(case.get("verdicts") or {}, case.get("archives") or {}, now)
         texts[name] = repair(text, rules, answers, now=now).text

@@ -1,7 +1,6 @@
-"""What is done with a link: the table of docs/bots.md, and nothing else (B-3 … B-5).
+"""Decides what is done with a link: the table of docs/bots.md, and nothing else (B-3 … B-5).
 
-How it is written belongs to ``edits``.
-One law: nothing is done in doubt. Only *dead* is dead, only *none* is none.
+Nothing is done in doubt: only *dead* is dead, only *none* is none. ``edits`` carries out the decision.
 """
 
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from weboid.core.wikitext.settings import Options
 
 
 class Tagged(Enum):
-    """Who has tagged a link as dead beside it; a person counts more than a bot."""
+    """The author of a dead tag next to a link; a person counts more than a bot."""
 
     NOBODY = "nobody"
     BOT = "bot"
@@ -23,7 +22,7 @@ class Tagged(Enum):
 
 
 class Stated(Enum):
-    """What a citation says of its link by its parameter."""
+    """The statement of a citation about its link by its parameter."""
 
     NOTHING = "nothing"
     DEAD = "dead"
@@ -34,7 +33,7 @@ class Stated(Enum):
 
 
 class RepairAction(Enum):
-    """What is done with a link; the value is the stable word of journals and summaries."""
+    """The action on a link; the value is the stable word of journals and summaries."""
 
     NOTHING = "nothing"
     ADD_COPY = "archive-added"
@@ -50,13 +49,12 @@ class RepairAction(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LinkState:
-    """What the page says of a link, as far as it matters.
+    """The state of a link in the page, as far as it matters.
 
-    `copy` is what the copy is worth that the link has. `is_movable`: it stands beside a citation, or in the place of
-    its URL, and belongs into its parameters; `is_obsolete`: it stands in a template that is to be replaced.
-    `is_untidy`: it could be written better. `can_state`: there is a parameter that says whether the link is dead;
-    `says_dead_silently`: with a copy it does so without that parameter; `tags_by_stating`: without a copy that is all
-    the tag there is.
+    `copy` is the standing of the link's copy. `is_movable`: it stands next to a citation, or in the place of its URL,
+    and belongs into its parameters; `is_obsolete`: it stands in a template that is to be replaced. `is_untidy`: it
+    could be written better. `can_state`: there is a parameter that says if the link is dead; `implies_dead`: with a
+    copy it does so without that parameter; `tags_by_stating`: without a copy that is all the tag there is.
     """
 
     copy: CopyStanding = CopyStanding.ABSENT
@@ -68,13 +66,13 @@ class LinkState:
     is_untidy: bool = False
     is_citation: bool = False
     can_state: bool = False
-    says_dead_silently: bool = False
+    implies_dead: bool = False
     tags_by_stating: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is done, and the stable word why."""
+    """An action, and the stable word why."""
 
     action: RepairAction
     why: str
@@ -87,14 +85,14 @@ class _Belief(Enum):
 
 
 COPIES_NOT_KNOWN = frozenset(f"archive-{state}" for state in (CopyState.UNKNOWN, CopyState.ERROR, CopyState.PENDING))
-"""Why nothing is done with a dead link of which another time may know more (D13)."""
+"""Reasons to leave a dead link alone until more is known of its copies (D13)."""
 
 _SAYS_DEAD = frozenset({Stated.DEAD, Stated.DEAD_BY_BOT})
 _BAD = frozenset({CopyStanding.DEPRECATED, CopyStanding.INVALID, CopyStanding.FOREIGN})
 
 
 def decide(state: LinkState, answer: LinkAnswer, options: Options) -> Decision:
-    """What is done with a link of which `answer` is known."""
+    """The decision on a link with this answer."""
     if FROZEN in answer.flags:
         return _nothing("frozen")
     if answer.verdict in (Verdict.SPAM, Verdict.INVALID):
@@ -112,7 +110,7 @@ def decide(state: LinkState, answer: LinkAnswer, options: Options) -> Decision:
 
 
 def _belief(state: LinkState, answer: LinkAnswer, options: Options) -> tuple[_Belief, str]:
-    """Whether the link counts as dead, and why."""
+    """The belief if the link is dead, and the stable word why."""
     is_tagged = state.tagged is Tagged.PERSON or state.stated is Stated.DEAD
     is_dead_by_hand = options.trust_tags and is_tagged
     if PERMADEAD in answer.flags:
@@ -131,7 +129,6 @@ def _belief(state: LinkState, answer: LinkAnswer, options: Options) -> tuple[_Be
 
 
 def _of_bad_copy(state: LinkState, answer: LinkAnswer, options: Options) -> Decision:
-    """Of a dead link with a copy that is deprecated, none, or of another page."""
     why = f"archive-{state.copy.value}"
     may_replace = options.replace_deprecated_archives or state.copy is not CopyStanding.DEPRECATED
     if answer.copies is CopyState.FOUND and may_replace and not state.is_obsolete:
@@ -147,7 +144,7 @@ def _of_dead(state: LinkState, answer: LinkAnswer, options: Options, why: str) -
         if state.is_obsolete:
             is_wanted = options.convert_obsolete_archive_templates
             return Decision(RepairAction.CONVERT, "obsolete-template") if is_wanted else _nothing("obsolete-template")
-        silent = state.stated is Stated.NOTHING and not state.says_dead_silently
+        silent = state.stated is Stated.NOTHING and not state.implies_dead
         if state.can_state and (silent or state.stated is Stated.LIVE):
             return Decision(RepairAction.STATE_DEAD, why)
         if state.tagged is Tagged.BOT or (state.tagged is Tagged.PERSON and not options.trust_tags):

@@ -1,14 +1,11 @@
-"""The edits that carry out what was decided of a link (B-5).
-
-How citations and marks are written belongs to ``rewriting``, how other links are to ``plain_links``.
-"""
+"""The edits that carry out a decision (B-5): ``rewriting`` writes citations and marks, ``plain_links`` other links."""
 
 from typing import Final
 
 from weboid.bot.answers import KnownCopy, LinkAnswer
 from weboid.bot.archived import copy_at
 from weboid.bot.decisions import Decision, LinkState, RepairAction, Stated
-from weboid.bot.page_links import LinkForm, RepairableLink
+from weboid.bot.links import LinkForm, RepairableLink
 from weboid.bot.parameters import TemplateEditor, TextEdit
 from weboid.bot.plain_links import filled, link_in_tag, rewritten, untagged_copy, with_copy
 from weboid.bot.rewriting import Writing, cited, put_state, removed, stated, tidied
@@ -46,7 +43,7 @@ def edits_for(
 
 
 def _copy_in_page(link: RepairableLink, state: LinkState) -> KnownCopy | None:
-    """The good copy that stands beside the link, or in the place of its URL."""
+    """The good copy that stands next to the link, or in the place of its URL."""
     if not (state.is_movable or state.is_obsolete):
         return None
     address = link.wrapped or (link.archives[0].address if link.archives else None)
@@ -57,17 +54,14 @@ def _tagged(writing: Writing, link: RepairableLink) -> list[TextEdit]:
     """The link marked as dead: by the citation's parameter where tags take the place of links, else by the tag."""
     tag, cite = writing.settings.dead_tag, writing.settings.cite
     if link.citation is not None and tag.place == "swallow":
-        if cite.status is None:
-            return []
-        return stated(writing, link.citation, is_dead=True)
+        return [] if cite.status is None else stated(writing, link.citation, is_dead=True)
     label = link.node.label if link.node is not None else None
     template = filled(writing, tag.write, link.url, label or "", {})
     if template is None:
         return []
     if tag.place == "swallow":
         return [TextEdit(link.start, link.end, template)]
-    gap = "" if link.kind is LinkForm.CITATION else " "
-    return [TextEdit(link.end, link.end, gap + template)]
+    return [TextEdit(link.end, link.end, template if link.kind is LinkForm.CITATION else f" {template}")]
 
 
 def _revived(writing: Writing, link: RepairableLink, state: LinkState) -> list[TextEdit]:

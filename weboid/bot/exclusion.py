@@ -1,6 +1,6 @@
-"""What keeps bots off a page or a link: ``{{bots}}``, ``{{nobots}}``, ``{{cbignore}}`` (B-2).
+"""Templates that keep bots off a page or a link: ``{{bots}}``, ``{{nobots}}``, ``{{cbignore}}`` (B-2).
 
-One law: in doubt the page is left alone.
+In doubt the page is left alone.
 """
 
 from collections.abc import Collection
@@ -24,7 +24,7 @@ def excludes(wikitext: Wikitext, settings: WikiSettings, *, bot: str, script: st
 
 
 def is_ignored(wikitext: Wikitext, template: TemplateNode, bot: str) -> bool:
-    """Whether a template such as ``{{cbignore}}`` means this bot: it may name others by ``bot=``."""
+    """True if a template such as ``{{cbignore}}`` means this bot: it may name others by ``bot=``."""
     named = [each for each in template.parameters if each.name.casefold() == "bot"]
     names = _names(wikitext.value_of(named[-1])) if named else set()
     return not names or bool(names & {_ALL, _bot_key(bot)})
@@ -38,7 +38,7 @@ def _admits(wikitext: Wikitext, template: TemplateNode, bot: str, script: str) -
         if parameter.equals is None:
             unnamed |= given.pop(parameter.name, set())
     if name_key(template.name) != _BOTS:
-        # {{nobots}} keeps off all, or those that it names; whatever else is written there cannot admit others.
+        # {{nobots}} keeps off all, or those that it names; all else that is written there cannot admit others.
         return bool(_explicit(given, bot)) if given else bool(unnamed) and not unnamed & us
     if unnamed:
         return False
@@ -46,7 +46,7 @@ def _admits(wikitext: Wikitext, template: TemplateNode, bot: str, script: str) -
 
 
 def _explicit(given: dict[str, set[str]], bot: str) -> bool:
-    """Whether this very bot is admitted by name, which counts more than what is said of all."""
+    """True if this very bot is admitted by name, which counts more than what is said of all."""
     own = _bot_key(bot)
     return own in given.get("allow", set()) and own not in given.get("deny", set()) | given.get("optout", set())
 

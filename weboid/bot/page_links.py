@@ -1,23 +1,21 @@
-"""The links of a page that may be repaired, each with the marks that belong to it (B-2).
+"""Finds the links of a page that may be repaired, each with the marks that belong to it (B-2).
 
 A mark (a dead tag, an archive template, a paywall mark, ``{{cbignore}}``) belongs to the link that ends nearest before
 it on its line, or in its reference; directly after ``</ref>``, to the only link of that reference; in a citation, to
-that. ``owners`` finds it.
+that.
 """
 
 import re
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from enum import Enum
 from typing import Final
 
 from weboid.bot.archived import is_same, is_same_link, original_in, wayback_copy
 from weboid.bot.exclusion import is_ignored
-from weboid.bot.owners import MarkOwners
+from weboid.bot.links import ArchiveMark, LinkForm, MarkOwners, RepairableLink
 from weboid.core.url.archives import snapshot_of
 from weboid.core.wikitext.citations import Citation, citations_of, name_key, name_keys, written
-from weboid.core.wikitext.nodes import Enclosure, LinkNode, NodeSpot, ParameterNode, TemplateNode, Wikitext
+from weboid.core.wikitext.nodes import Enclosure, LinkNode, ParameterNode, TemplateNode, Wikitext
 from weboid.core.wikitext.settings import ObsoleteTemplate, WikiSettings
 
 _DEPRECATED: Final = {
@@ -32,82 +30,12 @@ _IN_ADDRESS: Final = re.compile(r"://|\[//")
 _EDITABLE: Final = frozenset({Enclosure.TEXT, Enclosure.CAPTION})
 
 
-class LinkForm(Enum):
-    """How a link is written."""
-
-    CITATION = "citation"
-    BRACKETED = "bracketed"
-    BARE = "bare"
-    DEAD_TAG = "dead tag"
-    """A dead tag that stands in the link's place."""
-    COPY = "copy"
-    """An archive template that stands in the link's place, or alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class ArchiveMark:
-    """An archive template: the address of its copy, the link that this is of, and what to call the copy's settings.
-
-    `address` is None if the template does not say which copy, `url` None if it does not say of which link.
-    """
-
-    template: TemplateNode
-    address: str | None
-    url: str | None
-    obsolete: ObsoleteTemplate | None = None
-    renamed: ParameterNode | None = None
-    """The parameter that names the copy of a service that is deprecated, in the place of the settings' own."""
-    is_open: bool = False
-    """It says in no way at all which copy it means, such as by ``wayback=*``."""
-
-
-@dataclass(slots=True)
-class RepairableLink:
-    """One link; `url` as written, without the archive's address around it if it is written as a copy."""
-
-    kind: LinkForm
-    start: int
-    end: int
-    url: str
-    spot: NodeSpot
-    citation: Citation | None = None
-    node: LinkNode | None = None
-    template: TemplateNode | None = None
-    wrapped: str | None = None
-    """The address of the copy, where that stands in the place of the URL."""
-    dead_tags: list[TemplateNode] = field(default_factory=list)
-    archives: list[ArchiveMark] = field(default_factory=list)
-    copy_behind: str | None = None
-    """The address of a copy of it that is the next link, such as ``([https://web.archive.org/… archived])``."""
-    is_paid: bool = False
-    is_ignored: bool = False
-
-    @property
-    def stamp(self) -> str:
-        """The moment by which a citation names its copy in the Wayback Machine, as written; empty if it does not."""
-        given = None if self.citation is None else self.citation.archive_stamp
-        return "" if given is None else given.value
-
-    @property
-    def copy_address(self) -> str | None:
-        """The address of the copy that the link has; None if it has none, or the page does not say which."""
-        cited = None if self.citation is None else self.citation.archive_url
-        if cited is not None and cited.value:
-            return cited.value
-        if self.stamp:
-            copy = wayback_copy(self.stamp, self.url)
-            return None if copy is None else copy.address
-        if self.wrapped is not None:
-            return self.wrapped
-        return self.archives[0].address if self.archives else self.copy_behind
-
-
 def page_links(wikitext: Wikitext, settings: WikiSettings, bot: str) -> list[RepairableLink]:
     """The links of a page that may be repaired, in the order of the text."""
-    return _Gathering(wikitext, settings, bot).links()
+    return _LinkFinder(wikitext, settings, bot).links()
 
 
-class _Gathering:
+class _LinkFinder:
     def __init__(self, wikitext: Wikitext, settings: WikiSettings, bot: str) -> None:
         self._wikitext = wikitext
         self._settings = settings
@@ -120,21 +48,20 @@ class _Gathering:
         self._cited = {each.template.start: each for each in citations_of(wikitext, settings)}
         self._addresses = [found.start() for found in _IN_ADDRESS.finditer(wikitext.text)]
         self._template_starts = {each.start: each for each in wikitext.templates}
-        self._owners: MarkOwners[RepairableLink] = MarkOwners(wikitext)
+        self._owners = MarkOwners(wikitext)
         self._found: list[RepairableLink] = []
 
     def links(self) -> list[RepairableLink]:
         nodes: list[LinkNode | TemplateNode] = [*self._wikitext.links, *self._wikitext.templates]
         for node in sorted(nodes, key=lambda each: each.start):
             if isinstance(node, LinkNode):
-                self._take(node, self._plain_link(node))
+                self._add(node, self._plain_link(node))
             else:
                 self._template(node)
         return self._found
 
-    def _take(self, node: LinkNode | TemplateNode, link: RepairableLink | None) -> None:
-        """The next link; None for one that is left alone."""
-        self._owners.take(node, link)
+    def _add(self, node: LinkNode | TemplateNode, link: RepairableLink | None) -> None:
+        self._owners.add(node, link)
         if link is not None:
             self._found.append(link)
 
@@ -152,7 +79,7 @@ class _Gathering:
         )
 
     def _note_copy(self, node: LinkNode, original: str) -> None:
-        """A link to a copy of the link before it (D-275)."""
+        """Notes a link to a copy of the link before it (D-275)."""
         last = self._owners.before(node.start, node.spot)
         if last is not None and last.node is not None and last.wrapped is None and is_same_link(original, last.url):
             last.copy_behind = node.url
@@ -160,7 +87,7 @@ class _Gathering:
     def _template(self, node: TemplateNode) -> None:
         key = name_key(node.name)
         if (citation := self._cited.get(node.start)) is not None:
-            self._take(node, self._cited_link(citation))
+            self._add(node, self._cited_link(citation))
         elif key in self._dead:
             self._dead_tag(node)
         elif key in self._archive or key in self._obsolete:
@@ -174,7 +101,7 @@ class _Gathering:
             if (link := self._owner(node)) is not None:
                 link.is_paid = True
         elif self._has_links(node):
-            self._take(node, None)
+            self._add(node, None)
 
     def _cited_link(self, citation: Citation) -> RepairableLink | None:
         url, template = citation.url.value, citation.template
@@ -205,7 +132,7 @@ class _Gathering:
             return
         is_editable = node.spot.enclosure in _EDITABLE
         link = RepairableLink(LinkForm.DEAD_TAG, node.start, node.end, url, node.spot, template=node)
-        self._take(node, link if is_editable else None)
+        self._add(node, link if is_editable else None)
 
     def _archive_template(self, node: TemplateNode, obsolete: ObsoleteTemplate | None) -> None:
         mark = _archive_mark(self._wikitext, node, self._settings, obsolete)
@@ -220,10 +147,10 @@ class _Gathering:
             link = RepairableLink(
                 LinkForm.COPY, node.start, node.end, mark.url, node.spot, template=node, archives=[mark]
             )
-        self._take(node, link)
+        self._add(node, link)
 
     def _belongs(self, mark: ArchiveMark, owner: RepairableLink) -> bool:
-        """Whether an archive template is about the link before it, and not one of its own."""
+        """True if an archive template is about the link before it, and not one of its own."""
         names_link = mark.obsolete is not None or "archive_url" not in pattern_parameters(
             self._settings.archive_template.write
         )
@@ -254,7 +181,7 @@ class _Gathering:
 def _archive_mark(
     wikitext: Wikitext, node: TemplateNode, settings: WikiSettings, obsolete: ObsoleteTemplate | None
 ) -> ArchiveMark:
-    """What an archive template says, by the names of the parameters in the wiki's own pattern."""
+    """An archive template as a mark, by the names of the parameters in the wiki's own pattern."""
     names = pattern_parameters(settings.archive_template.write)
     if obsolete is None and "archive_url" in names:
         address = _value(wikitext, node, (names["archive_url"],))
@@ -275,10 +202,10 @@ def _archive_mark(
 
 
 def _names_no_copy(wikitext: Wikitext, node: TemplateNode, settings: WikiSettings, names: Mapping[str, str]) -> bool:
-    """Whether an archive template leaves open which copy it means; another parameter may say it in a way not known."""
+    """True if an archive template leaves open which copy it means, and no other parameter may say it."""
     stamp = written(wikitext, node, (names["stamp"],))
-    held = {*names.values(), *settings.archive_template.url, *settings.archive_template.text}
-    others = [each for each in node.parameters if each.name not in held and wikitext.value_of(each)]
+    known = {*names.values(), *settings.archive_template.url, *settings.archive_template.text}
+    others = [each for each in node.parameters if each.name not in known and wikitext.value_of(each)]
     return stamp is not None and (stamp.value == "*" or (not stamp.value and not others))
 
 

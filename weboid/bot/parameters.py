@@ -1,6 +1,6 @@
 """Writes parameters of a template in the template's own spacing, by offset (B-5).
 
-One law: what is not set or removed stays byte for byte, comments included.
+All that is not set or removed stays byte for byte, comments included.
 """
 
 from collections import Counter
@@ -11,7 +11,7 @@ from weboid.core.wikitext.nodes import COMMENT, ParameterNode, TemplateNode
 
 
 class TextEdit(NamedTuple):
-    """What is between `start` and `end` becomes `text`."""
+    """The replacement of the text between `start` and `end` by `text`."""
 
     start: int
     end: int
@@ -37,7 +37,7 @@ class _Style(NamedTuple):
 
 
 class TemplateEditor:
-    """Collects what is to be changed in one template; `edits` gives it as edits of the text."""
+    """Collects the changes of one template."""
 
     def __init__(self, text: str, template: TemplateNode) -> None:
         self._text = text
@@ -91,7 +91,7 @@ class TemplateEditor:
         self._edits.append(TextEdit(start, end, ""))
 
     def edits(self) -> Iterator[TextEdit]:
-        """All of it."""
+        """The changes as edits of the text."""
         yield from self._edits
         if self._added:
             place = self._end_of_named()
@@ -146,7 +146,7 @@ def _column(columns: list[int], named: list[ParameterNode]) -> int:
 
 
 def _pieces(raw: str) -> Iterator[tuple[int, int]]:
-    """What is between the comments."""
+    """The spans between the comments."""
     place = 0
     for comment in COMMENT.finditer(raw):
         yield place, comment.start()

@@ -1,14 +1,12 @@
-"""How links that are no citations are written with their copies, as edits of the text (B-5).
-
-One law: as in ``rewriting``.
-"""
+"""Writes links that are no citations with their copies, as edits of the text (B-5); in doubt there are no edits."""
 
 import re
 from typing import Final
 
 from weboid.bot.answers import KnownCopy
 from weboid.bot.archived import for_readers, is_wayback
-from weboid.bot.page_links import ArchiveMark, RepairableLink, deprecated_service, pattern_parameters
+from weboid.bot.links import ArchiveMark, RepairableLink
+from weboid.bot.page_links import deprecated_service, pattern_parameters
 from weboid.bot.parameters import TemplateEditor, TextEdit
 from weboid.bot.rewriting import PLAIN_URL, Writing, cut, put, removable
 from weboid.core.archive.addresses import stamp_of
@@ -25,7 +23,7 @@ _PLAIN_TITLE: Final = re.compile(r"[^\[\]{}|<>=\n]+")
 
 
 def with_copy(writing: Writing, link: RepairableLink, copy: KnownCopy) -> list[TextEdit]:
-    """A bracketed or bare link with its copy beside it, or around it."""
+    """A bracketed or bare link with its copy next to it, or around it."""
     node, archive = link.node, writing.settings.archive_template
     if node is None:
         return []
@@ -43,8 +41,7 @@ def with_copy(writing: Writing, link: RepairableLink, copy: KnownCopy) -> list[T
     for tag in removable(writing, link):
         if tag.end < link.end:
             label = label.replace(writing.text_of(tag.start, tag.end), "").rstrip()
-    if (template := _as_citation(writing, link, copy)) is None:
-        template = _archive_template(writing, link.url, label, copy)
+    template = _as_citation(writing, link, copy) or _archive_template(writing, link.url, label, copy)
     if template is None:
         return []
     if archive.place == "after" and not template.startswith("{{" + writing.settings.cite.names[0] + "|"):
@@ -86,8 +83,8 @@ def untagged_copy(writing: Writing, link: RepairableLink, copy: KnownCopy) -> li
     template, tag = link.template, writing.settings.dead_tag
     if template is None:
         return []
-    held = set(pattern_parameters(tag.write).values()) | set(tag.url) | set(tag.text) | set(tag.permanent) | _ASIDE
-    others = [each for each in template.parameters if each.name not in held and writing.wikitext.value_of(each)]
+    known = set(pattern_parameters(tag.write).values()) | set(tag.url) | set(tag.text) | set(tag.permanent) | _ASIDE
+    others = [each for each in template.parameters if each.name not in known and writing.wikitext.value_of(each)]
     text = written(writing.wikitext, template, tag.text)
     archive = _archive_template(writing, link.url, text.value if text is not None else "", copy)
     if others or archive is None:
@@ -114,10 +111,9 @@ def rewritten(writing: Writing, mark: ArchiveMark, url: str, copy: KnownCopy) ->
         return _converted(writing, mark, mark.obsolete, url, copy)
     if "archive_url" in names:
         editor = TemplateEditor(wikitext.text, node)
-        address = url_value(for_readers(copy.address))
-        values = {"archive_url": address, "archive_date": writing.day(copy.taken)}
-        for placeholder in ("archive_url", "archive_date"):
-            value, name = values[placeholder], names.get(placeholder)
+        values = {"archive_url": url_value(for_readers(copy.address)), "archive_date": writing.day(copy.taken)}
+        for placeholder, value in values.items():
+            name = names.get(placeholder)
             if value is None or (name and not put(editor, written(wikitext, node, (name,)), name, value)):
                 return []
         return list(editor.edits())
@@ -129,11 +125,12 @@ def _converted(
 ) -> list[TextEdit]:
     """The wiki's archive template for an obsolete one, with what else this says, but how dates are to be written."""
     wikitext, node = writing.wikitext, mark.template
-    held, named = {*obsolete.stamp, _DATE_FORM}, {"", mark.url}
-    others = [each for each in node.parameters if each.name not in held and wikitext.value_of(each) not in named]
-    template = _archive_template(writing, url, "", copy)
-    taken = {each.name for each in read_wikitext(template or "").templates[0].parameters} if template else set()
-    if template is None or any(each.equals is None or each.name.isdecimal() or each.name in taken for each in others):
+    known, repeated = {*obsolete.stamp, _DATE_FORM}, {"", mark.url}
+    others = [each for each in node.parameters if each.name not in known and wikitext.value_of(each) not in repeated]
+    if (template := _archive_template(writing, url, "", copy)) is None:
+        return []
+    used = {each.name for each in read_wikitext(template).templates[0].parameters}
+    if any(each.equals is None or each.name.isdecimal() or each.name in used for each in others):
         return []
     kept = "".join(f"|{writing.text_of(each.start + 1, each.end).strip()}" for each in others)
     return [TextEdit(node.start, node.end, f"{template[:-2]}{kept}}}}}")]
@@ -178,19 +175,14 @@ def filled(writing: Writing, pattern: str, url: str, text: str, values: dict[str
         return None
     read = read_wikitext(template)
     outer = [each for each in read.templates if (each.start, each.end) == (0, len(template))]
-    names = pattern_parameters(pattern)
-    held = {"url": url, "text": label}
-    return (
-        template
-        if len(outer) == 1
-        and all(
-            template[each.value_start : each.end].strip() == held[placeholder]
-            for placeholder in held.keys() & names.keys()
-            for each in outer[0].parameters
-            if each.name == names[placeholder]
-        )
-        else None
+    names, expected = pattern_parameters(pattern), {"url": url, "text": label}
+    is_faithful = len(outer) == 1 and all(
+        template[each.value_start : each.end].strip() == expected[placeholder]
+        for placeholder in expected.keys() & names.keys()
+        for each in outer[0].parameters
+        if each.name == names[placeholder]
     )
+    return template if is_faithful else None
 
 
 def _in_parameter(text: str) -> str:

@@ -1,7 +1,7 @@
 """Repairs one page: (wikitext, the wiki's settings, answers) → (wikitext, changes with reasons) (B-4, B-5).
 
-One law: outside what it repairs the text stays byte for byte; a repaired page has nothing left to repair; a page of
-which nothing is known is given back as it is.
+Outside the repairs the text stays byte for byte; a repaired page has nothing left to repair; a page without answers is
+returned as it is.
 """
 
 from collections.abc import Iterable
@@ -10,19 +10,12 @@ from datetime import date, datetime
 from typing import Final
 
 from weboid.bot.answers import KnownLinks, LinkAnswer, form_of, key_of
-from weboid.bot.archived import (
-    CopyStanding,
-    chosen_copy,
-    copy_at,
-    for_readers,
-    is_same_link,
-    original_in,
-    standing_of,
-)
+from weboid.bot.archived import CopyStanding, chosen_copy, copy_at, for_readers, is_same_link, original_in, standing_of
 from weboid.bot.decisions import COPIES_NOT_KNOWN, LinkState, RepairAction, decide
 from weboid.bot.edits import edits_for
 from weboid.bot.exclusion import excludes
-from weboid.bot.page_links import ArchiveMark, LinkForm, RepairableLink, page_links
+from weboid.bot.links import ArchiveMark, LinkForm, RepairableLink
+from weboid.bot.page_links import page_links
 from weboid.bot.parameters import TextEdit
 from weboid.bot.rewriting import Writing, stated_by, tagged_by
 from weboid.core.archive.copies import CopyState
@@ -35,13 +28,13 @@ from weboid.core.wikitext.settings import WikiSettings, flags_of
 BOT: Final = "WeboidBot"
 SCRIPT: Final = "weboid_repair"
 _MOST_PASSES: Final = 5
-"""What one repair makes possible (a revived link gets its living copy) is done in the same edit. A page is at rest if
-one of them finds nothing to do; four times over something follows from what was done at most."""
+"""A repair that another one makes possible (a revived link gets its living copy) is done in the same edit. A page is
+finished if a pass finds nothing to do; at most four passes in a row follow from what was done before."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkChange:
-    """One repair: the link as written, what was done and the stable word why, and what became what."""
+    """One repair: the link as written, the action and the stable word why, and the text before and after."""
 
     url: str
     action: RepairAction
@@ -52,12 +45,12 @@ class LinkChange:
 
 @dataclass(frozen=True, slots=True)
 class RepairedPage:
-    """The text after the repair, and what was done; `kept_off` is the template that keeps the bot off the page.
+    """The text after the repair, and the changes; `kept_off` is the template that keeps the bot off the page.
 
     Where the wiki wants a message instead of the edit, `text` is unchanged and `changes` are what could be done.
     `waiting` are dead links, as written, left alone because it is not known yet whether there are copies (D13).
     `repeating` are links, as written, whose repair was left out, for it would be made again and again: a fault of this
-    program. If that was not enough, the page is given back as it was.
+    program. If that was not enough, the page is returned as it was.
     """
 
     text: str
@@ -68,12 +61,12 @@ class RepairedPage:
 
 
 _Step = tuple[LinkForm, str, RepairAction]
-"""What is done with a link of this form and normal form."""
+"""The action on a link of this form and normal form."""
 
 
 @dataclass(slots=True)
 class _Pass:
-    """What one look at all links gives: edits, what they do, and the links that wait."""
+    """The result of one look at all links: edits, their changes, and the links that wait."""
 
     edits: list[TextEdit] = field(default_factory=list)
     changes: list[LinkChange] = field(default_factory=list)
@@ -91,20 +84,17 @@ def repair(
     if kept_off := excludes(wikitext, settings, bot=bot, script=script):
         return RepairedPage(text, kept_off=kept_off)
 
-    def at_rest(start: Wikitext) -> RepairedPage:
-        return _at_rest(Writing(start, settings, frozenset(), now, bot), answers)
+    def finished(start: Wikitext) -> RepairedPage:
+        return _finished(Writing(start, settings, frozenset(), now, bot), answers)
 
-    page = at_rest(wikitext)
-    if page.repeating and at_rest(read_wikitext(page.text)).text != page.text:
+    page = finished(wikitext)
+    if page.repeating and finished(read_wikitext(page.text)).text != page.text:
         page = RepairedPage(text, repeating=page.repeating)
     return replace(page, text=text) if settings.options.talk == "instead" else page
 
 
-def _at_rest(writing: Writing, answers: KnownLinks) -> RepairedPage:
-    """The page with all repairs but those that would be made again and again; with those left out it may be as it was.
-
-    That nothing more is to be done is seen by the last pass, so a page without a fault is looked at no more for it.
-    """
+def _finished(writing: Writing, answers: KnownLinks) -> RepairedPage:
+    """The page with all repairs but those that would be made again and again; without them it may be as it was."""
     page, last = _passes(writing, answers, frozenset())
     if not last.steps:
         return page
@@ -117,7 +107,7 @@ def _at_rest(writing: Writing, answers: KnownLinks) -> RepairedPage:
 
 
 def _passes(writing: Writing, answers: KnownLinks, left_out: frozenset[_Step]) -> tuple[RepairedPage, _Pass]:
-    """The page after all passes, and the last of them, which has no edits if the page is at rest."""
+    """The page after all passes, and the last of them, which has no edits if the page is finished."""
     changes: list[LinkChange] = []
     wikitext, last = writing.wikitext, _Pass()
     for _ in range(_MOST_PASSES):
@@ -152,21 +142,21 @@ def _one_pass(writing: Writing, answers: KnownLinks, left_out: frozenset[_Step])
             written_to = max([written_to, *(edit.end for edit in own if edit.text and edit.start < edit.end)])
             done.edits += own
             done.steps.append(step)
-            start, end = min(each.start for each in own), max(each.end for each in own)
-            before = writing.text_of(min(start, link.start), max(end, link.end))
-            shifted = [TextEdit(e.start - min(start, link.start), e.end - min(start, link.start), e.text) for e in own]
+            start = min(link.start, *(edit.start for edit in own))
+            before = writing.text_of(start, max(link.end, *(edit.end for edit in own)))
+            shifted = [TextEdit(edit.start - start, edit.end - start, edit.text) for edit in own]
             done.changes.append(LinkChange(link.url, decision.action, decision.why, before, _applied(before, shifted)))
     return done
 
 
 def _makes_parameter(writing: Writing, edit: TextEdit) -> bool:
-    """Whether a template behind a brace, such as that of ``-{``, would be read as a parameter, ``{{{``."""
+    """True if a template behind a brace, such as that of ``-{``, would be read as a parameter, ``{{{``."""
     is_new = writing.wikitext.text[edit.start : edit.start + 2] != "{{"
     return is_new and edit.text.startswith("{{") and writing.text_of(edit.start - 1, edit.start) == "{"
 
 
 def _flagged(answer: LinkAnswer, url: str, settings: WikiSettings) -> LinkAnswer:
-    """The answer with what the wiki itself says of the link, which answers of others lack."""
+    """The answer with the flags of the wiki's own lists, which answers of others lack."""
     form = form_of(url)
     own = frozenset[str]() if form is None else flags_of(form, settings)
     return replace(answer, flags=answer.flags | own) if own else answer
@@ -174,13 +164,13 @@ def _flagged(answer: LinkAnswer, url: str, settings: WikiSettings) -> LinkAnswer
 
 def _fitting(answer: LinkAnswer, link: RepairableLink, writing: Writing) -> LinkAnswer:
     """The answer with the one copy that would be written for this link; where none may be, it is UNKNOWN."""
-    copy = chosen_copy(answer.snapshots, link.url, _wanted_day(link, writing), writing.now)
+    copy = chosen_copy(answer.snapshots, link.url, _day_near(link, writing), writing.now)
     if copy is None and answer.copies is CopyState.FOUND:
         return replace(answer, copies=CopyState.UNKNOWN, snapshots=())
     return replace(answer, snapshots=() if copy is None else (copy,))
 
 
-def _wanted_day(link: RepairableLink, writing: Writing) -> date | None:
+def _day_near(link: RepairableLink, writing: Writing) -> date | None:
     """The day to which the copy is to be near: that of access, else of the copy that is there; None for neither."""
     citation, language = link.citation, writing.settings.lang
     if citation is not None:
@@ -192,24 +182,18 @@ def _wanted_day(link: RepairableLink, writing: Writing) -> date | None:
 
 
 def state_of(writing: Writing, link: RepairableLink, answers: KnownLinks) -> LinkState:
-    """What the page says of a link."""
-    tagged = tagged_by(writing, link)
+    """The state of a link in the page."""
     if link.citation is not None:
-        return _state_of_citation(writing, link, answers)
-    marks = link.archives
-    copy = CopyStanding.ABSENT
+        return _state_of_citation(writing, link, link.citation, answers)
+    copy, marks = CopyStanding.ABSENT, link.archives
     if link.wrapped is not None:
         copy = standing_of(link.wrapped, link.url, answers, writing.now)
     elif marks:
         copy = _standing_of_mark(link, answers, writing.now)
     elif link.copy_behind is not None:
-        copy = CopyStanding.GOOD  # what that is worth is decided where it stands
-    return LinkState(
-        copy=copy,
-        tagged=tagged,
-        is_paid=link.is_paid,
-        is_obsolete=bool(marks) and marks[0].obsolete is not None and link.wrapped is None,
-    )
+        copy = CopyStanding.GOOD  # its standing is decided at its own place
+    is_obsolete = bool(marks) and marks[0].obsolete is not None and link.wrapped is None
+    return LinkState(copy, tagged_by(writing, link), is_paid=link.is_paid, is_obsolete=is_obsolete)
 
 
 def _standing_of_mark(link: RepairableLink, answers: KnownLinks, now: datetime) -> CopyStanding:
@@ -220,34 +204,32 @@ def _standing_of_mark(link: RepairableLink, answers: KnownLinks, now: datetime) 
     return standing_of(mark.address, link.url, answers, now)
 
 
-def _state_of_citation(writing: Writing, link: RepairableLink, answers: KnownLinks) -> LinkState:
-    citation, settings = link.citation, writing.settings
-    assert citation is not None, "the caller has looked"
-    status = settings.cite.status
+def _state_of_citation(writing: Writing, link: RepairableLink, citation: Citation, answers: KnownLinks) -> LinkState:
+    settings, status = writing.settings, writing.settings.cite.status
     archive_url = citation.archive_url.value if citation.archive_url is not None else ""
-    has_stamp = citation.archive_stamp is not None and bool(citation.archive_stamp.value)
+    wrapped = None if link.wrapped is None else standing_of(link.wrapped, link.url, answers, writing.now)
     copy, is_movable, is_obsolete = CopyStanding.ABSENT, False, False
     if archive_url:
         copy = standing_of(archive_url, link.url, answers, writing.now)
         if copy is CopyStanding.FOREIGN and _is_of_another_link(writing, citation, archive_url):
             copy = CopyStanding.GOOD
-    elif has_stamp:
+    elif link.stamp:
         copy = CopyStanding.GOOD
-    elif link.wrapped is not None:
-        copy = standing_of(link.wrapped, link.url, answers, writing.now)
+    elif wrapped is not None:
+        copy = wrapped
     elif link.archives:
         copy = _standing_of_mark(link, answers, writing.now)
-    elif _has_copy_elsewhere(writing, citation, link.url, answers):
+    elif _has_unknown_copy(writing, citation, link.url, answers):
         copy = CopyStanding.GOOD
-    if link.wrapped is not None:
+    if wrapped is not None:
         may_go = archive_url and copy is CopyStanding.GOOD and settings.options.replace_deprecated_archives
-        is_movable = bool(may_go) or standing_of(link.wrapped, link.url, answers, writing.now) is CopyStanding.GOOD
-    elif link.archives and not archive_url and not has_stamp:
+        is_movable = bool(may_go) or wrapped is CopyStanding.GOOD
+    elif link.archives and not archive_url and not link.stamp:
         mark = link.archives[0]
         is_one = len(link.archives) == 1 and not _names_more(writing, mark)
         is_movable = is_one and mark.address is not None and copy_at(mark.address) is not None
         is_obsolete = mark.address is None and mark.obsolete is not None
-    is_dated = has_stamp or (citation.archive_date is not None and bool(citation.archive_date.value))
+    is_dated = bool(link.stamp) or (citation.archive_date is not None and bool(citation.archive_date.value))
     return LinkState(
         copy=copy,
         tagged=tagged_by(writing, link),
@@ -258,13 +240,13 @@ def _state_of_citation(writing: Writing, link: RepairableLink, answers: KnownLin
         is_untidy=bool(archive_url) and (for_readers(archive_url) != archive_url or not is_dated),
         is_citation=True,
         can_state=status is not None,
-        says_dead_silently=status is not None and status.default_with_archive == status.dead,
+        implies_dead=status is not None and status.default_with_archive == status.dead,
         tags_by_stating=settings.dead_tag.place == "swallow",
     )
 
 
-def _has_copy_elsewhere(writing: Writing, citation: Citation, url: str, answers: KnownLinks) -> bool:
-    """Whether a parameter that the settings do not know, such as that of another wiki, holds a copy of the link."""
+def _has_unknown_copy(writing: Writing, citation: Citation, url: str, answers: KnownLinks) -> bool:
+    """True if a parameter that the settings do not know, such as that of another wiki, holds a copy of the link."""
     given = [writing.wikitext.value_of(each) for each in citation.template.parameters]
     return any(
         copy_at(value) is not None and standing_of(value, url, answers, writing.now) is CopyStanding.GOOD
@@ -274,13 +256,13 @@ def _has_copy_elsewhere(writing: Writing, citation: Citation, url: str, answers:
 
 
 def _names_more(writing: Writing, mark: ArchiveMark) -> bool:
-    """Whether an archive template names other addresses, too, such as further copies."""
+    """True if an archive template names other addresses, too, such as further copies."""
     given = {writing.wikitext.value_of(each) for each in mark.template.parameters}
     return any(form_of(value) is not None for value in given - {mark.address, mark.url})
 
 
 def _is_of_another_link(writing: Writing, citation: Citation, address: str) -> bool:
-    """Whether a copy is that of another address in the citation, such as that of the chapter."""
+    """True if a copy is that of another address in the citation, such as that of the chapter."""
     original = original_in(address)
     given = (writing.wikitext.value_of(each) for each in citation.template.parameters)
     return original is not None and any(is_same_link(original, value) for value in given if form_of(value))

@@ -1,7 +1,7 @@
-"""How citations and marks are written, as edits of the text (B-5).
+"""Writes citations and marks, as edits of the text (B-5).
 
-Titles, access dates and everything else that nobody has looked up are never written.
-One law: what cannot be written safely gives no edits; the caller then leaves the link alone.
+Titles, access dates and everything else that nobody has looked up are never written. Where something cannot be written
+safely, there are no edits, and the caller leaves the link alone.
 """
 
 import re
@@ -13,7 +13,8 @@ from typing import Final
 from weboid.bot.answers import KnownCopy, form_of
 from weboid.bot.archived import copy_at, for_readers
 from weboid.bot.decisions import Stated, Tagged
-from weboid.bot.page_links import ArchiveMark, LinkForm, RepairableLink, pattern_parameters
+from weboid.bot.links import ArchiveMark, LinkForm, RepairableLink
+from weboid.bot.page_links import pattern_parameters
 from weboid.bot.parameters import TemplateEditor, TextEdit
 from weboid.core.wikitext.citations import Citation, Written, written
 from weboid.core.wikitext.nodes import TemplateNode, Wikitext
@@ -21,12 +22,12 @@ from weboid.core.wikitext.settings import WikiSettings, placeholders
 from weboid.core.wikitext.templates import common_values, date_text, substituted, url_value
 
 PLAIN_URL: Final = re.compile(r"[^\s\[\]{}|<>\"]+")
-"""What stands in a parameter as it is."""
+"""A URL that can stand in a parameter as it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """What the page and the moment say about how to write: `templates` are the names of the page's templates."""
+    """The page and the moment of writing; `templates` are the names of the page's templates."""
 
     wikitext: Wikitext
     settings: WikiSettings
@@ -47,11 +48,8 @@ class Writing:
         return self.wikitext.text[start:end]
 
 
-# Citations.
-
-
 def cited(writing: Writing, link: RepairableLink, copy: KnownCopy, *, is_dead: bool) -> list[TextEdit]:
-    """The citation with a copy in its parameters, which says whether the link is dead."""
+    """The citation with a copy in its parameters, and the statement if the link is dead."""
     citation, cite = link.citation, writing.settings.cite
     address = url_value(for_readers(copy.address))
     if citation is None or address is None or not PLAIN_URL.fullmatch(link.url):
@@ -60,18 +58,12 @@ def cited(writing: Writing, link: RepairableLink, copy: KnownCopy, *, is_dead: b
     if not is_dead and status is not None and status.live is None and status.default_with_archive is not None:
         return []
     editor = TemplateEditor(writing.wikitext.text, citation.template)
-    fits = True
-    if link.wrapped is not None:
-        fits = editor.set(citation.url.parameter, link.url)
-    is_kept = link.wrapped is not None and citation.archive_url is not None and citation.archive_url.value
-    if is_kept and citation.archive_url is not None:
+    fits = link.wrapped is None or editor.set(citation.url.parameter, link.url)
+    if link.wrapped is not None and citation.archive_url is not None and citation.archive_url.value:
         fits = fits and tidied(writing, citation, editor)
     else:
-        for old, name, value in (
-            (citation.archive_url, cite.archive_url[0], address),
-            (citation.archive_date, cite.archive_date[0], writing.day(copy.taken)),
-        ):
-            fits = fits and put(editor, old, name, value)
+        fits = fits and put(editor, citation.archive_url, cite.archive_url[0], address)
+        fits = fits and put(editor, citation.archive_date, cite.archive_date[0], writing.day(copy.taken))
         fits = fits and (citation.archive_date is None or _may_go(citation.archive_date.value))
         if cite.bot_mark is not None:
             mark = written(writing.wikitext, citation.template, (cite.bot_mark.param,))
@@ -94,7 +86,7 @@ def stated(writing: Writing, citation: Citation, *, is_dead: bool) -> list[TextE
 
 
 def tidied(writing: Writing, citation: Citation, editor: TemplateEditor) -> bool:
-    """What is done alongside a repair: https, and the date that the copy's address gives if there is none (D-248)."""
+    """Tidies alongside a repair: https, and the date that the copy's address gives if there is none (D-248)."""
     old = citation.archive_url
     if old is None or not old.value:
         return True
@@ -108,37 +100,37 @@ def tidied(writing: Writing, citation: Citation, editor: TemplateEditor) -> bool
 
 
 def put_state(writing: Writing, citation: Citation, editor: TemplateEditor, *, is_dead: bool) -> bool:
-    """Says by the citation's parameter whether the link is dead."""
+    """Says by the citation's parameter if the link is dead."""
     status = writing.settings.cite.status
     if status is None:
         return True
-    said = stated_by(writing.wikitext, writing.settings, citation)
-    wanted = substituted(status.dead, writing.values()) if is_dead else status.live
+    current = stated_by(writing.wikitext, writing.settings, citation)
+    value = substituted(status.dead, writing.values()) if is_dead else status.live
     present = next((each for each in citation.statuses if each.parameter.name == status.param), None)
     older = [each for each in citation.statuses if each.parameter.name != status.param]
-    if said is Stated.KEPT:
+    if current is Stated.KEPT:
         return True
-    if wanted is None:
+    if value is None:
         for each in citation.statuses:
             editor.remove(each.parameter)
         return not is_dead
-    is_said = said in ((Stated.DEAD, Stated.DEAD_BY_BOT) if is_dead else (Stated.LIVE,))
+    is_stated = current in ((Stated.DEAD, Stated.DEAD_BY_BOT) if is_dead else (Stated.LIVE,))
     if present is not None:
         for each in older:
             editor.remove(each.parameter)
         is_old = present.value.casefold() in {word.casefold() for word in (*status.legacy_dead, *status.legacy_live)}
-        return (is_said and bool(present.value) and not is_old) or editor.set(present.parameter, wanted)
+        return (is_stated and bool(present.value) and not is_old) or editor.set(present.parameter, value)
     if older:
         editor.rename(older[0].parameter, status.param)
         for each in older[1:]:
             editor.remove(each.parameter)
-        return editor.set(older[0].parameter, wanted)
-    editor.add(status.param, wanted)
+        return editor.set(older[0].parameter, value)
+    editor.add(status.param, value)
     return True
 
 
 def stated_by(wikitext: Wikitext, settings: WikiSettings, citation: Citation) -> Stated:
-    """What a citation says of its link."""
+    """The statement of a citation about its link."""
     status, mark = settings.cite.status, settings.cite.bot_mark
     if status is None:
         return Stated.NOTHING
@@ -168,18 +160,15 @@ def put(editor: TemplateEditor, old: Written | None, name: str, value: str) -> b
     return True
 
 
-# Marks.
-
-
 def _is_by_bot(writing: Writing, tag: TemplateNode) -> bool:
-    """Whether a bot has set a dead tag: the parameter for that has a value."""
+    """True if a bot has set a dead tag: the parameter for that has a value."""
     names = pattern_parameters(writing.settings.dead_tag.write)
     found = written(writing.wikitext, tag, (names["bot"],)) if "bot" in names else None
     return found is not None and bool(found.value)
 
 
 def tagged_by(writing: Writing, link: RepairableLink) -> Tagged:
-    """Who has tagged a link as dead."""
+    """The author of a link's dead tags."""
     tags = list(link.dead_tags)
     if link.kind is LinkForm.DEAD_TAG and link.template is not None:
         tags.append(link.template)
@@ -197,14 +186,14 @@ def removable(writing: Writing, link: RepairableLink) -> Iterator[TemplateNode]:
 
 
 def _holds_more(writing: Writing, mark: ArchiveMark) -> bool:
-    """Whether more would be lost with an archive template than its copy, such as links in its text."""
+    """True if more would be lost with an archive template than its copy, such as links in its text."""
     own = {mark.address, mark.url}
     values = {writing.wikitext.value_of(each) for each in mark.template.parameters}
     return not all(value in own or _may_go(value) for value in values)
 
 
 def _may_go(value: str) -> bool:
-    """Whether nothing is lost with a value: no address, and no reference that others may use."""
+    """True if nothing is lost with a value: no address, and no reference that others may use."""
     return form_of(value) is None and "//" not in value and "<ref" not in value.casefold()
 
 

@@ -9,8 +9,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, Final
 
-from weboid.bot.answers import KnownLinks
-from weboid.bot.service_answers import read_pages
+from weboid.bot.answers import KnownLinks, read_pages
 from weboid.core.wikitext.settings import WikiSettings
 from weboid_scripts.client import MOST_PAGES, WeboidClient
 from weboid_scripts.common.read_page import ReadPage

@@ -5,8 +5,7 @@ from typing import Any
 
 from support.repairs import COPY, NOW, URL, repaired
 
-from weboid.bot.answers import KnownLinks, LinkAnswer, key_of
-from weboid.bot.service_answers import read_pages
+from weboid.bot.answers import KnownLinks, LinkAnswer, key_of, read_pages
 from weboid.core.archive.copies import CopyState
 from weboid.core.verdict.verdict import Verdict
 
