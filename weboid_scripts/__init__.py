@@ -1,6 +1,6 @@
 """Scripts for pywikibot, found by ``pwb`` once ``weboid[bot]`` is installed (B): thin shells around ``weboid/bot``.
 
-They are a package of their own, beside ``weboid``, because pywikibot's entry point wants a folder of scripts with a
+They are a package of their own, next to ``weboid``, because pywikibot's entry point wants a folder of scripts with a
 package ``i18n`` inside.
 """
 

@@ -1,7 +1,7 @@
 """Weboid's API as the scripts use it: bounded, patient, and careful with the token (W-4, docs/api.md).
 
 ``weboid/bot/answers`` interprets the answers.
-One law: an answer is complete, or an exception says what to do next; the token goes to the service alone.
+An answer is complete, or an exception says what to do next; the token goes to the service alone.
 """
 
 import json
@@ -38,7 +38,7 @@ _MOST_REDIRECTS: Final = 3
 _WAITS_S: Final = (5.0, 15.0, 45.0, 120.0)
 """Before it is tried again, if the service does not say how long."""
 _MOST_WAIT_S: Final = 300.0
-"""Whatever the service says."""
+"""A limit whatever the service says."""
 _PATIENCE: Final = frozenset({429, 502, 503, 504})
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _MOST_TEXT: Final = 300
@@ -62,7 +62,7 @@ class ServiceRefused(WeboidError):
 
 
 class ServiceGarbled(WeboidError):
-    """What answers is not Weboid, or not of a version that is understood."""
+    """The answer is not of Weboid, or not of a version that is understood."""
 
 
 class WeboidClient:
@@ -90,7 +90,7 @@ class WeboidClient:
 
     @property
     def has_token(self) -> bool:
-        """Whether it is a trusted client."""
+        """True if it is a trusted client."""
         return bool(self._token)
 
     def pages(self, dbname: str, ids: Iterable[int], *, extent: str = "all") -> Iterator[dict[str, Any]]:
@@ -199,7 +199,7 @@ class WeboidClient:
                     trouble, told_s = f"HTTP {response.status_code}", retry_after_s(response.headers)
             except RequestException as error:
                 trouble, told_s = _brief(_cause(error)), None
-                # Whoever has never answered is a wrong address rather than a bad moment.
+                # One that has never answered is a wrong address rather than a bad moment.
                 if not self._has_answered:
                     break
             if wait_s is not None:
@@ -308,7 +308,7 @@ def _origin_of(url: str) -> tuple[str, str, int]:
 
 
 def _dicts(answer: Mapping[str, Any], key: str) -> Iterator[dict[str, Any]]:
-    """The objects in a list of an answer; whatever else is there is noise."""
+    """The objects in a list of an answer; all else there is ignored."""
     values = answer.get(key)
     return (each for each in (values if isinstance(values, list) else ()) if isinstance(each, dict))
 
@@ -338,7 +338,7 @@ def _joined(part: dict[str, Any], begun: dict[int, dict[str, Any]]) -> dict[str,
 
 
 def _cause(error: BaseException) -> str:
-    """What lies at the bottom of an error of requests, without its addresses in memory and without the request."""
+    """The root cause of an error of requests, without its addresses in memory and without the request."""
     while (inner := error.__cause__ or error.__context__) is not None:
         error = inner
     return str(error) or type(error).__name__

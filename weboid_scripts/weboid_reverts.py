@@ -1,4 +1,4 @@
-"""Finds edits of weboid_repair that people have taken back, says who and probably why, and reports wrong verdicts.
+"""Finds edits of weboid_repair that people have taken back, shows who and probably why, and reports wrong verdicts.
 
 It goes through the journal of this wiki and looks at what became of each link that was repaired, also where the link
 alone was put back. What was taken back is not done again. Where Weboid's verdict may have been wrong, that is
@@ -23,7 +23,7 @@ These command line parameters can be used:
 
 -settings:FILE   The wiki's settings, instead of its page MediaWiki:Weboid.json.
 
-The token of a trusted client, without which nothing is reported, is taken from the environment's WEBOID_TOKEN.
+The token of a trusted client, without which nothing is reported, is read from the environment variable WEBOID_TOKEN.
 
 Exit status: 0 done, 2 something must be corrected first.
 """
@@ -125,8 +125,8 @@ def _report(journal: Journal, client: WeboidClient, wiki: str) -> None:
     if client.has_token and not config.simulate:
         done = report_reverts(journal, client, wiki, _now)
         for edit, revert, why in done.refused:
-            told = f"{client.service} does not take the report of {revert.url} in revision {edit.revision}: {why}"
-            pywikibot.warning(printable(told))
+            message = f"{client.service} does not take the report of {revert.url} in revision {edit.revision}: {why}"
+            pywikibot.warning(printable(message))
         if done.new or done.released:
             pywikibot.info(f"Reported to {client.service}: {done.new}; released there since: {done.released}.")
         return

@@ -13,11 +13,11 @@ _KEY = key_of(URL) or ""
 
 
 def snapshot(year: int = 2012, **changes: Any) -> dict[str, Any]:
-    """A copy of May 7 of a year, as the service tells it."""
+    """A copy of May 7 of a year, as the service gives it."""
     stamp = f"{year}0507093011"
     address = COPY.replace("20120507093011", stamp)
-    told = {"service": "wayback", "snapshot": address, "stamp": stamp, "origin": "chosen", "verified": True}
-    return told | changes
+    snapshot = {"service": "wayback", "snapshot": address, "stamp": stamp, "origin": "chosen", "verified": True}
+    return snapshot | changes
 
 
 def link(**changes: Any) -> dict[str, Any]:
@@ -79,9 +79,9 @@ def test_whatever_comes_is_read_without_an_exception() -> None:
         None, True, 0, -1.5, float("nan"), "", "found", "\ud800", [], {}, [[]], [None], {"links": []}, "9" * 400,
     ]  # fmt: skip
     for _ in range(2_000):
-        told = link(snapshots=[snapshot() | {dice.choice([*snapshot()]): dice.choice(odd)}, dice.choice(odd)])
-        told[dice.choice([*told])] = dice.choice(odd)
-        for found in read_pages([{"links": [told, dice.choice(odd)]}, dice.choice(odd)], NOW).by_url.values():
+        answer = link(snapshots=[snapshot() | {dice.choice([*snapshot()]): dice.choice(odd)}, dice.choice(odd)])
+        answer[dice.choice([*answer])] = dice.choice(odd)
+        for found in read_pages([{"links": [answer, dice.choice(odd)]}, dice.choice(odd)], NOW).by_url.values():
             assert (found.copies is CopyState.FOUND) is bool(found.snapshots)
 
 

@@ -20,7 +20,7 @@ _BLANKS: Final = re.compile(r"\s*([|}])")
 
 
 def failed(case: Mapping[str, Any], text: str) -> list[str]:
-    """What of a case's expectations a text does not fulfil."""
+    """The expectations of a case that a text does not fulfil."""
     expected = case["expect"]
     if expected.get("unchanged"):
         return [] if text == case["wikitext_in"] else ["changed"]
@@ -39,21 +39,21 @@ def failed(case: Mapping[str, Any], text: str) -> list[str]:
     return [*wrong, *_wrong_parameters(expected.get("params", []), text)]
 
 
-def _wrong_parameters(wanted: list[Mapping[str, Any]], text: str) -> Iterator[str]:
+def _wrong_parameters(expected: list[Mapping[str, Any]], text: str) -> Iterator[str]:
     wikitext = read_wikitext(text)
-    for each in wanted:
+    for each in expected:
         given = [{one.name: wikitext.value_of(one) for one in template.parameters} for template in wikitext.templates]
         found = [values for values in given if each["url"] in values.values()]
         if not any(_fits(values, each) for values in found):
             yield f"parameters of {each['url']}"
 
 
-def _fits(values: Mapping[str, str], wanted: Mapping[str, Any]) -> bool:
-    if any(values.get(name) for name in wanted["absent"]):
+def _fits(values: Mapping[str, str], expected: Mapping[str, Any]) -> bool:
+    if any(values.get(name) for name in expected["absent"]):
         return False
     return all(
         name in values and (re.search(value[3:], values[name]) if value.startswith("re:") else values[name] == value)
-        for name, value in wanted["set"].items()
+        for name, value in expected["set"].items()
     )
 
 

@@ -1,4 +1,4 @@
-"""What keeps bots off pages and links, and what does not."""
+"""Templates that keep bots off pages and links, and those that do not."""
 
 from support.repairs import NOW, URL, known, repaired, settings_of
 
@@ -45,7 +45,7 @@ def test_only_the_link_before_it_is_left_alone() -> None:
     assert repaired(f"{_CITE} {_CITE}{{{{cbignore}}}}").count("archive-url") == 1
 
 
-def test_a_mark_behind_a_reference_that_stands_elsewhere_is_no_matter_of_links_before_it() -> None:
+def test_a_mark_behind_a_reference_that_stands_at_another_place_is_no_matter_of_links_before_it() -> None:
     for reference in ["<ref name=b/>", '<ref name="b" group=c /> ', "<REF name=b />"]:
         tagged = f"[{URL} A] and{reference}{{{{dead link|bot=X}}}}"
         assert repaired(tagged, links=known("working")) == tagged, reference

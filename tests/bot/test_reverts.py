@@ -1,4 +1,4 @@
-"""What became of repairs, and probably why."""
+"""The outcome of repairs, and probably why."""
 
 import hashlib
 import random
@@ -32,7 +32,7 @@ def sha1(text: str) -> str:
 
 
 def found(before: str, now: str, /, *, wiki: str = "enwiki", entry: EditedLink = _ENTRY, **signs: Any) -> RevertFinding:
-    """What became of the repair of a dead link; `signs` as in RevisionSigns."""
+    """The outcome of the repair of a dead link; `signs` as in RevisionSigns."""
     links = known("dead", None) if entry.action == "tagged" else known()
     after = repaired(before, wiki, links=links)
     assert after != before

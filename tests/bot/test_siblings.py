@@ -21,8 +21,8 @@ def test_a_citation_in_a_label_that_moves_is_repaired_where_it_then_stands() -> 
 
 
 def test_a_mark_that_goes_takes_along_what_held_it() -> None:
-    for beside in [f" ({_WEBARCHIVE})", f", {_WEBARCHIVE}", " ({{dead link}})", f"; {_WEBARCHIVE}"]:
-        assert repaired(f"<ref>{_CITE}{beside}.</ref>") == f"<ref>{_ARCHIVED}.</ref>"
+    for mark in [f" ({_WEBARCHIVE})", f", {_WEBARCHIVE}", " ({{dead link}})", f"; {_WEBARCHIVE}"]:
+        assert repaired(f"<ref>{_CITE}{mark}.</ref>") == f"<ref>{_ARCHIVED}.</ref>"
 
 
 def test_a_comma_before_more_text_stays() -> None:

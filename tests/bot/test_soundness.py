@@ -1,4 +1,4 @@
-"""What holds of every repair, whatever the page and whatever is known of its links."""
+"""Rules for every repair, whatever the page and the answers for its links."""
 
 import random
 import re
@@ -36,7 +36,7 @@ _TITLED: Final = re.compile(r"\|\s*(?:title|titel|titre|título|titulo|text)\s*=
 
 
 def unsound(before: str, page: RepairedPage) -> list[str]:
-    """What is wrong with a repair, whatever it repaired; empty if nothing is."""
+    """The faults of a repair, whatever it repaired; empty if there are none."""
     after = page.text
     wrong = [f"balance of {one!r} {other!r}" for one, other in _PAIRS if _balance(before, one, other, after)]
     copies = {url for url in addresses_in(before) if snapshot_of(url) is not None or "archive." in url}
@@ -53,7 +53,7 @@ def unsound(before: str, page: RepairedPage) -> list[str]:
 
 
 def titles_in(text: str) -> int:
-    """How many parameters for titles have a value."""
+    """The number of parameters for titles that have a value."""
     return len(_TITLED.findall(text))
 
 
@@ -81,7 +81,7 @@ def _outside(text: str) -> list[str]:
 
 
 def _is_small(template: TemplateNode) -> bool:
-    """Whether a template may be repaired itself; what is in those that have links or templates inside is compared."""
+    """True if a template may be repaired itself; what is in those that have links or templates inside is compared."""
     return template.end - template.start < 3_000
 
 

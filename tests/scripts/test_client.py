@@ -1,4 +1,4 @@
-"""The client of the API: complete answers, or what to do next; never endless, never elsewhere, no token told."""
+"""The client of the API: complete answers, or what to do next; never endless, no other service, no token shown."""
 
 from collections.abc import Iterator
 
@@ -42,8 +42,8 @@ def client_of(service: LittleService, token: str | None = None, waits: Waits | N
 def test_pages_are_complete_however_the_answer_is_cut(service: LittleService) -> None:
     service.most_links = 3
     service.pages = {page: [link(f"http://a{n}.demo/{page}") for n in range(page)] for page in range(9)}
-    told = {page["id"]: page["links"] for page in client_of(service).pages(WIKI, [*range(9), 77, 3])}
-    assert told == service.pages
+    answers = {page["id"]: page["links"] for page in client_of(service).pages(WIKI, [*range(9), 77, 3])}
+    assert answers == service.pages
     assert service.count("/api/page") == 13
 
 
@@ -88,9 +88,9 @@ def test_a_list_of_changes_that_goes_back_is_none(service: LittleService) -> Non
 
 def test_normal_forms_in_their_order(service: LittleService) -> None:
     urls = [f"HTTP://A.demo:80/{number}" for number in range(1_200)]
-    told = list(client_of(service).normal([*urls, "", "a\nb"]))
-    assert [each["url"] for each in told] == urls
-    assert told[7]["normal"] == "http://a.demo/7"
+    answers = list(client_of(service).normal([*urls, "", "a\nb"]))
+    assert [each["url"] for each in answers] == urls
+    assert answers[7]["normal"] == "http://a.demo/7"
     assert service.count("/api/normal") == 2
 
 
@@ -143,7 +143,7 @@ def test_nobody_there_is_told_at_once() -> None:
     ("misdeed", "says"),
     [
         (garbage(), "version 2"), (garbage(b"[" * 100_000), "version 2"), (garbage(b'{"version": 3}'), "version 2"),
-        (endless(), "without an end"), (redirect("https://elsewhere.demo/api"), "elsewhere.demo"),
+        (endless(), "without an end"), (redirect("https://another.demo/api"), "another.demo"),
         (redirect("//user@[half"), "redirects"), (redirect("/api/normal", 302), "redirects"),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What is made of links, by Weboid's verdicts and by scans (B-3)."""
+"""Judgements on links, by Weboid's verdicts and by scans (B-3)."""
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -92,9 +92,9 @@ def test_hostile_answers_say_nothing() -> None:
     for noise in noises:
         for key in ("verdict", "reason", "http", "since", "flags", "snapshots"):
             found = judge(dead() | {key: noise})
-            told = link_line("Harbour", found) is not None
+            is_listed = link_line("Harbour", found) is not None
             assert found.copies == ()
-            assert not told or found.standing in (LinkStanding.DEAD, LinkStanding.RECENT), (noise, key)
+            assert not is_listed or found.standing in (LinkStanding.DEAD, LinkStanding.RECENT), (noise, key)
 
 
 def test_a_row_of_failures_ends_when_something_arrives() -> None:

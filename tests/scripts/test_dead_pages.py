@@ -1,4 +1,4 @@
-"""``-weboid:dead``: pages with newly dead links, each once, whoever was stopped in between."""
+"""``-weboid:dead``: pages with newly dead links, each once, also after a stop in between."""
 
 import sqlite3
 from contextlib import closing

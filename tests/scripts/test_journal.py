@@ -1,4 +1,4 @@
-"""The journal: what is noted stays, whoever is killed; what is no journal is refused with a reason."""
+"""The journal: what is noted stays when a process is killed; what is no journal is refused with a reason."""
 
 import signal
 import sqlite3

@@ -1,4 +1,4 @@
-"""Which links of a page are listed, and what the page and the wiki say of them."""
+"""The listed links of a page, with the statements of the page and the wiki about them."""
 
 import json
 from dataclasses import replace

@@ -108,12 +108,12 @@ def test_a_page_that_changed_since_it_was_read_is_analysed_again_before_it_is_sa
     for title in ("A", "B", "C"):
         add_page(wiki, title)
 
-    def meanwhile(title: str) -> None:
+    def save_in_between(title: str) -> None:
         if title == "A":
             wiki.wiki.save("B", f"{{{{nobots}}}} {TEXT}")  # On a line of its own the wiki would merge both edits.
             wiki.wiki.save("C", "#REDIRECT [[A]]", is_redirect=True)
 
-    wiki.wiki.before_saving = meanwhile
+    wiki.wiki.before_saving = save_in_between
     run(wiki, "-page:A", "-page:B", "-page:C", "-always")
     assert wiki.wiki.counted["edit"] == 1
     out = "".join(capfd.readouterr())

@@ -15,7 +15,7 @@ from weboid_scripts.common.saving import Saver
 from weboid_scripts.common.wiki_settings import SettingsRefused
 
 
-def test_without_pages_it_tells_its_plan(wiki: Scene, capfd: pytest.CaptureFixture[str]) -> None:
+def test_without_pages_it_shows_its_plan(wiki: Scene, capfd: pytest.CaptureFixture[str]) -> None:
     run(wiki, "-rate:3", "-runpage:User:WeboidBot/Switch")
     out = "".join(capfd.readouterr())
     for word in (WIKI, BOT, wiki.service.base, "page MediaWiki:Weboid.json", "3 edits a minute", "WeboidBot/Switch"):
@@ -55,12 +55,12 @@ def test_wrong_options_are_told_before_anything_is_read(scene: Scene) -> None:
         (["-settings:/nowhere.json"], "no file"), (["-runpage:[[X"], "no title"), (["-service:"], "needs a value"),
         (["-farm:A", "-farm:B"], "twice"),
     ]:  # fmt: skip
-        told = ""
+        message = ""
         try:
             weboid_repair.repair_pages(scene.site, words)
         except WeboidError as error:
-            told = str(error)
-        assert re.search(says, told), words
+            message = str(error)
+        assert re.search(says, message), words
         assert scene.wiki.reads() == scene.wiki.counted["edit"] == 0, words
 
 

@@ -1,4 +1,4 @@
-"""What ends a run of repairs: people who stop the bot, and what every other page would meet, too."""
+"""Ends of a run of repairs: people who stop the bot, and what every other page would meet, too."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Which repairs were taken back, by whom and why; that they are not made again, and what that costs the wiki."""
+"""Repairs that were taken back, by whom and why; they are not made again; and the cost for the wiki."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -36,22 +36,22 @@ class _Saved:
     tags: tuple[str, ...]
     is_hidden: bool = False
 
-    def told(self, properties: set[str]) -> dict[str, Any]:
-        told: dict[str, Any] = {"revid": self.revision, "parentid": self.parent}
+    def as_json(self, properties: set[str]) -> dict[str, Any]:
+        answer: dict[str, Any] = {"revid": self.revision, "parentid": self.parent}
         if "tags" in properties:
             moment = _BEGIN + timedelta(minutes=self.revision)
-            told |= {"user": self.user, "comment": self.comment, "tags": list(self.tags)}
-            told["timestamp"] = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
-            told |= {"sha1hidden": True} if self.is_hidden else {"sha1": sha1(self.text.encode()).hexdigest()}
+            answer |= {"user": self.user, "comment": self.comment, "tags": list(self.tags)}
+            answer["timestamp"] = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+            answer |= {"sha1hidden": True} if self.is_hidden else {"sha1": sha1(self.text.encode()).hexdigest()}
         if "content" in properties:
             slot = {"texthidden": True} if self.is_hidden else {"content": self.text}
-            told["slots"] = {"main": {"contentmodel": "wikitext", **slot}}
-        return told
+            answer["slots"] = {"main": {"contentmodel": "wikitext", **slot}}
+        return answer
 
 
 @dataclass
 class LittleHistory:
-    """A wiki; `part` revisions of a history are told at a time, `asked` is every question that came."""
+    """A wiki; `part` revisions of a history are given at a time, `asked` is every query that came."""
 
     part: int = 500
     is_silent: bool = False
@@ -76,29 +76,29 @@ class LittleHistory:
     def username(self) -> str:
         return BOT
 
-    def simple_request(self, **question: Any) -> Any:
-        return SimpleNamespace(submit=lambda: self.answer(question))
+    def simple_request(self, **query: Any) -> Any:
+        return SimpleNamespace(submit=lambda: self.answer(query))
 
-    def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        self.asked.append(question)
+    def answer(self, query: dict[str, Any]) -> dict[str, Any]:
+        self.asked.append(query)
         if self.is_silent:
             raise ServerError("no answer")
-        assert question.pop("action") == "query"
-        assert question.pop("prop") == "revisions"
-        assert question.pop("formatversion") == 2
-        properties = set(str(question["rvprop"]).split("|"))
-        if "revids" in question:
-            return self._by_revision(_numbers(question["revids"]), properties)
-        pages = _numbers(question["pageids"])
-        if "rvlimit" in question:
+        assert query.pop("action") == "query"
+        assert query.pop("prop") == "revisions"
+        assert query.pop("formatversion") == 2
+        properties = set(str(query["rvprop"]).split("|"))
+        if "revids" in query:
+            return self._by_revision(_numbers(query["revids"]), properties)
+        pages = _numbers(query["pageids"])
+        if "rvlimit" in query:
             [page] = pages
-            return self._history(page, question, properties)
-        told = []
+            return self._history(page, query, properties)
+        pages_found = []
         for page in pages:
             last = next((each for each in reversed(self.saved) if each.page == page), None)
             gone = {"pageid": page, "missing": True}
-            told.append(gone if last is None else {"pageid": page, "revisions": [last.told(properties)]})
-        return {"batchcomplete": True, "query": {"pages": told}}
+            pages_found.append(gone if last is None else {"pageid": page, "revisions": [last.as_json(properties)]})
+        return {"batchcomplete": True, "query": {"pages": pages_found}}
 
     def _by_revision(self, revisions: list[int], properties: set[str]) -> dict[str, Any]:
         found = [each for each in self.saved if each.revision in revisions]
@@ -108,25 +108,25 @@ class LittleHistory:
             query["badrevids"] = {str(each): {"revid": each, "missing": True} for each in bad}
         if found:
             query["pages"] = [
-                {"pageid": page, "revisions": [each.told(properties) for each in found if each.page == page]}
+                {"pageid": page, "revisions": [each.as_json(properties) for each in found if each.page == page]}
                 for page in dict.fromkeys(each.page for each in found)
             ]
         return {"batchcomplete": True, "query": query}
 
-    def _history(self, page: int, question: dict[str, Any], properties: set[str]) -> dict[str, Any]:
-        start, is_newer = question["rvstartid"], question["rvdir"] == "newer"
+    def _history(self, page: int, query: dict[str, Any], properties: set[str]) -> dict[str, Any]:
+        start, is_newer = query["rvstartid"], query["rvdir"] == "newer"
         if all(each.revision != start for each in self.saved):
             raise APIError("nosuchrevid", f"There is no revision with ID {start}.")
-        start = int(str(question.get("rvcontinue", start)))
+        start = int(str(query.get("rvcontinue", start)))
         ordered: Iterable[_Saved] = self.saved if is_newer else reversed(self.saved)
         of_page = [each for each in ordered if each.page == page]
-        wanted = [each for each in of_page if (each.revision >= start if is_newer else each.revision <= start)]
-        most = self.part if question["rvlimit"] == "max" else min(self.part, int(question["rvlimit"]))
-        revisions = [each.told(properties) for each in wanted[:most]]
-        told: dict[str, Any] = {"query": {"pages": [{"pageid": page, "revisions": revisions}]}}
-        if len(wanted) > most:
-            told["continue"] = {"rvcontinue": str(wanted[most].revision), "continue": "||"}
-        return told
+        matching = [each for each in of_page if (each.revision >= start if is_newer else each.revision <= start)]
+        most = self.part if query["rvlimit"] == "max" else min(self.part, int(query["rvlimit"]))
+        revisions = [each.as_json(properties) for each in matching[:most]]
+        answer: dict[str, Any] = {"query": {"pages": [{"pageid": page, "revisions": revisions}]}}
+        if len(matching) > most:
+            answer["continue"] = {"rvcontinue": str(matching[most].revision), "continue": "||"}
+        return answer
 
 
 def _numbers(given: str) -> list[int]:
@@ -277,7 +277,7 @@ def test_an_older_version_restored_past_our_edit_is_no_fault_of_ours_but_not_rep
 @pytest.mark.parametrize(
     "revisions",
     [BLANKED_AND_RESTORED, [NEWS], [("Doubter", PLAIN, *UNDOING), NEWS]],
-    ids=["blanked and restored", "edited elsewhere", "undone and done by hand"],
+    ids=["blanked and restored", "edited at another place", "undone and done by hand"],
 )
 def test_what_still_stands_was_not_reverted(wiki: Wiki, revisions: Sequence[tuple[str, ...]]) -> None:
     wiki.revised(*revisions)
@@ -309,7 +309,7 @@ def test_a_link_that_we_repaired_twice_was_reverted_once(wiki: Wiki) -> None:
 def test_a_page_that_is_again_as_we_saved_it_is_not_read(wiki: Wiki) -> None:
     wiki.revised(*BLANKED_AND_RESTORED)
     wiki.examined()
-    assert [question["rvprop"] for question in wiki.site.asked] == ["ids|user|comment|tags|sha1|timestamp"]
+    assert [query["rvprop"] for query in wiki.site.asked] == ["ids|user|comment|tags|sha1|timestamp"]
 
 
 def test_an_edit_of_a_page_that_is_gone_was_not_saved(wiki: Wiki) -> None:
@@ -418,7 +418,7 @@ def test_untouched_pages_cost_a_request_for_fifty(wiki: Wiki) -> None:
     wiki.site.revise(249, "Author", DONE + "News.\n")
     wiki.site.asked.clear()
     assert [each.reverts for each in wiki.examined(*edits)] == [()] * 150
-    assert [question["rvprop"] for question in wiki.site.asked].count("ids|content") == 1
+    assert [query["rvprop"] for query in wiki.site.asked].count("ids|content") == 1
     assert len(wiki.site.asked) == 4
 
 
@@ -428,11 +428,11 @@ def test_answers_that_make_no_sense_say_nothing_and_one_without_pages_is_silence
     pages: list[object] = [{}, {"pageid": 7, "revisions": "all"}, {"pageid": 7, "revisions": [{"revid": "1"}]}, 5]
     for page in pages:
         answer: object = {"query": {"pages": [page]}}
-        monkeypatch.setattr(wiki.site, "answer", lambda question, answer=answer: answer)
+        monkeypatch.setattr(wiki.site, "answer", lambda query, answer=answer: answer)
         assert RevisionReader(wiki.site).newest([7]) == {}, page
         assert RevisionReader(wiki.site).texts([7]) == {}, page
     for answer in ({}, {"query": {}}, {"query": []}, {"query": {"pages": {}}}, []):
-        monkeypatch.setattr(wiki.site, "answer", lambda question, answer=answer: answer)
+        monkeypatch.setattr(wiki.site, "answer", lambda query, answer=answer: answer)
         with pytest.raises(WikiSilent):
             RevisionReader(wiki.site).newest([7])
 

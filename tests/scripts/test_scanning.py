@@ -71,13 +71,17 @@ async def test_what_scans_find_is_remembered_and_not_requested_again_too_soon(pl
         links = [found(site.url(path)) for path in CODES]
         scanner = await place.open()
         scans = await scanner.scan(links)
-        told = {path: scans[str(found(site.url(path)).normal)] for path in CODES}
-        assert {path: scan.outcome for path, scan in told.items()} == {
+        found_scans = {path: scans[str(found(site.url(path)).normal)] for path in CODES}
+        assert {path: scan.outcome for path, scan in found_scans.items()} == {
             "/gone": Outcome.FAILING, "/fine": Outcome.WORKING, "/walled": Outcome.REFUSED, "/busy": Outcome.FAILING,
         }  # fmt: skip
-        assert (told["/gone"].http, told["/gone"].reason, told["/gone"].failures) == (404, "not-found", 1)
-        assert told["/gone"].since == START
-        assert told["/busy"].failures == 0
+        assert (found_scans["/gone"].http, found_scans["/gone"].reason, found_scans["/gone"].failures) == (
+            404,
+            "not-found",
+            1,
+        )
+        assert found_scans["/gone"].since == START
+        assert found_scans["/busy"].failures == 0
         assert place.memory.scans([link.normal for link in links]) == scans
         for days, again in ((2.9, []), (3, ["/busy", "/gone"]), (6.9, ["/busy", "/gone"]), (7, ["/fine", "/walled"])):
             site.asked.clear()

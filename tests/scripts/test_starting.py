@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 from pywikibot import config
+from pywikibot.bot import show_help
 from support.little_service import served
 from support.pwb import Operator, write_operators_folder
 from support.repair_scene import COPY, TEXT, Scene, add_page, settings
 
-from weboid_scripts import weboid_repair
+from weboid_scripts import weboid_repair, weboid_reverts, weboid_weblinks
 from weboid_scripts.common.starting import run_script
 
 
@@ -37,7 +38,7 @@ def test_without_an_answer_nothing_is_saved(scene: Scene, operator: Operator) ->
     assert "Traceback" not in ran.out
 
 
-def test_a_wrong_password_is_told(scene: Scene, operator: Operator) -> None:
+def test_a_wrong_password_is_reported(scene: Scene, operator: Operator) -> None:
     scene.wiki.account = ""
     ran = operator.pwb("weboid_repair", "-page:A", "-always")
     assert ran.status == 2
@@ -45,7 +46,7 @@ def test_a_wrong_password_is_told(scene: Scene, operator: Operator) -> None:
     assert "Traceback" not in ran.out
 
 
-def test_no_way_to_a_wiki_and_what_is_no_wiki_are_told_at_once_and_once(
+def test_no_way_to_a_wiki_and_what_is_no_wiki_are_reported_at_once_and_once(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     async def page(_: web.BaseRequest) -> web.StreamResponse:
@@ -60,9 +61,9 @@ def test_no_way_to_a_wiki_and_what_is_no_wiki_are_told_at_once_and_once(
             monkeypatch.setattr(config, "family", name)
             monkeypatch.setattr(config, "mylang", name)
             assert run_script(weboid_repair.repair_pages, ["-page:A", "-always"]) == 2
-            told = "".join(capfd.readouterr())
-            assert says in told, name
-            assert len(told.splitlines()) <= 3, name
+            printed = "".join(capfd.readouterr())
+            assert says in printed, name
+            assert len(printed.splitlines()) <= 3, name
 
 
 def test_somebody_who_stops_it_has_a_status_of_its_own(scene: Scene, operator: Operator) -> None:
@@ -77,3 +78,14 @@ def test_help_has_the_options_of_script_and_generators(operator: Operator) -> No
     assert ran.status == 0
     for option in ("-weboid:dead", "-runpage:TITLE", "-cat ", "-always"):
         assert option in ran.out
+
+
+def test_help_of_the_other_scripts_has_their_options(capfd: pytest.CaptureFixture[str]) -> None:
+    for script, options in (
+        (weboid_reverts, ("-days:N", "-release:N", "-resume", "Exit status")),
+        (weboid_weblinks, ("-talk", "-three-in-nine-days", "-cat ", "Exit status")),
+    ):
+        show_help(script.__name__)
+        shown = "".join(capfd.readouterr())
+        assert [option for option in options if option not in shown] == []
+        assert "&params;" not in shown

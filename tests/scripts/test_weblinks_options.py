@@ -1,4 +1,4 @@
-"""The options of weboid_weblinks are those of weblinkchecker, and more; wrong ones are told."""
+"""The options of weboid_weblinks are those of weblinkchecker, and more; wrong ones are reported."""
 
 from pathlib import Path
 

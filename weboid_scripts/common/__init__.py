@@ -1,1 +1,1 @@
-"""What all scripts share: their options, how they begin and end, what they ask of a wiki and how they save there."""
+"""Shared by all scripts: their options, beginning and end, their queries to a wiki, and the saving of pages."""

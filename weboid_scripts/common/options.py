@@ -1,4 +1,4 @@
-"""What all scripts take from the command line and the environment: service, farm, token, settings file (B).
+"""Options of all scripts from the command line and the environment: service, farm, token, settings file (B).
 
 The token comes from the environment alone, as command lines are seen by others.
 """
@@ -72,7 +72,7 @@ def read_common(arguments: Iterable[str]) -> tuple[CommonOptions, list[str]]:
 
 
 def is_generator(factory: Any, argument: str) -> bool:
-    """Whether pywikibot's generators and filters take an argument. Raises OptionRefused."""
+    """True if pywikibot's generators and filters take an argument. Raises OptionRefused."""
     try:
         return bool(factory.handle_arg(argument))
     except (Error, ValueError, TypeError, KeyError, OSError) as error:

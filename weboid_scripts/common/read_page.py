@@ -1,4 +1,4 @@
-"""A page of a wiki as it was read, for whoever analyses it and saves it over just that revision."""
+"""A page of a wiki as it was read, to be analysed and saved over just that revision."""
 
 from dataclasses import dataclass
 

@@ -1,6 +1,6 @@
 """Reads revisions of a wiki's pages, many in one request: what the wiki says of them, and texts only where needed.
 
-One law: an answer is never taken for more than it is: what is missing or hidden is left out, never made up.
+What is missing or hidden in an answer is left out, never made up.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,7 +25,7 @@ class RevisionLost(WikiSilent):
 
 @dataclass(frozen=True, slots=True)
 class RevisionFacts:
-    """What a wiki says of a revision; `user`, `comment` and `sha1` (40 hexadecimal digits) are empty if hidden."""
+    """The data of a revision; `user`, `comment` and `sha1` (40 hexadecimal digits) are empty if hidden."""
 
     revision: int
     parent: int

@@ -1,6 +1,6 @@
-"""What lets people stop the bot: its run page, new messages on its talk page, a block (B-7).
+"""Ways for people to stop the bot: its run page, new messages on its talk page, a block (B-7).
 
-One law: all three are looked at before every edit, in one small request, after all waiting for its turn; and with them
+All three are looked at before every edit, in one small request, after all waiting for its turn; and with them
 whether the page that is to be edited is still as it was read (D-317).
 """
 
@@ -30,7 +30,7 @@ class RunPage:
         """The revision of the run page that said so."""
 
     def before_edit(self, read: ReadPage) -> bool:
-        """Whether the page that is to be edited is still as it was read. Raises RunStopped, WikiSilent.
+        """True if the page that is to be edited is still as it was read. Raises RunStopped, WikiSilent.
 
         To be called before each edit, on talk pages, too. The text of the run page is read only when it is another.
         """
@@ -52,7 +52,7 @@ class RunPage:
         )
 
     def _is_known(self, page: dict[str, Any]) -> bool:
-        """Whether the run page needs not be read: nobody has ever made it, or it is as it was when it said "run"."""
+        """True if the run page needs not be read: nobody has ever made it, or it is as it was when it said "run"."""
         if page.get("missing"):
             return not self._was_there
         return self._lets_run is not None and page.get("lastrevid") == self._lets_run

@@ -1,7 +1,7 @@
 """Saves one edit of a page: at a bounded rate, as the bot's own account, and only over the text that was read (B-7).
 
 Throttle, maxlag and the renewal of tokens are pywikibot's.
-One law: an edit is saved, or a stable word says why not, or the run ends; nothing is forced past a filter.
+An edit is saved, or a stable word says why not, or the run ends; nothing is forced past a filter.
 """
 
 import time
@@ -65,10 +65,10 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class NotSaved:
-    """Why an edit was not saved: a stable word, and what the wiki said."""
+    """The reason why an edit was not saved: a stable word, and the wiki's `message`."""
 
     why: str
-    said: str = ""
+    message: str = ""
 
 
 class Saver:
@@ -129,14 +129,14 @@ class Saver:
         self._next_s = max(now_s, self._next_s or now_s) + self._pause_s
 
     def _refused(self, error: APIError) -> NotSaved:
-        code, said = str(error.code), brief(error.info)
+        code, message = str(error.code), brief(error.info)
         block = error.other.get("blockinfo")
         if code == "blocked" and isinstance(block, dict) and block.get("blockpartial"):
-            return NotSaved("blocked-here", f"{code}: {said}")
+            return NotSaved("blocked-here", f"{code}: {message}")
         if code in _ENDS:
-            raise RunStopped(f"{self._site} no longer lets {self._account} edit ({code}): {said}")
+            raise RunStopped(f"{self._site} no longer lets {self._account} edit ({code}): {message}")
         word = _WORDS.get(code) or next((word for prefix, word in _PREFIXES if code.startswith(prefix)), REFUSED)
-        return NotSaved(word, f"{code}: {said}")
+        return NotSaved(word, f"{code}: {message}")
 
     def _read(self, answer: Any) -> Saved | NotSaved:
         edit = answer.get("edit") if isinstance(answer, dict) else None
@@ -147,8 +147,8 @@ class Saver:
                 f"{self._site} wants {self._account} to solve a captcha. Ask there for the right skipcaptcha."
             )
         if edit.get("result") != "Success":
-            said = " ".join(str(edit.get(key, "")) for key in ("code", "info", "spamblacklist"))
-            return NotSaved("spam-blacklist" if "spamblacklist" in edit else REFUSED, brief(said))
+            message = " ".join(str(edit.get(key, "")) for key in ("code", "info", "spamblacklist"))
+            return NotSaved("spam-blacklist" if "spamblacklist" in edit else REFUSED, brief(message))
         revision = edit.get("newrevid")
         if not isinstance(revision, int):
             return NotSaved(NO_CHANGE)

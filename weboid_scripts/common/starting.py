@@ -1,4 +1,4 @@
-"""How every script begins and ends: pywikibot's global options, the way to the wiki, messages, and the exit status."""
+"""The beginning and end of every script: pywikibot's global options, the wiki, messages, and the exit status."""
 
 import os
 import sys
@@ -25,7 +25,7 @@ STOPPED: Final = 3
 def run_script(script: Callable[[Any, list[str]], None], arguments: Sequence[str]) -> int:
     """Runs a script with pywikibot's site and the arguments that are its own; the exit status.
 
-    Whatever is wrong is told in one line that says what to do next; only our own faults have a stack trace.
+    An error is one line that says what to do next; only our own faults have a stack trace.
     """
     words = list(arguments) or pywikibot.argvu[1:]
     try:
@@ -45,7 +45,7 @@ def run_script(script: Callable[[Any, list[str]], None], arguments: Sequence[str
             "user-password.cfg, then try: pwb login"
         )
     except BrokenPipeError:
-        # Whoever read the output has seen enough, as in ``| head``; what pywikibot writes at its end goes nowhere, too.
+        # The reader of the output has seen enough, as in ``| head``; the last lines of pywikibot go nowhere, too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except EOFError:
         pywikibot.error("There is nobody to ask. Run it in a terminal, or with -always, or with -simulate.")

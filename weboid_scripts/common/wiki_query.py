@@ -1,4 +1,4 @@
-"""Questions to a wiki's API through pywikibot, as plain JSON; one exception for whatever goes wrong."""
+"""Questions to a wiki's API through pywikibot, as plain JSON; one exception for all that goes wrong."""
 
 from typing import Any, Final
 
@@ -55,7 +55,7 @@ def person_of(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def newest_revision(page: dict[str, Any]) -> tuple[int, str] | None:
-    """Number and text of a page's newest revision; None if it was not told, is hidden, or the page is missing."""
+    """Number and text of a page's newest revision; None if it was not given, is hidden, or the page is missing."""
     revisions = page.get("revisions")
     revision = revisions[0] if isinstance(revisions, list) and revisions else None
     slots = revision.get("slots") if isinstance(revision, dict) else None
@@ -67,7 +67,7 @@ def newest_revision(page: dict[str, Any]) -> tuple[int, str] | None:
 
 
 def brief(error: object) -> str:
-    """A message as one short line: it may hold what a server said."""
+    """A message as one short line: it may hold text of a server."""
     text = "".join(each if each.isprintable() else " " for each in str(error))
     line = " ".join(text.split())
     if len(line) > _MOST_TEXT:

@@ -1,1 +1,1 @@
-"""What the scripts did, on disk."""
+"""The record on disk of all that the scripts did."""

@@ -1,6 +1,6 @@
-"""What the scripts did on wikis, and what became of it: edits with their links, reverts, skips, and where to go on.
+"""The record of the scripts on wikis: edits with their links, reverts, skips, and where to go on.
 
-One law: nothing that was noted is forgotten, whoever is killed. Wikis are named as for the service (``dewiki@WMF``),
+Nothing that was noted is forgotten when a process is killed. Wikis are named as for the service (``dewiki@WMF``),
 links by their normal form, edits by a number of this journal. Moments are in UTC; naive ones are read so. One file
 serves all wikis (B-6).
 """
@@ -47,7 +47,7 @@ class Edit:
 class NotedRevert:
     """That a link of an edit was put back: by whom, in which revision, with which words for how and probably why.
 
-    `sent` is when the service was told, `state` its last word for that; `released` when somebody allowed it again.
+    `sent` is the day of the report to the service, `state` its last word; `released` when somebody allowed it again.
     """
 
     edit: int
@@ -66,7 +66,7 @@ class NotedRevert:
 
 @dataclass(frozen=True, slots=True)
 class RevertShare:
-    """How many of the last edits there were (since the count began), and how many of them were reverted."""
+    """The number of last edits (since the count began), and of those among them that were reverted."""
 
     edits: int
     reverted: int
@@ -117,7 +117,7 @@ class Journal:
         return number
 
     def note_saved(self, number: int, revision: int, moment: datetime) -> None:
-        """An edit that was noted beforehand has been saved, as this revision, for which another may have been taken."""
+        """An edit that was noted beforehand has been saved, as this revision, and no other edit has."""
         with self.file.writing():
             self.file.write(
                 "UPDATE edits SET revision = NULL WHERE revision = ? AND number <> ?"
@@ -207,14 +207,14 @@ class Journal:
         )
 
     def note_sent(self, edit: int, normal: str, moment: datetime, state: str) -> None:
-        """The service was told of a revert; `state` is its word for what has become of that."""
+        """Notes that a revert was reported to the service; `state` is the service's word for the report."""
         self.file.write(
             "UPDATE reverts SET sent = ?, state = ? WHERE edit = ? AND normal = ?",
             (_seconds(moment), state, edit, normal),
         )
 
     def release(self, edit: int, normal: str, moment: datetime) -> None:
-        """Somebody said that what was reverted may be done again."""
+        """Notes that somebody allowed a reverted repair again."""
         self.file.write(
             "UPDATE reverts SET released = ? WHERE edit = ? AND normal = ?", (_seconds(moment), edit, normal)
         )
@@ -229,7 +229,7 @@ class Journal:
         return [_revert(*row) for row in found]
 
     def reverts_to_report(self, wiki: str, asked_before: datetime) -> list[tuple[Edit, NotedRevert]]:
-        """Probable false positives that the service must be told of, the oldest first, 500 at most.
+        """Probable false positives to be reported to the service, the oldest first, 500 at most.
 
         Also those that it kept open when it was last asked, if that was before that moment: it may have decided.
         """
@@ -248,7 +248,7 @@ class Journal:
         ]
 
     def reverts_among(self, wiki: str, last: int = 200) -> RevertShare:
-        """How many of the last saved edits were reverted, whole or in part; a page restored past us does not count."""
+        """The number of the last saved edits reverted, even in part; a page restored past us does not count."""
         edits, reverted = self.file.rows(
             "SELECT count(*), coalesce(sum(EXISTS (SELECT 1 FROM reverts WHERE reverts.edit = lately.number"
             " AND reverts.why <> 'vandalism-revert')), 0) FROM (SELECT number FROM edits WHERE wiki = ?"
@@ -276,7 +276,7 @@ class Journal:
         )
 
     def cursor(self, wiki: str) -> str | None:
-        """Where the change feed of a wiki goes on; None at the beginning."""
+        """The place where the change feed of a wiki goes on; None at the beginning."""
         found = self.file.rows("SELECT cursor FROM wikis WHERE wiki = ?", (wiki,))
         return found[0][0] if found else None
 

@@ -1,6 +1,6 @@
 """The SQLite file in which the scripts remember things: opens it, makes tables, and says what is wrong with it.
 
-One law: what was noted is there after ``kill -9``, and two scripts may have the file open. It has SQLite's rollback
+What was noted is there after ``kill -9``, and two scripts may have the file open. It has SQLite's rollback
 journal, no write-ahead log: that one needs memory shared by all who have the file open, which network file systems
 such as Toolforge's cannot give (D-297). So nobody may hold a read open for long: reads are fetched whole.
 """
@@ -27,14 +27,14 @@ class JournalError(WeboidError):
 class JournalFile:
     """An open file; threads may share it. Raises JournalError if it is damaged, foreign, locked or cannot be written.
 
-    Whoever needs a table of their own makes it by `ensure` and reads and writes it by `rows` and `write`. A file that
+    A module that needs its own table makes it by `ensure` and reads and writes it by `rows` and `write`. A file that
     `is_read_only` is left as it is, or away, and no other script is kept waiting: all goes to a copy in memory.
     """
 
     def __init__(self, path: Path, *, is_read_only: bool = False) -> None:
         self.path = path
         self._lock = RLock()
-        with self._told():
+        with self._reporting_errors():
             self._connection = sqlite3.connect(
                 ":memory:" if is_read_only else f"{path.absolute().as_uri()}?mode=rwc",
                 uri=True,
@@ -54,7 +54,7 @@ class JournalFile:
     def _copy(self) -> None:
         address = f"{self.path.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, uri=True, timeout=_PATIENCE_S, isolation_level=None)) as kept:
-            # The lock is taken here, with patience; `backup` itself would wait for ever.
+            # The lock is acquired here, with patience; `backup` itself would wait for ever.
             kept.execute("BEGIN")
             kept.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
             kept.backup(self._connection)
@@ -83,19 +83,19 @@ class JournalFile:
                 self._connection.execute(statement)
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """All rows of a query; whoever expects many asks for them in parts."""
-        with self._told(), self._lock:
+        """All rows of a query; many are to be requested in parts."""
+        with self._reporting_errors(), self._lock:
             return self._connection.execute(query, values).fetchall()
 
     def write(self, statement: str, values: Sequence[Any] = ()) -> int:
         """One statement; returns the number of the row that it inserted. Durable on return, unless inside `writing`."""
-        with self._told(), self._lock:
+        with self._reporting_errors(), self._lock:
             return self._connection.execute(statement, values).lastrowid or 0
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """What is written inside is written whole or not at all; inside of another one, together with that."""
-        with self._told(), self._lock:
+        """All that is written inside is written whole or not at all; inside of another one, together with that."""
+        with self._reporting_errors(), self._lock:
             if self._connection.in_transaction:
                 yield
                 return
@@ -114,7 +114,7 @@ class JournalFile:
             self._connection.close()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _reporting_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.OperationalError as error:

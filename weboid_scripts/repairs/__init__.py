@@ -1,1 +1,1 @@
-"""What ``weboid_repair`` is made of."""
+"""The modules of ``weboid_repair``."""

@@ -1,6 +1,6 @@
 """Pages with what is known of their links: 50 pages a request to the wiki, 500 a request to the service (B-1).
 
-One law: however many pages there are, the texts of 500 at most are in memory.
+The texts of 500 pages at most are in memory.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,7 @@
 """``-weboid:dead``: the pages of a wiki whose links have died since the last run, from the list of changes (W-14, B-1),
 after those that wait since earlier runs.
 
-One law: the cursor in the journal moves only over changes whose pages have all been worked on, or left out by filters.
+The cursor in the journal moves only over changes whose pages have all been worked on, or left out by filters.
 """
 
 from collections.abc import Callable, Iterator
@@ -75,16 +75,16 @@ class DeadPages:
                 if change.get("more") is True:
                     yield from self._users_of(change)
                 pages = change.get("pages")
-                for told in pages if isinstance(pages, list) else ():
-                    page = self._page(told)
+                for listed in pages if isinstance(pages, list) else ():
+                    page = self._page(listed)
                     if page is not None:
                         yield page
             yield str(part["next"])
 
     def _place(self) -> str | None:
-        """Where the last run ended; None = the beginning, also of a list that has not come as far as that.
+        """The place where the last run ended; None = the beginning, also of a list that has not come as far as that.
 
-        Behind its end a list has nothing to tell, and does not say that it is another one.
+        Behind its end a list has nothing, and does not say that it is another one.
         """
         place = self._journal.cursor(self._dbname)
         if place is None:
@@ -103,15 +103,15 @@ class DeadPages:
         waiting = WaitingPages(self._journal.file, self._dbname).find(self._now())
         while some := list(islice(waiting, _AT_ONCE)):
             answer = ask(self._site, prop="info", pageids="|".join(map(str, some)))
-            for told in pages_of(answer):
-                page = self._page({"id": told.get("pageid"), "namespace": 0, "title": told.get("title")})
+            for listed in pages_of(answer):
+                page = self._page({"id": listed.get("pageid"), "namespace": 0, "title": listed.get("title")})
                 if page is not None:
                     yield page
 
-    def _page(self, told: Any) -> Any:
-        if not isinstance(told, dict):
+    def _page(self, listed: Any) -> Any:
+        if not isinstance(listed, dict):
             return None
-        number, space, title = told.get("id"), told.get("namespace"), told.get("title")
+        number, space, title = listed.get("id"), listed.get("namespace"), listed.get("title")
         if not (isinstance(number, int) and isinstance(space, int) and isinstance(title, str)) or number <= 0:
             return None
         try:

@@ -25,7 +25,7 @@ class RepairOptions:
 
     @property
     def has_pages(self) -> bool:
-        """Whether it was said which pages to repair."""
+        """True if pages to repair were named."""
         return self.is_dead or bool(self.factory.gens)
 
 

@@ -1,4 +1,4 @@
-"""What ``weboid_repair`` would do, for those who have not said on which pages: nothing is changed for it."""
+"""The plan of ``weboid_repair``, shown when no pages were named: nothing is changed for it."""
 
 from typing import Any
 
@@ -12,17 +12,17 @@ from weboid_scripts.repairs.repair_options import RepairOptions
 def plan_of(site: Any, options: RepairOptions, dbname: str, account: str) -> str:
     """The plan, as lines of text. Raises SettingsRefused, WikiSilent."""
     found = read_settings(site, options.common, dbname)
-    said = found.settings.options
+    rules = found.settings.options
     rate = f"at most {options.rate:g} edits a minute, " if options.rate else ""
     rows = [
         ("wiki", f"{site} ({dbname})"),
         ("account", account),
         ("service", options.common.service + (", with a token" if options.common.token else "")),
-        ("settings", found.source + ("" if said.run else "; they say that no bot is to run")),
-        ("scope", "references only" if said.scope == "references" else "all links"),
-        ("links without a copy", "are left alone" if said.only_with_archive else "are tagged as dead"),
-        ("revived links", "lose their tags" if said.revive else "are left alone"),
-        ("talk pages", said.talk),
+        ("settings", found.source + ("" if rules.run else "; they say that no bot is to run")),
+        ("scope", "references only" if rules.scope == "references" else "all links"),
+        ("links without a copy", "are left alone" if rules.only_with_archive else "are tagged as dead"),
+        ("revived links", "lose their tags" if rules.revive else "are left alone"),
+        ("talk pages", rules.talk),
         ("edits", f"{rate}{config.put_throttle:g} s apart at least, maxlag {config.write_maxlag} s"),
         ("run page", options.run_page or f"User:{account}/Run"),
         ("errors are reported on", options.help_page or f"User talk:{account}"),

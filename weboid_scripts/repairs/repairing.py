@@ -2,7 +2,7 @@
 
 What is repaired is decided by ``weboid/bot``; how an edit is saved belongs to ``saving``. No share of dead links stops
 it: what it gets are pages with dead links.
-One law: what cannot be repaired now is left alone, counted and noted, and the run goes on with the next page.
+What cannot be repaired now is left alone, counted and noted, and the run goes on with the next page.
 """
 
 from collections import Counter
@@ -46,7 +46,7 @@ _EDITS_BETWEEN_LOOKS: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class RepairPlace:
-    """Where repairs are made: wiki, account, the page on which errors are reported, and what everything goes through.
+    """The place of repairs: wiki, account, the page on which errors are reported, and the way to both.
 
     Without a journal (`-simulate`) nothing is saved.
     """
@@ -95,7 +95,7 @@ class RepairBot(BaseBot):
     def run(self) -> None:
         """Repairs all pages, and prints the table at the end, however it ends. Raises WeboidError.
 
-        Instead of BaseBot's, which tells an error with its class and goes on to tell how many seconds all took.
+        Instead of BaseBot's, which prints an error with its class, and then the seconds that all took.
         """
         try:
             for page in self.generator:
@@ -230,7 +230,7 @@ class RepairBot(BaseBot):
         return None
 
     def _before_edit(self, page: AnsweredPage) -> bool:
-        """Whether the page is still as it was read.
+        """True if the page is still as it was read.
 
         Raises RunStopped if somebody wants the bot to stop, or too many of its edits were reverted.
         """
@@ -252,7 +252,7 @@ class RepairBot(BaseBot):
         return Edit(self._place.dbname, read.page, read.title, None, read.revision, self._place.now(), digest, links)
 
     def _note_refusal(self, page: AnsweredPage, changes: tuple[LinkChange, ...], result: NotSaved) -> None:
-        pywikibot.info(f"{page.read.title} is not saved: {result.why} ({result.said})")
+        pywikibot.info(f"{page.read.title} is not saved: {result.why} ({result.message})")
         assert self._place.journal is not None, "without one nothing is saved"
         with self._place.journal.file.writing():
             for each in changes:
@@ -260,7 +260,7 @@ class RepairBot(BaseBot):
         self._refusals = self._refusals + 1 if result.why == REFUSED else 0
         if self._refusals == _MOST_REFUSALS:
             raise RunStopped(
-                f"The wiki has refused {_MOST_REFUSALS} edits in a row, the last one with “{result.said}”. Find out "
+                f"The wiki has refused {_MOST_REFUSALS} edits in a row, the last one with “{result.message}”. Find out "
                 "why, then start again."
             )
 

@@ -1,4 +1,4 @@
-"""How an edit is shown to the operator: as pywikibot's difference of texts, or link by link where that takes too long.
+"""Shows an edit to the operator: as pywikibot's difference of texts, or link by link where that takes too long.
 
 Pywikibot compares changed lines letter by letter: 800 of them, or one with 400 links, take minutes (measured).
 """

@@ -10,14 +10,14 @@ _KEY: Final = "weboid-summary"
 
 
 def summary_of(site: Any, actions: Iterable[str], help_page: str) -> str:
-    """What was done, in the wiki's language: how many links for each stable word, and where errors are reported."""
+    """The summary of an edit in the wiki's language: the links for each stable word, and the page for errors."""
     counted = Counter(actions)
     done = [i18n.twtranslate(site, f"{_KEY}-{action}", {"count": count}) for action, count in sorted(counted.items())]
     return str(i18n.twtranslate(site, _KEY, {"done": ", ".join(done), "help": help_page}))
 
 
 def table_of(done: Mapping[str, int], left: Mapping[str, int], *, is_simulated: bool) -> str:
-    """What was done, by action, and which pages and links were left alone, by the stable word why."""
+    """The repairs by action, and the pages and links left alone, by the stable word why."""
     parts = [("would be done" if is_simulated else "done", done), ("left alone", left)]
     lines = []
     for heading, counted in parts:

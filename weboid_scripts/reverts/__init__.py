@@ -1,1 +1,1 @@
-"""Which repairs were taken back, by whom and probably why (B-6); what ``weboid_reverts`` is made of."""
+"""Finds repairs that were taken back, by whom and probably why (B-6): the modules of ``weboid_reverts``."""

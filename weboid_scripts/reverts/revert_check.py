@@ -1,6 +1,6 @@
-"""Says whether a repair may be made again, and whether so many were taken back that the run must stop (B-6).
+"""Decides if a repair may be made again, and if so many were taken back that the run must stop (B-6).
 
-One law: a repair that was taken back is not made again before somebody has said so; while the wiki does not answer,
+A repair that was taken back is not made again before somebody has allowed it; while the wiki does not answer,
 nothing that was done before is done again.
 """
 
@@ -14,7 +14,7 @@ from weboid_scripts.journal.journal import Edit, Journal
 from weboid_scripts.reverts.revert_search import ExaminedEdit, RevertSearch
 
 REVERTED: Final = "reverted"
-"""The repair was taken back, and nobody has said that it may be made again."""
+"""The repair was taken back, and nobody has allowed it again."""
 UNKNOWN: Final = "unknown"
 """The wiki does not say what became of the repair, or hides it: not now."""
 COUNTED: Final = 200
@@ -22,7 +22,7 @@ _MOST_REVERTED: Final = COUNTED // 100
 
 
 class RevertCheck:
-    """What may be done again on one wiki (`wiki` as the journal names it), by its settings of this batch.
+    """Decides what may be done again on one wiki (`wiki` as the journal names it), by its settings of this batch.
 
     `bot` is the account. What is found is noted in the journal; ``weboid_reverts`` reports it to the service.
     """
@@ -38,10 +38,10 @@ class RevertCheck:
         `page` is the number of the page. The wiki is asked only for links which the journal has for this page (D-301).
         """
         keys = {url: key_of(url) for url in urls}
-        wanted = {key for key in keys.values() if key is not None}
-        edits = {edit.number: edit for key in wanted for edit in self._undecided(page, key)}
+        known = {key for key in keys.values() if key is not None}
+        edits = {edit.number: edit for key in known for edit in self._undecided(page, key)}
         unknown = self._look_at([edits[each] for each in sorted(edits, reverse=True)])
-        reasons = {key: REVERTED if self._is_barred(page, key) else unknown.get(key) for key in wanted}
+        reasons = {key: REVERTED if self._is_barred(page, key) else unknown.get(key) for key in known}
         return {url: None if key is None else reasons[key] for url, key in keys.items()}
 
     def look_back(self) -> None:

@@ -1,4 +1,4 @@
-"""What ``weboid_reverts`` takes from the command line besides what all scripts take."""
+"""The options of ``weboid_reverts`` besides those of all scripts."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

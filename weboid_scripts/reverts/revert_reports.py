@@ -1,6 +1,6 @@
-"""Tells the service of reverts that show a probable false positive, and reads what has become of that (B-6).
+"""Reports reverts that show a probable false positive to the service, and reads what has become of that (B-6).
 
-One law: each is reported once. A crash between telling and noting only tells it again, which changes nothing there.
+Each is reported once. A crash between reporting and noting only reports it again, which changes nothing there.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ _FOR_NOW: Final = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQ
 
 @dataclass(slots=True)
 class Reported:
-    """What became of reports: how many are new, how many were released, and those that the service does not take."""
+    """The result of reports: the numbers of new and of released ones, and those that the service does not accept."""
 
     new: int = 0
     released: int = 0
@@ -32,7 +32,7 @@ class Reported:
 def report_reverts(journal: Journal, client: WeboidClient, wiki: str, clock: Callable[[], datetime]) -> Reported:
     """Reports all that are to be reported on this wiki; what the service has released may be done again.
 
-    Raises WeboidError if the service does not answer or does not know the token; what was told before is noted.
+    Raises WeboidError if the service does not answer or does not know the token; what was reported before is noted.
     """
     done = Reported()
     for edit, revert in journal.reverts_to_report(wiki, clock() - _ASKED_AGAIN):

@@ -1,7 +1,7 @@
 """Finds out, of repairs in the journal, which were taken back, by whom, in which revision (B-6).
 
 What a text says of a link, and why it may have been changed, is for ``weboid/bot/reverts``.
-One law: unchanged pages cost a fiftieth of a request; texts are read only where a page has changed, histories only
+Unchanged pages cost a fiftieth of a request; texts are read only where a page has changed, histories only
 where a repair is no longer there.
 """
 
@@ -52,7 +52,7 @@ class FoundRevert:
 
 @dataclass(frozen=True, slots=True)
 class ExaminedEdit:
-    """An edit, and its repairs that were taken back; `is_known` is False if the wiki hides what became of it."""
+    """An edit, and its repairs that were taken back; `is_known` is False if the wiki hides its outcome."""
 
     edit: Edit
     reverts: tuple[FoundRevert, ...] = ()
@@ -60,9 +60,9 @@ class ExaminedEdit:
 
 
 class RevertSearch:
-    """What became of the edits of one wiki, by its settings; `bot` is the account, whose own edits are no reverts.
+    """Finds the outcome of the edits of one wiki, by its settings; `bot` is its account; own edits are no reverts.
 
-    Edits that may not have been saved are looked up, and the journal is told; else nothing is noted.
+    Edits that may not have been saved are looked up and noted in the journal; else nothing is noted.
     """
 
     def __init__(self, site: Any, journal: Journal, settings: WikiSettings, bot: str) -> None:
@@ -89,7 +89,7 @@ class RevertSearch:
         except RevisionLost:
             return None
         for facts in history:
-            # Its parent may be another: where somebody saved meanwhile, the wiki merges both edits.
+            # Its parent may be another: where somebody saved in between, the wiki merges both edits.
             if facts.revision != edit.parent and facts.user == self._bot and not self._is_noted(edit, facts):
                 self._journal.note_saved(edit.number, facts.revision, facts.moment)
                 return replace(edit, revision=facts.revision, moment=facts.moment)
@@ -101,8 +101,8 @@ class RevertSearch:
     def _examined(self, edits: Sequence[Edit], newest: dict[int, RevisionFacts]) -> Iterator[ExaminedEdit]:
         """Edits, few enough for their texts to be read together; `newest` by page, without pages that are gone."""
         changed = [edit for edit in edits if edit.page in newest and not _is_untouched(edit, newest[edit.page])]
-        wanted = {number for edit in changed for number in (edit.parent, edit.revision, newest[edit.page].revision)}
-        texts = self._reader.texts(number for number in wanted if number) if wanted else {}
+        needed = {number for edit in changed for number in (edit.parent, edit.revision, newest[edit.page].revision)}
+        texts = self._reader.texts(number for number in needed if number) if needed else {}
         for edit in edits:
             if edit not in changed:
                 yield ExaminedEdit(edit)
@@ -187,7 +187,7 @@ class _Comparison:
     def _place_of(
         self, link: EditedLink, verdict: RevertVerdict, later: Sequence[RevisionFacts], links: Sequence[EditedLink]
     ) -> int:
-        """Where in `later` the link, one of `links`, came into the state in which it is now, by halving."""
+        """The place in `later` where the link, one of `links`, came into the state in which it is now, by halving."""
         before, at = -1, len(later) - 1
         while at - before > 1:
             middle = (before + at) // 2
@@ -198,7 +198,7 @@ class _Comparison:
         return at
 
     def _verdicts_at(self, revision: int, links: Sequence[EditedLink]) -> dict[str, RevertVerdict]:
-        """What a revision makes of these links; nothing if its text is hidden."""
+        """The state of these links in a revision; nothing if its text is hidden."""
         if revision not in self._verdicts:
             text = self._text(revision)
             findings = () if text is None else self._findings(links, text)

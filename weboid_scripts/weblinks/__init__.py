@@ -1,1 +1,1 @@
-"""What ``weboid_weblinks`` is made of."""
+"""The modules of ``weboid_weblinks``."""

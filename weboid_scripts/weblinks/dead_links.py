@@ -1,4 +1,4 @@
-"""Which links of a page are dead, by Weboid's verdict or by scans: since when, why, and their copies (B-3). Pure."""
+"""Decides which links of a page are dead, by Weboid's verdict or by scans, and since when and why (B-3). Pure."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from weboid_scripts.weblinks.scan_memory import Scan
 
 
 class LinkStanding(Enum):
-    """What is made of a link; the value is the stable word of tables."""
+    """The judgement on a link; the value is the stable word of tables."""
 
     DEAD = "dead"
     RECENT = "dead for some days only"
@@ -27,12 +27,12 @@ class LinkStanding(Enum):
     """Dead or failing, with a code that is not to be listed."""
     GOOD = "not dead"
     OPEN = "not judged"
-    """Nothing is known, or nothing may be said: a subscription, a frozen link, one that Weboid does not watch."""
+    """Nothing is known, or nothing may be reported: a subscription, a frozen link, one that Weboid does not watch."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkJudgement:
-    """What is made of one link. `why` is a stable word, `http` the code, `copies` addresses for readers."""
+    """The judgement on one link. `why` is a stable word, `http` the code, `copies` addresses for readers."""
 
     link: FoundLink
     standing: LinkStanding
@@ -44,7 +44,7 @@ class LinkJudgement:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How links are judged: `by_scans` = by three failures in nine days, else by Weboid's verdict.
+    """The rule by which links are judged: `by_scans` = by three failures in nine days, else by Weboid's verdict.
 
     Dead links are reported that have been failing for more than so many `days`, and whose code is not in `ignored`.
     """
@@ -61,7 +61,7 @@ def judged(
     rule: Rule,
     now: datetime,
 ) -> list[LinkJudgement]:
-    """What is made of each link. `answers` are Weboid's links, `scans` the newest scans, both by normal form."""
+    """The judgement on each link. `answers` are Weboid's links, `scans` the newest scans, both by normal form."""
     return [_filtered(_judged(link, answers, scans, rule, now), rule, now) for link in links]
 
 
@@ -80,15 +80,15 @@ def _judged(
     scanned = None if scan is None else _by_scan(link, scan, copies)
     if rule.by_scans:
         return scanned or LinkJudgement(link, LinkStanding.OPEN)
-    told = _by_answer(link, answer, copies)
-    if scanned is None or told.standing is LinkStanding.OPEN:
+    answered = _by_answer(link, answer, copies)
+    if scanned is None or answered.standing is LinkStanding.OPEN:
         # Without a verdict a scan shows that a link fails, and no more.
-        return replace(scanned, standing=_not_dead(scanned.standing)) if scanned is not None else told
-    if told.standing is LinkStanding.DEAD and scanned.standing is LinkStanding.GOOD:
+        return replace(scanned, standing=_not_dead(scanned.standing)) if scanned is not None else answered
+    if answered.standing is LinkStanding.DEAD and scanned.standing is LinkStanding.GOOD:
         return scanned
-    if told.standing is LinkStanding.GOOD and scanned.standing in (LinkStanding.DEAD, LinkStanding.FAILING):
+    if answered.standing is LinkStanding.GOOD and scanned.standing in (LinkStanding.DEAD, LinkStanding.FAILING):
         return replace(scanned, standing=LinkStanding.FAILING)
-    return told
+    return answered
 
 
 def _not_dead(standing: LinkStanding) -> LinkStanding:
@@ -96,7 +96,7 @@ def _not_dead(standing: LinkStanding) -> LinkStanding:
 
 
 def _decided(link: FoundLink, answer: Mapping[str, Any]) -> tuple[LinkStanding, str] | None:
-    """What the wiki itself says of a link; None = what is found counts."""
+    """The judgement of the wiki itself on a link; None = the findings count."""
     given = answer.get("flags")
     flags = link.flags | (frozenset(map(str, given)) if isinstance(given, list) else frozenset())
     if FROZEN in flags:

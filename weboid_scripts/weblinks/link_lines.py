@@ -1,6 +1,6 @@
-"""How dead links are shown at a terminal: a line each in colour, and a table of counts at the end. Pure.
+"""Shows dead links at a terminal: a line each in colour, and a table of counts at the end. Pure.
 
-One law: text of strangers is shown as plain text: no control characters, no colours of theirs.
+Text of strangers is shown as plain text: no control characters, no colours of theirs.
 """
 
 import re
@@ -21,7 +21,7 @@ _COLOUR_TAG: Final = re.compile(r"<(?=<)")
 
 @dataclass(slots=True)
 class Counts:
-    """What was counted in a run."""
+    """The counts of a run."""
 
     pages: int = 0
     links: Counter[LinkStanding] = field(default_factory=Counter)

@@ -44,7 +44,7 @@ class FoundLink:
 
     @property
     def is_decided(self) -> bool:
-        """Whether the wiki itself says what the link is worth, so that it is neither looked up nor scanned."""
+        """True if the wiki itself decides on the link, so that it is neither looked up nor scanned."""
         return bool(self.flags & {PERMALIVE, PERMADEAD, SUBSCRIPTION})
 
 
@@ -98,7 +98,7 @@ def _written(
 
 
 def _values(wikitext: Wikitext, known: set[int]) -> Iterator[str]:
-    """The URLs that are whole values of named parameters; of templates that begin elsewhere than those `known`."""
+    """The URLs that are whole values of named parameters; not of templates that begin where those `known` do."""
     for template in wikitext.templates:
         if template.start in known:
             continue

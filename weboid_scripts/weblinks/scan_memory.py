@@ -1,6 +1,6 @@
-"""What ``weboid_weblinks`` remembers, in tables in the file of the journal: scans, dead links, reports (B-3).
+"""The memory of ``weboid_weblinks``, in tables in the file of the journal: scans, dead links, reports (B-3).
 
-One law: a failure that was noted stays a failure until a scan finds the link working.
+A failure that was noted stays a failure until a scan finds the link working.
 """
 
 from collections.abc import Iterable, Iterator
@@ -64,11 +64,11 @@ class Scan:
 
     @property
     def is_dead(self) -> bool:
-        """Whether it is dead by the rule of three in nine days."""
+        """True if it is dead by the rule of three in nine days."""
         return self.failures >= DEAD_AFTER
 
     def is_due(self, now: datetime) -> bool:
-        """Whether it may be scanned again; after a moment in the future, which a clock that was wrong has left, too."""
+        """True if it may be scanned again; after a moment in the future, which a clock that was wrong has left, too."""
         again = AGAIN_FAILED if self.outcome is Outcome.FAILING else AGAIN
         return not self.scanned <= now < self.scanned + again
 

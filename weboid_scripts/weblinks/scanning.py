@@ -1,7 +1,7 @@
 """Scans links now, by Weboid's own checker: a request a second at each domain, the domains in parallel (B-3).
 
 A link is not scanned again within seven days, or three if it failed. What scans found is kept in ``scan_memory``.
-One law: where nothing can be said (no network, a host that must not be contacted), nothing is noted.
+Where nothing can be concluded (no network, a host that must not be contacted), nothing is noted.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from weboid_scripts.weblinks.scan_memory import Scan, ScanMemory, scan_after
 
 
 class NoNetwork(WeboidError):
-    """Nobody answers, so that nothing can be said of any link."""
+    """Nobody answers, so that nothing can be concluded of any link."""
 
 
 class Scanner:
@@ -33,15 +33,15 @@ class Scanner:
         self._seats = asyncio.Semaphore(connections)
 
     async def scan(self, links: Iterable[FoundLink]) -> dict[str, Scan]:
-        """What is known of these links when all that are due have been scanned, by normal form.
+        """The results of these links when all that are due have been scanned, by normal form.
 
         What the wiki itself decides is not scanned (permalive, permadead, subscription). Raises NoNetwork.
         """
-        wanted = {link.normal: link for link in links if not link.is_decided}
-        known = self._memory.scans(wanted)
+        undecided = {link.normal: link for link in links if not link.is_decided}
+        known = self._memory.scans(undecided)
         now = self._now()
         by_domain: dict[str, list[FoundLink]] = {}
-        for link in wanted.values():
+        for link in undecided.values():
             before = known.get(link.normal)
             if link.link.url is not None and (before is None or before.is_due(now)):
                 by_domain.setdefault(registrable_domain(link.link.url.host), []).append(link)

@@ -3,7 +3,7 @@
 A report is one section, ended by a comment with a digest of all its text under the bot's key, which nobody else knows.
 So what the bot wrote, and nobody has changed since, is known again. A section that somebody has changed or answered
 belongs to people from then on.
-One law: whatever URLs and titles are, a report is a section with a list of links, and nothing else.
+Whatever URLs and titles are, a report is a section with a list of links, and nothing else.
 """
 
 import re
@@ -26,7 +26,7 @@ _GAP: Final = "\n\n"
 
 
 class TalkAction(Enum):
-    """What becomes of a talk page; the value is the stable word of messages."""
+    """The action on a talk page; the value is the stable word of messages."""
 
     NOTHING = "nothing"
     WRITE = "written"
@@ -36,7 +36,7 @@ class TalkAction(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TalkWords:
-    """The words of a report in the wiki's language: the heading, what is said before the list, and after it."""
+    """The words of a report in the wiki's language: the heading, and the texts before and after the list."""
 
     caption: str
     before: str
@@ -93,26 +93,26 @@ def talk_edit(
     links and copies are still the same stays as it is, too.
     """
     own = next(_own_sections(talk, key), None)
-    elsewhere = _without(talk, own) if own else talk
+    rest = _without(talk, own) if own else talk
     lines = _lines_by_link(own.text) if own else {}
     listed = _links_in(own.text) if own else frozenset()
-    known = (_links_in(elsewhere) | frozenset(reported)) - listed
-    wanted = {normal: lines[normal] for normal in map(_normal, open_urls) if normal in lines}
-    wanted |= {_normal(entry.url): _line(entry, words) for entry in entries if _normal(entry.url) not in known}
-    if not wanted:
-        return TalkEdit(elsewhere, TalkAction.REMOVE) if own else TalkEdit(talk, TalkAction.NOTHING)
+    known = (_links_in(rest) | frozenset(reported)) - listed
+    shown = {normal: lines[normal] for normal in map(_normal, open_urls) if normal in lines}
+    shown |= {_normal(entry.url): _line(entry, words) for entry in entries if _normal(entry.url) not in known}
+    if not shown:
+        return TalkEdit(rest, TalkAction.REMOVE) if own else TalkEdit(talk, TalkAction.NOTHING)
     if own is None and _is_open(talk):
         return TalkEdit(talk, TalkAction.NOTHING)
-    section = _section(wanted.values(), words, _free_caption(elsewhere, words.caption), key, signature)
+    section = _section(shown.values(), words, _free_caption(rest, words.caption), key, signature)
     if own is None:
-        return TalkEdit(f"{talk}{_GAP}{section}" if talk else section, TalkAction.WRITE, frozenset(wanted))
+        return TalkEdit(f"{talk}{_GAP}{section}" if talk else section, TalkAction.WRITE, frozenset(shown))
     if _links_in(section) == listed:
-        return TalkEdit(talk, TalkAction.NOTHING, frozenset(wanted))
-    return TalkEdit(talk[: own.start] + section + talk[own.end :], TalkAction.UPDATE, frozenset(wanted))
+        return TalkEdit(talk, TalkAction.NOTHING, frozenset(shown))
+    return TalkEdit(talk[: own.start] + section + talk[own.end :], TalkAction.UPDATE, frozenset(shown))
 
 
 def has_report(talk: str, key: bytes) -> bool:
-    """Whether there is a report under this key that nobody has changed or answered."""
+    """True if there is a report under this key that nobody has changed or answered."""
     return next(_own_sections(talk, key), None) is not None
 
 
@@ -188,6 +188,6 @@ def _free_caption(talk: str, caption: str) -> str:
 
 
 def _is_open(talk: str) -> bool:
-    """Whether something at the end of the page would swallow what is written behind it, such as an open comment."""
+    """True if something at the end of the page would swallow what is written behind it, such as an open comment."""
     probe = "http://weboid.invalid/"
     return probe not in {node.url for node in read_wikitext(f"{talk}{_GAP}== x ==\n* [{probe} x]").links}

@@ -40,7 +40,7 @@ class JudgedPage:
 
 
 class TalkPages:
-    """The talk pages of a wiki. With `saver` None nothing is saved, only told; `account` is the bot's name there."""
+    """The talk pages of a wiki. With `saver` None nothing is saved, only printed; `account` is the bot's name there."""
 
     def __init__(
         self, site: Any, dbname: str, memory: ScanMemory, *, account: str, saver: Saver | None, run_page: RunPage
@@ -79,8 +79,8 @@ class TalkPages:
         unwell = [link.link for link in judged.links if _is_open(link)]
         reported = before & {link.normal for link in unwell}
         edit = TalkEdit(read.text, TalkAction.NOTHING)
-        is_wanted = bool(entries) or has_report(read.text, self._key)
-        if is_wanted and not excludes(read_wikitext(read.text), settings, bot=self._account, script=SCRIPT):
+        is_needed = bool(entries) or has_report(read.text, self._key)
+        if is_needed and not excludes(read_wikitext(read.text), settings, bot=self._account, script=SCRIPT):
             edit = talk_edit(
                 read.text,
                 entries,
@@ -98,7 +98,7 @@ class TalkPages:
         return edit.action if is_done else TalkAction.NOTHING
 
     def _save(self, read: ReadPage, edit: TalkEdit) -> bool:
-        """Whether the page was saved, or would have been. Raises RunStopped, WikiSilent."""
+        """True if the page was saved, or would have been. Raises RunStopped, WikiSilent."""
         title = shown(read.title)
         pywikibot.info(f"<<lightaqua>>** Report of dead links on [[{title}]]: {edit.action.value}<<default>>")
         if self._saver is None:
@@ -113,12 +113,12 @@ class TalkPages:
         )
         # Of one page: protected, a blacklisted link, an edit in between. The next run tries again.
         if isinstance(result := self._saver.save(read, edit.text, summary), NotSaved):
-            pywikibot.warning(f"[[{title}]] was not saved ({result.why}): {shown(result.said)}")
+            pywikibot.warning(f"[[{title}]] was not saved ({result.why}): {shown(result.message)}")
             return False
         return True
 
     def _signed(self) -> str:
-        """What the wiki makes of the bot's signature, so that the text that is saved is known beforehand."""
+        """The bot's signature as the wiki expands it, so that the text that is saved is known beforehand."""
         if self._signature is None:
             request = self._site.simple_request(
                 action="parse", text="--~~~~", onlypst=1, contentmodel=_WIKITEXT, title="API", formatversion=2
@@ -128,12 +128,12 @@ class TalkPages:
 
 
 def is_reported(found: LinkJudgement) -> bool:
-    """Whether a link belongs into a report: it is dead, and the page has no copy of it yet."""
+    """True if a link belongs into a report: it is dead, and the page has no copy of it yet."""
     return found.standing is LinkStanding.DEAD and not found.link.has_copy
 
 
 def _is_open(found: LinkJudgement) -> bool:
-    """Whether a link that was reported may still be dead."""
+    """True if a link that was reported may still be dead."""
     return found.standing is not LinkStanding.GOOD and not found.link.has_copy
 
 
@@ -147,7 +147,7 @@ def _entry(found: LinkJudgement, settings: WikiSettings) -> TalkEntry:
 
 
 def reason_sentence(why: str, language: str) -> str:
-    """What Weboid says of a reason to people, in that language if it is translated, else in English."""
+    """The sentence for a reason, in that language if it is translated, else in English."""
     if why not in BY_WORD:
         return ""
     key = f"weboid-reason-{why}"

@@ -1,4 +1,4 @@
-"""The options of ``weboid_weblinks``; what they mean is told by the script's own help."""
+"""The options of ``weboid_weblinks``, explained by the script's own help."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

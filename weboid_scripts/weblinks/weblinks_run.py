@@ -1,6 +1,6 @@
 """One run of ``weboid_weblinks``: pages in batches, what is known or scanned of their links, lines, reports, a table.
 
-One law: of a batch no more than its links are in memory, and nothing is reported of links of which nothing is known.
+Of a batch no more than its links are in memory, and nothing is reported of links of which nothing is known.
 """
 
 import asyncio
@@ -69,7 +69,7 @@ class WeblinksRun:
         self._farm = next((farm for farm in BUILT_IN if farm.name == options.common.farm), None)
         self._counts = Counts()
         self._talk: TalkPages | None = None
-        self._is_told = False
+        self._is_reported = False
 
     def run(self, pages: Iterable[Any]) -> None:
         """Looks at all pages; prints lines and, at the end, the table, also of a run that was broken off."""
@@ -136,13 +136,13 @@ class WeblinksRun:
         return linked
 
     def _answers(self, batch: Iterable[_LinkedPage]) -> dict[int, dict[str, Mapping[str, Any]]]:
-        """What Weboid knows of the links of these pages, by page and normal form."""
-        wanted = [each.page for each in batch if each.links]
-        if self._client is None or not wanted:
+        """The answers of Weboid for the links of these pages, by page and normal form."""
+        pages = [each.page for each in batch if each.links]
+        if self._client is None or not pages:
             return {}
         return {
             page["id"]: {link["normal"]: link for link in page["links"] if isinstance(link.get("normal"), str)}
-            for page in self._client.pages(self._dbname, wanted)
+            for page in self._client.pages(self._dbname, pages)
         }
 
     def _show(self, found: Iterable[JudgedPage]) -> None:
@@ -158,8 +158,8 @@ class WeblinksRun:
             return False
         if settings.options.run and settings.options.talk != "never":
             return True
-        if not self._is_told:
-            self._is_told = True
+        if not self._is_reported:
+            self._is_reported = True
             pywikibot.warning(
                 f"Nothing is written on talk pages: the settings of {self._dbname} do not allow it. If its "
                 f'community wants that, "options" in {SETTINGS_PAGE} have to say "talk": "beside" (docs/settings.md).'

@@ -1,4 +1,4 @@
-"""What is read from a linked document (C-11)."""
+"""The reading of a linked document (C-11)."""
 
 import gc
 import re

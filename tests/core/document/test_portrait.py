@@ -1,4 +1,4 @@
-"""Portraits: what is kept of a document in twenty bytes, and what it still tells (C-11)."""
+"""Portraits: twenty bytes kept of a document, and what they still show (C-11)."""
 
 import random
 from dataclasses import replace

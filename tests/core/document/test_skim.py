@@ -19,7 +19,7 @@ HEAD = b"<!doctype html><html lang=en><head><title>A page</title>"
 def skimmed(
     body: bytes, *sizes: int, whole: int = WHOLE, most: int = MOST, kind: str = "text/html"
 ) -> tuple[bytes, int]:
-    """What is kept of a body that comes in pieces of these sizes, in turn; and how many bytes were taken."""
+    """The kept bytes of a body that comes in pieces of these sizes, in turn; and the number of bytes taken."""
     skim, at, turn = Skim(whole, most, kind), 0, 0
     while at < len(body):
         size = sizes[turn % len(sizes)] if sizes else 16_384

@@ -93,7 +93,7 @@ def test_every_look_compares_where_the_face_of_the_host_is_not_wanted() -> None:
 
 
 def test_a_need_is_disproved_only_by_a_check_that_did_without_it() -> None:
-    for url, kind, question, is_so in [
+    for url, kind, request, is_so in [
         ("http://a.demo/", Special.NEEDS_HTTPS, {}, True),
         ("https://a.demo/", Special.NEEDS_HTTPS, {}, False),
         ("https://a.demo/", Special.NEEDS_HTTP, {}, True),
@@ -103,5 +103,5 @@ def test_a_need_is_disproved_only_by_a_check_that_did_without_it() -> None:
         ("http://a.demo/", Special.RETURNED, {}, False),
     ]:
         sights = {kind: Sight(0, 0)}
-        assert (kind in disproved(sights, CheckRequest(url, **question), FINE)) is is_so  # type: ignore[arg-type]
-        assert not disproved(sights, CheckRequest(url, **question), Observation(Status.NOT_FOUND, Reason.NOT_FOUND))  # type: ignore[arg-type]
+        assert (kind in disproved(sights, CheckRequest(url, **request), FINE)) is is_so  # type: ignore[arg-type]
+        assert not disproved(sights, CheckRequest(url, **request), Observation(Status.NOT_FOUND, Reason.NOT_FOUND))  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ LOGIN = page("Log in", body="<input type=password>")
 
 
 def answer(code: int, body: bytes, final: str = ASKED, headers: dict[str, str] | None = None) -> RawResponse:
-    """The answer to GET, after a redirect if it ended elsewhere."""
+    """The answer to GET, after a redirect if it ended at another URL."""
     hops = (Hop(ASKED, 302, final),) if final != ASKED else ()
     return RawResponse(ASKED, final, "GET", code=code, hops=hops, headers=headers or HTML, body=body)
 

@@ -1,4 +1,4 @@
-"""What follows from a host's face for a document: every kind of host, as scripts without a network (C-11)."""
+"""Conclusions from a host's face for a document: every kind of host, as scripts without a network (C-11)."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What FTP's replies and paths mean (C-10)."""
+"""The meaning of FTP's replies and paths (C-10)."""
 
 from weboid.core.observe.ftp_replies import (
     UNSAFE,

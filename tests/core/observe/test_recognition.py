@@ -1,4 +1,4 @@
-"""Which portraits are taken, and what binds a document to the one that was there before."""
+"""Portraits of documents, and the bonds of a document to the one that was there before."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ def test_a_document_with_much_text_is_its_own() -> None:
 def test_what_names_the_domain_or_the_earlier_language_is_not() -> None:
     assert not portrait("Welcome to Old Mill").is_own
     assert not portrait("Another one", text="© OldMill Ltd").is_own
-    assert not portrait("Another one", final="http://www.elsewhere.demo/").is_own
+    assert not portrait("Another one", final="http://www.another.demo/").is_own
     assert not portrait("Another one", head="<link rel=alternate hreflang=fr-FR href=/fr>").is_own
 
 

@@ -233,7 +233,7 @@ def test_what_is_no_wall() -> None:
         # Plain refusals and failures.
         (403, "403 Forbidden", "<h1>Forbidden</h1><p>You don't have permission.</p>"),
         (503, "503", "<p>Service unavailable</p>"),
-        # A guard that tells of a dead host behind it.
+        # A guard that reports a dead host behind it.
         (503, "503", "<div class='cf-error-details'>Host error</div>"),
         (503, "Service Unavailable", "<p>DNS failure. Reference&#32;&#35;11&#46;1 errors.edgesuite.net</p>"),
         (400, "Invalid URL", "<p>Reference&#32;&#35;9&#46;1</p>"),

@@ -1,4 +1,4 @@
-"""What the titles of those say who buy domains that were given up."""
+"""Titles of those who buy domains that were given up."""
 
 from weboid.core.signs.trades import trade_in
 

@@ -72,10 +72,10 @@ def test_the_evidence_for_a_missing_page_as_json() -> None:
     }  # fmt: skip
 
 
-def test_the_evidence_of_a_dead_host_is_told_of_each_of_its_urls() -> None:
-    told = evidence_in_json(checked((100, SILENT_BY_HEARSAY), (128, SILENT_BY_HEARSAY), host_days=days(100, 130)))
-    assert (told["of_host"], told["strikes"], told["missing"]) == (True, 11, 0)
-    assert (told["days"], told["needs_days"]) == (30, 28)
+def test_the_evidence_of_a_dead_host_is_shown_of_each_of_its_urls() -> None:
+    evidence = evidence_in_json(checked((100, SILENT_BY_HEARSAY), (128, SILENT_BY_HEARSAY), host_days=days(100, 130)))
+    assert (evidence["of_host"], evidence["strikes"], evidence["missing"]) == (True, 11, 0)
+    assert (evidence["days"], evidence["needs_days"]) == (30, 28)
 
 
 def test_without_hours_and_weekdays_days_are_no_proof() -> None:
@@ -101,7 +101,7 @@ def test_whichever_measure_is_nearer_to_its_proof_counts() -> None:
     assert (late.days, late.needs_days, late.missing) == (24, 28, 1)
     early = grounds(checked((100, SILENT), (103, LOST), (106, LOST)))
     assert (early.days, early.needs_days, early.missing) == (3, 14, 2)
-    # What was said before the host went silent proves by the short measure only if it was enough by then.
+    # All that was reported before the host went silent proves by the short measure only if it was enough by then.
     silent = grounds(checked(*((day, LOST) for day in days(100, 109)), (112, SILENT)))
     assert (silent.days, silent.needs_days) == (12, 28)
     proven = grounds(checked(*((day, LOST) for day in days(100, 115)), (118, SILENT)))

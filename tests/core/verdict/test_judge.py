@@ -83,7 +83,7 @@ def test_one_success_resets_everything() -> None:
     assert (verdict(record), record.streak.since) == (Verdict.DOUBTFUL, 114)
 
 
-def test_a_revival_is_told_at_the_next_check() -> None:
+def test_a_revival_is_found_at_the_next_check() -> None:
     dead = lived(*FORTNIGHT)
     assert verdict(dead) is Verdict.DEAD
     assert verdict(lived((121, FINE), record=dead)) is Verdict.WORKING
@@ -93,7 +93,7 @@ def test_a_wall_is_never_dead_however_long_it_stands() -> None:
     assert verdict(lived(*((day, WALL) for day in range(100, 500, 7)))) is Verdict.DOUBTFUL
 
 
-def test_whoever_refuses_the_method_is_never_dead() -> None:
+def test_what_refuses_the_method_is_never_dead() -> None:
     method = Observation(Status.METHOD, Reason.METHOD)
     assert verdict(lived(*((day, method) for day in range(100, 500, 3)))) is Verdict.DOUBTFUL
     assert lived((100, LOST), (107, method)).streak.strikes == 0
@@ -306,7 +306,7 @@ def test_dead_always_has_three_own_failing_days_over_weeks_without_an_arrival_or
 
 @dataclass
 class Memory:
-    """What is remembered of a row that has ended: 0 nothing, 1 a chance failure, 2 a plain one; and its last day."""
+    """The memory of a row that has ended: 0 nothing, 1 a chance failure, 2 a plain one; and its last day."""
 
     ended: int = -100
     grade: int = 0

@@ -1,4 +1,4 @@
-"""How stored copies are shown: which, in which order, in which state, and what is never shown (A-1, A-2, W-8)."""
+"""The shown ones of stored copies: their order and state, and what is never shown (A-1, A-2, W-8)."""
 
 from dataclasses import dataclass, replace
 from datetime import date
@@ -55,10 +55,10 @@ def report(
 
 
 def test_a_snapshot_is_told_with_its_moment_its_service_and_its_distance() -> None:
-    told = link_as_json(report(KeptCopies((MAY_3,))))
+    document = link_as_json(report(KeptCopies((MAY_3,))))
     address = "https://web.archive.org/web/20160503120000/http://a.demo/x?y=1"
-    assert (told["archived"], told["archives"]) == ("found", [address])
-    assert told["snapshots"] == [
+    assert (document["archived"], document["archives"]) == ("found", [address])
+    assert document["snapshots"] == [
         {
             "service": "wayback", "title": "Wayback Machine", "snapshot": address, "original": "http://a.demo/x?y=1",
             "stamp": "20160503120000", "taken": "2016-05-03T12:00:00Z", "distance_days": -2,
@@ -132,9 +132,9 @@ def test_a_stamp_that_is_no_moment_is_not_shown() -> None:
 def test_what_somebody_chose_comes_first_and_takes_the_place_of_its_service() -> None:
     chosen = "https://web.archive.org/web/20150101000000/http://a.demo/x?y=1"
     kept = KeptCopies((MAY_3, MAY_3._replace(archive=ARQUIVO, origin=0)))
-    told = link_as_json(report(kept, claims=Claims(archives=(chosen,))))
-    assert [each["origin"] for each in told["snapshots"]] == ["suggested", "cited"]
-    assert told["archives"] == [chosen, "https://arquivo.pt/wayback/20160503120000/http://a.demo/x?y=1"]
+    document = link_as_json(report(kept, claims=Claims(archives=(chosen,))))
+    assert [each["origin"] for each in document["snapshots"]] == ["suggested", "cited"]
+    assert document["archives"] == [chosen, "https://arquivo.pt/wayback/20160503120000/http://a.demo/x?y=1"]
 
 
 def test_working_links_and_copies_themselves_need_no_copy() -> None:
@@ -142,15 +142,15 @@ def test_working_links_and_copies_themselves_need_no_copy() -> None:
     copy = "https://web.archive.org/web/20160503120000/http://a.demo/"
     gone = report(NOTHING, copy)
     assert gone.finding.verdict is Verdict.DOUBTFUL
-    told = link_as_json(gone)
-    assert (told["archived"], told["snapshots"]) == (None, [])
-    assert told["copy_of"] == {"service": "wayback", "original": "http://a.demo/", "stamp": "20160503120000"}
+    document = link_as_json(gone)
+    assert (document["archived"], document["snapshots"]) == (None, [])
+    assert document["copy_of"] == {"service": "wayback", "original": "http://a.demo/", "stamp": "20160503120000"}
 
 
 def test_the_distance_is_that_to_the_day_that_is_given() -> None:
     near = cited_on(report(KeptCopies((MAY_3,))), days_from_epoch(date(2016, 5, 3)))
-    (told,) = link_as_json(near)["snapshots"]
-    assert (told["distance_days"], told["distance_to"]) == (0, "citation")
+    (document,) = link_as_json(near)["snapshots"]
+    assert (document["distance_days"], document["distance_to"]) == (0, "citation")
     assert days_from_epoch(EPOCH) == 0
 
 

@@ -80,7 +80,7 @@ def test_forms_of_one_url_are_one_link() -> None:
 
 
 def test_findings_are_dead_doubtful_invalid_and_suspicious_links() -> None:
-    told = {
+    links = {
         "dead": (report("http://a.demo/", DEAD), True, True),
         "wall": (report("http://a.demo/", WALL), False, True),
         "invalid": (report("http://no-dot/"), False, True),
@@ -91,7 +91,7 @@ def test_findings_are_dead_doubtful_invalid_and_suspicious_links() -> None:
         "own": (report("https://de.wikipedia.org/"), False, False),
         "file": (report("http://a.demo/", FILE), False, False),
     }
-    for name, (link, dead, finding) in told.items():
+    for name, (link, dead, finding) in links.items():
         assert (is_included(link, Extent.DEAD), is_included(link, Extent.FINDINGS)) == (dead, finding), name
         assert is_included(link, Extent.NOTES) == (finding or name == "file"), name
         assert is_included(link, Extent.ALL)
@@ -150,10 +150,10 @@ def test_flags_are_what_the_wiki_lists_and_whether_bots_leave_it_alone() -> None
 def test_the_exact_code_of_the_newest_check_is_told_and_the_group_s_code_where_none_was_kept() -> None:
     for stored, http in [(500, 500), (NO_CODE, None), (None, 400)]:
         broken = (Entry(Status.SYNTAX_OR_SERVER_ERROR, 100, 120),)
-        told = link_as_json(
+        document = link_as_json(
             report("http://a.demo/", Stored(UrlRecord(broken, reason=Reason.SERVER_ERROR, http=stored)))
         )
-        assert (told["status"], told["http"], told["history"][0]["http"]) == (16, http, 400), stored
+        assert (document["status"], document["http"], document["history"][0]["http"]) == (16, http, 400), stored
 
 
 def test_an_invalid_link_says_what_is_wrong_and_a_new_one_that_nobody_asked() -> None:
@@ -162,13 +162,18 @@ def test_an_invalid_link_says_what_is_wrong_and_a_new_one_that_nobody_asked() ->
     assert (new["verdict"], new["reason"], new["status"], new["state"]) == ("unknown", None, 0, "untried")
 
 
-def test_a_dead_host_is_told_as_the_reason() -> None:
+def test_a_dead_host_is_shown_as_the_reason() -> None:
     silent = Stored(
         UrlRecord((Entry(Status.DNS_GONE, 119, 120),), Streak(), Reason.DNS_GONE),
         HostRecord(Streak(4, 100, 120, WHOLE), Reason.DNS_GONE),
     )
-    told = link_as_json(report("http://a.demo/", silent))
-    assert (told["verdict"], told["reason"], told["status"], told["http"]) == ("dead", "host-down", 66, None)
+    document = link_as_json(report("http://a.demo/", silent))
+    assert (document["verdict"], document["reason"], document["status"], document["http"]) == (
+        "dead",
+        "host-down",
+        66,
+        None,
+    )
 
 
 def test_a_page_counts_all_its_links() -> None:
@@ -194,18 +199,22 @@ def test_whatever_a_page_holds_can_be_sorted_and_told(urls: list[str]) -> None:
 
 
 def test_a_link_of_a_domain_that_counts_as_reachable_is_doubtful_instead_of_dead() -> None:
-    told = report("http://a.demo/", replace(DEAD, claims=Claims(assumed=110)))
-    assert (told.finding.verdict, told.finding.reason, told.finding.since) == (Verdict.DOUBTFUL, Reason.REPORTED, 100)
+    reported = report("http://a.demo/", replace(DEAD, claims=Claims(assumed=110)))
+    assert (reported.finding.verdict, reported.finding.reason, reported.finding.since) == (
+        Verdict.DOUBTFUL,
+        Reason.REPORTED,
+        100,
+    )
 
 
 def test_what_one_person_reports_is_told_beside_the_verdict_and_does_not_change_it() -> None:
-    told = report("http://a.demo/", replace(DEAD, claims=Claims(reported=110, replacement="http://b.demo/")))
-    assert told.finding.verdict is Verdict.DEAD
-    shown = link_as_json(told)
+    reported = report("http://a.demo/", replace(DEAD, claims=Claims(reported=110, replacement="http://b.demo/")))
+    assert reported.finding.verdict is Verdict.DEAD
+    shown = link_as_json(reported)
     assert shown["reported"] == iso(110)
     assert (shown["assumed"], shown["replacement"], shown["archives"]) == (None, "http://b.demo/", [])
 
 
 def test_no_note_makes_a_working_link_look_worse() -> None:
-    told = report("http://a.demo/", replace(MOVED, claims=Claims(reported=110, assumed=110)))
-    assert told.finding.verdict is Verdict.WORKING
+    reported = report("http://a.demo/", replace(MOVED, claims=Claims(reported=110, assumed=110)))
+    assert reported.finding.verdict is Verdict.WORKING

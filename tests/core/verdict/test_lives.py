@@ -1,4 +1,4 @@
-"""The judgement over months and years, at the days and hours that it plans itself: what is told dead, and when.
+"""The judgement over months and years, at the days and hours that it plans itself: what is called dead, and when.
 
 Each life says what a URL answers on a day at an hour; it is checked as a round would, whenever it is due.
 """

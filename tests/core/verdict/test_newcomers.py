@@ -1,4 +1,4 @@
-"""New owners, told from everything else that happens to living pages: series of looks at whole hosts (C-11)."""
+"""New owners, and all else that happens to living pages: series of looks at whole hosts (C-11)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -56,7 +56,7 @@ def article(number: int) -> Page:
 
 @cache
 def document(title: str, shown: str, url: str) -> Document:
-    """What most hosts show at every look is read once."""
+    """The document, read once, as most hosts show it at every look."""
     return document_of(page(title, body=f"<p>{shown}</p>"), "text/html", url)
 
 
@@ -64,8 +64,8 @@ def portrait(shown: Page, url: str, earlier: Portrait | None) -> Portrait:
     return portrait_in(document(*shown, url), url, earlier)
 
 
-def told(life: Life, urls: int, *, domain: str = "oldsite.demo", end: int = END) -> int | None:
-    """The day on which a host is told to have a new owner: a visit each week, a look each fortnight or if suspected."""
+def found_on(life: Life, urls: int, *, domain: str = "oldsite.demo", end: int = END) -> int | None:
+    """The day on which a new owner of a host is found: a visit each week, a look each fortnight or if suspected."""
     known: dict[int, Portrait | None] = dict.fromkeys(range(urls))
     for day in range(4, end, 7):
         newcomers = Newcomers(list(known.items()))
@@ -105,7 +105,7 @@ STRANGERS: Mapping[str, tuple[Life, int]] = {
 
 def test_a_new_owner_is_told_within_three_weeks() -> None:
     for name, (life, urls) in STRANGERS.items():
-        day = told(after(life), urls)
+        day = found_on(after(life), urls)
         assert day is not None, name
         assert CHANGE + 5 <= day <= CHANGE + 21, name
 
@@ -134,7 +134,7 @@ def repairs(number: int, day: int) -> Page:
 
 
 def wall(number: int, day: int) -> Page:
-    """An unknown wall, for good: few words, the same everywhere."""
+    """An unknown wall that stays: few words, the same everywhere."""
     return "Checking who you are", text(89, 120)
 
 
@@ -169,7 +169,7 @@ def test_a_living_host_has_no_new_owner() -> None:
     for urls in [1, 2, 5]:
         for name, life in LIVING.items():
             if not (name == "one page stays" and urls < 4):
-                assert told(after(life), urls) is None, (name, urls)
+                assert found_on(after(life), urls) is None, (name, urls)
 
 
 def test_front_pages_with_the_news_of_the_day_are_known_for_what_they_are() -> None:
@@ -180,20 +180,20 @@ def test_front_pages_with_the_news_of_the_day_are_known_for_what_they_are() -> N
         return title, text(day + 300 * number)
 
     for urls in [1, 4]:
-        assert told(news, urls, end=400) is None
+        assert found_on(news, urls, end=400) is None
 
 
 def test_few_documents_in_the_same_language_make_no_new_owner() -> None:
     """A new design by the owner may be all that has happened."""
     for urls in [1, 2]:
-        assert told(after(lambda number, day: ("Discount shoes", text(70 + number))), urls) is None
+        assert found_on(after(lambda number, day: ("Discount shoes", text(70 + number))), urls) is None
 
 
 def test_several_documents_that_change_one_by_one_make_no_new_owner() -> None:
     def slowly(number: int, day: int) -> Page:
         return article(number) if day < CHANGE + 30 * number else ("Unrelated things", text(70 + number))
 
-    assert told(slowly, 3, end=300) is None
+    assert found_on(slowly, 3, end=300) is None
 
 
 def test_what_stays_without_making_a_new_owner_is_accepted_at_last() -> None:
@@ -209,10 +209,10 @@ def test_what_stays_without_making_a_new_owner_is_accepted_at_last() -> None:
 
 
 def test_one_telling_document_among_many_is_not_enough() -> None:
-    plain, telling = Jump(100, False, False, False), Jump(100, True, False, False)
-    assert is_new_owner([telling, plain], 1)
-    assert not is_new_owner([telling, plain, plain], 3)
-    assert not is_new_owner([telling], 0)
+    plain, in_trade = Jump(100, False, False, False), Jump(100, True, False, False)
+    assert is_new_owner([in_trade, plain], 1)
+    assert not is_new_owner([in_trade, plain, plain], 3)
+    assert not is_new_owner([in_trade], 0)
     assert not is_new_owner([], 0)
 
 

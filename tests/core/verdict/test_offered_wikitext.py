@@ -1,4 +1,4 @@
-"""What wikitext an editor is offered for a link: never more than is known of it."""
+"""The wikitext that an editor is offered for a link: never more than is known of it."""
 
 from datetime import UTC, datetime
 
