@@ -13,7 +13,7 @@ from support.repairs import COPY, FOUND, NOW, URL
 from support.shared import shared
 
 from weboid.bot.__main__ import run
-from weboid.bot.cases import SettingsTable, repaired_cases
+from weboid.bot.cases import repaired_cases
 from weboid.core.wikitext.reader import read_wikitext
 
 _BLANKS: Final = re.compile(r"\s*([|}])")
@@ -78,7 +78,7 @@ def ran(tmp_path: Path, cases: Any, *arguments: str) -> Result:
 
 def test_the_shared_cases_come_out_as_expected() -> None:
     cases = json.loads(shared("bots/give.json").read_text(encoding="utf-8"))
-    settings = SettingsTable(json.loads(shared("bots/wikiconfig.json").read_text(encoding="utf-8")))
+    settings = json.loads(shared("bots/wikiconfig.json").read_text(encoding="utf-8"))
     complaints: list[str] = []
     texts = repaired_cases(cases, settings, NOW, complaints.append)
     wrong = {each["id"]: failed(each, texts[each["id"]]) for each in cases if failed(each, texts[each["id"]])}
@@ -108,7 +108,7 @@ def test_the_shipped_settings_serve_without_others(tmp_path: Path) -> None:
 
 def test_a_case_with_options_that_do_not_fit_keeps_its_text_and_says_why() -> None:
     complaints: list[str] = []
-    texts = repaired_cases([case(options={"trust": 1}), case(id="b")], SettingsTable(None), NOW, complaints.append)
+    texts = repaired_cases([case(options={"trust": 1}), case(id="b")], None, NOW, complaints.append)
     assert texts["a"] == _CITE
     assert texts["b"] != _CITE
     assert len(complaints) == 1
@@ -119,7 +119,7 @@ def test_a_case_with_options_that_do_not_fit_keeps_its_text_and_says_why() -> No
 def test_a_wiki_without_settings_keeps_its_text() -> None:
     for wiki in ["xx", "../enwiki", "", "defaults"]:
         complaints: list[str] = []
-        assert repaired_cases([case(wiki=wiki)], SettingsTable(None), NOW, complaints.append) == {"a": _CITE}
+        assert repaired_cases([case(wiki=wiki)], None, NOW, complaints.append) == {"a": _CITE}
         assert len(complaints) == 1, wiki
 
 

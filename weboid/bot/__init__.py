@@ -1,4 +1,1 @@
-"""Repairs dead links in wikitext, pure: (text, the wiki's settings, answers) → (text, changes).
-
-The network and the clock belong to those who call it.
-"""
+"""Repairs dead links in wikitext, without network and clock: (text, settings, answers) → (text, changes)."""

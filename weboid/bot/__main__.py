@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from weboid.bot.cases import SettingsTable, repaired_cases
+from weboid.bot.cases import repaired_cases
 
 
 def _moment(_: click.Context, __: click.Parameter, given: str | None) -> datetime:
@@ -30,7 +30,7 @@ def _moment(_: click.Context, __: click.Parameter, given: str | None) -> datetim
 @click.option("--now", metavar="MOMENT", callback=_moment, help="The moment of writing. Default: the current one.")
 def run(cases: Path, settings: Path | None, now: datetime) -> None:
     """Repair dead links in the wikitext of CASES, a list of {id, wiki, wikitext_in, verdicts, archives, options?}."""
-    table = SettingsTable(None if settings is None else _json(settings, dict))
+    table = None if settings is None else _json(settings, dict)
     texts = repaired_cases(_json(cases, list), table, now, lambda reason: click.echo(reason, err=True))
     json.dump(texts, sys.stdout, ensure_ascii=True, indent=1)
     sys.stdout.write("\n")

@@ -43,9 +43,7 @@ class KnownCopy:
 
 @dataclass(frozen=True, slots=True)
 class LinkAnswer:
-    """The answer for one link; there are verified `snapshots`, the service's first choice first, exactly if `copies` is
-    FOUND.
-    """
+    """The answer for one link; it has verified `snapshots`, the first choice first, exactly if `copies` is FOUND."""
 
     verdict: Verdict = Verdict.UNKNOWN
     flags: frozenset[str] = frozenset()

@@ -14,30 +14,17 @@ from weboid.bot.repair import repair
 from weboid.core.wikitext.settings import SettingsError, WikiSettings, parse_settings
 
 _OPTIONS: Final = "options"
-_DEFAULTS: Final = "defaults"
 
 
-class SettingsTable:
-    """The settings of several wikis, each read, and refused, when its first case comes."""
-
-    def __init__(self, pages: Mapping[str, Any] | None) -> None:
-        self._pages = pages
-
-    def of(self, wiki: str, options: Mapping[str, Any]) -> WikiSettings:
-        """The settings of a wiki, with options of a single case. Raises SettingsError."""
-        page = dict(self._page(wiki))
-        common = {} if self._pages is None else self._pages.get(_DEFAULTS, {})
-        own = page.get(_OPTIONS, {})
-        if not all(isinstance(each, dict) for each in (common, own, options)):
-            raise SettingsError(("options: must be a table",), "options: must be a table")
-        page[_OPTIONS] = {**common, **own, **options}
-        return parse_settings(json.dumps(page))
-
-    def _page(self, wiki: str) -> Mapping[str, Any]:
-        page = _shipped(wiki) if self._pages is None else self._pages.get(wiki, self._pages)
-        if not isinstance(page, dict) or "dbname" not in page:
-            raise SettingsError((f"{wiki}: no settings",), f"no settings of {wiki!r}")
-        return page
+def case_settings(pages: Mapping[str, Any] | None, wiki: str, options: Mapping[str, Any]) -> WikiSettings:
+    """The settings of a wiki, shipped unless `pages` are given, with options of a case. Raises SettingsError."""
+    page = _shipped(wiki) if pages is None else pages.get(wiki, pages)
+    if not isinstance(page, dict) or "dbname" not in page:
+        raise SettingsError((f"{wiki}: no settings",), f"no settings of {wiki!r}")
+    common, own = {} if pages is None else pages.get("defaults", {}), page.get(_OPTIONS, {})
+    if not all(isinstance(each, dict) for each in (common, own, options)):
+        raise SettingsError(("options: must be a table",), "options: must be a table")
+    return parse_settings(json.dumps({**page, _OPTIONS: {**common, **own, **options}}))
 
 
 def _shipped(wiki: str) -> Any:
@@ -50,7 +37,7 @@ def _shipped(wiki: str) -> Any:
 
 
 def repaired_cases(
-    cases: list[Mapping[str, Any]], settings: SettingsTable, now: datetime, report: Callable[[str], None]
+    cases: list[Mapping[str, Any]], settings: Mapping[str, Any] | None, now: datetime, report: Callable[[str], None]
 ) -> dict[str, str]:
     """The text of each case after its repair, by id. A refused case keeps its text, and the reason goes to `report`."""
     texts = {}
@@ -58,7 +45,7 @@ def repaired_cases(
         name, text = str(case["id"]), str(case["wikitext_in"])
         texts[name] = text
         try:
-            rules = settings.of(str(case["wiki"]), case.get(_OPTIONS) or {})
+            rules = case_settings(settings, str(case["wiki"]), case.get(_OPTIONS) or {})
         except SettingsError as refused:
             report(f"{name}: {refused}")
             continue

@@ -78,12 +78,6 @@ class Decision:
     why: str
 
 
-class _Belief(Enum):
-    DEAD = 1
-    ALIVE = 2
-    OPEN = 3
-
-
 COPIES_NOT_KNOWN = frozenset(f"archive-{state}" for state in (CopyState.UNKNOWN, CopyState.ERROR, CopyState.PENDING))
 """Reasons to leave a dead link alone until more is known of its copies (D13)."""
 
@@ -97,35 +91,25 @@ def decide(state: LinkState, answer: LinkAnswer, options: Options) -> Decision:
         return _nothing("frozen")
     if answer.verdict in (Verdict.SPAM, Verdict.INVALID):
         return _nothing(answer.verdict.word)
-    belief, why = _belief(state, answer, options)
-    match belief:
-        case _Belief.DEAD if state.copy in _BAD:
-            return _of_bad_copy(state, answer, options)
-        case _Belief.DEAD:
-            return _of_dead(state, answer, options, why)
-        case _Belief.ALIVE:
-            return _of_living(state, options, answer.copies is CopyState.FOUND, why)
-        case _Belief.OPEN:
-            return _nothing(why)
+    verdict, why = _verdict(state, answer, options)
+    if verdict is Verdict.DEAD:
+        is_bad = state.copy in _BAD
+        return _of_bad_copy(state, answer, options) if is_bad else _of_dead(state, answer, options, why)
+    is_living = verdict is Verdict.WORKING
+    return _of_living(state, options, answer.copies is CopyState.FOUND, why) if is_living else _nothing(why)
 
 
-def _belief(state: LinkState, answer: LinkAnswer, options: Options) -> tuple[_Belief, str]:
-    """The belief if the link is dead, and the stable word why."""
+def _verdict(state: LinkState, answer: LinkAnswer, options: Options) -> tuple[Verdict, str]:
+    """The verdict to act on, with lists and tags of the wiki considered, and the stable word why."""
     is_tagged = state.tagged is Tagged.PERSON or state.stated is Stated.DEAD
     is_dead_by_hand = options.trust_tags and is_tagged
     if PERMADEAD in answer.flags:
-        return _Belief.DEAD, PERMADEAD
+        return Verdict.DEAD, PERMADEAD
     if PERMALIVE in answer.flags:
-        return (_Belief.DEAD, "tagged-by-hand") if is_dead_by_hand else (_Belief.ALIVE, PERMALIVE)
+        return (Verdict.DEAD, "tagged-by-hand") if is_dead_by_hand else (Verdict.WORKING, PERMALIVE)
     if SUBSCRIPTION in answer.flags or state.is_paid:
-        return (_Belief.DEAD, "tagged-by-hand") if is_dead_by_hand else (_Belief.OPEN, SUBSCRIPTION)
-    match answer.verdict:
-        case Verdict.DEAD:
-            return _Belief.DEAD, Verdict.DEAD.word
-        case Verdict.WORKING:
-            return _Belief.ALIVE, Verdict.WORKING.word
-        case Verdict.UNKNOWN | Verdict.DOUBTFUL | Verdict.INVALID | Verdict.SPAM:
-            return _Belief.OPEN, answer.verdict.word
+        return (Verdict.DEAD, "tagged-by-hand") if is_dead_by_hand else (Verdict.UNKNOWN, SUBSCRIPTION)
+    return answer.verdict, answer.verdict.word
 
 
 def _of_bad_copy(state: LinkState, answer: LinkAnswer, options: Options) -> Decision:

@@ -1,7 +1,4 @@
-"""Templates that keep bots off a page or a link: ``{{bots}}``, ``{{nobots}}``, ``{{cbignore}}`` (B-2).
-
-In doubt the page is left alone.
-"""
+"""Templates that keep bots off a page or a link (B-2): ``{{bots}}``, ``{{nobots}}``, ``{{cbignore}}``."""
 
 from collections.abc import Collection
 from typing import Final

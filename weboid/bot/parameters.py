@@ -1,7 +1,4 @@
-"""Writes parameters of a template in the template's own spacing, by offset (B-5).
-
-All that is not set or removed stays byte for byte, comments included.
-"""
+"""Writes parameters of a template by offset (B-5), in its own spacing; all else stays byte for byte."""
 
 from collections import Counter
 from collections.abc import Iterator

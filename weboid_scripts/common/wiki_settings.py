@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from weboid.bot.cases import SettingsTable
+from weboid.bot.cases import case_settings
 from weboid.core.wikitext.settings import SettingsError, WikiSettings, parse_settings
 from weboid.errors import WeboidError
 from weboid_scripts.common.options import SETTINGS_PAGE, CommonOptions
@@ -56,7 +56,7 @@ def _fitting(text: str, dbname: str, source: str) -> WikiSettings:
 
 def _shipped(dbname: str) -> WikiSettings:
     try:
-        settings = SettingsTable(None).of(dbname, {})
+        settings = case_settings(None, dbname, {})
     except SettingsError:
         settings = None
     if settings is None or settings.dbname != dbname:

@@ -118,10 +118,7 @@ class Face:
         return Face((*others, Answer(asked.place, role, day, look))[-MOST_PLACES:])
 
     def is_settled(self, near: int | None, day: int) -> bool:
-        """True if the document of a URL needs no judgement: its host is honest there, or nothing more is asked.
-
-        `near` is its place as of ``made_up.near_place``.
-        """
+        """True if the document at the place `near` needs no judgement: its host is honest, or nothing is asked."""
         if near is None:
             return True
         look = self._look_at(near, day)
@@ -209,10 +206,8 @@ def _look(document: Document, left_out: frozenset[str], moved: int, body: bytes)
 
 
 def _is_all(document: Document, text: list[str], said: list[str], body: bytes) -> bool:
-    """True if a short text is all that a page shows: nothing is filled in, and next to a tiny one no picture stands.
-
-    What scripts fill in has no heading yet.
-    """
+    """True if a short text is all of a page: nothing is filled in, and next to a tiny text stands no picture."""
+    # What scripts fill in has no heading yet.
     if document.refresh or (_FILLED_IN.search(body) and not (document.headings and len(text) >= _TINY_WORDS)):
         return False
     return len(text) >= _TINY_WORDS or (bool(said) and not _SHOWN.search(body))

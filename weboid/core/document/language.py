@@ -10,55 +10,11 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
+from weboid.assets import toml_next_to
 from weboid.core.document.folding import words_of
 
 UNKNOWN: Final = 0
 
-_SCRIPTS: Final = (
-    ("ru", "uk be bg sr mk kk ky mn tg", "\u0400-\u052f"),
-    ("el", "", "\u0370-\u03ff\u1f00-\u1fff"),
-    ("he", "yi iw", "\u0590-\u05ff"),
-    ("ar", "fa ur ps ckb", "\u0600-\u06ff\u0750-\u077f"),
-    ("hi", "mr ne bn pa gu or ta te kn ml si", "\u0900-\u0dff"),
-    ("th", "lo km my", "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"),
-    ("ka", "", "\u10a0-\u10ff"),
-    ("hy", "", "\u0530-\u058f"),
-    ("am", "ti", "\u1200-\u139f"),
-    ("ko", "", "\uac00-\ud7af\u1100-\u11ff"),
-    ("ja", "", "\u3040-\u30ff"),
-    ("zh", "yue", "\u3400-\u4dbf\u4e00-\u9fff"),
-)
-"""Languages recognised by their script, with those that count as the same."""
-_WORDS: Final = (
-    ("en", "", "the of and to in is for that with on as are this by from be it was or at you we not have"),
-    ("de", "lb", "der die und das von mit den ist für auf im eine des sich auch dem nicht wir werden sie zu ein oder"),
-    ("fr", "", "les des et la du pour dans une est vous sur par au avec plus que qui nous ce sont pas votre ou"),
-    ("es", "gl", "el los las del una por para con su es que se más como al lo este sus y nuestra puede o"),
-    ("pt", "", "os as dos das um uma não com para por mais do da em como ao que na no são seu você ou"),
-    ("it", "", "il di che della per un una con sono del le nel anche più gli alla dei come si questo da non"),
-    ("nl", "af", "het een van en voor met zijn op te aan bij ook niet wij dat uw om naar of als deze worden"),
-    ("sv", "", "och att det som för på är av med till den ett inte om har kan vi från eller du"),
-    ("da", "no nb nn", "og at det som for på er av af med til den et en ikke har kan vi fra eller du"),
-    ("fi", "et", "ja on ei että se ovat oli myös sekä tai kun hän mutta joka voi kuin sen ole ole"),
-    ("pl", "", "w na się że do jest z nie to oraz po dla od jak lub przez są o ze które może a i"),
-    ("cs", "sk", "se na je v že do pro jsou s nebo jako po k od za ale jsme z si ve sú sa pre ako a i"),
-    ("hu", "", "a az és hogy nem egy is ez meg vagy de van csak már mint ki kell el volt még"),
-    ("ro", "", "și în de la cu pe care nu este din pentru mai un o sau sunt că se ce prin al"),
-    ("tr", "az", "ve bir bu için ile da de en olarak daha olan çok gibi her sonra kadar ya veya ne"),
-    ("id", "ms", "dan yang di untuk dengan ini dari adalah pada bisa dapat anda tidak akan atau ke dalam juga itu"),
-    ("vi", "", "và của là có cho không được các trong với người một những để tại này khi đã từ cũng nhiều"),
-    ("hr", "bs sl", "i je u na se za su od da s ne to kao ili koji te što iz po bi in ki so"),
-    ("lt", "lv", "ir yra su kad iš į tai ar kaip bei apie jūs mūsų gali un ar no par kas tas ir uz"),
-    ("ca", "", "els les amb per que una del dels és un en al més com aquest seva i o hem"),
-    ("eu", "", "eta da ez du bat dira izan baina ere dute hau zuen egin dago hori"),
-    ("cy", "ga gd", "yn y yr a o ar i mae ei am gan wedi oedd bod hefyd neu sydd"),
-    ("tl", "", "ang ng sa mga na ay at ito para kung mo ka hindi may ni kay"),
-    ("sw", "", "ya na wa kwa ni katika za la kuwa hii cha au pia yake"),
-)
-"""Languages recognised by their commonest words."""
-_BY_TAG: Final = {
-    tag: number for number, (code, same, _) in enumerate((*_SCRIPTS, *_WORDS), start=1) for tag in (code, *same.split())
-}
 _READ_WORDS: Final = 1_000
 _SCRIPT_SHARE: Final = 0.3
 """The share of letters in a script from which on it is the text's: names and menus are in Latin letters everywhere."""
@@ -68,18 +24,28 @@ _AHEAD: Final = 1.5
 
 
 @cache
+def _table() -> dict[str, list[dict[str, str]]]:
+    return toml_next_to(__file__)
+
+
+@cache
+def _numbers() -> dict[str, int]:
+    """The numbers of languages by code, also of those that count as the same."""
+    rows = enumerate((*_table()["script"], *_table()["words"]), start=1)
+    return {code: number for number, row in rows for code in (row["code"], *row.get("same", "").split())}
+
+
+@cache
 def _scripts() -> tuple[tuple[int, re.Pattern[str]], ...]:
-    """The numbers of languages recognised by their script, each with its letters."""
-    return tuple((_BY_TAG[code], re.compile(f"[{letters}]")) for code, _, letters in _SCRIPTS)
+    return tuple((_numbers()[row["code"]], re.compile(f"[{row['letters']}]")) for row in _table()["script"])
 
 
 @cache
 def _numbers_of_words() -> dict[str, tuple[int, ...]]:
-    """The numbers of the languages that have a word."""
     numbers: dict[str, tuple[int, ...]] = {}
-    for code, _, common in _WORDS:
-        for word in words_of(common):
-            numbers[word] = (*numbers.get(word, ()), _BY_TAG[code])
+    for row in _table()["words"]:
+        for word in words_of(row["words"]):
+            numbers[word] = (*numbers.get(word, ()), _numbers()[row["code"]])
     return numbers
 
 
@@ -88,7 +54,7 @@ def language_of(words: Sequence[str]) -> int:
     words = words[:_READ_WORDS]
     letters = "".join(words)
     shares = {number: len(script.findall(letters)) / max(1, len(letters)) for number, script in _scripts()}
-    japanese, chinese = _BY_TAG["ja"], _BY_TAG["zh"]
+    japanese, chinese = _numbers()["ja"], _numbers()["zh"]
     if shares[japanese] > _SCRIPT_SHARE / 6:
         shares[japanese] += shares.pop(chinese)
     number = max(shares, key=shares.__getitem__)
@@ -103,4 +69,4 @@ def language_of(words: Sequence[str]) -> int:
 
 def number_of(tag: str) -> int:
     """The number of a language by a tag such as ``de-AT``; UNKNOWN if it is not one of ours."""
-    return _BY_TAG.get(tag.lower().replace("_", "-").partition("-")[0], UNKNOWN)
+    return _numbers().get(tag.lower().replace("_", "-").partition("-")[0], UNKNOWN)

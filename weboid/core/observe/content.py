@@ -86,9 +86,7 @@ def _refresh_suspicion(asked: str, document: Document) -> Suspicion | None:
 
 
 def needs_body(answer: RawResponse) -> bool:
-    """True if an answer to HEAD calls for the document itself (C-11): it is HTML, and a redirect led to another
-    registrable domain, or to the root of a site.
-    """
+    """True if an answer to HEAD is HTML, and a redirect led to it from another domain, or to a root (C-11)."""
     if answer.code is None or answer.final == answer.url or not 200 <= answer.code <= 299:
         return False
     if not is_html(answer.headers.get("content-type", ""), b""):

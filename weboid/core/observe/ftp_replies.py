@@ -6,9 +6,11 @@ to the HTTP code with the same meaning, so that all protocols are judged by one 
 
 import re
 from enum import IntEnum
+from functools import cache
 from typing import Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
+from weboid.assets import toml_next_to
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Reason, code_reason, network_status
 from weboid.core.record.status import NO_CODE, Status, status_of
@@ -178,35 +180,15 @@ def data_port(reply: FtpReply) -> int | None:
     return None
 
 
-_ENDINGS: Final[dict[str, str]] = {
-    ending: keyword
-    for keyword, endings in {
-        "mpeg": "mp3",
-        "ogg": "ogg oga",
-        "rtf": "rtf",
-        "tiff": "tif tiff",
-        "djvu": "djvu djv",
-        "css": "css",
-        "csv": "csv",
-        "zip": "zip",
-        "gzip": "gz tgz",
-        "flash": "swf",
-        "pdf": "pdf",
-        "postscript": "ps eps",
-        "msexcel": "xls xlsx",
-        "mspowerpoint": "ppt pptx pps ppsx",
-        "msword": "doc docx",
-        "binary": "7z ace apk arc arj bin bz2 cab deb dmg dvi exe hqx img iso jar lha lzh msi nc rar rpm sit sitx tar "
-        "tbz tbz2 txz xz z zst",
-    }.items()
-    for ending in endings.split()
-}
+@cache
+def _keywords() -> dict[str, str]:
+    return {ending: keyword for keyword, endings in toml_next_to(__file__).items() for ending in endings}
 
 
 def _keyword(path: bytes) -> str | None:
     """The keyword for a file name's extension; None for types that browsers display, and for unknown ones."""
     _, dot, ending = path.rpartition(b"/")[2].rpartition(b".")
-    return _ENDINGS.get(ending.decode("ascii", "replace").lower()) if dot else None
+    return _keywords().get(ending.decode("ascii", "replace").lower()) if dot else None
 
 
 def _size_bytes(text: str) -> int | None:

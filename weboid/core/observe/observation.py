@@ -1,7 +1,4 @@
-"""The raw response of one check, and the observation that ``core/observe/observe`` makes of it.
-
-A server's failure is a value here, not an exception.
-"""
+"""The raw response of one check, and what was observed in it. A server's failure is a value, not an exception."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -60,9 +60,7 @@ class Vendor(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Walls(Struct, frozen=True, forbid_unknown_fields=True):
-    """Titles and demands of walls of all vendors, and the vendors; the last entry is of captchas, which may stand in
-    any form.
-    """
+    """Titles and demands of walls of all vendors, and the vendors, last the captchas, which may stand in any form."""
 
     titles: Phrases
     demands: Phrases
@@ -118,10 +116,7 @@ def wall_by_headers(code: int, headers: Mapping[str, str], final: str) -> Suspic
 
 
 def wall_by_content(code: int, body: bytes, document: Document) -> Suspicion | None:
-    """The wall recognised by content, None if there is none.
-
-    `body` is the bounded beginning of the answer's body, `document` the document read from it.
-    """
+    """The wall recognised by the bounded beginning of a body, and the document read from it; None if there is none."""
     if code not in CODES or not body:
         return None
     page = body.lower()

@@ -53,10 +53,7 @@ def is_consent_url(url: str) -> bool:
 
 
 def login_suspicion(asked: str, document: Document) -> Suspicion | None:
-    """The suspicion of a login form in place of the document: a password field, little text, and a title of a login.
-
-    `asked` is the URL that was requested.
-    """
+    """The suspicion of a login in place of the document at URL `asked`: a password field, little text, and a title."""
     if not document.asks_password or len(document.words) > _WALL_WORDS or is_login_url(asked):
         return None
     if urlsplit(asked).path in ("", "/"):

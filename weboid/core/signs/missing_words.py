@@ -1,7 +1,4 @@
-"""The words with which documents report that the requested one is missing, by language, from ``missing_words.toml``.
-
-``core/signs/soft404`` combines them.
-"""
+"""The words for missing documents, by language, from ``missing_words.toml``; ``core/signs/soft404`` combines them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -131,10 +131,7 @@ def _interval(
 
 
 def _failing_interval(after: UrlRecord, seen: Observation, day: int, policy: Policy, host: HostRecord) -> int:
-    """Days until the next check of what is not proven yet.
-
-    If the host fails, all its URLs follow its rhythm, too, so that one visit serves them all.
-    """
+    """Days until the next check without a proof; if the host fails, all its URLs follow its rhythm, for one visit."""
     elapsed = after.streak.elapsed(day) if after.streak.strikes else day - after.history[0].first
     span = policy.span_of(seen.reason, relapse=after.streak.evidence.relapse)
     interval = policy.failing_interval_after(elapsed, span)

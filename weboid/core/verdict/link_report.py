@@ -133,10 +133,7 @@ class LinkReport(NamedTuple):
 
     @property
     def http(self) -> int | None:
-        """The exact HTTP code of the newest check, None if it got none.
-
-        Of a check whose code was not kept, that which represents its status (U-4).
-        """
+        """The exact HTTP code of the newest check, or that of its status if none was kept (U-4)."""
         return http_code(self.status) if self.record.http is None else self.record.http or None
 
 

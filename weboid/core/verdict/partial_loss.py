@@ -43,20 +43,14 @@ class GroupKind(StrEnum):
     ALL = "all-hosts"
 
 
-class Proportion(NamedTuple):
-    """So many failing domains, and so large a share of the hosts that had answered before, make a loss."""
-
-    domains: int
-    percent: int
-
-
-# Ordinary deaths stay below these (D-80).
-LOST_AT: Final = {
-    GroupKind.NETWORK: Proportion(8, 50),
-    GroupKind.NAME_SERVERS: Proportion(8, 50),
-    GroupKind.TLD: Proportion(12, 50),
-    GroupKind.ALL: Proportion(20, 30),
+LOST_AT: Final[dict[GroupKind, tuple[int, int]]] = {
+    GroupKind.NETWORK: (8, 50),
+    GroupKind.NAME_SERVERS: (8, 50),
+    GroupKind.TLD: (12, 50),
+    GroupKind.ALL: (20, 30),
 }
+"""The failing domains, and the percentage of the hosts that had answered before, that make a loss; ordinary deaths stay
+below (D-80)."""
 SUSPECTED: Final = 3
 """Failing domains from which on a group's answers are kept beyond a round."""
 

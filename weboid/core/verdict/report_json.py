@@ -25,9 +25,7 @@ VERSION: Final = 2
 
 
 class RevertReason(StrEnum):
-    """Probably why people took back the repair of a bot: the stable words of journals, reports and
-    ``POST /api/reverts`` (B-6); ``bot/reverts`` finds it out.
-    """
+    """The probable reason of a revert, as a stable word of journals, reports and ``POST /api/reverts`` (B-6)."""
 
     VANDALISM_REVERT = "vandalism-revert"
     """Others were meant: the page was restored to what it had been before the text that we edited."""
@@ -137,10 +135,7 @@ def state_word(status: Status) -> str:
 
 @cache
 def _status_as_json(status: Status) -> dict[str, Any]:
-    """The status byte (U-4), the HTTP code that represents its group, None where HTTP has none, and its word.
-
-    To be copied: it is the same for all.
-    """
+    """The status byte (U-4), the HTTP code of its group or None, and its word. To be copied: it is the same for all."""
     return {"status": int(status), "http": http_code(status), "state": state_word(status)}
 
 
