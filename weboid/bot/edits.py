@@ -65,7 +65,6 @@ def _tagged(writing: Writing, link: RepairableLink) -> list[TextEdit]:
 
 
 def _revived(writing: Writing, link: RepairableLink, state: LinkState) -> list[TextEdit]:
-    """The link without what says that it is dead."""
     trusts = writing.settings.options.trust_tags
     if link.kind is LinkForm.DEAD_TAG:
         plain = link_in_tag(writing, link)

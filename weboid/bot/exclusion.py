@@ -1,6 +1,5 @@
 """Templates that keep bots off a page or a link (B-2): ``{{bots}}``, ``{{nobots}}``, ``{{cbignore}}``."""
 
-from collections.abc import Collection
 from typing import Final
 
 from weboid.core.wikitext.citations import name_key, name_keys
@@ -29,31 +28,20 @@ def is_ignored(wikitext: Wikitext, template: TemplateNode, bot: str) -> bool:
 
 def _admits(wikitext: Wikitext, template: TemplateNode, bot: str, script: str) -> bool:
     given = {each.name.casefold(): _names(wikitext.value_of(each)) for each in template.parameters}
-    us = {_ALL, _bot_key(bot)}
+    us, scripts = {_ALL, _bot_key(bot)}, {_ALL, _bot_key(script)}
     unnamed: set[str] = set()
     for parameter in template.parameters:
         if parameter.equals is None:
             unnamed |= given.pop(parameter.name, set())
+    denied = given.get("deny", set()) | given.get("optout", set())
+    # A bot that is admitted by its own name counts more than what is said of all.
+    is_named = _bot_key(bot) in given.get("allow", set()) - denied
     if name_key(template.name) != _BOTS:
         # {{nobots}} keeps off all, or those that it names; all else that is written there cannot admit others.
-        return bool(_explicit(given, bot)) if given else bool(unnamed) and not unnamed & us
-    if unnamed:
-        return False
-    return _explicit(given, bot) or _by_lists(given, us, {_ALL, _bot_key(script)})
-
-
-def _explicit(given: dict[str, set[str]], bot: str) -> bool:
-    """True if this very bot is admitted by name, which counts more than what is said of all."""
-    own = _bot_key(bot)
-    return own in given.get("allow", set()) and own not in given.get("deny", set()) | given.get("optout", set())
-
-
-def _by_lists(given: dict[str, set[str]], us: Collection[str], scripts: Collection[str]) -> bool:
-    denied = given.get("deny", set()) | given.get("optout", set())
-    if not denied.isdisjoint(us) or not given.get("denyscript", set()).isdisjoint(scripts):
-        return False
-    is_allowed = "allow" not in given or not given["allow"].isdisjoint(us)
-    return is_allowed and ("allowscript" not in given or not given["allowscript"].isdisjoint(scripts))
+        return is_named if given else bool(unnamed) and not unnamed & us
+    is_denied = bool(denied & us or given.get("denyscript", set()) & scripts)
+    is_allowed = bool(given.get("allow", us) & us and given.get("allowscript", scripts) & scripts)
+    return not unnamed and (is_named or (is_allowed and not is_denied))
 
 
 def _names(value: str) -> set[str]:

@@ -129,9 +129,7 @@ class MarkOwners:
 
     def owner(self, mark: TemplateNode) -> RepairableLink | None:
         """The link to which a mark belongs that stands in no citation."""
-        start = mark.start
-        while start > 0 and self._text[start - 1] in " \t":
-            start -= 1
+        start = blanks_before(self._text, mark.start)
         reference = self._references.get(start)
         if reference is not None:
             inside = self._in_reference.get(reference.end, [])
@@ -147,3 +145,10 @@ class MarkOwners:
     def _close(self, start: int) -> None:
         while self._open and self._open[-1].end <= start:
             self._open.pop()
+
+
+def blanks_before(text: str, end: int) -> int:
+    """The offset at which the blanks and tabs before `end` begin."""
+    while end > 0 and text[end - 1] in " \t":
+        end -= 1
+    return end

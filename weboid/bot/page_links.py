@@ -108,17 +108,9 @@ class _LinkFinder:
         if citation.part_url is not None and citation.part_url.value:
             return None
         original = original_in(url)
-        return RepairableLink(
-            LinkForm.CITATION,
-            template.start,
-            template.end,
-            original or url,
-            template.spot,
-            citation=citation,
-            template=template,
-            wrapped=original and url,
-            is_paid=citation.is_paid,
-        )
+        link = RepairableLink(LinkForm.CITATION, template.start, template.end, original or url, template.spot, citation)
+        link.template, link.wrapped, link.is_paid = template, original and url, citation.is_paid
+        return link
 
     def _dead_tag(self, node: TemplateNode) -> None:
         url = _value(self._wikitext, node, self._settings.dead_tag.url)
@@ -130,9 +122,8 @@ class _LinkFinder:
             if owner is not None:
                 owner.dead_tags.append(node)
             return
-        is_editable = node.spot.enclosure in _EDITABLE
         link = RepairableLink(LinkForm.DEAD_TAG, node.start, node.end, url, node.spot, template=node)
-        self._add(node, link if is_editable else None)
+        self._add(node, link if node.spot.enclosure in _EDITABLE else None)
 
     def _archive_template(self, node: TemplateNode, obsolete: ObsoleteTemplate | None) -> None:
         mark = _archive_mark(self._wikitext, node, self._settings, obsolete)
@@ -142,12 +133,9 @@ class _LinkFinder:
             is_first = mark.address is not None and all(each.address is None for each in owner.archives)
             owner.archives.insert(0 if is_first else len(owner.archives), mark)
             return
-        link = None
-        if mark.url is not None and node.spot.enclosure in _EDITABLE:
-            link = RepairableLink(
-                LinkForm.COPY, node.start, node.end, mark.url, node.spot, template=node, archives=[mark]
-            )
-        self._add(node, link)
+        link = RepairableLink(LinkForm.COPY, node.start, node.end, mark.url or "", node.spot, None, None, node)
+        link.archives.append(mark)
+        self._add(node, link if mark.url is not None and node.spot.enclosure in _EDITABLE else None)
 
     def _belongs(self, mark: ArchiveMark, owner: RepairableLink) -> bool:
         """True if an archive template is about the link before it, and not one of its own."""
@@ -166,7 +154,6 @@ class _LinkFinder:
         return snapshot is not None and snapshot.original is not None and is_same(snapshot.original, owner.url)
 
     def _owner(self, mark: TemplateNode) -> RepairableLink | None:
-        """The link to which a mark belongs, also in a citation."""
         return self._owners.owner(mark) or self._owners.around(mark)
 
     def _has_links(self, node: TemplateNode) -> bool:

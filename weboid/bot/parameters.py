@@ -26,7 +26,6 @@ class _Style(NamedTuple):
     name_width: int
 
     def written(self, name: str, value: str) -> str:
-        """A whole parameter, without what is behind its value."""
         padding = self.before_equals
         if self.name_width:
             padding = " " * max(self.name_width - len(name), min(1, len(self.before_equals)))

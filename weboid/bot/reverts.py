@@ -167,7 +167,6 @@ def analyse_links(
 
 
 def _views_in(text: str, settings: WikiSettings, bot: str) -> dict[str, list[_LinkView]]:
-    """The links of a text, by normal form."""
     wikitext = read_wikitext(text)
     views: dict[str, list[_LinkView]] = {}
     for link in page_links(wikitext, settings, bot):

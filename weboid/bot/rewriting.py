@@ -13,7 +13,7 @@ from typing import Final
 from weboid.bot.answers import KnownCopy, form_of
 from weboid.bot.archived import copy_at, for_readers
 from weboid.bot.decisions import Stated, Tagged
-from weboid.bot.links import ArchiveMark, LinkForm, RepairableLink
+from weboid.bot.links import ArchiveMark, LinkForm, RepairableLink, blanks_before
 from weboid.bot.page_links import pattern_parameters
 from weboid.bot.parameters import TemplateEditor, TextEdit
 from weboid.core.wikitext.citations import Citation, Written, written
@@ -207,18 +207,12 @@ def cut(writing: Writing, start: int, end: int, *, is_glued: bool = False) -> Te
     """A mark taken out with the blanks, the comma or the parentheses that held it; behind a bare URL a blank stays
     where text would become part of it."""
     text = writing.wikitext.text
-    start = _blanks_before(text, start)
+    start = blanks_before(text, start)
     if text[start - 1 : start] == "(" and text[end : end + 1] == ")":
-        start, end = _blanks_before(text, start - 1), end + 1
+        start, end = blanks_before(text, start - 1), end + 1
     elif text[start - 1 : start] in (",", ";") and (end == len(text) or text[end] in "\n<.,;)"):
         start -= 1
     if text[start - 1 : start] == "\n" and text.startswith(("\n", "</"), end):
         start -= 1  # it had the line for itself
     would_join = is_glued and end < len(text) and (text[end].isalnum() or text[end] in "/?#&=%_~+-")
     return TextEdit(start, end, " " if would_join else "")
-
-
-def _blanks_before(text: str, start: int) -> int:
-    while start > 0 and text[start - 1] in " \t":
-        start -= 1
-    return start

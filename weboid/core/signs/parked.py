@@ -8,7 +8,7 @@ another domain.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import Final
 from urllib.parse import unquote, urlsplit
@@ -123,13 +123,18 @@ def _phrases_said(said: str, *, generic: bool) -> tuple[list[str], list[str]]:
 def _services(domain: str, final: str, document: Document) -> Iterator[str]:
     """Signals of the services that deliver the document by a redirect, in a frame or with a script."""
     arrived, known = registrable_domain(_host(final)), parked_words()
-    if arrived in known.parking or any(mark in final for mark in known.parking_marks):
+
+    def is_parking(url: str) -> bool:
+        return registrable_domain(_host(url)) in known.parking or any(mark in url for mark in known.parking_marks)
+
+    if is_parking(final):
         yield f"parking:{arrived}"
     elif arrived in known.markets:
         yield f"market:{arrived}"
     refreshed = registrable_domain(_host(document.refresh or ""))
-    if source := _parking_source(document.sources):
-        yield f"parking:{source}"
+    sources = (source for source in document.sources if is_parking(source))
+    if (source := next(sources, None)) is not None:
+        yield f"parking:{_host(source)}"
     elif refreshed != domain and refreshed in known.parking | known.markets:
         yield f"{'parking' if refreshed in known.parking else 'market'}:{refreshed}"
 
@@ -139,16 +144,6 @@ def _faint_services(asked: str, final: str, page: bytes) -> Iterator[str]:
     if _NUMBERED.match(_host(final)) and not _NUMBERED.match(_host(asked)):
         yield f"numbered-host:{_host(final)}"
     yield from (f"lander:{mark.decode()}" for mark in parked_words().lander_marks if mark in page)
-
-
-def _parking_source(sources: Sequence[str]) -> str | None:
-    """The first host among frames and scripts that belongs to a parking service."""
-    known = parked_words()
-    for source in sources:
-        host = _host(source)
-        if registrable_domain(host) in known.parking or any(mark in source for mark in known.parking_marks):
-            return host
-    return None
 
 
 def _is_offered(domain: str, document: Document) -> bool:

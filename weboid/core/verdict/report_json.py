@@ -1,6 +1,5 @@
 """Reports as dictionaries, for JSON, JavaScript, XML and ``weboid show`` (W-1, W-8); ``docs/api.md`` describes them."""
 
-from dataclasses import asdict
 from enum import StrEnum
 from functools import cache, lru_cache
 from typing import Any, Final
@@ -9,7 +8,6 @@ from weboid.core.archive.addresses import stamp_of
 from weboid.core.archive.copies import copies_as_json
 from weboid.core.record.days import iso
 from weboid.core.record.history import Entry
-from weboid.core.record.policy import Policy
 from weboid.core.record.reasons import status_outcome
 from weboid.core.record.status import Status, http_code
 from weboid.core.url.archives import Snapshot
@@ -44,7 +42,7 @@ def link_as_json(link: LinkReport, settings: WikiSettings | None = None) -> dict
 
     `settings` are those of the wiki, whose lists say something of links, too.
     """
-    finding, record, claims = link.finding, link.record, link.claims
+    finding, record, claims, copies = link.finding, link.record, link.claims, link.copies
     return {
         "normal": link.normal,
         "host_unicode": link.host_unicode,
@@ -68,8 +66,8 @@ def link_as_json(link: LinkReport, settings: WikiSettings | None = None) -> dict
         "reported": _iso(claims.reported),
         "assumed": _iso(claims.assumed),
         "replacement": claims.replacement,
-        "archives": _addresses(link),
-        **copies_as_json(link.copies),
+        "archives": list(claims.archives) if copies is None else [each.address for each in copies.snapshots],
+        **copies_as_json(copies),
         "copy_of": None if (copy := link.cited_copy) is None else _copy_as_json(copy),
         "history": [_entry_as_json(entry) for entry in record.history],
     }
@@ -87,12 +85,6 @@ def _origin_as_json(origin: LinkOrigin | None) -> dict[str, Any]:
         return {"kind": origin.kind.value, "interwiki": None}
     prefix, title = origin.interwiki
     return {"kind": origin.kind.value, "interwiki": {"prefix": prefix, "title": title}}
-
-
-def _addresses(link: LinkReport) -> list[str]:
-    if link.copies is None:
-        return list(link.claims.archives)
-    return [snapshot.address for snapshot in link.copies.snapshots]
 
 
 def _copy_as_json(copy: Snapshot) -> dict[str, Any]:
@@ -121,11 +113,6 @@ def page_as_json(page: PageReport) -> dict[str, Any]:
         "part": None if (part := page.part) is None else {"from": part.first, "to": part.end, "of": part.total},
         "counts": counts,
     }
-
-
-def policy_as_json(policy: Policy) -> dict[str, Any]:
-    """The thresholds by which verdicts are found, all fields of `Policy`: days and counts (U-7)."""
-    return asdict(policy)
 
 
 def state_word(status: Status) -> str:

@@ -4,13 +4,14 @@ One law: the formats differ in their syntax only; their content is made here. ``
 """
 
 from collections.abc import Collection
+from dataclasses import asdict
 from typing import Any
 
 from weboid import __version__
 from weboid.core.record.days import iso
 from weboid.core.verdict.link_report import Extent, LinkReport, PageReport, has_copy, is_included
 from weboid.core.verdict.offered_wikitext import offered_wikitext
-from weboid.core.verdict.report_json import VERSION, link_as_json, page_as_json, policy_as_json
+from weboid.core.verdict.report_json import VERSION, link_as_json, page_as_json
 from weboid.core.verdict.verdict import Verdict
 from weboid.core.wikitext.settings import WikiSettings
 from weboid.mechanism.slices import Steps
@@ -47,7 +48,7 @@ def payload_steps(
         "day": iso(answer.day),
         "extent": extent.value,
         "verdicts": words_of(verdicts),
-        "policy": policy_as_json(answer.policy),
+        "policy": asdict(answer.policy),
         "pages": pages,
         "titles": _titles(answer),
         "missing": list(answer.missing),
