@@ -16,7 +16,7 @@ _LONGEST_REUSED: Final = 300
 
 
 class LinkForm(Enum):
-    """How a link is written."""
+    """The form in which a link is written."""
 
     CITATION = "citation"
     BRACKETED = "bracketed"

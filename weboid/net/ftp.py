@@ -251,10 +251,10 @@ class _Search:
         await self._talk.ask(b"TYPE I")  # the size of a text depends on the line ends that it is sent with
         if found := await self._by(b"SIZE", name):
             return found
-        is_told = self._worst[0] is not Hint.UNKNOWN_COMMAND
+        is_decided = self._worst[0] is not Hint.UNKNOWN_COMMAND
         if found := await self._by(b"CWD", name):
             return found
-        return None if is_told else await self._by_time_or_transfer(name)
+        return None if is_decided else await self._by_time_or_transfer(name)
 
     async def _by_time_or_transfer(self, name: bytes) -> Found | None:
         """What exists, for servers without MLST and SIZE: CWD alone cannot distinguish a file from nothing."""

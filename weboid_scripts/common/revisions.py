@@ -75,12 +75,12 @@ class RevisionReader:
         for part in self._pages(pageids=str(page), rvprop=_FACTS, **more):
             yield from _facts(part)
 
-    def _pages(self, **question: str | int) -> Iterator[dict[str, Any]]:
+    def _pages(self, **parameters: str | int) -> Iterator[dict[str, Any]]:
         """The pages of an answer, part by part: one page may come several times, each time with other revisions."""
         going_on: dict[str, str] = {}
         for _ in range(_MOST_PARTS):
             try:
-                answer = ask(self._site, prop="revisions", **{**question, **going_on})
+                answer = ask(self._site, prop="revisions", **{**parameters, **going_on})
             except WikiRefuses as error:
                 if error.code == "nosuchrevid":
                     raise RevisionLost(str(error)) from None

@@ -22,10 +22,10 @@ class WikiRefuses(WikiSilent):
         self.code: Final = code
 
 
-def ask(site: Any, **question: str | int | bool | None) -> dict[str, Any]:
+def ask(site: Any, **parameters: str | int | bool | None) -> dict[str, Any]:
     """The whole answer to an ``action=query``, tried again by pywikibot's rules. Raises WikiSilent."""
     try:
-        answer = site.simple_request(action="query", formatversion=2, **question).submit()
+        answer = site.simple_request(action="query", formatversion=2, **parameters).submit()
     except APIError as error:
         raise WikiRefuses(error.code, f"{site} refuses to answer: {brief(error)}. Start again later.") from None
     except (Error, RequestException, OSError) as error:

@@ -198,19 +198,19 @@ def look_of(document: Document, made_up: MadeUp, body: bytes = b"") -> Look:
 
 def _look(document: Document, left_out: frozenset[str], moved: int, body: bytes) -> Look:
     text = [word for word in document.words if word not in left_out]
-    said = [word for part in (document.title, *document.headings[:1]) for word in words(part) if word not in left_out]
-    if document.is_shell or not text or (len(text) < _SHORT_WORDS and not _is_all(document, text, said, body)):
+    titled = [word for part in (document.title, *document.headings[:1]) for word in words(part) if word not in left_out]
+    if document.is_shell or not text or (len(text) < _SHORT_WORDS and not _is_all(document, text, titled, body)):
         return Look(Kind.BLANK, moved)
     shape = _hash(" ".join(text), 8) if len(text) < _SHORT_WORDS else fingerprint(text)
-    return Look(Kind.PAGE, moved, _hash(" ".join(said), 3), len(text), shape or 0)
+    return Look(Kind.PAGE, moved, _hash(" ".join(titled), 3), len(text), shape or 0)
 
 
-def _is_all(document: Document, text: list[str], said: list[str], body: bytes) -> bool:
+def _is_all(document: Document, text: list[str], titled: list[str], body: bytes) -> bool:
     """True if a short text is all of a page: nothing is filled in, and next to a tiny text stands no picture."""
     # What scripts fill in has no heading yet.
     if document.refresh or (_FILLED_IN.search(body) and not (document.headings and len(text) >= _TINY_WORDS)):
         return False
-    return len(text) >= _TINY_WORDS or (bool(said) and not _SHOWN.search(body))
+    return len(text) >= _TINY_WORDS or (bool(titled) and not _SHOWN.search(body))
 
 
 def _is_same(one: Look, other: Look) -> bool:

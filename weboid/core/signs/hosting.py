@@ -41,7 +41,7 @@ class DefaultPage(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class HostingWords(Struct, frozen=True, forbid_unknown_fields=True):
-    """Titles that other pages have, too; default pages; how it is said that an account or a site is suspended."""
+    """Titles that other pages have, too; default pages; words for suspended accounts and sites."""
 
     weak: Phrases
     default: tuple[DefaultPage, ...]
@@ -54,7 +54,7 @@ hosting_words: Final = partial(table_of, __file__, HostingWords)
 
 @cache
 def suspensions() -> dict[str, Vocabulary]:
-    """How it is said that an account or a site is suspended, by language."""
+    """The words for a suspended account or site, by language."""
     return {code: vocabulary(**words) for code, words in hosting_words().suspended.items()}
 
 

@@ -85,17 +85,17 @@ def parked_suspicion(asked: str, final: str, document: Document, body: bytes) ->
         services += _faint_services(asked, final, page)
     offered = _is_offered(domain, document)
     own_name = offered or _is_named(domain, final, document)
-    said = folded(f"{document.title} {' '.join(document.headings)} {document.text[:_READ_CHARS]}")
+    shown = folded(f"{document.title} {' '.join(document.headings)} {document.text[:_READ_CHARS]}")
     # "Domain example.com is parked" says what "Domain is parked" says.
-    unnamed = " ".join(without(_names(domain), said)[0].split())
-    sale, parked = _phrases_said(unnamed, generic=bool(services) or own_name)
+    unnamed = " ".join(without(_names(domain), shown)[0].split())
+    sale, parked = _phrases_in(unnamed, generic=bool(services) or own_name)
     speaks = bool(sale or parked)
     titled = speaks and _is_titled(document)
     if not (services or speaks or offered) or sum((bool(services), speaks, own_name, thin, titled)) < 2:
         return None
     signals = [*services, *sale, *parked]
     signals += [f"own-name:{domain}"] * own_name + ["thin"] * thin + ["title"] * titled
-    signals += [f"commerce:{wish}" for wish in (first_of(parked_words().commerce, said),) if wish]
+    signals += [f"commerce:{wish}" for wish in (first_of(parked_words().commerce, shown),) if wish]
     market = any(signal.startswith("market") for signal in services)
     return Suspicion(Reason.FOR_SALE if sale or offered or market else Reason.PARKED, tuple(signals))
 
@@ -112,11 +112,11 @@ def _is_titled(document: Document) -> bool:
     )
 
 
-def _phrases_said(said: str, *, generic: bool) -> tuple[list[str], list[str]]:
+def _phrases_in(text: str, *, generic: bool) -> tuple[list[str], list[str]]:
     """The signals that a text offers the domain, or calls it unused; also `generic` phrases, about any domain."""
     words = parked_words()
-    offer = first_of(words.sale + words.generic_sale if generic else words.sale, said)
-    emptiness = first_of(words.parked + words.generic_parked if generic else words.parked, said)
+    offer = first_of(words.sale + words.generic_sale if generic else words.sale, text)
+    emptiness = first_of(words.parked + words.generic_parked if generic else words.parked, text)
     return [f"sale-phrase:{offer}"] * bool(offer), [f"parked-phrase:{emptiness}"] * bool(emptiness)
 
 
@@ -148,8 +148,8 @@ def _faint_services(asked: str, final: str, page: bytes) -> Iterator[str]:
 
 def _is_offered(domain: str, document: Document) -> bool:
     """True if a title or heading offers the domain by its own name: ``example.com is for sale``."""
-    said = [f" {folded(text)} " for text in (document.title, *document.headings)]
-    behind = [text.split(f" {name} ", 1)[1] for name in _names(domain) for text in said if f" {name} " in text]
+    titles = [f" {folded(text)} " for text in (document.title, *document.headings)]
+    behind = [text.split(f" {name} ", 1)[1] for name in _names(domain) for text in titles if f" {name} " in text]
     return any(_begins_with_offer(text.split()) for text in behind)
 
 
@@ -172,8 +172,8 @@ def _is_named(domain: str, final: str, document: Document) -> bool:
         parts = urlsplit(final)
         if domain in unquote(f"{_host(final)}{parts.path}?{parts.query}").lower():
             return True
-    said = [f" {folded(text)} " for text in (document.title, *document.headings)]
-    return any(f" {name} " in text for name in _names(domain) for text in said)
+    titles = [f" {folded(text)} " for text in (document.title, *document.headings)]
+    return any(f" {name} " in text for name in _names(domain) for text in titles)
 
 
 def _names(domain: str) -> tuple[str, ...]:

@@ -99,7 +99,9 @@ def _title_counts(title: Saying, place: int, heading: Saying, document: Document
             if heading or words < _SHORT_PAGE_WORDS or (place == 0 and words < _LONG_PAGE_WORDS):
                 return True
             # The last segment of a title is the name of the site, so it is weaker evidence.
-            return document.own_text_chars < _FEW_CHARS or any(_title_saying(said)[0] for said in document.headings)
+            return document.own_text_chars < _FEW_CHARS or any(
+                _title_saying(heading)[0] for heading in document.headings
+            )
         case Saying.BARE:
             if heading is Saying.PLAIN or (heading and words < _SHORT_PAGE_WORDS and _has_words(document.headings)):
                 return True
@@ -115,9 +117,9 @@ def _has_words(headings: tuple[str, ...]) -> bool:
 
 def _is_number_and_title(document: Document) -> bool:
     """True if the text is the code and the title and nothing else, in any language: the page of many frameworks."""
-    said = folded(document.text)
+    text = folded(document.text)
     title = folded(document.title)
-    return bool(title) and any(said == f"{code} {title}" for code in _CODES)
+    return bool(title) and any(text == f"{code} {title}" for code in _CODES)
 
 
 @lru_cache(maxsize=4_096)
