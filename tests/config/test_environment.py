@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weboid.config import BackupConfig, EmbeddedConfig, load_config, read_config
-from weboid.config.names import KEY_PATHS, nested_variable, variable
+from weboid.config.names import TYPES, nested_variable, variable
 from weboid.errors import ConfigError
 
 WIKIS = {"dewiki@WMF": {"namespaces": [0]}, "osmwiki@OSM": {"source": "api"}}
@@ -169,9 +169,10 @@ def test_all_faults_are_told() -> None:
 
 def test_no_secret_is_told() -> None:
     environ = {"WEBOID_WEB_SECRET": "very\nsecret", "TOOL_PEOPLE": '{"client_secret": ["very secret"]}'}
+    environ |= {"WEBOID_DATABASE": "password=very\nsecret", "WEBOID_ARCHIVE_SAVE_KEY": "very\nsecret"}
     told = "\n".join(read_config(None, environ).faults)
     assert "WEBOID_WEB_SECRET" in told
-    assert "TOOL_PEOPLE" in told
+    assert all(word in told for word in ("TOOL_PEOPLE", "database", "save_key"))
     assert "very" not in told
 
 
@@ -194,7 +195,7 @@ def test_the_files_of_deployments_name_known_variables_only() -> None:
     assert "there is no such variable" not in faults, faults
 
 
-NAMES = st.sampled_from([name for path in KEY_PATHS for name in (variable(path), nested_variable(path))])
+NAMES = st.sampled_from([name for path in TYPES for name in (variable(path), nested_variable(path))])
 TEXTS = st.text() | st.sampled_from(["{}", "[]", '{"x": {}}', '"', "[" * 3000, "1e999", "inf", "~", "=", "[a]\nb = 1"])
 
 

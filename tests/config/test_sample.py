@@ -8,8 +8,8 @@ import pytest
 from support.commands import Place
 
 from weboid.config import SETTINGS_TITLE, Config, effective_lines, load_config, read_config, sample
-from weboid.config.documented import documentation
-from weboid.config.names import KEY_PATHS, variable
+from weboid.config.names import TYPES, variable
+from weboid.config.sample import documentation
 from weboid.config.sections import SECTIONS
 
 _SECRETS = {
@@ -34,7 +34,7 @@ def test_the_sample_gives_the_defaults_as_it_is_and_with_every_key_in_force(tmp_
         file = tmp_path / "weboid.toml"
         file.write_text(text, encoding="utf-8")
         assert load_config(file, {"HOME": "/home/x"}) == defaults()
-    told = {variable(path) for path in KEY_PATHS if path[0] != "archive" or len(path) == 2}
+    told = {variable(path) for path in TYPES if path[0] != "archive" or len(path) == 2}
     told -= {"WEBOID_WIKI", "WEBOID_FARM"}
     assert told <= set(re.findall(r"WEBOID_[A-Z_]+", sample()))
     keys = {line.partition(" = ")[0] for line in in_force.splitlines() if not line.startswith("#")}

@@ -1,26 +1,25 @@
-"""What holds now, key by key, with its origin, for ``weboid config --effective``.
+"""The configuration in force, key by key, with its origin, for ``weboid config --effective``.
 
-One law: no secret is shown, only that there is one.
+Of a secret only its existence is shown (`test_what_holds_is_told_with_its_source_and_without_secrets`).
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any, Final
 
-from weboid.config.documented import toml_value
 from weboid.config.names import KeyPath
 from weboid.config.reading import ConfigReading
+from weboid.config.sample import toml_value
 from weboid.config.sections import SECTIONS, ArchiveConfig, Config
 
-MASKED: Final = '"***"'
-"""What is shown of a secret that is set."""
+_MASKED: Final = '"***"'
 _DEFAULT: Final = "default"
 
 
 def effective_lines(reading: ConfigReading) -> Iterator[str]:
     """Lines of TOML with the origin of each key as a comment. The reading must have a configuration."""
     config, origins = reading.config, reading.origins
-    assert config is not None, "who prints it has told the faults"
+    assert config is not None, "the caller has shown the faults"
     for key in ("data", "database", "contact"):
         is_secret = key == "database" and _has_password(config.database)
         yield _line((key,), getattr(config, key), origins, is_secret)
@@ -59,7 +58,7 @@ def _tables(config: Config, origins: Mapping[KeyPath, str]) -> Iterator[str]:
 
 
 def _line(path: KeyPath, value: Any, origins: Mapping[KeyPath, str], is_secret: bool) -> str:
-    shown = MASKED if is_secret and value else toml_value(value)
+    shown = _MASKED if is_secret and value else toml_value(value)
     return f"{path[-1]} = {shown}  # {origins.get(path, _DEFAULT)}"
 
 

@@ -1,20 +1,20 @@
-"""What the environment sets. This module alone reads it, but for ``cli``.
+"""Keys that the environment sets. This module alone reads it, but for ``cli``.
 
-From the strongest on: ``WEBOID_SECTION_KEY``; ``TOOL_SECTION__KEY`` as peers on Toolforge have it; what platforms set
-by themselves (PORT, TOOL_REPLICA_USER, TOOL_REPLICA_PASSWORD). One law: a variable that is named as ours is known, or
-an error; only what Kubernetes and Toolforge set under such names is passed over.
+From the strongest on: ``WEBOID_SECTION_KEY``; ``TOOL_SECTION__KEY`` as peers on Toolforge have it; variables that
+platforms set (PORT, TOOL_REPLICA_USER, TOOL_REPLICA_PASSWORD). An unknown variable that is named as ours is an error;
+only those of Kubernetes and Toolforge under such names are ignored.
 """
 
 import json
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
-from weboid.config.converters import from_json
-from weboid.config.names import KEY_PATHS, TABLES, TOP, KeyPath, nearest, nested_variable, variable
+from weboid.config.names import TABLES, TOP, TYPES, KeyPath, nearest, nested_variable, variable
 from weboid.config.sections import SECTIONS
+from weboid.config.values import from_json
 
 CONFIG_VARIABLE: Final = "WEBOID_CONFIG"
 """The name of a configuration file, or its text."""
@@ -35,65 +35,31 @@ def process_environment() -> Mapping[str, str]:
 
 def environment_settings(environ: Mapping[str, str], faults: list[str]) -> dict[KeyPath, Setting]:
     """The keys that variables set, the strongest of each; what is wrong with variables is added to `faults`."""
-    ours = {name: value for name, value in sorted(environ.items()) if not _is_passed_over(name, value)}
-    return {**_by_platform(ours), **_nested(ours, faults), **_plain(ours, faults)}
-
-
-def _by_platform(environ: Mapping[str, str]) -> dict[KeyPath, Setting]:
-    return {path: Setting(environ[name], name) for name, path in _PLATFORM.items() if environ.get(name)}
-
-
-def _plain(environ: Mapping[str, str], faults: list[str]) -> dict[KeyPath, Setting]:
-    """The variables ``WEBOID_…``."""
-    settings = {}
-    for name, value in environ.items():
-        if not name.startswith("WEBOID_") or name in _OTHERS or name.startswith(_OTHER_PREFIXES):
+    settings = {path: Setting(environ[name], name) for name, path in _PLATFORM.items() if environ.get(name)}
+    for name, value in sorted(environ.items()):  # the strongest last: TOOL_NET, TOOL_NET__DNS, WEBOID_NET_DNS
+        is_nested = name.startswith("TOOL_")
+        if _is_ignored(name, value):
             continue
-        if path := _PLAIN.get(name):
-            settings[path] = Setting(_table(name, value, faults) if path[0] in TABLES else value, name)
+        if not (path := _PATHS.get(name)):
+            if _is_ours(name):
+                known = (each for each in (*_PATHS, *_OTHERS) if each.startswith("TOOL_") == is_nested)
+                faults.append(f"{name}: there is no such variable{nearest(name, known)}")
+        elif len(path) == 1 and path[0] not in TOP:
+            settings.update(flatten({path[0]: _table(name, value, faults)}, name))
         else:
-            faults.append(f"{name}: there is no such variable{nearest(name, (*_PLAIN, *_OTHERS))}")
+            # Peers on Toolforge have lists and texts in JSON as well.
+            settings[path] = Setting(from_json(TYPES[path], value) if is_nested else value, name)
     return settings
 
 
-def _nested(environ: Mapping[str, str], faults: list[str]) -> dict[KeyPath, Setting]:
-    """The variables ``TOOL_…``: keys with two underscores, sections and tables as JSON.
-
-    Others without two underscores are Toolforge's or another program's.
-    """
-    settings = {}
-    for name, value in environ.items():
-        if (path := _NESTED.get(name)) and path[0] not in TABLES:
-            settings[path] = Setting(from_json(_kind(path), value), name)
-        elif (section := name.removeprefix("TOOL_").lower()) in TABLES and name in _NESTED:
-            settings[(section,)] = Setting(_table(name, value, faults), name)
-        elif name in _WHOLE:
-            settings.update(_flat((section,), _table(name, value, faults), name))
-        elif name.startswith("TOOL_") and "__" in name:
-            faults.append(f"{name}: there is no such variable{nearest(name, (*_NESTED, *_WHOLE))}")
-    return settings
-
-
-def flatten(tables: Mapping[str, Any], source: str, whole: tuple[str, ...] = TABLES) -> dict[KeyPath, Setting]:
-    """The keys of a file's tables by their paths; those of `whole` remain tables."""
-    settings: dict[KeyPath, Setting] = {}
-    for name, value in tables.items():
-        if isinstance(value, dict) and name not in whole:
-            settings.update(_flat((name,), value, source))
-        else:
-            settings[(name,)] = Setting(value, source)
-    return settings
-
-
-def _flat(path: KeyPath, table: Mapping[str, Any], source: str) -> dict[KeyPath, Setting]:
-    """The keys of a section; a table in it is a service of [archive], one level deeper."""
-    settings: dict[KeyPath, Setting] = {}
+def flatten(table: Mapping[str, Any], source: str, above: KeyPath = ()) -> Iterator[tuple[KeyPath, Setting]]:
+    """The keys of a file's table by their paths; a table in [archive] is a service, wikis and farms remain tables."""
     for key, value in table.items():
-        if isinstance(value, dict) and path == ("archive",):
-            settings.update(_flat((*path, key), value, source) or {(*path, key): Setting({}, source)})
+        is_section = above == ("archive",) or not (above or key in TABLES)
+        if is_section and isinstance(value, dict) and (value or not above):
+            yield from flatten(value, source, (*above, key))
         else:
-            settings[(*path, key)] = Setting(value, source)
-    return settings
+            yield (*above, key), Setting(value, source)
 
 
 def _table(name: str, value: str, faults: list[str]) -> dict[str, Any]:
@@ -108,19 +74,18 @@ def _table(name: str, value: str, faults: list[str]) -> dict[str, Any]:
     return {}
 
 
-def _kind(path: KeyPath) -> Any:
-    """The type of a key; those of archive services take lists in JSON."""
-    kind = SECTIONS.get(path[0])
-    return next((each.type for each in fields(kind) if each.name == path[1]), None) if kind else _KINDS.get(path[-1])
+def _is_ours(name: str) -> bool:
+    """A name that only we use: TOOL_ with one underscore is Toolforge's or another program's."""
+    if name.startswith("TOOL_"):
+        return "__" in name
+    return name.startswith("WEBOID_") and name not in _OTHERS and not name.startswith(_OTHER_PREFIXES)
 
 
-def _is_passed_over(name: str, value: str) -> bool:
-    """Whether a variable sets nothing: a service link, or an empty text for a key that has no empty value (D-344)."""
-    return _is_service_link(name, value) or (not value and (_PLAIN.get(name) or _NESTED.get(name)) in _TOP_PATHS)
-
-
-def _is_service_link(name: str, value: str) -> bool:
-    """Whether Kubernetes or Docker set this for a service called weboid, as the tool of that name has one."""
+def _is_ignored(name: str, value: str) -> bool:
+    """An empty text for a key that has no empty value (D-344), or a service link, which Kubernetes or Docker set for a
+    service called weboid, as the tool of that name has one."""
+    if not value and _PATHS.get(name, ("",))[0] in TOP:
+        return True
     return bool(_LINK.fullmatch(name) and (_LINK_SURE.fullmatch(name) or value.startswith(("tcp://", "udp://"))))
 
 
@@ -129,14 +94,9 @@ _PLATFORM: Final[Mapping[str, KeyPath]] = {
     "TOOL_REPLICA_USER": ("replica", "user"),
     "TOOL_REPLICA_PASSWORD": ("replica", "password"),
 }
-_PLAIN: Final = {variable(path): path for path in KEY_PATHS}
-_NESTED: Final = {nested_variable(path): path for path in KEY_PATHS}
-_TOP_PATHS: Final = frozenset((name,) for name in TOP)
-_WHOLE: Final = {nested_variable((section,)) for section in (*SECTIONS, "archive")}
-_KINDS: Final[Mapping[str, Any]] = {
-    "services": tuple[str, ...],
-    "countries": tuple[str, ...],
-    "languages": tuple[str, ...],
+_PATHS: Final[Mapping[str, KeyPath]] = {
+    **{variable(path): path for path in TYPES},
+    **{nested_variable(path): path for path in (*TYPES, *((section,) for section in (*SECTIONS, "archive")))},
 }
 _OTHERS: Final = (
     CONFIG_VARIABLE,

@@ -1,12 +1,9 @@
-"""What can be set: each key by its path, such as ``("net", "dns")``, and the variables that are named after it.
+"""Keys that can be set, each by its path, such as ``("net", "dns")``, and the variables that are named after it."""
 
-One law: a name that is nearly a known one is told with that one; typing errors are the commonest fault of a deployment.
-"""
-
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from difflib import get_close_matches
-from typing import Final
+from typing import Any, Final
 
 from weboid.config.sections import SECTIONS
 from weboid.core.archive.configured import KEYS, NAMES
@@ -18,12 +15,17 @@ TOP: Final = ("database", "contact", "data")
 TABLES: Final = ("wiki", "farm")
 """Keys whose value is a table of tables, with names that no variable can have: they are set as a whole."""
 ARCHIVE_KEYS: Final = ("services", "save_key", "save_secret")
-KEY_PATHS: Final[tuple[KeyPath, ...]] = (
-    *((name,) for name in (*TOP, *TABLES)),
-    *((section, field.name) for section, kind in SECTIONS.items() for field in fields(kind)),
+_LISTS: Final = ("services", "countries", "languages")
+_ARCHIVE_PATHS: Final = (
     *(("archive", key) for key in ARCHIVE_KEYS),
     *(("archive", service, key) for service in NAMES for key in KEYS),
 )
+TYPES: Final[Mapping[KeyPath, Any]] = {
+    **{(name,): str for name in (*TOP, *TABLES)},
+    **{(section, field.name): field.type for section, kind in SECTIONS.items() for field in fields(kind)},
+    **{path: tuple[str, ...] if path[-1] in _LISTS else str for path in _ARCHIVE_PATHS},
+}
+"""The type of each key in a variable."""
 
 
 def variable(path: KeyPath) -> str:
@@ -33,7 +35,7 @@ def variable(path: KeyPath) -> str:
 
 def nested_variable(path: KeyPath) -> str:
     """The variable of a key as peers on Toolforge name theirs, such as ``TOOL_NET__DNS``."""
-    return f"TOOL_{'__'.join(path)}".upper().replace("-", "_").replace(".", "_")
+    return variable(("__".join(path),)).replace("WEBOID", "TOOL", 1)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

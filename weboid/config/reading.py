@@ -1,17 +1,16 @@
 """From files and variables to a configuration, with the origin of each value and everything that is wrong.
 
-The order is that of ``config/environment``; after it come the file or text, and the defaults of ``config/sections``.
-One law: an unknown key or an unusable value is an error that names it; nothing is guessed.
+The order is that of ``config/environment``; after it come the file or text, and the defaults of ``config/sections``. An
+unknown key or an unusable value is an error that names it (`test_what_cannot_be_used_is_named`).
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
 from weboid import __version__
-from weboid.config.converters import convert, text
 from weboid.config.environment import (
     CONFIG_VARIABLE,
     Setting,
@@ -19,10 +18,11 @@ from weboid.config.environment import (
     flatten,
     process_environment,
 )
-from weboid.config.names import ARCHIVE_KEYS, KEY_PATHS, TABLES, TOP, KeyPath, nearest, variable
+from weboid.config.names import ARCHIVE_KEYS, TABLES, TOP, TYPES, KeyPath, nearest, variable
 from weboid.config.places import default_data, find_file
 from weboid.config.sections import PROJECT_URL, SECTIONS, ArchiveConfig, Config
 from weboid.config.tables import read_farms, read_wikis
+from weboid.config.values import convert, convert_each
 from weboid.core.archive.configured import NAMES, configured
 from weboid.core.url.farms import BUILT_IN
 from weboid.errors import ConfigError
@@ -72,9 +72,14 @@ def read_config(
     environ = process_environment() if environ is None else environ
     faults: list[str] = []
     source, given = _given(file, environ, search, faults)
-    written = flatten(given, source)
-    _check_names(written, faults)
-    settings = {**written, **environment_settings(environ, faults)}
+    settings = dict(flatten(given, source))
+    faults += (
+        f"[archive] {path[1]}: keys are not kept in files; set {variable(path)} in the environment"
+        for path in (("archive", "save_key"), ("archive", "save_secret"))
+        if path in settings
+    )
+    settings |= environment_settings(environ, faults)
+    faults += _unknown(settings)
     if data is not None:
         settings[("data",)] = Setting(str(data), "--data")
     config = _config(settings, environ, contact, faults)
@@ -85,45 +90,43 @@ def read_config(
 def _given(
     file: Path | None, environ: Mapping[str, str], search: bool, faults: list[str]
 ) -> tuple[str, Mapping[str, Any]]:
-    """What is configured besides variables, and the name of the file, or of the variable that holds the text."""
+    """The tables of the file or text, and the name of the file, or of the variable that holds the text."""
     named, by = environ.get(CONFIG_VARIABLE, "").strip(), ""
-    if file is None and named:
-        if "\n" in named or "=" in named or named.startswith("["):
-            return CONFIG_VARIABLE, _parsed(named, CONFIG_VARIABLE, faults)
-        file, by = Path(named), f", which {CONFIG_VARIABLE} names"
-    if file is None and search:
-        file = find_file(environ)
-    if file is None:
-        return "", {}
+    source, toml = "", ""
     try:
-        return str(file), _parsed(file.expanduser().read_text(encoding="utf-8"), str(file), faults)
-    except (OSError, RuntimeError, ValueError) as error:
+        if file is None and ("\n" in named or "=" in named or named.startswith("[")):
+            source, toml = CONFIG_VARIABLE, named
+        else:
+            if file is None and named:
+                file, by = Path(named), f", which {CONFIG_VARIABLE} names"
+            if file := file or (find_file(environ) if search else None):
+                source = str(file)
+                toml = file.expanduser().read_text(encoding="utf-8")
+        return source, tomllib.loads(toml)
+    except (OSError, RuntimeError, ValueError) as error:  # RecursionError is a RuntimeError
         reason = error.strerror if isinstance(error, OSError) else error
-        faults.append(f"cannot read the configuration {file}{by}: {reason}")
-        return str(file), {}
+        faults.append(f"cannot read the configuration {source}{by}: {reason}")
+        return source, {}
 
 
-def _parsed(toml: str, source: str, faults: list[str]) -> Mapping[str, Any]:
-    try:
-        return tomllib.loads(toml)
-    except (ValueError, RecursionError) as error:
-        faults.append(f"cannot read the configuration {source}: {error}")
-        return {}
-
-
-def _check_names(written: Mapping[KeyPath, Setting], faults: list[str]) -> None:
-    """Unknown sections and keys of a file."""
-    for path, setting in written.items():
-        if path in _KNOWN:
-            if path[0] == "archive" and path[-1].startswith("save_"):
-                where = variable(path)
-                faults.append(f"[archive] {path[-1]}: keys are not kept in files; set {where} in the environment")
-        elif len(path) == 1 and path[0] in _SECTIONS:
-            faults.append(f"{setting.source}: {path[0]}: this must be a table, [{path[0]}]")
-        elif path[0] not in _SECTIONS:
+def _unknown(settings: Mapping[KeyPath, Setting]) -> Iterator[str]:
+    """The faults of sections and keys that are not known; those of archive services are ``configured``'s."""
+    for path, setting in settings.items():
+        section, key = path[0], path[-1]
+        of_archive = section == "archive" and (len(path) > 2 or setting.value == {})
+        if path in TYPES or (of_archive and len(path) > 1):
+            continue
+        if len(path) == 1 and key in _SECTIONS:
+            yield f"{setting.source}: {key}: this must be a table, [{key}]"
+        elif section not in _SECTIONS:
             known = (*TOP, *TABLES, *_SECTIONS)
-            close = nearest(path[0], known)
-            faults.append(f"{setting.source}: unknown key {path[0]!r}{close or '; known are ' + ', '.join(known)}")
+            close = nearest(section, known) or f"; known are {', '.join(known)}"
+            yield f"{setting.source}: unknown key {section!r}{close}"
+        else:
+            known = tuple(sorted(each[1] for each in TYPES if each[0] == section and len(each) == 2))
+            close = nearest(key, (*known, *(NAMES if section == "archive" else ())))
+            close = close or f"; known are {', '.join(known)}{', and services' if section == 'archive' else ''}"
+            yield f"[{section}]: unknown key {key!r} ({setting.source}){close}"
 
 
 def _config(
@@ -132,10 +135,10 @@ def _config(
     top = {}
     for name in TOP:
         try:
-            setting = settings.get((name,))
-            top[name] = text(setting.value) if setting else ""
-        except (TypeError, ValueError):
-            faults.append(f"{name}: it must be a text on one line")
+            # An address of a database may have a password.
+            top[name] = convert(str, settings[(name,)].value, is_secret=True) if (name,) in settings else ""
+        except ValueError as error:
+            faults.append(f"{name}: {error}")
     contact = top.get("contact") or contact
     if not contact.isprintable():
         faults.append("contact: it goes into a header, so it must be printable and on one line")
@@ -147,15 +150,8 @@ def _config(
         return None
     if not sections["net"].user_agent:
         sections["net"] = replace(sections["net"], user_agent=_user_agent(contact, sections["web"].url))
-    return Config(
-        data=convert(Path | None, top["data"]) or default_data(environ),
-        database=top["database"],
-        contact=contact,
-        archive=archive,
-        farms=farms,
-        wikis=wikis,
-        **sections,
-    )
+    data = convert(Path | None, top["data"]) or default_data(environ)
+    return Config(data, top["database"], contact, archive=archive, farms=farms, wikis=wikis, **sections)
 
 
 def _user_agent(contact: str, url: str) -> str:
@@ -173,24 +169,17 @@ def _table(settings: Mapping[KeyPath, Setting], name: str, faults: list[str]) ->
 
 def _section(kind: type[Any], section: str, settings: Mapping[KeyPath, Setting], faults: list[str]) -> Any:
     """One frozen section: each key as it is set, else its default in the class; None if something is wrong."""
-    known = {field.name: field for field in fields(kind)}
     values = {}
     before = len(faults)
-    for path, setting in settings.items():
-        if path[0] != section or len(path) < 2:
-            continue
-        key = path[1]
-        if key not in known:
-            close = nearest(key, known) or f"; known are {', '.join(sorted(known))}"
-            faults.append(f"[{section}]: unknown key {key!r} ({setting.source}){close}")
+    for field in fields(kind):
+        path = (section, field.name)
+        if not (setting := settings.get(path)):
             continue
         try:
-            values[key] = convert(known[key].type, setting.value)
-        except (TypeError, ValueError) as error:
-            # A field without repr is secret, and the error would show its value.
-            reason = str(error) if known[key].repr else "this cannot be used"
+            values[field.name] = convert(field.type, setting.value, is_secret=not field.repr)
+        except ValueError as error:
             sources = ", or ".join(dict.fromkeys((setting.source, variable(path))))
-            faults.append(f"[{section}] {key} ({sources}): {reason}")
+            faults.append(f"[{section}] {field.name} ({sources}): {error}")
     try:
         return kind(**values) if len(faults) == before else None
     except ValueError as error:
@@ -208,20 +197,16 @@ def _archive(settings: Mapping[KeyPath, Setting], faults: list[str]) -> ArchiveC
                 top[key] = setting.value
             case ("archive", name) if setting.value == {}:
                 tables.setdefault(name, {})
-            case ("archive", key):
-                close = nearest(key, (*ARCHIVE_KEYS, *NAMES)) or "; known are services and tables of services"
-                faults.append(f"[archive]: unknown key {key!r} ({setting.source}){close}")
             case ("archive", name, key):
                 tables.setdefault(name, {})[key] = setting.value
             case _:
                 pass
     try:
         services = configured(convert(tuple[str, ...], top.pop("services", ())), tables)
-        return ArchiveConfig(services, **{key: text(value) for key, value in top.items()})
-    except (AttributeError, TypeError, ValueError) as error:
-        faults.append(f"[archive] {'this cannot be used' if isinstance(error, TypeError) else error}")
+        return ArchiveConfig(services, **convert_each(dict.fromkeys(top, str), top, is_secret=True))
+    except ValueError as error:
+        faults.append(f"[archive] {error}")
         return ArchiveConfig()
 
 
-_KNOWN: Final = frozenset(KEY_PATHS)
 _SECTIONS: Final = (*SECTIONS, "archive")

@@ -1,67 +1,29 @@
-"""A complete ``weboid.toml`` with every key, its default, its meaning and its variables.
+"""A complete ``weboid.toml`` with every key, its default, its meaning and its variables, made of the sections.
 
-One law: it is made of the sections themselves, and read again, also with every key in force, it gives the defaults.
 It is printed and not committed, so that it is always that of the version that runs.
 """
 
+import ast
+import inspect
+import json
+import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any, Final
 
-from weboid.config.documented import documentation, toml_value
+from weboid.assets import toml_next_to
 from weboid.config.names import KeyPath, nested_variable, variable
 from weboid.config.sections import SECTIONS, ArchiveConfig, Config
 from weboid.core.archive.configured import KEYS, NAMES
 
-_INTRODUCTION: Final = """\
-# The configuration of Weboid: every key with its default. Remove the # before a key to set it.
-#
-# It is read from --config FILE; else as WEBOID_CONFIG says, the name of a file or such a text itself; else from the
-# first of ./weboid.toml, ~/.config/weboid/weboid.toml, /etc/xdg/weboid/weboid.toml, /etc/weboid/weboid.toml.
-# Variables beat it: WEBOID_SECTION_KEY before TOOL_SECTION__KEY, that before PORT and TOOL_REPLICA_USER, _PASSWORD.
-# A list in a variable is separated by commas; TOOL_ variables may have JSON as well.
-# Passwords, tokens and keys belong into the environment. What holds now: weboid config --effective
-"""
-_TABLES: Final = """\
-# The wikis to watch, each a table: source is "api" or "replica", settings the title of the wiki's settings page ("" =
-# it is not read), api its api.php where it does not follow from the farm. The other keys select its pages; pages that
-# match any of them are watched, or all pages if there is none. A table `without` has the same keys: what it matches is
-# taken out again. As a variable: WEBOID_WIKI or TOOL_WIKI, all of this table as JSON, in place of what is written here.
-#
-#   [wiki."dewiki@WMF"]
-#   source = "api"
-#   settings = "MediaWiki:Weboid.json"
-#   namespaces = [0]
-#   categories = ["Physik"]
-#   category_depth = 10
-#   pages = ["Benutzer:Ann/Liste"]
-#   templates = ["Literatur"]
-#   properties = ["P31"]
-#   without = {categories = ["Wikipedia:Archiv"]}
-
-# Farms, besides WMF and wmflabs: code (from 2 on, never changed), api (perhaps with {dbname}), domains, and perhaps
-# spam_wiki, the wiki that keeps a spam list for all of them. As a variable: WEBOID_FARM or TOOL_FARM, as JSON.
-#
-#   [farm.OSM]
-#   code = 2
-#   api = "https://wiki.openstreetmap.org/w/api.php"
-#   domains = ["openstreetmap.org"]
-"""
-_SERVICE: Final = {
-    "base": "Where it is asked.",
-    "public": "Where readers are sent; it does not follow base.",
-    "dialect": "How it is asked.",
-    "per_minute": "Look-ups a minute, at most; 0 = no limit.",
-    "replay_per_minute": "Copies that are visited a minute, at most; 0 = no limit.",
-    "countries": "It is asked for URLs of these top-level domains; none = of all.",
-    "languages": "It is asked for pages of wikis in these languages; none = in all.",
-}
+_REQUIREMENT: Final = re.compile(r"\s\((?:[A-Z]-?\d*|\d+)(?:(?:, | … | to )[A-Z]-?\d+)*\)")
 
 
 def sample() -> str:
     """The text of the file."""
-    return "\n".join((_INTRODUCTION, *_lines(), _TABLES))
+    texts = toml_next_to(__file__)
+    return "\n".join((texts["introduction"], *_lines(), *_archive(texts["service"]), texts["tables"]))
 
 
 def _lines() -> Iterator[str]:
@@ -73,10 +35,9 @@ def _lines() -> Iterator[str]:
         yield from (f"[{name}]", *_prose(about), "")
         for field in fields(kind):
             yield from _key((name, field.name), getattr(kind(), field.name), texts.get(field.name, ""))
-    yield from _archive()
 
 
-def _archive() -> Iterator[str]:
+def _archive(service: Mapping[str, str]) -> Iterator[str]:
     about, texts = documentation(ArchiveConfig)
     services = ArchiveConfig().services
     yield from ("[archive]", *_prose(about), "")
@@ -87,7 +48,7 @@ def _archive() -> Iterator[str]:
     yield from _prose(f"Each service may have a table, with any of these keys. Services: {', '.join(NAMES)}.")
     yield from (f"#[archive.{usual.name}]", "")
     for key in KEYS:
-        yield from _key(("archive", usual.name, key), getattr(usual, key), _SERVICE[key])
+        yield from _key(("archive", usual.name, key), getattr(usual, key), service[key])
 
 
 def _key(path: KeyPath, value: Any, about: str) -> Iterator[str]:
@@ -103,3 +64,38 @@ def _variables(path: KeyPath) -> str:
 
 def _prose(text: str) -> list[str]:
     return textwrap.wrap(text, 118, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
+
+
+def documentation(kind: type[Any]) -> tuple[str, Mapping[str, str]]:
+    """The text of a section's class, and the texts of its keys, in plain words."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
+    assert isinstance(tree, ast.ClassDef)
+    keys = {}
+    for before, node in zip(tree.body, tree.body[1:], strict=False):
+        if isinstance(before, ast.AnnAssign) and isinstance(before.target, ast.Name) and _is_text(node):
+            keys[before.target.id] = _plain(ast.literal_eval(node.value))  # type: ignore[attr-defined]
+    return _plain(ast.get_docstring(tree) or ""), keys
+
+
+def toml_value(value: Any) -> str:
+    """A value as TOML has it."""
+    match value:
+        case None:
+            return '""'
+        case bool() | int() | float():
+            return json.dumps(value)
+        case tuple() | list():
+            return f"[{', '.join(map(toml_value, value))}]"
+        case dict():
+            return f"{{{', '.join(f'{json.dumps(key)} = {toml_value(each)}' for key, each in value.items())}}}"
+        case _:
+            return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _plain(text: str) -> str:
+    """A docstring in one paragraph, without the numbers of requirements and the marks of code."""
+    return re.sub(r"\s+", " ", _REQUIREMENT.sub("", text)).replace("``", "`").strip()

@@ -1,15 +1,15 @@
 """What an operator can set: frozen sections of values, each with its unit and its default.
 
-One law: a section that exists can be used; its constructor refuses what cannot, by ValueError. The documentation of a
-key is the text below it or, where there is none, its name in the text of its class: ``weboid config`` prints both.
+The bounds of a value are those of its type (``config/values``), or what the section refuses by ValueError. The text
+below a key is its documentation, which ``weboid config`` prints.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Any, Final
 
+from weboid.config.values import Address, Network, Port, Ports, Source, Table, Title, Workers
 from weboid.core.archive.configured import configured
 from weboid.core.archive.services import ArchiveService
 from weboid.core.record.policy import DEFAULT, Policy
@@ -19,18 +19,8 @@ PROJECT_URL: Final = "https://weboid.toolforge.org/"
 PROJECT_CONTACT: Final = "tools.weboid@toolforge.org"
 """For who finds a crawler whose operator has named no contact (SECURITY.md)."""
 
-SOURCES: Final = ("api", "replica")
-"""How a wiki's pages can be read (L-2)."""
-
-MOST_WORKERS: Final = 64
-"""Processes of one webservice: more is a typing error, or should be several machines."""
-
-MOST_PORT: Final = 65_535
-
 SETTINGS_TITLE: Final = "MediaWiki:Weboid.json"
 """The page of a wiki that has its settings (B-1). Only few may edit it."""
-
-Network = IPv4Network | IPv6Network
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +51,7 @@ class NetConfig:
     """Bytes of the head of an answer, at most."""
     redirects: int = 10
     """Redirects that are followed, at most."""
-    web_ports: tuple[int, int] = (80, 443)
+    web_ports: Ports = (80, 443)
     """The ports of http and https, between which a check may switch (63); others only for a simulated web."""
     user_agent: str = ""
     """Empty in the file = built from name, version, project URL and contact."""
@@ -118,7 +108,7 @@ class FeedConfig:
     """Days from the start of one pass over a wiki to the next; after a longer pass the next begins at once."""
     untouched_days: int = 90
     """Days for which a page that no longer matches a criterion is kept."""
-    streams: str = "https://stream.wikimedia.org/v2/stream"
+    streams: Address = "https://stream.wikimedia.org/v2/stream"
     """Where the events come from."""
     core: str = ""
     """The address of a Weboid for which pages are brought in here, without a database of our own (``weboid feed pass``,
@@ -154,7 +144,7 @@ class WebConfig:
 
     host: str = "127.0.0.1"
     """The address to listen on."""
-    port: int = 8000
+    port: Port = 8000
     """The port to listen on; 0 = a free one. The variable PORT, which platforms set, wins over a file."""
     url: str = ""
     """The public URL; empty = that of the address to listen on."""
@@ -174,14 +164,8 @@ class WebConfig:
     """What a range of IP addresses may spend per minute, in units of cost (``web/http/limits``); 0 = no limit."""
     burst: int = 2_400
     """What it may spend at once."""
-    workers: int = 1
+    workers: Workers = 1
     """Processes that answer (``weboid serve``)."""
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.workers <= MOST_WORKERS:
-            raise ValueError(f"workers: it must be 1 … {MOST_WORKERS}, about one for each processor")
-        if self.port > MOST_PORT:
-            raise ValueError(f"port: it must be 0 … {MOST_PORT}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,21 +232,11 @@ class WikiConfig:
     """
 
     name: WikiName
-    api: str = ""
-    source: str = "api"
-    settings: str = SETTINGS_TITLE
+    api: Address = ""
+    source: Source = "api"
+    settings: Title = SETTINGS_TITLE
     matching: Mapping[str, Any] = field(default_factory=dict)
-    without: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.source not in SOURCES:
-            raise ValueError(f"source: {self.source!r} must be {' or '.join(SOURCES)}")
-        if not isinstance(self.without, dict) or not isinstance(self.api, str):
-            raise ValueError("api must be a text, and without a table")
-        if self.api and not self.api.startswith(("http://", "https://")):
-            raise ValueError(f"api: {self.api!r} must be an address such as https://…/w/api.php")
-        if not isinstance(self.settings, str) or set(self.settings) & set("|#<>[]{}\n"):
-            raise ValueError("settings must be the title of a page, or empty")
+    without: Table = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,15 @@
-"""The tables of wikis and farms, whose names are the operator's.
+"""The tables of wikis and farms, whose names are the operator's: each that cannot be used is a fault of its own."""
 
-One law: of an entry that cannot be used the name is told, and the others are read all the same.
-"""
-
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any, Final
 
-from weboid.config.converters import text, texts, whole
 from weboid.config.sections import WikiConfig
+from weboid.config.values import Address, Source, Table, Title, convert, convert_each
 from weboid.core.url.farms import BUILT_IN, Farm, farm_named, parse_wiki_name
 from weboid.errors import ConfigError
+
+_FARM: Final = {"code": int, "api": str, "domains": tuple[str, ...], "spam_wiki": str}
+_WIKI: Final = {"api": Address, "source": Source, "settings": Title, "without": Table}
 
 
 def read_farms(tables: Mapping[str, Any], faults: list[str]) -> list[Farm]:
@@ -18,13 +17,13 @@ def read_farms(tables: Mapping[str, Any], faults: list[str]) -> list[Farm]:
     farms = []
     for name, given in tables.items():
         try:
-            if unknown := given.keys() - _FARM_KEYS:
+            if unknown := given.keys() - _FARM:
                 raise ValueError(f"unknown key {min(unknown)!r}")
-            farm = Farm(whole(given["code"]), name, text(given["api"]), frozenset(texts(given["domains"])))
-            farms.append(replace(farm, spam_wiki=text(given.get("spam_wiki", ""))))
+            farm = convert_each(_FARM, given)
+            farms.append(Farm(name=name, **farm | {"domains": frozenset(farm["domains"])}))
         except ConfigError as error:
             faults.append(str(error))
-        except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             faults.append(f"[farm.{name}]: it needs code, api and domains ({error})")
     codes = [farm.code for farm in (*BUILT_IN, *farms)]
     if len(codes) != len(set(codes)):
@@ -34,23 +33,13 @@ def read_farms(tables: Mapping[str, Any], faults: list[str]) -> list[Farm]:
 
 def read_wikis(tables: Mapping[str, Any], farms: tuple[Farm, ...], faults: list[str]) -> tuple[WikiConfig, ...]:
     """The wikis of the tables ``[wiki."dewiki@WMF"]``: api, source, settings, without and criteria, all optional."""
-    return tuple(_each_wiki(tables, farms, faults))
-
-
-def _each_wiki(tables: Mapping[str, Any], farms: tuple[Farm, ...], faults: list[str]) -> Iterator[WikiConfig]:
+    wikis = []
     for name, given in tables.items():
         try:
             wiki = parse_wiki_name(name)
             farm_named(wiki.farm, farms)
-            if not isinstance(given, dict):
-                raise TypeError(f'{given!r} must be a table, such as {{}} or {{"namespaces": [0]}}')
-            own = {key: given[key] for key in ("api", "source", "without", "settings") if key in given}
-            matching = {key: value for key, value in given.items() if key not in own}
-            yield WikiConfig(wiki, matching=matching, **own)
-        except ConfigError as error:
+            own = convert_each(_WIKI, convert(Table, given))
+            wikis.append(WikiConfig(wiki, matching={key: given[key] for key in given if key not in own}, **own))
+        except (ConfigError, ValueError) as error:
             faults.append(f"[wiki.{name[:100]!r}]: {error}")
-        except (AttributeError, TypeError, ValueError) as error:
-            faults.append(f"[wiki.{name[:100]!r}]: {error}")
-
-
-_FARM_KEYS: Final = frozenset({"code", "api", "domains", "spam_wiki"})
+    return tuple(wikis)
