@@ -29,7 +29,7 @@ async def _fill(dsn: str) -> None:
         pass
 
 
-async def test_a_backup_is_restored_elsewhere_and_says_what_is_kept_beside(
+async def test_a_backup_is_restored_to_another_place_and_says_what_is_kept_apart(
     database: str, second_database: str, tmp_path: Path
 ) -> None:
     await _fill(database)
@@ -83,14 +83,14 @@ async def test_maintain_makes_one_backup_a_day_and_raises_the_alarm_when_it_cann
     assert sorted(path.name for path in folder.iterdir()) == ["weboid-2017-04-13.dump"]
     again = await here.run("maintain", "--day", "102")
     assert "read back whole" not in again.err
-    folder.rename(tmp_path / "elsewhere")
+    folder.rename(tmp_path / "moved")
     folder.write_text("no folder")
     failed = await here.run("maintain", "--day", "103")
     assert failed.status == 0
     assert "alarm backup, since 2017-04-14: there is no backup in" in failed.err
     assert "the last try failed: cannot use the folder" in failed.err
     folder.unlink()
-    (tmp_path / "elsewhere").rename(folder)
+    (tmp_path / "moved").rename(folder)
     done = await here.run("maintain", "--day", "104")
     assert "alarm backup" not in done.err
     here.environ["WEBOID_BACKUP_FOLDER"] = ""
@@ -196,7 +196,7 @@ async def _seen(dsn: str, name: str, state: LiteralString) -> None:
                 await asyncio.sleep(0.005)
 
 
-async def test_a_role_without_rights_is_told_what_it_lacks(database: str, tmp_path: Path) -> None:
+async def test_a_role_without_rights_is_shown_what_it_lacks(database: str, tmp_path: Path) -> None:
     async with await psycopg.AsyncConnection.connect(
         make_conninfo(database, user="postgres"), autocommit=True
     ) as connection:

@@ -66,8 +66,8 @@ async def test_check_says_a_line_for_each_url_in_the_order_of_the_input(place: P
     ran = await place.run("check", "--json", "-", stdin="\n".join(urls))
     lines = ran.lines()
     assert (ran.status, [line["url"] for line in lines]) == (0, urls)
-    told = [(line["class"], line["status"], line["http"], line["outcome"], line["reason"]) for line in lines]
-    assert told == [
+    printed = [(line["class"], line["status"], line["http"], line["outcome"], line["reason"]) for line in lines]
+    assert printed == [
         ("watched", 1, 200, "working", "ok"),
         ("watched", 21, 410, "failing", "gone"),
         ("watched", 8, 200, "working", "moved"),
@@ -93,9 +93,9 @@ async def test_check_looks_at_documents_and_learns_once_how_each_host_answers_fo
     urls = [place.web.located(f"http://{url}") for url in ("site.demo/head-only", "shop.demo/a", "shop.demo/b/1")]
     urls += [place.web.located(f"http://shop.demo/b/{number}") for number in range(2, 20)]
     lines = (await place.run("check", "--json", *urls)).lines()
-    told = [(line["http"], line["reason"], line["signals"]) for line in lines]
-    assert told[:2] == [(404, "not-found", ["code:404"]), (200, "ok", [])]
-    assert told[2:] == [(200, "soft-404", ["same-as-made-up"])] * 19
+    printed = [(line["http"], line["reason"], line["signals"]) for line in lines]
+    assert printed[:2] == [(404, "not-found", ["code:404"]), (200, "ok", [])]
+    assert printed[2:] == [(200, "soft-404", ["same-as-made-up"])] * 19
     # Its robots.txt, its front page, what is made up at its top, in one directory and far from it.
     asked = [request for request in place.web.requests if request.host == "shop.demo"]
     assert len(asked) <= len(urls) - 1 + 5
@@ -126,7 +126,7 @@ async def test_page_checks_the_links_of_a_live_page(place: Place) -> None:
         assert {line["outcome"] for line in ran.lines()} == {"working", "failing", "refused"}
 
 
-async def test_normalize_tells_form_and_class_and_what_the_address_of_an_archive_says(place: Place) -> None:
+async def test_normalize_shows_form_and_class_and_what_the_address_of_an_archive_says(place: Place) -> None:
     wayback = "https://web.archive.org/web/20110203040506id_/http://MILL.demo:80/a#b"
     ran = await place.run("normalize", "--json", "HTTP://Müller.DE:80/%7ea#x", "http://docs/about.htm", wayback)
     watched, invalid, archived = ran.lines()
@@ -189,8 +189,8 @@ async def test_a_crawl_at_an_hour_leaves_what_is_due_later_that_day_and_one_with
     assert (await checked(url))[0] == "2017-04-17"
 
 
-async def test_wrong_input_is_told_with_status_2(place: Place) -> None:
-    for call, said in (
+async def test_wrong_input_is_shown_with_status_2(place: Place) -> None:
+    for call, output in (
         (["check"], "Missing argument"),
         (["crawl", "--once", "--hour", "24"], "24"),
         (["crawl", "--once", "--day", "yesterday"], "yesterday"),
@@ -208,7 +208,7 @@ async def test_wrong_input_is_told_with_status_2(place: Place) -> None:
         (["fly"], "fly"),
     ):
         ran = await place.run(*call)
-        assert (ran.status, said in ran.err, "Traceback" in ran.err) == (2, True, False), (call, ran.err)
+        assert (ran.status, output in ran.err, "Traceback" in ran.err) == (2, True, False), (call, ran.err)
 
 
 async def test_an_error_has_an_error_key_in_json_mode(place: Place) -> None:
@@ -237,7 +237,7 @@ def test_help_is_in_whole_sentences_and_cites_nothing_that_an_operator_does_not_
     assert (cut, citing) == (set(), set())
 
 
-async def test_evidence_and_copies_are_told_to_programs_and_people(place: Place) -> None:
+async def test_evidence_and_copies_are_shown_to_programs_and_people(place: Place) -> None:
     assert place.web
     url = place.web.located("http://site.demo/gone")
     assert (await place.run("feed", "pass", "--day", "100")).status == 0

@@ -1,4 +1,4 @@
-"""``weboid crawl``: suggestions checked beside the rounds hold nobody up (A-4); a day may be refused (C-16)."""
+"""``weboid crawl``: suggestions checked alongside the rounds delay nothing (A-4); a day may be refused (C-16)."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -157,16 +157,16 @@ async def test_a_crawler_that_runs_for_good_waits_for_the_day_to_be_right(
     monkeypatch.setattr("weboid.cli.crawler._CUT_OFF_S", 0.05)
     async with serve(lambda _: reply(200)) as site, open_wiki(database, {1: [site.url("/link")]}) as wiki:
         await WorkerDay(StoreDays(wiki.pool), lambda: Moment(50)).require()
-        told = StringIO()
+        text = StringIO()
         running = asyncio.create_task(
-            crawl(config_of(), wiki.pool, lambda: Moment(100), CrawlOptions(False, Console(file=told, soft_wrap=True)))
+            crawl(config_of(), wiki.pool, lambda: Moment(100), CrawlOptions(False, Console(file=text, soft_wrap=True)))
         )
         try:
             async with asyncio.timeout(LIMIT_S):
-                while "weboid crawl --once --confirm-day" not in told.getvalue():
+                while "weboid crawl --once --confirm-day" not in text.getvalue():
                     await asyncio.sleep(0.02)
                 await asyncio.sleep(0.3)
-                assert (site.asked, told.getvalue().count("--confirm-day")) == ([], 1)
+                assert (site.asked, text.getvalue().count("--confirm-day")) == ([], 1)
                 async with wiki.pool.connection() as conn:
                     await StoreDays(OneTransaction(conn)).confirm(100)
                 while not site.asked:
@@ -177,7 +177,7 @@ async def test_a_crawler_that_runs_for_good_waits_for_the_day_to_be_right(
 
 
 @pytest.mark.long
-async def test_a_crawler_that_is_told_to_stop_does_not_wait_for_a_suggestion_for_long(
+async def test_a_crawler_that_is_shown_to_stop_does_not_wait_for_a_suggestion_for_long(
     database: str, tmp_path: Path
 ) -> None:
     arrived = asyncio.Event()

@@ -33,13 +33,13 @@ def _config(database: str, folder: Path) -> Config:
     return load_config(None, {"WEBOID_DATABASE": database, "WEBOID_DATA": str(folder)})
 
 
-def _told(caplog: pytest.LogCaptureFixture) -> list[str]:
+def _logged(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage() for record in caplog.records if record.name == "weboid.cli.processes.database"]
 
 
-async def _until_told(caplog: pytest.LogCaptureFixture, words: str) -> None:
+async def _until_logged(caplog: pytest.LogCaptureFixture, words: str) -> None:
     async with asyncio.timeout(_LIMIT_S):
-        while not any(words in line for line in _told(caplog)):
+        while not any(words in line for line in _logged(caplog)):
             await asyncio.sleep(0.01)
 
 
@@ -55,11 +55,11 @@ async def test_a_part_waits_for_its_database_and_says_so_once(
     with open_database_proxy(database) as proxy:
         proxy.cut()
         opening = asyncio.create_task(_opened(_config(proxy.dsn, tmp_path), asyncio.Event()))
-        await _until_told(caplog, "the database is away: cannot reach the database")
+        await _until_logged(caplog, "the database is away: cannot reach the database")
         proxy.heal()
         async with asyncio.timeout(_LIMIT_S):
             assert await opening
-    assert len(_told(caplog)) == 2
+    assert len(_logged(caplog)) == 2
 
 
 @pytest.mark.parametrize("trouble", ["cut", "stall", "swallow"])
@@ -108,11 +108,11 @@ async def test_a_start_that_must_write_waits_until_it_can_and_says_why(
     await set_read_only(empty_database, is_on=True)
     stopped = asyncio.Event()
     opening = asyncio.create_task(_opened(_config(empty_database, tmp_path), stopped))
-    await _until_told(caplog, "the database is away: cannot execute CREATE TABLE in a read-only transaction")
+    await _until_logged(caplog, "the database is away: cannot execute CREATE TABLE in a read-only transaction")
     stopped.set()
     with pytest.raises(Exit):
         await opening
-    assert len(_told(caplog)) == 1
+    assert len(_logged(caplog)) == 1
 
 
 async def test_after_a_stop_nobody_waits_long_for_a_database_that_is_away(
@@ -174,7 +174,7 @@ async def test_a_server_is_started_again_after_too_many_files_were_open(
                     continue
 
 
-async def test_a_guard_that_cannot_be_started_is_told(server_folder: Path) -> None:
+async def test_a_guard_that_cannot_be_started_is_shown(server_folder: Path) -> None:
     with _no_more_files(), pytest.raises(StoreError, match=r"no process can be started \(Too many open files"):
         async with open_guard(server_folder / "unguarded"):
             pass

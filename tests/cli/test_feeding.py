@@ -87,10 +87,10 @@ async def test_a_wiki_is_fed_from_its_replica(place: Place, mariadb_server: Mari
     assert "http://www.lamps.net:8080/a?b=c" in {line["normal"] for line in shown}
 
 
-async def test_what_cannot_be_configured_is_told(place: Place) -> None:
+async def test_what_cannot_be_configured_is_shown(place: Place) -> None:
     file = place.folder / "weboid.toml"
     before = file.read_text(encoding="utf-8")
-    for lines, said in (
+    for lines, output in (
         ('colour = "red"', "unknown key 'colour'"),
         ('namespaces = "all"', "namespaces"),
         ('source = "carrier pigeon"', "carrier pigeon"),
@@ -100,7 +100,7 @@ async def test_what_cannot_be_configured_is_told(place: Place) -> None:
     ):
         file.write_text(f"{before}{lines}\n", encoding="utf-8")
         ran = await place.run("feed", "pass", "--day", "100")
-        assert (ran.status, said in ran.err, "Traceback" in ran.err) == (2, True, False), ran.err
+        assert (ran.status, output in ran.err, "Traceback" in ran.err) == (2, True, False), ran.err
 
 
 PLAIN = [WikiPage(1, "A"), WikiPage(2, "Talk:B", namespace=1)]
@@ -114,11 +114,11 @@ def config_of(*wikis: tuple[str, str], **matching: object) -> Config:
 
 
 async def test_the_configuration_is_read_again_before_each_pass(database: str) -> None:
-    told = Console(file=StringIO())
+    printed = Console(file=StringIO())
     async with open_pool(database, size=2, part="test") as pool, open_littlewiki(PLAIN) as little:
         for day, namespaces, watched in [(100, [0], [1]), (107, [0, 1], [1, 2])]:
             read = partial(config_of, ("awiki", little.api_url), namespaces=namespaces)
-            await passes.next_pass(read, store_feed(pool), (), day, told, set())
+            await passes.next_pass(read, store_feed(pool), (), day, printed, set())
             async with pool.connection() as conn:
                 rows = await (await conn.execute("SELECT page FROM page ORDER BY page")).fetchall()
             assert [page for (page,) in rows] == watched
@@ -137,17 +137,17 @@ async def test_the_wiki_that_waits_longest_comes_first(database: str) -> None:
             assert await passed_by(pool) == passed
 
 
-async def test_a_wiki_that_fails_is_told_and_holds_up_no_other(database: str) -> None:
-    told = Console(file=StringIO(), width=200)
+async def test_a_wiki_that_fails_is_shown_and_holds_up_no_other(database: str) -> None:
+    printed = Console(file=StringIO(), width=200)
     async with open_pool(database, size=2, part="test") as pool, open_littlewiki(PLAIN) as little:
         config = config_of(("awiki", f"{little.api_url}/gone"), ("bwiki", little.api_url))
         failed: set[WikiName] = set()
         for _ in range(2):
-            await passes.next_pass(lambda: config, store_feed(pool), (), 100, told, failed)
+            await passes.next_pass(lambda: config, store_feed(pool), (), 100, printed, failed)
         assert await passed_by(pool) == {"awiki": None, "bwiki": 100}
         assert failed == {WikiName("awiki", "wmflabs")}
-        assert isinstance(told.file, StringIO)
-        assert "awiki@wmflabs: " in told.file.getvalue()
+        assert isinstance(printed.file, StringIO)
+        assert "awiki@wmflabs: " in printed.file.getvalue()
 
 
 async def passed_by(pool: Pool) -> dict[str, int | None]:

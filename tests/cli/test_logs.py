@@ -1,4 +1,4 @@
-"""The log: what all parts say on standard error, as lines for people and as JSON."""
+"""The log: lines of all processes on standard error, as lines for people and as JSON."""
 
 import json
 import logging
@@ -16,8 +16,8 @@ from support.commands import Place, open_place
 from support.misbehaving import reply, serve
 from support.sseserver import open_event_server
 
-from weboid.cli.terminal.console import PartConsole, bar
-from weboid.cli.terminal.logs import JsonLines, LogForm, TextLines, begin_log, is_json, say
+from weboid.cli.terminal.console import ProcessConsole, bar
+from weboid.cli.terminal.logs import JsonLines, LogForm, TextLines, begin_log, is_json, print_message
 from weboid.demo.world import Code, Host, Page, Spell, World
 
 WORLD = World({"site.demo": Host(paths={"/a": (Spell(0, Page()),), "/gone": (Spell(0, Code(404)),)})})
@@ -48,7 +48,7 @@ _FIELDS = {"time", "level", "part", "host", "pid", "logger", "message"}
 
 
 def _records(err: str | bytes) -> list[dict[str, Any]]:
-    """What standard error has, each line of it JSON with all fields and no internal day numbers."""
+    """The lines of standard error, each of it JSON with all fields and no internal day numbers."""
     text = err.decode("ascii") if isinstance(err, bytes) else err
     records = [json.loads(line) for line in text.splitlines()]
     assert records
@@ -98,7 +98,7 @@ def test_an_exception_is_one_field_of_its_record() -> None:
 
 @pytest.fixture
 def in_json(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """This process logs in JSON, as a program does that was told to."""
+    """This process logs in JSON, as a program with that option does."""
     for module, name in ((sys, "excepthook"), (sys, "unraisablehook")):
         monkeypatch.setattr(module, name, getattr(module, name))
     monkeypatch.setattr("threading.excepthook", threading.excepthook)
@@ -109,31 +109,31 @@ def in_json(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("in_json")
-def test_in_json_the_console_of_a_part_logs_and_bars_are_told_but_not_shown(
+def test_in_json_the_console_of_a_part_logs_and_bars_are_shown_but_not_shown(
     caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert is_json()
-    told: list[str] = []
-    console = PartConsole(told.append)
+    printed: list[str] = []
+    console = ProcessConsole(printed.append)
     with bar(console) as shown:
         task = shown.add_task("reading", total=10)
         shown.update(task, completed=5)
     console.print("[bold]done[/bold]", highlight=False)
     console.print("odd", style="yellow", markup=False)
     console.print("wrong", style="red")
-    say("ready")
+    print_message("ready")
     assert [(each.levelname, each.getMessage()) for each in caplog.records] == [
         ("INFO", "[bold]done[/bold]"),
         ("WARNING", "odd"),
         ("ERROR", "wrong"),
         ("INFO", "ready"),
     ]
-    assert "reading: 5 of 10" in told
+    assert "reading: 5 of 10" in printed
     assert capfd.readouterr() == ("", "")
 
 
 def test_for_people_a_line_of_the_console_stays_one_line(capfd: pytest.CaptureFixture[str]) -> None:
-    PartConsole().print(HOSTILE, markup=True)
+    ProcessConsole().print(HOSTILE, markup=True)
     (line,) = capfd.readouterr().err.splitlines()
     assert line.isprintable()
 
@@ -152,8 +152,8 @@ async def test_each_part_logs_json_alone(database: str, tmp_path: Path) -> None:
         for part, ran in parts.items():
             assert ran.status == 0, ran.err
             assert {record["part"] for record in _records(ran.err)} == {part}
-        told = [record["message"] for record in _records(crawled.err)]
-        assert any(line.startswith("2017-04-11: 2 checks in ") for line in told), told
+        printed = [record["message"] for record in _records(crawled.err)]
+        assert any(line.startswith("2017-04-11: 2 checks in ") for line in printed), printed
         assert "2017-04-12: " in text.err
         assert not _DAY_NUMBER.search(text.err)
         with pytest.raises(ValueError):

@@ -148,8 +148,8 @@ async def test_a_copy_whose_archive_does_not_answer_is_an_error_though_another_a
     place.environ |= {"WEBOID_ARCHIVE_ARQUIVO_BASE": "http://127.0.0.1:1"}
     copy = f"https://arquivo.pt/wayback/{STAMP}/{URL}"
     line = await looked_up(place, {"cdx": rows("[]"), "available": EMPTY}, copy)
-    said = [(tried["service"], tried["outcome"]) for tried in line["tries"]]
-    assert said[:2] == [("arquivo", "error"), ("wayback", "none")]
+    output = [(tried["service"], tried["outcome"]) for tried in line["tries"]]
+    assert output[:2] == [("arquivo", "error"), ("wayback", "none")]
     assert line["outcome"] == "error"
 
 
@@ -174,12 +174,12 @@ async def test_a_file_of_an_ftp_server_is_found_under_its_own_url_only(place: Pl
     def replay(asked: Asked) -> bytes:
         return played(asked, b"a wheel " * 50)
 
-    told = [await looked_up(place, {"cdx": rows(each), "replay": replay}, file) for each in listed]
-    assert [line["outcome"] for line in told] == ["found", "unsuitable"]
+    printed = [await looked_up(place, {"cdx": rows(each), "replay": replay}, file) for each in listed]
+    assert [line["outcome"] for line in printed] == ["found", "unsuitable"]
 
 
 @pytest.mark.parametrize("given", [True, False], ids=["given", "listed as good"])
-async def test_a_copy_that_redirects_is_followed_whoever_names_it(place: Place, given: bool) -> None:
+async def test_a_copy_that_redirects_is_followed_by_any_name(place: Place, given: bool) -> None:
     target = "https://www.mill.example.com/museum/wheel"
 
     def replay(asked: Asked) -> bytes:

@@ -14,7 +14,7 @@ from support.misbehaving import Zone, name_server
 from support.ports import free_port
 
 from weboid.cli import passes
-from weboid.cli.terminal.console import PartConsole
+from weboid.cli.terminal.console import ProcessConsole
 from weboid.config import load_config
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.demo.world import World
@@ -74,7 +74,7 @@ async def test_a_command_says_what_to_permit_and_tries_once(place: Place, call: 
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "output"),
     [
         (("feed", "pass"), ("spam list of corpwiki@wmflabs: ", "corpwiki@wmflabs: ", "weboid: ")),
         (("feed", "events", "--farm", "wmflabs", "--once", "--url", "http://wiki.corp.test/stream"), ("weboid: ",)),
@@ -83,15 +83,15 @@ async def test_a_command_says_what_to_permit_and_tries_once(place: Place, call: 
     ],
 )
 async def test_what_feeds_says_it_for_each_thing_that_waits_for_it(
-    place: Place, database: str, call: tuple[str, ...], said: tuple[str, ...]
+    place: Place, database: str, call: tuple[str, ...], output: tuple[str, ...]
 ) -> None:
     place.environ["WEBOID_DATABASE"] = database
     if call[1:] == ("watched",):
         place.environ["WEBOID_FEED_WATCHED"] = "corpwiki@wmflabs:User:Ann/W.json"
     ran = await place.run(*call)
     lines = [line for line in ran.err.splitlines() if PRIVATE in line and " WARNING " not in line]
-    assert [any(line.startswith(begin) for line in lines) for begin in said] == [True] * len(said), ran.err
-    assert len(lines) == len(said)
+    assert [any(line.startswith(begin) for line in lines) for begin in output] == [True] * len(output), ran.err
+    assert len(lines) == len(output)
     assert "cannot be reached" not in ran.err
 
 
@@ -104,7 +104,7 @@ async def test_with_what_it_says_put_in_place_the_wiki_is_read(place: Place, dat
 
 
 @pytest.mark.parametrize(
-    ("environ", "said"),
+    ("environ", "output"),
     [
         ({"WEBOID_WIKI": '{"a@wmflabs": {"api": "https://twice.corp.test/w/api.php"}}'},
          '[wiki."a@wmflabs"]: https://twice.corp.test/w/api.php is in a private network: '
@@ -123,11 +123,11 @@ async def test_with_what_it_says_put_in_place_the_wiki_is_read(place: Place, dat
           ' "domains": ["public.test"], "spam_wiki": "lists"}}'}, "[farm.X] spam_wiki: https://lists.public.test/api.php"),
     ],
 )  # fmt: skip
-async def test_each_wiki_that_is_configured_is_checked(place: Place, environ: dict[str, str], said: str) -> None:
+async def test_each_wiki_that_is_configured_is_checked(place: Place, environ: dict[str, str], output: str) -> None:
     place.environ |= environ
     ran = await place.run("config", "--check")
     assert (ran.status, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert said in ran.err
+    assert output in ran.err
 
 
 async def test_a_name_that_is_not_known_here_is_a_warning_at_most(place: Place) -> None:
@@ -160,26 +160,26 @@ async def test_the_webservice_logs_it_once_and_answers_from_what_is_stored(
 
 async def test_a_part_that_tries_again_and_again_says_it_once(place: Place, database: str) -> None:
     """And once more when it is another reason."""
-    told = StringIO()
+    text = StringIO()
     config = load_config(place.folder / "weboid.toml", place.environ)
-    console = Console(file=told, width=400)
-    said: dict[str, str] = {}
+    console = Console(file=text, width=400)
+    output: dict[str, str] = {}
     failed: set[WikiName] = set()
     async with open_pool(database, size=2, part="test") as pool:
         with patch.object(passes, "_LOOK_S", 0.01):
             for _ in range(6):
-                await passes.next_pass(lambda: config, store_feed(pool), (), 100, console, failed, said=said)
-        lines = [line for line in told.getvalue().splitlines() if PRIVATE in line]
+                await passes.next_pass(lambda: config, store_feed(pool), (), 100, console, failed, reported=output)
+        lines = [line for line in text.getvalue().splitlines() if PRIVATE in line]
         assert [line.partition(":")[0] for line in lines] == ["spam list of corpwiki@wmflabs", "corpwiki@wmflabs"]
         place.environ |= {"WEBOID_NET_PERMIT": "127.0.0.0/8", "WEBOID_NET_DENY": "127.0.0.1"}
         config = load_config(place.folder / "weboid.toml", place.environ)
         for _ in range(2):
-            await passes.next_pass(lambda: config, store_feed(pool), (), 100, console, set(), said=said)
-        assert told.getvalue().count("[net] deny has it") == 2
+            await passes.next_pass(lambda: config, store_feed(pool), (), 100, console, set(), reported=output)
+        assert text.getvalue().count("[net] deny has it") == 2
         place.environ |= {"WEBOID_NET_DENY": ""}
         config = load_config(place.folder / "weboid.toml", place.environ)
-        await passes.next_pass(lambda: config, store_feed(pool), (), 100, console, set(), said=said)
-    assert said == {}
+        await passes.next_pass(lambda: config, store_feed(pool), (), 100, console, set(), reported=output)
+    assert output == {}
     assert ip_network("127.0.0.0/8") in config.net.permit
 
 
@@ -191,10 +191,10 @@ async def test_what_a_part_is_doing_names_the_wiki_and_no_address(place: Place, 
         with patch.object(passes, "_LOOK_S", 0.01):
             for failed in (set[WikiName](), {config.wikis[0].name}):
                 await passes.next_pass(
-                    lambda: config, store_feed(pool), (), 100, PartConsole(doing.append), failed, said={}
+                    lambda: config, store_feed(pool), (), 100, ProcessConsole(doing.append), failed, reported={}
                 )
     assert doing[-1].startswith("could not read corpwiki@wmflabs; tries again every ")
-    assert not [told for told in doing if "127.0.0.1" in told or "corp.test" in told]
+    assert not [text for text in doing if "127.0.0.1" in text or "corp.test" in text]
 
 
 async def test_a_wiki_whose_name_no_name_server_knows_is_said_to_be_one(place: Place) -> None:

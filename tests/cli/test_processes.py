@@ -20,16 +20,16 @@ from weboid.cli.processes.children import Child, Keeper, start_child
 
 CHILD = """
 import signal, sys, time
-from weboid.cli.processes.line import ParentLine
-line = ParentLine(int(sys.argv[1].removeprefix("--line=")))
-line.watch()
+from weboid.cli.processes.supervisor import ALIVE, READY, Parent
+parent = Parent(int(sys.argv[1].removeprefix("--line=")))
+parent.watch()
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 if len(sys.argv) > 3:
     time.sleep(float(sys.argv[3]))  # as while it loads
-line.tell_ready()
+parent.report(READY)
 beats = int(sys.argv[2])
 while beats:
-    line.tell_alive()
+    parent.report(ALIVE)
     beats -= 1
     time.sleep(0.05)
 time.sleep(60)
@@ -117,7 +117,7 @@ async def test_a_child_may_take_long_to_load() -> None:
         assert kept.states == ["starts", "runs"]
 
 
-async def test_a_child_that_never_tells_anything_is_killed_too(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_child_that_never_reports_is_killed_too(caplog: pytest.LogCaptureFixture) -> None:
     async with open_kept("-1", "600", start_s=0.7) as kept:
         async with asyncio.timeout(LIMIT_S):
             while len(kept.children) < 2:
@@ -143,14 +143,14 @@ main()
 async def test_a_child_whose_parent_ends_while_it_loads_ends_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said, theirs = os.pipe()
+    output, theirs = os.pipe()
     monkeypatch.setenv("SAY_TO", str(theirs))
     program = [sys.executable, "-c", HELD_WHILE_LOADING, f"--data={tmp_path}"]
     child = await start_child(program, ["crawl"], {}, [theirs])
     os.close(theirs)
-    assert await asyncio.to_thread(os.read, said, 100) == b"loading"
-    os.close(said)
-    child.line.close()
+    assert await asyncio.to_thread(os.read, output, 100) == b"loading"
+    os.close(output)
+    child.socket.close()
     async with asyncio.timeout(LIMIT_S):
         assert await child.ended == -signal.SIGTERM
 
@@ -213,23 +213,23 @@ run_async(main())
 _LIMITED = "from weboid.cli.processes.process import raise_open_files; print(raise_open_files(1000))"
 
 
-def test_libraries_find_a_name_of_whoever_runs_it_where_the_user_id_has_none() -> None:
+def test_libraries_find_a_name_of_the_operator_where_the_user_id_has_none() -> None:
     # So it is in containers that run under any user id: the SSH library, which checks sftp links, refused to work.
     names = ("LOGNAME", "USER", "LNAME", "USERNAME")
     environ = {name: value for name, value in os.environ.items() if name not in names}
     subprocess.run([sys.executable, "-c", _NAMELESS], env=environ, check=True, timeout=60)
 
 
-def test_where_few_files_may_be_open_one_connection_is_left_and_told() -> None:
-    told = subprocess.run(
+def test_where_few_files_may_be_open_one_connection_is_left_and_reported() -> None:
+    printed = subprocess.run(
         ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh", sys.executable, "-c", _LIMITED],
         capture_output=True,
         text=True,
         check=True,
         timeout=60,
     )
-    assert told.stdout == "1\n"
-    assert told.stderr == "weboid: only 1 of 1000 connections fit into 64 open files (ulimit -n)\n"
+    assert printed.stdout == "1\n"
+    assert printed.stderr == "weboid: only 1 of 1000 connections fit into 64 open files (ulimit -n)\n"
 
 
 _INTERRUPTED = """

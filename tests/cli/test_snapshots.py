@@ -1,4 +1,4 @@
-"""``weboid snapshots``: looks up now, politely, and says nothing that no archive has said."""
+"""``weboid snapshots``: looks up now, politely, and reports nothing that no archive has."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -62,7 +62,7 @@ async def test_it_finds_the_copy_that_is_nearest_to_the_citation(place: Place) -
     assert "closest=20160501" in archive.site.asked[0].target
 
 
-async def test_without_a_date_the_newest_copy_is_wanted_and_no_distance_told(place: Place) -> None:
+async def test_without_a_date_the_newest_copy_is_found_and_no_distance_shown(place: Place) -> None:
     async with archive_at(place, {URL: [Copy(LATE), Copy(OLD)]}):
         [line] = (await json_of(place, URL)).lines()
     assert (line["stamp"], line["at"], line["distance_days"]) == (str(LATE), None, None)
@@ -123,7 +123,7 @@ async def test_the_url_of_a_copy_is_kept_if_it_plays_and_otherwise_replaced(plac
     assert archive.count("/cdx") == 1
 
 
-async def test_a_line_that_is_no_url_is_told_with_the_others_done(place: Place) -> None:
+async def test_a_line_that_is_no_url_is_shown_with_the_others_done(place: Place) -> None:
     async with archive_at(place):
         ran = await json_of(place, "gone.demo/page", URL)
     bad, good = ran.lines()
@@ -135,14 +135,14 @@ async def test_a_line_that_is_no_url_is_told_with_the_others_done(place: Place) 
 
 async def test_a_date_that_cannot_be_is_refused_before_anything_is_asked(place: Place) -> None:
     async with archive_at(place) as archive:
-        for at, said in (
+        for at, output in (
             ("2999-01-01", "future"),
             ("1969-12-31", "1990"),
             ("yesterday", "2016-05-31"),
             ("2016-13-01", "no date"),
         ):
             ran = await json_of(place, "--at", at, URL)
-            assert (ran.status, said in ran.err) == (2, True), ran.err
+            assert (ran.status, output in ran.err) == (2, True), ran.err
         assert archive.site.asked == []
 
 

@@ -24,7 +24,7 @@ from weboid.cli.processes.stopping import until
 LIMIT_S = 60
 BOTH = (signal.SIGTERM, signal.SIGINT)
 IN_ORDER = {0, 130, 143, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}
-"""How a program ends that is stopped at any moment: before it has begun anything, a signal ends it as any program."""
+"""The end of a program that is stopped at any moment: before it has begun anything, a signal ends it as any program."""
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ async def place(server_folder: Path) -> AsyncIterator[Place]:
 
 
 async def _ended(process: asyncio.subprocess.Process) -> tuple[int, str]:
-    """Its status and what it said."""
+    """Its status and its output."""
     async with asyncio.timeout(LIMIT_S):
         _, err = await process.communicate()
     return process.returncode or 0, (err or b"").decode(errors="replace")
@@ -63,13 +63,13 @@ async def test_a_group_at_a_terminal_gets_signals_many_times_and_ends_once_in_or
                 if part in children(group):
                     os.kill(part, kind)
         await asyncio.sleep(0.02)
-    said = (await asyncio.to_thread(read_terminal, ours, b"")).decode(errors="replace")
+    output = (await asyncio.to_thread(read_terminal, ours, b"")).decode(errors="replace")
     status, _ = await _ended(process)
     os.close(ours)
-    assert status == 0, said
-    assert said.count("stopping; what is under way is written") == 1
-    assert "Traceback" not in said
-    assert "started again" not in said
+    assert status == 0, output
+    assert output.count("stopping; what is under way is written") == 1
+    assert "Traceback" not in output
+    assert "started again" not in output
     await assert_nothing_is_left(place.folder, 1)
 
 
@@ -99,9 +99,9 @@ async def test_a_second_signal_is_the_same_order(
             os.kill(process.pid, kinds[1])
             await asyncio.sleep(0.05)
             os.killpg(process.pid, kinds[1])
-        status, said = await _ended(process)
-        assert status == 0, said
-        assert "Traceback" not in said
+        status, output = await _ended(process)
+        assert status == 0, output
+        assert "Traceback" not in output
         await assert_nothing_is_left(place.folder, 1)
         shutil.rmtree(place.folder / "data")
 
@@ -115,8 +115,8 @@ async def test_a_second_signal_is_the_same_order(
 async def test_gnu_timeout_leaves_nothing(place: Place, call: Sequence[str], options: Sequence[str], time: int) -> None:
     place.environ["TMPDIR"] = str(place.folder)  # the demonstration's database is there
     process = await place.start(*call, before=("timeout", *options, str(1.2 + 0.3 * time)))
-    status, said = await _ended(process)
-    assert status == 124, said
+    status, output = await _ended(process)
+    assert status == 124, output
     await assert_nothing_is_left(place.folder, 1)
     assert not list(place.folder.glob("weboid-demo-*"))
 
@@ -131,9 +131,9 @@ async def test_ten_signals_at_random_moments_leave_nothing(place: Place) -> None
             if process.returncode is None:
                 send = choice.choice([os.kill, os.killpg])
                 send(process.pid, choice.choice([*BOTH, signal.SIGHUP]))
-        status, said = await _ended(process)
+        status, output = await _ended(process)
         # Python itself, while it loads, ends with status 1 after Ctrl-C.
-        assert status in IN_ORDER or (status == 1 and "KeyboardInterrupt" in said and not _has_begun(place)), said
+        assert status in IN_ORDER or (status == 1 and "KeyboardInterrupt" in output and not _has_begun(place)), output
         await assert_nothing_is_left(place.folder, 15)
         shutil.rmtree(place.folder / "data", ignore_errors=True)
 
@@ -147,17 +147,17 @@ def heard_hangups() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("heard_hangups")
-async def test_a_terminal_that_closes_stops_in_order_and_is_told_before(place: Place, database: str) -> None:
+async def test_a_terminal_that_closes_stops_in_order_and_is_shown_before(place: Place, database: str) -> None:
     ours, theirs = pty.openpty()
     place.environ["WEBOID_DATABASE"] = database
     process = await place.start("crawl", before=("setsid", "--ctty", "--wait"), terminal=theirs)
     os.close(theirs)
-    said = await asyncio.to_thread(read_terminal, ours, b"no contact")
+    output = await asyncio.to_thread(read_terminal, ours, b"no contact")
     (crawl,) = children(process.pid)
     os.kill(crawl, signal.SIGHUP)
     os.close(ours)
     status, _ = await _ended(process)
-    assert status == 0, said
+    assert status == 0, output
     await assert_nothing_is_left(place.folder, 1)
 
 
@@ -169,7 +169,7 @@ from weboid.cli.processes.process import run_async
 stopping.GRACE_S = 0.3
 
 async def hang():
-    with stopping.stop_signals(lambda: print("stop", order.kind, flush=True)) as order:
+    with stopping.stop_signals(lambda: print("stop", order.number, flush=True)) as order:
         print("ready", flush=True)
         await asyncio.sleep(60)
 
@@ -206,24 +206,26 @@ async def _open_held_up(
 
 
 async def test_a_signal_after_the_grace_ends_a_program_that_hangs() -> None:
-    async with _open_held_up("hang") as (process, said), asyncio.timeout(LIMIT_S):
+    async with _open_held_up("hang") as (process, output), asyncio.timeout(LIMIT_S):
         process.send_signal(signal.SIGINT)
         begun = asyncio.get_running_loop().time()
-        assert await said.readline() == b"stop 2\n"
+        assert await output.readline() == b"stop 2\n"
         while process.returncode is None:
             with suppress(ProcessLookupError):
-                os.kill(process.pid, signal.SIGINT)  # Process.send_signal might take its status from whoever waits.
+                os.kill(
+                    process.pid, signal.SIGINT
+                )  # Process.send_signal might take its status from the task that waits.
             await asyncio.sleep(0.02)
         assert asyncio.get_running_loop().time() - begun > 0.2
         assert process.returncode == -signal.SIGINT
-        assert not await said.read()
+        assert not await output.read()
 
 
 async def test_nohup_holds() -> None:
-    async with _open_held_up("hang", "nohup") as (process, said), asyncio.timeout(LIMIT_S):
+    async with _open_held_up("hang", "nohup") as (process, output), asyncio.timeout(LIMIT_S):
         process.send_signal(signal.SIGHUP)
         process.send_signal(signal.SIGTERM)
-        assert await said.readline() == b"stop 15\n"
+        assert await output.readline() == b"stop 15\n"
 
 
 @pytest.mark.parametrize(("held", "order"), [("loop", signal.SIGINT), ("thread", signal.SIGTERM)])
@@ -291,13 +293,13 @@ async def test_a_stop_while_the_tables_are_brought_up_is_obeyed_at_once(
                 await asyncio.sleep(0.02)
         begun = asyncio.get_running_loop().time()
         process.terminate()
-        status, said = await _ended(process)
+        status, output = await _ended(process)
         assert asyncio.get_running_loop().time() < begun + 5
-    assert status == expected, said
-    assert "Traceback" not in said
+    assert status == expected, output
+    assert "Traceback" not in output
 
 
-async def test_works_that_run_until_a_stop_end_with_whoever_waits_for_them() -> None:
+async def test_works_that_run_until_a_stop_end_with_the_task_that_waits_for_them() -> None:
     """As where one block of works runs within another."""
     ended: list[bool] = []
 

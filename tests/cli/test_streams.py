@@ -39,7 +39,7 @@ async def place(tmp_path: Path) -> AsyncIterator[Place]:
 
 
 def _with(redirection: str) -> Sequence[str]:
-    """What starts a program with its files as a shell redirects them; ``gone`` is a pipe that nobody reads."""
+    """The start of a program with its files as a shell redirects them; ``gone`` is a pipe that nobody reads."""
     opened = f'mkfifo gone 2>&-; : <gone & exec 9>gone; wait; exec "$@" {redirection} 9>&-'
     return ("sh", "-c", opened if "9" in redirection else f'exec "$@" {redirection}', "sh")
 
@@ -66,9 +66,9 @@ async def test_results_that_nobody_reads_end_a_command_as_a_signal_would(place: 
 
 async def test_results_that_cannot_be_written_are_an_error_with_a_reason(place: Place) -> None:
     process = await place.start("normalize", "https://example.org/", before=_with(">/dev/full"))
-    status, _, said = await _ended(process)
+    status, _, output = await _ended(process)
     assert status == 2
-    assert said == f"weboid: standard output cannot be written: {os.strerror(28)}\n"
+    assert output == f"weboid: standard output cannot be written: {os.strerror(28)}\n"
 
 
 def _opened(kind: str) -> tuple[int, int]:
@@ -117,8 +117,8 @@ async def test_ctrl_c_at_a_terminal_ends_it_and_leaves_the_terminal_as_it_was(pl
     tty.setcbreak(theirs)
     process = await place.start("normalize", "--json", "-", before=("setsid", "--ctty", "--wait"), terminal=theirs)
     os.write(ours, b"first\n")
-    said = await asyncio.to_thread(read_terminal, ours, b'"class": ')
-    assert os.get_blocking(theirs), said
+    output = await asyncio.to_thread(read_terminal, ours, b'"class": ')
+    assert os.get_blocking(theirs), output
     os.write(ours, b"\x03")
     async with asyncio.timeout(SOON_S):
         status = await process.wait()
@@ -141,7 +141,7 @@ async def test_nothing_and_files_are_read_to_their_end(place: Place, tmp_path: P
         assert ([line["url"] for line in ran.lines()], ran.status, ran.err) == (["first", "half"], status, "")
 
 
-async def test_a_closed_input_is_told_without_a_traceback(place: Place) -> None:
+async def test_a_closed_input_is_shown_without_a_traceback(place: Place) -> None:
     process = await place.start("normalize", "-", before=("sh", "-c", 'exec "$@" <&-', "sh"))
     status, _, err = await _ended(process)
     assert (status, "standard input" in err, "Traceback" in err) == (2, True, False)

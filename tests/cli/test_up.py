@@ -57,9 +57,9 @@ async def test_up_feeds_checks_and_answers_starts_what_is_killed_again_and_ends_
         with Systemd(notified) as systemd:
             process = await place.start("--log=json", "up")
             try:
-                said = await systemd.until("READY=1", 60)
-                assert "STATUS=web runs; crawl runs; archive runs; maintain runs; feed runs" in said
-                assert not [each for each in said if "WATCHDOG" in each]
+                output = await systemd.until("READY=1", 60)
+                assert "STATUS=web runs; crawl runs; archive runs; maintain runs; feed runs" in output
+                assert not [each for each in output if "WATCHDOG" in each]
                 async with asyncio.timeout(60):
                     while await _verdicts(address) != {"working", "doubtful"}:
                         await asyncio.sleep(0.1)
@@ -79,7 +79,7 @@ async def test_up_feeds_checks_and_answers_starts_what_is_killed_again_and_ends_
     assert {json.loads(line)["part"] for line in err.splitlines()} >= {"up", "web", "crawl", "feed"}
 
 
-async def test_the_demonstration_tells_at_once_that_its_port_is_taken(server_folder: Path) -> None:
+async def test_the_demonstration_shows_at_once_that_its_port_is_taken(server_folder: Path) -> None:
     place = Place(server_folder)
     with closing(socket.socket()) as taken:
         taken.bind(("127.0.0.1", 0))

@@ -1,4 +1,4 @@
-"""What a page of a wiki adds to the configured wikis, as passes and events go by it."""
+"""The wikis that a page of a wiki adds to the configured ones, as passes and events go by it."""
 
 import asyncio
 import json
@@ -27,8 +27,8 @@ def page(**wikis: Any) -> Exchange:
     """The page that names these wikis of the farm Little."""
     text = json.dumps({f"{name}@Little": criteria for name, criteria in wikis.items()})
     asked = {"titles": TITLE, "prop": "revisions", "rvprop": "content", "rvslots": "main"}
-    told = {"ns": 2, "title": TITLE, "revisions": [{"slots": {"main": {"content": text}}}]}
-    return exchange(asked, {"batchcomplete": True, "query": {"pages": [told]}})
+    printed = {"ns": 2, "title": TITLE, "revisions": [{"slots": {"main": {"content": text}}}]}
+    return exchange(asked, {"batchcomplete": True, "query": {"pages": [printed]}})
 
 
 def environment(lists: str, little: str = "https://wiki.example.org/w/api.php") -> dict[str, str]:

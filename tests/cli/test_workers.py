@@ -20,7 +20,7 @@ from support.processes import children, is_running
 
 LIMIT_S = 60
 ANSWERED = {404, 503}
-"""What becomes of a request that waited: there is no such wiki, or on a slow machine it has waited for too long."""
+"""The answers to a request that waited: there is no such wiki, or on a slow machine it has waited for too long."""
 
 WAITING: Final = """
 SELECT FROM pg_locks
@@ -35,7 +35,7 @@ class Service:
     process: asyncio.subprocess.Process
     url: str
     count: int
-    said: list[str] = field(default_factory=list)
+    output: list[str] = field(default_factory=list)
 
     @property
     def port(self) -> int:
@@ -66,7 +66,7 @@ class Service:
         assert self.process.stderr
         assert self.process.stdout
         while line := (await self.process.stderr.readline()).decode():
-            self.said.append(line)
+            self.output.append(line)
         assert not await self.process.stdout.read()
 
 
@@ -204,13 +204,13 @@ async def test_workers_share_figures_and_keys_also_after_one_was_killed_and_end_
             async with asyncio.timeout(LIMIT_S):
                 while await _accepts(service.port):
                     await asyncio.sleep(0.02)
-        assert {await each.status() for each in requests.values()} <= ANSWERED, service.said
+        assert {await each.status() for each in requests.values()} <= ANSWERED, service.output
         assert await service.end() == 0
         assert not any(is_running(pid) for pid in workers)
         assert not list(tmp_path.glob("weboid-web-*"))
-        told = [line for line in service.said if "was ended by SIGKILL; it is started again in" in line]
-        assert len(told) == sum("started again" in line for line in service.said) == 2
-        assert not [line for line in service.said if "Traceback" in line]
+        printed = [line for line in service.output if "was ended by SIGKILL; it is started again in" in line]
+        assert len(printed) == sum("started again" in line for line in service.output) == 2
+        assert not [line for line in service.output if "Traceback" in line]
 
 
 async def _assert_figures_are_those_of_all(service: Service, database: str) -> None:
@@ -225,7 +225,7 @@ async def _assert_figures_are_those_of_all(service: Service, database: str) -> N
             assert _value(metrics, "weboid_web_requests_open") == len(requests) + 1
             assert metrics.count("\nprocess_resident_memory_bytes{") == len(requests) == 2
             assert metrics.count("\n# TYPE weboid_web_loop_lag_seconds gauge\n") == 1
-    assert {await each.status() for each in requests.values()} <= ANSWERED, service.said
+    assert {await each.status() for each in requests.values()} <= ANSWERED, service.output
     async with asyncio.timeout(LIMIT_S):
         while _value(metrics := await service.metrics(), "weboid_web_requests_open") != 1:
             await asyncio.sleep(0.02)
@@ -255,7 +255,7 @@ async def _assert_others_go_on_with_what_killed_ones_began(
 
 
 def _assert_told_nothing_in_public(service: Service, folder: Path) -> None:
-    """What a worker is told over its line stands neither in its command line nor in its environment."""
+    """The message to a worker stands neither in its command line nor in its environment."""
     parent = Path(f"/proc/{service.process.pid}")
     for pid in service.pids:
         worker = Path(f"/proc/{pid}")
@@ -274,7 +274,7 @@ async def test_a_parent_that_is_killed_leaves_no_worker_behind(database: str, tm
         workers = service.pids
         async with some_under_way(service, database) as requests:
             service.process.kill()
-        assert {await each.status() for each in requests.values()} <= ANSWERED, service.said
+        assert {await each.status() for each in requests.values()} <= ANSWERED, service.output
         async with asyncio.timeout(LIMIT_S):
             while any(is_running(pid) for pid in workers):
                 await asyncio.sleep(0.02)
@@ -310,13 +310,13 @@ async def test_a_service_that_is_ended_while_it_starts_ends_in_order(database: s
         await place.end()
 
 
-async def test_what_a_service_cannot_run_with_is_told_once(database: str, tmp_path: Path) -> None:
+async def test_what_a_service_cannot_run_with_is_shown_once(database: str, tmp_path: Path) -> None:
     place = Place(tmp_path)
     with closing(socket.socket()) as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = f"--port={taken.getsockname()[1]}"
-        for given, call, said in (
+        for given, call, output in (
             ({}, ("--workers=2", port), "set WEBOID_WEB_PORT to another port"),
             ({"WEBOID_WEB_SECRET": "short"}, ("--workers=4", "--port=0"), "[web] secret"),
             ({"WEBOID_WEB_WORKERS": "0"}, (), "workers"),
@@ -328,7 +328,7 @@ async def test_what_a_service_cannot_run_with_is_told_once(database: str, tmp_pa
         ):
             place.environ = {"WEBOID_DATABASE": database, **given}
             ran = await place.run("serve", *call)
-            assert (ran.status, ran.err.count(said), "Traceback" in ran.err) == (2, 1, False), (given, call, ran.err)
+            assert (ran.status, ran.err.count(output), "Traceback" in ran.err) == (2, 1, False), (given, call, ran.err)
 
 
 @pytest.mark.long
@@ -342,9 +342,9 @@ async def test_while_the_database_is_away_nobody_waits_long_and_the_driver_adds_
             async with asyncio.timeout(20):
                 answers = await asyncio.gather(*(client.get(address) for address in addresses))
             assert {answer.status for answer in answers} == {503}
-            said = [line for line in service.said if "the database is away: " in line]
+            output = [line for line in service.output if "the database is away: " in line]
             proxy.heal()
             await service.all_answer()
             await service.end()
-    assert 1 <= len(said) <= service.count
-    assert not [line for line in service.said if "psycopg" in line]
+    assert 1 <= len(output) <= service.count
+    assert not [line for line in service.output if "psycopg" in line]

@@ -23,7 +23,7 @@ OF_TOOLFORGE = {
     "TOOL_REDIS_URI": "redis://redis.example:6379",
     "TOOL_TOOLFORGE_API_URL": "https://api.example",
 }
-"""What the platform sets in every container."""
+"""The variables of the platform in every container."""
 OF_KUBERNETES = {
     "WEBOID_SERVICE_HOST": "10.0.0.1",
     "WEBOID_SERVICE_PORT": "8000",
@@ -133,13 +133,13 @@ def test_what_platforms_set_under_such_names_is_passed_over() -> None:
         ("TOOL_NETT__CONNECTIONS", "TOOL_NET__CONNECTIONS"),
     ],
 )
-def test_a_typing_error_is_told_with_what_was_meant(name: str, near: str) -> None:
+def test_a_typing_error_is_shown_with_what_was_meant(name: str, near: str) -> None:
     with pytest.raises(ConfigError, match=rf"{name}: .*did you mean {near}\?"):
         load_config(None, {name: "1"})
 
 
 @pytest.mark.parametrize(
-    ("environ", "said"),
+    ("environ", "output"),
     [
         ({"WEBOID_CONFIG": "[crawl]\ndely = 1\n"}, "'dely'.*did you mean delay"),
         ({"WEBOID_CONFIG": "[crwl]\ndelay = 1\n"}, "'crwl'.*did you mean crawl"),
@@ -153,27 +153,27 @@ def test_a_typing_error_is_told_with_what_was_meant(name: str, near: str) -> Non
         ({"WEBOID_CRAWL_STOP_FILE": "~nobody-of-this-name/x"}, "WEBOID_CRAWL_STOP_FILE"),
     ],
 )
-def test_what_cannot_be_used_is_told_with_its_variable(environ: dict[str, str], said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_what_cannot_be_used_is_shown_with_its_variable(environ: dict[str, str], output: str) -> None:
+    with pytest.raises(ConfigError, match=output):
         load_config(None, environ)
 
 
-def test_all_faults_are_told() -> None:
+def test_all_faults_are_shown() -> None:
     reading = read_config(None, {"PORT": "x", "WEBOID_CRAWL_DELY": "1", "WEBOID_CONFIG": "surprise = 1\n[wiki.X]"})
-    told = "\n".join(reading.faults)
+    printed = "\n".join(reading.faults)
     assert reading.config is None
-    assert all(word in told for word in ("PORT", "WEBOID_CRAWL_DELY", "surprise", "'X'"))
+    assert all(word in printed for word in ("PORT", "WEBOID_CRAWL_DELY", "surprise", "'X'"))
     with pytest.raises(ConfigError, match=r"and 3 more: weboid config --check"):
         load_config(None, {"PORT": "x", "WEBOID_CRAWL_DELY": "1", "WEBOID_CONFIG": "surprise = 1\n[wiki.X]"})
 
 
-def test_no_secret_is_told() -> None:
+def test_no_secret_is_shown() -> None:
     environ = {"WEBOID_WEB_SECRET": "very\nsecret", "TOOL_PEOPLE": '{"client_secret": ["very secret"]}'}
     environ |= {"WEBOID_DATABASE": "password=very\nsecret", "WEBOID_ARCHIVE_SAVE_KEY": "very\nsecret"}
-    told = "\n".join(read_config(None, environ).faults)
-    assert "WEBOID_WEB_SECRET" in told
-    assert all(word in told for word in ("TOOL_PEOPLE", "database", "save_key"))
-    assert "very" not in told
+    printed = "\n".join(read_config(None, environ).faults)
+    assert "WEBOID_WEB_SECRET" in printed
+    assert all(word in printed for word in ("TOOL_PEOPLE", "database", "save_key"))
+    assert "very" not in printed
 
 
 def test_folders_are_none_where_they_are_empty() -> None:

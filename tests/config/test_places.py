@@ -1,4 +1,4 @@
-"""Where the configuration and the data are by the conventions of the system."""
+"""The places of the configuration and the data by the conventions of the system."""
 
 import os
 import pwd

@@ -1,4 +1,4 @@
-"""The configuration: file, environment, and what is said of values that cannot be used."""
+"""The configuration: file, environment, and the faults of values that cannot be used."""
 
 from ipaddress import ip_network
 from pathlib import Path
@@ -42,7 +42,7 @@ def test_farms_and_wikis_are_configuration(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("toml", "environ", "said"),
+    ("toml", "environ", "output"),
     [
         ("surprise = 1", {}, "surprise"),
         ("[net]\ncolour = 'red'", {}, "colour"),
@@ -82,12 +82,12 @@ def test_farms_and_wikis_are_configuration(tmp_path: Path) -> None:
         ("[archive.wayback]\nper_minute = 1.5", {}, "per_minute: 1.5 must be a whole number"),
     ],
 )
-def test_what_cannot_be_used_is_named(tmp_path: Path, toml: str, environ: dict[str, str], said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_what_cannot_be_used_is_named(tmp_path: Path, toml: str, environ: dict[str, str], output: str) -> None:
+    with pytest.raises(ConfigError, match=output):
         load(tmp_path, toml, **environ)
 
 
-def test_whoever_runs_it_is_named_with_a_page_that_explains_the_bot(tmp_path: Path) -> None:
+def test_the_operator_is_named_with_a_page_that_explains_the_bot(tmp_path: Path) -> None:
     config = load(tmp_path, 'contact = "me@example.org"\n[web]\nurl = "https://links.example.org/"\n')
     assert config.net.user_agent.endswith(" (+https://links.example.org/bot; me@example.org)")
 

@@ -34,9 +34,9 @@ def test_the_sample_gives_the_defaults_as_it_is_and_with_every_key_in_force(tmp_
         file = tmp_path / "weboid.toml"
         file.write_text(text, encoding="utf-8")
         assert load_config(file, {"HOME": "/home/x"}) == defaults()
-    told = {variable(path) for path in TYPES if path[0] != "archive" or len(path) == 2}
-    told -= {"WEBOID_WIKI", "WEBOID_FARM"}
-    assert told <= set(re.findall(r"WEBOID_[A-Z_]+", sample()))
+    printed = {variable(path) for path in TYPES if path[0] != "archive" or len(path) == 2}
+    printed -= {"WEBOID_WIKI", "WEBOID_FARM"}
+    assert printed <= set(re.findall(r"WEBOID_[A-Z_]+", sample()))
     keys = {line.partition(" = ")[0] for line in in_force.splitlines() if not line.startswith("#")}
     assert {field.name for kind in SECTIONS.values() for field in fields(kind)} <= keys
     assert f'settings = "{SETTINGS_TITLE}"' in sample()
@@ -50,7 +50,7 @@ def test_every_key_says_what_it_is(section: str) -> None:
     assert not re.search(r"``|\([A-Z]-\d", about + "".join(texts.values()))
 
 
-def test_what_holds_is_told_with_its_source_and_without_secrets(tmp_path: Path) -> None:
+def test_what_holds_is_shown_with_its_source_and_without_secrets(tmp_path: Path) -> None:
     file = tmp_path / "weboid.toml"
     file.write_text('contact = "me@example.org"\n[crawl]\ndelay = 2\n[wiki.dewiki]\nnamespaces = [0]\n', "utf-8")
     environ = {**_SECRETS, "PORT": "8123", "TOOL_NET__CONNECTIONS": "7", "WEBOID_ARCHIVE_WAYBACK_PER_MINUTE": "3"}
@@ -92,7 +92,7 @@ async def test_the_command_prints_checks_and_names_every_fault(tmp_path: Path) -
 
 async def test_what_a_part_would_refuse_at_its_start_is_a_fault(tmp_path: Path) -> None:
     # Checked, all was “ok”, and the part that was started then ended.
-    for name, value, said in (
+    for name, value, output in (
         ("WEBOID_DATABASE", "postgresql://u:hu%sh@h/db", "WEBOID_DATABASE"),
         ("WEBOID_WEB_TOKENS", "hush", "[web] tokens"),
         ("WEBOID_WEB_CRAWLERS", "hush", "[web] crawlers"),
@@ -112,7 +112,7 @@ async def test_what_a_part_would_refuse_at_its_start_is_a_fault(tmp_path: Path) 
     ):
         wrong = await Place(tmp_path, environ={name: value}).run("config", "--check")
         assert (wrong.status, wrong.out) == (2, ""), name
-        assert said in wrong.err
+        assert output in wrong.err
         assert "hush" not in wrong.err
 
 

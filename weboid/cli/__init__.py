@@ -1,6 +1,6 @@
-"""The command line, which connects all parts. With ``config`` the only place that reads the clock and the environment.
+"""The command line, which connects everything. With ``config`` it alone reads the clock and the environment.
 
-One law: a command is loaded when it is called, so that ``weboid --help`` is fast.
+A command is loaded when it is called, and the configuration when one needs it, so that ``weboid --help`` is fast.
 """
 
 import gc
@@ -17,15 +17,14 @@ from typing import Final
 import click
 
 from weboid import __version__
-from weboid.cli.processes.line import take_line
 from weboid.cli.processes.process import from_environment
-from weboid.cli.terminal.logs import FORM_VARIABLE, LogForm, begin_log, chosen_form, complain, is_json
+from weboid.cli.processes.supervisor import connect_parent
+from weboid.cli.terminal.logs import FORM_VARIABLE, LogForm, begin_log, chosen_form, is_json, print_error
 from weboid.cli.terminal.streams import OutputClosedError, open_streams
-from weboid.config import load_config
 from weboid.errors import ConfigError, WeboidError
 
 READ_CONFIG: Final = "weboid.read_config"
-_WANTS_HELP: Final = "weboid.wants_help"
+_IS_HELP: Final = "weboid.is_help"
 _HELP: Final = frozenset({"-h", "--help"})
 
 _COMMANDS: Final = {
@@ -63,13 +62,13 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         options = args[: args.index("--")] if "--" in args else args
-        ctx.meta[_WANTS_HELP] = not _HELP.isdisjoint(options)
+        ctx.meta[_IS_HELP] = not _HELP.isdisjoint(options)
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        # All that is loaded stays: to look through it for garbage meanwhile takes a tenth of the time.
+        # All that is loaded stays: to look through it for garbage during that takes a tenth of the time.
         gc.disable()
         try:
             command = importlib.import_module(f"weboid.cli.{cmd_name.replace('-', '_')}").command
@@ -83,9 +82,9 @@ class _Commands(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
 
-def _show_version(ctx: click.Context, _param: click.Parameter, is_wanted: bool) -> None:
+def _show_version(ctx: click.Context, _param: click.Parameter, is_given: bool) -> None:
     """Prints the version, with the commit where it is known (a checkout, or what pip has recorded)."""
-    if is_wanted and not ctx.resilient_parsing:
+    if is_given and not ctx.resilient_parsing:
         from weboid.web.http.source_archive import commit_of
 
         commit = commit_of(Path(__file__).parents[1])
@@ -112,25 +111,27 @@ def _show_version(ctx: click.Context, _param: click.Parameter, is_wanted: bool) 
     type=click.Choice([form.value for form in LogForm]),
     help="Form of what is said on standard error; json: one object a line (or $WEBOID_LOG).",
 )
-@click.option("--line", type=int, hidden=True, is_eager=True, expose_value=False, callback=take_line)
+@click.option("--line", type=int, hidden=True, is_eager=True, expose_value=False, callback=connect_parent)
 @click.pass_context
 def main(ctx: click.Context, file: Path | None, data: Path | None, verbose: bool, log: str | None) -> None:
     """Weboid watches the external links of wikis and shows which are really dead, since when and why."""
     begin_log(chosen_form(log, from_environment(FORM_VARIABLE)), ctx.invoked_subcommand or "", is_verbose=verbose)
+    from weboid.config import load_config
+
     read = partial(load_config, file, data=data, search=True)
     # Commands that run continuously read it again.
     ctx.meta[READ_CONFIG] = read
-    if ctx.invoked_subcommand == "config":  # which tells what is wrong with it
+    if ctx.invoked_subcommand == "config":  # which prints what is wrong with it
         return
     try:
         ctx.obj = read()
     except ConfigError:
-        if not ctx.meta[_WANTS_HELP]:  # which is shown whatever the configuration is
+        if not ctx.meta[_IS_HELP]:  # which is shown whatever the configuration is
             raise
 
 
 def _form_before(words: Sequence[str]) -> str | None:
-    """What --log says, as far as that is plain before the options are read."""
+    """The value of --log, as far as that is plain before the options are read."""
     given = [after for word, after in pairwise(words) if word == "--log"]
     given += [word.removeprefix("--log=") for word in words if word.startswith("--log=")]
     return given[-1] if given else None
@@ -139,9 +140,9 @@ def _form_before(words: Sequence[str]) -> str | None:
 def run() -> None:
     """Runs the program; a WeboidError, which the user can fix, ends it with its text and exit status 2."""
     open_streams()
-    # What is wrong with the options is said in that form, too.
-    wanted = _form_before(sys.argv[1:]) or from_environment(FORM_VARIABLE)
-    begin_log(LogForm.JSON if wanted == LogForm.JSON else LogForm.TEXT)
+    # Faults of the options are printed in that form, too.
+    form = _form_before(sys.argv[1:]) or from_environment(FORM_VARIABLE)
+    begin_log(LogForm.JSON if form == LogForm.JSON else LogForm.TEXT)
     try:
         try:
             main(standalone_mode=False)
@@ -151,14 +152,14 @@ def run() -> None:
         sys.exit(130)
     except click.ClickException as error:
         if is_json():
-            complain(error.format_message())
+            print_error(error.format_message())
         else:
             error.show()
         sys.exit(error.exit_code)
     except WeboidError as error:
         if "--json" in sys.argv[1:]:
             click.echo(json.dumps({"error": str(error)}))
-        complain(error)
+        print_error(error)
         sys.exit(2)
     except OutputClosedError:
         sys.exit(128 + signal.SIGPIPE)

@@ -18,9 +18,9 @@ from weboid.archive.service.shared_limits import SharedLimiter
 from weboid.archive.visits.copy_rounds import CopyRounds
 from weboid.archive.visits.suggestions import SuggestedCopies
 from weboid.cli.days import clock, day_option, moments
-from weboid.cli.processes.part import open_part
 from weboid.cli.processes.process import run_async
-from weboid.cli.terminal.console import PartConsole, bar
+from weboid.cli.processes.store_process import open_process
+from weboid.cli.terminal.console import ProcessConsole, bar
 from weboid.config import Config
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.record.moment import Moment
@@ -35,7 +35,7 @@ from weboid.store.db.pool import Pool
 from weboid.store.schedule.process import ProcessRole
 
 _GRACE_S = 12.0
-"""Seconds after a stop until whoever does not end is cut off: more than any of them needs to write what it has."""
+"""Seconds after a stop until work that does not end is cut off: more than any needs to write its results."""
 
 
 class ArchiveWork(Protocol):
@@ -65,23 +65,23 @@ def command(config: Config, once: bool, allow_many: bool, day: int | None) -> No
     SIGTERM ends it in order: what was found is written. A crash loses nothing: what was under way is looked up again a
     quarter of an hour later.
     """
-    console = PartConsole()
+    console = ProcessConsole()
     require_save_keys(config)
 
     async def main() -> None:
-        async with open_part(config, ProcessRole.ARCHIVE, size=4, lasting=not once) as part:
-            console.tell = part.tell
+        async with open_process(config, ProcessRole.ARCHIVE, size=4, lasting=not once) as process:
+            pool, console.report = process.store, process.report
             if day is not None:
-                await patiently(partial(_end_rests, part.pool, day), part.stopped, part.pool.away)
+                await patiently(partial(_end_rests, pool, day), process.stopped, pool.away)
             await archive(
                 config,
-                part.pool,
+                pool,
                 clock(day),
                 once=once,
                 console=console,
                 now=moments(day, None),
                 allow_many=allow_many,
-                stopped=part.stopped,
+                stopped=process.stopped,
             )
 
     run_async(main())
@@ -181,24 +181,24 @@ async def _take_in_known(pool: Pool, today: Callable[[], int], stopped: asyncio.
 
 
 async def _waiting(pool: Pool) -> int | None:
-    """How many URLs wait; None if there are too many to count them."""
+    """The number of URLs that wait; None if there are too many to count them."""
     async with pool.connection() as conn:
         lengths = (await count_queue(conn)).values()
     return None if any(length.is_more for length in lengths) else sum(length.count for length in lengths)
 
 
 def _counts(tally: QueueTally) -> str:
-    told = [f"{tally.outcomes[outcome]} {outcome.word}" for outcome in LookupOutcome if tally.outcomes[outcome]]
-    return ", ".join(told) or "none yet"
+    parts = [f"{tally.outcomes[outcome]} {outcome.word}" for outcome in LookupOutcome if tally.outcomes[outcome]]
+    return ", ".join(parts) or "none yet"
 
 
 def _summary(queue: QueueRound, seconds: float) -> str:
     tally = queue.tally
-    told = f"{tally.outcomes.total()} URLs looked up with {tally.requests} requests in {seconds:.1f} s"
+    text = f"{tally.outcomes.total()} URLs looked up with {tally.requests} requests in {seconds:.1f} s"
     if tally.outcomes:
-        told += f": {_counts(tally)}"
+        text += f": {_counts(tally)}"
     if tally.spared:
-        told += f"; {tally.spared} needed none"
+        text += f"; {tally.spared} needed none"
     if queue.rests:
-        told += f"; what waits for {', '.join(sorted(queue.rests))} stays in the queue, since that rests"
-    return told
+        text += f"; what waits for {', '.join(sorted(queue.rests))} stays in the queue, since that rests"
+    return text

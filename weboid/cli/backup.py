@@ -15,9 +15,9 @@ from weboid.cli.point_in_time import take_base_backup
 from weboid.cli.processes.database import open_store
 from weboid.cli.processes.process import run_async
 from weboid.cli.processes.stopping import stop_signals, until
-from weboid.cli.terminal.console import PartConsole
+from weboid.cli.terminal.console import ProcessConsole
 from weboid.cli.terminal.escape import plain
-from weboid.cli.terminal.logs import complain, is_json
+from weboid.cli.terminal.logs import is_json, print_error
 from weboid.config import Config
 from weboid.errors import StoreError
 from weboid.store.backup.client_programs import Runner
@@ -61,7 +61,7 @@ def command(
         raise click.UsageError("a backup is read back, so it needs a file: give its name")
     if file is None and folder is None:
         raise click.UsageError("give FILE, or --to FOLDER, or set [backup] folder")
-    console = PartConsole()
+    console = ProcessConsole()
     on_day = clock(day)()
 
     async def main() -> tuple[Path, Manifest]:
@@ -88,7 +88,7 @@ def command(
                         await record_backup_failure(conn, str(error))
                     raise
             if not made:
-                complain("stopped; no backup was made")
+                print_error("stopped; no backup was made")
                 raise SystemExit(order.status)
             async with pool.connection() as conn:
                 await record_last_backup(conn, good_backup(*made[0]))

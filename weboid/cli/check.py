@@ -1,6 +1,5 @@
 """``weboid check``: one check of each URL, now; nothing is stored."""
 
-import json
 import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -11,8 +10,8 @@ from weboid.checking.spot_checks import SpotCheck
 from weboid.cli.checking import EXIT_NO_NETWORK, EXIT_OWN_FAULT, checked, json_line, quick_option
 from weboid.cli.processes.process import run_async
 from weboid.cli.terminal.arguments import urls_of
-from weboid.cli.terminal.console import check_table
-from weboid.cli.terminal.logs import complain
+from weboid.cli.terminal.console import check_table, print_json_lines
+from weboid.cli.terminal.logs import print_error
 from weboid.config import Config
 from weboid.core.url.farms import farm_named
 
@@ -42,7 +41,7 @@ def command(config: Config, urls: tuple[str, ...], as_json: bool, quick: bool, f
 
 
 async def show(lines: AsyncIterator[SpotCheck], *, as_json: bool) -> int:
-    """Prints all results; returns the exit status, after a word on standard error if nothing can be said."""
+    """Prints all results; returns the exit status, after a message on standard error if there is no network."""
     why, failed = None, 0
 
     async def noted() -> AsyncIterator[SpotCheck]:
@@ -52,17 +51,10 @@ async def show(lines: AsyncIterator[SpotCheck], *, as_json: bool) -> int:
             failed += line.is_own_fault
             yield line
 
-    await (print_json(noted()) if as_json else check_table(noted()))
+    await (print_json_lines(json_line(line) async for line in noted()) if as_json else check_table(noted()))
     if why is not None:
-        complain(f"nobody answers, so nothing can be said of these links: {why}")
+        print_error(f"no host answers, so these links could not be checked: {why}")
         return EXIT_NO_NETWORK
     if failed:
-        complain(f"links that an error of this program has kept from being checked: {failed}. Please report it")
+        print_error(f"links that an error of this program has kept from being checked: {failed}. Please report it")
     return EXIT_OWN_FAULT if failed else 0
-
-
-async def print_json(lines: AsyncIterator[SpotCheck]) -> None:
-    """Prints each result as one line of JSON, as soon as it is available."""
-    async for line in lines:
-        sys.stdout.write(json.dumps(json_line(line)) + "\n")
-        sys.stdout.flush()

@@ -9,9 +9,9 @@ import click
 from rich.console import Console
 
 from weboid.cli.days import clock, day_option
-from weboid.cli.processes.longwork import LongWork, run_long
 from weboid.cli.processes.process import run_async
-from weboid.cli.terminal.console import PartConsole, bar
+from weboid.cli.processes.store_process import LongCommand, run_long_command
+from weboid.cli.terminal.console import ProcessConsole, bar
 from weboid.cli.terminal.escape import plain
 from weboid.config import Config
 from weboid.errors import StoreError
@@ -30,10 +30,10 @@ def command(config: Config, repairs: bool, day: int | None) -> None:
     It ends with status 1 if something is wrong and was not repaired. What cannot be derived is shown, never changed.
     A database that is read-only, such as a hot standby, is looked through, and nothing is written there.
     """
-    console = PartConsole()
+    console = ProcessConsole()
     on_day = clock(day)()
 
-    async def work(long: LongWork) -> Consistency:
+    async def work(long: LongCommand) -> Consistency:
         only_reads = await long.again(partial(is_read_only, long.pool))
         if only_reads and repairs:
             raise StoreError("the database is read-only: --repair needs the one that it is a copy of")
@@ -52,7 +52,7 @@ def command(config: Config, repairs: bool, day: int | None) -> None:
             await long.again(partial(record_outcome, long.pool, done, WHOLE, on_day))
         return done
 
-    done: Consistency = run_async(run_long(config, work, size=1, name="check-store"))
+    done: Consistency = run_async(run_long_command(config, work, size=1, name="check-store"))
     print_breaches(console, done)
     counts = ", ".join(f"{done.rows[walk]} rows of {walk}" for walk in Walk)
     if not done.found:

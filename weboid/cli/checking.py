@@ -1,7 +1,4 @@
-"""Checking given URLs without a store: for ``weboid check`` and ``weboid page``.
-
-One law: results come in the order of the URLs, and only a limited number of checks runs at a time.
-"""
+"""Checking given URLs without a store: for ``weboid check`` and ``weboid page``."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -25,7 +22,7 @@ from weboid.core.url.farms import Farm
 EXIT_OWN_FAULT: Final = 1
 """The exit status where an error of this program has kept it from checking something."""
 EXIT_NO_NETWORK: Final = 3
-"""The exit status where our own connection is down, so that nothing can be said (C-16)."""
+"""The exit status where our own connection is down, so that nothing can be concluded (C-16)."""
 
 quick_option = click.option("--quick", is_flag=True, help="Headers only: soft 404s, parked pages and the like pass.")
 

@@ -1,4 +1,4 @@
-"""``weboid config``: the configuration as a sample, as it holds now, or what is wrong with it."""
+"""``weboid config``: the configuration as a sample, as it is in force, or its faults."""
 
 import logging
 import sys
@@ -13,7 +13,7 @@ from weboid.cli.crawl import words_of
 from weboid.cli.processes.process import run_async
 from weboid.cli.terminal.arguments import named_wiki
 from weboid.cli.terminal.escape import plain
-from weboid.cli.terminal.logs import complain
+from weboid.cli.terminal.logs import print_error
 from weboid.cli.watched import titled_page
 from weboid.config import Config, ConfigReading, effective_lines, read_config, sample
 from weboid.errors import ConfigError, StoreError
@@ -26,11 +26,11 @@ from weboid.web.identity.session import require_secret
 from weboid.wiki.criteria import read_criteria
 
 _LOOK_S: Final = 5.0
-"""So long name servers are waited for."""
+"""The limit for the answers of name servers."""
 _MOST_NAMED: Final = 5
 """Names that nobody knows, in one line."""
-_WRONG: Final = 2
-"""The exit status where something is wrong, as of any command that cannot use its configuration."""
+_EXIT_FAULTS: Final = 2
+"""The exit status where there are faults, as of any command that cannot use its configuration."""
 
 
 @click.command("config")
@@ -54,13 +54,13 @@ def command(ctx: click.Context, effective: bool, check: bool) -> None:
     )
     faults = [*reading.faults]
     if reading.config:
-        faults += [*_faults_of_criteria(reading), *_faults_of_watched(reading), *_faults_of_parts(reading.config)]
+        faults += [*_faults_of_criteria(reading), *_faults_of_watched(reading), *_faults_of_commands(reading.config)]
     if reading.config and not faults and check:
         faults += run_async(_faults_of_wikis(reading.config))
     for fault in faults:
-        complain(fault)
+        print_error(fault)
     if faults:
-        sys.exit(_WRONG)
+        sys.exit(_EXIT_FAULTS)
     if effective:
         click.echo("\n".join(plain(line) for line in effective_lines(reading)))
     if check:
@@ -90,8 +90,8 @@ def _faults_of_watched(reading: ConfigReading) -> list[str]:
     return []
 
 
-def _faults_of_parts(config: Config) -> Iterator[str]:
-    """What the parts would say at their start of values that only they understand, and would end for."""
+def _faults_of_commands(config: Config) -> Iterator[str]:
+    """Faults that the commands would find at their start, in values that only they understand, and would end for."""
     web, people = config.web, config.people
     looks: list[Callable[[], object]] = [
         lambda: read_address(config.database),
@@ -114,7 +114,7 @@ def _faults_of_parts(config: Config) -> Iterator[str]:
 async def _faults_of_wikis(config: Config) -> list[str]:
     """The wikis that are not contacted, since they are in a private network that is not permitted.
 
-    That no name server knows one is a warning, and that none answers is nothing: it may be so on this machine only.
+    One that no name server knows is a warning; if none answers, nothing is: it may be so on this machine only.
     """
     urls = dict(_contacted(config))
     found = await find_unreachable(config.net, urls.values(), _LOOK_S)
@@ -122,7 +122,7 @@ async def _faults_of_wikis(config: Config) -> list[str]:
         some = sorted(found.unknown)
         more = f" and {len(some) - _MOST_NAMED} more" if len(some) > _MOST_NAMED else ""
         names = ", ".join(some[:_MOST_NAMED])
-        complain(
+        print_error(
             f"no name server knows {names}{more}; /etc/hosts and search domains are not used: [net] dns names others",
             logging.WARNING,
         )
@@ -130,7 +130,7 @@ async def _faults_of_wikis(config: Config) -> list[str]:
 
 
 def _contacted(config: Config) -> Iterator[tuple[str, str]]:
-    """The addresses of wikis that the parts request by the configuration, each with what names it there."""
+    """The addresses of wikis that are requested by the configuration, each with the key that names it."""
     for wiki in config.wikis:
         yield f'[wiki."{wiki.name}"]', named_wiki(str(wiki.name), config).api
     for farm in config.farms:

@@ -20,11 +20,12 @@ from weboid.checking.slots import Slots
 from weboid.checking.turns import SharedTurns, Turns
 from weboid.cli.crawler import Crawler
 from weboid.cli.days import day_option, moments
-from weboid.cli.processes.part import RunningPart, open_part
 from weboid.cli.processes.process import raise_open_files, run_async
-from weboid.cli.processes.remote_part import RemotePart, open_remote_part
+from weboid.cli.processes.remote_process import CrawlerStore, open_remote_crawler
+from weboid.cli.processes.running import OwnProcess
+from weboid.cli.processes.store_process import open_process
 from weboid.cli.terminal.arguments import online_of
-from weboid.cli.terminal.console import PartConsole
+from weboid.cli.terminal.console import ProcessConsole
 from weboid.cli.watched import with_stored
 from weboid.config import Config, CrawlConfig, NetConfig
 from weboid.core.record.moment import Moment
@@ -69,29 +70,30 @@ def command(config: Config, once: bool, confirm_day: bool, day: int | None, hour
     waits = not once or hour is not None
     core = core or config.crawl.core
     if core and confirm_day:
-        raise ConfigError("--confirm-day works on the machine of the core alone: run it there, without --core")
+        raise ConfigError("--confirm-day works on the machine of the server alone: run it there, without --core")
     confirmed = confirm_day or (day is not None and not core)
 
     now = None if day is None else moments(day, hour)
 
-    def options(part: RunningPart | RemotePart) -> CrawlOptions:
-        console = PartConsole(part.tell)
-        return CrawlOptions(once, console, waits, hour, confirmed, part.stopped, part)
+    def options(process: OwnProcess[Pool] | OwnProcess[CrawlerStore]) -> CrawlOptions:
+        console = ProcessConsole(process.report)
+        return CrawlOptions(once, console, waits, hour, confirmed, process.stopped, process)
 
-    async def elsewhere() -> None:
-        async with open_remote_part(config, core, worker_name(), lasting=not once) as part:
-            await crawl_by(part.config, part.core, now, options(part))
+    async def remote() -> None:
+        async with open_remote_crawler(config, core, worker_name(), lasting=not once) as process:
+            await crawl_by(process.store.config, process.store.core, now, options(process))
 
-    async def main() -> None:
-        async with open_part(config, ProcessRole.CRAWL, size=4, lasting=not once, idle_s=config.crawl.lease_s) as part:
-            await crawl(config, part.pool, now, options(part))
+    async def local() -> None:
+        opening = open_process(config, ProcessRole.CRAWL, size=4, lasting=not once, idle_s=config.crawl.lease_s)
+        async with opening as process:
+            await crawl(config, process.store, now, options(process))
 
-    run_async(elsewhere() if core else main())
+    run_async(remote() if core else local())
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlOptions:
-    """How a worker works: one round or round after round, and what it is connected to.
+    """The work of a worker: one round or round after round, and its surroundings.
 
     `hour`: instead of the clock's. `confirmed`: the day is right, however far the clock has jumped. With `waits` only
     hosts whose hour has come are visited, otherwise all that are due that day. The last two are for simulations.
@@ -103,7 +105,7 @@ class CrawlOptions:
     hour: int | None = None
     confirmed: bool = False
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
-    part: RunningPart | RemotePart | None = None
+    process: OwnProcess[Pool] | OwnProcess[CrawlerStore] | None = None
     open_outbound: Callable[[NetConfig], AbstractAsyncContextManager[Outbound]] = open_session
     open_turns: Callable[[Slots, float], Turns] = SharedTurns
 
@@ -122,8 +124,8 @@ def worker_name() -> str:
 
 
 async def crawl(config: Config, pool: Pool, now: Callable[[], Moment] | None, options: CrawlOptions) -> bool:
-    """Runs `crawl_by` beside the database; checks suggestions, too."""
-    # No name of a token has a slash: so none can be a crawler beside the database.
+    """Runs `crawl_by` with a database; checks suggestions, too."""
+    # No name of a token has a slash: so none can be a crawler with a database.
     core = store_core(pool, f"here/{worker_name()}", config.crawl, config.policy)
     return await crawl_by(await with_stored(config, pool), core, now, options, pool)
 
@@ -154,7 +156,7 @@ async def crawl_by(
             canaries = config.crawl.canaries or await core.work.list_canaries(_CANARIES)
             return await is_witnessed(checker.check, canaries, day)
 
-        # A given day was meant so by whoever gave it: other hosts have nothing to say about it.
+        # A given day was meant so: other hosts need not confirm it.
         days = WorkerDay(core.days, now, None if now else witnessed, hour=options.hour)
         losses = Losses(core.losses, days.today, addresses=session.addresses, name_servers=session.name_servers)
         online = online_of(config, checker, session)
@@ -177,8 +179,8 @@ async def crawl_by(
             pool,
             options.stopped,
         )
-        if options.part:
-            options.part.figures = figures.read
+        if options.process:
+            options.process.figures = figures.read
         try:
             async with in_background(crawler.heed_stop()):
                 with lag.open():

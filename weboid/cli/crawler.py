@@ -1,6 +1,6 @@
 """A worker: runs rounds, shows their progress, and stops in order.
 
-What it is made of is wired in ``crawl``; what a round does is in ``weboid/crawl/round``.
+It is wired in ``crawl``; a round is ``weboid/crawl/round``.
 """
 
 import asyncio
@@ -98,7 +98,7 @@ class Crawler:
             )
 
     async def _check_suggestions(self, *, once: bool) -> None:
-        """Those that are due, or from now on; far from the database none, as crawlers beside it do so."""
+        """Those that are due, or from now on; without a database none, as crawlers that have it do so."""
         if self.pool is None:
             return
         suggestions = Suggestions(self.pool, self.checker.ask, self.online, today=self.days.today, stopped=self.stopped)
@@ -163,7 +163,7 @@ class Crawler:
         return why
 
     async def _add_up(self, day: int, seconds: float) -> None:
-        """Adds a round to those of the day; those of crawlers elsewhere are not counted."""
+        """Adds a round to those of the day; those of remote crawlers are not counted."""
         if self.pool is None:
             return
         try:
@@ -186,7 +186,7 @@ class Crawler:
 
     async def await_day(self, *, once: bool) -> None:
         """Waits until the day can be right, or a signal to stop; raises DayRefused at once if `once` (C-16)."""
-        told = ""
+        printed = ""
         while not self.stopped.is_set():
             try:
                 await patiently(self.days.require, self.stopped, self.core.away)
@@ -194,8 +194,8 @@ class Crawler:
             except DayRefused as refused:
                 if once:
                     raise
-                if told != (told := str(refused)):
-                    self.console.print(told, style="red", markup=False, highlight=False)
+                if printed != (printed := str(refused)):
+                    self.console.print(printed, style="red", markup=False, highlight=False)
             await self.pause(_CUT_OFF_S)
 
     async def heed_stop(self) -> None:

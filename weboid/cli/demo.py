@@ -13,7 +13,7 @@ import click
 from rich.console import Console
 
 from weboid.cli.days import today
-from weboid.cli.passes import told
+from weboid.cli.passes import summary_of
 from weboid.cli.processes.database import open_store
 from weboid.cli.processes.process import run_async
 from weboid.cli.processes.stopping import stop_signals
@@ -57,7 +57,7 @@ def command(config: Config, once: bool) -> None:
                 if once:
                     await _play(stage, pool, console)
                     return
-                # Before the rounds, so that a port that is taken is reported at once, and pages can be read meanwhile.
+                # Before the rounds, so that a port that is taken is reported at once, and pages can be read.
                 back = (web.url or f"http://{web.host}:{web.port}").rstrip("/") + address_of("account-back")
                 provider = await stack.enter_async_context(open_littleprovider(addresses=[back]))
                 site = serving(_with_people(stage.config, provider), pool, lambda: stage.day, web.host, web.port)
@@ -74,7 +74,7 @@ async def _play(stage: Stage, pool: Pool, console: Console) -> None:
         f"A made-up wiki at {stage.wiki.url}/, a made-up web and an archive of it run on this machine.", highlight=False
     )
     done = await feed_story(stage, pool)
-    console.print(told(parse_wiki_name(WIKI), done), highlight=False)
+    console.print(summary_of(parse_wiki_name(WIKI), done), highlight=False)
     total = Tally()
     with bar(console) as shown:
         task = shown.add_task("ten weeks of rounds, day", total=len(stage.days))

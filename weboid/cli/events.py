@@ -12,11 +12,12 @@ from rich.console import Console
 
 from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.lists import record_named
-from weboid.cli.processes.feeder import Feeder, core_option, open_feeder
 from weboid.cli.processes.process import run_async
+from weboid.cli.processes.remote_process import FeederStore, core_option, open_feeder
+from weboid.cli.processes.running import OwnProcess
 from weboid.cli.processes.stopping import until
 from weboid.cli.terminal.arguments import how_to_watch, named_wiki, open_source
-from weboid.cli.terminal.console import PartConsole, progress_on
+from weboid.cli.terminal.console import ProcessConsole, progress_on
 from weboid.cli.watched import watching
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WMF
@@ -47,7 +48,7 @@ _REREAD_S = 30.0
 @core_option
 @day_option
 @click.pass_obj
-def command(config: Config, url: str | None, farm: str, once: bool, core: str | None, day: int | None) -> None:
+def command(config: Config, url: str | None, farm: str, once: bool, server: str | None, day: int | None) -> None:
     """Follows the event streams for the configured wikis, from the position of the last run on.
 
     Links that edits add are stored at once; new, moved and restored pages are read again a little later.
@@ -55,23 +56,24 @@ def command(config: Config, url: str | None, farm: str, once: bool, core: str | 
     """
     if not config.feed.watched and not _of_farm(config, farm):
         raise ConfigError(f"no wiki of {farm} is configured, so there is nothing to follow: {how_to_watch(farm)}")
-    console = PartConsole()
+    console = ProcessConsole()
 
     async def main() -> None:
-        async with open_feeder(config, ProcessRole.EVENTS, core, size=4, lasting=not once, day=day) as feeder:
-            console.tell = feeder.tell
+        async with open_feeder(config, ProcessRole.EVENTS, server, size=4, lasting=not once, day=day) as feeder:
+            console.report = feeder.report
             await until(feeder.stopped, follow(feeder))
 
-    async def follow(feeder: Feeder) -> None:
-        again = again_until(feeder.stopped, feeder.core.away)
-        told = feeder.as_told(config)
+    async def follow(feeder: OwnProcess[FeederStore]) -> None:
+        core = feeder.store.core
+        again = again_until(feeder.stopped, core.away)
+        agreed = feeder.store.agreed(config)
         is_changed = True
         while is_changed:
-            async with watching(told, feeder.core, feeder.stopped, clock(day), again) as (watched, ended):
+            async with watching(agreed, core, feeder.stopped, clock(day), again) as (watched, ended):
                 if wikis := _of_farm(watched, farm):
                     await follow_events(
                         watched,
-                        feeder.core,
+                        core,
                         wikis,
                         today=clock(day),
                         now=moment_now,
@@ -138,10 +140,10 @@ async def _follow(
             return EventStream(url or config.feed.streams, names, client, user_agent=config.net.user_agent)
 
         def show(done: Applied) -> None:
-            shown.update(task, description=told(done, now()))
+            shown.update(task, description=_summary(done, now()))
 
         following = Following(core, open_stream, load_streams(), by_name, today=today, now=now, show=show, again=again)
-        stack.callback(lambda: console.print(told(following.done, now()), highlight=False))
+        stack.callback(lambda: console.print(_summary(following.done, now()), highlight=False))
         if once:
             await following.run(once=True)
             await reread_wikis(config, core, followed, today=today, now=now, again=again)
@@ -158,22 +160,22 @@ async def reread_wikis(
     today: Callable[[], int],
     now: Callable[[], datetime],
     again: Again = at_once,
-    said: dict[str, str] | None = None,
+    reported: dict[str, str] | None = None,
 ) -> Intake:
     """Reads, in each of the wikis, the pages that were handed in and whose moment its source has passed.
 
-    If a wiki cannot be read, that is logged unless `said` has it from the last time, and the pages stay pending.
+    If a wiki cannot be read, that is logged unless `reported` has it from the last time, and the pages stay pending.
     """
-    said = {} if said is None else said
+    reported = {} if reported is None else reported
     total = Intake()
     for wiki, judged in followed.items():
         what = f"pages of {wiki.name} wait to be read again"
         try:
             total += await again(partial(_reread, config, core, wiki, judged, day=today(), now=now()))
-            said.pop(what, None)
+            reported.pop(what, None)
         except WeboidError as error:
-            if said.get(what) != str(error):
-                said[what] = str(error)
+            if reported.get(what) != str(error):
+                reported[what] = str(error)
                 log.warning("%s: %s", what, error)
     return total
 
@@ -203,7 +205,7 @@ async def followed_wiki(
     )
 
 
-def told(done: Applied, now: datetime) -> str:
+def _summary(done: Applied, now: datetime) -> str:
     """The progress of following in one line."""
     if done.moment is None:
         return "no event so far"
@@ -223,7 +225,7 @@ async def _reread_on(
     now: Callable[[], datetime],
     again: Again,
 ) -> None:
-    said: dict[str, str] = {}
+    reported: dict[str, str] = {}
     while True:
-        await reread_wikis(config, core, followed, today=today, now=now, again=again, said=said)
+        await reread_wikis(config, core, followed, today=today, now=now, again=again, reported=reported)
         await asyncio.sleep(_REREAD_S)

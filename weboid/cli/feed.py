@@ -6,17 +6,19 @@ Passes belong to ``cli/passes``, events to ``cli/events``.
 from pathlib import Path
 
 import click
+from rich.console import Console
+from rich.table import Table
 
 from weboid.cli.days import clock, day_option
 from weboid.cli.events import command as events
 from weboid.cli.passes import changes
 from weboid.cli.passes import command as page_pass
-from weboid.cli.processes.longwork import LongWork, run_long
 from weboid.cli.processes.process import run_async
-from weboid.cli.terminal.arguments import named_wiki
-from weboid.cli.terminal.console import PartConsole, bar
+from weboid.cli.processes.store_process import LongCommand, run_long_command
+from weboid.cli.terminal.arguments import named_wiki, replicas_of
+from weboid.cli.terminal.console import ProcessConsole, bar
+from weboid.cli.terminal.escape import plain
 from weboid.cli.watched import command as watched
-from weboid.cli.wikis import command as wikis
 from weboid.config import Config
 from weboid.errors import ConfigError
 from weboid.feed.sweep import take_in
@@ -35,7 +37,6 @@ def command() -> None:
 command.add_command(page_pass)
 command.add_command(events)
 command.add_command(watched)
-command.add_command(wikis)
 
 
 @command.command("dump")
@@ -59,7 +60,7 @@ def dump(
 ) -> None:
     """Reads a wiki's SQL dumps, plain or compressed, into the database.
 
-    If the database is away meanwhile, it is waited for, and the import goes on. One that is stopped begins anew when
+    If the database is away during it, it is waited for, and the import goes on. One that is stopped begins anew when
     it is run again; what is stored already is only compared then.
     """
     from weboid.wiki.dump import DumpSource
@@ -68,9 +69,9 @@ def dump(
     if named.name is None:
         raise ConfigError(f"{wiki}: give the wiki's database name, such as dewiki or dewiki@WMF")
     name = named.name
-    console = PartConsole()
+    console = ProcessConsole()
 
-    async def work(long: LongWork) -> Intake:
+    async def work(long: LongCommand) -> Intake:
         async def record() -> StoredWiki:
             async with long.pool.connection() as conn:
                 return await record_wiki(conn, named.farm, name)
@@ -92,6 +93,18 @@ def dump(
                 again=long.again,
             )
 
-    intake: Intake = run_async(run_long(config, work, size=2, name="feed dump"))
+    intake: Intake = run_async(run_long_command(config, work, size=2, name="feed dump"))
     whole = f"{intake.pages} pages with {intake.links} watched links"
     console.print(f"{name}: {whole}; {changes(intake)}", highlight=False)
+
+
+@command.command("wikis", short_help="Lists the wikis that the replicas have.")
+@click.pass_obj
+def wikis(config: Config) -> None:
+    """Lists the wikis that the replicas have and that are not closed; nothing is stored."""
+    table = Table(box=None, pad_edge=False)
+    for heading in ("Wiki", "Language", "Family", "Section", "Address"):
+        table.add_column(heading)
+    for wiki in run_async(replicas_of(config).list_wikis()):
+        table.add_row(*map(plain, (wiki.dbname, wiki.lang, wiki.family, wiki.shard, wiki.url)))
+    Console(soft_wrap=True).print(table, markup=False)

@@ -1,7 +1,7 @@
 """Refreshing the spam lists of the configured wikis once a day (L-3, O-6).
 
-Fetching and applying one list belongs to ``feed/spam``.
-One law: a list that cannot be fetched is reported, and the one before stays in force; no pass waits for it.
+Fetching and applying one list belongs to ``feed/spam``. A list that cannot be fetched is reported, and the one before
+stays in force; no pass waits for it.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -10,7 +10,7 @@ from functools import partial
 from rich.console import Console
 
 from weboid.cli.terminal.arguments import named_wiki
-from weboid.cli.terminal.console import complain_once
+from weboid.cli.terminal.console import print_once
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WikiName, farm_named
 from weboid.errors import SourceError
@@ -32,13 +32,13 @@ async def refresh_lists(
     day: int,
     console: Console,
     again: Again = at_once,
-    said: dict[str, str] | None = None,
+    reported: dict[str, str] | None = None,
 ) -> None:
     """Fetches the lists of these wikis and of their farms, unless that was done today, and classifies links again.
 
-    A failure that `said` has from the last time is not said again.
+    A failure that `reported` has from the last time is not printed again.
     """
-    said = {} if said is None else said
+    reported = {} if reported is None else reported
     # First of all: in a new store a farm is recorded with its first wiki, and its list refers to it.
     recorded = [(wiki, await again(partial(record_named, config, core, wiki))) for wiki in wikis]
     for farm in {wiki.name.farm: farm_named(wiki.name.farm, config.farms) for wiki in wikis}.values():
@@ -46,11 +46,11 @@ async def refresh_lists(
             keeper = WikiName(farm.spam_wiki, farm.name)
             if not await again(partial(core.lists.is_fresh, farm.code, FARM, day)):
                 fetch = partial(refresh_farm_spam, core, farm=farm, day=day, again=again)
-                await _refresh(config, keeper, fetch, console, said)
+                await _refresh(config, keeper, fetch, console, reported)
     for wiki, stored in recorded:
         if not await again(partial(core.lists.is_fresh, stored.farm, stored.dbname, day)):
             fetch = partial(refresh_spam, core, wiki=stored, day=day, again=again)
-            await _refresh(config, wiki.name, fetch, console, said)
+            await _refresh(config, wiki.name, fetch, console, reported)
 
 
 async def record_named(config: Config, core: FeedCore, wiki: WikiConfig) -> StoredWiki:
@@ -59,16 +59,16 @@ async def record_named(config: Config, core: FeedCore, wiki: WikiConfig) -> Stor
     return await core.wikis.record(named.farm, wiki.name, named.api)
 
 
-async def _refresh(config: Config, keeper: WikiName, fetch: _Fetch, console: Console, said: dict[str, str]) -> None:
+async def _refresh(config: Config, keeper: WikiName, fetch: _Fetch, console: Console, reported: dict[str, str]) -> None:
     what = f"spam list of {keeper}"
     try:
         async with open_client(config.net) as client:
             api = named_wiki(str(keeper), config).api
             done = await fetch(ActionApi(api, client, config.net.user_agent, ApiPatience()))
     except SourceError as error:
-        complain_once(console, said, what, error, style="yellow")
+        print_once(console, reported, what, error, style="yellow")
         return
-    said.pop(what, None)
+    reported.pop(what, None)
     if done.changed:
         links = done.links
         console.print(

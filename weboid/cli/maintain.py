@@ -14,12 +14,12 @@ from weboid.cli.backup import dsn_of, runner_of, transfer
 from weboid.cli.check_store import print_breaches, progress
 from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.point_in_time import wal_folder
-from weboid.cli.processes.longwork import run_to_its_end
-from weboid.cli.processes.part import RunningPart, open_part
 from weboid.cli.processes.process import run_async
+from weboid.cli.processes.running import OwnProcess
 from weboid.cli.processes.stopping import until
+from weboid.cli.processes.store_process import open_process, run_to_its_end
 from weboid.cli.settings import refresh_all_settings
-from weboid.cli.terminal.console import PartConsole, bar
+from weboid.cli.terminal.console import ProcessConsole, bar
 from weboid.cli.watched import with_watched
 from weboid.config import Config
 from weboid.core.record.days import iso
@@ -60,23 +60,23 @@ def command(config: Config, dry_run: bool, allow_many: bool, repeat: bool, day: 
 
     Run it once a day, while everything else goes on. It ends with status 1 if it would delete too many URLs.
     """
-    console = PartConsole()
+    console = ProcessConsole()
     today = clock(day)
 
     async def main() -> bool:
-        async with open_part(config, ProcessRole.MAINTAIN, size=1, lasting=repeat) as part:
-            console.tell = part.tell
+        async with open_process(config, ProcessRole.MAINTAIN, size=1, lasting=repeat) as process:
+            console.report = process.report
             if repeat:
-                await _repeat(console, part, config, today)
+                await _repeat(console, process, config, today)
                 return True
-            work = _once(console, part, config, today(), dry_run=dry_run, allow_many=allow_many)
-            return await run_to_its_end(work, part.stopped, "maintain")
+            work = _once(console, process, config, today(), dry_run=dry_run, allow_many=allow_many)
+            return await run_to_its_end(work, process.stopped, "maintain")
 
     if not run_async(main()):
         sys.exit(1)
 
 
-async def _repeat(console: Console, part: RunningPart, config: Config, today: Callable[[], int]) -> None:
+async def _repeat(console: Console, process: OwnProcess[Pool], config: Config, today: Callable[[], int]) -> None:
     """Does the work once every day; a failure is reported and tried again a little later."""
     done: int | None = None
 
@@ -84,25 +84,31 @@ async def _repeat(console: Console, part: RunningPart, config: Config, today: Ca
         nonlocal done
         if done != (day := today()):
             try:
-                await _once(console, part, config, day)
+                await _once(console, process, config, day)
                 done = day
             except StoreError as error:
                 console.print(str(error), style="red", markup=False)
         elif (folder := wal_folder(config)) is not None:
             with suppress(StoreError):
-                await watch_wal(part.pool, folder, day, moment_now)
+                await watch_wal(process.store, folder, day, moment_now)
         await asyncio.sleep(_LOOK_S)
 
-    while not part.stopped.is_set():
-        await until(part.stopped, wait())
+    while not process.stopped.is_set():
+        await until(process.stopped, wait())
 
 
 async def _once(
-    console: Console, part: RunningPart, config: Config, day: int, *, dry_run: bool = False, allow_many: bool = False
+    console: Console,
+    process: OwnProcess[Pool],
+    config: Config,
+    day: int,
+    *,
+    dry_run: bool = False,
+    allow_many: bool = False,
 ) -> bool:
     """Does the work of one day; returns False if expiry was stopped because it would delete too many URLs."""
-    pool = part.pool
-    again = again_until(part.stopped, pool.away)
+    pool = process.store
+    again = again_until(process.stopped, pool.away)
     plan = await again(partial(_planned, pool, day))
     _print_held(console, plan)
     if dry_run:

@@ -1,7 +1,5 @@
 """``weboid normalize``: the normal form and the class of URLs."""
 
-import json
-import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
@@ -12,7 +10,7 @@ from rich.text import Text
 
 from weboid.cli.processes.process import run_async
 from weboid.cli.terminal.arguments import urls_of
-from weboid.cli.terminal.console import styled
+from weboid.cli.terminal.console import print_json_lines, styled
 from weboid.cli.terminal.escape import plain
 from weboid.config import Config
 from weboid.core.archive.addresses import stamp_of
@@ -34,22 +32,19 @@ def command(config: Config, urls: tuple[str, ...], as_json: bool, farm: str) -> 
     async def main() -> None:
         async with aclosing(urls_of(urls)) as given:
             links = (classify(url, owner) async for url in given)
-            await (_print_json(links) if as_json else _print_table(links))
+            await (print_json_lines(_json_line(link) async for link in links) if as_json else _print_table(links))
 
     run_async(main())
 
 
-async def _print_json(links: AsyncIterator[Classified]) -> None:
-    async for link in links:
-        line = {
-            "url": link.given.encode(errors="replace").decode(),
-            "normal": str(link.url) if link.url else None,
-            "class": link.kind,
-            "reason": link.reason,
-            "archive": _archive(link.url),
-        }
-        sys.stdout.write(json.dumps(line) + "\n")
-        sys.stdout.flush()
+def _json_line(link: Classified) -> dict[str, object]:
+    return {
+        "url": link.given.encode(errors="replace").decode(),
+        "normal": str(link.url) if link.url else None,
+        "class": link.kind,
+        "reason": link.reason,
+        "archive": _archive(link.url),
+    }
 
 
 async def _print_table(links: AsyncIterator[Classified]) -> None:
@@ -62,7 +57,7 @@ async def _print_table(links: AsyncIterator[Classified]) -> None:
 
 
 def _archive(url: Url | None) -> dict[str, str | None] | None:
-    """What the URL of an archive says: the service, the archived URL and the moment in 14 digits (A-2)."""
+    """The contents of an archive's URL: the service, the archived URL and the moment in 14 digits (A-2)."""
     snapshot = snapshot_of(str(url)) if url else None
     if snapshot is None:
         return None

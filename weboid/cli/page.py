@@ -11,7 +11,7 @@ from weboid.cli.processes.process import run_async
 from weboid.cli.terminal.arguments import named_wiki, open_api
 from weboid.cli.terminal.escape import plain
 from weboid.cli.terminal.in_order import one_by_one
-from weboid.cli.terminal.logs import say
+from weboid.cli.terminal.logs import print_message
 from weboid.config import Config
 from weboid.errors import NotFound
 from weboid.wiki.action import ApiPatience
@@ -42,7 +42,7 @@ def command(config: Config, wiki: str, page: str, as_json: bool, quick: bool) ->
         if not found:
             raise NotFound(f"{wiki} has no wikitext page {page!r}")
         if not as_json:
-            say(_heading(found[0]))
+            print_message(_heading(found[0]))
         async with aclosing(checked(one_by_one(found[0].urls), config, named.farm, quick=quick)) as lines:
             return await show(lines, as_json=as_json)
 

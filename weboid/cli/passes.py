@@ -12,11 +12,11 @@ from weboid.cli import READ_CONFIG
 from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.events import followed_wiki, reread_wikis
 from weboid.cli.lists import record_named, refresh_lists
-from weboid.cli.processes.feeder import core_option, open_feeder
 from weboid.cli.processes.process import run_async
+from weboid.cli.processes.remote_process import core_option, open_feeder
 from weboid.cli.processes.stopping import until
 from weboid.cli.terminal.arguments import how_to_watch, named_wiki, open_source
-from weboid.cli.terminal.console import PartConsole, bar, complain_once
+from weboid.cli.terminal.console import ProcessConsole, bar, print_once
 from weboid.cli.watched import with_watched
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WikiName
@@ -34,7 +34,7 @@ _LOOK_S: Final = 300.0
 """The interval at which it is checked whether a pass over a wiki is due."""
 
 _MOST_NAMED: Final = 3
-"""Wikis that are named in what a part is doing, at most."""
+"""Wikis that are named in the activity of a process, at most."""
 
 
 @click.command("pass", short_help="Goes through all pages of wikis, once or again and again.")
@@ -43,13 +43,13 @@ _MOST_NAMED: Final = 3
 @core_option
 @day_option
 @click.pass_context
-def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, core: str | None, day: int | None) -> None:
+def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, server: str | None, day: int | None) -> None:
     """Goes through all pages of wikis; without names, of those that are configured.
 
     A pass that is broken off, also by Ctrl-C, goes on where it was when it is started again.
     With --core it works for another Weboid over HTTP, without a database; its token is in WEBOID_FEED_TOKEN.
     """
-    console = PartConsole()
+    console = ProcessConsole()
     today = clock(day)
     config: Config = ctx.obj
     read_again: Callable[[], Config] = ctx.meta[READ_CONFIG]
@@ -57,20 +57,20 @@ def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, core: str 
         _chosen(config, wikis)
 
     async def main() -> None:
-        async with open_feeder(config, ProcessRole.FEED, core, size=2, lasting=repeat, day=day) as feeder:
-            console.tell = feeder.tell
-            again = again_until(feeder.stopped, feeder.core.away)
+        async with open_feeder(config, ProcessRole.FEED, server, size=2, lasting=repeat, day=day) as feeder:
+            console.report = feeder.report
+            core, agreed = feeder.store.core, feeder.store.agreed
+            again = again_until(feeder.stopped, core.away)
             if not repeat:
-                told = feeder.as_told(config)
-                await until(feeder.stopped, _once(told, feeder.core, wikis, today(), console, again))
+                await until(feeder.stopped, _once(agreed(config), core, wikis, today(), console, again))
             failed: set[WikiName] = set()
-            said: dict[str, str] = {}
+            reported: dict[str, str] = {}
 
             def read() -> Config:
-                return feeder.as_told(read_again())
+                return agreed(read_again())
 
             while repeat and not feeder.stopped.is_set():
-                await until(feeder.stopped, next_pass(read, feeder.core, wikis, today(), console, failed, again, said))
+                await until(feeder.stopped, next_pass(read, core, wikis, today(), console, failed, again, reported))
 
     run_async(main())
 
@@ -90,36 +90,38 @@ async def next_pass(
     console: Console,
     failed: set[WikiName],
     again: Again = at_once,
-    said: dict[str, str] | None = None,
+    reported: dict[str, str] | None = None,
 ) -> None:
     """Runs the pass that is due first, with the configuration as it is now; or, if none is, pauses (P-7).
 
-    Wikis that have `failed` are tried again after the pause, so that they do not delay the others; what `said` has of
-    them from the last time is not said again.
+    Wikis that have `failed` are tried again after the pause, so that they do not delay the others. A failure
+    that `reported` has from the last time is not printed again.
     """
-    said = {} if said is None else said
+    reported = {} if reported is None else reported
     try:
         config = await again(partial(with_watched, read_again(), core, day))
         chosen = _chosen(config, wikis)
         for wiki in await again(partial(_due, config, core, chosen, day)):
             if wiki.name not in failed:
                 failed.add(wiki.name)
-                await feed_wikis(config, core, [wiki], day, console, again, said)
+                await feed_wikis(config, core, [wiki], day, console, again, reported)
                 failed.remove(wiki.name)
                 return
-        await refresh_lists(config, core, chosen, day, console, again, said)
+        await refresh_lists(config, core, chosen, day, console, again, reported)
         filters = SpamFilters(core.lists)
         followed = {wiki: await followed_wiki(config, core, wiki, filters, again) for wiki in chosen}
-        await reread_wikis(config, core, followed, today=lambda: day, now=moment_now, again=again, said=said)
+        await reread_wikis(config, core, followed, today=lambda: day, now=moment_now, again=again, reported=reported)
     except SourceError:
         return  # It was reported, and the next wiki is due.
     except WeboidError as error:
         console.print(f"{error}; trying again in {_LOOK_S / 60:.0f} minutes", style="red", markup=False)
-    if failed and isinstance(console, PartConsole):
+    if failed and isinstance(console, ProcessConsole):
         # By name only: everybody can see it at /status.
         names = sorted(map(str, failed))
         more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-        console.tell(f"could not read {', '.join(names[:_MOST_NAMED])}{more}; tries again every {_LOOK_S / 60:.0f} min")
+        console.report(
+            f"could not read {', '.join(names[:_MOST_NAMED])}{more}; tries again every {_LOOK_S / 60:.0f} min"
+        )
     await asyncio.sleep(_LOOK_S)
     failed.clear()
 
@@ -141,22 +143,22 @@ async def feed_wikis(
     day: int,
     console: Console,
     again: Again = at_once,
-    said: dict[str, str] | None = None,
+    reported: dict[str, str] | None = None,
 ) -> None:
     """Runs one pass over each of the wikis. A failure is reported and does not stop the others; the last is raised.
 
-    `said` as in `next_pass`.
+    `reported` as in `next_pass`.
     """
-    said = {} if said is None else said
-    await refresh_lists(config, core, wikis, day, console, again, said)
+    reported = {} if reported is None else reported
+    await refresh_lists(config, core, wikis, day, console, again, reported)
     failed: WeboidError | None = None
     for wiki in wikis:
         try:
             done = await _pass_over(config, core, wiki, day, console, again)
-            said.pop(str(wiki.name), None)
-            console.print(told(wiki.name, done), highlight=False)
+            reported.pop(str(wiki.name), None)
+            console.print(summary_of(wiki.name, done), highlight=False)
         except WeboidError as error:
-            complain_once(console, said, str(wiki.name), error)
+            print_once(console, reported, str(wiki.name), error)
             failed = error
     if failed:
         raise failed
@@ -193,13 +195,13 @@ async def _pass_over(
             ).run()
 
 
-def told(name: WikiName, done: PassProgress) -> str:
-    """What a pass has done, in one line."""
+def summary_of(name: WikiName, done: PassProgress) -> str:
+    """The result of a pass in one line."""
     return f"{name}: {done.met} pages match; {changes(done.intake)}"
 
 
 def changes(intake: Intake) -> str:
-    """What an intake has changed, in words."""
+    """The changes of an intake in words."""
     if not (intake.pages_new or intake.pages_changed or intake.pages_gone):
         return "nothing has changed"
     return (

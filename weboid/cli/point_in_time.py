@@ -13,7 +13,7 @@ from weboid.cli.processes.database import open_store
 from weboid.cli.processes.process import run_async
 from weboid.cli.processes.stopping import ended_by_signals
 from weboid.cli.terminal.escape import plain
-from weboid.cli.terminal.logs import complain, say
+from weboid.cli.terminal.logs import print_error, print_message
 from weboid.config import Config
 from weboid.core.record.days import day_of
 from weboid.errors import StoreError
@@ -57,7 +57,7 @@ def take_base_backup(config: Config, wal: Path) -> None:
         state = archiving_state(folder, archive, moment_now())
     click.echo(f"{plain(base.path)}: any moment from {base.moment.isoformat()} on can be restored that is archived")
     if not state.is_on or wal_folder(config) != folder:
-        complain(
+        print_error(
             f"what follows is not archived: set `[embedded] wal` (WEBOID_EMBEDDED_WAL) to {folder.wal}, "
             "stop all parts and start them again",
             logging.WARNING,
@@ -80,11 +80,11 @@ def restore_moment(config: Config, wal: Path, until: datetime | None, day: int) 
         try:
             run_async(main(dsn, day_of(moment)))
         except SystemExit:
-            complain(f"stopped; {_NOTHING}")
+            print_error(f"stopped; {_NOTHING}")
             raise
 
     with ended_by_signals(_NOTHING):
-        done = recover(config.data, wal, until, say, set_it_right)
+        done = recover(config.data, wal, until, print_message, set_it_right)
     click.echo(_summary(done))
     for aftermath in aftermaths:
         if aftermath.put_off:

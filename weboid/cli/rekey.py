@@ -3,9 +3,9 @@
 import click
 
 from weboid.cli.days import clock, day_option
-from weboid.cli.processes.longwork import LongWork, run_long
 from weboid.cli.processes.process import run_async
-from weboid.cli.terminal.console import PartConsole, bar
+from weboid.cli.processes.store_process import LongCommand, run_long_command
+from weboid.cli.terminal.console import ProcessConsole, bar
 from weboid.config import Config
 from weboid.store.db.key_scheme import has_scheme
 from weboid.store.upkeep.rekey import Rekeyed, count_urls, rekey
@@ -20,10 +20,10 @@ def command(config: Config, dry_run: bool, day: int | None) -> None:
 
     Stop crawlers and feeders before; they refuse to start until it is done. If it is stopped half-way, run it again.
     """
-    console = PartConsole()
+    console = ProcessConsole()
     on_day = clock(day)()
 
-    async def work(long: LongWork) -> str:
+    async def work(long: LongCommand) -> str:
         async def count() -> int | None:
             async with long.pool.connection() as conn:
                 return None if await has_scheme(conn) else await count_urls(conn)
@@ -39,7 +39,7 @@ def command(config: Config, dry_run: bool, day: int | None) -> None:
 
             return _summary(await rekey(long.pool, on_day, dry_run=dry_run, show=show, again=long.again), dry_run)
 
-    console.print(run_async(run_long(config, work, size=1, name="rekey", any_form=True)))
+    console.print(run_async(run_long_command(config, work, size=1, name="rekey", any_form=True)))
 
 
 def _summary(done: Rekeyed, dry_run: bool) -> str:

@@ -13,8 +13,8 @@ from weboid.cli.processes.database import open_store
 from weboid.cli.processes.process import run_async
 from weboid.cli.processes.stopping import stop_signals
 from weboid.cli.processes.stopping import until as until_end
-from weboid.cli.terminal.console import PartConsole
-from weboid.cli.terminal.logs import complain
+from weboid.cli.terminal.console import ProcessConsole
+from weboid.cli.terminal.logs import print_error
 from weboid.config import Config
 from weboid.core.record.days import iso
 from weboid.core.url.hosts import SUFFIX_VERSION
@@ -47,7 +47,7 @@ def command(config: Config, file: Path | None, wal: Path | None, until: datetime
 
 def restore_file(config: Config, file: Path, day: int) -> None:
     """Puts a backup into the configured database and says what to do next; raises StoreError, SystemExit if stopped."""
-    console = PartConsole()
+    console = ProcessConsole()
 
     async def main() -> Restored:
         async with open_store(config, size=1, part="restore", any_form=True) as pool:
@@ -64,7 +64,7 @@ def restore_file(config: Config, file: Path, day: int) -> None:
             with stop_signals(stopped.set, ends=True) as order:
                 await until_end(stopped, work())
             if not done:
-                complain("stopped; nothing was restored")
+                print_error("stopped; nothing was restored")
                 raise SystemExit(order.status)
             return done[0]
 

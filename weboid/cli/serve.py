@@ -20,14 +20,13 @@ import click
 
 from weboid.cli.days import clock, day_option
 from weboid.cli.processes.database import open_store
-from weboid.cli.processes.line import parent_line
-from weboid.cli.processes.meanwhile import answering_meanwhile
-from weboid.cli.processes.part import open_part, tell_alive
 from weboid.cli.processes.process import add_to_environment, own_call, raise_open_files, run_async
-from weboid.cli.processes.sign_of_life import tell_ready
 from weboid.cli.processes.stopping import stop_signals, until
+from weboid.cli.processes.store_process import open_process
+from weboid.cli.processes.supervisor import own_parent, report_alive, report_ready
+from weboid.cli.processes.unavailable import answering_unavailable
 from weboid.cli.processes.workers import Inherited, Workers
-from weboid.cli.terminal.logs import say
+from weboid.cli.terminal.logs import print_message
 from weboid.cli.watched import with_stored
 from weboid.config import MOST_WORKERS, Config
 from weboid.core.url.farms import WMF, api_url
@@ -51,11 +50,11 @@ log = logging.getLogger(__name__)
 
 _FEWEST_CONNECTIONS = 4
 _OTHER_CONNECTIONS = 25
-"""What other programs on the database need, and what PostgreSQL keeps for superusers."""
+"""The connections that other programs need, and that PostgreSQL keeps for superusers."""
 _STATEMENT_S = 10.0
 """The time limit for a statement, as no reader waits longer."""
 _CONNECTION_S = 5.0
-"""How long an answer waits for a connection: there is one for each, unless the database is away."""
+"""The limit for the wait of an answer for a connection: there is one for each, unless the database is away."""
 _IMPATIENT = ApiPatience(tries=1, timeout_s=5)
 """Short, because a reader waits: if the wiki does not answer in time, the last pass is used instead (W-10)."""
 
@@ -107,35 +106,35 @@ async def _alone(config: Config, today: Callable[[], int]) -> None:
     web = config.web
     async with (
         _listening(config) as listeners,
-        answering_meanwhile(config, today, listeners, partial(_tell_listening, listeners)) as end_meanwhile,
-        open_part(
+        answering_unavailable(config, today, listeners, partial(_report_listening, listeners)) as end_unavailable,
+        open_process(
             config,
             ProcessRole.WEB,
             size=CONNECTIONS,
             lasting=True,
             statement_timeout_s=_STATEMENT_S,
             wait_s=_CONNECTION_S,
-        ) as part,
+        ) as process,
     ):
-        await end_meanwhile()
-        async with serving(config, part.pool, today, web.host, web.port, listeners=listeners) as url:
-            say(f"Weboid answers at {url}/")
-            part.tell_ready()
-            await part.stopped.wait()
+        await end_unavailable()
+        async with serving(config, process.store, today, web.host, web.port, listeners=listeners) as url:
+            print_message(f"Weboid answers at {url}/")
+            process.report_ready()
+            await process.stopped.wait()
 
 
 @asynccontextmanager
 async def _listening(config: Config) -> AsyncIterator[list[socket]]:
-    """Sockets that listen from now on, so that who comes waits instead of being refused; raises WeboidError."""
+    """Sockets that listen from now on, so that connections wait instead of being refused; raises WeboidError."""
     with ExitStack() as closing:
         yield [closing.enter_context(each) for each in await open_listeners(config.web.host, config.web.port)]
 
 
-def _tell_listening(listeners: Sequence[socket]) -> None:
-    """It counts as started: who waits for its start would end it, and start it again, while its database is away
-    (D-406)."""
-    say(f"Weboid listens at {url_of(listeners[0])}/ until its database is there: what needs it gets 503")
-    tell_ready()
+def _report_listening(listeners: Sequence[socket]) -> None:
+    """It counts as started: a supervisor that waits for its start would end it, and start it again, while its database
+    is away (D-406)."""
+    print_message(f"Weboid listens at {url_of(listeners[0])}/ until its database is there: what needs it gets 503")
+    report_ready()
 
 
 async def _parent(config: Config, today: Callable[[], int], program: list[str], words: list[str]) -> int:
@@ -144,24 +143,24 @@ async def _parent(config: Config, today: Callable[[], int], program: list[str], 
     # The database is started and migrated here, once; the share in it keeps it running while workers come and go.
     async with (
         _listening(config) as listeners,
-        answering_meanwhile(config, today, listeners, partial(_tell_listening, listeners)) as end_meanwhile,
-        open_part(config, ProcessRole.WEB, size=1, lasting=True) as part,
+        answering_unavailable(config, today, listeners, partial(_report_listening, listeners)) as end_unavailable,
+        open_process(config, ProcessRole.WEB, size=1, lasting=True) as process,
     ):
-        most = await patiently(part.pool.find_most_connections, part.stopped, part.pool.away)
+        most = await patiently(process.store.find_most_connections, process.stopped, process.store.away)
         if most is None:
             return 0
-        await end_meanwhile()
+        await end_unavailable()
         connections = _share_of(most, web.workers)
         with _figures() as folder:
             words = [*words, f"--host={web.host}", f"--port={listeners[0].getsockname()[1]}"]
-            told = {"secret": web.secret or secrets.token_hex(), "connections": connections}
-            workers = Workers(web.workers, program, words, listeners, told, folder, part.stopped)
+            message = {"secret": web.secret or secrets.token_hex(), "connections": connections}
+            workers = Workers(web.workers, program, words, listeners, message, folder, process.stopped)
 
-            def tell() -> None:
-                say(f"Weboid answers at {url_of(listeners[0])}/ with {web.workers} workers")
-                part.tell_ready()
+            def report() -> None:
+                print_message(f"Weboid answers at {url_of(listeners[0])}/ with {web.workers} workers")
+                process.report_ready()
 
-            return await workers.run(tell)
+            return await workers.run(report)
 
 
 def _share_of(most: int, workers: int) -> int:
@@ -192,11 +191,11 @@ def _figures() -> Iterator[Path]:
 
 
 async def _work(config: Config, today: Callable[[], int], inherited: Inherited) -> None:
-    """A worker: answers what it accepts from its parent's socket, until the line to the parent is closed."""
-    if (line := parent_line()) is None:
+    """A worker: answers what it accepts from its parent's socket, until the socket of the parent is closed."""
+    if (parent := own_parent()) is None:
         raise WeboidError("workers are started by weboid serve only: use --workers")
-    config = replace(config, web=replace(config.web, secret=line.told["secret"]))
-    folder = Path(line.told["folder"])
+    config = replace(config, web=replace(config.web, secret=parent.given["secret"]))
+    folder = Path(parent.given["folder"])
     add_to_environment(FOLDER_VARIABLE, str(folder))
     share = WorkerShare(folder, inherited.number)
     try:
@@ -207,23 +206,23 @@ async def _work(config: Config, today: Callable[[], int], inherited: Inherited) 
 
     async def work() -> None:
         web = config.web
-        size = int(line.told["connections"])
+        size = int(parent.given["connections"])
         listeners = inherited.sockets()
         async with (
-            answering_meanwhile(config, today, listeners, line.tell_ready) as end_meanwhile,
+            answering_unavailable(config, today, listeners, report_ready) as end_unavailable,
             open_store(
                 config, size=size, part="web", statement_timeout_s=_STATEMENT_S, wait_s=_CONNECTION_S, stopped=stopped
             ) as pool,
         ):
-            await end_meanwhile()
+            await end_unavailable()
             async with serving(config, pool, today, web.host, web.port, share=share, listeners=listeners):
-                line.tell_ready()
+                report_ready()
                 await asyncio.Event().wait()
 
     with stop_signals(stopped.set):
-        async with in_background(tell_alive()):
+        async with in_background(report_alive()):
             await until(stopped, work())
-    if not line.has_parent and share.leave():  # It was killed, else it removes the folder when all have ended.
+    if not parent.is_running and share.leave():  # It was killed, else it removes the folder when all have ended.
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -1,6 +1,6 @@
 """Reading the settings pages of the configured wikis once a day (B-1).
 
-One law: a page that cannot be read or does not fit is reported, and the one before stays in force.
+A page that cannot be read or does not fit is reported, and the one before stays in force.
 """
 
 from functools import partial

@@ -1,7 +1,6 @@
 """``weboid snapshots``: looks copies of URLs up in web archives, now; nothing is stored."""
 
 import asyncio
-import json
 import re
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -11,8 +10,7 @@ from datetime import UTC, datetime, time
 from typing import Any, Final
 
 import click
-from rich.console import Console
-from rich.table import Table
+from rich.console import JustifyMethod
 from rich.text import Text
 
 from weboid.archive.lookups.look_up import look_up
@@ -25,10 +23,10 @@ from weboid.cli.checking import EXIT_NO_NETWORK
 from weboid.cli.days import moment_now
 from weboid.cli.processes.process import run_async
 from weboid.cli.terminal.arguments import online_of, urls_of
-from weboid.cli.terminal.console import PartConsole, bar, styled
+from weboid.cli.terminal.console import print_json_lines, print_table, styled
 from weboid.cli.terminal.escape import plain
 from weboid.cli.terminal.in_order import in_order
-from weboid.cli.terminal.logs import complain
+from weboid.cli.terminal.logs import print_error
 from weboid.config import Config
 from weboid.core.archive.rows.fitness import Wish
 from weboid.core.archive.services import ArchiveService, playing
@@ -89,7 +87,7 @@ class SnapshotLine:
 
     @property
     def distance_days(self) -> int | None:
-        """Days from the wanted moment to the copy, negative if it is older."""
+        """Days from the given moment to the copy, negative if it is older."""
         if self.at is None or self.result is None or self.result.found is None:
             return None
         return (self.result.found.taken.date() - self.at.date()).days
@@ -145,7 +143,7 @@ def command(config: Config, urls: tuple[str, ...], at: datetime | None, as_json:
             async with aclosing(_looked_up(client, config.archive.services, urls_of(urls), at)) as lines:
                 is_invalid = await _show(lines, as_json=as_json)
             if client.sent and not client.met and (why := await _no_network(config, client.hosts)):
-                complain(f"no archive answers, nor anybody else: {why}")
+                print_error(f"no archive answers, nor anybody else: {why}")
                 return EXIT_NO_NETWORK
         return EXIT_INVALID if is_invalid else 0
 
@@ -155,7 +153,7 @@ def command(config: Config, urls: tuple[str, ...], at: datetime | None, as_json:
 async def _looked_up(
     client: ArchiveClient, services: tuple[ArchiveService, ...], urls: AsyncGenerator[str, None], at: datetime | None
 ) -> AsyncGenerator[SnapshotLine, None]:
-    """What is found of each URL, in their order; a few are looked up at a time, and none twice."""
+    """The results of the URLs, in their order; a few are looked up at a time, and none twice."""
     known: dict[str, asyncio.Task[SnapshotLine]] = {}
 
     def begin(url: str) -> asyncio.Task[SnapshotLine]:
@@ -178,13 +176,13 @@ async def _line(
     except InvalidUrl as invalid:
         return SnapshotLine(text, at, error=f"{invalid.reason}: give a whole URL, beginning with http:// or https://")
     now = moment_now()
-    original, wanted, given = _given(url, services)
-    wish = Wish(original, at or wanted or now, now.date())
+    original, cited, given = _given(url, services)
+    wish = Wish(original, at or cited or now, now.date())
     return SnapshotLine(text, at, await look_up(client, services, wish, given=given))
 
 
 def _given(url: Url, services: tuple[ArchiveService, ...]) -> tuple[Url, datetime | None, tuple[GivenCopy, ...]]:
-    """What is to be looked up; if the URL is a copy itself, its original, its moment, and the copy to be played."""
+    """The URL to be looked up; if it is a copy itself, its original, its moment, and the copy to be played."""
     copy = snapshot_of(str(url))
     if copy is None or copy.original is None:
         return url, None, ()
@@ -204,26 +202,17 @@ async def _show(lines: AsyncIterator[SnapshotLine], *, as_json: bool) -> bool:
             is_invalid |= line.error is not None
             yield line
 
-    if not as_json:
-        await _print_table(noted())
-        return is_invalid
-    async for line in noted():
-        sys.stdout.write(json.dumps(line.as_json()) + "\n")
-        sys.stdout.flush()
+    if as_json:
+        await print_json_lines(line.as_json() async for line in noted())
+    else:
+        headings: dict[str, JustifyMethod] = {
+            "Outcome": "left",
+            "Archive": "left",
+            "Taken": "left",
+            "Distance": "right",
+        }
+        await print_table({**headings, "URL": "left"}, (_row(line) async for line in noted()), "looking up")
     return is_invalid
-
-
-async def _print_table(lines: AsyncIterator[SnapshotLine]) -> None:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("Outcome", "Archive", "Taken", "Distance", "URL"):
-        table.add_column(heading, justify="right" if heading == "Distance" else "left", overflow="fold")
-    with bar(PartConsole()) as progress:
-        task = progress.add_task("looking up", total=None)
-        async for line in lines:
-            table.add_row(*_row(line))
-            progress.advance(task)
-        progress.update(task, total=progress.tasks[0].completed)
-    Console().print(table)
 
 
 def _row(line: SnapshotLine) -> tuple[Text, ...]:

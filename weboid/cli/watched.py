@@ -1,6 +1,6 @@
 """The wikis that a page of a wiki adds to the configured ones ([feed] watched), and ``weboid feed watched``.
 
-One law: what is configured here is not changed by the page.
+The page does not change what is configured here.
 """
 
 import asyncio
@@ -72,7 +72,7 @@ async def with_watched(config: Config, core: FeedCore, day: int) -> Config:
 
 
 async def with_stored(config: Config, pool: Pool) -> Config:
-    """The configuration with the wikis of the page as it was last in force, for parts that can do without.
+    """The configuration with the wikis of the page as it was last in force, for processes that can do without.
 
     It is not read now, and what the database cannot say is left out.
     """
@@ -115,7 +115,7 @@ async def _change(config: Config, current: Config, core: FeedCore, today: Callab
         try:
             now = await with_watched(config, core, today())
         except WeboidError:
-            continue  # Whoever needs the database says so.
+            continue  # The work that needs the database reports it.
         if _essence(now) != _essence(current):
             return
 

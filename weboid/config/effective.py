@@ -1,6 +1,6 @@
 """The configuration in force, key by key, with its origin, for ``weboid config --effective``.
 
-Of a secret only its existence is shown (`test_what_holds_is_told_with_its_source_and_without_secrets`).
+Of a secret only its existence is shown (`test_what_holds_is_shown_with_its_source_and_without_secrets`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -63,5 +63,5 @@ def _line(path: KeyPath, value: Any, origins: Mapping[KeyPath, str], is_secret: 
 
 
 def _has_password(database: str) -> bool:
-    """Whether it may hold one: addresses have it before an @, keywords by that word."""
+    """True if it may hold one: addresses have it before an @, keywords by that word."""
     return "@" in database or "pass" in database.lower()

@@ -111,7 +111,7 @@ _OTHERS: Final = (
     "WEBOID_IMAGE",
     "WEBOID_PUBLISHED_PORT",
 )
-"""What other commands, the scripts and ``deploy/compose.yaml`` read."""
+"""Variables that other commands, the scripts and ``deploy/compose.yaml`` read."""
 _OTHER_PREFIXES: Final = ("WEBOID_TEST_", "WEBOID_BENCHMARK_")
 _LINK: Final = re.compile(
     r"WEBOID_([A-Z0-9_]+_)?(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?)?)"

@@ -1,4 +1,4 @@
-"""Where the configuration is looked for and where the data is, by the conventions of the system.
+"""The places of the configuration and of the data, by the conventions of the system.
 
 XDG Base Directory Specification 0.8 (paths that are not absolute are passed over), systemd.exec(5) for STATE_DIRECTORY.
 """
@@ -19,7 +19,7 @@ def find_file(environ: Mapping[str, str]) -> Path | None:
 
 
 def places(environ: Mapping[str, str]) -> list[Path]:
-    """Where a configuration file may be, in the order in which it is looked for."""
+    """The places of a configuration file, in the order in which it is looked for."""
     system = environ.get("XDG_CONFIG_DIRS") or "/etc/xdg"
     home = _home(environ)
     own = _absolute(environ, "XDG_CONFIG_HOME") or (home / ".config" if home else None)

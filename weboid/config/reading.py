@@ -30,8 +30,8 @@ from weboid.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class ConfigReading:
-    """What was read: the configuration (None = it cannot be used), where it was found, the origin of each key that is
-    set (a variable, a file, WEBOID_CONFIG), and every fault in words.
+    """The configuration (None = it cannot be used), the place where it was found, the origin of each key that is set (a
+    variable, a file, WEBOID_CONFIG), and every fault in words.
     """
 
     config: Config | None
@@ -50,7 +50,7 @@ def load_config(
 ) -> Config:
     """The configuration by a file and the environment; `data` overrides both. Raises ConfigError.
 
-    Without `file` WEBOID_CONFIG says what is read; without that, and if told to `search`, the first file that is there.
+    Without `file` WEBOID_CONFIG says what is read; without that, and with `search`, the first file that is there.
     `contact` holds where neither of them has one.
     """
     reading = read_config(file, environ, data=data, contact=contact, search=search)

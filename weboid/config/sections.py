@@ -1,4 +1,4 @@
-"""What an operator can set: frozen sections of values, each with its unit and its default.
+"""The settings of an operator: frozen sections of values, each with its unit and its default.
 
 The bounds of a value are those of its type (``config/values``), or what the section refuses by ValueError. The text
 below a key is its documentation, which ``weboid config`` prints.
@@ -96,7 +96,7 @@ class CrawlConfig:
 
     @property
     def are_second_looks(self) -> bool:
-        """Whether crawlers are each other's second vantage point (C-14)."""
+        """True if crawlers are each other's second vantage point (C-14)."""
         return self.vantage == BY_CRAWLERS
 
 

@@ -21,7 +21,7 @@ Ports = Annotated[tuple[Port, Port], Meta(description="two ports, of http and of
 Workers = Annotated[int, Meta(ge=1, le=MOST_WORKERS, description=f"a whole number, 1 … {MOST_WORKERS}")]
 Address = Annotated[str, Meta(pattern=r"^(https?://.*)?\Z", description="an address, such as https://example.org/path")]
 Source = Annotated[str, Meta(pattern=r"^(api|replica)\Z", description="api or replica")]
-"""How a wiki's pages can be read (L-2)."""
+"""The ways of reading a wiki's pages (L-2)."""
 Title = Annotated[str, Meta(pattern=r"^[^|#<>\[\]{}\n]*\Z", description="the title of a page, or empty")]
 Table = Annotated[dict[str, Any], Meta(description='a table, such as {"namespaces": [0]}')]
 

@@ -1,6 +1,6 @@
 """What a crawler has done since it started, for those who watch it (O-5): counted in memory.
 
-Writing it to the store is the business of ``cli/processes/part``, showing it that of ``web/health``. One law: to count
+Writing it to the store belongs to ``cli/processes/running``, showing it to ``web/health``. One law: to count
 costs no more than some additions, and never fails a check.
 """
 

@@ -1,1 +1,1 @@
-"""How a command runs as a process: its database, signals and sign of life, and the processes that it starts."""
+"""A command as a process: its database, signals and sign of life, and the processes that it starts."""

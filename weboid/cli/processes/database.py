@@ -1,16 +1,11 @@
-"""The database of a command: configured or embedded, started, migrated, and closed again.
-
-One law: what is opened here is closed here, also after a signal to stop; and who is stopped waits no longer for a
-database that is away.
-"""
+"""The database of a command: configured or embedded, started, migrated, and closed again after a stop, too."""
 
 import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
 from threading import Event
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from click.exceptions import Exit
 
@@ -31,7 +26,7 @@ log = logging.getLogger(__name__)
 SILENCE_VARIABLE: Final = "WEBOID_DATABASE_SILENCE_S"
 """After so many seconds of silence in a statement the server is asked whether it still works on it."""
 LAST_S: Final = 12.0
-"""Seconds after a stop, at the end of which nobody waits for the database any more: Toolforge kills after 15 s."""
+"""Seconds after a stop, at the end of which nothing waits for the store any more: Toolforge kills after 15 s."""
 LAST_AWAY_S: Final = 3.0
 """The same while it is away."""
 _LOOK_S: Final = 0.2
@@ -39,54 +34,17 @@ _WATCH_S: Final = 1.0
 _REVIVE_S: Final = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Opening:
-    """How the store is opened, as in `open_store`."""
+class Connected(Protocol):
+    """A way to the store: a pool of connections, or a client of a server."""
 
-    config: Config
-    size: int
-    part: str
-    any_form: bool
-    statement_timeout_s: float
-    idle_s: float
-    wait_s: float
-    silence_s: float | None
-    away: Disturbance
+    @property
+    def away(self) -> Disturbance:
+        """The disturbance of the store."""
+        ...
 
-    async def __call__(self) -> "tuple[Pool, AsyncExitStack]":
-        """One attempt: the pool, and what closes all that was opened for it."""
-        from weboid.store.db.pool import SILENCE_S, open_pool
-
-        async with AsyncExitStack() as stack:
-            dsn = self.config.database or (await stack.enter_async_context(_embedded(self.config))).dsn
-            pool = await stack.enter_async_context(
-                open_pool(
-                    dsn,
-                    size=self.size,
-                    part=self.part,
-                    statement_timeout_s=self.statement_timeout_s,
-                    idle_s=self.idle_s,
-                    timeout_s=self.wait_s,
-                    silence_s=SILENCE_S if self.silence_s is None else self.silence_s,
-                    away=self.away,
-                )
-            )
-            await self._prepare(pool)
-            return pool, stack.pop_all()
-
-    async def _prepare(self, pool: "Pool") -> None:
-        """Brings the tables to this program's version; writes nothing where there is nothing to be brought."""
-        from weboid.store.db.key_scheme import record_scheme, require_scheme
-        from weboid.store.db.migrate import migrate
-
-        async with pool.connection() as conn:
-            applied = await migrate(conn)
-        for name in applied:
-            log.info("applied migration %s", name)
-        async with pool.connection() as conn:
-            await record_scheme(conn)
-            if not self.any_form:
-                await require_scheme(conn)
+    def give_up(self) -> None:
+        """Lets nothing wait for it any more."""
+        ...
 
 
 @asynccontextmanager
@@ -105,43 +63,76 @@ async def open_store(
     """The database, configured or embedded, started and migrated.
 
     `any_form`: also if its keys are not those of this program (O-10), for commands that neither compute nor write keys.
-    A statement is cut off after `statement_timeout_s`, 0 = never, and a transaction that is idle for `idle_s`; nobody
+    A statement is cut off after `statement_timeout_s`, 0 = never, and a transaction that is idle for `idle_s`; nothing
     waits longer than `wait_s` for a connection.
 
-    With `stopped` and `waits` a database that is away is waited for; if `stopped` is set meanwhile, click's Exit(0) is
-    raised, as nothing was begun. `LAST_S` after `stopped` is set, `LAST_AWAY_S` if the database is away, whoever waits
+    With `stopped` and `waits` a database that is away is waited for; if `stopped` is set before, click's Exit(0) is
+    raised, as nothing was begun. `LAST_S` after `stopped` is set, `LAST_AWAY_S` if the database is away, what waits
     for it gets StoreAway. Raises StoreError, without `stopped` or `waits` StoreAway, too.
     """
+    from weboid.store.db.pool import SILENCE_S, open_pool
+
     away = Disturbance(log, "the database is away")
-    opening = _Opening(config, size, part, any_form, statement_timeout_s, idle_s, wait_s, _silence_s(), away)
+    silence_s = _silence_s()
+
+    async def attempt() -> "tuple[Pool, AsyncExitStack]":
+        """The pool, and what closes all that was opened for it."""
+        async with AsyncExitStack() as stack:
+            dsn = config.database or (await stack.enter_async_context(_embedded(config))).dsn
+            opening = open_pool(
+                dsn,
+                size=size,
+                part=part,
+                statement_timeout_s=statement_timeout_s,
+                idle_s=idle_s,
+                timeout_s=wait_s,
+                silence_s=SILENCE_S if silence_s is None else silence_s,
+                away=away,
+            )
+            pool = await stack.enter_async_context(opening)
+            await _prepare(pool, any_form=any_form)
+            return pool, stack.pop_all()
+
     if stopped is None:
-        pool, closing = await opening()
-    else:
-        _quieten_driver()
-        opened = await patiently(opening, stopped, away, grace_s=0) if waits else await opening()
-        if opened is None:
-            raise Exit(0)
-        pool, closing = opened
-    async with closing:
-        if stopped is None:
+        pool, closing = await attempt()
+        async with closing:
             yield pool
-        else:
-            async with in_background(_end(pool, stopped)):
-                yield pool
+        return
+    _quieten_driver()
+    opened = await patiently(attempt, stopped, away, grace_s=0) if waits else await attempt()
+    if opened is None:
+        raise Exit(0)
+    pool, closing = opened
+    async with closing, in_background(give_up_after_stop(pool, stopped)):
+        yield pool
 
 
-async def _end(pool: "Pool", stopped: asyncio.Event) -> None:
-    """Lets nobody wait for the database for long once `stopped` is set."""
+async def _prepare(pool: "Pool", *, any_form: bool) -> None:
+    """Brings the tables to this program's version; writes nothing where there is nothing to be brought."""
+    from weboid.store.db.key_scheme import record_scheme, require_scheme
+    from weboid.store.db.migrate import migrate
+
+    async with pool.connection() as conn:
+        applied = await migrate(conn)
+    for name in applied:
+        log.info("applied migration %s", name)
+    async with pool.connection() as conn:
+        await record_scheme(conn)
+        if not any_form:
+            await require_scheme(conn)
+
+
+async def give_up_after_stop(store: Connected, stopped: asyncio.Event) -> None:
+    """Lets nothing wait for the store for long once `stopped` is set."""
     loop = asyncio.get_running_loop()
     await stopped.wait()
     begun = loop.time()
-    while loop.time() < begun + (LAST_AWAY_S if pool.away.times else LAST_S):  # noqa: ASYNC110 (it may change)
+    while loop.time() < begun + (LAST_AWAY_S if store.away.times else LAST_S):  # noqa: ASYNC110 (it may change)
         await asyncio.sleep(_LOOK_S)
-    pool.give_up()
+    store.give_up()
 
 
 def _silence_s() -> float | None:
-    """As the environment says; raises ConfigError."""
     if not (text := from_environment(SILENCE_VARIABLE)):
         return None
     try:
@@ -154,7 +145,7 @@ def _silence_s() -> float | None:
 
 
 def _quieten_driver() -> None:
-    """Leaves the log to our own line about a database that is away: the driver has one for each of its attempts."""
+    """Our own line about a database that is away is enough: the driver logs one for each of its attempts."""
     if not log.isEnabledFor(logging.DEBUG):
         logging.getLogger("psycopg").setLevel(logging.ERROR)
 

@@ -9,14 +9,16 @@ import platform
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from weboid.cli.processes.stopping import ignore_repeats, stoppable
-from weboid.cli.terminal.logs import complain
+from weboid.cli.terminal.logs import print_error
 from weboid.cli.terminal.streams import fill_standard_files
-from weboid.config import Config
+
+if TYPE_CHECKING:
+    from weboid.config import Config
 
 _GARBAGE = 50_000
 """New objects between two garbage collections of the youngest generation; Python's default is 700."""
@@ -42,14 +44,14 @@ def run_async(main: Any) -> Any:
 
 
 def _name_the_user() -> None:
-    """Names whoever runs this where the user id has no name, as in containers: else the SSH library does not work."""
+    """Names the user where the user id has no name, as in containers: else the SSH library does not work."""
     try:
         getpass.getuser()
     except (KeyError, OSError):
         add_to_environment("LOGNAME", "weboid")
 
 
-def own_call(ctx: click.Context, config: Config) -> list[str]:
+def own_call(ctx: click.Context, config: "Config") -> list[str]:
     """The command line of another process of this program, with the options of this one, up to its command."""
     given = ctx.parent.params if ctx.parent else {}
     file = given.get("file")
@@ -79,10 +81,7 @@ def host_name() -> str:
 
 
 def machine() -> str:
-    """Within what a process id means one process: the kernel since it was started, and the namespace in it.
-
-    Where there is no /proc: the host's name.
-    """
+    """The scope of process ids: the kernel since its start, and the namespace in it; without /proc the host's name."""
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot} {os.readlink('/proc/self/ns/pid')}"
@@ -90,7 +89,7 @@ def machine() -> str:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process of this machine has not ended; one that nobody has asked how it ended has."""
+    """A process of this machine has not ended; a zombie has."""
     with suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(") ")[2][:1] not in "ZX"
     try:
@@ -102,14 +101,14 @@ def is_running(pid: int) -> bool:
     return True
 
 
-def raise_open_files(wanted: int) -> int:
-    """Raises the soft limit of open files to the hard one; returns how many connections fit, at most `wanted`."""
+def raise_open_files(connections: int) -> int:
+    """Raises the soft limit of open files to the hard one; returns the connections that fit, at most so many."""
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    fits = wanted if hard == resource.RLIM_INFINITY else max(min(wanted, hard - 200), 1)
-    if fits < wanted:
-        complain(f"only {fits} of {wanted} connections fit into {hard} open files (ulimit -n)", logging.WARNING)
+    fits = connections if hard == resource.RLIM_INFINITY else max(min(connections, hard - 200), 1)
+    if fits < connections:
+        print_error(f"only {fits} of {connections} connections fit into {hard} open files (ulimit -n)", logging.WARNING)
     return fits

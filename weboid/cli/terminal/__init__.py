@@ -1,1 +1,1 @@
-"""What a command takes from a terminal and shows on it: arguments, lines, tables, progress, the log."""
+"""Input and output of commands: arguments, lines, tables, progress, the log."""

@@ -1,7 +1,7 @@
 """The arguments of commands: URLs as arguments or on standard input, and wikis by name or address.
 
-One law: input is read as it comes, line by line, so that a million URLs need no more memory than one. What goes out to
-the network is loaded where it is used: half the time of a command that stays here is what it takes to load aiohttp.
+Input is read as it comes, line by line, so that a million URLs need no more memory than one. Modules for the network
+are loaded where they are used: to load aiohttp is half the time of a command that needs none.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -55,12 +55,12 @@ def named_wiki(text: str, config: Config) -> NamedWiki:
 
 
 def how_to_watch(farm: str = WMF.name) -> str:
-    """What to do where no wiki of the farm is configured, for a message."""
+    """The advice where no wiki of the farm is configured, for a message."""
     return f'add [wiki."dewiki@{farm}"] to weboid.toml, or set WEBOID_WIKI or WEBOID_FEED_WATCHED'
 
 
 def online_of(config: Config, checker: "Checker", session: "Outbound") -> "Online":
-    """What proves that we are online, as configured: canaries, and the APIs of the watched wikis (C-16)."""
+    """The proof that we are online, as configured: canaries, and the APIs of the watched wikis (C-16)."""
     from weboid.checking.online import Online
 
     return Online(

@@ -1,13 +1,15 @@
 """Tables, colours and progress bars for people at a terminal.
 
-One law: text from outside is printed as plain text: no markup, no control characters, no direction overrides.
+Text from outside is printed as plain text: no markup, no control characters, no direction overrides.
 """
 
+import json
 import logging
-from collections.abc import AsyncIterator, Callable
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -22,7 +24,7 @@ from rich.table import Table
 from rich.text import Text
 
 from weboid.cli.terminal.escape import host_line, plain
-from weboid.cli.terminal.logs import is_json, say
+from weboid.cli.terminal.logs import is_json, print_message
 
 if TYPE_CHECKING:
     from weboid.checking.spot_checks import SpotCheck
@@ -41,54 +43,54 @@ _LEVELS: Final = {"red": logging.ERROR, "yellow": logging.WARNING}
 
 
 def styled(word: str) -> Text:
-    """An outcome or verdict in its colour; the word is always there, too."""
+    """An outcome or verdict in its colour."""
     return Text(plain(word), style=_STYLES.get(word, ""))
 
 
-class PartConsole(Console):
-    """The console of a part, on standard error: what its progress bars show is told by `tell`, too.
+class ProcessConsole(Console):
+    """The console of a process, on standard error: the state of its progress bars goes to `report`, too.
 
-    Where standard error has JSON alone, what is printed is logged; what is red is an error, what is yellow a warning.
+    Where standard error has JSON alone, lines are logged; a red one is an error, a yellow one a warning.
     """
 
-    def __init__(self, tell: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, report: Callable[[str], None] = lambda _: None) -> None:
         super().__init__(stderr=True, soft_wrap=True, highlight=False, markup=False)
-        self.tell = tell
+        self.report = report
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """As rich's, but what comes from outside stays in its line."""
+        """As rich's, but text from outside stays in its line."""
         escaped = [plain(each) if isinstance(each, str) else each for each in objects]
         if not is_json():
             super().print(*escaped, **options)
         elif escaped:
-            say(" ".join(map(str, escaped)), _LEVELS.get(str(options.get("style")), logging.INFO))
+            print_message(" ".join(map(str, escaped)), _LEVELS.get(str(options.get("style")), logging.INFO))
 
 
-def complain_once(console: Console, said: dict[str, str], what: str, why: object, style: str = "red") -> None:
-    """Prints what cannot be done and why, unless `said` has that from the last time; forget it when it can be done."""
-    if said.get(what) != str(why):
-        said[what] = str(why)
+def print_once(console: Console, reported: dict[str, str], what: str, why: object, style: str = "red") -> None:
+    """Prints what cannot be done and why, unless `reported` has that from the last time; remove it after a success."""
+    if reported.get(what) != str(why):
+        reported[what] = str(why)
         console.print(f"{what}: {why}", style=style, markup=False)
 
 
-class _ToldProgress(Progress):
-    """Progress bars on a part's console."""
+class _ReportedProgress(Progress):
+    """Progress bars on the console of a process."""
 
-    def __init__(self, *columns: ProgressColumn, console: PartConsole) -> None:
+    def __init__(self, *columns: ProgressColumn, console: ProcessConsole) -> None:
         # In a file or a journal a bar is no progress, but a line of rubbish once it is over.
         super().__init__(*columns, console=console, disable=is_json() or not console.is_terminal)
-        self._tell = console.tell
+        self._report = console.report
 
     def update(self, task_id: TaskID, *given: Any, **changed: Any) -> None:
         super().update(task_id, *given, **changed)
         task = next(each for each in self.tasks if each.id == task_id)
-        # What comes meanwhile makes it more than was expected.
+        # What comes during the work makes it more than was expected.
         of = "" if task.total is None or task.total < task.completed else f" of {task.total:,.0f}"
-        self._tell(f"{task.description}: {task.completed:,.0f}{of}" if task.completed else task.description)
+        self._report(f"{task.description}: {task.completed:,.0f}{of}" if task.completed else task.description)
 
     def stop(self) -> None:
         super().stop()
-        self._tell("waits for work")
+        self._report("waits for work")
 
 
 def bar(console: Console) -> Progress:
@@ -99,26 +101,36 @@ def bar(console: Console) -> Progress:
 def progress_on(console: Console, *columns: ProgressColumn) -> Progress:
     """Progress in words, by these columns and in time."""
     every = (SpinnerColumn(), TextColumn("{task.description}", markup=False), *columns, TimeElapsedColumn())
-    return (
-        _ToldProgress(*every, console=console)
-        if isinstance(console, PartConsole)
-        else Progress(*every, console=console)
-    )
+    if isinstance(console, ProcessConsole):
+        return _ReportedProgress(*every, console=console)
+    return Progress(*every, console=console)
+
+
+async def print_json_lines(lines: AsyncIterator[Mapping[str, Any]]) -> None:
+    """Prints each as one line of JSON, as soon as it is available."""
+    async for line in lines:
+        sys.stdout.write(json.dumps(line) + "\n")
+        sys.stdout.flush()
+
+
+async def print_table(headings: Mapping[str, JustifyMethod], rows: AsyncIterator[Sequence[Text]], task: str) -> None:
+    """Prints a table with these headings, each with its justification, once all rows have come; until then a bar."""
+    table = Table(box=None, pad_edge=False)
+    for heading, justify in headings.items():
+        table.add_column(heading, justify=justify, overflow="fold")
+    with bar(ProcessConsole()) as progress:
+        shown = progress.add_task(task, total=None)
+        async for row in rows:
+            table.add_row(*row)
+            progress.advance(shown)
+        progress.update(shown, total=progress.tasks[0].completed)
+    Console().print(table)
 
 
 async def check_table(lines: AsyncIterator["SpotCheck"]) -> None:
-    """Prints the table of ``weboid check``, with a progress bar until all results are available."""
-    errors = PartConsole()
-    table = Table(box=None, pad_edge=False)
-    for heading in ("Outcome", "Reason", "HTTP", "Seconds", "URL"):
-        table.add_column(heading, justify="right" if heading in ("HTTP", "Seconds") else "left", overflow="fold")
-    with bar(errors) as progress:
-        task = progress.add_task("checking", total=None)
-        async for line in lines:
-            table.add_row(*_check_row(line))
-            progress.advance(task)
-        progress.update(task, total=progress.tasks[0].completed)
-    Console().print(table)
+    """Prints the table of ``weboid check``."""
+    headings: dict[str, JustifyMethod] = {"Outcome": "left", "Reason": "left", "HTTP": "right", "Seconds": "right"}
+    await print_table({**headings, "URL": "left"}, (_check_row(line) async for line in lines), "checking")
 
 
 def _check_row(line: "SpotCheck") -> tuple[Text, ...]:

@@ -1,6 +1,6 @@
-"""Works on what comes, several at a time; results come in the order of what was given.
+"""Works on items as they come, several at a time; results come in the order of the items.
 
-One law: a result comes as soon as it is there and those before it have come, also while nothing else is given.
+A result comes as soon as it is there and those before it have come, also while nothing else is given.
 """
 
 import asyncio
@@ -50,6 +50,6 @@ async def in_order(
 
 
 async def one_by_one(given: Iterable[_Given]) -> AsyncGenerator[_Given, None]:
-    """What is there already, for `in_order`."""
+    """Items that are there already, for `in_order`."""
     for each in given:
         yield each

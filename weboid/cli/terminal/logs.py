@@ -1,7 +1,7 @@
-"""What the program says on standard error besides tables and bars: its log, in lines for people or as JSON.
+"""Standard error besides tables and bars: the log, in lines for people or as JSON, and messages of commands.
 
-One law: each line is made by a formatter here or by ``console.PartConsole``, which escape what comes from outside: it
-cannot begin a line of its own, nor move the cursor (D-382).
+Each line is made by a formatter here or by ``console.ProcessConsole``, which escape text from outside: it cannot begin
+a line of its own, nor move the cursor (D-382).
 """
 
 import json
@@ -38,13 +38,13 @@ class _Log:
     """The log of this process."""
 
     form: LogForm = LogForm.TEXT
-    part: str = "weboid"
+    process: str = "weboid"
 
 
 _LOG: Final = _Log()
-_PARTS: Final = {"serve": "web"}
-"""Commands whose parts have other names; ``open_part`` names the others."""
-_SAID: Final = logging.getLogger("weboid.cli")
+_NAMES: Final = {"serve": "web"}
+"""Commands whose processes have other names; ``run_process`` names the others."""
+_MESSAGES: Final = logging.getLogger("weboid.cli")
 _INDENT: Final = "    "
 
 
@@ -57,9 +57,9 @@ def chosen_form(option: str | None, variable: str) -> LogForm:
 
 
 def begin_log(form: LogForm, command: str = "", *, is_verbose: bool = False) -> None:
-    """Begins the log of this process; again: in another form, or with more in it. `command`: what it does."""
+    """Begins the log of this process, which does a `command`; again: in another form, or with more in it."""
     _LOG.form = form
-    name_part(_PARTS.get(command, command) or "weboid")
+    name_process(_NAMES.get(command, command) or "weboid")
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if form is LogForm.JSON else TextLines())
     root = logging.getLogger()
@@ -68,30 +68,30 @@ def begin_log(form: LogForm, command: str = "", *, is_verbose: bool = False) -> 
     root.setLevel(logging.DEBUG if is_verbose else logging.WARNING)
     logging.getLogger("weboid").setLevel(logging.DEBUG if is_verbose else logging.INFO)
     if form is LogForm.JSON:
-        _log_what_python_prints()
+        _log_output_of_python()
 
 
-def name_part(part: str) -> None:
-    """Names the part that this process is, for lines in JSON."""
-    _LOG.part = part
+def name_process(name: str) -> None:
+    """Names this process, for lines in JSON."""
+    _LOG.process = name
 
 
 def is_json() -> bool:
-    """Whether standard error has JSON alone: no bars, no colours."""
+    """True if standard error has JSON alone: no bars, no colours."""
     return _LOG.form is LogForm.JSON
 
 
-def say(text: str, level: int = logging.INFO) -> None:
-    """Says a line to whoever has started this command: as it is, or as a record of the log in JSON."""
+def print_message(text: str, level: int = logging.INFO) -> None:
+    """Prints a line on standard error: as it is, or as a record of the log in JSON."""
     if is_json():
-        _SAID.log(level, "%s", text)
+        _MESSAGES.log(level, "%s", text)
     else:
         click.echo(plain(text), err=True)
 
 
-def complain(text: object, level: int = logging.ERROR) -> None:
-    """Says why this command cannot do, or not all of, what it was to do."""
-    say(str(text) if is_json() else f"weboid: {text}", level)
+def print_error(text: object, level: int = logging.ERROR) -> None:
+    """Prints why this command cannot do its work, or not all of it."""
+    print_message(str(text) if is_json() else f"weboid: {text}", level)
 
 
 class TextLines(logging.Formatter):
@@ -108,22 +108,22 @@ class JsonLines(logging.Formatter):
     """One JSON object a line, in ASCII."""
 
     def format(self, record: logging.LogRecord) -> str:
-        said: dict[str, Any] = {
+        line: dict[str, Any] = {
             "time": _time(record),
             "level": record.levelname.lower(),
-            "part": _LOG.part,
+            "part": _LOG.process,
             "host": platform.node(),
             "pid": record.process,
             "logger": record.name,
             "message": plain(record.getMessage()),
         }
         if record.exc_info and (error := record.exc_info[1]):
-            said["error"] = {
+            line["error"] = {
                 "type": type(error).__qualname__,
                 "text": plain(error),
                 "trace": "\n".join(map(plain, _trace(error))),
             }
-        return json.dumps(said)
+        return json.dumps(line)
 
 
 def _time(record: logging.LogRecord) -> str:
@@ -136,11 +136,11 @@ def _trace(error: BaseException) -> list[str]:
     return "".join(traceback.format_exception(error)).rstrip("\n").split("\n")
 
 
-def _log_what_python_prints() -> None:
-    """Logs what Python itself would write to standard error: warnings, and exceptions that nobody catches."""
+def _log_output_of_python() -> None:
+    """Logs warnings, and exceptions that are caught nowhere, which Python itself would print."""
     logging.captureWarnings(True)
-    sys.excepthook = lambda _kind, error, _trace: _SAID.critical("ended by an error of its own", exc_info=error)
-    threading.excepthook = lambda given: _SAID.error("a thread ended by an error", exc_info=given.exc_value)
-    sys.unraisablehook = lambda given: _SAID.error(
+    sys.excepthook = lambda _kind, error, _trace: _MESSAGES.critical("ended by an error of its own", exc_info=error)
+    threading.excepthook = lambda given: _MESSAGES.error("a thread ended by an error", exc_info=given.exc_value)
+    sys.unraisablehook = lambda given: _MESSAGES.error(
         "%s", given.err_msg or "an error that nobody can catch", exc_info=given.exc_value
     )

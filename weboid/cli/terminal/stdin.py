@@ -1,6 +1,6 @@
 """The lines of standard input, as they come, while the event loop turns.
 
-One law: neither the loop nor a thread waits in a read, so that a signal to stop is obeyed while nothing comes.
+Neither the loop nor a thread waits in a read, so that a signal to stop is obeyed while nothing comes.
 """
 
 import asyncio
@@ -72,7 +72,7 @@ async def _readable(selector: selectors.BaseSelector) -> None:
 
 
 def _read(file: int) -> bytes | None:
-    """What there is, nothing at the end, None if somebody else has read it."""
+    """The bytes that are there, none at the end, None if another process has read them."""
     try:
         return os.read(file, _BLOCK)
     except BlockingIOError:

@@ -1,7 +1,7 @@
 """Standard input, output and errors of this process, also where they are closed, full, or read by nobody any more.
 
-What is said to people is nothing that work depends on: lines that cannot be written are lost. Results are what a
-command is for: where they cannot be written it ends.
+No work depends on messages: lines that cannot be written are lost. Results are the purpose of a command: where they
+cannot be written it ends.
 """
 
 import io

@@ -22,15 +22,15 @@ from support.ports import free_port
 from support.systemd import Systemd
 from support.toolforge import REPOSITORY
 
-from weboid.cli.processes.notify import notify
-from weboid.cli.terminal.console import PartConsole, bar
+from weboid.cli.processes.supervisor import notify
+from weboid.cli.terminal.console import ProcessConsole, bar
 from weboid.store.db.pool import open_pool
 from weboid.store.schedule.process import ProcessRole, RunningProcess, take_role
 
 LIMIT_S = 30
 
 
-async def test_a_part_has_a_row_while_it_lives_is_healthy_and_tells_systemd(database: str, tmp_path: Path) -> None:
+async def test_a_part_has_a_row_while_it_lives_is_healthy_and_shows_systemd(database: str, tmp_path: Path) -> None:
     notified = str(tmp_path / "notify")
     place = Place(tmp_path, environ={"WEBOID_DATABASE": database})
     ran = await place.run("health", "crawl")
@@ -73,7 +73,7 @@ async def test_a_part_that_is_silent_or_on_another_host_is_not_healthy(database:
     ran = await place.run("health", "crawl")
     assert ran.status == 1
     assert "was seen 61 s ago" in ran.err
-    await _rows(database, "UPDATE part SET seen = now(), host = 'elsewhere' RETURNING 1")
+    await _rows(database, "UPDATE part SET seen = now(), host = 'another' RETURNING 1")
     assert (await place.run("health", "crawl")).status == 1
 
 
@@ -113,7 +113,7 @@ async def test_a_database_that_is_away_makes_no_part_unhealthy_but_an_embedded_o
     assert not list(tmp_path.iterdir())
 
 
-async def test_systemd_is_told_at_an_abstract_address_and_nobody_is_disturbed_where_it_is_not_there(
+async def test_systemd_is_shown_at_an_abstract_address_and_nobody_is_disturbed_where_it_is_not_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = f"@weboid-{secrets.token_hex(8)}"
@@ -125,15 +125,15 @@ async def test_systemd_is_told_at_an_abstract_address_and_nobody_is_disturbed_wh
     notify(READY="1")
 
 
-def test_what_its_bars_show_a_part_tells(capfd: pytest.CaptureFixture[str]) -> None:
-    told: list[str] = []
-    with bar(PartConsole(told.append)) as shown:
+def test_what_its_bars_show_a_process_reports(capfd: pytest.CaptureFixture[str]) -> None:
+    text: list[str] = []
+    with bar(ProcessConsole(text.append)) as shown:
         task = shown.add_task("checking links", total=None)
         shown.update(task, completed=0)
         shown.update(task, completed=1_500, total=20_000)
         shown.update(task, completed=2, total=None, description="reading [dewiki]")
         shown.update(task, completed=4, total=3, description="looking up")
-    assert told == [
+    assert text == [
         "checking links",
         "checking links: 1,500 of 20,000",
         "reading [dewiki]: 2 of 20,000",
@@ -147,7 +147,7 @@ def test_what_its_bars_show_a_part_tells(capfd: pytest.CaptureFixture[str]) -> N
 PROBE_S = 5.0
 
 
-def test_while_the_database_is_away_a_job_is_told_healthy_in_time(database: str) -> None:
+def test_while_the_database_is_away_a_job_is_shown_healthy_in_time(database: str) -> None:
     call = [sys.executable, "-m", "weboid", "health", ProcessRole.CRAWL.value]
     with open_database_proxy(database) as proxy:
         proxy.swallow()
@@ -163,7 +163,7 @@ async def test_a_job_whose_role_another_container_still_has_is_healthy(database:
         assert (await place.run("health", role.value)).status == status, role
 
 
-async def test_while_the_database_is_away_the_webservice_is_told_healthy(database: str, tmp_path: Path) -> None:
+async def test_while_the_database_is_away_the_webservice_is_shown_healthy(database: str, tmp_path: Path) -> None:
     (path,) = re.findall(r"^health-check-path: (.+)$", (REPOSITORY / "service.template").read_text(), re.MULTILINE)
     place = Place(tmp_path)
     port = free_port()

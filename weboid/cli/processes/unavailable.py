@@ -1,7 +1,7 @@
 """The webservice while its database has not answered yet: it listens, and answers 503 to what needs the store.
 
-A platform that asks whether a webservice lives would end and start it again and again in an outage of the database.
-One law: no connection is refused: who comes while one webservice takes over from the other waits in the system.
+A platform that asks whether a webservice lives would end and start it again and again in an outage of the database. No
+connection is refused: one that comes while one webservice takes over from the other waits in the system.
 """
 
 import asyncio
@@ -22,18 +22,18 @@ from weboid.web.http.server import MOST_CONNECTIONS, open_site
 log = logging.getLogger(__name__)
 
 _SOON_S: Final = 1.0
-"""A database that answers within this time lets nobody have a 503: who comes is answered then."""
+"""If the database answers within this time, there is no 503: requests are answered then."""
 
 
 @asynccontextmanager
-async def answering_meanwhile(
-    config: Config, today: Callable[[], int], listeners: Sequence[socket], tell: Callable[[], None]
+async def answering_unavailable(
+    config: Config, today: Callable[[], int], listeners: Sequence[socket], report: Callable[[], None]
 ) -> AsyncIterator[Callable[[], Awaitable[None]]]:
     """Answers in the background at sockets that listen, which stay open, until the block ends or the function that it
-    gives is awaited. `tell` is called when it begins to.
+    gives is awaited. `report` is called when it begins to.
     """
     over = asyncio.Event()
-    answering = asyncio.create_task(_answer(config, today, listeners, tell, over))
+    answering = asyncio.create_task(_answer(config, today, listeners, report, over))
 
     async def end() -> None:
         over.set()
@@ -46,7 +46,11 @@ async def answering_meanwhile(
 
 
 async def _answer(
-    config: Config, today: Callable[[], int], listeners: Sequence[socket], tell: Callable[[], None], over: asyncio.Event
+    config: Config,
+    today: Callable[[], int],
+    listeners: Sequence[socket],
+    report: Callable[[], None],
+    over: asyncio.Event,
 ) -> None:
     if await is_stopped_within(over, _SOON_S):
         return
@@ -57,8 +61,8 @@ async def _answer(
         own = [each.dup() for each in listeners]
         most = raise_open_files(MOST_CONNECTIONS)
         async with open_site(app, web.host, web.port, most_connections=most, listeners=own):
-            tell()
+            report()
             await over.wait()
     except (WeboidError, OSError) as error:
-        # What is wrong with the configuration is told again, and ends the program, once the database is there.
+        # A fault of the configuration is reported again, and ends the program, once the database is there.
         log.error("nothing is answered while the database is away: %s", error)

@@ -13,10 +13,10 @@ import pytest
 from support.database_proxy import open_database_proxy
 from support.systemd import Systemd
 
-from weboid.cli.processes import sign_of_life
+from weboid.cli.processes import running
 from weboid.cli.processes.database import SILENCE_VARIABLE
-from weboid.cli.processes.part import open_part
 from weboid.cli.processes.process import host_name, machine
+from weboid.cli.processes.store_process import open_process
 from weboid.config import Config, load_config
 from weboid.errors import WeboidError
 from weboid.store.db import connection
@@ -31,8 +31,8 @@ FAR: Final = ("far", "m", 1)
 @pytest.fixture(autouse=True)
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """A part writes its row, and asks for a role that another one has, without long pauses."""
-    monkeypatch.setattr(sign_of_life, "_SEEN_S", 0.02)
-    monkeypatch.setattr(sign_of_life, "_LOOK_S", 0.02)
+    monkeypatch.setattr(running, "_SEEN_S", 0.02)
+    monkeypatch.setattr(running, "_ASK_S", 0.02)
 
 
 def _config(database: str, tmp_path: Path) -> Config:
@@ -67,7 +67,7 @@ async def _seen(database: str, role: ProcessRole, other: tuple[str, str, int], a
 
 
 async def _run_until(config: Config, role: ProcessRole, ends: asyncio.Event) -> None:
-    async with open_part(config, role, **LASTING):
+    async with open_process(config, role, **LASTING):
         await ends.wait()
 
 
@@ -109,7 +109,7 @@ async def test_who_is_known_to_have_ended_is_not_waited_for(
 ) -> None:
     """A container that was killed and started again: its namespace and its process 1 have the numbers they had."""
     await _seen(database, role, (host_name(), machine(), number()))
-    async with asyncio.timeout(LIMIT_S), open_part(_config(database, tmp_path), role, **LASTING):
+    async with asyncio.timeout(LIMIT_S), open_process(_config(database, tmp_path), role, **LASTING):
         await _until_seen(database, "name <> 'another'")
     assert "another" not in caplog.text
 
@@ -125,7 +125,7 @@ def _dead() -> int:
 async def test_who_could_not_be_seen_while_the_database_was_away_writes_first(
     database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sign_of_life, "_SEEN_S", 1.0)  # it has two seconds for it
+    monkeypatch.setattr(running, "_SEEN_S", 1.0)  # it has two seconds for it
     await _seen(database, ProcessRole.MAINTAIN, FAR, ago_s=3_600)
     ends = asyncio.Event()
     with open_database_proxy(database) as proxy:
@@ -145,7 +145,7 @@ async def test_who_could_not_be_seen_while_the_database_was_away_writes_first(
 
 async def test_who_was_silent_for_too_long_gives_its_role_up(database: str, tmp_path: Path) -> None:
     async def run() -> None:
-        async with open_part(_config(database, tmp_path), ProcessRole.MAINTAIN, **LASTING) as part:
+        async with open_process(_config(database, tmp_path), ProcessRole.MAINTAIN, **LASTING) as part:
             await _until_seen(database)
             await _seen(database, ProcessRole.MAINTAIN, FAR)
             await part.stopped.wait()
@@ -159,7 +159,7 @@ async def test_who_was_silent_for_too_long_gives_its_role_up(database: str, tmp_
 async def test_a_part_writes_its_row_again_once_its_table_is_back(
     database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with open_part(_config(database, tmp_path), ProcessRole.CRAWL, **LASTING):
+    async with open_process(_config(database, tmp_path), ProcessRole.CRAWL, **LASTING):
         await _until_seen(database)
         async with await psycopg.AsyncConnection.connect(database, autocommit=True) as conn:
             await conn.execute("ALTER TABLE part RENAME TO part_away")
@@ -169,28 +169,28 @@ async def test_a_part_writes_its_row_again_once_its_table_is_back(
     assert caplog.text.count("the sign of life is not written: relation") == 1
 
 
-async def test_a_part_that_has_nothing_to_do_tells_of_a_silent_database(
+async def test_a_part_that_has_nothing_to_do_shows_of_a_silent_database(
     database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The row is written by a statement without a limit, which is given up when the server is found silent."""
     monkeypatch.setenv(SILENCE_VARIABLE, "0.3")
     monkeypatch.setattr(connection, "ASK_S", 0.3)
     with open_database_proxy(database) as proxy:
-        async with open_part(_config(proxy.dsn, tmp_path), ProcessRole.CRAWL, **LASTING) as part:
+        async with open_process(_config(proxy.dsn, tmp_path), ProcessRole.CRAWL, **LASTING) as part:
             await _until_seen(database)
             proxy.swallow()
             await _until_logged(caplog, "the database is away: ")
-            part.pool.give_up()
+            part.store.give_up()
 
 
-async def test_systemd_hears_what_is_told_last_but_not_all(
+async def test_systemd_hears_what_is_shown_last_but_not_all(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sign_of_life, "_SEEN_S", 0.5)
+    monkeypatch.setattr(running, "_SEEN_S", 0.5)
     monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
     with Systemd(str(tmp_path / "notify")) as systemd:
-        async with open_part(_config(database, tmp_path), ProcessRole.CRAWL, **LASTING) as part:
+        async with open_process(_config(database, tmp_path), ProcessRole.CRAWL, **LASTING) as part:
             for number in range(1_000):
-                part.tell(f"checking: {number}")
-            said = await systemd.until("STATUS=checking: 999", LIMIT_S)
-    assert len(said) < 10
+                part.report(f"checking: {number}")
+            output = await systemd.until("STATUS=checking: 999", LIMIT_S)
+    assert len(output) < 10
