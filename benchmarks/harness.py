@@ -24,7 +24,7 @@ from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.feed.intake import page_urls
 from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import Pool, open_pool
-from weboid.store.embedded.server import open_server
+from weboid.store.embedded import open_server
 from weboid.store.pages.page import PageChanges, record_intake
 from weboid.store.pages.wiki import record_wiki
 from weboid.wiki.source import PageLinks

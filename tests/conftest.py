@@ -30,7 +30,7 @@ from support.memory import memory_folder
 from support.webservice import fill
 
 from weboid.store.db.migrate import migrate
-from weboid.store.embedded.server import open_server
+from weboid.store.embedded import open_server
 
 pytest_plugins = ["support.running", "support.blocking", "support.pywb", "support.mediawiki", "support.pwb"]
 
@@ -51,11 +51,12 @@ import pathlib, shutil, sys, time
 sys.stdin.read()
 folder = pathlib.Path(sys.argv[1])
 if folder.exists():
-    from weboid.store.embedded.server import stop_server
+    from weboid.pgfolder.folder import Folder
+    from weboid.pgfolder.server import stop_server
 for _ in range(100):
     if not folder.exists():
         break
-    if all([stop_server(version.parents[1]) for version in folder.rglob("postgres/PG_VERSION")]):
+    if all([stop_server(Folder.of(version.parents[1])) for version in folder.rglob("postgres/PG_VERSION")]):
         shutil.rmtree(folder, ignore_errors=True)
     time.sleep(0.1)
 """

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import weboid
 from weboid.cli import main
 from weboid.config import PROJECT_CONTACT
-from weboid.store.embedded.programs import OLDEST_VERSION
+from weboid.pgfolder.programs import OLDEST_VERSION
 from weboid.web.http.source_archive import commit_of, source_files
 
 _REPOSITORY = Path(__file__).resolve().parents[1]

@@ -38,7 +38,7 @@ from weboid.core.url.farms import WikiName
 from weboid.core.url.keys import key_of
 from weboid.store.db.connection import ArrayDumper
 from weboid.store.db.rows import key_columns
-from weboid.store.embedded.server import open_server
+from weboid.store.embedded import open_server
 from weboid.store.urls.url import SQL
 
 _WIKI: Final = WikiName("benchwiki", "wmflabs")

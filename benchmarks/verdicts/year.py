@@ -35,7 +35,7 @@ from weboid.remote.crawl.on_store import StoreDays
 from weboid.remote.lending import OneTransaction
 from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import Pool, open_pool
-from weboid.store.embedded.server import open_server
+from weboid.store.embedded import open_server
 from weboid.store.pages.page import PageChanges, record_intake
 from weboid.store.pages.wiki import record_wiki
 from weboid.store.urls.url import count_due

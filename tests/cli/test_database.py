@@ -21,10 +21,11 @@ from weboid.cli.processes import database
 from weboid.cli.processes.database import open_store
 from weboid.config import Config, load_config
 from weboid.errors import StoreAway, StoreError
+from weboid.pgfolder.errors import FolderError
+from weboid.pgfolder.guard import open_guard
+from weboid.pgfolder.postmaster import server_pid
 from weboid.store.db.pool import Pool
-from weboid.store.embedded.folder import Folder
-from weboid.store.embedded.guard import open_guard
-from weboid.store.embedded.postmaster import server_pid
+from weboid.store.embedded import embedded_folder
 
 _LIMIT_S = 30.0
 
@@ -159,7 +160,7 @@ async def test_a_server_is_started_again_after_too_many_files_were_open(
             async with asyncio.timeout(_LIMIT_S):
                 while "Too many open files" not in caplog.text:
                     await asyncio.sleep(0.02)
-        pid = server_pid(Folder.of(data))
+        pid = server_pid(embedded_folder(data))
         assert pid
         os.kill(pid, signal.SIGKILL)
         async with asyncio.timeout(_LIMIT_S):
@@ -175,6 +176,7 @@ async def test_a_server_is_started_again_after_too_many_files_were_open(
 
 
 async def test_a_guard_that_cannot_be_started_is_shown(server_folder: Path) -> None:
-    with _no_more_files(), pytest.raises(StoreError, match=r"no process can be started \(Too many open files"):
-        async with open_guard(server_folder / "unguarded"):
+    folder = embedded_folder(server_folder / "unguarded")
+    with _no_more_files(), pytest.raises(FolderError, match=r"no process can be started \(Too many open files"):
+        async with open_guard(folder):
             pass

@@ -13,9 +13,9 @@ from support.commands import Place, open_place
 from support.processes import programs_of
 
 from weboid.demo.world import World
-from weboid.store.embedded.folder import Folder
-from weboid.store.embedded.postmaster import server_pid
-from weboid.store.embedded.server import open_server, stop_server
+from weboid.pgfolder.postmaster import server_pid
+from weboid.pgfolder.server import stop_server
+from weboid.store.embedded import embedded_folder, open_server
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ async def place(server_folder: Path, tmp_path: Path) -> AsyncIterator[Place]:
     async with open_place(tmp_path, World({}), {}) as place:
         place.environ |= {"WEBOID_DATA": str(data / "data"), "WEBOID_EMBEDDED_WAL": str(data / "wal")}
         yield place
-    assert stop_server(data / "data")
+    assert stop_server(embedded_folder(data / "data"))
     shutil.rmtree(data)
 
 
@@ -40,7 +40,7 @@ async def test_base_backup_loss_and_restore(place: Place) -> None:
     shutil.rmtree(data)
     early = await place.run("restore", "--wal", wal, "--until", "2020-01-01T00:00Z")
     assert early.status == 2
-    assert "give a later --until" in early.err
+    assert "give a later moment" in early.err
     restored = await place.run("restore", "--wal", wal)
     assert restored.status == 0, restored.err
     assert "restored from the base backup of" in restored.out
@@ -83,14 +83,19 @@ async def test_what_does_not_go_is_said(place: Place) -> None:
         assert (done.status, words in done.err) == (2, True), (call, done.err)
 
 
-@pytest.mark.parametrize("answer", ["", "n\n"])
-async def test_an_upgrade_that_nobody_allows_to_bring_programs_says_what_to_do(place: Place, answer: str) -> None:
+async def test_a_database_of_an_older_version_is_reported_with_the_commands_of_an_upgrade(place: Place) -> None:
     cluster = Path(place.environ["WEBOID_DATA"]) / "postgres"
     cluster.mkdir(parents=True)
     (cluster / "PG_VERSION").write_text("9\n")
-    refused = await place.run("upgrade", stdin=answer)
-    assert refused.status == 2
-    assert "weboid: install PostgreSQL 9 (of the system), or run `weboid upgrade --yes`" in refused.err
+    for command in ("migrate", "upgrade"):
+        refused = await place.run(command)
+        assert refused.status == 2
+        assert "was made by PostgreSQL 9, and here is 1" in refused.err
+        assert "nothing was changed" in refused.err
+        assert (
+            "`weboid backup FILE`; then install the new one again and run `weboid upgrade --from FILE`" in refused.err
+        )
+    assert {path.name for path in cluster.iterdir()} == {"PG_VERSION"}
 
 
 @pytest.mark.long
@@ -113,5 +118,5 @@ async def test_a_base_backup_that_is_stopped_leaves_no_program_and_no_server(pla
         for pid in programs_of("pg_basebackup", wal):
             os.kill(pid, signal.SIGKILL)
     assert list(wal.glob("cluster-*/base-*")) == []
-    assert server_pid(Folder.of(Path(place.environ["WEBOID_DATA"]))) is None
+    assert server_pid(embedded_folder(Path(place.environ["WEBOID_DATA"]))) is None
     assert (await place.run("backup", "--wal", str(wal))).status == 0

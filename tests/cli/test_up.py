@@ -144,7 +144,7 @@ async def test_who_uses_the_server_of_a_killed_up_keeps_it_and_nothing_else_is_l
 
 
 def _guards(pid: int) -> list[int]:
-    return [child for child, words in children(pid).items() if "weboid.store.embedded.guard" in words]
+    return [child for child, words in children(pid).items() if "weboid.pgfolder.guard" in words]
 
 
 def _rows(place: Place, role: str) -> int:

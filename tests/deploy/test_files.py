@@ -16,7 +16,7 @@ import yaml
 
 from weboid.cli import main
 from weboid.cli.processes.stopping import GRACE_S
-from weboid.store.embedded import postmaster
+from weboid.pgfolder import postmaster
 from weboid.store.schedule.process import ProcessRole
 from weboid.web.http.source_archive import ASSETS, SHIPPED, STAMP
 

@@ -14,11 +14,11 @@ from support.processes import programs_of
 from support.stored import do
 
 from weboid.maintain.wal import make_due_base, watch_wal
+from weboid.pgfolder.archiving import has_gap
+from weboid.pgfolder.folder import Folder
 from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import Pool, open_pool
-from weboid.store.embedded.archiving import has_gap
-from weboid.store.embedded.folder import Folder
-from weboid.store.embedded.server import open_server
+from weboid.store.embedded import embedded_folder, open_server
 from weboid.store.upkeep.alarm import list_alarms
 
 
@@ -36,7 +36,7 @@ async def test_an_archive_that_is_off_behind_or_broken_is_told_and_a_base_backup
     wal = server_folder / "kept-wal"
     wal.mkdir()
     with new_data(server_folder, "kept") as data:
-        folder = Folder.of(data, wal)
+        folder = embedded_folder(data, wal)
         with open_server(data, wal=wal) as server:
             async with open_pool(server.dsn, size=1, part="test") as pool:
                 await do(pool, migrate)
@@ -46,7 +46,7 @@ async def test_an_archive_that_is_off_behind_or_broken_is_told_and_a_base_backup
                 assert await alarms(pool, folder, failure="no space") == ["wal: no space"]
                 (old,) = await alarms(pool, folder, 60 * 24 * 9)
                 assert "there is no base backup of the last 7 days" in old
-                elsewhere = Folder.of(data, wal.with_name("elsewhere"))
+                elsewhere = embedded_folder(data, wal.with_name("elsewhere"))
                 (off,) = await alarms(pool, elsewhere)
                 assert "does not archive in" in off
 
@@ -69,7 +69,7 @@ async def test_a_base_backup_that_is_cancelled_ends_at_once_and_leaves_nothing(s
     wal = server_folder / "stopped-wal"
     wal.mkdir()
     with new_data(server_folder, "stopped") as data:
-        folder = Folder.of(data, wal)
+        folder = embedded_folder(data, wal)
         with open_server(data, wal=wal):
             (folder.cluster / "weboid-wal.gap").touch()
             making = asyncio.create_task(make_due_base(folder, at(0)))

@@ -1,4 +1,4 @@
-"""Data folders of the embedded server for tests that stop, kill, break or upgrade it.
+"""Data folders of a server for tests that stop, kill, break or upgrade it; nothing of Weboid but ``pgfolder``.
 
 To make a cluster takes two seconds of a busy machine, to copy one a tenth of it: each worker makes one, and tests copy.
 """
@@ -14,11 +14,17 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from weboid.store.embedded.folder import Folder
-from weboid.store.embedded.postmaster import server_pid
-from weboid.store.embedded.server import open_server
+from weboid.pgfolder.application import Application
+from weboid.pgfolder.folder import Folder
+from weboid.pgfolder.postmaster import server_pid
+from weboid.pgfolder.server import open_server
 
 _LIMIT_S: Final = 60.0
+
+
+def folder_of(data: Path, wal: Path | None = None) -> Folder:
+    """The data folder at a path, of the application that all tests use."""
+    return Folder.of(data, wal, app=Application("weboid"))
 
 
 @contextmanager
@@ -44,13 +50,13 @@ def copied_data(made: Path, data: Path) -> Iterator[Path]:
 def _made_data(place: Path) -> Path:
     """It goes with the run's folder."""
     data = place / "made"
-    open_server(data).close()
+    open_server(folder_of(data)).close()
     return data
 
 
 def pid_of(data: Path) -> int | None:
     """The living server of a data folder."""
-    return server_pid(Folder.of(data))
+    return server_pid(folder_of(data))
 
 
 def known_pid(data: Path) -> int:

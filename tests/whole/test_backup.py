@@ -18,8 +18,7 @@ from weboid.store.backup.client_programs import Runner
 from weboid.store.backup.make import make_backup
 from weboid.store.backup.manifest import read_manifest
 from weboid.store.backup.tables import VOLATILE
-from weboid.store.embedded.folder import Folder
-from weboid.store.embedded.server import open_server
+from weboid.store.embedded import embedded_folder, open_server
 
 HOSTS, PATHS, A_PAGE = 24, 12, 12
 DAY = 100
@@ -102,7 +101,7 @@ async def _backup_and_moment(dsn: str, data: Path, file: Path) -> dict[str, list
             if not taking:
                 taking.append(asyncio.create_task(take_snapshot()))
 
-        await make_backup(dsn, file, Runner.of(Folder.of(data).account, data), day=DAY, show=show)
+        await make_backup(dsn, file, Runner.of(embedded_folder(data).account, data), day=DAY, show=show)
         await taking[0]
         return await rows_of(reader)
 

@@ -28,11 +28,10 @@ from support.sseserver import open_event_server
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.urls import Url
 from weboid.demo.world import World
+from weboid.pgfolder.postmaster import server_pid
 from weboid.store.db.key_scheme import KeyScheme
 from weboid.store.db.pool import open_pool
-from weboid.store.embedded.folder import Folder
-from weboid.store.embedded.postmaster import server_pid
-from weboid.store.embedded.server import open_server
+from weboid.store.embedded import embedded_folder, open_server
 from weboid.store.upkeep.rekey import rekey
 
 _PAGES: Final = 3_000
@@ -310,7 +309,7 @@ async def test_an_import_goes_on_after_the_embedded_server_was_ended(server_fold
     folder = server_folder / f"import-{kind}"
     folder.mkdir(mode=0o711)
     write_dumps(folder, _MANY_PAGES)
-    data = Folder.of(folder / "data")
+    data = embedded_folder(folder / "data")
     place = Place(folder)
     with open_server(data.data) as server:
         pid = server_pid(data)

@@ -11,7 +11,7 @@ from psycopg.conninfo import make_conninfo
 from support.away import URLS, WORLD, Running
 from support.commands import open_place
 
-from weboid.store.embedded.server import open_server
+from weboid.store.embedded import open_server
 
 
 @pytest.mark.long

@@ -24,7 +24,7 @@ from weboid.store.backup.client_programs import Runner
 from weboid.store.backup.kept_files import good_backup, make_kept_backup
 from weboid.store.backup.make import Show, make_backup
 from weboid.store.backup.manifest import Manifest
-from weboid.store.embedded.folder import Folder
+from weboid.store.embedded import embedded_folder
 from weboid.store.upkeep.last_backup import record_backup_failure, record_last_backup
 
 BESIDE: Final = (
@@ -101,12 +101,12 @@ def command(
 
 def runner_of(config: Config) -> Runner:
     """Who runs PostgreSQL's programs for the configured database."""
-    return Runner.of(None if config.database else Folder.of(config.data).account, config.data)
+    return Runner.of(None if config.database else embedded_folder(config.data).account, config.data)
 
 
 def dsn_of(config: Config) -> str:
     """How PostgreSQL's programs reach the configured database."""
-    return config.database or Folder.of(config.data).dsn()
+    return config.database or embedded_folder(config.data).dsn()
 
 
 @contextmanager

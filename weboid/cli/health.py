@@ -11,7 +11,7 @@ from weboid.cli.terminal.logs import print_message
 from weboid.config import Config
 from weboid.errors import StoreAway
 from weboid.store.db.pool import open_pool
-from weboid.store.embedded.folder import Folder
+from weboid.store.embedded import embedded_folder
 from weboid.store.schedule.process import ProcessRole, SeenProcess, list_processes
 
 _WAIT_S = 2.0
@@ -38,7 +38,7 @@ def command(config: Config, role: str) -> None:
 
 async def _health(config: Config, role: str) -> tuple[int, str]:
     """The status, and the finding in words."""
-    dsn = config.database or Folder.of(config.data).dsn()
+    dsn = config.database or embedded_folder(config.data).dsn()
     try:
         async with (
             asyncio.timeout(_WAIT_S),

@@ -17,12 +17,12 @@ from weboid.cli.terminal.logs import print_error, print_message
 from weboid.config import Config
 from weboid.core.record.days import day_of
 from weboid.errors import StoreError
+from weboid.pgfolder.archiving import archiving_state
+from weboid.pgfolder.base_backup import archive_of, make_base_backup
+from weboid.pgfolder.folder import Folder
+from weboid.pgfolder.recovery import Recovery, recover
 from weboid.store.backup.aftermath import Aftermath, set_right
-from weboid.store.embedded.archiving import archiving_state
-from weboid.store.embedded.base_backup import archive_of, make_base_backup
-from weboid.store.embedded.folder import Folder
-from weboid.store.embedded.recovery import Recovery, recover
-from weboid.store.embedded.server import open_server
+from weboid.store.embedded import embedded_folder, open_server, store_errors
 
 _NOTHING: Final = "nothing was restored"
 
@@ -43,15 +43,15 @@ class InstantType(click.ParamType[datetime]):
 
 
 def wal_folder(config: Config) -> Folder | None:
-    """The data folder whose server archives its log of writes; None if none is to."""
-    return None if config.database or config.embedded.wal is None else Folder.of(config.data, config.embedded.wal)
+    """The data folder whose server archives its log of writes; None if it does not archive."""
+    return None if config.database or config.embedded.wal is None else embedded_folder(config.data, config.embedded.wal)
 
 
 def take_base_backup(config: Config, wal: Path) -> None:
     """Makes a base backup below a folder, and says whether what follows is archived there; raises StoreError."""
     _require_embedded(config)
-    folder = Folder.of(config.data, wal)
-    with ended_by_signals("no base backup was made"), open_server(config.data, wal=wal):
+    folder = embedded_folder(config.data, wal)
+    with ended_by_signals("no base backup was made"), store_errors(), open_server(config.data, wal=wal):
         base = make_base_backup(folder, moment_now)
         archive, _ = archive_of(folder)
         state = archiving_state(folder, archive, moment_now())
@@ -76,15 +76,15 @@ def restore_moment(config: Config, wal: Path, until: datetime | None, day: int) 
         ):
             aftermaths.append(await set_right(conn, made, day, interval=config.policy.working_interval))
 
-    def set_it_right(dsn: str, moment: datetime) -> None:
+    def prepare(dsn: str, moment: datetime) -> None:
         try:
             run_async(main(dsn, day_of(moment)))
         except SystemExit:
             print_error(f"stopped; {_NOTHING}")
             raise
 
-    with ended_by_signals(_NOTHING):
-        done = recover(config.data, wal, until, print_message, set_it_right)
+    with ended_by_signals(_NOTHING), store_errors():
+        done = recover(embedded_folder(config.data, wal), until, print_message, prepare)
     click.echo(_summary(done))
     for aftermath in aftermaths:
         if aftermath.put_off:

@@ -21,8 +21,9 @@ from weboid.cli.terminal.arguments import how_to_watch
 from weboid.cli.terminal.logs import print_message
 from weboid.config import Config
 from weboid.core.url.farms import WMF
+from weboid.pgfolder.guard import open_guard
 from weboid.store.db.pool import Pool
-from weboid.store.embedded.guard import open_guard
+from weboid.store.embedded import embedded_folder, store_errors
 from weboid.store.schedule.process import ProcessRole
 
 log = logging.getLogger(__name__)
@@ -51,7 +52,8 @@ def command(ctx: click.Context) -> None:
     async def main() -> None:
         async with AsyncExitStack() as stack:
             if not config.database:
-                await stack.enter_async_context(open_guard(config.data))
+                with store_errors():
+                    await stack.enter_async_context(open_guard(embedded_folder(config.data)))
             # This process has a share in the database, so that the server keeps running while another is restarted.
             process = await stack.enter_async_context(open_process(config, ProcessRole.UP, size=1, lasting=True))
             await _keep_all(process, own, commands)

@@ -1,6 +1,6 @@
 """The archive of the embedded server's log of writes: its weekly base backup, and the alarm when it is behind.
 
-Making them belongs to ``store/embedded``.
+Making them belongs to ``pgfolder``.
 """
 
 import asyncio
@@ -10,10 +10,11 @@ from threading import Event
 from typing import Final
 
 from weboid.errors import StoreError
+from weboid.pgfolder.archiving import archiving_state
+from weboid.pgfolder.base_backup import BaseBackup, archive_of, is_base_due, make_base_backup
+from weboid.pgfolder.folder import Folder
 from weboid.store.db.pool import Pool
-from weboid.store.embedded.archiving import archiving_state
-from weboid.store.embedded.base_backup import BaseBackup, archive_of, is_base_due, make_base_backup
-from weboid.store.embedded.folder import Folder
+from weboid.store.embedded import store_errors
 from weboid.store.upkeep.alarm import AlarmKind, record_alarms
 
 BASE_DAYS: Final = 7.0
@@ -24,6 +25,7 @@ BEHIND_S: Final = 1_200.0
 Clock = Callable[[], datetime]
 
 
+@store_errors()
 async def make_due_base(folder: Folder, now: Clock) -> BaseBackup | None:
     """Makes a base backup of the running server if one is due; raises StoreError.
 
@@ -56,6 +58,7 @@ async def watch_wal(pool: Pool, folder: Folder | None, day: int, now: Clock, *, 
         await record_alarms(conn, AlarmKind.WAL_BEHIND, {"": "; ".join(details)} if details else {}, day)
 
 
+@store_errors()
 def _details(folder: Folder, now: datetime) -> list[str]:
     archive, _ = archive_of(folder)
     state = archiving_state(folder, archive, now)

@@ -27,6 +27,7 @@ from weboid.core.record.policy import DEFAULT
 from weboid.errors import StoreError
 from weboid.maintain.backup import BackupPlan, back_up_daily
 from weboid.maintain.consistency import check_store
+from weboid.pgfolder import programs
 from weboid.store.backup import make as making
 from weboid.store.backup import restore as restoring
 from weboid.store.backup.client_programs import Runner, address, find_program
@@ -37,9 +38,7 @@ from weboid.store.backup.restore import Restored, restore_backup
 from weboid.store.backup.tables import VOLATILE
 from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import open_pool
-from weboid.store.embedded import programs
-from weboid.store.embedded.folder import Folder
-from weboid.store.embedded.server import open_server
+from weboid.store.embedded import embedded_folder, open_server
 from weboid.store.pages.wiki import StoredWiki
 from weboid.store.upkeep.alarm import list_alarms
 from weboid.store.upkeep.last_backup import find_last_backup
@@ -454,7 +453,7 @@ async def test_a_backup_moves_between_versions_of_postgresql(
         except StoreError as error:
             pytest.skip(f"there is no second PostgreSQL here: {error}")
     with server:
-        here = Runner.of(Folder.of(server_folder / "other").account, server_folder / "other")
+        here = Runner.of(embedded_folder(server_folder / "other").account, server_folder / "other")
         async with await psycopg.AsyncConnection.connect(server.dsn) as connection:
             await migrate(connection)
             other = connection.info.server_version // 10_000

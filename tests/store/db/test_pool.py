@@ -15,9 +15,10 @@ from support.database_proxy import open_database_proxy
 from support.databases import set_read_only
 
 from weboid.errors import StoreAway, StoreError
+from weboid.pgfolder.server import stop_server
 from weboid.store.db import pool as pool_module
 from weboid.store.db.pool import Pool, open_pool
-from weboid.store.embedded.server import open_server, stop_server
+from weboid.store.embedded import embedded_folder, open_server
 
 
 async def test_a_connection_commits_at_the_end_and_rolls_back_on_an_exception(pool: Pool) -> None:
@@ -365,7 +366,7 @@ async def test_the_pool_survives_a_restart_of_the_server(server_folder: Path) ->
             async with pool.connection() as connection:
                 await connection.execute("CREATE TABLE kept ()")
             first.close()
-            assert stop_server(data)
+            assert stop_server(embedded_folder(data))
             with open_server(data):
                 async with pool.connection() as connection:
                     await connection.execute("SELECT FROM kept")

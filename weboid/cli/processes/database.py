@@ -18,8 +18,8 @@ from weboid.mechanism.pauses import GrowingPause
 from weboid.mechanism.tasks import in_background
 
 if TYPE_CHECKING:
+    from weboid.pgfolder.server import Server
     from weboid.store.db.pool import Pool
-    from weboid.store.embedded.server import Server
 
 log = logging.getLogger(__name__)
 
@@ -153,7 +153,7 @@ def _quieten_driver() -> None:
 @asynccontextmanager
 async def _embedded(config: Config) -> AsyncIterator["Server"]:
     """The embedded server, started, and started again when it has died."""
-    from weboid.store.embedded.server import open_server
+    from weboid.store.embedded import open_server, store_errors
 
     given_up = Event()
     starting = asyncio.create_task(asyncio.to_thread(open_server, config.data, given_up, wal=config.embedded.wal))
@@ -162,14 +162,15 @@ async def _embedded(config: Config) -> AsyncIterator["Server"]:
     except asyncio.CancelledError:
         given_up.set()
         # A thread cannot be cancelled: what it starts is not to be left behind.
-        with suppress(StoreError):
+        with suppress(StoreError), store_errors():
             await asyncio.to_thread((await starting).close)
         raise
-    try:
-        async with in_background(_keep_alive(server)):
-            yield server
-    finally:
-        await asyncio.to_thread(server.close)
+    with store_errors():
+        try:
+            async with in_background(_keep_alive(server)):
+                yield server
+        finally:
+            await asyncio.to_thread(server.close)
 
 
 async def _keep_alive(server: "Server") -> None:
@@ -179,9 +180,9 @@ async def _keep_alive(server: "Server") -> None:
     while True:
         await asyncio.sleep(pause.grown_s() if dead.times else _WATCH_S)
         try:
-            if await asyncio.to_thread(server.revive):
-                log.warning("the embedded database %s; it was started again", server.fate)
-        except Exception as error:  # StoreError, or no thread could be begun: nobody else looks after it
+            if reason := await asyncio.to_thread(server.revive):
+                log.warning("the embedded database %s; it was started again", reason)
+        except Exception as error:  # FolderError, or no thread could be started: nothing else watches it
             dead.met(error)
         else:
             dead.passed()

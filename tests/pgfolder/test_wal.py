@@ -12,16 +12,15 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from support.clusters import kill_server, new_data, wait_until
+from support.clusters import folder_of, kill_server, new_data, wait_until
 from support.small_disk import small_disk
 
-from weboid.errors import StoreError
-from weboid.store.embedded import archiving
-from weboid.store.embedded.archiving import has_gap
-from weboid.store.embedded.base_backup import base_backups, is_base_due, make_base_backup
-from weboid.store.embedded.folder import Folder
-from weboid.store.embedded.recovery import recover
-from weboid.store.embedded.server import Server, open_server, stop_server
+from weboid.pgfolder import archiving
+from weboid.pgfolder.archiving import has_gap
+from weboid.pgfolder.base_backup import base_backups, is_base_due, make_base_backup
+from weboid.pgfolder.errors import FolderError
+from weboid.pgfolder.recovery import recover
+from weboid.pgfolder.server import Server, open_server, stop_server
 
 _as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
 
@@ -70,8 +69,8 @@ def _lose(data: Path) -> None:
 
 def test_after_the_loss_of_the_disk_any_moment_comes_back_exactly(place: Path) -> None:
     data, wal = place / "data", place / "wal"
-    server = open_server(data, wal=wal)
-    folder = Folder.of(data, wal)
+    server = open_server(folder_of(data, wal))
+    folder = folder_of(data, wal)
     assert is_base_due(folder, _now(), days=7)
     _do(server, "CREATE TABLE t AS SELECT generate_series(1, 1000) AS n")
     base = make_base_backup(folder, _now)
@@ -86,37 +85,37 @@ def test_after_the_loss_of_the_disk_any_moment_comes_back_exactly(place: Path) -
     _lose(data)
     server.close()
 
-    with pytest.raises(StoreError, match="give a later --until"):
-        recover(data, wal, base.moment - timedelta(seconds=1), print)
-    with pytest.raises(StoreError, match=r"does not reach that moment.*Without --until all of it"):
-        recover(data, wal, after + timedelta(hours=1), print)
+    with pytest.raises(FolderError, match="give a later moment"):
+        recover(folder_of(data, wal), base.moment - timedelta(seconds=1), print)
+    with pytest.raises(FolderError, match=r"does not reach that moment.*Without a moment all of it"):
+        recover(folder_of(data, wal), after + timedelta(hours=1), print)
     assert not (data / "postgres").exists()
 
-    done = recover(data, wal, moment, print)
+    done = recover(folder_of(data, wal), moment, print)
     assert done.base == base
     assert not (data / "making").exists()
-    with open_server(data, wal=wal) as again:
+    with open_server(folder_of(data, wal)) as again:
         rows = _do(again, "SELECT count(*)::text || ' ' || sum(n) FROM t")
         assert rows == f"2000 {sum(range(2001))}"
         assert _do(again, "SELECT to_regclass('later')") is None
         # It goes on in the same folder, and can be restored from there again.
         _do(again, "INSERT INTO t VALUES (-1)")
-        second = make_base_backup(Folder.of(data, wal), _now)
+        second = make_base_backup(folder_of(data, wal), _now)
         _do(again, "INSERT INTO t VALUES (-2)")
         _archived(again)
-    with pytest.raises(StoreError, match="restore into an empty folder"):
-        recover(data, wal, None, print)
+    with pytest.raises(FolderError, match="restore into an empty folder"):
+        recover(folder_of(data, wal), None, print)
     shutil.rmtree(data)
-    assert recover(data, wal, None, print).base == second
-    with open_server(data) as last:
+    assert recover(folder_of(data, wal), None, print).base == second
+    with open_server(folder_of(data)) as last:
         assert _do(last, "SELECT count(*) FROM t") == 2_002
 
 
 @pytest.mark.long
 def test_old_base_backups_go_with_the_log_that_only_they_need_also_where_the_clock_went_back(place: Path) -> None:
     data, wal = place / "data", place / "wal"
-    folder = Folder.of(data, wal)
-    with open_server(data, wal=wal) as server:
+    folder = folder_of(data, wal)
+    with open_server(folder_of(data, wal)) as server:
         _do(server, "CREATE TABLE t (n int)")
         for days in (400, 401):
             made = make_base_backup(folder, _in(days))
@@ -137,10 +136,10 @@ def test_old_base_backups_go_with_the_log_that_only_they_need_also_where_the_clo
 
 def test_a_segment_that_is_there_is_never_written_over(place: Path) -> None:
     data, wal = place / "data", place / "wal"
-    with open_server(data, wal=wal) as server:
+    with open_server(folder_of(data, wal)) as server:
         _do(server, "CREATE TABLE t (n int)")
         _archived(server)
-        folder = Folder.of(data, wal)
+        folder = folder_of(data, wal)
         archived = min(wal.glob("cluster-*/wal/*.gz"))
         text = archived.read_bytes()
         segment = folder.cluster / "other"
@@ -159,10 +158,10 @@ def test_a_segment_that_is_there_is_never_written_over(place: Path) -> None:
 def test_a_full_archive_stops_no_writer_and_is_told(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data, wal = place / "data", place / "wal"
     monkeypatch.setattr(archiving, "_MOST_WAITING", 3)
-    folder = Folder.of(data, wal)
+    folder = folder_of(data, wal)
     with small_disk(wal, "8m"), ExitStack() as stack:
-        stack.callback(stop_server, data)
-        with open_server(data, wal=wal) as server:
+        stack.callback(stop_server, folder_of(data))
+        with open_server(folder_of(data, wal)) as server:
             (wal / "filler").write_bytes(os.urandom(7_900_000))
             _do(server, "CREATE TABLE t (n int, text text)")
             for _ in range(12):
@@ -174,23 +173,23 @@ def test_a_full_archive_stops_no_writer_and_is_told(place: Path, monkeypatch: py
             wait_until(lambda: len(list(status.glob("*.ready"))) <= 3)
             wait_until(lambda: not list(wal.glob("cluster-*/wal/*.unfinished")))
             assert "gives up the oldest of" in folder.log.read_text()
-            with pytest.raises(StoreError, match=r"cannot make a base backup.*No space left"):
+            with pytest.raises(FolderError, match=r"cannot make a base backup.*No space left"):
                 make_base_backup(folder, _now)
             assert not list(wal.glob("cluster-*/base-*"))
             assert is_base_due(folder, _now(), days=7)
             (wal / "filler").unlink()
             _archived(server)
-        assert stop_server(data)
+        assert stop_server(folder_of(data))
 
 
 @pytest.mark.long
 def test_a_folder_that_is_not_there_is_told_and_not_made(place: Path, caplog: pytest.LogCaptureFixture) -> None:
     data, wal = place / "data", place / "not mounted"
-    with open_server(data, wal=wal) as server:
+    with open_server(folder_of(data, wal)) as server:
         assert "mount its disk, or make it" in caplog.text
         assert _do(server, "SHOW archive_mode") == "on"
-        with pytest.raises(StoreError, match="mount its disk, or make it"):
-            make_base_backup(Folder.of(data, wal), _now)
+        with pytest.raises(FolderError, match="mount its disk, or make it"):
+            make_base_backup(folder_of(data, wal), _now)
         assert not wal.exists()
         kill_server(data)  # Else it would try for three seconds to archive the rest.
 
@@ -198,11 +197,14 @@ def test_a_folder_that_is_not_there_is_told_and_not_made(place: Path, caplog: py
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
-from weboid.store.embedded import recovery
+from weboid.pgfolder import recovery
+from weboid.pgfolder.application import Application
+from weboid.pgfolder.folder import Folder
 def killed(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 recovery._promoted = killed
-recovery.recover(Path(sys.argv[1]), Path(sys.argv[2]), None, print)
+folder = Folder.of(Path(sys.argv[1]), Path(sys.argv[2]), app=Application("weboid"))
+recovery.recover(folder, None, print)
 """
 
 
@@ -211,22 +213,22 @@ def test_a_restore_that_was_killed_begins_anew_and_its_copy_may_archive_where_th
     place: Path,
 ) -> None:
     data, copy, wal = place / "data", place / "copy", place / "wal"
-    with open_server(data, wal=wal) as server:
+    with open_server(folder_of(data, wal)) as server:
         _do(server, "CREATE TABLE t AS SELECT 'before' AS n")
-        base = make_base_backup(Folder.of(data, wal), _now)
+        base = make_base_backup(folder_of(data, wal), _now)
         run = subprocess.run([sys.executable, "-c", _KILLED, copy, wal], check=False, env=os.environ)
         assert run.returncode == -signal.SIGKILL
         assert (copy / "making").exists()
         assert not (copy / "postgres").exists()
-        recover(copy, wal, None, print)
-        with open_server(copy, wal=wal) as other:
+        recover(folder_of(copy, wal), None, print)
+        with open_server(folder_of(copy, wal)) as other:
             _do(other, "INSERT INTO t VALUES ('in the copy')")
             _archived(other)
             _do(server, "INSERT INTO t VALUES ('in the living one')")
             _archived(server)
-            assert is_base_due(Folder.of(copy, wal), _now(), days=7)
+            assert is_base_due(folder_of(copy, wal), _now(), days=7)
             assert len(list(wal.iterdir())) == 2
     shutil.rmtree(copy)
-    assert recover(copy, wal, None, print).base == base
-    with open_server(copy) as again:
+    assert recover(folder_of(copy, wal), None, print).base == base
+    with open_server(folder_of(copy)) as again:
         assert _do(again, "SELECT string_agg(n, ', ' ORDER BY n) FROM t") == "before, in the living one"

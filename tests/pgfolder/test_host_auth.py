@@ -1,4 +1,4 @@
-"""Who may come into the embedded database: real servers, and other accounts that can reach the socket."""
+"""Host-based authentication: real servers, and other accounts that can reach the socket."""
 
 import os
 import shutil
@@ -11,17 +11,19 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
-from support.clusters import kill_server, new_data, pid_of, wait_until
+from support.clusters import folder_of, kill_server, new_data, pid_of, wait_until
 
-from weboid.errors import StoreError
-from weboid.store.embedded import accounts, entry, postmaster
-from weboid.store.embedded.accounts import SystemAccount, maker_of, server_account
-from weboid.store.embedded.entry import by_peer, by_trust, mapped
-from weboid.store.embedded.folder import SOCKET, Folder
-from weboid.store.embedded.server import Server, open_server, stop_server
+from weboid.pgfolder import accounts, host_auth, postmaster
+from weboid.pgfolder.accounts import SystemAccount, initdb_account, server_account
+from weboid.pgfolder.application import Application
+from weboid.pgfolder.errors import FolderError
+from weboid.pgfolder.folder import SOCKET
+from weboid.pgfolder.host_auth import by_peer, by_trust, with_map
+from weboid.pgfolder.server import Server, open_server, stop_server
 
 _ROOT = os.geteuid() == 0
 _as_root = pytest.mark.skipif(not _ROOT, reason="only root can become another user")
+_APP = Application("weboid")
 _STRANGERS = (65534, 4_711)
 """An account that other services share, and a number without a name."""
 
@@ -59,15 +61,15 @@ def data(server_folder: Path) -> Iterator[Path]:
 def opened(data: Path) -> Iterator[Server]:
     """A server, stopped at the end."""
     try:
-        with open_server(data) as server:
+        with open_server(folder_of(data)) as server:
             yield server
     finally:
-        assert stop_server(data)
+        assert stop_server(folder_of(data))
 
 
 def open_socket(data: Path) -> None:
     """As if somebody had opened the folder of the socket to all."""
-    sockets = Folder.of(data).sockets
+    sockets = folder_of(data).sockets
     sockets.chmod(0o755)
     (sockets / SOCKET).chmod(0o777)
 
@@ -87,23 +89,23 @@ local   all             backup                                  trust
 
 
 def test_only_the_lines_of_initdb_are_changed_and_they_can_be_changed_back() -> None:
-    text = by_peer(HBA)
+    text = by_peer(HBA, _APP)
     before, after = HBA.splitlines(), text.splitlines()
     assert [number for number, line in enumerate(after) if line != before[number]] == [2, 5]
     assert after[2].split() == [b"local", b"all", b"all", b"peer", b"map=weboid"]
-    assert by_peer(text) == text
-    assert by_trust(text) == HBA
-    assert by_trust(HBA) == HBA
+    assert by_peer(text, _APP) == text
+    assert by_trust(text, _APP) == HBA
+    assert by_trust(HBA, _APP) == HBA
 
 
 def test_the_map_is_written_anew_among_the_operators_lines() -> None:
     for before in (b"", b"# a comment\n", b"mine anna weboid"):
-        once = mapped(before, {"root", "alice"})
+        once = with_map(before, {"root", "alice"}, _APP)
         assert once.startswith(before)
         assert b'weboid "alice" weboid\n' in once
         both = once + b"mine bert weboid\n"
-        assert mapped(both, {"root", "alice"}) == both
-        again = mapped(both, {"root"})
+        assert with_map(both, {"root", "alice"}, _APP) == both
+        again = with_map(both, {"root"}, _APP)
         assert b"alice" not in again
         assert again.endswith(b"mine bert weboid\n")
         assert again.count(b"Weboid's map") == 2
@@ -114,54 +116,54 @@ def test_no_other_user_comes_in_even_through_an_open_socket(data: Path) -> None:
     with opened(data) as server:
         open_socket(data)
         assert as_users(_STRANGERS, *roles(server)) == ["refused"] * 4
-        assert as_users((0, Folder.of(data).account.uid), *roles(server)) == ["in"] * 4
+        assert as_users((0, folder_of(data).account.uid), *roles(server)) == ["in"] * 4
 
 
 @_as_root
 def test_a_cluster_from_before_is_brought_over_at_the_next_start_and_while_it_runs(data: Path) -> None:
     with opened(data):
-        folder = Folder.of(data)
+        folder = folder_of(data)
         hba = folder.cluster / "pg_hba.conf"
         mode = hba.stat().st_mode
-        assert entry.open_to_all(folder)
+        assert host_auth.trust_all(folder)
         with hba.open("ab") as file:
             file.write(b"local weboid grafana trust\n")
         postmaster.reload(folder)
         # Another program starts beside the one that still runs.
-        with open_server(data) as second:
+        with open_server(folder_of(data)) as second:
             open_socket(data)
             wait_until(lambda: as_users(_STRANGERS[:1], second.dsn) == ["refused"])
             assert (hba.stat().st_uid, hba.stat().st_mode) == (folder.account.uid, mode)
             assert hba.read_bytes().endswith(b"local weboid grafana trust\n")
-        assert entry.open_to_all(folder)
+        assert host_auth.trust_all(folder)
         kill_server(data)
-        with open_server(data) as third:
+        with open_server(folder_of(data)) as third:
             open_socket(data)
             assert as_users(_STRANGERS[:1], third.dsn) == ["refused"]
-        assert not entry.admit(folder), "once it is right nothing is written"
+        assert not host_auth.restrict_users(folder), "once it is right nothing is written"
 
 
 def test_a_file_of_the_cluster_that_leads_elsewhere_is_neither_read_nor_written(data: Path, tmp_path: Path) -> None:
     with opened(data):
-        hba = Folder.of(data).cluster / "pg_hba.conf"
+        hba = folder_of(data).cluster / "pg_hba.conf"
         text = hba.read_bytes()
-        (tmp_path / "target").write_bytes(by_trust(text))
+        (tmp_path / "target").write_bytes(by_trust(text, _APP))
         hba.unlink()
         hba.symlink_to(tmp_path / "target")
-        with pytest.raises(StoreError, match="cannot use the database"):
-            open_server(data)
+        with pytest.raises(FolderError, match="cannot use the database"):
+            open_server(folder_of(data))
         hba.unlink()
         os.mkfifo(hba)
-        with pytest.raises(StoreError, match="not a file"):
-            open_server(data)
-        assert (tmp_path / "target").read_bytes() == by_trust(text)
+        with pytest.raises(FolderError, match="not a file"):
+            open_server(folder_of(data))
+        assert (tmp_path / "target").read_bytes() == by_trust(text, _APP)
         hba.unlink()
         hba.write_bytes(text)
-        os.chown(hba, Folder.of(data).account.uid, Folder.of(data).account.gid)
+        os.chown(hba, folder_of(data).account.uid, folder_of(data).account.gid)
 
 
 def test_files_that_an_operator_has_moved_away_are_not_made_again(data: Path) -> None:
-    cluster = Folder.of(data).cluster
+    cluster = folder_of(data).cluster
     for name in ("hba", "ident"):
         (cluster / f"pg_{name}.conf").rename(cluster / f"mine_{name}.conf")
     settings = (cluster / "postgresql.conf").read_text()
@@ -179,22 +181,22 @@ def test_without_a_name_of_ones_own_the_folder_of_the_socket_is_what_keeps_other
     data: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with opened(data):
-        monkeypatch.setattr(entry, "name_of", lambda uid: None)
-        with open_server(data) as server, psycopg.connect(server.dsn) as connection:
+        monkeypatch.setattr(host_auth, "name_of", lambda uid: None)
+        with open_server(folder_of(data)) as server, psycopg.connect(server.dsn) as connection:
             connection.execute("SELECT 1")
         assert "has no name that PostgreSQL can find" in caplog.text
-        assert b"map=weboid" not in (Folder.of(data).cluster / "pg_hba.conf").read_bytes()
-        assert Folder.of(data).sockets.stat().st_mode & 0o777 == 0o700
+        assert b"map=weboid" not in (folder_of(data).cluster / "pg_hba.conf").read_bytes()
+        assert folder_of(data).sockets.stat().st_mode & 0o777 == 0o700
 
 
 @_as_root
 def test_where_no_account_is_made_for_it_the_server_has_a_number_of_its_own(
     server_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(accounts, "_SERVER_ACCOUNTS", ())
+    monkeypatch.setattr(accounts, "_POSTGRES", "nobody-of-this-name")
     data = server_folder / "number"
     with opened(data) as server:
-        account = Folder.of(data).account
+        account = folder_of(data).account
         assert account.uid == account.gid
         assert account.uid in accounts._OWN_UIDS
         assert accounts.name_of(account.uid) is None
@@ -206,38 +208,38 @@ def test_where_no_account_is_made_for_it_the_server_has_a_number_of_its_own(
         open_socket(data)
         assert as_users((*_STRANGERS, account.uid), *roles(server)) == ["refused"] * 6
         monkeypatch.undo()
-        assert Folder.of(data).account == account, "existing data stay with their owner"
+        assert folder_of(data).account == account, "existing data stay with their owner"
     shutil.rmtree(data)
 
 
 @_as_root
 def test_each_data_folder_has_a_number_of_its_own_and_the_same_one_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(accounts, "_SERVER_ACCOUNTS", ())
-    one, two = (server_account(Path(f"/nowhere/{name}/postgres")) for name in ("one", "two"))
+    monkeypatch.setattr(accounts, "_POSTGRES", "nobody-of-this-name")
+    one, two = (server_account(Path(f"/nowhere/{name}/postgres"), _APP) for name in ("one", "two"))
     assert one.uid != two.uid
-    assert server_account(Path("/nowhere/one/postgres")) == one
+    assert server_account(Path("/nowhere/one/postgres"), _APP) == one
     monkeypatch.setattr(accounts, "_running", lambda: iter([one.uid]))
-    assert server_account(Path("/nowhere/one/postgres")).uid != one.uid
+    assert server_account(Path("/nowhere/one/postgres"), _APP).uid != one.uid
 
 
 @_as_root
 def test_only_where_no_number_is_free_the_server_shares_an_account_and_says_so(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(accounts, "_SERVER_ACCOUNTS", ())
+    monkeypatch.setattr(accounts, "_POSTGRES", "nobody-of-this-name")
     monkeypatch.setattr(accounts, "_is_mapped", lambda number: number not in accounts._OWN_UIDS)
-    assert server_account(Path("/nowhere/postgres")).name == "nobody"
+    assert server_account(Path("/nowhere/postgres"), _APP).name == "nobody"
     assert "add a user weboid" in caplog.text
     # As in a user namespace that has root alone.
     monkeypatch.setattr(accounts, "_is_mapped", lambda number: number == 0)
-    with pytest.raises(StoreError, match="add one of them"):
-        server_account(Path("/nowhere/postgres"))
+    with pytest.raises(FolderError, match="add one of them"):
+        server_account(Path("/nowhere/postgres"), _APP)
 
 
 @_as_root
 def test_what_makes_a_cluster_for_a_number_cannot_be_looked_into_by_its_namesakes() -> None:
     number = SystemAccount(60_600, 60_600, "60600")
-    maker = maker_of(number)
+    maker = initdb_account(number, _APP)
     assert (maker.uid != 0, maker.gid) == (True, 60_600)
-    named = server_account(Path("/nowhere/postgres"))
-    assert maker_of(named) == named
+    named = server_account(Path("/nowhere/postgres"), _APP)
+    assert initdb_account(named, _APP) == named
