@@ -65,7 +65,7 @@ async def _crawl(pool: Pool, day: int) -> None:
 async def _check(pool: Pool, urls: int) -> float:
     begun = perf_counter()
     done = await check_store(pool, 120)
-    assert not done.found, done.told
+    assert not done.found, done.described
     return urls / (perf_counter() - begun)
 
 

@@ -19,8 +19,8 @@ from weboid.store.db.migrate import migrate
 from weboid.store.embedded import embedded_folder, open_server
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
-_CHANGED = VOLATILE | {"key_form"}
-"""Tables that are not backed up, and one that each program fills when it starts."""
+_CHANGED = VOLATILE | {"lease", "key_form"}
+"""Tables that are not backed up, or that a restore and the start of a program change."""
 
 
 async def _fill(dsn: str) -> dict[str, list[str]]:

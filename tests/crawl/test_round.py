@@ -267,7 +267,7 @@ async def test_the_log_and_the_dead_links_always_agree_with_the_records(
         for day in range(100, 140):
             await wiki.round(day, lambda url, day: NO_NAME if day - 100 >= last[url] else life[url][day - 100])
             found = await check_store(wiki.pool, day)
-            assert not found.found, (day, found.told)
+            assert not found.found, (day, found.described)
 
 
 _examples = itertools.count(1)

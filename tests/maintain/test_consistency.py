@@ -169,7 +169,7 @@ async def test_a_store_that_was_filled_by_the_program_contradicts_itself_nowhere
     await filled.take_in({1: [LIVES], 2: []}, 134, latest=2)
     for batch in (1, 7, 1_000):
         done = await looked(filled, batch=batch)
-        assert (done.found, done.told, done.wrong) == ({}, [], 0)
+        assert (done.found, done.described, done.wrong) == ({}, [], 0)
         assert done.rows == {Walk.URLS: 16, Walk.HOSTS: 14, Walk.LINKS: 13, Walk.PAGES: 3}
 
 
@@ -179,7 +179,7 @@ async def test_each_breach_is_found_repaired_and_silent_afterwards(filled: WikiI
         found = await looked(filled)
         assert invariant in found.found, name
         assert not found.repaired
-        assert found.wrong == found.found.total() == len(found.told)
+        assert found.wrong == found.found.total() == len(found.described)
         assert (await looked(filled)).found == found.found, f"{name}: only looking changes nothing"
         repaired = await looked(filled, repairs=True)
         assert (repaired.repaired[invariant] > 0, repaired.wrong) == (True, 0), name
@@ -266,7 +266,7 @@ async def test_what_a_repair_derives_is_what_the_program_would_have_written(fill
         await conn.execute(b"DELETE FROM dead")
     repaired = await looked(filled, repairs=True)
     assert repaired.found[Invariant.NEXT_DAY] == 14
-    assert repaired.told[-1].endswith("repaired")
+    assert repaired.described[-1].endswith("repaired")
     assert await filled.rows("SELECT host, next_day FROM host") == hosts
     assert await filled.rows("SELECT page, url_key, since FROM dead") == dead
 
@@ -311,7 +311,7 @@ async def test_what_cannot_be_derived_is_told_and_never_changed(filled: WikiInSt
         for _ in range(2):
             done = await looked(filled, repairs=True)
             assert (done.found, done.repaired, done.wrong) == ({invariant: 1}, {}, 1), query
-            assert len(done.told) == 1
+            assert len(done.described) == 1
         assert await filled.rows("SELECT url_key, status, reason, since, due FROM url") == before
         if back:
             await broken(filled, back)

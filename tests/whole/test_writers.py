@@ -300,7 +300,7 @@ async def assert_all_kinds_of_rows(stored: WikiInStore, corners: int) -> None:
 
 async def assert_sound(pool: Pool) -> None:
     found = await check_store(pool, NOW)
-    assert not found.found, "\n".join(found.told)
+    assert not found.found, "\n".join(found.described)
 
 
 async def test_a_round_that_waits_for_an_intake_does_not_overwrite_its_next_day(database: str) -> None:
@@ -384,7 +384,7 @@ async def test_hundreds_of_random_interleavings_leave_the_store_sound(database: 
                 *(_random_writer(pool, stored, corner, chance, NOW + number, each) for each in range(4))
             )
             found = await check_store(pool, NOW + number)
-            assert not found.found, (number, found.told)
+            assert not found.found, (number, found.described)
 
 
 async def _random_writer(

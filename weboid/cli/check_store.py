@@ -82,7 +82,7 @@ def progress(console: Console) -> Iterator[Show]:
 
 def print_breaches(console: Console, done: Consistency) -> None:
     """The first breaches, one a line."""
-    for line in done.told:
+    for line in done.described:
         console.print(plain(line), style="red", markup=False)
-    if (more := done.found.total() - len(done.told)) > 0:
+    if (more := done.found.total() - len(done.described)) > 0:
         console.print(f"… and {more} more", style="red")

@@ -1,15 +1,16 @@
-"""Expiry: what has expired, whether it may be deleted now, and deleting it batch by batch (U-8, C-6, C-11, H-1, O-6).
+"""Expiry: the expired rows, the limits of their deletion, and deleting them batch by batch (U-8, C-6, C-11, H-1, O-6).
 
-The deletion itself belongs to ``store/upkeep/expiry``.
-One law: in doubt nothing is deleted; a URL kept too long costs a row, one deleted too early costs its history.
+The deletion itself belongs to ``store/upkeep/expiry``. In doubt nothing is deleted: a URL kept too long costs a row,
+one deleted too early costs its history.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 from weboid.core.url.keys import UrlKey
+from weboid.maintain.transaction import in_transaction
 from weboid.mechanism.patience import Again, at_once
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.people.audit import expire_audit
@@ -103,35 +104,34 @@ async def expire(
     A run that was killed is continued by the next one: what no transaction has deleted is still complete. `again` does
     a batch.
     """
-    if not await again(partial(_is_allowed, pool, plan, day, allow_many=allow_many)):
+    if not await again(in_transaction(pool, _is_allowed, plan, day, allow_many=allow_many)):
         return None
     done = Expiry()
     after = BEFORE_ALL
-    while (last := await again(partial(_expire_urls, pool, after, plan.until, batch, done))) is not None:
+    while last := await again(partial(_expire_urls, pool, after, plan.until, batch, done)):
         show(done)
         after = last
-    while gone := await again(partial(_deleted, pool, expire_specials, day, batch)):
+    while gone := await again(in_transaction(pool, expire_specials, day, limit=batch)):
         done.specials += gone
         show(done)
-    while await again(partial(_deleted, pool, expire_faces, day, batch)):
+    while await again(in_transaction(pool, expire_faces, day, limit=batch)):
         pass
-    while gone := await again(partial(_deleted, pool, expire_reports, day, batch)):
+    while gone := await again(in_transaction(pool, expire_reports, day, limit=batch)):
         done.reports += gone
         show(done)
-    while await again(partial(_deleted, pool, expire_audit, day, batch)):
+    while await again(in_transaction(pool, expire_audit, day, limit=batch)):
         pass
-    await again(partial(_delete_past, pool, day))
+    await again(in_transaction(pool, _delete_past, day))
     return done
 
 
-async def _is_allowed(pool: Pool, plan: ExpiryPlan, day: int, *, allow_many: bool) -> bool:
-    """Whether so many URLs may be deleted; if not, that is an alarm."""
-    async with pool.connection() as conn:
-        if plan.is_too_many and not allow_many:
-            detail = f"{plan.urls} URLs would be deleted, over one in {SHARE}: find out why so many are without use"
-            await raise_alarm(conn, AlarmKind.EXPIRY_STOPPED, "", day, detail)
-            return False
-        await lower_alarm(conn, AlarmKind.EXPIRY_STOPPED, "")
+async def _is_allowed(conn: Connection, plan: ExpiryPlan, day: int, *, allow_many: bool) -> bool:
+    """Returns True if so many URLs may be deleted; if not, raises the alarm."""
+    if plan.is_too_many and not allow_many:
+        detail = f"{plan.urls} URLs would be deleted, over one in {SHARE}: find out why so many are without use"
+        await raise_alarm(conn, AlarmKind.EXPIRY_STOPPED, "", day, detail)
+        return False
+    await lower_alarm(conn, AlarmKind.EXPIRY_STOPPED, "")
     return True
 
 
@@ -148,21 +148,8 @@ async def _expire_urls(pool: Pool, after: UrlKey, until: int, batch: int, done: 
     return keys[-1]
 
 
-class _Expire(Protocol):
-    """Deletes at most `limit` rows of a kind; returns how many."""
-
-    async def __call__(self, conn: Connection, day: int, /, *, limit: int) -> int: ...
-
-
-async def _deleted(pool: Pool, expire_some: _Expire, day: int, batch: int) -> int:
-    """How many rows of a kind were deleted; 0 after all."""
-    async with pool.connection() as conn:
-        return await expire_some(conn, day, limit=batch)
-
-
-async def _delete_past(pool: Pool, day: int) -> None:
-    async with pool.connection() as conn:
-        await delete_past(conn)
-        await delete_past_looks(conn)
-        await delete_past_limits(conn, day, limit=_MOST_LIMITS)
-        await delete_past_sessions(conn, limit=_MOST_LIMITS)
+async def _delete_past(conn: Connection, day: int) -> None:
+    await delete_past(conn)
+    await delete_past_looks(conn)
+    await delete_past_limits(conn, day, limit=_MOST_LIMITS)
+    await delete_past_sessions(conn, limit=_MOST_LIMITS)

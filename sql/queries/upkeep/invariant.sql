@@ -1,5 +1,6 @@
 -- What must hold between tables, stretch by stretch of their keys (docs/operating.md). Each statement sees the store at
--- one moment and returns what contradicts itself then; a stretch includes both of its ends.
+-- one moment and returns what contradicts itself then; a stretch includes both of its ends. The `list_` statement of a
+-- walk returns its key, a column for each breach (store/upkeep/invariant.py), and the words of their details.
 
 -- name: estimate_rows
 SELECT relname::text, reltuples::bigint FROM pg_class
@@ -126,10 +127,15 @@ SELECT host_key, url_key, bucket, nth FROM (
 ORDER BY nth DESC
 LIMIT 1
 
--- name: list_urls
--- The verdict is that of core/verdict/verdict.py; a test compares them. The dead links follow from the log.
-SELECT bucket, host_key, url_key, is_hostless, is_unreadable, verdict, logged, orphaned IS NOT NULL, is_used,
-    lacks_dead, lacks_copy, lacks_place
+-- name: list_url
+-- The verdict is that of core/verdict/verdict.py; a test compares them. The dead links follow from the log. Of a URL
+-- without a host nothing more can be concluded: its streak, its name and so the URL itself are lost.
+SELECT bucket, host_key, url_key, is_hostless, NOT is_hostless AND is_unreadable,
+    NOT is_hostless AND is_unreadable IS NOT TRUE AND verdict <> logged,
+    NOT is_hostless AND is_unreadable IS NOT TRUE AND verdict = logged AND lacks_dead,
+    NOT is_hostless AND orphaned IS NOT NULL AND is_used,
+    NOT is_hostless AND orphaned IS NULL AND NOT is_used,
+    NOT is_hostless AND lacks_copy, NOT is_hostless AND lacks_place, logged, verdict
 FROM (
     SELECT judged.*, logged = %(dead)s::smallint AND EXISTS (
             SELECT FROM link
@@ -202,7 +208,7 @@ WHERE is_hostless OR is_unreadable OR verdict <> logged OR (orphaned IS NULL) <>
 -- name: list_copies
 -- What is known of copies of URLs that are not there, cited copies that the link checker would visit, and URLs that are
 -- queued although they work by the log as far as the queue has followed it. 32767 = never due.
-SELECT bucket, host_key, url_key, due IS NULL, is_cited AND due <> 32767, is_needless
+SELECT host_key, url_key, bucket, due IS NULL, is_cited AND due <> 32767, due IS NOT NULL AND is_needless
 FROM (
     SELECT every.bucket, every.host_key, every.url_key, watched.due,
         EXISTS (
@@ -286,9 +292,9 @@ FROM (
 ) AS known
 WHERE due IS NULL OR is_cited AND due <> 32767 OR is_needless
 
--- name: list_hosts
+-- name: list_host
 -- A host with something new is due since the day before (store/pages/use.py), so a day too early is in order.
-SELECT bucket, host_key, next_day, due, has_urls
+SELECT bucket, host_key, NOT has_urls, has_urls, next_day, due
 FROM (
     SELECT host.bucket, host.host_key, host.next_day, (
             SELECT due FROM url
@@ -303,9 +309,10 @@ FROM (
 ) AS known
 WHERE NOT has_urls OR (next_day IS NULL) <> (due IS NULL) OR next_day > due OR next_day < due - 1
 
--- name: list_links
+-- name: list_link
 -- Links of URLs that are not there, and links that their pages do not name: a page's row packs keys of 18 bytes.
-SELECT bucket, host_key, url_key, wiki, page, is_urlless, is_pageless
+SELECT bucket, host_key, url_key, wiki, page, is_pageless, NOT is_pageless AND is_urlless,
+    NOT is_pageless AND NOT is_urlless
 FROM (
     SELECT link.*, pages.urls IS NULL AS is_pageless,
         NOT EXISTS (
@@ -327,7 +334,7 @@ FROM (
 ) AS used
 WHERE is_urlless OR is_unnamed
 
--- name: list_pages
+-- name: list_page
 SELECT wiki, page, urls FROM page
 WHERE (wiki, page) >= (%(wiki)s::integer, %(page)s::integer)
     AND (wiki, page) <= (%(to_wiki)s::integer, %(to_page)s::integer)
@@ -347,7 +354,7 @@ WHERE NOT EXISTS (
 
 -- name: list_dead
 -- Dead links that are no links, or whose URL is not dead by the log.
-SELECT wiki, page, bucket, host_key, url_key FROM dead
+SELECT wiki, page, bucket, host_key, url_key, true FROM dead
 WHERE (wiki, page, bucket, host_key, url_key) >= (%(wiki)s::integer, %(page)s::integer, %(bucket)s::smallint,
         %(host_key)s::bigint, %(url_key)s::bigint)
     AND (wiki, page, bucket, host_key, url_key) <= (%(to_wiki)s::integer, %(to_page)s::integer,

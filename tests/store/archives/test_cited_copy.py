@@ -63,7 +63,7 @@ async def expired(stored: WikiInStore, urls: list[str]) -> None:
 
 async def assert_sound(stored: WikiInStore, day: int = 140) -> None:
     found = await check_store(stored.pool, day)
-    assert not found.found, found.told
+    assert not found.found, found.described
 
 
 def test_a_cited_copy_says_its_archive_its_page_and_its_moment() -> None:

@@ -1,12 +1,11 @@
-"""Invariants: what must hold between the tables, and what breaks it, found stretch by stretch of their keys.
+"""Invariants between the tables, and breaches of them, found stretch by stretch of the tables' keys.
 
-Repairing belongs to ``store/upkeep/repair``, going through a whole store to ``maintain/consistency``.
-One law: nothing here is written or locked, and what is read at once is bounded, however large the store is.
+Repairing belongs to ``store/upkeep/repair``, going through a whole store to ``maintain/consistency``. Nothing is
+written or locked here, and the rows read at once are bounded, however large the store is.
 """
 
 from collections.abc import Sequence
 from enum import StrEnum
-from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from weboid.core.record.days import iso
@@ -28,14 +27,14 @@ _KEY_BYTES: Final = 18
 
 
 class Invariant(StrEnum):
-    """What must hold, by the word under which a breach is counted.
+    """The invariants, by the word under which a breach is counted.
 
     NEXT_DAY: a host's next day is that of its URL that is due first, or the day before. EMPTY_HOST: a host has URLs.
-    VERDICT: the newest change of a URL is to the verdict that follows from its record. ORPHAN: just what has no link is
-    marked as an orphan. DEAD: the dead links are the links of the URLs that are dead by the log. LINKS: a page names
+    VERDICT: the newest change of a URL is to the verdict that follows from its record. ORPHAN: just URLs without a link
+    are marked as orphans. DEAD: the dead links are the links of the URLs that are dead by the log. LINKS: a page names
     just its links, and their URLs are there. NO_HOST: the host of a URL is there. RECORD: a record can be read.
-    CITED: just the cited copies are never due. QUEUE: what is queued for its copies is just what is doubtful or dead,
-    as far as the queue has followed the log. COPY: what is known of copies, and reverts, belong to URLs that are there.
+    CITED: just the cited copies are never due. QUEUE: just the doubtful and dead URLs are queued for their copies, as
+    far as the queue has followed the log. COPY: data of copies, and reverts, belong to URLs that are there.
     """
 
     NEXT_DAY = "next-day"
@@ -52,7 +51,7 @@ class Invariant(StrEnum):
 
 
 class Walk(StrEnum):
-    """What is gone through, each table in the order of its primary key."""
+    """The tables that are gone through, each in the order of its primary key."""
 
     URLS = "url"
     HOSTS = "host"
@@ -110,7 +109,7 @@ class Breach(NamedTuple):
     wiki: int = 0
     page: int = 0
     verdicts: tuple[Verdict, Verdict] | None = None
-    """Of a breach of VERDICT: what the log says, and what follows from the record."""
+    """Of a URL: the verdict of the log, and that which follows from the record."""
 
 
 def first_place(walk: Walk) -> Place:
@@ -148,109 +147,82 @@ async def find_stretch(conn: Connection, walk: Walk, first: Place, *, last_bucke
     return None if row is None else Stretch(walk, first, tuple(row[:-1]), row[-1])
 
 
+class _Rule(NamedTuple):
+    """A column of a walk's statement: the invariant that is broken where it is true, and the words for people."""
+
+    invariant: Invariant
+    detail: str
+
+
+_RULES: Final = {
+    Walk.URLS: (
+        _Rule(Invariant.NO_HOST, "its host is not in the table of hosts"),
+        _Rule(Invariant.RECORD, "its record has a status, reason or day that means nothing"),
+        _Rule(Invariant.VERDICT, "by the log {}, by its record {}"),
+        _Rule(Invariant.DEAD, "dead, but not on all pages that use it"),
+        _Rule(Invariant.ORPHAN, "marked as an orphan, but in use"),
+        _Rule(Invariant.ORPHAN, "without use, but not marked as an orphan"),
+        _Rule(Invariant.CITED, "never due, but no cited copy"),
+        _Rule(Invariant.QUEUE, "{}, but its copies are not looked up"),
+    ),
+    Walk.HOSTS: (
+        _Rule(Invariant.EMPTY_HOST, "has no URL"),
+        _Rule(Invariant.NEXT_DAY, "next day {}, but its first URL is due on {}"),
+    ),
+    Walk.LINKS: (
+        _Rule(Invariant.LINKS, "a link of a page that is not there"),
+        _Rule(Invariant.LINKS, "a link whose URL is not there"),
+        _Rule(Invariant.LINKS, "a link that its page does not name"),
+    ),
+    Walk.DEAD: (_Rule(Invariant.DEAD, "a dead link that is no link, or whose URL is not dead"),),
+    Walk.COPIES: (
+        _Rule(Invariant.COPY, "its copies or reverts are known, but it is not there"),
+        _Rule(Invariant.CITED, "a cited copy that the link checker would visit"),
+        _Rule(Invariant.QUEUE, "works, but its copies are looked up"),
+    ),
+}
+
+
 async def list_breaches(conn: Connection, stretch: Stretch, policy: Policy, share: Share) -> list[Breach]:
-    """What breaks an invariant in a stretch, at one moment."""
-    columns = _COLUMNS[stretch.walk]
-    ends = {f"to_{column}": value for column, value in zip(columns, stretch.last, strict=True)}
-    values: dict[str, Any] = {**dict(zip(columns, stretch.first, strict=True)), **ends}
-    match stretch.walk:
-        case Walk.URLS:
-            values |= verdict_values(policy)
-            values |= {"statuses": [int(each) for each in Status], "reasons": [each.number for each in Reason]}
-            rows = await conn.execute(SQL["list_urls"], values)
-            return list(chain.from_iterable([_breaches_of_url(row) async for row in rows]))
-        case Walk.HOSTS:
-            return [_breach_of_host(row) async for row in await conn.execute(SQL["list_hosts"], values)]
-        case Walk.COPIES:
-            rows = await conn.execute(SQL["list_copies"], values | share._asdict())
-            return list(chain.from_iterable([_breaches_of_copies(row) async for row in rows]))
-        case Walk.LINKS:
-            return [_breach_of_link(row) async for row in await conn.execute(SQL["list_links"], values)]
-        case Walk.PAGES:
-            return await _list_page_breaches(conn, values | share._asdict())
-        case Walk.DEAD:
-            values |= {"dead": Verdict.DEAD.value, **share._asdict()}
-            detail = "a dead link that is no link, or whose URL is not dead"
-            return [
-                Breach(Invariant.DEAD, UrlKey(*key), detail, wiki, page)
-                async for wiki, page, *key in await conn.execute(SQL["list_dead"], values)
-            ]
-
-
-async def list_names(conn: Connection, keys: Sequence[UrlKey]) -> dict[UrlKey, str]:
-    """For people: the hosts of URLs with their paths, as far as they are known."""
-    rows = await conn.execute(SQL["list_names"], key_columns(keys))
-    return {
-        UrlKey(*key): f"{host or f'host {key[0]}/{key[1]}'}{path or (f' URL {key[2]}' if key[2] else '')}"
-        async for *key, host, path in rows
+    """The breaches of invariants in a stretch, at one moment."""
+    walk = stretch.walk
+    columns = _COLUMNS[walk]
+    values: dict[str, Any] = {
+        **verdict_values(policy),
+        **share._asdict(),
+        **dict(zip(columns, stretch.first, strict=True)),
+        **{f"to_{column}": value for column, value in zip(columns, stretch.last, strict=True)},
+        "statuses": [int(each) for each in Status],
+        "reasons": [each.number for each in Reason],
     }
-
-
-def _breaches_of_url(row: Sequence[Any]) -> list[Breach]:
-    key = UrlKey(*row[:3])
-    is_hostless, is_unreadable, verdict, logged, is_orphan, is_used, lacks_dead, lacks_copy, lacks_place = row[3:]
-    if is_hostless:
-        # Nothing can be concluded of it: its streak, its name and so the URL itself are lost.
-        return [Breach(Invariant.NO_HOST, key, "its host is not in the table of hosts")]
+    if walk is Walk.PAGES:
+        return await _list_page_breaches(conn, values)
+    rules = _RULES[walk]
     found = []
-    if is_unreadable:
-        found.append(Breach(Invariant.RECORD, key, "its record has a status, reason or day that means nothing"))
-    elif verdict != logged:
-        before, after = Verdict(logged), Verdict(verdict)
-        detail = f"by the log {before.word}, by its record {after.word}"
-        found.append(Breach(Invariant.VERDICT, key, detail, verdicts=(before, after)))
-    elif lacks_dead:
-        found.append(Breach(Invariant.DEAD, key, "dead, but not on all pages that use it"))
-    if is_orphan is is_used:
-        detail = "marked as an orphan, but in use" if is_used else "without use, but not marked as an orphan"
-        found.append(Breach(Invariant.ORPHAN, key, detail))
-    if lacks_copy:
-        found.append(Breach(Invariant.CITED, key, "never due, but no cited copy"))
-    if lacks_place:
-        found.append(Breach(Invariant.QUEUE, key, f"{Verdict(logged).word}, but its copies are not looked up"))
+    async for row in await conn.execute(SQL[f"list_{walk}"], values):
+        place = dict(zip(columns, row, strict=False))
+        key = UrlKey(place["bucket"], place["host_key"], place.get("url_key", 0))
+        flags, given = row[len(columns) :][: len(rules)], row[len(columns) + len(rules) :]
+        verdicts = (Verdict(given[0]), Verdict(given[1])) if walk is Walk.URLS else None
+        words = [_day_word(each) for each in given] if verdicts is None else [each.word for each in verdicts]
+        for is_broken, (invariant, detail) in zip(flags, rules, strict=True):
+            if is_broken:
+                about = place.get("wiki", 0), place.get("page", 0)
+                found.append(Breach(invariant, key, detail.format(*words), *about, verdicts))
     return found
 
 
-def _breaches_of_copies(row: Sequence[Any]) -> list[Breach]:
-    key = UrlKey(*row[:3])
-    is_urlless, is_due, is_needless = row[3:]
-    if is_urlless:
-        return [Breach(Invariant.COPY, key, "its copies or reverts are known, but it is not there")]
-    found = []
-    if is_due:
-        found.append(Breach(Invariant.CITED, key, "a cited copy that the link checker would visit"))
-    if is_needless:
-        found.append(Breach(Invariant.QUEUE, key, "works, but its copies are looked up"))
-    return found
-
-
-def _breach_of_host(row: Sequence[Any]) -> Breach:
-    bucket, host_key, next_day, due, has_urls = row
-    key = UrlKey(bucket, host_key, 0)
-    if not has_urls:
-        return Breach(Invariant.EMPTY_HOST, key, "has no URL")
-    return Breach(Invariant.NEXT_DAY, key, f"next day {_told(next_day)}, but its first URL is due on {_told(due)}")
-
-
-def _told(day: int | None) -> str:
+def _day_word(day: int | None) -> str:
     return "none" if day is None else iso(day)
-
-
-def _breach_of_link(row: Sequence[Any]) -> Breach:
-    *key, wiki, page, is_urlless, is_pageless = row
-    reason = "whose URL is not there" if is_urlless else "that its page does not name"
-    detail = "a link of a page that is not there" if is_pageless else f"a link {reason}"
-    return Breach(Invariant.LINKS, UrlKey(*key), detail, wiki, page)
 
 
 async def _list_page_breaches(conn: Connection, values: dict[str, Any]) -> list[Breach]:
     found = []
     uses: list[tuple[int, int, UrlKey]] = []
-    async for wiki, page, urls in await conn.execute(SQL["list_pages"], values):
-        whole = urls[: len(urls) // _KEY_BYTES * _KEY_BYTES]
-        keys = unpacked_keys(whole)
+    async for wiki, page, urls in await conn.execute(SQL["list_page"], values):
+        keys = whole_keys(urls)
         uses += [(wiki, page, key) for key in keys]
-        if whole != urls or packed_keys(set(keys)) != urls:
+        if packed_keys(set(keys)) != urls:
             found.append(Breach(Invariant.LINKS, UrlKey(0, 0, 0), "its list of links is out of order", wiki, page))
     columns = {
         "wiki": [wiki for wiki, _, _ in uses],
@@ -260,3 +232,17 @@ async def _list_page_breaches(conn: Connection, values: dict[str, Any]) -> list[
     rows = await conn.execute(SQL["list_unlinked"], columns)
     detail = "named by a page, but no link"
     return found + [Breach(Invariant.LINKS, UrlKey(*key), detail, wiki, page) async for wiki, page, *key in rows]
+
+
+def whole_keys(urls: bytes) -> list[UrlKey]:
+    """The whole keys of a page's list, whose end may be torn."""
+    return unpacked_keys(urls[: len(urls) // _KEY_BYTES * _KEY_BYTES])
+
+
+async def list_names(conn: Connection, keys: Sequence[UrlKey]) -> dict[UrlKey, str]:
+    """For people: the known hosts of URLs with their paths."""
+    rows = await conn.execute(SQL["list_names"], key_columns(keys))
+    return {
+        UrlKey(*key): f"{host or f'host {key[0]}/{key[1]}'}{path or (f' URL {key[2]}' if key[2] else '')}"
+        async for *key, host, path in rows
+    }
