@@ -29,7 +29,7 @@ async def _fill(dsn: str) -> None:
         pass
 
 
-async def test_a_backup_is_restored_to_another_place_and_says_what_is_kept_apart(
+async def test_a_backup_is_restored_into_another_database_and_names_what_is_not_in_it(
     database: str, second_database: str, tmp_path: Path
 ) -> None:
     await _fill(database)
@@ -37,7 +37,7 @@ async def test_a_backup_is_restored_to_another_place_and_says_what_is_kept_apart
     made = await _place(tmp_path, database).run("backup", str(file), "--day", "100")
     assert made.status == 0, made.err
     assert "2 pages, 2 links, 2 URLs, 1 hosts, as of " in made.out
-    assert "Not in it, keep them beside: weboid.toml, and the secrets: WEBOID_WEB_SECRET" in made.err
+    assert "Not in it, keep them as well: weboid.toml, and the secrets: WEBOID_WEB_SECRET" in made.err
     restored = await _place(tmp_path, second_database).run("restore", str(file), "--day", "130")
     assert restored.status == 0, restored.err
     assert "restored: 2 pages, 2 links, 2 URLs, 1 hosts" in restored.out

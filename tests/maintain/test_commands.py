@@ -51,7 +51,7 @@ async def test_maintain_waits_for_a_pass_stops_at_too_many_and_goes_on_when_allo
         assert await urls(stored) == 1
 
 
-def _beside(url: Url) -> UrlKey:
+def _neighbour(url: Url) -> UrlKey:
     bucket, *rest = key_of(url)
     return UrlKey(bucket ^ 1, *rest)
 
@@ -59,7 +59,7 @@ def _beside(url: Url) -> UrlKey:
 async def test_with_keys_of_another_program_only_rekey_runs(database: str, tmp_path: Path) -> None:
     here = place(tmp_path, database)
     async with open_wiki(database, {1: [ONE], 2: [ONE, TWO]}) as stored:
-        await rekey(stored.pool, 100, KeyScheme(suffix_version="another", key=_beside))
+        await rekey(stored.pool, 100, KeyScheme(suffix_version="another", key=_neighbour))
         for words in (["crawl", "--once", "--day", "50"], ["feed", "pass", "testwiki@wmflabs"], ["maintain"]):
             refused = await here.run(*words)
             assert refused.status == 2

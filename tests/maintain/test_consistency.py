@@ -29,14 +29,14 @@ from weboid.store.urls.lock import hosts_of
 from weboid.store.urls.url import find_urls
 from weboid.web.health.metrics import Metrics
 
-LIVES, DEAD, DOWN, BESIDE = (
+LIVES, DEAD, DOWN, NEIGHBOUR = (
     "https://lives.demo/",
     "https://lives.demo/dead",
     "https://down.demo/",
     "https://lives.demo/b",
 )
 DAYS = (100, 103, 106, 109, 112, 115, 118, 121, 124, 127, 130, 133)
-PAGES = {1: [LIVES, DEAD, DOWN], 2: [DEAD, BESIDE], 3: [f"https://other{number}.demo/" for number in range(12)]}
+PAGES = {1: [LIVES, DEAD, DOWN], 2: [DEAD, NEIGHBOUR], 3: [f"https://other{number}.demo/" for number in range(12)]}
 
 
 COPY = "https://web.archive.org/web/20160102030405/http://lives.demo/"
@@ -62,7 +62,7 @@ PLACES = {
     "LIVES": where(LIVES),
     "DEAD": where(DEAD),
     "DOWN": where(DOWN),
-    "BESIDE": where(BESIDE),
+    "NEIGHBOUR": where(NEIGHBOUR),
     "OTHER": where(PAGES[3][4]),
     "COPY": where(COPY),
     "ARCHIVE": where(ARCHIVE),
@@ -124,7 +124,7 @@ BREAKS = {
     "a next day in the future": ("UPDATE host SET next_day = 9999 {HOST}", Invariant.NEXT_DAY),
     "no next day": ("UPDATE host SET next_day = NULL {HOST}", Invariant.NEXT_DAY),
     "a next day long ago": ("UPDATE host SET next_day = 7 {HOST}", Invariant.NEXT_DAY),
-    "a due day that was moved": ("UPDATE url SET due = 101 {BESIDE}", Invariant.NEXT_DAY),
+    "a due day that was moved": ("UPDATE url SET due = 101 {NEIGHBOUR}", Invariant.NEXT_DAY),
     "a host without URLs": (
         "INSERT INTO host (bucket, host_key, host, reversed) VALUES (4095, 7, 'empty.demo', 'demo.empty.')",
         Invariant.EMPTY_HOST,
@@ -132,26 +132,26 @@ BREAKS = {
     "a change that was not logged": ("DELETE FROM change {LIVES}", Invariant.VERDICT),
     "a death in the log alone": (
         "INSERT INTO change (bucket, host_key, url_key, day, before, after) "
-        "SELECT bucket, host_key, url_key, 130, 1, 3 FROM url {BESIDE}",
+        "SELECT bucket, host_key, url_key, 130, 1, 3 FROM url {NEIGHBOUR}",
         Invariant.VERDICT,
     ),
     "a dead link that is missing": ("DELETE FROM dead {DEAD} AND page = 2", Invariant.DEAD),
     "a dead link of a living URL": (
-        "INSERT INTO dead SELECT host_key, url_key, wiki, page, bucket, 120 FROM link {BESIDE}",
+        "INSERT INTO dead SELECT host_key, url_key, wiki, page, bucket, 120 FROM link {NEIGHBOUR}",
         Invariant.DEAD,
     ),
     "a dead link on a page without the link": (
         "INSERT INTO dead SELECT host_key, url_key, wiki, 3, bucket, 120 FROM link {DOWN}",
         Invariant.DEAD,
     ),
-    "an orphan in use": ("UPDATE url SET orphaned = 101 {BESIDE}", Invariant.ORPHAN),
+    "an orphan in use": ("UPDATE url SET orphaned = 101 {NEIGHBOUR}", Invariant.ORPHAN),
     "a URL without use that is no orphan": (
         "INSERT INTO url (bucket, host_key, url_key, due, scheme, port, path) "
         "SELECT bucket, host_key, 7, due, 0, 80, '/unused' FROM url {LIVES}",
         Invariant.ORPHAN,
     ),
     "a link that its page does not name": ("UPDATE page SET urls = substr(urls, 19) WHERE page = 1", Invariant.LINKS),
-    "a page that names what is no link": ("DELETE FROM link {BESIDE}", Invariant.LINKS),
+    "a page that names what is no link": ("DELETE FROM link {NEIGHBOUR}", Invariant.LINKS),
     "a link on a page that is gone": (
         "INSERT INTO link SELECT host_key, url_key, wiki, 9, bucket FROM link {LIVES}",
         Invariant.LINKS,
@@ -293,7 +293,7 @@ async def test_the_log_is_continued_with_the_verdict_that_python_finds(database:
 
 
 async def test_a_page_whose_links_were_put_right_is_read_again_by_the_next_pass(stored: WikiInStore) -> None:
-    await broken(stored, "DELETE FROM link {BESIDE}")
+    await broken(stored, "DELETE FROM link {NEIGHBOUR}")
     await looked(stored, repairs=True)
     assert await stored.rows("SELECT page, flagged, mark FROM page WHERE flagged") == [(2, True, None)]
     assert await stored.rows("SELECT orphaned FROM url WHERE orphaned IS NOT NULL") == [(134,)]

@@ -20,7 +20,7 @@ def answer(url: str, day: int) -> Observation:
 
 
 async def lines(wiki: WikiInStore, day: int) -> list[list[str]]:
-    """The whole file of a day, as whoever downloads it reads it."""
+    """The whole file of a day, as a reader downloads it."""
     async with wiki.pool.connection() as conn:
         parts = [await find_part(conn, day, "wmflabs", part) for part in range(PARTS)]
     text = gzip.decompress(b"".join(part for part in parts if part is not None)).decode()
@@ -39,8 +39,8 @@ async def test_the_file_counts_urls_uses_and_dead_ones_by_wiki_host_and_status_o
             ["testwiki", "a.demo", "18", "not-found", "1", "1", "1"],
             ["testwiki", "b.demo", "1", "fine", "1", "1", "0"],
         ]
-        (told,) = await wiki.do(list_sets)
-        assert (told.day, told.farm, told.lines) == (121, "wmflabs", 3)
+        (listed,) = await wiki.do(list_sets)
+        assert (listed.day, listed.farm, listed.lines) == (121, "wmflabs", 3)
         # It is made once a week, and old ones go.
         assert not await publish(wiki.pool, 121 + PERIOD_DAYS - 1)
         assert await publish(wiki.pool, 121 + PERIOD_DAYS)

@@ -26,7 +26,7 @@ from weboid.store.upkeep.alarm import AlarmKind, list_alarms
 from weboid.store.upkeep.expiry import Expired, WikiPass, expire_urls
 from weboid.store.urls.host_traits import HostSpecial, record_faces, record_specials
 
-GONE, STAYS, BESIDE = "https://gone.demo/a", "https://stays.demo/a", "https://stays.demo/b"
+GONE, STAYS, NEIGHBOUR = "https://gone.demo/a", "https://stays.demo/a", "https://stays.demo/b"
 MANY = [f"https://many{number}.demo/" for number in range(60)]
 ROWS = {"url": 3, "change": 3, "host": 2, "special": 2, "face": 2, "slot": 2}
 """Tables, with how much of a URL's key they have."""
@@ -70,19 +70,19 @@ async def depend(stored: WikiInStore, urls: Iterable[str], day: int) -> None:
 
 
 async def test_a_url_without_use_goes_after_a_hundred_days_with_all_that_depends_on_it(database: str) -> None:
-    async with open_wiki(database, {1: [GONE, BESIDE], 2: [STAYS]}) as stored:
+    async with open_wiki(database, {1: [GONE, NEIGHBOUR], 2: [STAYS]}) as stored:
         await stored.round(100, lambda url, day: FINE if url == STAYS else LOST)
         for day in (103, 107, 110, 114, 115, 116):
             await stored.round(day, lambda url, day: LOST)
         assert len(await stored.dead()) == 2
-        await depend(stored, [GONE, STAYS, BESIDE], 190)
+        await depend(stored, [GONE, STAYS, NEIGHBOUR], 190)
         await stored.take_in({1: []}, 130, latest=2)
         await pass_over(stored, 229)
         assert await run(stored, 229) == Expiry()
         assert await left(stored, GONE) == [set(ROWS)]
         await pass_over(stored, 230)
         assert await run(stored, 230) == Expiry(urls=2, hosts=1)
-        assert await left(stored, GONE, BESIDE, STAYS) == [set(), {"host", "special", "face", "slot"}, set(ROWS)]
+        assert await left(stored, GONE, NEIGHBOUR, STAYS) == [set(), {"host", "special", "face", "slot"}, set(ROWS)]
         assert await stored.dead() == set()
         assert len(await stored.rows("SELECT FROM url")) == 1
 

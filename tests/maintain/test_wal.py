@@ -46,8 +46,8 @@ async def test_an_archive_that_is_off_behind_or_broken_is_told_and_a_base_backup
                 assert await alarms(pool, folder, failure="no space") == ["wal: no space"]
                 (old,) = await alarms(pool, folder, 60 * 24 * 9)
                 assert "there is no base backup of the last 7 days" in old
-                elsewhere = embedded_folder(data, wal.with_name("elsewhere"))
-                (off,) = await alarms(pool, elsewhere)
+                another = embedded_folder(data, wal.with_name("another"))
+                (off,) = await alarms(pool, another)
                 assert "does not archive in" in off
 
                 waiting = folder.cluster / "pg_wal/archive_status/000000090000000000000001.ready"

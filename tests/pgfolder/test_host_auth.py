@@ -129,7 +129,7 @@ def test_a_cluster_from_before_is_brought_over_at_the_next_start_and_while_it_ru
         with hba.open("ab") as file:
             file.write(b"local weboid grafana trust\n")
         postmaster.reload(folder)
-        # Another program starts beside the one that still runs.
+        # Another program starts next to the one that still runs.
         with open_server(folder_of(data)) as second:
             open_socket(data)
             wait_until(lambda: as_users(_STRANGERS[:1], second.dsn) == ["refused"])
@@ -143,7 +143,7 @@ def test_a_cluster_from_before_is_brought_over_at_the_next_start_and_while_it_ru
         assert not host_auth.restrict_users(folder), "once it is right nothing is written"
 
 
-def test_a_file_of_the_cluster_that_leads_elsewhere_is_neither_read_nor_written(data: Path, tmp_path: Path) -> None:
+def test_a_file_of_the_cluster_that_is_a_link_is_neither_read_nor_written(data: Path, tmp_path: Path) -> None:
     with opened(data):
         hba = folder_of(data).cluster / "pg_hba.conf"
         text = hba.read_bytes()

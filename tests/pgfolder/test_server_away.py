@@ -39,7 +39,7 @@ def data(shared: Path) -> Iterator[Path]:
     assert pid is None
 
 
-def _said(caplog: pytest.LogCaptureFixture, words: str) -> int:
+def _logged(caplog: pytest.LogCaptureFixture, words: str) -> int:
     return sum(words in record.getMessage() for record in caplog.records)
 
 
@@ -64,7 +64,7 @@ def test_a_server_that_waits_for_its_sessions_to_end_is_ended_and_started_again(
             connection.execute("SELECT 1")
         assert not server.revive(), "once is enough"
         session.close()
-    assert _said(caplog, "was ordered by another program to shut down") == 1
+    assert _logged(caplog, "was ordered by another program to shut down") == 1
 
 
 def test_a_program_that_comes_while_the_server_waits_for_sessions_gets_one(data: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_halted_server_is_said_once_and_not_doubled_or_killed_before_the_last_
             FolderUnavailable, match=rf"process {pid}\) in .* is held by a signal \(SIGSTOP\).*; see .*log"
         ):
             open_server(folder_of(data))
-        assert _said(caplog, "is held by a signal") == 1
+        assert _logged(caplog, "is held by a signal") == 1
         os.kill(pid, signal.SIGCONT)
         open_server(folder_of(data)).close()
         assert pid_of(data) == pid
@@ -222,7 +222,7 @@ def test_a_server_whose_process_cannot_be_seen_is_waited_for_and_left_alone(
             container.setattr(postmaster, "_process_state", lambda *_: "")
             before = folder_of(data).pid_file.read_text()
             opening = threads.submit(open_server, folder_of(data))
-            wait_until(lambda: _said(caplog, "runs, but not here: in another container") == 1 or opening.done())
+            wait_until(lambda: _logged(caplog, "runs, but not here: in another container") == 1 or opening.done())
             assert not opening.done()
             assert folder_of(data).pid_file.read_text() == before
         opening.result(20).close()

@@ -27,8 +27,8 @@ from weboid.store.backup.manifest import Manifest
 from weboid.store.embedded import embedded_folder
 from weboid.store.upkeep.last_backup import record_backup_failure, record_last_backup
 
-BESIDE: Final = (
-    "Not in it, keep them beside: weboid.toml, and the secrets: WEBOID_WEB_SECRET, WEBOID_WEB_TOKENS, "
+NOT_INCLUDED: Final = (
+    "Not in it, keep them as well: weboid.toml, and the secrets: WEBOID_WEB_SECRET, WEBOID_WEB_TOKENS, "
     "WEBOID_WEB_CRAWLERS, WEBOID_WEB_FEEDERS, the OAuth client, the keys for archives, the credentials of replicas and "
     "databases."
 )
@@ -96,16 +96,16 @@ def command(
 
     path, manifest = run_async(main())
     click.echo(f"{plain(path)}: {manifest.summary}; {path.stat().st_size / 1e6:,.1f} MB, read back whole")
-    console.print(BESIDE, markup=False)
+    console.print(NOT_INCLUDED, markup=False)
 
 
 def runner_of(config: Config) -> Runner:
-    """Who runs PostgreSQL's programs for the configured database."""
+    """The runner of PostgreSQL's programs for the configured database."""
     return Runner.of(None if config.database else embedded_folder(config.data).account, config.data)
 
 
 def dsn_of(config: Config) -> str:
-    """How PostgreSQL's programs reach the configured database."""
+    """The DSN of the configured database."""
     return config.database or embedded_folder(config.data).dsn()
 
 

@@ -1,4 +1,4 @@
-"""What `weboid backup --wal` and `weboid restore --wal` do: base backups, and the store as of a moment."""
+"""`weboid backup --wal` and `weboid restore --wal`: base backups, and the store as of a moment."""
 
 import logging
 from dataclasses import replace
@@ -48,7 +48,7 @@ def wal_folder(config: Config) -> Folder | None:
 
 
 def take_base_backup(config: Config, wal: Path) -> None:
-    """Makes a base backup below a folder, and says whether what follows is archived there; raises StoreError."""
+    """Makes a base backup below a folder, and warns if the log is not archived there; raises StoreError."""
     _require_embedded(config)
     folder = embedded_folder(config.data, wal)
     with ended_by_signals("no base backup was made"), store_errors(), open_server(config.data, wal=wal):
@@ -58,8 +58,8 @@ def take_base_backup(config: Config, wal: Path) -> None:
     click.echo(f"{plain(base.path)}: any moment from {base.moment.isoformat()} on can be restored that is archived")
     if not state.is_on or wal_folder(config) != folder:
         print_error(
-            f"what follows is not archived: set `[embedded] wal` (WEBOID_EMBEDDED_WAL) to {folder.wal}, "
-            "stop all parts and start them again",
+            f"the log of writes is not archived: set `[embedded] wal` (WEBOID_EMBEDDED_WAL) to {folder.wal}, "
+            "stop all processes and start them again",
             logging.WARNING,
         )
 

@@ -74,7 +74,7 @@ def restore_file(config: Config, file: Path, day: int) -> None:
 
 
 def _lines(restored: Restored, day: int) -> list[str]:
-    """What was restored, and what to do next."""
+    """The lines for the user: the restored backup, and the next steps."""
     manifest, aftermath = restored.manifest, restored.aftermath
     lines = [f"restored: {manifest.summary}"]
     if restored.migrations:

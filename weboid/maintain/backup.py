@@ -1,7 +1,7 @@
 """The daily backup (O-9), and the alarm when there is no new one.
 
-Making one belongs to ``store/backup``. One law: what the store says of backups is what lies in the folder: a backup
-whose file is gone is none.
+Making one belongs to ``store/backup``. The store's record of backups follows the folder: a backup whose file is gone is
+none.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from weboid.store.upkeep.last_backup import (
 
 @dataclass(frozen=True, slots=True)
 class BackupPlan:
-    """Where the daily backup goes, and how many are kept; the database's dsn, and who runs PostgreSQL's programs."""
+    """The daily backups: their folder and number, the database's dsn, and the runner of PostgreSQL's programs."""
 
     folder: Path
     keep: int

@@ -59,7 +59,7 @@ class Consistency:
 
     @property
     def wrong(self) -> int:
-        """How many breaches are left."""
+        """The number of breaches that are left."""
         return self.found.total() - self.repaired.total()
 
     @property

@@ -1,7 +1,7 @@
 """Making the public data set: once a week the statuses of all hosts of each wiki, as one file per farm (W-13).
 
 Storing its parts belongs to ``store/lists/dataset``. The data of one farm are never in another's file (P-1).
-One law: after a run that was killed the next one goes on where it was; what was written is not counted again.
+After a run that was killed the next one continues where it was; written parts are not counted again.
 """
 
 import csv

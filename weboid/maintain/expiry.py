@@ -45,7 +45,7 @@ _MOST_LIMITS: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class ExpiryPlan:
-    """What a run would delete. `urls` are without use since day `until` or longer.
+    """The plan of a run. `urls` are without use since day `until` or longer.
 
     `held` more would be deleted if all wikis had completed a pass since; `holding` are the wikis that have not.
     """
@@ -59,7 +59,7 @@ class ExpiryPlan:
 
 @dataclass(slots=True)
 class Expiry:
-    """What a run has done so far."""
+    """The progress of a run."""
 
     urls: int = 0
     hosts: int = 0
@@ -80,7 +80,7 @@ def guarded(passes: Sequence[WikiPass], day: int) -> tuple[int, tuple[WikiPass, 
 
 
 async def planned(conn: Connection, day: int) -> ExpiryPlan:
-    """What a run on `day` would delete; nothing is written."""
+    """Plans a run on `day`; nothing is written."""
     until, holding = guarded(await list_passes(conn), day)
     urls = await count_expired(conn, until) if until >= 0 else 0
     held = await count_expired(conn, day - ORPHANED_DAYS) - urls if holding else 0
@@ -101,7 +101,7 @@ async def expire(
 ) -> Expiry | None:
     """Deletes what has expired, `batch` URLs per transaction; None = it would delete too many and was stopped (U-8).
 
-    A run that was killed is continued by the next one: what no transaction has deleted is still complete. `again` does
+    A run that was killed is continued by the next one: a row that is left is complete. `again` does
     a batch.
     """
     if not await again(in_transaction(pool, _is_allowed, plan, day, allow_many=allow_many)):

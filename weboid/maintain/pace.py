@@ -1,6 +1,6 @@
 """Once a day: how often working URLs are checked from now on, and which hosts have more URLs than fit (C-3, C-4).
 
-One law: a host that is too big for its delay changes the interval of its own URLs only.
+A host that is too big for its delay changes the interval of its own URLs only.
 """
 
 from weboid.core.record.pace import WIDEST_INTERVAL, Pace, paced, turn_of_host

@@ -1,7 +1,7 @@
 """Reads the settings pages of wikis once a day (B-1), so that the webservice can fill in their templates.
 
-What a page means belongs to ``core/wikitext/settings``, storing it to ``store/archives/wiki_settings``.
-One law: a wiki that cannot answer changes nothing; a page that does not fit is told, and the one before stays in force.
+The meaning of a page belongs to ``core/wikitext/settings``, storing it to ``store/archives/wiki_settings``. A wiki that
+cannot answer changes nothing; an invalid page is reported, and the one before stays in force.
 """
 
 from weboid.core.wikitext.settings import SettingsError, parse_settings
@@ -34,7 +34,7 @@ async def refresh_settings(
 
 
 async def is_settings_fresh(pool: Pool, wiki: StoredWiki, day: int) -> bool:
-    """Whether the wiki's settings page was read on `day` or later."""
+    """True if the wiki's settings page was read on `day` or later."""
     async with pool.connection() as conn:
         stored = await find_stored_settings(conn, wiki.wiki)
     return stored is not None and stored.day >= day

@@ -29,7 +29,7 @@ Clock = Callable[[], datetime]
 async def make_due_base(folder: Folder, now: Clock) -> BaseBackup | None:
     """Makes a base backup of the running server if one is due; raises StoreError.
 
-    If it is cancelled, it has ended soon after: pg_basebackup is killed, and what it has written is removed.
+    If it is cancelled, it ends soon after: pg_basebackup is killed, and its unfinished files are removed.
     """
     if not await asyncio.to_thread(is_base_due, folder, now(), days=BASE_DAYS):
         return None
@@ -64,7 +64,7 @@ def _details(folder: Folder, now: datetime) -> list[str]:
     state = archiving_state(folder, archive, now)
     details = []
     if not state.is_on:
-        details.append(f"the running server does not archive in {folder.wal}: stop all parts and start them again")
+        details.append(f"the running server does not archive in {folder.wal}: stop all processes and start them again")
     if state.behind_s > BEHIND_S:
         details.append(f"the archive in {folder.wal} is {state.behind_s / 60:.0f} minutes behind")
     if state.has_gap:

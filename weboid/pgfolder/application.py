@@ -15,7 +15,7 @@ class Application:
     other_server: str = "use a PostgreSQL server of your own"
     other_folder: str = "choose another folder"
     upgrade: str = "dump it with the programs of that version, and fill a new cluster from the dump"
-    """What to do with a cluster of an older major version."""
+    """The way to bring a cluster of an older major version to a newer one."""
 
     @property
     def title(self) -> str:

@@ -120,7 +120,7 @@ class ArchivingState:
 
     is_on: bool
     behind_s: float
-    """How long the oldest segment has waited."""
+    """The seconds that the oldest segment has waited."""
     has_gap: bool
     """Segments were given up since the last base backup."""
 

@@ -182,13 +182,6 @@ class Folder:
             raise self.fault("use", str(error)) from error
 
 
-def make_passage(path: Path, gid: int) -> None:
-    """Makes a folder of this program's own through which only processes of a group may pass."""
-    path.mkdir(mode=0o700)
-    os.chown(path, os.geteuid(), gid)
-    path.chmod(0o710)
-
-
 def hand_over(path: Path, account: SystemAccount) -> None:
     """Gives a folder, and all that is in it, to an account; links are given themselves, not what they lead to."""
     for _, folders, files, folder in os.fwalk(path):

@@ -20,7 +20,7 @@ _QUIT_S: Final = 20.0
 _ANSWER_S: Final = 2
 """The shortest time limit for a connection that libpq keeps."""
 _STATUS_LINE: Final = 7
-"""The line of ``postmaster.pid`` with the word for what the server is doing (PostgreSQL 10 and later)."""
+"""The line of ``postmaster.pid`` with the word for the state of the server (PostgreSQL 10 and later)."""
 
 
 class ServerState(Enum):

@@ -19,11 +19,11 @@ from weboid.pgfolder.accounts import server_account
 from weboid.pgfolder.archiving import forget_gap, gap_size, separate_archive
 from weboid.pgfolder.base_backup import BaseBackup, base_backups
 from weboid.pgfolder.errors import FolderError
-from weboid.pgfolder.folder import Folder, hand_over, replace_file, sync_folder, text_of
+from weboid.pgfolder.folder import Folder, hand_over, replace_file, text_of
 from weboid.pgfolder.postmaster import ServerState, find_state, stop
 from weboid.pgfolder.programs import find_version
 from weboid.pgfolder.starting import run_server
-from weboid.pgfolder.unfinished import drop_making, exclusive
+from weboid.pgfolder.unfinished import drop_making, exclusive, take_place
 
 _POLL_S: Final = 0.1
 _PROGRESS_S: Final = 5.0
@@ -67,9 +67,7 @@ def recover(
             except BaseException:
                 drop_making(folder)
                 raise
-            folder.making.cluster.rename(folder.finished)
-            sync_folder(folder.making.data)
-            drop_making(folder, folder.finished)
+            take_place(folder)
             return Recovery(base, reached)
 
 

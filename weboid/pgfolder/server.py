@@ -1,7 +1,7 @@
 """The server of a data folder, shared by the programs that use it.
 
-Whether a server runs is decided only under the folder's lock, so there are never two on a folder; and nobody holds the
-lock while waiting for a server.
+A server is started and stopped only under the folder's lock, so there are never two on a folder; and no program holds
+the lock while waiting for a server.
 
 The server outlives a killed program, and the next program finds it; the last program that ends in order stops it.
 While programs use it nobody else does: one that was ordered to shut down is ended and started again (D-330).

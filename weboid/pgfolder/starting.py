@@ -10,7 +10,7 @@ from typing import Final
 
 from weboid.pgfolder.accounts import initdb_account
 from weboid.pgfolder.archiving import archive_settings
-from weboid.pgfolder.folder import SOCKET, Folder, hand_over, make_passage, replace_file, text_of
+from weboid.pgfolder.folder import SOCKET, Folder, hand_over, replace_file, text_of
 from weboid.pgfolder.host_auth import restrict_users
 from weboid.pgfolder.postmaster import server_pid
 from weboid.pgfolder.programs import find_programs
@@ -52,7 +52,10 @@ def make_cluster(folder: Folder, programs: Path) -> None:
     if maker == folder.account:
         cluster = unfinished
     else:
-        make_passage(unfinished, folder.account.gid)
+        # Only processes of the account's group may pass.
+        unfinished.mkdir(mode=0o700)
+        os.chown(unfinished, os.geteuid(), folder.account.gid)
+        unfinished.chmod(0o710)
         cluster = unfinished / "cluster"
     folder.make_private(cluster, maker)
     command: list[str | Path] = [programs / "initdb", "-D", cluster, "--username=postgres", "--data-checksums"]

@@ -37,6 +37,16 @@ def settle(folder: Folder) -> None:
     drop_making(folder, folder.finished if not folder.cluster.exists() and folder.finished.exists() else None)
 
 
+def take_place(folder: Folder, kept: Path | None = None) -> None:
+    """Puts the complete cluster of ``making/`` into its place; an old one goes to `kept` before."""
+    folder.making.cluster.rename(folder.finished)
+    sync_folder(folder.making.data)
+    if kept is not None:
+        folder.cluster.rename(kept)
+        sync_folder(folder.data)
+    drop_making(folder, folder.finished)
+
+
 def drop_making(folder: Folder, finished: Path | None = None) -> None:
     """Stops the servers of ``making/`` and of the cluster, and removes ``making/``.
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weboid.pgfolder.errors import FolderError
-from weboid.pgfolder.folder import FULL, Folder, locked, replace_file, sync_folder, text_of
+from weboid.pgfolder.folder import FULL, Folder, locked, replace_file, text_of
 from weboid.pgfolder.host_auth import read_file
 from weboid.pgfolder.postmaster import stop
 from weboid.pgfolder.programs import find_programs, older_cluster, remove_copies, version_of
 from weboid.pgfolder.server import make_database
 from weboid.pgfolder.starting import make_cluster, run_server
-from weboid.pgfolder.unfinished import drop_making, exclusive
+from weboid.pgfolder.unfinished import drop_making, exclusive, take_place
 
 Show = Callable[[str], None]
 Fill = Callable[[str], None]
@@ -66,11 +66,7 @@ def upgrade(folder: Folder, fill: Fill | None, show: Show) -> Upgrade | None:
             if isinstance(error, Exception) and re.search(FULL, output):
                 raise folder.fault("upgrade", output) from error
             raise
-        folder.making.cluster.rename(folder.finished)
-        sync_folder(folder.making.data)
-        folder.cluster.rename(kept)
-        sync_folder(folder.data)
-        drop_making(folder, folder.finished)
+        take_place(folder, kept)
         return Upgrade(made_by, version, kept, refused)
 
 

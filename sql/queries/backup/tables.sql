@@ -4,7 +4,7 @@
 SELECT coalesce(current_schema(), 'public')
 
 -- name: list_tables
--- With their bytes and rows as the last ANALYZE or vacuum saw them: to measure a table waits for whoever has locked it.
+-- With their bytes and rows as the last ANALYZE or vacuum saw them: measuring a table would wait for its locks.
 SELECT main.relname, (main.relpages + coalesce(toast.relpages, 0)) * current_setting('block_size')::bigint,
     greatest(main.reltuples, 0)::bigint
 FROM pg_class AS main LEFT JOIN pg_class AS toast ON toast.oid = main.reltoastrelid

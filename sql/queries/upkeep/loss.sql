@@ -1,4 +1,4 @@
--- Contacts of groups of hosts, from which a partial loss is told (C-16).
+-- Contacts of groups of hosts, from which a partial loss is concluded (C-16).
 
 -- name: record_contacts
 -- Adds to what is there, in the order of keys. `failed` comes as text, as arrays of arrays cannot be unnested by rows.

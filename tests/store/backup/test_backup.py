@@ -172,13 +172,13 @@ async def test_the_file_is_for_its_owner_alone_and_one_that_postgresql_can_read(
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
     assert [path.name for path in backup.parent.iterdir()] == [backup.name]
     program = find_program("pg_restore", runner, least=read_manifest(backup).tool)
-    listed = _said(program.path, "--list", str(backup))
+    listed = _output(program.path, "--list", str(backup))
     assert "TABLE DATA public url" in listed
     assert "TABLE DATA public throttle" not in listed
-    assert "h3.demo" in _said(program.path, "--file=-", str(backup))
+    assert "h3.demo" in _output(program.path, "--file=-", str(backup))
 
 
-def _said(*command: str | Path) -> str:
+def _output(*command: str | Path) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 

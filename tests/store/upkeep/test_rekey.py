@@ -309,11 +309,11 @@ async def test_of_urls_that_fall_together_the_one_asked_last_keeps_its_record_an
     def script(url: str, day: int) -> Observation:
         return LOST if url == dead else FINE
 
-    async with open_wiki(database, {2: ["https://beside.demo/"]}) as stored:
+    async with open_wiki(database, {2: ["https://aside.demo/"]}) as stored:
         if is_dead_last:
             await stored.take_in({3: [fine]}, 95)
             await stored.round(95, script)
-        await stored.take_in({1: [dead], 2: [dead, "https://beside.demo/"]}, 100, latest=2)
+        await stored.take_in({1: [dead], 2: [dead, "https://aside.demo/"]}, 100, latest=2)
         for day in DAYS:
             await stored.round(day, script)
         assert (await stored.finding(dead)).verdict.word == "dead"
@@ -370,12 +370,12 @@ async def changes_of(stored: WikiInStore, url: str) -> list[tuple[int, Verdict, 
 
 
 async def uses(stored: WikiInStore) -> set[tuple[int, UrlKey]]:
-    """(page, URL) as the pages themselves tell it; the links tell the same."""
+    """(page, URL) as the pages and the links have it."""
     pages = await rows_of(stored, "SELECT page, urls FROM page")
-    told = {(page, each) for page, urls in pages for each in unpacked_keys(urls)}  # type: ignore[arg-type]
+    named = {(page, each) for page, urls in pages for each in unpacked_keys(urls)}  # type: ignore[arg-type]
     links = await rows_of(stored, "SELECT page, bucket, host_key, url_key FROM link")
-    assert told == {(row[0], UrlKey(*row[1:])) for row in links}  # type: ignore[arg-type]
-    return told  # type: ignore[return-value]
+    assert named == {(row[0], UrlKey(*row[1:])) for row in links}  # type: ignore[arg-type]
+    return named  # type: ignore[return-value]
 
 
 async def fall_silent(stored: WikiInStore, silent: str, late: str) -> None:
@@ -393,7 +393,7 @@ async def fall_silent(stored: WikiInStore, silent: str, late: str) -> None:
 
 async def test_when_hosts_fall_together_the_verdicts_follow_the_one_that_answers(database: str) -> None:
     silent, late = "https://www.one.demo/a", "https://www.one.demo/late"
-    async with open_wiki(database, {1: [silent], 2: ["https://one.demo/b", "https://beside.demo/"]}) as stored:
+    async with open_wiki(database, {1: [silent], 2: ["https://one.demo/b", "https://aside.demo/"]}) as stored:
         await fall_silent(stored, silent, late)
         await rekey(stored.pool, 200, NO_WWW, batch=1)
         silent, late = "https://one.demo/a", "https://one.demo/late"
@@ -407,7 +407,7 @@ async def test_when_hosts_fall_together_the_verdicts_follow_the_one_that_answers
 
 async def test_a_host_that_answers_clears_those_of_its_name_that_were_there_before(database: str) -> None:
     silent, late, answering = "https://one.demo/a", "https://one.demo/late", "https://www.one.demo/b"
-    async with open_wiki(database, {1: [silent], 2: [answering, "https://beside.demo/"]}) as stored:
+    async with open_wiki(database, {1: [silent], 2: [answering, "https://aside.demo/"]}) as stored:
         await fall_silent(stored, silent, late)
         assert (await rekey(stored.pool, 200, NO_WWW)).moved == 1
         assert (await stored.finding(late)).verdict is Verdict.DOUBTFUL

@@ -1,7 +1,7 @@
-"""What a restored store needs before it goes on (O-9): no turns or leases of before, and its overdue checks spread.
+"""The aftermath of a restore (O-9): old turns and leases are removed, and overdue checks are spread.
 
-One law: nothing is checked earlier than it was planned, and what is known of failures stays as it is: days on which
-nobody checked are no evidence (U-7), so the day on which a host or a URL failed last is not touched.
+Nothing is checked earlier than it was planned. Days without checks are no evidence (U-7), so the day on which a host or
+a URL failed last is not touched.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class DueSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Aftermath:
-    """How many URLs are overdue, how many of them were put off, and over how many days all of them are spread."""
+    """The numbers of overdue URLs, of those that were put off, and of the days over which all are spread."""
 
     overdue: int
     put_off: int
@@ -57,7 +57,7 @@ async def set_right(conn: Connection, made: int, day: int, *, interval: int) -> 
 
 
 async def _checks_a_day(conn: Connection, made: int, interval: int) -> int:
-    """How many URLs were checked on a usual day before the backup; if none were, as many as the pace takes."""
+    """The number of URLs checked on a usual day before the backup; if none were, as many as the pace takes."""
     # The day of the backup was not over.
     if checks := await find_checks_a_day(conn, made) or await find_checks_a_day(conn, made + 1):
         return checks

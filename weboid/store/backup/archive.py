@@ -1,25 +1,93 @@
-"""A backup's archive as the text that pg_restore makes of it, without a database.
+"""A backup's archive as the text that pg_restore makes of it, entry by entry, without a database.
 
-The text is taken apart by ``store/backup/script``. One law: the archive is fed through a pipe, so that pg_restore reads
-it in the order in which it was written, and nothing behind it.
+The entries are statements, and rows between COPY and ``\\.``. The archive is fed through a pipe, so that pg_restore
+reads it in the order in which it was written, and nothing behind it. The settings at the beginning of the text are
+never run: those of newer programs are unknown to older servers.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import IO, Final
+from typing import IO, Final, NamedTuple
 
+from weboid.errors import StoreError
 from weboid.store.backup.client_programs import ClientProgram, RunningProgram, running
-from weboid.store.backup.script import Script
 
 _BLOCK: Final = 1 << 20
+_HEADER: Final = re.compile(rb"-- (?:Data for )?Name: (.*?); Type: (.*?); Schema: ")
+_COPY: Final = re.compile(rb"COPY .+ FROM stdin;\n")
+_END: Final = b"\n\\.\n"
+
+
+class ScriptEntry(NamedTuple):
+    """An entry of the archive: the name and `kind` (`TABLE`, `INDEX` …) of its object, and its SQL.
+
+    `has_rows`: the rows of a table follow.
+    """
+
+    name: str
+    kind: str
+    sql: bytes
+    has_rows: bool
+
+
+class Script:
+    """The text, read by `read`, which returns the next bytes, none at the end."""
+
+    def __init__(self, read: Callable[[], Awaitable[bytes]]) -> None:
+        self._read = read
+        self._buffer = b""
+
+    async def entries(self) -> AsyncIterator[ScriptEntry]:
+        """The entries in order; the rows of one that has some must be read before the next one is requested."""
+        name = kind = ""
+        statements: list[bytes] = []
+        while line := await self._line():
+            if header := _HEADER.match(line):
+                if name and statements:
+                    yield ScriptEntry(name, kind, b"".join(statements), has_rows=False)
+                name, kind, statements = header[1].decode(), header[2].decode(), []
+            elif name and _COPY.fullmatch(line):
+                yield ScriptEntry(name, kind, line, has_rows=True)
+                statements = []
+            # Lines for psql alone.
+            elif line.strip() and not line.startswith((b"--", b"\\restrict ", b"\\unrestrict ")):
+                statements.append(line)
+        if name and statements:
+            yield ScriptEntry(name, kind, b"".join(statements), has_rows=False)
+
+    async def rows(self) -> AsyncIterator[bytes]:
+        """The rows of the entry just returned, many at a time, as COPY takes them; raises StoreError at a torn end."""
+        # In rows a backslash is doubled, so that no row is the end.
+        self._buffer, skipped = b"\n" + self._buffer, 1
+        while (end := self._buffer.find(_END)) < 0:
+            if (ready := len(self._buffer) - len(_END)) > 0:
+                if rows := self._buffer[skipped:ready]:
+                    yield rows
+                self._buffer, skipped = self._buffer[ready:], 0
+            if not (more := await self._read()):
+                raise StoreError("the backup ends in the middle of a table: take another one")
+            self._buffer += more
+        if rows := self._buffer[skipped : end + 1]:
+            yield rows
+        self._buffer = self._buffer[end + len(_END) :]
+
+    async def _line(self) -> bytes:
+        while (end := self._buffer.find(b"\n")) < 0:
+            if not (more := await self._read()):
+                line, self._buffer = self._buffer, b""
+                return line
+            self._buffer += more
+        line, self._buffer = self._buffer[: end + 1], self._buffer[end + 1 :]
+        return line
 
 
 @asynccontextmanager
 async def archive_script(
     program: ClientProgram, file: IO[bytes], size: int, show: Callable[[int], None]
 ) -> AsyncIterator[Script]:
-    """The text of the archive in the next `size` bytes of a file; `show` is told how many of them are read.
+    """The text of the archive in the next `size` bytes of a file; `show` gets the number that is read.
 
     Raises StoreError if pg_restore cannot read it.
     """

@@ -1,7 +1,7 @@
-"""PostgreSQL's programs for backups: which of those that are here fits, and how one is run.
+"""PostgreSQL's programs for backups: finding one that fits, and running it.
 
-The archive that they write and read belongs to ``store/backup/make`` and ``restore``. One law: a password is never on a
-command line: the address of the database is handed over by the environment of the program.
+The archive that they write and read belongs to ``store/backup/make`` and ``restore``. A password is never on a command
+line: the address of the database is in the environment of the program.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ _WORDS: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """Who runs the programs, and the data folder beside which they may lie: the embedded server's account by root."""
+    """The account that runs the programs, and the data folder below which they may lie."""
 
     account: SystemAccount
     data: Path
@@ -67,9 +67,9 @@ def find_program(name: str, runner: Runner, *, least: int) -> ClientProgram:
 
 
 def address(dsn: str) -> tuple[str, dict[str, str]]:
-    """How a program of PostgreSQL finds the database of a dsn: what may stand on its command line, and its environment.
+    """The database of a dsn as a program of PostgreSQL takes it: on its command line, and in its environment.
 
-    What this program was given by its own environment and service files is in it, too. Raises StoreError.
+    The settings of this program's own environment and service files are included. Raises StoreError.
     """
     given = {option.keyword: option for option in Conninfo.get_defaults() if option.val is not None}
     given |= {option.keyword: option for option in Conninfo.parse(dsn.encode()) if option.val is not None}
@@ -110,18 +110,18 @@ class RunningProgram:
             left = left[await asyncio.to_thread(os.write, self._process.stdin.fileno(), left) :]
 
     def end_input(self) -> None:
-        """Tells it that nothing more comes."""
+        """Closes its input."""
         assert self._process.stdin is not None
         self._process.stdin.close()
 
-    async def require_end(self, doing: str) -> None:
+    async def require_end(self, name: str) -> None:
         """Waits for its end; raises StoreError with its last words if it failed."""
         status = await asyncio.to_thread(self._process.wait)
         if status:
-            raise StoreError(f"{doing} failed: {self.words() or f'the program was ended by status {status}'}")
+            raise StoreError(f"{name} failed: {self.words() or f'the program was ended by status {status}'}")
 
     def words(self) -> str:
-        """What it said last, in one line."""
+        """The end of its errors, in one line."""
         self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - _WORDS))
         lines = self._errors.read().decode(errors="replace").split("\n")
         return "; ".join(line.strip() for line in lines if line.strip())[-_WORDS:]

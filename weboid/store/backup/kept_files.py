@@ -1,7 +1,7 @@
 """The backups in a folder: one a day, by name, the newest ones kept (O-9).
 
-Making one belongs to ``store/backup/make``. One law: nothing is deleted but backups of Weboid by their names and last
-lines, and only after a newer one is whole.
+Making one belongs to ``store/backup/make``. Nothing is deleted but backups of Weboid by their names and last lines, and
+only after a newer one is whole.
 """
 
 import os
@@ -69,12 +69,12 @@ def newest_backup(folder: Path, day: int) -> GoodBackup | None:
 
 
 def good_backup(path: Path, manifest: Manifest) -> GoodBackup:
-    """What the store remembers of a backup."""
+    """The record of a backup in the store."""
     return GoodBackup(manifest.day, manifest.made, manifest.file_size, str(path.absolute()))
 
 
 def _left(folder: Path) -> Iterator[Path]:
-    """What killed programs left unfinished; the names of later days are not written again."""
+    """The unfinished files of killed programs; the names of later days are not written again."""
     for entry in os.scandir(folder):
         if _LEFT.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
             yield Path(entry.path)

@@ -1,7 +1,7 @@
 """Making a backup (O-9): pg_dump over one snapshot while everything goes on, read back before it counts.
 
-Which files are kept belongs to ``store/backup/kept_files``. One law: a file is there whole or not at all: it gets its
-name when it lies on the disk and was read back.
+The files that are kept belong to ``store/backup/kept_files``. A file is there whole or not at all: it gets its name
+when it is on the disk and was read back.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Final
 
+from msgspec.structs import replace as with_fields
 from psycopg import IsolationLevel
 
 from weboid import __version__
@@ -36,12 +37,12 @@ _LOOK_S: Final = 0.5
 _LOCK_S: Final = 60
 
 Show = Callable[[str, int, int], None]
-"""Is told what is done now, and how much of how much (bytes) is done."""
+"""Called with the present step, and how many bytes of how many are done."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What is backed up: the manifest so far, the snapshot's name, the bytes and rows of each table."""
+    """The source of a backup: the manifest so far, the snapshot's name, the bytes and rows of each table."""
 
     manifest: Manifest
     snapshot: str
@@ -68,13 +69,13 @@ async def _write(dsn: str, file: IO[bytes], runner: Runner, day: int | None, sho
         source = await _begin(conn, day)
         dumping = find_program("pg_dump", runner, least=source.manifest.server // 10_000)
         reading = find_program("pg_restore", runner, least=dumping.version)
-        manifest = replace(source.manifest, tool=dumping.version)
+        manifest = with_fields(source.manifest, tool=dumping.version)
         manifest = await _dump(pool, dsn, dumping, replace(source, manifest=manifest), file, show)
         await conn.rollback()  # The snapshot keeps vacuum from what is dead since.
         await conn.set_isolation_level(None)
-        manifest = replace(manifest, rows=await _read_back(file, manifest, reading, show))
+        manifest = with_fields(manifest, rows=await _read_back(file, manifest, reading, show))
         if missing := source.tables.keys() - VOLATILE - manifest.rows.keys():
-            raise StoreError(f"the backup lacks the tables {', '.join(sorted(missing))}: tell us, please")
+            raise StoreError(f"the backup lacks the tables {', '.join(sorted(missing))}: please report this")
         file.seek(manifest.size)
         file.write(manifest.line())
         file.flush()
@@ -135,7 +136,7 @@ async def _dump(pool: Pool, dsn: str, program: ClientProgram, source: _Source, f
             await asyncio.to_thread(write, block)
             size += len(block)
         await dump.require_end("pg_dump")
-    return replace(source.manifest, size=size, sha256=digest.hexdigest())
+    return with_fields(source.manifest, size=size, sha256=digest.hexdigest())
 
 
 def _pattern(schema: str, table: str) -> str:
@@ -189,7 +190,7 @@ def _settle(file: IO[bytes]) -> None:
 
 
 def _is_at(path: Path, file: IO[bytes]) -> bool:
-    """Whether an open file is still the one of that name."""
+    """True if an open file is still the one of that name."""
     try:
         return os.path.samestat(path.lstat(), os.fstat(file.fileno()))
     except FileNotFoundError:
@@ -200,7 +201,7 @@ def _is_at(path: Path, file: IO[bytes]) -> bool:
 def _unfinished(path: Path) -> Iterator[IO[bytes]]:
     """A new file that gets its name when the work is done, and is removed if it fails; raises StoreError.
 
-    What a killed program left is replaced, what another one is writing is not.
+    The file of a killed program is replaced, that of a running one is not.
     """
     unfinished = path.with_name(path.name + UNFINISHED)
     try:

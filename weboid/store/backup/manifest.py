@@ -1,17 +1,17 @@
-"""What a backup says of itself: the last line of its file, behind an archive in pg_dump's custom format.
+"""The manifest of a backup: the last line of its file, behind an archive in pg_dump's custom format.
 
-pg_restore never reads that far, so the file is one that PostgreSQL's own tools can read, too, and
-one that was cut off has lost it. One law: a file without
-this line, or whose archive is not as it says, is no backup.
+pg_restore never reads that far, so PostgreSQL's own tools can read the file, too, and one that was cut off has lost the
+line. A file without it, or whose archive is not as it says, is no backup.
 """
 
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Final, NamedTuple, Self
+from typing import Annotated, Final, NamedTuple, Self
+
+import msgspec
 
 from weboid.core.record.days import LAST_DAY
 from weboid.errors import StoreError
@@ -25,9 +25,8 @@ _CHECK: Final = "check"
 _BLOCK: Final = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """A backup: who made it when (`moment` in ISO 8601, UTC), of what; `size` are the bytes of its archive.
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A backup: the version of Weboid that made it, its moment (ISO 8601, UTC), its contents; `size` in bytes.
 
     `migration` is the number of the newest one, `server` and `tool` are PostgreSQL's versions, as 180004 and 18.
     `rows` has the number of rows by table.
@@ -35,7 +34,7 @@ class Manifest:
 
     weboid: str
     moment: str
-    day: int
+    day: Annotated[int, msgspec.Meta(ge=0, le=LAST_DAY)]
     migration: int
     form_version: int
     suffix_version: str
@@ -44,7 +43,7 @@ class Manifest:
     schema: str
     size: int
     sha256: str
-    rows: dict[str, int] = field(default_factory=dict)
+    rows: dict[str, int] = msgspec.field(default_factory=dict)
     format: int = FORMAT
 
     @property
@@ -54,7 +53,7 @@ class Manifest:
 
     @property
     def summary(self) -> str:
-        """What is in it, in words."""
+        """Its contents in words."""
         named = {"page": "pages", "link": "links", "url": "URLs", "host": "hosts"}
         counts = ", ".join(f"{self.rows.get(table, 0):,} {name}" for table, name in named.items())
         return f"{counts}, as of {self.made:%Y-%m-%d %H:%M} UTC"
@@ -66,11 +65,11 @@ class Manifest:
 
     def line(self) -> bytes:
         """The end of the file."""
-        return _MARK + _json({**asdict(self), _CHECK: self._check()}) + b"\n"
+        return _MARK + _json({**msgspec.structs.asdict(self), _CHECK: self._check()}) + b"\n"
 
     def _check(self) -> str:
         """The checksum of the line itself."""
-        return hashlib.sha256(_json(asdict(self))).hexdigest()[:16]
+        return hashlib.sha256(_json(msgspec.structs.asdict(self))).hexdigest()[:16]
 
     @classmethod
     def parse(cls, text: bytes) -> Self:
@@ -84,20 +83,9 @@ class Manifest:
         if (number := given.get("format")) != FORMAT:
             raise StoreError(f"it is a backup of format {number}, by another weboid: use that version, or a newer one")
         check = given.pop(_CHECK, None)  # Lines of older versions have none.
-        try:
-            manifest = cls(**given)
-            is_aware = manifest.made.tzinfo is not None
-        except TypeError as error:
-            raise ValueError(str(error)) from None
-        rows = manifest.rows
-        if not isinstance(rows, dict) or not all(isinstance(count, int) for count in rows.values()):
-            raise ValueError("its rows are none")
-        texts = (manifest.weboid, manifest.suffix_version, manifest.schema, manifest.sha256)
-        numbers = (manifest.migration, manifest.form_version, manifest.server, manifest.tool, manifest.size)
-        if not is_aware or not all(isinstance(text, str) for text in texts):
-            raise ValueError("its texts are none")
-        if not all(isinstance(number, int) for number in (*numbers, manifest.day)) or not 0 <= manifest.day <= LAST_DAY:
-            raise ValueError("its numbers are none")
+        manifest = msgspec.convert(given, cls)
+        if manifest.made.tzinfo is None:
+            raise ValueError("its moment has no zone")
         if check is not None and check != manifest._check():
             raise ValueError("its last line has changed since it was made")
         return manifest
@@ -108,7 +96,7 @@ def _json(given: Mapping[str, object]) -> bytes:
 
 
 class Tail(NamedTuple):
-    """The last bytes of a file, taken apart: what belongs to the archive still, and the manifest."""
+    """The last bytes of a file, taken apart: the rest of the archive, and the manifest."""
 
     archive: bytes
     manifest: Manifest
@@ -143,7 +131,7 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def is_backup(path: Path) -> bool:
-    """Whether a file is a backup by its beginning and its last line."""
+    """True if a file is a backup by its beginning and its last line."""
     try:
         return path.is_file() and read_manifest(path) is not None
     except (StoreError, OSError):

@@ -1,7 +1,7 @@
 """Restoring a backup into an empty store (O-9), in one transaction: all of it, in order again, or nothing.
 
-What is set right after is in ``store/backup/aftermath``. One law: nothing is written to a store that watches anything,
-and a program that starts in the meantime waits.
+What a restored store needs after it is in ``store/backup/aftermath``. Nothing is written to a store that watches
+anything, and a program that starts in the meantime waits.
 """
 
 import asyncio
@@ -18,11 +18,10 @@ from weboid.core.record.days import iso
 from weboid.errors import StoreError
 from weboid.mechanism.tasks import to_the_end
 from weboid.store.backup.aftermath import Aftermath, set_right
-from weboid.store.backup.archive import archive_script
+from weboid.store.backup.archive import Script, ScriptEntry, archive_script
 from weboid.store.backup.client_programs import ClientProgram, Runner, find_program
 from weboid.store.backup.make import Show
 from weboid.store.backup.manifest import Manifest, check_archive, read_manifest
-from weboid.store.backup.script import Script, ScriptEntry
 from weboid.store.backup.tables import MADE_BY_STARTING, SQL, find_schema, list_tables, our_tables
 from weboid.store.db.migrate import migrate, migrations
 from weboid.store.db.pool import Connection, Pool
@@ -36,7 +35,7 @@ _FROZEN: Final = b" FROM stdin WITH (FREEZE)"
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What was restored, the migrations that were applied to it, and what was set right."""
+    """A restored backup, the migrations that were applied to it, and the outcome of its aftermath."""
 
     manifest: Manifest
     migrations: list[str]
@@ -118,24 +117,24 @@ async def _drop(conn: Connection, schema: str, tables: Collection[str]) -> None:
     try:
         await conn.execute(sql.SQL("DROP TABLE {}").format(names))
     except psycopg.errors.LockNotAvailable:
-        raise StoreError("somebody uses the tables of this database: end that session first") from None
+        raise StoreError("a session uses the tables of this database: end it first") from None
 
 
 async def _load(conn: Connection, program: ClientProgram, path: Path, manifest: Manifest, show: Show) -> None:
-    """Runs the archive's text; raises StoreError unless the rows are as many as when it was made (D-362)."""
+    """Runs the archive's text; raises StoreError unless there are as many rows as when it was made (D-362)."""
     rows: dict[str, int] = {}
-    done, doing = 0, ""
+    done, entry_name = 0, ""
 
     def fed(now: int) -> None:
         nonlocal done
         done = now
-        show(doing, done, manifest.size)
+        show(entry_name, done, manifest.size)
 
     with path.open("rb", buffering=0) as file:
         async with archive_script(program, file, manifest.size, fed) as script:
             async for entry in script.entries():
-                doing = f"restore: {entry.kind.lower()} {entry.name}"
-                show(doing, done, manifest.size)
+                entry_name = f"restore: {entry.kind.lower()} {entry.name}"
+                show(entry_name, done, manifest.size)
                 if entry.has_rows:
                     rows[entry.name] = await _copy(conn, entry, script)
                 else:

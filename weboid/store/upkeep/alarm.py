@@ -1,7 +1,4 @@
-"""Alarms: what an operator has to know, raised once and lowered when it is over (P-7, U-8).
-
-When an alarm is raised is decided elsewhere (`AlarmKind`). One law: an alarm that is raised again keeps its first day.
-"""
+"""Alarms for operators, raised once and lowered when they are over (P-7, U-8); one raised again keeps its first day."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,11 +17,11 @@ class AlarmKind(StrEnum):
 
     EXPIRY_STOPPED is raised and lowered by ``maintain/expiry`` (U-8), STORE by ``maintain/consistency`` (subject: which
     share of a large store), BACKUP_OLD by ``maintain/backup`` (O-9), WAL_BEHIND by ``maintain/wal``, PARTIAL_LOSS,
-    CLOCK, LOOP_LAG, OFFLINE (C-16) and OWN_FAULT by crawlers, ARCHIVE_RESTS by whoever asks archives (A-2; subject: the
-    service), ARCHIVE_SAVING by whoever saves there (it refuses our keys), ARCHIVE_DOWN and SNAPSHOTS by the visits to
+    CLOCK, LOOP_LAG, OFFLINE (C-16) and OWN_FAULT by crawlers, ARCHIVE_RESTS by requests to archives (A-2; subject: the
+    service), ARCHIVE_SAVING by savings there (it refuses our keys), ARCHIVE_DOWN and SNAPSHOTS by the visits to
     kept copies (A-3; subject: the service), WATCHED by ``feed/watch_list``. PASS_SLOW, NO_PASS, ROUND_SLOW, NO_CRAWLER,
     PART_GONE (subject: the role), STREAM_BEHIND, SPAM_LINES and CONFLICTS are not stored: they follow from the state as
-    ``store/lists/alarms`` computes it when it is asked, and so does BACKUP_OLD when nobody is there to raise it.
+    ``store/lists/alarms`` computes it when it is asked, and so does BACKUP_OLD when no process is there to raise it.
     """
 
     PASS_SLOW = "pass-slow"

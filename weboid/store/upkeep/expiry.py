@@ -1,8 +1,8 @@
 """Deleting what has expired: URLs whose last use went long ago (U-8), what was learned of hosts long ago (C-6, C-11).
 
-When that is, and whether it may happen at all, is decided by ``maintain/expiry``. A URL without a use has no dead
-links: those go with the use, in its transaction. That a URL is spam on a page is a fact about the page and stays (L-8).
-One law: a URL is deleted with all that is known of it in one transaction, and never while a page links to it.
+When they are deleted is decided by ``maintain/expiry``. A URL without a use has no dead links: those go with the use,
+in its transaction. That a URL is spam on a page is a fact about the page and stays (L-8). A URL is deleted with all its
+data in one transaction, and never while a page links to it.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ class WikiPass:
 
 @dataclass(frozen=True, slots=True)
 class Expired:
-    """What one batch has done. `used` URLs were marked as orphans although a page links to them; that was corrected."""
+    """The result of one batch. `used` URLs were marked as orphans although a page links to them; that was corrected."""
 
     urls: int = 0
     hosts: int = 0
@@ -49,13 +49,13 @@ async def list_passes(conn: Connection) -> list[WikiPass]:
 
 
 async def count_expired(conn: Connection, until: int) -> int:
-    """How many URLs have been without use since day `until` or longer, exactly."""
+    """The exact number of URLs that have been without use since day `until` or longer."""
     row = await (await conn.execute(SQL["count_expired"], {"until": until})).fetchone()
     return int(row[0]) if row else 0
 
 
 async def count_urls(conn: Connection, *, limit: int) -> int:
-    """How many URLs there are, exactly; `limit` means that many or more."""
+    """The exact number of URLs; `limit` means that many or more."""
     row = await (await conn.execute(SQL["count_urls"], {"limit": limit})).fetchone()
     return int(row[0]) if row else 0
 
@@ -110,7 +110,7 @@ async def expire_specials(conn: Connection, day: int, *, limit: int) -> int:
 
 
 async def expire_faces(conn: Connection, day: int, *, limit: int) -> int:
-    """Deletes at most `limit` faces of hosts that nobody believes on `day` any more; returns how many (C-11)."""
+    """Deletes at most `limit` faces of hosts that are too old to count on `day`; returns how many (C-11)."""
     return (await conn.execute(SQL["delete_old_faces"], {"before": day - HONEST_DAYS, "limit": limit})).rowcount
 
 

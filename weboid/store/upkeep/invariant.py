@@ -133,7 +133,7 @@ def place_of(walk: Walk, breach: Breach) -> Place:
 
 
 async def estimate_rows(conn: Connection) -> dict[Walk, int | None]:
-    """About how many rows each walk has; None = nobody has counted them yet."""
+    """The approximate number of rows of each walk; None = not counted yet."""
     rows = await conn.execute(SQL["estimate_rows"])
     return {Walk(name): count if count >= 0 else None async for name, count in rows}
 

@@ -35,7 +35,7 @@ class LastBackup:
 
 
 async def find_last_backup(conn: Connection) -> LastBackup:
-    """What is known of backups."""
+    """The newest good backup and the last failure."""
     row = await (await conn.execute(SQL["find_backup"])).fetchone()
     if row is None:
         return LastBackup()
@@ -53,5 +53,5 @@ async def record_last_backup(conn: Connection, backup: GoodBackup | None) -> Non
 
 
 async def record_backup_failure(conn: Connection, why: str) -> None:
-    """Records why no backup could be made; the newest good one stays what it is."""
+    """Records the reason why no backup could be made; the newest good one stays."""
     await conn.execute(SQL["record_failure"], {"why": storable(why)})

@@ -1,7 +1,6 @@
-"""Partial losses in the store: what all workers have seen of groups of hosts by day, and which are lost (C-16).
+"""Partial losses in the store: the contacts of all workers with groups of hosts by day, and the lost groups (C-16).
 
-When a group is lost is decided in ``core/verdict/partial_loss``. One law: a lost group is an alarm, and nothing else
-says that it is lost.
+When a group is lost is decided in ``core/verdict/partial_loss``; a lost group is an alarm, and recorded nowhere else.
 """
 
 from collections.abc import Collection, Mapping
@@ -39,7 +38,7 @@ async def record_contacts(conn: Connection, contacts: Mapping[tuple[HostGroup, i
 
 
 async def list_contacts(conn: Connection, day: int, lost: Collection[HostGroup]) -> ContactsByDay:
-    """What all workers have seen within the window, of groups that are lost or in which several domains fail."""
+    """The contacts of all workers within the window, of groups that are lost or in which several domains fail."""
     row = {"first": day - WINDOW_DAYS + 1, "day": day, "least": SUSPECTED, "lost": [group.subject for group in lost]}
     found: ContactsByDay = {}
     async for subject, seen_on, answered, more, still, back, failed in await conn.execute(SQL["list_contacts"], row):

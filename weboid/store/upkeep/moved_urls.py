@@ -1,12 +1,12 @@
 """Moving URLs from their keys to others with all that depends on them, or dropping them (O-10).
 
-Which URLs are moved, and that no other program writes meanwhile, belongs to ``store/upkeep/rekey``.
-One law: URLs that get the same key become one URL, with the record that was checked last and the uses of all.
+The choice of URLs, and keeping other programs from writing meanwhile, belong to ``store/upkeep/rekey``. URLs that get
+the same key become one URL, with the record that was checked last and the uses of all.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from weboid.core.record.record import HostRecord
 from weboid.core.url.hosts import reversed_name
@@ -56,7 +56,7 @@ class Moves:
 
 
 def moves_of(stored: Mapping[UrlKey, Url], scheme: KeyScheme) -> Moves:
-    """What has to be moved for these URLs to have the keys of a scheme."""
+    """The moves that give these URLs the keys of a scheme."""
     moves = Moves()
     for old, url in stored.items():
         renewed = scheme.renewed(str(url))
@@ -120,11 +120,10 @@ def _orphaned(new: UrlKey, kept: Mapping[UrlKey, UrlKey], known: Mapping[UrlKey,
 
 
 async def _record_merged_reverts(conn: Connection, merged: Mapping[UrlKey, UrlKey]) -> None:
-    """Moves reverts to the URLs that stay, whatever becomes of other claims: what people froze stays frozen (B-6)."""
+    """Moves reverts to the URLs that stay, whatever becomes of other claims: frozen links stay frozen (B-6)."""
     if merged:
-        await conn.execute(
-            SQL["delete_equal_reverts"], _move_columns({**merged, **{key: key for key in merged.values()}})
-        )
+        both = {**merged, **{key: key for key in merged.values()}}
+        await conn.execute(SQL["delete_equal_reverts"], _move_columns(both))
         await conn.execute(SQL["record_moved_reverts"], _move_columns(merged))
 
 
@@ -144,17 +143,16 @@ async def _record_pages(conn: Connection, moves: Moves) -> None:
     async with conn.cursor(name="rekey_pages") as cursor:
         await cursor.execute(SQL["list_pages"], key_columns(sorted(moves.to)))
         while rows := await cursor.fetchmany(_PAGES):
-            columns: dict[str, Any] = {
-                "wiki": [row[0] for row in rows],
-                "page": [row[1] for row in rows],
-                "urls": [_moved_keys(row[2], moves.to) for row in rows],
+            wikis, pages, lists = zip(*rows, strict=True)
+            columns = {
+                "wiki": [*wikis],
+                "page": [*pages],
+                "urls": [
+                    packed_keys({new for key in unpacked_keys(urls) if (new := moves.to.get(key, key)) is not None})
+                    for urls in lists
+                ],
             }
             await conn.execute(SQL["record_page_urls"], columns)
-
-
-def _moved_keys(packed: bytes, to: Mapping[UrlKey, UrlKey | None]) -> bytes:
-    moved = (to.get(key, key) for key in unpacked_keys(packed))
-    return packed_keys({key for key in moved if key is not None})
 
 
 async def _record_urls(conn: Connection, moves: Moves, winners: Mapping[UrlKey, UrlKey]) -> None:
@@ -162,10 +160,8 @@ async def _record_urls(conn: Connection, moves: Moves, winners: Mapping[UrlKey, 
     moved = {old: new for new, old in winners.items() if old != new}
     urls = [moves.urls[new] for new in moved.values()]
     columns = _move_columns(moved)
-    await conn.execute(SQL["record_moved_changes"], columns)
-    await conn.execute(SQL["record_moved_reports"], columns)
-    await conn.execute(SQL["record_moved_replacements"], columns)
-    await conn.execute(SQL["record_moved_reverts"], columns)
+    for name in ("changes", "reports", "replacements", "reverts"):
+        await conn.execute(SQL[f"record_moved_{name}"], columns)
     await record_moved_copies(conn, moved)
     url_columns: Columns = {
         "scheme": [SCHEMES.index(url.scheme) for url in urls],
@@ -202,9 +198,8 @@ async def _record_hosts(
     await conn.execute(SQL["record_hosts"], columns)
     copied = sorted(pair for pair in pairs if pair[0] != pair[1])
     columns = {**host_key_columns(old for old, _ in copied), **_new(host_key_columns(new for _, new in copied))}
-    await conn.execute(SQL["record_copied_specials"], columns)
-    await conn.execute(SQL["record_copied_faces"], columns)
-    await conn.execute(SQL["record_copied_slots"], columns)
+    for name in ("specials", "faces", "slots"):
+        await conn.execute(SQL[f"record_copied_{name}"], columns)
     return after
 
 

@@ -2,8 +2,8 @@
 
 Each batch is one transaction that leaves every URL complete, under its old key or under its new one. A URL that is
 moved already is recognised by its key, as computing it again changes nothing. So no progress is recorded, and after a
-run that was killed the next one finds the rest. Moving one batch belongs to ``store/upkeep/moved_urls``.
-One law: between the first batch and the last the recorded scheme is that of no program, so that none writes.
+run that was killed the next one finds the rest. Moving one batch belongs to ``store/upkeep/moved_urls``. Between the
+first batch and the last the recorded scheme is that of no program, so that none writes.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ WORKER: Final = "rekey"
 
 @dataclass(slots=True)
 class Rekeyed:
-    """What a run has done so far. `merged` URLs got the same key as another one, `dropped` ones are invalid now."""
+    """The progress of a run. `merged` URLs got the same key as another one, `dropped` ones are invalid now."""
 
     urls: int = 0
     moved: int = 0

@@ -3,7 +3,7 @@
 import pytest
 
 from weboid.errors import StoreError
-from weboid.store.backup.script import Script
+from weboid.store.backup.archive import Script
 
 TEXT = b"""--
 -- PostgreSQL database dump
