@@ -299,7 +299,7 @@ async def test_a_page_whose_links_were_put_right_is_read_again_by_the_next_pass(
     assert await stored.rows("SELECT orphaned FROM url WHERE orphaned IS NOT NULL") == [(134,)]
 
 
-async def test_what_cannot_be_derived_is_told_and_never_changed(filled: WikiInStore) -> None:
+async def test_what_cannot_be_derived_is_reported_and_never_changed(filled: WikiInStore) -> None:
     for query, back, invariant in (
         ("UPDATE url SET status = 99 {LIVES}", "UPDATE url SET status = 1 {LIVES}", Invariant.RECORD),
         ("UPDATE url SET reason = 999 {LIVES}", "UPDATE url SET reason = 1 {LIVES}", Invariant.RECORD),

@@ -48,7 +48,7 @@ async def test_the_file_counts_urls_uses_and_dead_ones_by_wiki_host_and_status_o
         assert [each.day for each in await wiki.do(list_sets)] == [122 + KEPT_DAYS, 121 + PERIOD_DAYS]
 
 
-async def test_a_killed_run_goes_on_where_it_was_and_is_told_only_when_whole(database: str) -> None:
+async def test_a_killed_run_goes_on_where_it_was_and_is_reported_only_when_whole(database: str) -> None:
     async with open_wiki(database, LINKS) as wiki:
         async with wiki.pool.connection() as conn:
             await record_part(conn, 100, 0, 0, lines=0, body=dataset._member([], has_head=True))

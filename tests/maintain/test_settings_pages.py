@@ -61,7 +61,7 @@ async def test_a_wikis_own_page_holds_before_the_shipped_one_and_that_before_not
     assert await do(pool, find_settings, 999) is None
 
 
-async def test_a_page_that_does_not_fit_is_told_and_the_one_before_stays_in_force(pool: Pool) -> None:
+async def test_a_page_that_does_not_fit_is_reported_and_the_one_before_stays_in_force(pool: Pool) -> None:
     german, english = await wiki_of(pool, "dewiki"), await wiki_of(pool, "enwiki")
     await read(pool, german, own(lang="gsw"))
     broken = await read(pool, german, own(lang=3), day=8)

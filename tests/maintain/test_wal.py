@@ -32,7 +32,7 @@ async def alarms(pool: Pool, folder: Folder | None, minutes: float = 0, failure:
         return [f"{alarm.kind}: {alarm.detail}" for alarm in await list_alarms(conn)]
 
 
-async def test_an_archive_that_is_off_behind_or_broken_is_told_and_a_base_backup_mends_it(server_folder: Path) -> None:
+async def test_an_archive_that_is_off_or_behind_is_reported_until_a_base_backup_is_made(server_folder: Path) -> None:
     wal = server_folder / "kept-wal"
     wal.mkdir()
     with new_data(server_folder, "kept") as data:

@@ -155,7 +155,7 @@ def test_a_segment_that_is_there_is_never_written_over(place: Path) -> None:
 @pytest.mark.long
 @_as_root
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts a small disk")
-def test_a_full_archive_stops_no_writer_and_is_told(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_archive_stops_no_writer_and_is_reported(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data, wal = place / "data", place / "wal"
     monkeypatch.setattr(archiving, "_MOST_WAITING", 3)
     folder = folder_of(data, wal)
@@ -183,7 +183,7 @@ def test_a_full_archive_stops_no_writer_and_is_told(place: Path, monkeypatch: py
 
 
 @pytest.mark.long
-def test_a_folder_that_is_not_there_is_told_and_not_made(place: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_folder_that_is_not_there_is_reported_and_not_made(place: Path, caplog: pytest.LogCaptureFixture) -> None:
     data, wal = place / "data", place / "not mounted"
     with open_server(folder_of(data, wal)) as server:
         assert "mount its disk, or make it" in caplog.text

@@ -319,7 +319,7 @@ async def test_an_import_goes_on_after_the_embedded_server_was_ended(server_fold
         os.kill(pid, kind)
         assert await running.ended() == 0, running.said
         assert "it was started again" in running.said
-        assert ("was told by somebody else to shut down; it was" in running.said) == (kind == signal.SIGTERM)
+        assert ("was ordered by another program to shut down; it was" in running.said) == (kind == signal.SIGTERM)
         assert running.count(AWAY) <= 1
         assert await to_thread(_pages, server.dsn) == _MANY_PAGES
         assert server_pid(data) not in (pid, None)

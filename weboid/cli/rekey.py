@@ -8,7 +8,8 @@ from weboid.cli.processes.store_process import LongCommand, run_long_command
 from weboid.cli.terminal.console import ProcessConsole, bar
 from weboid.config import Config
 from weboid.store.db.key_scheme import has_scheme
-from weboid.store.upkeep.rekey import Rekeyed, count_urls, rekey
+from weboid.store.upkeep.expiry import count_urls
+from weboid.store.upkeep.rekey import Rekeyed, rekey
 
 
 @click.command("rekey")

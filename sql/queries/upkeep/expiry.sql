@@ -15,8 +15,9 @@ WHERE orphaned <= %(until)s
         AND link.url_key = url.url_key)
 
 -- name: count_urls
--- fan-out: once a run, to see whether one URL in a hundred expires; counting stops at the limit, as then fewer do.
-SELECT count(*) FROM (SELECT FROM url LIMIT %(limit)s) AS known
+-- fan-out: once a run, to see whether one URL in a hundred expires; counting stops at the limit, as then fewer do;
+-- and once before a rekey, for the progress bar, without a limit.
+SELECT count(*) FROM (SELECT FROM url LIMIT %(limit)s::bigint) AS known
 
 -- name: list_orphans
 -- Orphans that have expired, and any that are in use nevertheless.

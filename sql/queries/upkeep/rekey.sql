@@ -35,10 +35,6 @@ SELECT DISTINCT worker FROM lease WHERE until >= now() AND worker <> %(worker)s 
 -- under lock: upkeep/rekey lock, and all leases are the rekey's.
 UPDATE lease SET until = '-infinity' WHERE worker = %(worker)s
 
--- name: count_urls
--- fan-out: for the progress bar, once at the start.
-SELECT count(*) FROM url
-
 -- name: list_urls
 -- All URLs, in batches by key. The limit is applied before the join: otherwise each batch would be merged with the
 -- hosts from the first one on.

@@ -21,6 +21,7 @@ from weboid import __version__
 from weboid.core.record.days import day_of
 from weboid.errors import StoreError
 from weboid.mechanism.tasks import in_background
+from weboid.pgfolder.folder import sync_folder
 from weboid.store.backup.archive import archive_script
 from weboid.store.backup.client_programs import ClientProgram, Runner, address, find_program, running
 from weboid.store.backup.manifest import Manifest, is_backup, read_manifest
@@ -221,11 +222,7 @@ def _unfinished(path: Path) -> Iterator[IO[bytes]]:
             except BaseException:
                 unfinished.unlink(missing_ok=True)
                 raise
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(path.parent)
     except OSError as error:
         raise StoreError(
             f"cannot write {path}: {error.strerror or error}; no backup was made: make room, or choose another place"

@@ -54,8 +54,8 @@ async def count_expired(conn: Connection, until: int) -> int:
     return int(row[0]) if row else 0
 
 
-async def count_urls(conn: Connection, *, limit: int) -> int:
-    """The exact number of URLs; `limit` means that many or more."""
+async def count_urls(conn: Connection, *, limit: int | None = None) -> int:
+    """The exact number of URLs; the number `limit` means that many or more."""
     row = await (await conn.execute(SQL["count_urls"], {"limit": limit})).fetchone()
     return int(row[0]) if row else 0
 

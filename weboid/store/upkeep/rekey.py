@@ -46,12 +46,6 @@ _Place = tuple[int, ...]
 """The wiki, the page and the key of a spam link."""
 
 
-async def count_urls(conn: Connection) -> int:
-    """The number of all URLs."""
-    row = await (await conn.execute(SQL["count_urls"])).fetchone()
-    return int(row[0]) if row else 0
-
-
 async def begin_rekey(conn: Connection) -> None:
     """Keeps workers and feeders out until `end_rekey`; raises StoreError while workers are running."""
     await conn.execute(SQL["record_leases_taken"], {"worker": WORKER})
