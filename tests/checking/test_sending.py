@@ -16,7 +16,7 @@ from support.misbehaving import Act, Asked, Certificates, reply, serve
 
 from weboid.checking.slots import StoreSlots
 from weboid.checking.turns import LocalTurns, NotAsked, SharedTurns
-from weboid.mechanism.sending import Sending, announce, claimed
+from weboid.core.record.reasons import Reason
 from weboid.net.fetch import fetch_answer
 from weboid.net.ftp import fetch_ftp
 from weboid.net.outbound import open_session
@@ -197,9 +197,11 @@ async def test_a_request_that_was_never_sent_holds_nobody_up() -> None:
 async def test_who_waits_for_a_request_that_is_not_sent_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("weboid.checking.turns.QUEUE_S", 0.2)
     turns = LocalTurns(0.05)
-    await turns.turn("a.demo")
-    with claimed(), pytest.raises(NotAsked):
+    sending = await turns.turn("a.demo")
+    assert sending
+    with pytest.raises(NotAsked):
         await turns.turn("a.demo")
+    sending.end()
     await turns.turn("a.demo")
 
 
@@ -210,30 +212,16 @@ async def test_a_crash_gives_its_hosts_back_to_the_other_workers(
     async with open_pool(database, size=4, part="test") as pool:
         one, other = SharedTurns(StoreSlots(pool), 0.1), SharedTurns(StoreSlots(pool), 0.1)
         await one.turn("a.demo")
-        with claimed():
-            await asyncio.sleep(0.1)  # it is held now
-            await one.close()
-            monkeypatch.setattr(one, "_note", lambda host, note: None)
-            async with asyncio.timeout(30):
-                await other.turn("a.demo")
+        await asyncio.sleep(0.1)  # it is held now
+        await one.close()
+        monkeypatch.setattr(one, "_note", lambda host, note: None)
+        async with asyncio.timeout(30):
+            await other.turn("a.demo")
 
 
-async def test_a_sending_is_claimed_once_and_ends() -> None:
-    told: list[str] = []
-
-    class Told(Sending):
-        def begin(self) -> None:
-            told.append("begin")
-
-        def sent(self) -> None:
-            told.append("sent")
-
-        def end(self) -> None:
-            told.append("end")
-
-    announce(Told())
-    with claimed() as sending:
-        sending.sent()
-    with claimed() as other:
-        other.sent()
-    assert told == ["begin", "sent", "end"]
+async def test_a_check_whose_time_is_over_gives_its_turn_back() -> None:
+    turns = LocalTurns(0.01)
+    async with open_session(replace(NET, answer_s=0.0)) as session, asyncio.timeout(60):
+        for _ in range(2):
+            answer = await fetch_answer(session, "http://127.0.0.1:9/", turn=turns.turn, get_only=True)
+            assert answer.fault is Reason.TIMEOUT

@@ -30,8 +30,10 @@ async def _times(slots: LocalTurns | SharedTurns, host: str, count: int) -> list
     begun = monotonic()
 
     async def one() -> None:
-        await slots.turn(host)
+        sending = await slots.turn(host)
         times.append(monotonic() - begun)
+        if sending:
+            sending.end()
 
     await asyncio.gather(*(one() for _ in range(count)))
     return sorted(times)

@@ -29,7 +29,6 @@ from weboid.crawl.round import Round
 from weboid.errors import StoreRefuses
 from weboid.maintain.consistency import check_store
 from weboid.mechanism.patience import patiently
-from weboid.mechanism.sending import claimed
 from weboid.remote.crawl.core import CrawlCore
 from weboid.remote.crawl.on_store import store_core
 from weboid.remote.crawl.remote import crawler_calls, remote_core
@@ -208,11 +207,11 @@ async def test_turns_of_near_and_far_workers_keep_the_pause(scene: Scene) -> Non
 
     async def ask(turns: SharedTurns) -> None:
         for _ in range(3):
-            await turns.turn("a.demo")
-            with claimed() as sending:
-                await asyncio.sleep(0.02)
-                sending.sent()
-                times.append(loop.time())
+            sending = await turns.turn("a.demo")
+            assert sending
+            await asyncio.sleep(0.02)
+            sending.sent()
+            times.append(loop.time())
 
     await asyncio.gather(ask(near), ask(far))
     await asyncio.gather(near.close(), far.close())

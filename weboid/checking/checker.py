@@ -32,6 +32,7 @@ from weboid.core.url.archives import BARRED_HOSTS
 from weboid.core.url.made_up import MadeUp, Probes, probes_of
 from weboid.core.url.urls import Url, front_page, parse, parse_again
 from weboid.mechanism.bounded import BoundedMap
+from weboid.net.exchange import Sending
 from weboid.net.fetch import fetch_answer
 from weboid.net.ftp import fetch_ftp
 from weboid.net.guard import NotPublic
@@ -96,7 +97,7 @@ class Checker:
                 raise NotAsked(question.url)
         # Not before the first URL of a visit (D-16).
         if question.follows:
-            await self._slow_down(url)
+            await self._slow_down(question.url, url.host)
         finding = await self._under_both_schemes(url, question)
         await self._back_off(url, finding.seen)
         return finding
@@ -115,7 +116,7 @@ class Checker:
             return nothing_found(host)
         return self._session.find_address(host, limit_s)
 
-    async def turn(self, host: str) -> None:
+    async def turn(self, host: str) -> Sending | None:
         """Waits for a host's turn; raises NotPublic for one on the stop list, and NotAsked if the wait is too long.
 
         Where a redirect has led before, robots.txt is read first: one request for all that will come (C-15).
@@ -123,16 +124,15 @@ class Checker:
         if self._stop_list.holds(host):
             raise NotPublic
         if (there := self._passed.take(host)) is None:
-            await self._turns.turn(host)
-            return
+            return await self._turns.turn(host)
         await self._optional(self._rules_of(there))
-        await self._plain_turn(host)
+        return await self._plain_turn(host)
 
-    async def _plain_turn(self, host: str) -> None:
+    async def _plain_turn(self, host: str) -> Sending | None:
         """The same without reading robots.txt first: where that redirects in a circle, it would wait for itself."""
         if self._stop_list.holds(host):
             raise NotPublic
-        await self._turns.turn(host)
+        return await self._turns.turn(host)
 
     async def _back_off(self, url: Url, seen: Observation) -> None:
         """Gives an overloaded host the pause that it requests, or else doubles the delay between requests (C-3)."""
@@ -141,11 +141,11 @@ class Checker:
         elif seen.reason in (Reason.RATE_LIMIT, Reason.UNAVAILABLE) and not seen.on_other_host:
             self._turns.slow(url.host, min(2 * self._turns.delay_of(url.host), _BACK_OFF_LIMIT_S))
 
-    async def _slow_down(self, url: Url) -> None:
+    async def _slow_down(self, url: str, host: str) -> None:
         """Obeys a crawl delay before further requests to a host (C-15)."""
-        robots = await self._optional(self._rules_of(str(url)))
+        robots = await self._optional(self._rules_of(url))
         if robots and robots.delay_s and robots.delay_s > _DELAY_LIMIT_S:
-            raise NotAsked(url.host)
+            raise NotAsked(host)
 
     async def _rules_of(self, url: str) -> Robots:
         """The rules for a URL; a crawl delay among them holds from the next request on, whatever they are read for."""

@@ -20,6 +20,7 @@ from weboid.core.observe.content import signals_of
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.url.classify import Classified, UrlClass
 from weboid.core.url.hosts import registrable_domain
+from weboid.net.exchange import Sending
 from weboid.net.outbound import Outbound, open_session
 
 log = logging.getLogger(__name__)
@@ -98,9 +99,9 @@ class DomainTurns:
     def __init__(self, delay_s: float) -> None:
         self._turns = LocalTurns(delay_s)
 
-    async def turn(self, host: str) -> None:
+    async def turn(self, host: str) -> Sending | None:
         """Returns when a request may go to the host's domain; raises NotAsked if the wait is too long."""
-        await self._turns.turn(registrable_domain(host))
+        return await self._turns.turn(registrable_domain(host))
 
     async def rest(self, host: str, seconds: float) -> None:
         """Sends no requests to the host's domain for so many seconds (Retry-After)."""

@@ -2,8 +2,8 @@
 
 `LocalTurns` is for one process; `SharedTurns` for all processes that share slots (``checking/slots``), and takes many
 turns at once.
-One law: the pause counts from the moment at which the last request was sent, not from its turn: while one is on its way
-(``mechanism/sending``), no other has its turn.
+The pause counts from the moment at which the last request was sent, not from its turn: while one is on its way, no
+other has its turn.
 """
 
 import asyncio
@@ -17,10 +17,9 @@ from typing import Final, Protocol
 from weboid.checking.slots import Slots
 from weboid.core.url.keys import bucket, host_key
 from weboid.errors import StoreAway
-from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.patience import is_stopped_within
 from weboid.mechanism.pauses import GrowingPause
-from weboid.mechanism.sending import Sending, announce
+from weboid.net.exchange import Sending
 from weboid.store.db.rows import HostKey
 from weboid.store.schedule.turn import SlotNote, SlotState, WantedSlot
 
@@ -54,8 +53,11 @@ class NotAsked(Exception):
 class Turns(Protocol):
     """What a checker needs to schedule requests."""
 
-    async def turn(self, host: str) -> None:
-        """Returns when a request may go to the host; raises NotAsked if the wait is too long."""
+    async def turn(self, host: str) -> Sending | None:
+        """Returns when a request may go to the host; raises NotAsked if the wait is too long.
+
+        The next one has its turn a delay after the Sending is `sent`, or after this turn if it ends without.
+        """
         ...
 
     async def rest(self, host: str, seconds: float) -> None:
@@ -95,51 +97,42 @@ class _Queue:
         return not self.waiting and self.on_its_way is None and max(self.estimate, self.rest) <= now
 
 
-class _Flight(Sending):
-    """One request on its way to a host (D-106)."""
+class _InFlight:
+    """A request on its way to a host (D-106)."""
 
-    __slots__ = ("_host", "_is_sent", "_landed", "_queue", "_timer", "_turns", "begun", "is_held")
+    __slots__ = ("_done", "_host", "_queue", "_timer", "_turns", "begun", "is_held", "is_sent")
 
     def __init__(self, turns: "LocalTurns", host: str, queue: _Queue) -> None:
         self._turns = turns
         self._host = host
         self._queue = queue
-        self._timer: asyncio.TimerHandle | None = None
-        self._landed: asyncio.Future[None] | None = None
-        self._is_sent = False
         self.begun = queue.last
-        self.is_held = False
-
-    def begin(self) -> None:
-        self._queue.on_its_way = self._landed = asyncio.get_running_loop().create_future()
-        self._hold_after(self._turns.delay_of(self._host) / 2)
+        self.is_held = self.is_sent = False
+        loop = asyncio.get_running_loop()
+        self._done = queue.on_its_way = loop.create_future()
+        self._timer = loop.call_later(turns.delay_of(host) / 2, self._hold)
 
     def sent(self) -> None:
-        self._is_sent = True
+        self.is_sent = True
         self._queue.last = max(self._queue.last, monotonic())
         self._turns.note_sent(self._host, self)
-        self._land()
+        self._finish()
 
     def end(self) -> None:
-        if not self._is_sent:
+        if not self.is_sent:
             self._turns.note_unsent(self._host, self)
-        self._land()
+        self._finish()
 
-    def _land(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if self._landed is not None and not self._landed.done():
-            self._landed.set_result(None)
+    def _finish(self) -> None:
+        self._timer.cancel()
+        if not self._done.done():
+            self._done.set_result(None)
             self._queue.on_its_way = None
-
-    def _hold_after(self, seconds: float) -> None:
-        self._timer = asyncio.get_running_loop().call_later(seconds, self._hold)
 
     def _hold(self) -> None:
         self.is_held = True
         self._turns.note_held(self._host)
-        self._hold_after(_HELD_S / 2)
+        self._timer = asyncio.get_running_loop().call_later(_HELD_S / 2, self._hold)
 
 
 class LocalTurns:
@@ -148,7 +141,7 @@ class LocalTurns:
     def __init__(self, delay_s: float) -> None:
         self._delay_s = delay_s
         self._queues: dict[str, _Queue] = {}
-        self._slow: BoundedMap[str, float] = BoundedMap(_KEPT)
+        self._slow: dict[str, float] = {}
 
     def __len__(self) -> int:
         """How many hosts are remembered."""
@@ -156,19 +149,18 @@ class LocalTurns:
 
     def delay_of(self, host: str) -> float:
         """The seconds between two requests to a host."""
-        return max(self._delay_s, self._slow.get(host) or 0.0)
+        return max(self._delay_s, self._slow.get(host, 0.0))
 
     def slow(self, host: str, delay_s: float) -> None:
         """Sets a longer delay between requests to this host (robots.txt), also for those that wait already."""
         if delay_s > self._delay_s:
+            self._slow.pop(host, None)
             self._slow[host] = delay_s
+            if len(self._slow) > _KEPT:
+                del self._slow[next(iter(self._slow))]
 
-    async def turn(self, host: str) -> None:
-        """Returns when a request may go to the host; raises NotAsked if the wait is too long.
-
-        The next one has its turn a delay after the request is sent; if nobody tells when (``mechanism/sending``), after
-        this turn.
-        """
+    async def turn(self, host: str) -> Sending | None:
+        """As in `Turns`; None where only requested pauses count, as in benchmarks and simulations."""
         queue, now = self._queue_of(host), monotonic()
         start = max(now, queue.estimate, queue.rest)
         if start - now > QUEUE_S:
@@ -176,11 +168,10 @@ class LocalTurns:
         delay_s = self.delay_of(host)
         queue.estimate = start + delay_s
         if not delay_s:
-            # As in benchmarks and simulations: only requested pauses count.
             if start > now:
                 await asyncio.sleep(start - now)
             queue.last = monotonic()
-            return
+            return None
         queue.waiting += 1
         try:
             async with asyncio.timeout(2 * QUEUE_S):
@@ -193,7 +184,7 @@ class LocalTurns:
             raise NotAsked(host) from None
         finally:
             queue.waiting -= 1
-        announce(_Flight(self, host, queue))
+        return _InFlight(self, host, queue)
 
     async def rest(self, host: str, seconds: float) -> None:
         """Sends no requests to the host for so many seconds (Retry-After)."""
@@ -203,10 +194,10 @@ class LocalTurns:
     async def close(self) -> None:
         """Nothing is to be told."""
 
-    def note_sent(self, host: str, flight: _Flight) -> None:
+    def note_sent(self, host: str, flight: _InFlight) -> None:
         """A request was sent."""
 
-    def note_unsent(self, host: str, flight: _Flight) -> None:
+    def note_unsent(self, host: str, flight: _InFlight) -> None:
         """A request has ended before it was sent: the pause counts from its turn."""
 
     def note_held(self, host: str) -> None:
@@ -280,13 +271,13 @@ class SharedTurns(LocalTurns):
             self._gathering.cancel()
             await asyncio.gather(self._gathering, return_exceptions=True)
 
-    def note_sent(self, host: str, flight: _Flight) -> None:
+    def note_sent(self, host: str, flight: _InFlight) -> None:
         """Lets the pause of a request that was sent late begin now, for other workers, too."""
         if self._is_held(flight) or monotonic() - flight.begun > _LATE_S:
             flight.is_held = False
             self._note(host, self._pause_of(host))
 
-    def note_unsent(self, host: str, flight: _Flight) -> None:
+    def note_unsent(self, host: str, flight: _InFlight) -> None:
         """Gives back a host that was held for a request that was not sent."""
         if self._is_held(flight):
             self._note(host, max(0.0, flight.begun + self._pause_of(host) - monotonic()))
@@ -295,7 +286,7 @@ class SharedTurns(LocalTurns):
         """Keeps the host from other workers."""
         self._note(host, _HELD_S, is_held=True)
 
-    def _is_held(self, flight: _Flight) -> bool:
+    def _is_held(self, flight: _InFlight) -> bool:
         return flight.is_held or self._slots.is_far
 
     def _pause_of(self, host: str) -> float:

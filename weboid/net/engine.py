@@ -203,7 +203,7 @@ class _Exchange(NamedTuple):
     place: _Place
     method: str
     question: bytes
-    sent: Callable[[], None]
+    sent: Callable[[], None] | None
 
 
 def _most_kept(connections: int) -> int:

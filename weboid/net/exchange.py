@@ -1,4 +1,4 @@
-"""One HTTP request and its reply, and the protocol of an engine; ``net/engine`` implements it.
+"""One HTTP request and its reply, the moment at which it is sent, and the protocol of an engine (``net/engine``).
 
 ``net/fetch`` handles redirects, second attempts and the meaning of replies.
 An engine raises what its transport raises; only ``net/faults`` interprets that.
@@ -9,8 +9,25 @@ from dataclasses import dataclass
 from typing import Protocol
 
 
-def _nobody_listens() -> None:
-    return
+class Sending(Protocol):
+    """A request whose turn it is, as whoever gave it the turn follows it (C-17).
+
+    Between the turn and the sending lie a queue, a look-up, a connection and a handshake, so that two requests that may
+    be sent a second apart may be sent at the same time.
+    """
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether `sent` was called."""
+        ...
+
+    def sent(self) -> None:
+        """Notes that the request is being sent now; called again if it is sent again."""
+        ...
+
+    def end(self) -> None:
+        """Notes that nothing will be sent."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +39,7 @@ class Request:
     headers: Mapping[str, str]
     trusting: bool = False
     """Any certificate is accepted, to see the answer behind a bad one (C-9)."""
-    sent: Callable[[], None] = _nobody_listens
+    sent: Callable[[], None] | None = None
     """Called by the engine whenever the request is being sent: once, and again if it has to be sent again (C-17)."""
 
 

@@ -16,16 +16,15 @@ from weboid.core.observe.content import needs_body
 from weboid.core.observe.observation import Hop, RawResponse
 from weboid.core.record.reasons import Reason
 from weboid.core.url.urls import MAX_URL, parse, parse_again
-from weboid.mechanism.sending import claimed
 from weboid.net.cookies import CookieJar
-from weboid.net.exchange import Reply, Request
+from weboid.net.exchange import Reply, Request, Sending
 from weboid.net.faults import Fault, fault_of
 from weboid.net.guard import NotPublic
 from weboid.net.outbound import Outbound
 
-Turn = Callable[[str], Awaitable[None]]
-"""Awaited with the host before each request (C-17); may raise NotPublic to refuse a host. If it announces a sending
-(``mechanism/sending``), it is told when the request is sent."""
+Turn = Callable[[str], Awaitable[Sending | None]]
+"""Awaited with the host before each request (C-17); may raise NotPublic to refuse a host. The Sending must be `sent` or
+ended."""
 
 ANSWERS_A_CHECK: Final = 3
 """A check may take this many times `answer_s` in total, without the waiting for turns."""
@@ -110,7 +109,7 @@ class _Walk:
     async def end(self, method: str) -> _End:
         """Follows redirects from the current URL; a second call requests the last URL again, by another method."""
         while True:
-            reply = await self._sent(method)
+            reply = await self._reply(method)
             if isinstance(reply, Fault):
                 return self._fault(method, reply)
             if self._changes_headers(reply.code):
@@ -134,39 +133,41 @@ class _Walk:
         self._host = form.host
         self._normal = str(form)
 
-    async def _sent(self, method: str) -> Reply | Fault:
+    async def _reply(self, method: str) -> Reply | Fault:
         """The reply to one request for the current URL, after waiting for its turn."""
-        settings = self._session.settings
-        host = self._host
         try:
-            await self._turn(host)
+            sending = await self._turn(self._host)
         except NotPublic:
             return Fault(Reason.NOT_PUBLIC)
-        left_s = ANSWERS_A_CHECK * settings.answer_s - self.seconds
-        if left_s <= 0:
-            return Fault(Reason.TIMEOUT)
-        self._visited.add(self._place(method, self._url))
-        headers = _headers(settings, self._accept, self._cookies.header(host), bare=self._bare)
-        if self._referrer:
-            headers["Referer"] = self._referrer
-        with claimed() as sending:
-            reply = await self._replied(
-                Request(method, self._url, headers, self._trusting, sending.sent), min(left_s, settings.answer_s)
-            )
+        try:
+            reply = await self._send(method, sending)
+        finally:
+            if sending and not sending.is_sent:
+                sending.end()
         if isinstance(reply, Fault):
             return reply
         if reply.code < 200:
             return Fault(Reason.PROTOCOL, reached=True)
         for line in reply.cookies:
-            self._cookies.take(host, line)
+            self._cookies.take(self._host, line)
         return reply
 
-    async def _replied(self, request: Request, timeout_s: float) -> Reply | Fault:
-        """The reply to one request once there is a seat for it; the waiting for that is not the server's time."""
+    async def _send(self, method: str, sending: Sending | None) -> Reply | Fault:
+        """Sends one request once there is a seat for it; the waiting for that is not the server's time."""
+        settings = self._session.settings
+        left_s = ANSWERS_A_CHECK * settings.answer_s - self.seconds
+        if left_s <= 0:
+            return Fault(Reason.TIMEOUT)
+        place = self._place(method, self._url)
+        self._visited.add(place)
+        headers = _headers(settings, self._accept, place[2], bare=self._bare)
+        if self._referrer:
+            headers["Referer"] = self._referrer
+        request = Request(method, self._url, headers, self._trusting, sending.sent if sending else None)
         async with self._session.seats:
             begun = self._session.now()
             try:
-                return await self._session.engine.send(request, timeout_s)
+                return await self._session.engine.send(request, min(left_s, settings.answer_s))
             except Exception as exc:
                 fault = fault_of(exc)
                 if fault is None:

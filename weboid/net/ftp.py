@@ -33,7 +33,7 @@ from weboid.core.observe.ftp_replies import (
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Reason
 from weboid.core.url.urls import DEFAULT_PORTS, Url, parse
-from weboid.mechanism.sending import Sending, claimed
+from weboid.net.exchange import Sending
 from weboid.net.faults import Fault, fault_of
 from weboid.net.fetch import ANSWERS_A_CHECK, Turn
 from weboid.net.guard import NotPublic
@@ -145,13 +145,16 @@ class _Check:
     async def _attempt(self, port: int, tls: _Tls) -> Observation | Fault:
         """One connection, within the time that the check has left."""
         try:
-            await self._turn(self._url.host)
+            sending = await self._turn(self._url.host)
         except NotPublic:
             return Fault(Reason.NOT_PUBLIC)
-        with claimed() as sending:
+        try:
             return await self._ended(port, tls, sending)
+        finally:
+            if sending and not sending.is_sent:
+                sending.end()
 
-    async def _ended(self, port: int, tls: _Tls, sending: Sending) -> Observation | Fault:
+    async def _ended(self, port: int, tls: _Tls, sending: Sending | None) -> Observation | Fault:
         """How the connection ends; it counts as a request that is sent for as long as it lasts."""
         async with self._session.seats:
             begun = monotonic()
@@ -172,7 +175,7 @@ class _Check:
                 self._left_s = max(0.0, self._left_s - (monotonic() - begun))
 
     @asynccontextmanager
-    async def _opened(self, port: int, tls: _Tls, sending: Sending) -> AsyncIterator["_Talk"]:
+    async def _opened(self, port: int, tls: _Tls, sending: Sending | None) -> AsyncIterator["_Talk"]:
         """A control connection; at the end QUIT is sent, and it is closed without waiting for a reply."""
         dialer, settings = self._session.dialer, self._session.settings
         reader, writer = await dialer.reach(self._url.host, port, asyncio.open_connection, own=_OWN_PORTS)
@@ -182,7 +185,8 @@ class _Check:
                 await talk.begin_tls(dialer.tls(), self._url.host)
             yield talk
         finally:
-            sending.sent()
+            if sending:
+                sending.sent()
             with suppress(OSError, RuntimeError):
                 writer.write(b"QUIT\r\n")
             try:

@@ -25,7 +25,7 @@ from weboid.core.observe.ftp_replies import (
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Reason
 from weboid.core.url.urls import DEFAULT_PORTS, Url, parse
-from weboid.mechanism.sending import Sending, claimed
+from weboid.net.exchange import Sending
 from weboid.net.faults import fault_of
 from weboid.net.fetch import Turn
 from weboid.net.guard import NotPublic
@@ -60,14 +60,17 @@ async def fetch_sftp(session: Outbound, url: str, *, turn: Turn) -> Observation:
     if path is None:
         return UNSAFE
     try:
-        await turn(form.host)
+        sending = await turn(form.host)
     except NotPublic:
         return fault_observation(Reason.NOT_PUBLIC, form.host)
-    with claimed() as sending:
+    try:
         return await _seen(session, form, path, sending)
+    finally:
+        if sending and not sending.is_sent:
+            sending.end()
 
 
-async def _seen(session: Outbound, form: Url, path: bytes, sending: Sending) -> Observation:
+async def _seen(session: Outbound, form: Url, path: bytes, sending: Sending | None) -> Observation:
     """The observation over one connection, which counts as a request that is sent for as long as it lasts."""
     async with session.seats:
         try:
@@ -143,7 +146,7 @@ class _Line(asyncio.Protocol):
 
 
 @asynccontextmanager
-async def _opened(session: Outbound, url: Url, sending: Sending) -> AsyncIterator[_Line]:
+async def _opened(session: Outbound, url: Url, sending: Sending | None) -> AsyncIterator[_Line]:
     async def open_at(address: str, port: int) -> _Line:
         _, line = await asyncio.get_running_loop().create_connection(_Line, address, port)
         return line
@@ -152,7 +155,8 @@ async def _opened(session: Outbound, url: Url, sending: Sending) -> AsyncIterato
     try:
         yield line
     finally:
-        sending.sent()
+        if sending:
+            sending.sent()
         await _bounded(line.cut_off)
 
 
