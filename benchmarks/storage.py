@@ -26,7 +26,7 @@ from weboid.core.record.status import Status
 from weboid.core.url.made_up import MadeUp, near_place, probes_of
 from weboid.core.url.urls import parse
 from weboid.crawl.round import Round
-from weboid.net.outbound import no_answer
+from weboid.net.dns import NameAnswer
 from weboid.remote.crawl.on_store import StoreWork
 from weboid.store.db.pool import Pool
 
@@ -47,7 +47,11 @@ async def _not_asked(url: str) -> NoReturn:
     raise OSError("there is no network here")
 
 
-ALONE: Final = Online(_not_asked, no_answer)
+async def _no_answer(name: str) -> NameAnswer:
+    return NameAnswer.NOTHING
+
+
+ALONE: Final = Online(_not_asked, _no_answer)
 """Nobody else is asked."""
 
 

@@ -14,17 +14,21 @@ from benchmarks.verdicts.simulated import ERROR_OF_NAME, SimulatedEngine, Simula
 from weboid.checking.turns import QUEUE_S, NotAsked
 from weboid.config import NetConfig
 from weboid.demo.world import HostState, Lost, address_of, host_state, outage_on
+from weboid.net.dial import Dialer
 from weboid.net.dns import LookupFailed, NameAnswer, Resolver
 from weboid.net.guard import Guard
 from weboid.net.outbound import Outbound, Seats
-from weboid.net.tcp import Dialer
 
 
 class SimulatedNames:
     """The addresses of hosts, for those who ask for nothing else."""
 
-    def __init__(self, web: SimulatedWeb) -> None:
+    queries = failures = 0
+
+    def __init__(self, web: SimulatedWeb, engine: SimulatedEngine) -> None:
         self._web = web
+        self.address_of = partial(address_of, web.world)
+        self.find_address = engine.find_address
 
     async def addresses(self, host: str) -> tuple[str, ...]:
         """The address of a host of the world; raises LookupFailed for one that has none now."""
@@ -52,6 +56,9 @@ class SimulatedNames:
                 return NameAnswer.NOTHING
         return NameAnswer.ADDRESSES
 
+    async def name_servers_of(self, domain: str) -> None:
+        """None are known."""
+
     async def resolve(self, host: str, port: int = 0) -> NoReturn:
         """Nothing but HTTP is simulated."""
         raise LookupFailed(ares.ARES_ENOTFOUND)
@@ -60,21 +67,10 @@ class SimulatedNames:
 @asynccontextmanager
 async def open_simulated(web: SimulatedWeb, settings: NetConfig) -> AsyncIterator[Outbound]:
     """A way out into a simulated web, with a time of its own."""
-    names = SimulatedNames(web)
-    dialer = Dialer(settings, Guard(settings.deny, settings.permit), cast(Resolver, names))
     engine = SimulatedEngine(web, settings)
-    seats = Seats(settings.connections)
-    addresses = partial(address_of, web.world)
-    yield Outbound(
-        settings,
-        engine,
-        seats,
-        dialer,
-        now=elapsed.get,
-        addresses=addresses,
-        find_address=engine.find_address,
-        look_up=names.look_up,
-    )
+    names = cast(Resolver, SimulatedNames(web, engine))
+    dialer = Dialer(settings, Guard(settings.deny, settings.permit), names)
+    yield Outbound(settings, engine, Seats(settings.connections), names, dialer, now=elapsed.get)
 
 
 class SimulatedTurns:

@@ -18,7 +18,7 @@ _OF_THE_LOOP = {
     "test_engine",
     "test_ftp",
     "test_sftp",
-    "test_tcp",
+    "test_dialer",
     "test_tls",
 }
 

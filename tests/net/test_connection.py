@@ -123,13 +123,13 @@ async def test_bytes_that_come_fast_one_by_one_are_read_many_at_a_time(
 async def test_many_short_replies_on_one_connection_are_no_tiny_pieces(
     settings: NetConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "REST_S", ANSWER_S)
+    monkeypatch.setattr(connection, "PAUSE_S", ANSWER_S)
 
     def short(asked: Asked) -> bytes:
         return b"HTTP/1.1 204 No\r\n\r\n"
 
     async with serve(short) as site, open_engine(settings) as sending:
-        for _ in range(3 * connection.PIECES_AHEAD):
+        for _ in range(3 * connection.SMALL_READS):
             assert (await sending.send(Request("GET", site.url(), {}), ANSWER_S / 4)).code == 204
     assert site.connections == 1
 
@@ -140,7 +140,7 @@ async def test_a_connection_that_opens_too_late_to_be_in_time_ends_by_its_limit(
     with theirs:
         ours.setblocking(False)
         line = connection.HttpConnection("mill.demo", None)
-        waiting = line.ask(
+        waiting = line.exchange(
             b"GET / HTTP/1.1\r\n\r\n", ResponseParser("GET", line_bytes=99, body_bytes=99), open_at=0, end_at=1
         )
         line.connect(ours)

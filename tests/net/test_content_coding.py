@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weboid.net.body import Body
 from weboid.net.content_coding import Decoder
+from weboid.net.response_parser import Body
 
 TEXT = b"the beginning of a page " * 100
 BARE = zlib.compressobj(wbits=-15)
@@ -71,7 +71,7 @@ def test_damaged_data_gives_something_bounded(noise: bytes, place: int, size: in
 def test_what_is_taken_of_a_server_is_bounded_whatever_it_sends(coding: str) -> None:
     """A stream that has ended and goes on, one in a coding that nobody asked for, a script without end."""
     headers = {"content-type": "text/html", "content-encoding": coding}
-    body = Body(200, headers, body_bytes=1_000, text_bytes=20_000)
+    body = Body(200, headers, 1_000, 20_000)
     piece = gzip.compress(b"<script>") if coding == "gzip" else b"<script>" + b"x" * 100
     taken = len(piece)
     while not body.take(piece):

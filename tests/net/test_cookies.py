@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weboid.net.cookies import COOKIES, HEADER_CHARS, CookieJar
+from weboid.net.fetch import COOKIES, COOKIES_CHARS, CookieJar
 
 
 def test_a_cookie_goes_back_to_the_host_that_set_it_and_to_no_other() -> None:
@@ -51,7 +51,7 @@ def test_no_server_can_fill_the_jar_or_break_the_header(lines: list[str]) -> Non
     for line in lines:
         jar.take("site.test", line)
     header = jar.header("site.test")
-    assert len(header) <= HEADER_CHARS
+    assert len(header) <= COOKIES_CHARS
     assert header.count("; ") < COOKIES
     assert header.isascii()
     assert header.isprintable()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weboid.net.response_parser import HEAD_BYTES, HEADER_LINES, STEPS, BrokenReply, ResponseParser
+from weboid.net.response_parser import HEAD_BYTES, HEADER_LINES, INTERIM, BrokenReply, ResponseParser
 
 LINE = 1000
 BODY = 100
@@ -123,7 +123,7 @@ def test_what_never_becomes_a_reply_is_not_read_for_ever(piece: bytes) -> None:
     [
         b"HTTP/1.1 200 OK\r\n" + 66 * (b"X: " + b"y" * 994 + b"\r\n") + b"\r\n",
         b"\r\n" * (HEAD_BYTES // 2) + b"HTTP/1.1 200 OK\r\n\r\n",
-        b"HTTP/1.1 102 Wait\r\n\r\n" * (STEPS + 1) + b"HTTP/1.1 200 OK\r\n\r\n",
+        b"HTTP/1.1 102 Wait\r\n\r\n" * (INTERIM + 1) + b"HTTP/1.1 200 OK\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nX: y" + b"\r\n z" * (HEADER_LINES + 1) + b"\r\n\r\n",
     ],
 )

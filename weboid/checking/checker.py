@@ -36,7 +36,7 @@ from weboid.net.exchange import Sending
 from weboid.net.fetch import fetch_answer
 from weboid.net.ftp import fetch_ftp
 from weboid.net.guard import NotPublic
-from weboid.net.outbound import Outbound, nothing_found
+from weboid.net.outbound import Outbound
 from weboid.net.robots import RobotsCache
 from weboid.net.sftp import fetch_sftp
 
@@ -110,11 +110,9 @@ class Checker:
         """The plain answer of an HTTP URL in normal form, of a witness, say; raises like `check`."""
         return await fetch_answer(self._session, url, turn=self.turn, get_only=True)
 
-    def find_address(self, host: str, limit_s: float) -> Awaitable[str | None]:
+    async def find_address(self, host: str, limit_s: float) -> str | None:
         """The address that a host would be requested at; None if it is not known soon, or the host is not requested."""
-        if self._stop_list.holds(host):
-            return nothing_found(host)
-        return self._session.find_address(host, limit_s)
+        return None if self._stop_list.holds(host) else await self._session.resolver.find_address(host, limit_s)
 
     async def turn(self, host: str) -> Sending | None:
         """Waits for a host's turn; raises NotPublic for one on the stop list, and NotAsked if the wait is too long.

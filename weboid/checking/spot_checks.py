@@ -151,7 +151,7 @@ async def open_domain_checks(*, connections: int, contact: str, apis: Sequence[s
     def online(checker: Checker, session: Outbound) -> Online:
         return Online(
             checker.fetch,
-            session.look_up,
+            session.resolver.look_up,
             canaries=config.crawl.canaries,
             apis=apis,
             http_port=config.net.web_ports[0],

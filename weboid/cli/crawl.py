@@ -158,7 +158,8 @@ async def crawl_by(
 
         # A given day was meant so: other hosts need not confirm it.
         days = WorkerDay(core.days, now, None if now else witnessed, hour=options.hour)
-        losses = Losses(core.losses, days.today, addresses=session.addresses, name_servers=session.name_servers)
+        names = session.resolver
+        losses = Losses(core.losses, days.today, addresses=names.address_of, name_servers=names.name_servers_of)
         online = online_of(config, checker, session)
         figures = CrawlFigures(session, lag)
         lags = LagWatch(core.alarms, lag, days.today, connections)

@@ -72,7 +72,6 @@ class CrawlFigures:
 
     def read(self) -> Mapping[str, float]:
         """All figures as they are now."""
-        queries, failures = self.session.name_queries()
         return {
             **self._written,
             **{bucket_figure(place): count for place, count in enumerate(self._buckets) if count},
@@ -82,6 +81,6 @@ class CrawlFigures:
             CrawlerFigure.SEATS_USED: self.session.seats.used,
             CrawlerFigure.LOOP_LAG: round(self.lag.worst_since(monotonic() - _LAG_OF_S), 3),
             CrawlerFigure.IDLE: round(monotonic() - self._busy_at, 1),
-            CrawlerFigure.NAME_QUERIES: queries,
-            CrawlerFigure.NAME_FAILURES: failures,
+            CrawlerFigure.NAME_QUERIES: self.session.resolver.queries,
+            CrawlerFigure.NAME_FAILURES: self.session.resolver.failures,
         }

@@ -60,7 +60,7 @@ class _Telling(NamedTuple):
 
 
 class Losses:
-    """What one worker knows of partial losses; `addresses` and `name_servers` as in ``net/outbound``."""
+    """What one worker knows of partial losses; `addresses` and `name_servers` as in ``net/dns``."""
 
     def __init__(
         self,

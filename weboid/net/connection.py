@@ -1,7 +1,7 @@
 """One HTTP connection: a socket, TLS over it if needed, and one request at a time with its reply.
 
-``net/engine`` decides what is sent and which connections are kept open; ``net/dial`` opens the socket.
-One law: the caller gets exactly one result for each request, within a time limit.
+``net/engine`` decides what is sent and which connections are kept open; ``net/dial`` opens the socket. The caller gets
+exactly one result for each request, within a time limit.
 """
 
 import asyncio
@@ -16,19 +16,19 @@ from weboid.net.response_parser import ResponseParser
 BODY_S: Final = 10.0
 """Seconds for the body: with the status the server has answered, and the body is optional."""
 HEAD_S: Final = 10.0
-"""A head that has begun is looked at again and again after so many seconds: it must have grown in them …"""
+"""A head that has begun is looked at every so many seconds: it must have grown since …"""
 HEAD_RATE: Final = 240
 """… by at least so many bytes a second."""
-PIECE_BYTES: Final = 1024
-"""A reading pays for itself if it brings so many bytes …"""
-PIECES_AHEAD: Final = 8
-"""… so many are lent to a connection …"""
-REST_S: Final = 0.1
-"""… and where they are used up, nothing is read for so many seconds after each: what comes byte by byte then costs as
-little as what comes in larger pieces."""
+SMALL_READ_BYTES: Final = 1024
+"""Reads that bring fewer bytes than this are small; larger ones make up for as many as they have times these bytes …"""
+SMALL_READS: Final = 8
+"""… so many small reads a connection may do …"""
+PAUSE_S: Final = 0.1
+"""… and then nothing is read for so many seconds after each: data that comes byte by byte costs as little as data that
+comes in larger pieces."""
 _READ_BYTES: Final = 16_384
-_RESTING_BYTES: Final = 32768
-"""So much the kernel takes meanwhile, with its own for each packet: the bytes of a drip cost it, and us, even more."""
+_PAUSED_BYTES: Final = 32768
+"""The kernel's receive buffer during a pause, its overhead for each packet included."""
 
 
 class HttpConnection:
@@ -36,31 +36,6 @@ class HttpConnection:
 
     `is_open`: the socket is connected and the handshake done, so that later failures are failures of a connection.
     """
-
-    __slots__ = (
-        "_coming",
-        "_context",
-        "_end_at",
-        "_fd",
-        "_floor",
-        "_host",
-        "_in",
-        "_limit_at",
-        "_loop",
-        "_out",
-        "_owed",
-        "_question",
-        "_resting",
-        "_sent",
-        "_sock",
-        "_timer",
-        "_timer_at",
-        "_tls",
-        "_unsent",
-        "_waiting",
-        "is_closed",
-        "is_open",
-    )
 
     def __init__(self, host: str, context: ssl.SSLContext | None) -> None:
         self.is_open = False
@@ -72,38 +47,38 @@ class HttpConnection:
         self._fd = -1
         self._tls: ssl.SSLObject | None = None
         self._unsent = b""
-        self._question = b""
+        self._request = b""
         self._sent: Callable[[], None] | None = None
-        self._coming: ResponseParser | None = None
+        self._parser: ResponseParser | None = None
         self._waiting: asyncio.Future[None] | None = None
         self._timer: asyncio.Handle | None = None
         self._end_at = self._limit_at = self._timer_at = 0.0
-        self._floor: asyncio.TimerHandle | None = None
-        self._owed = 0.0
-        self._resting: asyncio.TimerHandle | None = None
+        self._head_timer: asyncio.TimerHandle | None = None
+        self._small_reads = 0.0
+        self._paused: asyncio.TimerHandle | None = None
 
-    def ask(
+    def exchange(
         self,
-        question: bytes,
-        coming: ResponseParser,
+        request: bytes,
+        parser: ResponseParser,
         *,
         open_at: float,
         end_at: float,
         sent: Callable[[], None] | None = None,
     ) -> asyncio.Future[None]:
-        """Sends a request once the connection is open; done when `coming` needs no more data. Times are the loop's.
+        """Sends a request once the connection is open; done when `parser` needs no more data. Times are the loop's.
 
         `sent` is called at the moment of the sending.
 
         Fails with NotConnected if the connection is not open by `open_at` (or ends before it is), else with what
-        `coming` raises, OSError, or TimeoutError at `end_at`. Once there is a status, it does not fail any more.
+        `parser` raises, OSError, or TimeoutError at `end_at`. Once there is a status, it does not fail any more.
         """
         self._waiting = self._loop.create_future()
-        self._question = question
+        self._request = request
         self._sent = sent
-        self._coming = coming
+        self._parser = parser
         self._end_at = end_at
-        self._owed = 0.0
+        self._small_reads = 0.0
         if self.is_open:
             self._limit(end_at)
             self._proceed()
@@ -130,13 +105,14 @@ class HttpConnection:
 
     def end(self, error: Exception) -> None:
         """Closes the connection because of `error`, which the waiting caller gets unless there is a status already."""
-        waiting, coming = self._waiting, self._coming
+        waiting, parser = self._waiting, self._parser
         self.close()
         if waiting is not None and not waiting.done():
-            if coming is not None and coming.code:
+            if parser is not None and parser.code:
                 waiting.set_result(None)
             else:
-                waiting.set_exception(error if self.is_open else not_connected(error))
+                is_made = self.is_open or isinstance(error, NotConnected)
+                waiting.set_exception(error if is_made else NotConnected((error,)))
 
     def close(self) -> None:
         """Closes the connection at once."""
@@ -145,36 +121,36 @@ class HttpConnection:
         self.is_closed = True
         self._unlimit()
         self._stop_watching_head()
-        if self._resting is not None:
-            self._resting.cancel()
-            self._resting = None
+        if self._paused is not None:
+            self._paused.cancel()
+            self._paused = None
         if self._sock is not None:
             self._loop.remove_reader(self._fd)
             if self._unsent:
                 self._loop.remove_writer(self._fd)
             self._sock.close()
-        self._tls = self._coming = self._waiting = None
+        self._tls = self._parser = self._waiting = None
 
     def _open(self) -> None:
         self.is_open = True
         self._limit(self._end_at)
 
     def _limit(self, at: float) -> None:
-        """Ends the connection at a time of the loop. An earlier timer is kept: `_late` extends it."""
+        """Ends the connection at a time of the loop. An earlier timer is kept: `_expire` extends it."""
         self._limit_at = at
         if self._timer is not None and self._timer_at > at:
             self._timer.cancel()
             self._timer = None
         if self._timer is None:
             # For a time that has passed, uvloop gives a handle that does not know when.
-            self._timer, self._timer_at = self._loop.call_at(at, self._late), at
+            self._timer, self._timer_at = self._loop.call_at(at, self._expire), at
 
     def _unlimit(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _late(self) -> None:
+    def _expire(self) -> None:
         self._timer = None
         if self._limit_at > self._loop.time():
             self._limit(self._limit_at)
@@ -190,11 +166,11 @@ class HttpConnection:
         except OSError as error:
             self.end(error)
             return
-        self._owed = max(self._owed + 1 - len(data) / PIECE_BYTES, 0.0)
-        if self._owed > PIECES_AHEAD:
-            self._rest()
+        self._small_reads = max(self._small_reads + 1 - len(data) / SMALL_READ_BYTES, 0.0)
+        if self._small_reads > SMALL_READS:
+            self._pause()
         if self._tls is None:
-            self._took(data)
+            self._handle(data)
             return
         if data:
             self._in.write(data)
@@ -202,40 +178,40 @@ class HttpConnection:
             self._in.write_eof()
         self._proceed()
 
-    def _rest(self) -> None:
+    def _pause(self) -> None:
         """Reads nothing for a moment, in which more may come."""
         assert self._sock is not None
-        self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RESTING_BYTES)
+        self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _PAUSED_BYTES)
         self._loop.remove_reader(self._fd)
-        self._resting = self._loop.call_later(REST_S, self._read_on)
+        self._paused = self._loop.call_later(PAUSE_S, self._resume)
 
-    def _read_on(self) -> None:
-        self._resting = None
+    def _resume(self) -> None:
+        self._paused = None
         self._loop.add_reader(self._fd, self._readable)
 
-    def _watch_head(self, coming: ResponseParser) -> None:
+    def _watch_head(self, parser: ResponseParser) -> None:
         """Ends the connection if a head that has begun comes too slowly; servers may think before it begins."""
-        if coming.begun_bytes and not coming.code:
-            if self._floor is None:
-                self._floor = self._loop.call_later(HEAD_S, self._check_head, coming, coming.begun_bytes)
+        if parser.begun_bytes and not parser.code:
+            if self._head_timer is None:
+                self._head_timer = self._loop.call_later(HEAD_S, self._check_head, parser, parser.begun_bytes)
         else:
             self._stop_watching_head()
 
-    def _check_head(self, coming: ResponseParser, before: int) -> None:
-        if coming.begun_bytes - before < HEAD_S * HEAD_RATE:
+    def _check_head(self, parser: ResponseParser, before: int) -> None:
+        if parser.begun_bytes - before < HEAD_S * HEAD_RATE:
             self.end(TimeoutError())
         else:
-            self._floor = self._loop.call_later(HEAD_S, self._check_head, coming, coming.begun_bytes)
+            self._head_timer = self._loop.call_later(HEAD_S, self._check_head, parser, parser.begun_bytes)
 
     def _stop_watching_head(self) -> None:
-        if self._floor is not None:
-            self._floor.cancel()
-            self._floor = None
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
 
     def _proceed(self) -> None:
         """Does all that is possible now: handshake, sending, reading."""
         if self._tls is None:
-            self._send(self._taken_question())
+            self._send(self._pop_request())
             return
         error: Exception | None = None
         try:
@@ -255,44 +231,44 @@ class HttpConnection:
         if not self.is_open:
             tls.do_handshake()
             self._open()
-        if self._question:
-            tls.write(self._taken_question())
+        if self._request:
+            tls.write(self._pop_request())
         # Only received data is read: an exception for "nothing more" takes ten times as long.
         while not self.is_closed and (self._in.pending or self._in.eof or tls.pending()):
-            self._took(tls.read(_READ_BYTES))
+            self._handle(tls.read(_READ_BYTES))
 
-    def _taken_question(self) -> bytes:
+    def _pop_request(self) -> bytes:
         """The request, which is sent now; empty if it was before."""
-        question, self._question = self._question, b""
-        if question and self._sent is not None:
+        request, self._request = self._request, b""
+        if request and self._sent is not None:
             self._sent()
-        return question
+        return request
 
-    def _took(self, data: bytes) -> None:
+    def _handle(self, data: bytes) -> None:
         """Handles decrypted data from the server; b"" if the server has closed the connection."""
-        coming = self._coming
-        if coming is None:
+        parser = self._parser
+        if parser is None:
             # There is no request: an idle connection has ended, or the data belongs to no reply.
             self.close()
             return
-        had_status = coming.code
+        had_status = parser.code
         try:
-            is_done = coming.take(data)
+            is_done = parser.take(data)
         except OSError as error:
             self.end(error)
             return
-        if not had_status and (self._floor is not None or not coming.code):
-            self._watch_head(coming)
+        if not had_status and (self._head_timer is not None or not parser.code):
+            self._watch_head(parser)
         if is_done:
-            self._done(coming)
-        elif coming.code and not had_status:
+            self._done(parser)
+        elif parser.code and not had_status:
             self._limit(min(self._end_at, self._loop.time() + BODY_S))
 
-    def _done(self, coming: ResponseParser) -> None:
+    def _done(self, parser: ResponseParser) -> None:
         waiting = self._waiting
-        if coming.is_clean:
+        if parser.is_clean:
             self._unlimit()
-            self._coming = self._waiting = None
+            self._parser = self._waiting = None
         else:
             self.close()
         if waiting is not None and not waiting.done():
@@ -320,8 +296,3 @@ class HttpConnection:
         data, self._unsent = self._unsent, b""
         self._loop.remove_writer(self._fd)
         self._send(data)
-
-
-def not_connected(error: Exception) -> NotConnected:
-    """An error before the connection was open, as NotConnected."""
-    return error if isinstance(error, NotConnected) else NotConnected((error,))

@@ -1,7 +1,8 @@
 """Opens connections: the guard at the socket, and the demands on a server's TLS (C-9, C-13).
 
-`Dial` is for our own engine (``net/engine``), `open_connector` for aiohttp, which requests the APIs of wikis.
-One law: both pass the exact address to the guard immediately before they connect to it, wherever it came from.
+`Dial` is for our own engine (``net/engine``), `Dialer` for protocols other than HTTP, `open_connector` for aiohttp,
+which requests the APIs of wikis. All pass the exact address to the guard immediately before they connect to it,
+wherever it came from.
 """
 
 import asyncio
@@ -10,15 +11,21 @@ import os
 import socket
 import ssl
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Final
+from time import monotonic
+from typing import Final, TypeVar
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
 
+from weboid.config import NetConfig
+from weboid.core.url.hosts import is_ip
 from weboid.errors import ConfigError
-from weboid.net.guard import Guard
+from weboid.net.dns import Resolver
+from weboid.net.guard import Guard, NotPublic, require_port
+
+_Opened = TypeVar("_Opened")
 
 KEEP_ALIVE_S: Final = 2.5
 """How long an idle connection is kept: for the GET after a HEAD, or for a host's next URL a second later."""
@@ -49,21 +56,6 @@ class Dial:
     After `begin` either `connected` or `failed` is called, once, unless `close` comes first. `connected` gets a socket
     that does not block and is still watched for writing. `more` finds further addresses if the first ones fail.
     """
-
-    __slots__ = (
-        "_connected",
-        "_errors",
-        "_failed",
-        "_finding",
-        "_guard",
-        "_ipv6",
-        "_left",
-        "_loop",
-        "_more",
-        "_open",
-        "_port",
-        "_timer",
-    )
 
     def __init__(
         self,
@@ -158,6 +150,45 @@ class Dial:
         if self._timer:
             self._timer.cancel()
             self._timer = None
+
+
+class Dialer:
+    """Opens connections for protocols other than HTTP (C-10): to one address after the other."""
+
+    def __init__(self, settings: NetConfig, guard: Guard, resolver: Resolver) -> None:
+        self._settings = settings
+        self._guard = guard
+        self._resolver = resolver
+        self._tls: ssl.SSLContext | None = None
+
+    async def reach(
+        self, host: str, port: int, open_at: Callable[[str, int], Awaitable[_Opened]], *, own: Collection[int]
+    ) -> _Opened:
+        """Returns what `open_at` returns for the first address of a host that can be connected to.
+
+        IPv4 comes first; each address has its share of `connect_s`, the look-up before that has its own limit. `own` as
+        in the guard. Raises exceptions that `faults.fault_of` can interpret: a failure of the host before one of ours.
+        """
+        require_port(port, own=own)
+        addresses = [host] if is_ip(host) else [each["host"] for each in await self._resolver.resolve(host, port)]
+        end = monotonic() + self._settings.connect_s
+        errors: list[OSError] = []
+        for tried, address in enumerate(sorted(addresses, key=lambda text: ":" in text)):
+            try:
+                self._guard.require(address, port, own=own)
+                async with asyncio.timeout((end - monotonic()) / (len(addresses) - tried)):
+                    return await open_at(address, port)
+            except OSError as error:  # TimeoutError is one, too
+                no_way = ":" in address and error.errno == errno.ENETUNREACH
+                errors.append(NoIpv6() if no_way else error)
+        raise min(errors, key=lambda error: (isinstance(error, NotPublic | NoIpv6), isinstance(error, NoIpv6)))
+
+    def tls(self) -> ssl.SSLContext:
+        """Returns the context for ftps: as for https, but with ALPN ``ftp``. Raises ConfigError, like `tls_context`."""
+        if self._tls is None:
+            self._tls = tls_context(self._settings.ca)
+            self._tls.set_alpn_protocols(["ftp"])
+        return self._tls
 
 
 def open_connector(guard: Guard, resolver: AbstractResolver, tls: ssl.SSLContext) -> aiohttp.TCPConnector:

@@ -192,7 +192,17 @@ class Resolver(AbstractResolver):
     ) -> list[ResolveResult]:
         """The addresses of both families, for aiohttp; raises like `addresses`."""
         known = await self._known_of(host, whole=True)
-        return [_result(host, address, port) for address in known.allowed()]
+        return [
+            ResolveResult(
+                hostname=host,
+                host=address,
+                port=port,
+                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+                proto=socket.IPPROTO_TCP,
+                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
+            )
+            for address in known.allowed()
+        ]
 
     async def close(self) -> None:
         """Cancels all look-ups."""
@@ -376,14 +386,3 @@ class _Channel:
         self._ares.process_fd(pycares.ARES_SOCKET_BAD, pycares.ARES_SOCKET_BAD)
         if self._ticking is None and (self._read or self._written):
             self._ticking = self._loop.call_later(_TICK_S, self._tick)
-
-
-def _result(host: str, address: str, port: int) -> ResolveResult:
-    return ResolveResult(
-        hostname=host,
-        host=address,
-        port=port,
-        family=socket.AF_INET6 if ":" in address else socket.AF_INET,
-        proto=socket.IPPROTO_TCP,
-        flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
-    )

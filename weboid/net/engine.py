@@ -2,7 +2,6 @@
 
 It decides where to connect to, and which connections are kept open. It is our own for speed, chosen by measuring it
 against aiohttp, pycurl and pyreqwest; aiohttp serves, and asks APIs.
-One law: no connection is opened without the guard's permission, and idle connections are bounded in number and in time.
 """
 
 import asyncio
@@ -18,7 +17,7 @@ from typing import Final, NamedTuple
 from weboid.config import NetConfig
 from weboid.core.url.hosts import is_ip
 from weboid.mechanism.bounded import BoundedMap
-from weboid.net.connection import HttpConnection, not_connected
+from weboid.net.connection import HttpConnection
 from weboid.net.dial import KEEP_ALIVE_S, Dial, NotConnected, ipv6_is_routed, trusting_context
 from weboid.net.dns import Resolver
 from weboid.net.exchange import Reply, Request
@@ -38,7 +37,7 @@ _URL: Final = re.compile(
 """User and fragment are ignored, since they are not sent; a backslash is refused, since parsers differ about it."""
 KEPT: Final = 1000
 """Idle connections, at most; fewer if fewer connections or open files are allowed."""
-_FEW: Final = 16
+_LEAST_KEPT: Final = 16
 _OTHER_FILES: Final = 200
 """Open files reserved for other purposes: the store, name servers, logs."""
 _AMPLE: Final = 3
@@ -50,16 +49,17 @@ _PORTS: Final = {"http": 80, "https": 443}
 _More = Callable[[], Awaitable[Sequence[str]]]
 
 
-class _Place(NamedTuple):
-    """Where a request is sent: connections of the same `origin` are interchangeable; `target` is path and query."""
+class _Prepared(NamedTuple):
+    """A request as it is sent, and where: connections of the same `origin` are interchangeable."""
 
     origin: str
+    is_tls: bool
     trusting: bool
-    scheme: str
-    authority: str
     host: str
     port: int
-    target: str
+    method: str
+    data: bytes
+    sent: Callable[[], None] | None
 
 
 class SocketEngine:
@@ -84,8 +84,8 @@ class SocketEngine:
 
     def close(self) -> None:
         """Closes all connections; callers that still wait get an error that is not counted against any server."""
-        for line in list(self._open):
-            line.end(RuntimeError("the engine was closed"))
+        for connection in list(self._open):
+            connection.end(RuntimeError("the engine was closed"))
         self._drop_kept()
 
     async def send(self, request: Request, timeout_s: float) -> Reply:
@@ -93,64 +93,64 @@ class SocketEngine:
 
         A request that fails on a kept connection is sent once more on a new one: servers may close idle connections.
         """
-        place = _place(request)
-        require_port(place.port)
-        exchange = _Exchange(place, request.method, _question(request, place), request.sent)
+        prepared = _prepared(request)
+        require_port(prepared.port)
         end_at = self._loop.time() + timeout_s
-        if (kept := self._take_kept(place.origin)) is not None:
+        kept = self._kept.take(prepared.origin)
+        if kept is not None and not kept[1].is_closed:
             try:
-                return await self._exchanged(kept, exchange, end_at, end_at)
+                return await self._exchange(kept[1], prepared, end_at, end_at)
             except TimeoutError:
                 raise
             except OSError:
                 pass
         try:
-            return await self._sent(exchange, end_at)
+            return await self._send_anew(prepared, end_at)
         except NotConnected as error:
-            if not (len(self._kept) and any(_is_out_of_files(each) for each in error.errors)):
+            numbers = {each.errno for each in error.errors if isinstance(each, OSError)}
+            if not len(self._kept) or numbers.isdisjoint((errno.EMFILE, errno.ENFILE)):
                 raise
         self._drop_kept()
-        return await self._sent(exchange, end_at)
+        return await self._send_anew(prepared, end_at)
 
-    async def _sent(self, exchange: "_Exchange", end_at: float) -> Reply:
-        """The reply over a new connection."""
-        place = exchange.place
-        addresses, more = await self._addresses(place.host, end_at)
+    async def _send_anew(self, request: _Prepared, end_at: float) -> Reply:
+        """Sends a request over a new connection."""
+        addresses, more = await self._addresses(request.host, end_at)
         open_at = min(self._loop.time() + self._settings.connect_s, end_at)
-        tls = self._trusting_tls if place.trusting else self._tls
-        line = HttpConnection(place.host, tls if place.scheme == "https" else None)
+        tls = self._trusting_tls if request.trusting else self._tls
+        connection = HttpConnection(request.host, tls if request.is_tls else None)
         dial = Dial(
-            self._guard, addresses, place.port, ipv6=self._ipv6, connected=line.connect, failed=line.end, more=more
+            self._guard,
+            addresses,
+            request.port,
+            ipv6=self._ipv6,
+            connected=connection.connect,
+            failed=connection.end,
+            more=more,
         )
         try:
-            return await self._exchanged(line, exchange, open_at, end_at, dial.begin)
+            return await self._exchange(connection, request, open_at, end_at, dial)
         finally:
             dial.close()
 
-    async def _exchanged(
-        self,
-        line: HttpConnection,
-        exchange: "_Exchange",
-        open_at: float,
-        end_at: float,
-        begin: Callable[[], None] | None = None,
+    async def _exchange(
+        self, connection: HttpConnection, request: _Prepared, open_at: float, end_at: float, dial: Dial | None = None
     ) -> Reply:
-        """The reply over a given connection, which is kept or closed afterwards."""
-        settings = self._settings
-        coming = parser_of(exchange.method, settings)
-        self._open.add(line)
+        """Sends a request over a given connection, which is kept or closed afterwards."""
+        parser = parser_of(request.method, self._settings)
+        self._open.add(connection)
         try:
-            answered = line.ask(exchange.question, coming, open_at=open_at, end_at=end_at, sent=exchange.sent)
-            if begin:
-                begin()
+            answered = connection.exchange(request.data, parser, open_at=open_at, end_at=end_at, sent=request.sent)
+            if dial:
+                dial.begin()
             await answered
         finally:
-            self._open.discard(line)
-            if coming.is_clean and not line.is_closed:
-                self._keep(exchange.place.origin, line)
+            self._open.discard(connection)
+            if parser.is_clean and not connection.is_closed:
+                self._keep(request.origin, connection)
             else:
-                line.close()
-        return reply_from(coming)
+                connection.close()
+        return reply_from(parser)
 
     async def _addresses(self, host: str, end_at: float) -> tuple[Sequence[str], _More | None]:
         """The addresses to try first, and a function that finds more (None if there are no more)."""
@@ -164,16 +164,12 @@ class SocketEngine:
                 async with asyncio.timeout_at(end_at):
                     addresses = await self._resolver.addresses(host)
             except TimeoutError:
-                raise not_connected(TimeoutError()) from None
+                raise NotConnected((TimeoutError(),)) from None
         more = partial(self._resolver.more_addresses, host) if self._ipv6 and ":" not in addresses[0] else None
         return addresses, more
 
-    def _take_kept(self, origin: str) -> HttpConnection | None:
-        kept = self._kept.take(origin)
-        return None if kept is None or kept[1].is_closed else kept[1]
-
-    def _keep(self, origin: str, line: HttpConnection) -> None:
-        self._kept[origin] = self._loop.time() + KEEP_ALIVE_S, line
+    def _keep(self, origin: str, connection: HttpConnection) -> None:
+        self._kept[origin] = self._loop.time() + KEEP_ALIVE_S, connection
         if self._sweeping is None:
             self._sweeping = self._loop.call_later(KEEP_ALIVE_S, self._sweep)
 
@@ -181,69 +177,53 @@ class SocketEngine:
         """Closes the connections that have been idle long enough; they are in the order in which they became idle."""
         now = self._loop.time()
         self._sweeping = None
-        for origin, (end, line) in self._kept.items():
+        for origin, (end, connection) in self._kept.items():
             if end > now:
                 self._sweeping = self._loop.call_at(end, self._sweep)
                 return
             self._kept.take(origin)
-            line.close()
+            connection.close()
 
     def _drop_kept(self) -> None:
-        for origin, (_, line) in self._kept.items():
+        for origin, (_, connection) in self._kept.items():
             self._kept.take(origin)
-            line.close()
+            connection.close()
         if self._sweeping is not None:
             self._sweeping.cancel()
             self._sweeping = None
 
 
-class _Exchange(NamedTuple):
-    """One request, ready to be sent."""
-
-    place: _Place
-    method: str
-    question: bytes
-    sent: Callable[[], None] | None
-
-
 def _most_kept(connections: int) -> int:
-    """How many idle connections the limit of open files allows in addition to so many active ones."""
+    """Returns how many idle connections the limit of open files allows in addition to so many active ones."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    spare = KEPT if files == resource.RLIM_INFINITY else max(files - _OTHER_FILES - connections, _FEW)
+    spare = KEPT if files == resource.RLIM_INFINITY else max(files - _OTHER_FILES - connections, _LEAST_KEPT)
     return min(connections, KEPT, spare)
 
 
-def _place(request: Request) -> _Place:
+def _prepared(request: Request) -> _Prepared:
     match = _URL.fullmatch(request.url)
     if match is None:
         raise ValueError(f"{request.url!r} is not an absolute, escaped http or https URL")
+    if request.method not in _METHODS:
+        raise ValueError(f"this engine does not send {request.method}")
     scheme, authority, host, port, target = match.groups()
     if not target or target[0] != "/":
         target = f"/{target or ''}"
-    return _Place(
-        origin=f"{'trusting ' if request.trusting else ''}{scheme}://{authority}",
-        trusting=request.trusting,
-        scheme=scheme,
-        authority=authority,
-        host=host.strip("[]"),
-        port=int(port) if port else _PORTS[scheme],
-        target=target,
-    )
-
-
-def _question(request: Request, place: _Place) -> bytes:
-    if request.method not in _METHODS:
-        raise ValueError(f"this engine does not send {request.method}")
-    lines = [f"{request.method} {place.target} HTTP/1.1", f"Host: {place.authority}"]
+    lines = [f"{request.method} {target} HTTP/1.1", f"Host: {authority}"]
     lines += [f"{name}: {value}" for name, value in request.headers.items()]
     text = "\n".join(lines)
     if "\r" in text or text.count("\n") >= len(lines):
-        raise ValueError("a header has a line break")
-    return text.replace("\n", "\r\n").encode() + b"\r\n\r\n"
-
-
-def _is_out_of_files(error: Exception) -> bool:
-    return isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
+        raise ValueError("a header has a connection break")
+    return _Prepared(
+        origin=f"{'trusting ' if request.trusting else ''}{scheme}://{authority}",
+        is_tls=scheme == "https",
+        trusting=request.trusting,
+        host=host.strip("[]"),
+        port=int(port) if port else _PORTS[scheme],
+        method=request.method,
+        data=text.replace("\n", "\r\n").encode() + b"\r\n\r\n",
+        sent=request.sent,
+    )
 
 
 def parser_of(method: str, settings: NetConfig) -> ResponseParser:
@@ -256,15 +236,15 @@ def parser_of(method: str, settings: NetConfig) -> ResponseParser:
     )
 
 
-def reply_from(coming: ResponseParser) -> Reply:
+def reply_from(parser: ResponseParser) -> Reply:
     """The reply that a parser has read, bounded."""
-    headers = {_clean(name): _clean(value) for name, value in islice(coming.headers.items(), HEADERS)}
+    headers = {_clean(name): _clean(value) for name, value in islice(parser.headers.items(), HEADERS)}
     return Reply(
-        code=coming.code,
+        code=parser.code,
         headers=headers,
-        location=coming.headers.get("location"),
-        cookies=coming.cookies,
-        body=coming.body,
+        location=parser.headers.get("location"),
+        cookies=parser.cookies,
+        body=parser.body,
     )
 
 

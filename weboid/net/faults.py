@@ -1,7 +1,6 @@
 """Translates exceptions of a request to the reason that is recorded; the only place that does so (C-9, U-4).
 
-One law: an error that is not certainly a failure of the server or of its name has no reason here, and never counts
-against it.
+An error that is not certainly a failure of the server or of its name has no reason here, and never counts against it.
 """
 
 import errno
@@ -30,14 +29,16 @@ def fault_of(exc: BaseException) -> Fault | None:
             return Fault(Reason.BAD_PORT)
         case NotPublic():
             return Fault(Reason.NOT_PUBLIC)
+        case LookupFailed() if exc.code in NO_NAME:
+            return Fault(Reason.DNS_GONE)
         case LookupFailed():
-            return _lookup_fault(exc.code)
+            return None if exc.code in NO_SERVER else Fault(Reason.DNS_ERROR)
         case NotConnected():
-            return _refusal(exc.errors)
+            return _not_connected(exc.errors)
         case BrokenReply():
             return Fault(Reason.PROTOCOL, reached=True)
         case ssl.SSLCertVerificationError():
-            return _certificate_fault(exc)
+            return Fault(_BY_VERIFY_CODE.get(exc.verify_code, Reason.CERTIFICATE_UNKNOWN_ISSUER))
         case ssl.SSLEOFError() | ssl.SSLZeroReturnError():
             # The other side hung up during the handshake; Python 3.11.2 says so in this way, later ones by a reset.
             return Fault(Reason.RESET, reached=True)
@@ -46,17 +47,13 @@ def fault_of(exc: BaseException) -> Fault | None:
         case TimeoutError() if exc.errno is None:
             return Fault(Reason.TIMEOUT, reached=True)
         case OSError() if exc.errno not in _OURS:
-            return _lost(exc)
+            # Why an open connection ended.
+            reasons = (reason for kind, reason in _BY_KIND.items() if isinstance(exc, kind))
+            reason = _BY_ERRNO.get(exc.errno) if exc.errno in _BY_ERRNO else next(reasons, None)
+            return Fault(reason, reached=True) if reason else None
     return None
 
 
-def _lookup_fault(code: int) -> Fault | None:
-    if code in NO_NAME:
-        return Fault(Reason.DNS_GONE)
-    return None if code in NO_SERVER else Fault(Reason.DNS_ERROR)
-
-
-# OpenSSL's X509_V_ERR_… numbers.
 _BY_VERIFY_CODE: Final = {
     9: Reason.CERTIFICATE_EXPIRED,  # not valid yet: outside of its dates as well
     10: Reason.CERTIFICATE_EXPIRED,
@@ -65,14 +62,7 @@ _BY_VERIFY_CODE: Final = {
     62: Reason.CERTIFICATE_WRONG_HOST,
     64: Reason.CERTIFICATE_WRONG_HOST,
 }
-
-
-def _certificate_fault(exc: Exception) -> Fault:
-    """The fault for a bad certificate; all errors without an own reason count as an unknown issuer."""
-    code = exc.verify_code if isinstance(exc, ssl.SSLCertVerificationError) else 0
-    return Fault(_BY_VERIFY_CODE.get(code, Reason.CERTIFICATE_UNKNOWN_ISSUER))
-
-
+"""OpenSSL's X509_V_ERR_… numbers; all others count as an unknown issuer."""
 _OURS: Final = frozenset(
     {
         errno.EMFILE,
@@ -104,7 +94,7 @@ _BY_KIND: Final = {
     BrokenPipeError: Reason.RESET,
 }
 """Event loops raise some of them without an errno, as for a connection closed during the handshake."""
-_MOST_TELLING: Final = (
+_NEAREST_FIRST: Final = (
     Reason.CERTIFICATE_EXPIRED,
     Reason.CERTIFICATE_WRONG_HOST,
     Reason.CERTIFICATE_SELF_SIGNED,
@@ -120,22 +110,11 @@ _MOST_TELLING: Final = (
 """If several addresses failed differently, the first of these counts for the host: it came nearest to an answer."""
 
 
-def _refusal(errors: Sequence[Exception]) -> Fault | None:
-    """Why no address could be connected to. If our own machine failed at one, nothing is known about the host."""
+def _not_connected(errors: Sequence[Exception]) -> Fault | None:
+    """Returns why no address could be connected to; if our own machine failed at one, nothing is known of the host."""
     # An SSLError's number is OpenSSL's, not the system's.
     ours = (error for error in errors if isinstance(error, OSError) and not isinstance(error, ssl.SSLError))
     if any(error.errno in _OURS for error in ours):
         return None
     reasons = {fault.reason for fault in map(fault_of, errors) if fault is not None}
-    return next((Fault(reason) for reason in _MOST_TELLING if reason in reasons), None)
-
-
-def _lost(exc: OSError) -> Fault | None:
-    """Why an open connection ended."""
-    if exc.errno in _BY_ERRNO:
-        return Fault(_BY_ERRNO[exc.errno], reached=True)
-    return _by_kind(exc, reached=True)
-
-
-def _by_kind(exc: OSError, *, reached: bool) -> Fault | None:
-    return next((Fault(reason, reached) for kind, reason in _BY_KIND.items() if isinstance(exc, kind)), None)
+    return next((Fault(reason) for reason in _NEAREST_FIRST if reason in reasons), None)

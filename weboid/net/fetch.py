@@ -1,9 +1,10 @@
 """One check over HTTP: HEAD, then GET if HEAD is not reliable; follows redirects itself (C-1, C-2, C-8).
 
 ``core/observe/observe`` interprets the answer; ``net/engine`` sends the requests.
-One law: nothing is called failing because of the way we requested it.
+Nothing is called failing because of the way we requested it.
 """
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -16,7 +17,6 @@ from weboid.core.observe.content import needs_body
 from weboid.core.observe.observation import Hop, RawResponse
 from weboid.core.record.reasons import Reason
 from weboid.core.url.urls import MAX_URL, parse, parse_again
-from weboid.net.cookies import CookieJar
 from weboid.net.exchange import Reply, Request, Sending
 from weboid.net.faults import Fault, fault_of
 from weboid.net.guard import NotPublic
@@ -28,6 +28,19 @@ ended."""
 
 ANSWERS_A_CHECK: Final = 3
 """A check may take this many times `answer_s` in total, without the waiting for turns."""
+
+COOKIES: Final = 20
+"""Cookies that are kept in a check, at most, …"""
+COOKIE_CHARS: Final = 4096
+"""… characters of each, …"""
+COOKIES_CHARS: Final = 8192
+"""… and of the header that has all of them."""
+
+_PAIR: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+=[\x20-\x3a\x3c-\x7e]*")
+_ENDED: Final = re.compile(
+    r";\s*(?:max-age\s*=\s*(?:-|0+\s*(?:;|$))|expires\s*=[^;]*\b(?:19[0-9]{2}|200[0-9])\b)", re.I
+)
+_DOMAIN: Final = re.compile(r";\s*domain\s*=\s*\.?([a-z0-9.-]+)", re.I)
 
 _SCHEMES: Final = ("http:", "https:")
 _FOLLOWED: Final = frozenset({301, 302, 303, 307, 308})
@@ -215,6 +228,42 @@ class _Walk:
             seconds=self.seconds,
         )
         return _End(answer, fault.reached)
+
+
+class CookieJar:
+    """The cookies of one check (C-2), by domain and name: for servers that set one and redirect to the same URL.
+
+    Paths, dates and flags are not kept: the jar exists for seconds and contains no secret of ours.
+    """
+
+    def __init__(self) -> None:
+        self._cookies: dict[tuple[str, str], str] = {}
+
+    def take(self, host: str, line: str) -> None:
+        """Keeps, replaces or deletes a cookie by a Set-Cookie line from `host`; invalid lines are ignored."""
+        pair = line.partition(";")[0].strip()
+        if len(pair) > COOKIE_CHARS or not _PAIR.fullmatch(pair):
+            return
+        name = pair.partition("=")[0]
+        domain = _DOMAIN.search(line)
+        scope = f".{domain[1].lower()}" if domain and "." in domain[1] else host
+        if scope != host and not f".{host}".endswith(scope):
+            return
+        if _ENDED.search(line):
+            self._cookies.pop((scope, name), None)
+        elif len(self._cookies) < COOKIES or (scope, name) in self._cookies:
+            self._cookies[scope, name] = pair
+
+    def header(self, host: str) -> str:
+        """Returns the value of the Cookie header for a host, empty if there is none."""
+        pairs: list[str] = []
+        chars = 0
+        for (scope, _), pair in self._cookies.items():
+            if scope == host or (scope.startswith(".") and f".{host}".endswith(scope)):
+                chars += len(pair) + 2
+                if chars <= COOKIES_CHARS:
+                    pairs.append(pair)
+        return "; ".join(pairs)
 
 
 def _headers(settings: NetConfig, accept: str, cookies: str, *, bare: bool) -> dict[str, str]:

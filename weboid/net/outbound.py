@@ -1,60 +1,34 @@
-"""Opens and closes all that is needed for outgoing requests; opened once by the caller and shared by all checks.
-
-One law: everything opened here is closed here.
-"""
+"""Opens and closes all that is needed for outgoing requests; opened once by the caller and shared by all checks."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from time import monotonic
-from typing import Literal
 from urllib.parse import urlsplit
 
 import aiohttp
 
 from weboid.config import NetConfig
 from weboid.core.url.hosts import is_ip
-from weboid.net.dial import open_connector, tls_context
-from weboid.net.dns import NO_NAME, LookupFailed, NameAnswer, Resolver
+from weboid.net.dial import Dialer, open_connector, tls_context
+from weboid.net.dns import NO_NAME, LookupFailed, Resolver
 from weboid.net.engine import SocketEngine
 from weboid.net.exchange import Engine
 from weboid.net.guard import Guard, NotPublic, refusal_in, require_port
-from weboid.net.tcp import Dialer
-
-
-def no_address(host: str) -> None:
-    """The address of a host as far as a way out without a resolver knows it."""
-    return
-
-
-async def nothing_found(name: str, limit_s: float | None = None) -> None:
-    """What a way out without a resolver finds of a name: its address, its name servers."""
-    return
-
-
-async def no_answer(name: str) -> NameAnswer:
-    """What is said of a name where no name server is asked."""
-    return NameAnswer.NOTHING
 
 
 class Seats(asyncio.Semaphore):
-    """Seats for requests, which knows how many are taken."""
+    """Seats for requests."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
-        self.used = 0
+        self._number = number
 
-    async def acquire(self) -> Literal[True]:
-        """Waits for a seat and takes it."""
-        await super().acquire()
-        self.used += 1
-        return True
-
-    def release(self) -> None:
-        """Gives a seat back."""
-        self.used -= 1
-        super().release()
+    @property
+    def used(self) -> int:
+        """Seats that are taken now."""
+        return self._number - self._value
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +38,11 @@ class Outbound:
     settings: NetConfig
     engine: Engine
     seats: Seats
+    resolver: Resolver
     dialer: Dialer
     """For protocols other than HTTP (C-10)."""
     now: Callable[[], float] = monotonic
     """The seconds by which the time of servers is measured; others than the system's only where it is simulated."""
-    addresses: Callable[[str], str | None] = no_address
-    """The address of a host that was last tried, without a new look-up; None if unknown (C-16)."""
-    find_address: Callable[[str, float | None], Awaitable[str | None]] = nothing_found
-    """The address of a host, after a look-up if needed; None if there is none, or if it is not known after so many
-    seconds (None = no limit); never raises for a server's failure."""
-    name_servers: Callable[[str], Awaitable[str | None]] = nothing_found
-    """The name servers of a registrable domain in one text, None if unknown; never raises for a server's failure."""
-    look_up: Callable[[str], Awaitable[NameAnswer]] = no_answer
-    """What name servers say of a name now, past all caches (C-16)."""
-    name_queries: Callable[[], tuple[int, int]] = lambda: (0, 0)
-    """How many queries were sent to name servers so far, and how many of them were not answered (O-5)."""
 
 
 @asynccontextmanager
@@ -88,18 +52,7 @@ async def open_session(settings: NetConfig) -> AsyncIterator[Outbound]:
         engine = SocketEngine(settings, guard, resolver, tls_context(settings.ca))
         dialer = Dialer(settings, guard, resolver)
         try:
-            seats = Seats(settings.connections)
-            yield Outbound(
-                settings,
-                engine,
-                seats,
-                dialer,
-                addresses=resolver.address_of,
-                find_address=resolver.find_address,
-                name_servers=resolver.name_servers_of,
-                look_up=resolver.look_up,
-                name_queries=lambda: (resolver.queries, resolver.failures),
-            )
+            yield Outbound(settings, engine, Seats(settings.connections), resolver, dialer)
         finally:
             engine.close()
 
@@ -121,16 +74,16 @@ async def open_client(settings: NetConfig, *, has_cookies: bool = False) -> Asyn
 
 @dataclass(frozen=True, slots=True)
 class Unreachable:
-    """Of some URLs: why the guard refuses those that it does, by URL, and the hosts that no name server knows."""
+    """URLs that the guard refuses, each with the reason, and the hosts that no name server knows."""
 
     refused: Mapping[str, str]
     unknown: frozenset[str]
 
 
 async def find_unreachable(settings: NetConfig, urls: Iterable[str], limit_s: float) -> Unreachable:
-    """Which of these URLs of http and https could not be requested; nothing is sent but queries to name servers.
+    """Finds which of these URLs of http and https could not be requested, by queries to name servers alone.
 
-    Of what is not known after `limit_s`, nothing is said. Raises ConfigError for unusable name servers.
+    A URL that is not known after `limit_s` is left out. Raises ConfigError for unusable name servers.
     """
     refused: dict[str, str] = {}
     unknown: set[str] = set()

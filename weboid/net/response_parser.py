@@ -1,21 +1,23 @@
 """Parses an HTTP/1 reply while its bytes arrive: head, framing of the body, and the body's beginning. Pure.
 
-It reads what servers actually send, not only what RFC 9112 allows: what browsers accept is not a fault here.
-One law: everything kept is bounded, and what follows a reply is never taken for a part of it; no byte is looked at more
-than a few times, however small the pieces are in which it comes.
+It reads what servers actually send, not only what RFC 9112 allows: what browsers accept is not a fault here. Everything
+kept is bounded. One law: no byte is looked at more than a few times, however small the pieces are in which it comes
+(`test_what_comes_byte_by_byte_is_not_searched_anew_for_each_byte`).
 """
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
-from weboid.net.body import Body
+from weboid.core.document.skim import Skim
+from weboid.net.content_coding import Decoder
 
 HEADER_LINES: Final = 256
 """Header lines of a reply, at most; more count as a broken protocol."""
 HEAD_BYTES: Final = 65_536
 """Bytes of a head with all that precedes it (empty lines, heads with 1xx), at most; more are a broken protocol."""
-STEPS: Final = 64
-"""Heads with 1xx before the reply, at most; more are a broken protocol."""
+INTERIM: Final = 64
+"""Interim responses (1xx) before the reply, at most; more are a broken protocol."""
 
 _START: Final = re.compile(r"(?:HTTP/(\d)(?:\.(\d))?|ICY)[ \t]+(\d{3})(?!\d)")
 _FOLDED: Final = re.compile(r"\r?\n[ \t]+")
@@ -33,6 +35,9 @@ _SWITCHING: Final = 101
 _WITHOUT_BODY: Final = frozenset({_SWITCHING, 204, 304})
 
 
+_TOO_LONG: Final = f"response headers exceed {HEAD_BYTES // 1024} KiB or {HEADER_LINES} lines"
+
+
 class BrokenReply(OSError):
     """The received data is not an HTTP/1 reply, or exceeds the limits."""
 
@@ -40,49 +45,29 @@ class BrokenReply(OSError):
 class ResponseParser:
     """One reply. `code` is 0 until the head is complete; `headers` then has the first value of each lower-case name.
 
-    `body_bytes` and `text_bytes` as in ``net/body``.
-    Text is decoded as UTF-8, with surrogates for other bytes. `is_clean`: the reply is complete, nothing followed it,
-    and the server keeps the connection open.
+    Of the body the first `body_bytes` are kept, decompressed; of an HTML document with status 2xx that begins with too
+    little text also what is text in its first `text_bytes` (C-13, ``core/document/skim``). The head is decoded as
+    UTF-8, with surrogates for other bytes. `is_clean`: the reply is complete, nothing followed it, and the server keeps
+    the connection open.
     """
-
-    __slots__ = (
-        "_after_chunk",
-        "_body",
-        "_buffer",
-        "_framing",
-        "_is_chunked",
-        "_is_head",
-        "_keeps",
-        "_left",
-        "_lines",
-        "_most_body",
-        "_most_line",
-        "_most_text",
-        "_spent",
-        "_steps",
-        "_whole",
-        "code",
-        "cookies",
-        "headers",
-        "is_clean",
-    )
 
     def __init__(self, method: str, *, line_bytes: int, body_bytes: int, text_bytes: int = 0) -> None:
         self.code = 0
         self.headers: dict[str, str] = {}
         self.cookies: tuple[str, ...] = ()
         self._body: Body | None = None
+        """None for a reply without one."""
         self.is_clean = False
         self._is_head = method == "HEAD"
-        self._most_line = line_bytes
-        self._most_body = body_bytes
-        self._most_text = text_bytes
+        self._line_bytes = line_bytes
+        self._body_bytes = body_bytes
+        self._text_bytes = text_bytes
         # What has come of a head, or of the line before a chunk, that is not complete yet.
         self._buffer = bytearray()
         self._lines = 0
         # Bytes of heads so far, and of those that are complete.
-        self._spent = self._whole = 0
-        self._steps = 0
+        self._head_bytes = self._complete_bytes = 0
+        self._interim = 0
         self._framing = 0
         self._keeps = False
         self._is_chunked = False
@@ -98,7 +83,7 @@ class ResponseParser:
     @property
     def begun_bytes(self) -> int:
         """Bytes of a head that has begun and is not complete; 0 before it begins, between heads and after the last."""
-        return 0 if self.code else self._spent - self._whole + len(self._buffer)
+        return 0 if self.code else self._head_bytes - self._complete_bytes + len(self._buffer)
 
     def take(self, data: bytes) -> bool:
         """Takes received data, b"" for the end of the connection; returns whether no more data is needed.
@@ -121,13 +106,13 @@ class ResponseParser:
             else:
                 data = self._without_blank(data)
             # A head that comes in one piece is never copied.
-            found = _end_of_head(buffer if known else data, known)
+            found = _find_end_of_head(buffer if known else data, known)
             if found is None:
                 if not known:
                     buffer += data
                 self._lines += data.count(b"\n")
-                if self._spent + len(buffer) > HEAD_BYTES or self._lines > HEADER_LINES + 1:
-                    raise BrokenReply("endless headers")
+                if self._head_bytes + len(buffer) > HEAD_BYTES or self._lines > HEADER_LINES + 1:
+                    raise BrokenReply(_TOO_LONG)
                 return False
             end, after = found
             whole = bytes(buffer) if known else data
@@ -135,43 +120,44 @@ class ResponseParser:
             if known:
                 buffer.clear()
                 self._lines = 0
-            self._spend(after)
-            self._whole = self._spent
-            if self._take_whole_head(head):
+            self._count_head_bytes(after)
+            self._complete_bytes = self._head_bytes
+            if self._take_complete_head(head):
                 # The body of a redirect is not waited for: only its Location matters.
                 return self._take_body(data) or self.code // 100 == 3
 
     def _without_blank(self, data: bytes) -> bytes:
         """Data without the empty lines that precede a head."""
         rest = data.lstrip(b"\r\n")
-        self._spend(len(data) - len(rest))
+        self._count_head_bytes(len(data) - len(rest))
         return rest
 
-    def _spend(self, count: int) -> None:
-        self._spent += count
-        if self._spent > HEAD_BYTES:
-            raise BrokenReply("endless headers")
+    def _count_head_bytes(self, count: int) -> None:
+        self._head_bytes += count
+        if self._head_bytes > HEAD_BYTES:
+            raise BrokenReply(_TOO_LONG)
 
-    def _take_whole_head(self, head: bytes) -> bool:
-        """Takes a head, without the empty line; returns whether it is the reply's, not a step on the way (1xx)."""
+    def _take_complete_head(self, head: bytes) -> bool:
+        """Takes a head, without the empty line; returns whether it is the reply's, not an interim one (1xx)."""
         text = head.decode("utf-8", "surrogateescape")
         if "\n " in text or "\n\t" in text:
             text = _FOLDED.sub(" ", text)
         lines = text.split("\n")
         start = _START.match(lines[0])
         if start is None or head.count(b"\n") > HEADER_LINES or b"\0" in head:
-            raise BrokenReply("no reply")
-        if len(head) > self._most_line and max(map(len, lines)) > self._most_line:
-            raise BrokenReply("an endless header")
+            raise BrokenReply("not an HTTP/1 response")
+        if len(head) > self._line_bytes and max(map(len, lines)) > self._line_bytes:
+            raise BrokenReply(f"a response header exceeds {self._line_bytes} bytes")
         code = int(start[3])
         if code // 100 == 1 and code != _SWITCHING:
-            self._steps += 1
-            if self._steps > STEPS:
-                raise BrokenReply("endless steps")
+            self._interim += 1
+            if self._interim > INTERIM:
+                raise BrokenReply(f"more than {INTERIM} interim responses")
             return False
         self._take_fields(lines)
         self.code = code
-        self._body = Body(code, self.headers, body_bytes=self._most_body, text_bytes=self._most_text)
+        if not self._is_head and code not in _WITHOUT_BODY:
+            self._body = Body(code, self.headers, self._body_bytes, self._text_bytes)
         self._frame(start[1], start[2])
         return True
 
@@ -195,8 +181,7 @@ class ResponseParser:
         self._keeps = "keep-alive" in connection if (major, minor) == ("1", "0") else "close" not in connection
         coding = self.headers.get("transfer-encoding")
         length = self.headers.get("content-length", "")
-        if self._is_head or self.code in _WITHOUT_BODY:
-            self._left = 0
+        if self._body is None:
             self._keeps = self._keeps and self.code != _SWITCHING
         elif coding is not None:
             self._is_chunked = "chunked" in coding.lower()
@@ -205,7 +190,9 @@ class ResponseParser:
             self._left = int(length)
 
     def _take_body(self, data: bytes) -> bool:
-        assert self._body is not None
+        if self._body is None:
+            self.is_clean = self._keeps and not data
+            return True
         if self._is_chunked:
             return self._take_chunks(data, self._body)
         if self._left is None:
@@ -218,7 +205,7 @@ class ResponseParser:
             return True
         return is_enough and self._left > _SHORT_REST
 
-    def _take_chunks(self, data: bytes, body: Body) -> bool:
+    def _take_chunks(self, data: bytes, body: "Body") -> bool:
         """Takes chunks (RFC 9112, 7.1); after the last one only an empty trailer leaves the connection clean."""
         at = 0
         while True:
@@ -252,7 +239,7 @@ class ResponseParser:
                 return True
 
 
-def _end_of_head(buffer: bytearray | bytes, known: int) -> tuple[int, int] | None:
+def _find_end_of_head(buffer: bytearray | bytes, known: int) -> tuple[int, int] | None:
     """Where a head ends and what follows it begins; None if it is not complete.
 
     Its first `known` bytes hold no end: it is searched for from just before them on.
@@ -266,3 +253,28 @@ def _end_of_head(buffer: bytearray | bytes, known: int) -> tuple[int, int] | Non
     else:
         return None
     return end - (end > 0 and buffer[end - 1] == _RETURN), after
+
+
+class Body:
+    """The body of one reply, decompressed and cut while it arrives."""
+
+    def __init__(self, code: int, headers: Mapping[str, str], body_bytes: int, text_bytes: int) -> None:
+        most = text_bytes if 200 <= code <= 299 else 0
+        self._decoder = Decoder(headers.get("content-encoding", ""))
+        self._skim = Skim(body_bytes, most, headers.get("content-type", ""))
+        self._body_bytes = body_bytes
+        self._left = self._most_sent = max(body_bytes, most)
+        self._sent = 0
+
+    def take(self, data: bytes) -> bool:
+        """Takes the next bytes as sent; returns whether no more are needed."""
+        if self._left:
+            self._sent += len(data)
+            self._skim.take(self._decoder.take(data, self._left))
+            self._left = self._skim.wanted
+        limit = self._body_bytes if self._decoder.is_at_end else self._most_sent
+        return not self._left or self._sent >= limit
+
+    def content(self) -> bytes:
+        """Returns what is kept; nothing can be taken any more."""
+        return self._skim.kept()

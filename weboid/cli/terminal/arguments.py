@@ -65,7 +65,7 @@ def online_of(config: Config, checker: "Checker", session: "Outbound") -> "Onlin
 
     return Online(
         checker.fetch,
-        session.look_up,
+        session.resolver.look_up,
         canaries=config.crawl.canaries,
         apis=[named_wiki(str(wiki.name), config).api for wiki in config.wikis],
         http_port=config.net.web_ports[0],

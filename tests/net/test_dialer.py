@@ -10,11 +10,10 @@ from support.misbehaving import Zone, name_server
 
 from weboid.config import NetConfig
 from weboid.core.record.reasons import Reason
-from weboid.net.dial import NoIpv6
+from weboid.net.dial import Dialer, NoIpv6
 from weboid.net.dns import Resolver
 from weboid.net.faults import fault_of
 from weboid.net.guard import Guard, NotPublic
-from weboid.net.tcp import Dialer
 
 OPEN = Guard(permit=(ip_network("127.0.0.0/8"), ip_network("2001:db8::/32")))
 
