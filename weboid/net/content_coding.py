@@ -1,7 +1,4 @@
-"""Content codings (C-2): decompresses a body while it arrives, within bounds. Pure.
-
-One law: a call never gives more than was asked for, however strongly the data is compressed.
-"""
+"""Content codings (C-2): decompresses a body while it arrives, within bounds. Pure."""
 
 import zlib
 from typing import Final
@@ -15,7 +12,7 @@ _COMPRESSED: Final = frozenset({"gzip", "x-gzip", "deflate"})
 class Decoder:
     """Decompresses one body in the coding that its header names; gives nothing if the coding or the data is unknown.
 
-    What a call does not give because of its limit is lost: whoever limits a call wants no more.
+    A call never gives more than its limit; what it does not give because of that is lost.
     """
 
     def __init__(self, coding: str) -> None:

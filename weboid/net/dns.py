@@ -2,7 +2,6 @@
 
 IPv4 comes first; IPv6 is queried if there is no allowed IPv4 address, or if none can be connected to. Neither
 ``/etc/hosts`` nor search domains are used, and no name is ever passed to a system call.
-One law: a name is looked up once at a time, however many callers need it; the cache is bounded in number and in time.
 """
 
 import asyncio
@@ -30,7 +29,7 @@ LONGEST_TTL_S: Final = 3600
 NO_NAME_TTL_S: Final = 300
 ERROR_TTL_S: Final = 30
 NAME_SERVERS: Final = 4
-"""Name servers of a domain that tell it from others, at most."""
+"""Name servers by which a domain is distinguished from others, at most."""
 ADDRESSES: Final = 4
 """Addresses of each family that are tried, at most."""
 LOOKUPS_A_CHANNEL: Final = 20_000
@@ -74,7 +73,7 @@ class LookupFailed(OSError):
 
 
 class NameAnswer(Enum):
-    """What name servers say of a name: NOTHING = no answer, or none that says anything of the name."""
+    """The answer of name servers for a name: NOTHING = none, or one that says nothing of the name."""
 
     NOTHING = "nothing"
     NO_NAME = "no-name"
@@ -83,7 +82,7 @@ class NameAnswer(Enum):
 
 
 class _Known(NamedTuple):
-    """What is cached for a name until `end` (monotonic seconds): its allowed addresses, or why there are none.
+    """The cached answer for a name until `end` (monotonic seconds): its allowed addresses, or why there are none.
 
     `is_whole`: both families were queried.
     """
@@ -140,7 +139,7 @@ class Resolver(AbstractResolver):
     def address_of(self, host: str) -> str | None:
         """The first address that a host had when one was last found, without a new look-up; None if none is known.
 
-        One that is out of date counts, too: it tells in which network the host is.
+        One that is out of date counts, too: it shows in which network the host is.
         """
         host = host.lower().rstrip(".")
         return host if is_ip(host) else self._addresses.get(host)
@@ -159,7 +158,7 @@ class Resolver(AbstractResolver):
         return known.addresses[0] if known.addresses else None
 
     async def name_servers_of(self, domain: str) -> str | None:
-        """The first of a domain's name servers by name, with a space between them; None if they are not told."""
+        """The first of a domain's name servers by name, with a space between them; None if they are unknown."""
         kept = self._served_by.use(domain)
         if kept is None or kept[0] < monotonic():
             found = await self._queried(domain, pycares.QUERY_TYPE_NS, self.lookup_s)
@@ -170,7 +169,7 @@ class Resolver(AbstractResolver):
         return kept[1] or None
 
     async def look_up(self, name: str) -> NameAnswer:
-        """What name servers say now, past all caches: of a name's IPv4 addresses, or of the root's own name servers."""
+        """Asks name servers now, past all caches: for a name's IPv4 addresses, or for the root's own name servers."""
         kind = pycares.QUERY_TYPE_NS if name == "." else pycares.QUERY_TYPE_A
         channel = self._new_channel()
         try:
@@ -256,13 +255,12 @@ class Resolver(AbstractResolver):
         return found
 
     def _leave(self, place: object) -> None:
-        """Makes room for another query, once for each `place`."""
         if place in self._crowd:
             self._crowd.remove(place)
             self._room.release()
 
     async def _is_served(self, since: float) -> bool:
-        """Whether our name servers have answered any query since then; if in doubt, the root is queried (C-16)."""
+        """Returns whether our name servers have answered any query since then; in doubt the root is queried (C-16)."""
         async with self._probing:
             if self._answered_at < since and self._silent_at < since:
                 found = await self._queried(".", pycares.QUERY_TYPE_NS, _TRY_S)

@@ -67,14 +67,14 @@ async def fetch_answer(
         raise ValueError(f"{url} is not for HTTP")
     walk = _Walk(session, url, turn, referrer, trusting)
     if not get_only:
-        head = await walk.end("HEAD")
+        head = await walk.follow("HEAD")
         if _is_believed(head):
-            return (await walk.end("GET")).answer if needs_body(head.answer) else head.answer
+            return (await walk.follow("GET")).answer if needs_body(head.answer) else head.answer
         if _is_redirect(head.answer):
             # The redirects themselves are in doubt, so GET starts again from the first URL.
             walk = _Walk(session, url, turn, referrer, trusting, seconds=walk.seconds)
-        return replace((await walk.end("GET")).answer, head_failed=True)
-    return (await walk.end("GET")).answer
+        return replace((await walk.follow("GET")).answer, head_failed=True)
+    return (await walk.follow("GET")).answer
 
 
 class _End(NamedTuple):
@@ -119,24 +119,24 @@ class _Walk:
         self._accept = "*/*"
         self._bare = False
 
-    async def end(self, method: str) -> _End:
+    async def follow(self, method: str) -> _End:
         """Follows redirects from the current URL; a second call requests the last URL again, by another method."""
         while True:
             reply = await self._reply(method)
             if isinstance(reply, Fault):
-                return self._fault(method, reply)
+                return self._end(method, reply)
             if self._changes_headers(reply.code):
                 continue
             if reply.code not in _FOLLOWED:
-                return self._answer(method, reply)
+                return self._end(method, reply)
             target = _target(self._url, reply.location)
             if target is None:
-                return self._fault(method, Fault(Reason.REDIRECT_BROKEN))
+                return self._end(method, Fault(Reason.REDIRECT_BROKEN))
             self._hops.append(Hop(self._url, reply.code, target))
             if not target.startswith(_SCHEMES):
-                return self._fault(method, Fault(Reason.REDIRECT_TO_SCHEME))
-            if len(self._hops) > self._session.settings.redirects or self._place(method, target) in self._visited:
-                return self._answer(method, reply)
+                return self._end(method, Fault(Reason.REDIRECT_TO_SCHEME))
+            if len(self._hops) > self._session.settings.redirects or self._key(method, target) in self._visited:
+                return self._end(method, reply)
             self._go(target)
 
     def _go(self, url: str) -> None:
@@ -171,9 +171,9 @@ class _Walk:
         left_s = ANSWERS_A_CHECK * settings.answer_s - self.seconds
         if left_s <= 0:
             return Fault(Reason.TIMEOUT)
-        place = self._place(method, self._url)
-        self._visited.add(place)
-        headers = _headers(settings, self._accept, place[2], bare=self._bare)
+        key = self._key(method, self._url)
+        self._visited.add(key)
+        headers = _headers(settings, self._accept, key[2], bare=self._bare)
         if self._referrer:
             headers["Referer"] = self._referrer
         request = Request(method, self._url, headers, self._trusting, sending.sent if sending else None)
@@ -199,35 +199,17 @@ class _Walk:
             return True
         return False
 
-    def _place(self, method: str, url: str) -> tuple[str, str, str]:
+    def _key(self, method: str, url: str) -> tuple[str, str, str]:
         """What identifies a request, to detect loops: with a new cookie, the same URL is another request."""
         host = self._host if url == self._url else parse(url).host
         return method, url, self._cookies.header(host)
 
-    def _answer(self, method: str, reply: Reply) -> _End:
-        answer = RawResponse(
-            url=self._start,
-            final=self._normal,
-            method=method,
-            code=reply.code,
-            hops=tuple(self._hops),
-            headers=reply.headers,
-            body=reply.body,
-            seconds=self.seconds,
-            bare=self._bare,
-        )
-        return _End(answer, reached=True)
-
-    def _fault(self, method: str, fault: Fault) -> _End:
-        answer = RawResponse(
-            url=self._start,
-            final=self._normal,
-            method=method,
-            fault=fault.reason,
-            hops=tuple(self._hops),
-            seconds=self.seconds,
-        )
-        return _End(answer, fault.reached)
+    def _end(self, method: str, result: Reply | Fault) -> _End:
+        answer = RawResponse(self._start, self._normal, method, hops=tuple(self._hops), seconds=self.seconds)
+        if isinstance(result, Fault):
+            return _End(replace(answer, fault=result.reason), result.reached)
+        got = replace(answer, code=result.code, headers=result.headers, body=result.body, bare=self._bare)
+        return _End(got, reached=True)
 
 
 class CookieJar:

@@ -1,9 +1,10 @@
 """One check over FTP, in the clear or inside TLS (C-10; RFC 959, 1635, 2428, 3659, 4217).
 
+Rare, but named by the sources: 6 of 8,289 external links in our dumps of wikis are FTP (0.07 %), none is SFTP.
+
 Whether a path exists is found out over the control connection alone. Only if a server knows none of the commands for
-that, it is told to begin a transfer, from its own address: the address that it names for the transfer is never read.
+that, it is asked to begin a transfer, from its own address: the address that it names for the transfer is never read.
 ``core/observe/ftp_replies`` interprets the replies.
-One law: no server can make a check exceed its limits of time, bytes and lines, or connect to another host.
 """
 
 import asyncio
@@ -70,24 +71,21 @@ class _Tls(Enum):
     EXPLICIT = 2
 
 
-class _Refused(Exception):
-    """A reply that ends the check."""
+class _Ended(Exception):
+    """The end of a dialogue before the path was found, with its result."""
 
-    def __init__(self, reply: FtpReply) -> None:
-        super().__init__(reply.code)
-        self.reply = reply
-
-
-class _Undecided(Exception):
-    """The server lets us log in, but does not show whether the path exists."""
+    def __init__(self, result: Observation | Fault) -> None:
+        super().__init__(result)
+        self.result = result
 
 
-class _Broken(Exception):
-    """The reply is not FTP, exceeds our limits, or TLS is refused; `reason` says which."""
+def _refused(reply: FtpReply) -> _Ended:
+    return _Ended(code_observation(http_code_of(reply)))
 
-    def __init__(self, reason: Reason) -> None:
-        super().__init__(reason.word)
-        self.reason = reason
+
+def _broken(reason: Reason = Reason.PROTOCOL) -> _Ended:
+    """The reply is not FTP, exceeds our limits, or TLS is refused."""
+    return _Ended(Fault(reason, reached=True))
 
 
 async def fetch_ftp(session: Outbound, url: str, *, turn: Turn) -> Observation:
@@ -149,24 +147,20 @@ class _Check:
         except NotPublic:
             return Fault(Reason.NOT_PUBLIC)
         try:
-            return await self._ended(port, tls, sending)
+            return await self._result(port, tls, sending)
         finally:
             if sending and not sending.is_sent:
                 sending.end()
 
-    async def _ended(self, port: int, tls: _Tls, sending: Sending | None) -> Observation | Fault:
-        """How the connection ends; it counts as a request that is sent for as long as it lasts."""
+    async def _result(self, port: int, tls: _Tls, sending: Sending | None) -> Observation | Fault:
+        """Returns the result of a connection, which counts as a request that is being sent for as long as it lasts."""
         async with self._session.seats:
             begun = monotonic()
             try:
-                async with asyncio.timeout(self._left_s), self._opened(port, tls, sending) as talk:
-                    return await self._seen(talk, tls)
-            except _Refused as refusal:
-                return code_observation(http_code_of(refusal.reply))
-            except _Undecided:
-                return code_observation(403)
-            except _Broken as broken:
-                return Fault(broken.reason, reached=True)
+                async with asyncio.timeout(self._left_s), self._opened(port, tls, sending) as control:
+                    return await self._observed(control, tls)
+            except _Ended as end:
+                return end.result
             except Exception as error:
                 if (fault := fault_of(error)) is None:
                     raise
@@ -175,15 +169,15 @@ class _Check:
                 self._left_s = max(0.0, self._left_s - (monotonic() - begun))
 
     @asynccontextmanager
-    async def _opened(self, port: int, tls: _Tls, sending: Sending | None) -> AsyncIterator["_Talk"]:
+    async def _opened(self, port: int, tls: _Tls, sending: Sending | None) -> AsyncIterator["_Control"]:
         """A control connection; at the end QUIT is sent, and it is closed without waiting for a reply."""
         dialer, settings = self._session.dialer, self._session.settings
         reader, writer = await dialer.reach(self._url.host, port, asyncio.open_connection, own=_OWN_PORTS)
-        talk = _Talk(reader, writer, settings.answer_s, settings.body_bytes)
+        control = _Control(reader, writer, settings.answer_s, settings.body_bytes)
         try:
             if tls is _Tls.IMPLICIT:
-                await talk.begin_tls(dialer.tls(), self._url.host)
-            yield talk
+                await control.begin_tls(dialer.tls(), self._url.host)
+            yield control
         finally:
             if sending:
                 sending.sent()
@@ -196,54 +190,55 @@ class _Check:
             for _ in range(_CLOSING_TURNS):
                 await asyncio.sleep(0)
 
-    async def _seen(self, talk: "_Talk", tls: _Tls) -> Observation:
+    async def _observed(self, control: "_Control", tls: _Tls) -> Observation:
         """The observation of the whole dialogue, from the greeting on."""
-        greeting = await talk.reply()
+        greeting = await control.reply()
         if not 200 <= greeting.code <= 299:
-            raise _Refused(greeting)
+            raise _refused(greeting)
         if tls is _Tls.EXPLICIT:
-            if (await talk.ask(b"AUTH TLS")).code != 234:
-                raise _Broken(Reason.TLS)
-            await talk.begin_tls(self._session.dialer.tls(), self._url.host)
-        await self._log_in(talk)
+            if (await control.ask(b"AUTH TLS")).code != 234:
+                raise _broken(Reason.TLS)
+            await control.begin_tls(self._session.dialer.tls(), self._url.host)
+        await self._log_in(control)
         if not self._path:
             return found_observation(Found(is_folder=True), self._path)
-        search = _Search(self._session, talk, secret=tls is not _Tls.NONE)
+        search = _Search(self._session, control, secret=tls is not _Tls.NONE)
         return found_observation(await search.found(self._path), self._path)
 
-    async def _log_in(self, talk: "_Talk") -> None:
+    async def _log_in(self, control: "_Control") -> None:
         """Logs in anonymously (RFC 1635): the password is the mail address of the client."""
-        reply = await talk.ask(b"USER anonymous")
+        reply = await control.ask(b"USER anonymous")
         if reply.code == 331:
             sender = self._session.settings.sender
             known = sender.isascii() and sender.isprintable() and "@" in sender
-            reply = await talk.ask(b"PASS " + (sender.encode() if known else b"weboid@"))
+            reply = await control.ask(b"PASS " + (sender.encode() if known else b"weboid@"))
         if not 200 <= reply.code <= 299:
-            raise _Refused(reply)
+            raise _refused(reply)
 
 
 class _Search:
     """The search for one path on a server after the login."""
 
-    def __init__(self, session: Outbound, talk: "_Talk", *, secret: bool) -> None:
+    def __init__(self, session: Outbound, control: "_Control", *, secret: bool) -> None:
         self._session = session
-        self._talk = talk
+        self._control = control
         self._secret = secret
         self._worst = Hint.UNKNOWN_COMMAND, FtpReply(0)
 
     async def found(self, path: bytes) -> Found:
-        """What exists under a path; raises _Refused if nothing does, _Undecided if that cannot be found out."""
+        """Returns what exists under a path; raises _Ended if nothing does, or if that cannot be found out."""
         if not path.isascii():
-            await self._talk.ask(b"OPTS UTF8 ON")  # most servers do not need it (RFC 2640); a refusal is ignored
+            await self._control.ask(b"OPTS UTF8 ON")  # most servers do not need it (RFC 2640); a refusal is ignored
         if found := await self._found_at(path):
             return found
         hint, reply = self._worst
         if hint is Hint.MISSING and not path.startswith(b"/"):
             # A path is relative to the login folder; many links were made by programs that took it as absolute.
-            login = await self._talk.ask(b"PWD")
+            login = await self._control.ask(b"PWD")
             if login_folder(login) != "/" and (found := await self._found_at(b"/" + path)):
                 return found
-        raise _Undecided if hint is Hint.UNKNOWN_COMMAND else _Refused(reply)
+        # The server lets us log in, but does not show whether the path exists.
+        raise _Ended(code_observation(403)) if hint is Hint.UNKNOWN_COMMAND else _refused(reply)
 
     async def _found_at(self, path: bytes) -> Found | None:
         """What exists under exactly this path. "Nothing" needs the replies of two commands, one of them for files."""
@@ -252,7 +247,7 @@ class _Search:
             return await self._by(b"CWD", name) or await self._by(b"MLST", name)
         if found := await self._by(b"MLST", name):
             return found
-        await self._talk.ask(b"TYPE I")  # the size of a text depends on the line ends that it is sent with
+        await self._control.ask(b"TYPE I")  # the size of a text depends on the line ends that it is sent with
         if found := await self._by(b"SIZE", name):
             return found
         is_decided = self._worst[0] is not Hint.UNKNOWN_COMMAND
@@ -272,7 +267,7 @@ class _Search:
         return None
 
     async def _by(self, command: bytes, name: bytes) -> Found | None:
-        reply = await self._talk.ask(command + b" " + name)
+        reply = await self._control.ask(command + b" " + name)
         if (found := found_by(command, reply)) is None:
             self._worst = max(self._worst, (hint_of(reply), reply))
         return found
@@ -281,13 +276,13 @@ class _Search:
         """Whether the server begins to send a file. No data of it is read."""
         if self._secret:
             # Some servers refuse a transfer in the clear. No data is transferred: the reply to RETR is enough.
-            await self._talk.ask(b"PBSZ 0")
-            await self._talk.ask(b"PROT P")
+            await self._control.ask(b"PBSZ 0")
+            await self._control.ask(b"PROT P")
         writer = await self._data_writer()
         if writer is None:
             return False
         try:
-            reply = await self._talk.ask(b"RETR " + name, final=False)
+            reply = await self._control.ask(b"RETR " + name, final=False)
         finally:
             writer.transport.abort()
         if 100 <= reply.code <= 299:
@@ -299,11 +294,11 @@ class _Search:
 
     async def _data_writer(self) -> asyncio.StreamWriter | None:
         """A data connection to the host of the control connection, None if there cannot be one."""
-        port = data_port(await self._talk.ask(b"EPSV")) or data_port(await self._talk.ask(b"PASV"))
+        port = data_port(await self._control.ask(b"EPSV")) or data_port(await self._control.ask(b"PASV"))
         if port is None or port < _LOWEST_DATA_PORT:
             return None
         try:
-            _, writer = await self._session.dialer.reach(self._talk.peer, port, asyncio.open_connection, own=())
+            _, writer = await self._session.dialer.reach(self._control.peer, port, asyncio.open_connection, own=())
         except OSError as error:
             if fault_of(error) is None:
                 raise
@@ -311,7 +306,7 @@ class _Search:
         return writer
 
 
-class _Talk:
+class _Control:
     """The control connection: sends commands and reads complete replies, bounded in time, lines and bytes."""
 
     def __init__(
@@ -325,12 +320,12 @@ class _Talk:
         self.peer: str = writer.get_extra_info("peername")[0]
 
     async def ask(self, command: bytes, *, final: bool = True) -> FtpReply:
-        """The reply to a command; raises _Refused if the server ends the session with it (421)."""
+        """The reply to a command; raises _Ended if the server ends the session with it (421)."""
         # FTP uses Telnet's conventions, by which a byte 255 is doubled.
         self._writer.write(command.replace(b"\xff", b"\xff\xff") + b"\r\n")
         reply = await self.reply(final=final)
         if reply.code == 421:
-            raise _Refused(reply)
+            raise _refused(reply)
         return reply
 
     async def reply(self, *, final: bool = True) -> FtpReply:
@@ -344,7 +339,7 @@ class _Talk:
     async def begin_tls(self, tls: ssl.SSLContext, host: str) -> None:
         """Continues inside TLS. Data received before that is an error, so that it cannot pass for protected data."""
         if self._received:
-            raise _Broken(Reason.PROTOCOL)
+            raise _broken()
         async with asyncio.timeout(self._answer_s):
             await self._writer.start_tls(tls, server_hostname=host)
 
@@ -352,7 +347,7 @@ class _Talk:
         """One complete reply (RFC 959, 4.2)."""
         first = _FIRST_LINE.fullmatch(await self._line())
         if first is None:
-            raise _Broken(Reason.PROTOCOL)
+            raise _broken()
         code, more, text = first.groups()
         lines = [text]
         while more:
@@ -362,7 +357,7 @@ class _Talk:
                 line = line[4:]
             lines.append(line)
             if len(lines) > REPLY_LINES:
-                raise _Broken(Reason.PROTOCOL)
+                raise _broken()
         return FtpReply(int(code), b"\n".join(lines).decode("utf-8", "replace"))
 
     async def _line(self) -> bytes:
@@ -371,7 +366,7 @@ class _Talk:
         while (end := self._received.find(b"\n", known)) < 0:
             known = len(self._received)
             if self._left_bytes <= 0:
-                raise _Broken(Reason.PROTOCOL)
+                raise _broken()
             part = await self._reader.read(min(_BLOCK_BYTES, self._left_bytes))
             self._left_bytes -= len(part)
             if not part:

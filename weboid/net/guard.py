@@ -1,7 +1,7 @@
 """Decides which addresses and ports may be contacted (C-13). Pure; used for every socket and every resolved name.
 
-One law: an address that is not known to be public unicast is refused, and so is a port on which no public page lives;
-a configured denial overrides every permission.
+An address that is not known to be public unicast is refused, and so is a port on which no public page lives; a
+configured denial overrides every permission.
 """
 
 from bisect import bisect_right
@@ -14,9 +14,8 @@ from typing import Final
 Network = IPv4Network | IPv6Network
 Address = IPv4Address | IPv6Address
 
-
 _PARSED: Final = 4096
-"""So many addresses are kept parsed."""
+"""Addresses that are kept parsed, at most."""
 
 
 class NotPublic(OSError):
@@ -188,17 +187,15 @@ _SPECIAL_V6: Final = _ranges(
     )
 )
 
-# fmt: off
 _BROWSERS: Final = frozenset(
     {
-        0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103,
-        104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514,
-        515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723,
-        2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+        *(0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103),
+        *(104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514),
+        *(515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723),
+        *(2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080),
     }
 )
 """Ports of other protocols that browsers refuse for http and https (WHATWG Fetch, "bad port")."""
-# fmt: on
 _INNER: Final = frozenset(
     {
         *(445, 873, 3268, 3269),  # SMB, rsync, directories

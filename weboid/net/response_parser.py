@@ -270,8 +270,8 @@ class Body:
         """Takes the next bytes as sent; returns whether no more are needed."""
         if self._left:
             self._sent += len(data)
-            self._skim.take(self._decoder.take(data, self._left))
-            self._left = self._skim.wanted
+            found = self._decoder.take(data, self._left)
+            self._left = 0 if self._skim.take(found) else self._left - len(found)
         limit = self._body_bytes if self._decoder.is_at_end else self._most_sent
         return not self._left or self._sent >= limit
 

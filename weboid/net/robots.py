@@ -1,9 +1,10 @@
 """Fetches the robots.txt of origins and caches its rules for a day (C-15, RFC 9309 §2.4).
 
 ``core/observe/robots`` parses the files.
-One law: simultaneous callers for the same origin cause one request, and the cache is bounded.
 """
 
+from functools import partial
+from operator import attrgetter
 from time import monotonic
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
@@ -26,6 +27,8 @@ CHARS: Final = 2**25
 class _Known(NamedTuple):
     robots: Robots
     end: float
+    weight: int
+    """At least an origin's share of the memory, so that the number of origins is bounded, too."""
 
 
 async def fetch_robots(session: Outbound, url: str, *, turn: Turn) -> Robots:
@@ -43,9 +46,7 @@ class RobotsCache:
     def __init__(self, session: Outbound, turn: Turn) -> None:
         self._session = session
         self._turn = turn
-        # Each origin weighs at least its share of the memory, so that the number of origins is bounded, too.
-        share = CHARS // ORIGINS
-        self._known: BoundedMap[str, _Known] = BoundedMap(CHARS, weigh=lambda known: max(share, known.robots.chars))
+        self._known: BoundedMap[str, _Known] = BoundedMap(CHARS, weigh=attrgetter("weight"))
         self._fetches: SingleFlight[Robots] = SingleFlight()
 
     def __len__(self) -> int:
@@ -62,12 +63,12 @@ class RobotsCache:
         origin = _origin(url)
         if (known := self._known.use(origin)) and known.end > monotonic():
             return known.robots
-        return await self._fetches.result(origin, lambda: self._fetched(origin))
+        return await self._fetches.result(origin, partial(self._fetched, origin))
 
     async def _fetched(self, origin: str) -> Robots:
         robots = await fetch_robots(self._session, origin, turn=self._turn)
         kept_s = KEPT_SILENT_S if robots in (NOTHING, UNREACHED) else KEPT_S
-        self._known[origin] = _Known(robots, monotonic() + kept_s)
+        self._known[origin] = _Known(robots, monotonic() + kept_s, max(CHARS // ORIGINS, robots.chars))
         return robots
 
 

@@ -2,8 +2,8 @@
 
 We log in as "anonymous" and without a password: a server that refuses the login has answered, too. Its host key is not
 verified: we have no secret that a wrong server could get, and the right key is unknown. The SSH library is loaded with
-the first connection, because that takes a third of a second.
-One law: a server that has identified itself as SSH exists; whatever it does after that is a refusal, never a failure.
+the first connection, because that takes a third of a second. A server that has identified itself as SSH exists;
+whatever it does after that is a refusal, never a failure.
 """
 
 import asyncio
@@ -241,7 +241,6 @@ async def _logged_in(host: str, line: _Line) -> "asyncssh.SSHClientConnection":
 
 
 async def _found(connection: "asyncssh.SSHClientConnection", path: bytes) -> Observation:
-    """The observation of the path."""
     import asyncssh
 
     missing = (asyncssh.FX_NO_SUCH_FILE, asyncssh.FX_NO_SUCH_PATH, asyncssh.FX_NOT_A_DIRECTORY)
