@@ -168,4 +168,4 @@ async def test_while_somebody_answers_for_all_hosts_nothing_is_believed() -> Non
     after = await asyncio.gather(*(connectivity.check(CheckRequest(url)) for url in HOSTS[30:]))
     assert sum(1 for seen in after if seen) < 4
     assert connectivity.is_down
-    assert "login" in connectivity.told
+    assert "login" in connectivity.explanation

@@ -12,7 +12,6 @@ from support.pages import page as made_page
 from support.pages import prose
 
 from weboid.checking.checker import Checker, CheckResult
-from weboid.checking.face_memory import FaceMemory
 from weboid.checking.turns import LocalTurns
 from weboid.config import CrawlConfig, NetConfig
 from weboid.core.document.face import KEPT_DAYS, NO_FACE, Face
@@ -57,9 +56,9 @@ def moved(to: str) -> Act:
 
 
 @asynccontextmanager
-async def checking(net: NetConfig = NET, faces: FaceMemory | None = None) -> AsyncIterator[Checker]:
+async def checking(net: NetConfig = NET, *, keeps_faces: bool = False) -> AsyncIterator[Checker]:
     async with open_session(net) as session:
-        yield Checker(session, LocalTurns(0), CrawlConfig(), faces=faces)
+        yield Checker(session, LocalTurns(0), CrawlConfig(), keeps_faces=keeps_faces)
 
 
 async def looked(
@@ -201,25 +200,17 @@ async def test_where_robots_are_not_wanted_nothing_is_made_up() -> None:
     assert (found.seen.reason, besides) == (Reason.OK, [])
 
 
-async def test_a_memory_of_faces_learns_each_host_once_also_from_checks_at_the_same_time() -> None:
-    async with serve(with_pages(TEMPLATE)) as site, checking(faces=FaceMemory()) as checker:
+async def test_a_face_that_is_kept_is_learned_once_also_from_checks_at_the_same_time() -> None:
+    async with serve(with_pages(TEMPLATE)) as site, checking(keeps_faces=True) as checker:
         urls = [site.url(f"/harbour/page-{number}") for number in range(12)]
         seen = await asyncio.gather(*(checker.ask(CheckRequest(url, looks=True)) for url in urls))
         assert {each.reason for each in seen} == {Reason.SOFT_404}
         assert len(site.lines()) == 12 + 1 + 3
 
 
-async def test_a_memory_of_faces_is_bounded() -> None:
-    memory = FaceMemory(most=3)
-    for number in range(10):
-        async with memory.kept(f"h{number}.test") as known:
-            assert known.face == NO_FACE
-    assert len(memory) == 3
-
-
 async def test_of_a_host_with_many_directories_only_some_are_asked() -> None:
     async with serve(host(lambda path: page("Page", len(path) * 100) if "page" in path else MISSING)) as site:
-        async with checking(faces=FaceMemory()) as checker:
+        async with checking(keeps_faces=True) as checker:
             for letter in "abcdefghij":
                 await checker.ask(CheckRequest(site.url(f"/{letter}/page{letter * ord(letter)}"), looks=True))
         assert len(site.lines()) == 10 + 1 + 2

@@ -9,8 +9,8 @@ from time import sleep
 import pytest
 from support.misbehaving import Script, Silence, reply, serve
 
-from weboid.checking import lagged
-from weboid.checking.lagged import LaggedChecker
+from weboid.checking import checker as checker_module
+from weboid.checking.checker import Checker
 from weboid.checking.turns import LocalTurns, NotAsked
 from weboid.config import CrawlConfig, NetConfig
 from weboid.core.observe.check_request import CheckRequest
@@ -25,14 +25,14 @@ LATE_S, BUSY_S = 0.2, 0.5
 
 @pytest.fixture(autouse=True)
 def is_late_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lagged, "LATE_S", LATE_S)
+    monkeypatch.setattr(checker_module, "LATE_S", LATE_S)
 
 
 async def seen(script: Script, *, busy: bool, answer_s: float = 30.0) -> Observation:
     """The observation of a check during which the loop is busy with something else, or just its own."""
     lag = LoopLag()
     async with serve(script) as site, open_session(replace(NET, answer_s=answer_s)) as session:
-        checker = LaggedChecker(session, LocalTurns(0.0), CrawlConfig(), lag)
+        checker = Checker(session, LocalTurns(0.0), CrawlConfig(), lag=lag)
         if not busy:  # nor measured: this machine may be busy by itself
             return await checker.ask(CheckRequest(site.url()))
         with lag.open():
@@ -74,7 +74,7 @@ async def test_a_lag_of_before_the_check_is_not_its_concern() -> None:
     lag = LoopLag()
     lag.count(100.0)
     async with serve(lambda _: Silence()) as site, open_session(NET) as session:
-        checker = LaggedChecker(session, LocalTurns(0.0), CrawlConfig(), lag)
+        checker = Checker(session, LocalTurns(0.0), CrawlConfig(), lag=lag)
         assert (await checker.ask(CheckRequest(site.url()))).reason is Reason.TIMEOUT
 
 
@@ -82,6 +82,6 @@ async def test_where_time_is_simulated_a_lag_says_nothing() -> None:
     lag = LoopLag()
     async with serve(lambda _: Silence()) as site, open_session(NET) as session:
         simulated = replace(session, now=lambda: 0.0)
-        checker = LaggedChecker(simulated, LocalTurns(0.0), CrawlConfig(), lag)
+        checker = Checker(simulated, LocalTurns(0.0), CrawlConfig(), lag=lag)
         asyncio.get_running_loop().call_later(0.1, lag.count, 100.0)
         assert (await checker.ask(CheckRequest(site.url()))).reason is Reason.TIMEOUT

@@ -2,7 +2,7 @@
 
 import pytest
 
-from weboid.checking.lookalikes import ALIKE, Lookalikes
+from weboid.checking.connectivity import ALIKE, Lookalikes
 from weboid.checking.online import CERTIFICATE, Heard, Online, Reach, Voice, Witness, heard_of, reach_of
 from weboid.core.observe.observation import Hop, Observation, RawResponse
 from weboid.core.record.reasons import Reason

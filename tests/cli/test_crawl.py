@@ -18,8 +18,7 @@ from support.commands import LIMIT_S, Place
 from support.misbehaving import Act, Asked, HangUp, Silence, Zone, head_only, name_server, reply, serve
 from support.stored import WikiInStore, key, open_wiki
 
-from weboid.checking.checker import CheckResult
-from weboid.checking.lagged import LaggedChecker
+from weboid.checking.checker import Checker, CheckResult
 from weboid.cli.crawl import CrawlOptions, crawl
 from weboid.config import Config, CrawlConfig, load_config
 from weboid.core.observe.check_request import CheckRequest
@@ -208,7 +207,7 @@ async def test_a_crawler_that_is_shown_to_stop_does_not_wait_for_a_suggestion_fo
         assert await asked(wiki, URLS[0]) == (None, False)
 
 
-class Faulty(LaggedChecker):
+class Faulty(Checker):
     """A checker with a planted error, at hosts whose names begin with "bad"."""
 
     async def check(self, question: CheckRequest) -> CheckResult:
@@ -220,7 +219,7 @@ class Faulty(LaggedChecker):
 async def test_an_error_in_the_checker_ends_no_round_but_is_an_alarm_and_the_exit_status(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weboid.cli.crawl.LaggedChecker", Faulty)
+    monkeypatch.setattr("weboid.cli.crawl.Checker", Faulty)
     bad = [f"http://bad{number}.demo/" for number in range(ALARMING)]
     console = Console(file=StringIO())
     async with serve(lambda asked: head_only(asked, reply(200))) as site, open_wiki(database, {1: bad}) as wiki:
@@ -235,8 +234,8 @@ async def test_an_error_in_the_checker_ends_no_round_but_is_an_alarm_and_the_exi
         async with wiki.pool.connection() as conn:
             (alarm,) = await list_alarms(conn)
         assert (alarm.kind, alarm.since) == ("own-fault", 100)
-        assert "RecursionError in weboid.checking.lagged:" in alarm.detail
-        monkeypatch.setattr("weboid.cli.crawl.LaggedChecker", LaggedChecker)
+        assert "RecursionError in weboid.checking.checker:" in alarm.detail
+        monkeypatch.setattr("weboid.cli.crawl.Checker", Checker)
         await crawl(config_of(), wiki.pool, lambda: Moment(101), CrawlOptions(True, console))
         async with wiki.pool.connection() as conn:
             assert await list_alarms(conn) == []

@@ -11,7 +11,7 @@ from support.central import calling, core_config, open_core
 from support.observations import FINE, LOST
 from support.stored import NAMES_ALONE, WikiInStore, open_wiki
 
-from weboid.checking import lookalikes
+from weboid.checking import connectivity
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
@@ -165,7 +165,7 @@ async def test_an_error_about_a_target_is_one_host_too(crawl: Crawl, monkeypatch
             raise Broken
         return host
 
-    monkeypatch.setattr(lookalikes, "registrable_domain", broken)
+    monkeypatch.setattr(connectivity, "registrable_domain", broken)
     tally = await crawl.round(lambda url: moved if url in BAD else FINE)
     assert (tally.written, tally.postponed, crawl.faults.total) == (len(GOOD), len(BAD), 1)
 

@@ -1,21 +1,21 @@
 """Checks one URL with all that may belong to a check: the other scheme, a referrer, the host's face (C-1 … C-11).
 
 ``net`` sends single requests and follows redirects; ``crawl/visit`` and ``core`` judge the results of several checks.
-One law: every additional request waits for its host's turn and obeys robots.txt, and its failure does not affect the
-check.
+Every additional request waits for its host's turn and obeys robots.txt, and its failure does not affect the check.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import Final, TypeVar
 
-from weboid.checking.face_memory import FaceMemory
 from weboid.checking.stop_list import StopList
 from weboid.checking.turns import NotAsked, Turns
 from weboid.config import CrawlConfig
 from weboid.core.document.document import Document
-from weboid.core.document.face import Face, Kind, Look, Seen
+from weboid.core.document.face import NO_FACE, Face, Kind, Look, Seen
 from weboid.core.document.portrait import Portrait
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.content import document_in
@@ -32,6 +32,7 @@ from weboid.core.url.archives import BARRED_HOSTS
 from weboid.core.url.made_up import MadeUp, Probes, probes_of
 from weboid.core.url.urls import Url, front_page, parse, parse_again
 from weboid.mechanism.bounded import BoundedMap
+from weboid.mechanism.loop_lag import LATE_S, LoopLag
 from weboid.net.exchange import Sending
 from weboid.net.fetch import fetch_answer
 from weboid.net.ftp import fetch_ftp
@@ -40,10 +41,15 @@ from weboid.net.outbound import Outbound
 from weboid.net.robots import RobotsCache
 from weboid.net.sftp import fetch_sftp
 
-T = TypeVar("T")
-
 log = logging.getLogger(__name__)
 
+BY_TIME: Final = frozenset({Reason.DNS_ERROR, Reason.RESET, Reason.TIMEOUT})
+"""Failures that a server, a name server or our own clock causes for somebody who is too slow; 408 is a timeout, too."""
+BEFORE_END_S: Final = 10.0
+"""A lag in the last so many seconds of a check may have caused its failure; an earlier one was followed by others
+(D-93)."""
+FACES: Final = 20_000
+"""Hosts whose faces are kept, at most; the least recently used are dropped first. One takes a kilobyte or two."""
 _DELAY_LIMIT_S: Final = 120.0
 """If a robots.txt demands longer pauses, the other URLs of its host are checked on other days."""
 _BACK_OFF_LIMIT_S: Final = 60.0
@@ -51,11 +57,12 @@ _PASSED: Final = 10_000
 """Hosts that redirects have led to and that are remembered."""
 _HTTP: Final = ("http:", "https:")
 _OTHER_PROTOCOLS: Final = {"ftp": fetch_ftp, "ftps": fetch_ftp, "sftp": fetch_sftp}
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What a check found; `answer` is the response behind it, None for protocols other than HTTP.
+    """The result of a check; `answer` is the response behind it, None for protocols other than HTTP.
 
     `signals` say why a comparison led to a doubt: stable words, as in Suspicion.
     """
@@ -65,14 +72,30 @@ class CheckResult:
     signals: tuple[str, ...] = ()
 
 
+@dataclass(slots=True)
+class _KeptFace:
+    """The face of one host. It is learned by one check at a time, so that no answer is asked for twice."""
+
+    face: Face = NO_FACE
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
 class Checker:
     """Checks URLs over one session. In strict mode, URLs that robots.txt disallows are not requested at all.
 
-    With a memory for them, the faces of hosts are kept from check to check, whatever the requests say.
+    With `lag`, rounds get no failures by time from a time in which our own event loop lagged; where time is simulated,
+    the lag says nothing. With `keeps_faces`, the faces of hosts are kept from check to check, whatever the requests
+    say: for runs without a store (C-11).
     """
 
     def __init__(
-        self, session: Outbound, turns: Turns, config: CrawlConfig, *, faces: FaceMemory | None = None
+        self,
+        session: Outbound,
+        turns: Turns,
+        config: CrawlConfig,
+        *,
+        lag: LoopLag | None = None,
+        keeps_faces: bool = False,
     ) -> None:
         self._session = session
         self._turns = turns
@@ -81,30 +104,38 @@ class Checker:
         self._passed: BoundedMap[str, str] = BoundedMap(_PASSED)
         """Hosts that redirects have led to, with a URL there; their rules are not known yet."""
         self._strict = config.strict
-        self._faces = faces
+        self._lag = lag if session.now is monotonic else None
+        self._faces: BoundedMap[str, _KeptFace] | None = BoundedMap(FACES) if keeps_faces else None
 
-    async def check(self, question: CheckRequest) -> CheckResult:
+    async def check(self, request: CheckRequest) -> CheckResult:
         """The result of a check; raises NotAsked if nothing was requested (C-15, C-17), and errors of our own."""
-        url = parse_again(question.url)
+        url = parse_again(request.url)
         if self._stop_list.holds(url.host):
             raise NotAsked(url.host)
         if url.scheme in _OTHER_PROTOCOLS:
-            return CheckResult(await _OTHER_PROTOCOLS[url.scheme](self._session, question.url, turn=self.turn))
+            return CheckResult(await _OTHER_PROTOCOLS[url.scheme](self._session, request.url, turn=self.turn))
         if self._strict:
-            robots = await self._rules_of(question.url)
+            robots = await self._rules_of(request.url)
             # A host that cannot be reached has forbidden nothing, and a dead host must be found dead.
-            if robots.is_reached and not robots.allows(question.url):
-                raise NotAsked(question.url)
+            if robots.is_reached and not robots.allows(request.url):
+                raise NotAsked(request.url)
         # Not before the first URL of a visit (D-16).
-        if question.follows:
-            await self._slow_down(question.url, url.host)
-        finding = await self._under_both_schemes(url, question)
+        if request.follows:
+            await self._slow_down(request.url, url.host)
+        finding = await self._under_both_schemes(url, request)
         await self._back_off(url, finding.seen)
         return finding
 
-    async def ask(self, question: CheckRequest) -> Observation:
-        """The observation alone, for rounds."""
-        return (await self.check(question)).seen
+    async def ask(self, request: CheckRequest) -> Observation:
+        """The observation alone, for rounds; raises NotAsked as well if a failure may be due to our own slowness."""
+        begun = monotonic()
+        seen = (await self.check(request)).seen
+        if self._lag and seen.reason in BY_TIME:
+            # What came too late, we may have read too late.
+            late_s = self._lag.worst_since(max(begun, monotonic() - BEFORE_END_S))
+            if late_s > LATE_S:
+                raise NotAsked(f"{request.url}: {seen.reason.word} while this program was {late_s:.1f} s late")
+        return seen
 
     async def fetch(self, url: str) -> RawResponse:
         """The plain answer of an HTTP URL in normal form, of a witness, say; raises like `check`."""
@@ -160,37 +191,37 @@ class Checker:
             if is_other and not self._robots.knows(hop.location):
                 self._passed[parse(hop.location).host] = hop.location
 
-    async def _under_both_schemes(self, url: Url, question: CheckRequest) -> CheckResult:
+    async def _under_both_schemes(self, url: Url, request: CheckRequest) -> CheckResult:
         """The result under the URL's own scheme or, if known or found to be needed, under the other one (63)."""
         other = switched(url, self._session.settings.web_ports)
         need = switch_of(url)
-        if other and need in question.needs:
-            there = await self._with_referrer(other, question)
+        if other and need in request.needs:
+            there = await self._with_referrer(other, request)
             if there.seen.outcome is Outcome.WORKING:
-                return replace(there, seen=as_switched(None, there.seen, need, question.warned))
-        here = await self._with_referrer(url, question)
-        if other and need not in question.needs and calls_for_switch(here.seen, thorough=question.tries(need)):
-            there = await self._with_referrer(other, question)
+                return replace(there, seen=as_switched(None, there.seen, need, request.warned))
+        here = await self._with_referrer(url, request)
+        if other and need not in request.needs and calls_for_switch(here.seen, thorough=request.tries(need)):
+            there = await self._with_referrer(other, request)
             if there.seen.outcome is Outcome.WORKING:
                 return replace(there, seen=as_switched(here.seen, there.seen, need))
-        return await self._behind(url, question, here) if here.seen.reason in BAD_CERTIFICATES else here
+        return await self._despite_certificate(url, request, here) if here.seen.reason in BAD_CERTIFICATES else here
 
-    async def _behind(self, url: Url, question: CheckRequest, warned: CheckResult) -> CheckResult:
+    async def _despite_certificate(self, url: Url, request: CheckRequest, warned: CheckResult) -> CheckResult:
         """The result that people get who ignore the warning of a bad certificate: only a failure there counts."""
-        answer = await self._optional(self._answer(url, question, trusting=True))
+        answer = await self._optional(self._answer(url, request, trusting=True))
         if answer is None or answer.code is None:
             return warned
         seen = observation_of(answer, read_body=False)
         return CheckResult(seen, answer) if seen.outcome is Outcome.FAILING else warned
 
-    async def _with_referrer(self, url: Url, question: CheckRequest) -> CheckResult:
+    async def _with_referrer(self, url: Url, request: CheckRequest) -> CheckResult:
         """The result without a Referer or, if that helps, with the site's own front page as Referer (C-7)."""
-        if Special.NEEDS_REFERRER in question.needs:
-            answer = await self._answer(url, question, str(front_page(url)))
-            return await self._looked_at(url, question, answer)
-        finding = await self._looked_at(url, question, await self._answer(url, question))
-        if question.tries(Special.NEEDS_REFERRER) and finding.seen.reason is Reason.FORBIDDEN:
-            inside = await self._optional(self._answer(url, question, str(front_page(url))))
+        if Special.NEEDS_REFERRER in request.needs:
+            answer = await self._answer(url, request, str(front_page(url)))
+            return await self._examined(url, request, answer)
+        finding = await self._examined(url, request, await self._answer(url, request))
+        if request.tries(Special.NEEDS_REFERRER) and finding.seen.reason is Reason.FORBIDDEN:
+            inside = await self._optional(self._answer(url, request, str(front_page(url))))
             if inside and (seen := observation_of(inside)).outcome is Outcome.WORKING:
                 needs = seen.needs | {Special.NEEDS_REFERRER}
                 seen = replace(seen, status=Status.CORRECTED, reason=Reason.NEEDS_REFERRER, needs=needs)
@@ -198,48 +229,50 @@ class Checker:
         return finding
 
     async def _answer(
-        self, url: Url, question: CheckRequest, referrer: str | None = None, *, trusting: bool = False
+        self, url: Url, request: CheckRequest, referrer: str | None = None, *, trusting: bool = False
     ) -> RawResponse:
         answer = await fetch_answer(
             self._session,
             str(url),
             turn=self.turn,
-            get_only=question.looks or Special.NEEDS_GET in question.needs,
+            get_only=request.looks or Special.NEEDS_GET in request.needs,
             referrer=referrer,
             trusting=trusting,
         )
         self._note_passed(url, answer)
         return answer
 
-    async def _looked_at(self, url: Url, question: CheckRequest, answer: RawResponse) -> CheckResult:
+    async def _examined(self, url: Url, request: CheckRequest, answer: RawResponse) -> CheckResult:
         """The result with the document examined as well, as far as robots.txt allows (C-11, C-15)."""
         seen = observation_of(answer)
         match seen.outcome:
             case Outcome.DOUBTFUL if seen != observation_of(answer, read_body=False):
                 if not await self._may_look(answer.final):
                     seen = observation_of(answer, read_body=False)
-            case Outcome.WORKING if question.examines and (document := document_in(answer)).is_page:
-                portrait, page = _new_portrait(question, document), _judged(url, question, document, answer)
+            case Outcome.WORKING if request.examines and (document := document_in(answer)).is_page:
+                portrait, page = _new_portrait(request, document), _judged(url, request, document, answer)
                 if (portrait or page) and await self._may_look(answer.final):
                     found = CheckResult(replace(seen, portrait=portrait), answer)
-                    return await self._faced(url, question, page, found) if page else found
+                    return await self._compared_with_face(url, request, page, found) if page else found
         return CheckResult(seen, answer)
 
     async def _may_look(self, url: str) -> bool:
         robots = await self._optional(self._rules_of(url))
         return robots is not None and robots.allows(url)
 
-    async def _faced(self, url: Url, question: CheckRequest, page: Seen, found: CheckResult) -> CheckResult:
+    async def _compared_with_face(self, url: Url, request: CheckRequest, page: Seen, found: CheckResult) -> CheckResult:
         """The result after comparing a document with its host's face, which is learned as far as needed."""
-        probes, known, body = probes_of(url), question.face, found.answer.body if found.answer else b""
+        probes, known, body = probes_of(url), request.face, found.answer.body if found.answer else b""
         assert probes is not None
         assert known is not None
         if self._faces is None:
-            likeness, face = await self._likeness(page, probes, known, question.day)
+            likeness, face = await self._likeness(page, probes, known, request.day)
         else:
-            async with self._faces.kept(url.host) as memory:
-                likeness, face = await self._likeness(page, probes, memory.face, question.day)
-                memory.face = face
+            if (kept := self._faces.use(url.host)) is None:
+                kept = self._faces[url.host] = _KeptFace()
+            async with kept.lock:
+                likeness, face = await self._likeness(page, probes, kept.face, request.day)
+                kept.face = face
         seen = found.seen if face == known else replace(found.seen, face=face)
         if suspicion := face_suspicion(url, page, probes, likeness, body):
             seen = replace(seen, reason=suspicion.reason, portrait=None)
@@ -267,10 +300,10 @@ class Checker:
         await self._back_off(made_up.url, observation_of(answer, read_body=False))
         return answer_of(answer, made_up)
 
-    async def _optional(self, request: Awaitable[T]) -> T | None:
+    async def _optional(self, result: Awaitable[_Result]) -> _Result | None:
         """The result of an additional request, None if it fails in any way: the check itself remains valid."""
         try:
-            return await request
+            return await result
         except NotAsked:
             return None
         except Exception as error:
@@ -278,17 +311,17 @@ class Checker:
             return None
 
 
-def _new_portrait(question: CheckRequest, document: Document) -> Portrait | None:
+def _new_portrait(request: CheckRequest, document: Document) -> Portrait | None:
     """The portrait of a document, if one is wanted and it tells anything new."""
-    if not question.recognises:
+    if not request.recognises:
         return None
-    now = portrait_in(document, question.url, question.earlier)
-    return now if adds_to(question.earlier, now, portrays=question.portrays) else None
+    now = portrait_in(document, request.url, request.earlier)
+    return now if adds_to(request.earlier, now, portrays=request.portrays) else None
 
 
-def _judged(url: Url, question: CheckRequest, document: Document, answer: RawResponse) -> Seen | None:
+def _judged(url: Url, request: CheckRequest, document: Document, answer: RawResponse) -> Seen | None:
     """A document that is to be judged by its host's face; None if it is not, or cannot be like any answer."""
-    if not question.faces or (probes := probes_of(url)) is None:
+    if not request.faces or (probes := probes_of(url)) is None:
         return None
     page = Seen(document, str(url), probes.named, answer.body)
     return page if page.is_comparable else None

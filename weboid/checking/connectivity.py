@@ -1,8 +1,7 @@
 """Detects whether our own connection is down (C-16): a host's failure is believed only while others answer.
 
-Who proves that we are online is decided by ``checking/online``.
-One law: a failure is held back until another host has answered since, or a witness does; failures during an outage of
-our own do not count, and while somebody answers for all hosts nothing does.
+A failure is held back until another host has answered since, or a witness does (``checking/online``); failures during
+an outage of our own do not count, and while somebody answers for all hosts nothing does.
 """
 
 import asyncio
@@ -12,15 +11,15 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final
 
-from weboid.checking.lookalikes import Lookalikes
-from weboid.checking.online import Online, Reach
+from weboid.checking.online import CERTIFICATE, LOGIN, LOGIN_WANTED, Online, Reach
 from weboid.checking.turns import NotAsked
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.core.observe.scheme_switch import BAD_CERTIFICATES
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.status import NO_CODE, Status
-from weboid.core.url.hosts import is_ip
+from weboid.core.url.hosts import is_ip, registrable_domain
+from weboid.core.url.urls import Url
 from weboid.core.verdict.judge import is_host_failure
 from weboid.errors import WeboidError
 from weboid.net.dns import LookupFailed
@@ -32,9 +31,16 @@ SUSPECTS: Final = 20
 CANARIES: Final = 8
 """Number of watched URLs that answered lately and are kept as witnesses: not all of them die between two rounds."""
 
+ALIKE: Final = 4
+"""So many domains that answer from one place, among the newest answers, are suspicious."""
+NEWEST: Final = 40
+
 _NAMES: Final = frozenset({Status.DNS_ERROR, Status.DNS_GONE})
 _NO_ANSWERS: Final = BAD_CERTIFICATES | {Reason.NOT_PUBLIC, Reason.UNSAFE}
 """Doubts that are not the answer of a server to HTTP: nothing is proven by them."""
+_STRANGERS: Final = frozenset(
+    {Reason.CERTIFICATE_WRONG_HOST, Reason.CERTIFICATE_SELF_SIGNED, Reason.CERTIFICATE_UNKNOWN_ISSUER}
+)
 
 Ask = Callable[[CheckRequest], Awaitable[Observation]]
 """Makes one check; raises NotAsked, and errors of our own."""
@@ -59,6 +65,43 @@ def _is_doubt_without_answer(seen: Observation) -> bool:
     return seen.outcome is Outcome.DOUBTFUL and seen.http == NO_CODE
 
 
+class Lookalikes:
+    """The places of the newest answers of a round: unrelated hosts behind a captive portal answer from one (C-16).
+
+    ``checking/online`` finds out whether it is one. A place is suspected by many domains only, and not again once it
+    was cleared.
+    """
+
+    def __init__(self) -> None:
+        self._newest: deque[tuple[str, str]] = deque(maxlen=NEWEST)
+        self._cleared: set[str] = set()
+
+    def suspected(self, host: str, seen: Observation) -> str | None:
+        """The place that an answer makes suspicious, as in ``checking/online``; None if it does not."""
+        place = _place(host, seen)
+        if place is None or place in self._cleared:
+            self._newest.append(("", ""))
+            return None
+        self._newest.append((registrable_domain(host), place))
+        domains = {domain for domain, at in self._newest if at == place}
+        return place if len(domains) >= ALIKE or seen.http == LOGIN_WANTED else None
+
+    def clear(self, place: str) -> None:
+        """Never suspects this place again."""
+        self._cleared.add(place)
+
+
+def _place(host: str, seen: Observation) -> str | None:
+    if seen.http == LOGIN_WANTED:
+        return LOGIN
+    if seen.reason in _STRANGERS:
+        return CERTIFICATE
+    if not isinstance(seen.target, Url):
+        return None
+    there = registrable_domain(seen.target.host)
+    return None if there == registrable_domain(host) else there
+
+
 class Connectivity:
     """Makes checks and watches our own connection, for one round, say.
 
@@ -80,12 +123,12 @@ class Connectivity:
         self.reach = Reach.ONLINE
         """What our connection was last found to be."""
         self.is_down = False
-        """Set for good when our connection is found to be down."""
+        """Set permanently when our connection is found to be down."""
 
     @property
-    def told(self) -> str:
+    def explanation(self) -> str:
         """What is wrong, for an operator."""
-        return self._online.told(self.reach)
+        return self._online.explanation_of(self.reach)
 
     def know(self, lately: Iterable[str]) -> None:
         """Adds witnesses: URLs that answered when they were last checked."""
@@ -196,7 +239,7 @@ class Connectivity:
         if not self.is_down:
             self.is_down = True
             self.reach = reach
-            log.debug("nothing is concluded: %s", self.told)
+            log.debug("nothing is concluded: %s", self.explanation)
             if reach is Reach.CAPTIVE:
                 self._settle(reach)
 

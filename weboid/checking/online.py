@@ -1,7 +1,6 @@
-"""Whether we are online, as others prove it: canaries, the APIs of the watched wikis, name servers (C-16).
+"""Finds out whether we are online by asking others: canaries, the APIs of the watched wikis, name servers (C-16).
 
-What is done with failures until that is known belongs to ``checking/connectivity``.
-One law: a witness is known by what only it can answer; whoever else answers in its place is none.
+``checking/connectivity`` holds failures back until that is known. A witness is known by what only it can answer.
 """
 
 import asyncio
@@ -227,7 +226,7 @@ class Online:
                 return False
         return await self.reach(lately, suspected=suspected) is Reach.CAPTIVE
 
-    def told(self, reach: Reach) -> str:
+    def explanation_of(self, reach: Reach) -> str:
         """What is wrong, and what to do, for an operator."""
         named = ", ".join(sorted({parse(witness.url).host for witness in self._witnesses})[:ASKED_FIRST])
         wanted = (

@@ -1,6 +1,6 @@
-"""Slots: what processes tell each other of turns at hosts, and how they do so over a store that they share (C-3, C-17).
+"""Slots: the turns at hosts as processes share them over a store (C-3, C-17); ``checking/turns`` schedules by them.
 
-``checking/turns`` schedules by it. One law: to tell or to ask the same again changes nothing.
+A note or a request that comes again changes nothing.
 """
 
 from collections.abc import Mapping
@@ -28,13 +28,13 @@ class Slots(Protocol):
 
     @property
     def is_far(self) -> bool:
-        """Whether it takes so long to tell something that a turn must be held until its request is known to be sent."""
+        """Whether notes take so long that a turn must be held until its request is known to be sent."""
         ...
 
     async def exchange(
         self, notes: Mapping[HostKey, SlotNote], wanted: Mapping[HostKey, WantedSlot]
     ) -> dict[HostKey, SlotState]:
-        """Writes the notes, then takes one turn at each wanted host that is free; how it stands there."""
+        """Writes the notes, then takes one turn at each wanted host that is free; returns the state of each."""
         ...
 
     async def rest(self, host: HostKey, seconds: float) -> None:
@@ -69,6 +69,5 @@ class StoreSlots:
             return await lease_slots(conn, wanted, are_held=are_held) if wanted else {}
 
     async def rest(self, host: HostKey, seconds: float) -> None:
-        """Allows no request to the host for so many seconds (Retry-After)."""
         async with self._pool.connection() as conn:
             await record_rest(conn, host, seconds)

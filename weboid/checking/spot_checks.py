@@ -11,16 +11,14 @@ from typing import Final
 
 from weboid.checking.checker import Checker
 from weboid.checking.connectivity import Connectivity
-from weboid.checking.face_memory import FaceMemory
 from weboid.checking.online import Online
-from weboid.checking.turns import LocalTurns, NotAsked, Turns
+from weboid.checking.turns import LocalTurns, NotAsked, Queue, Turns
 from weboid.config import CrawlConfig, NetConfig, load_config
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.content import signals_of
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.url.classify import Classified, UrlClass
 from weboid.core.url.hosts import registrable_domain
-from weboid.net.exchange import Sending
 from weboid.net.outbound import Outbound, open_session
 
 log = logging.getLogger(__name__)
@@ -63,13 +61,13 @@ class SpotChecks:
         if link.kind is not UrlClass.WATCHED or link.url is None:
             return SpotCheck(link)
         if self._connectivity.is_down:
-            return SpotCheck(link, no_network=self._connectivity.told)
+            return SpotCheck(link, no_network=self._connectivity.explanation)
         made = SpotCheck(link)
 
-        async def ask(question: CheckRequest) -> Observation:
+        async def ask(request: CheckRequest) -> Observation:
             nonlocal made
             try:
-                found = await self._checker.check(question)
+                found = await self._checker.check(request)
             except NotAsked:
                 why = "not checked: its host must not be contacted now, or has too many checks waiting"
                 made = SpotCheck(link, error=why)
@@ -82,42 +80,28 @@ class SpotChecks:
             made = SpotCheck(link, found.answer, found.seen, signals=signals)
             return found.seen
 
-        question = CheckRequest(str(link.url), thorough=True, looks=not quick)
+        request = CheckRequest(str(link.url), thorough=True, looks=not quick)
         try:
-            seen = await self._connectivity.check(question, ask, raises=True)
+            seen = await self._connectivity.check(request, ask, raises=True)
         except Exception as error:
-            log.error("an error of our own at %r", question.url, exc_info=error)
+            log.error("an error of our own at %r", request.url, exc_info=error)
             return SpotCheck(link, error=f"could not be checked: {type(error).__name__}", is_own_fault=True)
         if seen is None and self._connectivity.is_down:
-            return SpotCheck(link, no_network=self._connectivity.told)
+            return SpotCheck(link, no_network=self._connectivity.explanation)
         return made
 
 
-class DomainTurns:
+class DomainTurns(LocalTurns):
     """Turns at registrable domains: the pause is kept between two requests to any of a domain's hosts (B-3)."""
 
-    def __init__(self, delay_s: float) -> None:
-        self._turns = LocalTurns(delay_s)
-
-    async def turn(self, host: str) -> Sending | None:
-        """Returns when a request may go to the host's domain; raises NotAsked if the wait is too long."""
-        return await self._turns.turn(registrable_domain(host))
-
-    async def rest(self, host: str, seconds: float) -> None:
-        """Sends no requests to the host's domain for so many seconds (Retry-After)."""
-        await self._turns.rest(registrable_domain(host), seconds)
-
-    async def close(self) -> None:
-        """Ends the waiting for turns."""
-        await self._turns.close()
-
     def slow(self, host: str, delay_s: float) -> None:
-        """Sets a longer delay between requests to this host's domain (robots.txt)."""
-        self._turns.slow(registrable_domain(host), delay_s)
+        super().slow(registrable_domain(host), delay_s)
 
     def delay_of(self, host: str) -> float:
-        """The seconds between two requests to a host's domain."""
-        return self._turns.delay_of(registrable_domain(host))
+        return super().delay_of(registrable_domain(host))
+
+    def queue_of(self, host: str) -> Queue:
+        return super().queue_of(registrable_domain(host))
 
 
 @asynccontextmanager
@@ -126,7 +110,7 @@ async def open_spot_checks(
 ) -> AsyncIterator[SpotChecks]:
     """Checks over a session of their own; `online` makes the witnesses of our own connection."""
     async with open_session(net) as session:
-        checker = Checker(session, turns, crawl, faces=FaceMemory())
+        checker = Checker(session, turns, crawl, keeps_faces=True)
         # Whatever is open may still answer: nothing is decided before all of it has failed.
         connectivity = Connectivity(checker.ask, online(checker, session), suspects=net.connections + 1)
         await connectivity.look()

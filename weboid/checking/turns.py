@@ -73,12 +73,12 @@ class Turns(Protocol):
         ...
 
     async def close(self) -> None:
-        """Ends the waiting for turns; what others still have to know of the last requests is told them before."""
+        """Ends the waiting for turns, and publishes before what others still have to know of the last requests."""
         ...
 
 
-class _Queue:
-    """The requests to one host: when the last was sent, whether one is on its way, who waits (in order)."""
+class Queue:
+    """The requests to one host: when the last was sent, whether one is on its way, and those that wait (in order)."""
 
     __slots__ = ("claim", "estimate", "last", "lock", "on_its_way", "rest", "waiting")
 
@@ -86,7 +86,7 @@ class _Queue:
         self.claim = 0
         """Of the last turn that was shared."""
         self.estimate = -inf
-        """From when on a turn that is wanted now may be free, if all requests are sent at their turns."""
+        """The earliest time of the next turn, if all requests are sent at their turns."""
         self.last = -inf
         self.rest = -inf
         self.on_its_way: asyncio.Future[None] | None = None
@@ -102,7 +102,7 @@ class _InFlight:
 
     __slots__ = ("_done", "_host", "_queue", "_timer", "_turns", "begun", "is_held", "is_sent")
 
-    def __init__(self, turns: "LocalTurns", host: str, queue: _Queue) -> None:
+    def __init__(self, turns: "LocalTurns", host: str, queue: Queue) -> None:
         self._turns = turns
         self._host = host
         self._queue = queue
@@ -140,15 +140,13 @@ class LocalTurns:
 
     def __init__(self, delay_s: float) -> None:
         self._delay_s = delay_s
-        self._queues: dict[str, _Queue] = {}
+        self._queues: dict[str, Queue] = {}
         self._slow: dict[str, float] = {}
 
     def __len__(self) -> int:
-        """How many hosts are remembered."""
         return len(self._queues)
 
     def delay_of(self, host: str) -> float:
-        """The seconds between two requests to a host."""
         return max(self._delay_s, self._slow.get(host, 0.0))
 
     def slow(self, host: str, delay_s: float) -> None:
@@ -161,7 +159,7 @@ class LocalTurns:
 
     async def turn(self, host: str) -> Sending | None:
         """As in `Turns`; None where only requested pauses count, as in benchmarks and simulations."""
-        queue, now = self._queue_of(host), monotonic()
+        queue, now = self.queue_of(host), monotonic()
         start = max(now, queue.estimate, queue.rest)
         if start - now > QUEUE_S:
             raise NotAsked(host)
@@ -187,12 +185,11 @@ class LocalTurns:
         return _InFlight(self, host, queue)
 
     async def rest(self, host: str, seconds: float) -> None:
-        """Sends no requests to the host for so many seconds (Retry-After)."""
-        queue = self._queue_of(host)
+        queue = self.queue_of(host)
         queue.rest = max(queue.rest, monotonic() + seconds)
 
     async def close(self) -> None:
-        """Nothing is to be told."""
+        pass
 
     def note_sent(self, host: str, flight: _InFlight) -> None:
         """A request was sent."""
@@ -206,7 +203,7 @@ class LocalTurns:
     async def _take(self, host: str) -> None:
         """Returns when others have left the turn to us."""
 
-    async def _wait(self, host: str, queue: _Queue) -> None:
+    async def _wait(self, host: str, queue: Queue) -> None:
         """Returns when no request is on its way, and the last one was sent long enough ago."""
         while True:
             if queue.on_its_way is not None:
@@ -219,12 +216,12 @@ class LocalTurns:
                 raise NotAsked(host)
             await asyncio.sleep(wait_s)
 
-    def _queue_of(self, host: str) -> _Queue:
+    def queue_of(self, host: str) -> Queue:
         if (queue := self._queues.get(host)) is None:
             if len(self._queues) >= _KEPT:
                 now = monotonic()
                 self._queues = {name: queue for name, queue in self._queues.items() if not queue.is_past(now)}
-            queue = self._queues[host] = _Queue()
+            queue = self._queues[host] = Queue()
         return queue
 
 
@@ -244,14 +241,13 @@ class SharedTurns(LocalTurns):
         self._closing = asyncio.Event()
 
     def slow(self, host: str, delay_s: float) -> None:
-        """Sets a longer delay between requests to this host, which other workers see at once if we just sent one."""
+        """As in `Turns`; other workers see it at once if we just sent one."""
         super().slow(host, delay_s)
-        queue = self._queue_of(host)
+        queue = self.queue_of(host)
         if queue.on_its_way is None and (left_s := queue.last + self._pause_of(host) - monotonic()) > 0:
             self._note(host, left_s)
 
     async def rest(self, host: str, seconds: float) -> None:
-        """Sends no requests to the host for so many seconds (Retry-After)."""
         await super().rest(host, seconds)
         try:
             await self._slots.rest(_key(host), seconds)
@@ -259,10 +255,7 @@ class SharedTurns(LocalTurns):
             log.debug("other workers do not know that %s requested a pause: %s", host, error)
 
     async def close(self) -> None:
-        """Cancels the turns that are still waited for, and tells others what they do not know yet, within `_LAST_S`.
-
-        Where the store is away it is tried once more only: nobody waits for it.
-        """
+        """As in `Turns`, within `_LAST_S`. Where the store is away it is tried once more only."""
         self._closing.set()
         for wanted in self._wanted.values():
             wanted.cancel()
@@ -293,8 +286,8 @@ class SharedTurns(LocalTurns):
         return self.delay_of(host) + _SLACK_S
 
     def _note(self, host: str, seconds: float, *, is_held: bool = False) -> None:
-        """Tells others that a host is free in so many seconds, or held for so long."""
-        self._notes[host] = SlotNote(seconds, is_held, self._queue_of(host).claim)
+        """Lets others know that a host is free in so many seconds, or held for so long."""
+        self._notes[host] = SlotNote(seconds, is_held, self.queue_of(host).claim)
         self._gather_soon()
 
     def _gather_soon(self) -> None:
@@ -302,7 +295,7 @@ class SharedTurns(LocalTurns):
             self._gathering = asyncio.create_task(self._gather())
 
     async def _take(self, host: str) -> None:
-        self._queue_of(host).claim = randbits(_CLAIM_BITS)
+        self.queue_of(host).claim = randbits(_CLAIM_BITS)
         while True:
             # One task of this process at a time: the others wait in the host's queue.
             wanted = self._wanted[host] = asyncio.get_running_loop().create_future()
@@ -324,7 +317,7 @@ class SharedTurns(LocalTurns):
             wanted, self._wanted = self._wanted, {}
             notes, self._notes = self._notes, {}
             slots = {
-                host: WantedSlot(_HELD_S if self._slots.is_far else self._pause_of(host), self._queue_of(host).claim)
+                host: WantedSlot(_HELD_S if self._slots.is_far else self._pause_of(host), self.queue_of(host).claim)
                 for host, taken in wanted.items()
                 if not taken.done()
             }
@@ -347,7 +340,7 @@ class SharedTurns(LocalTurns):
                 )
                 return {host: states[_key(host)] for host in wanted}
             except StoreAway as error:
-                log.debug("turns wait for others to be told: %s", error)
+                log.debug("turns are not shared yet: %s", error)
                 if is_last:
                     raise
                 await is_stopped_within(self._closing, pause.grown_s())

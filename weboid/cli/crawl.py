@@ -13,8 +13,8 @@ from typing import Final
 import click
 from rich.console import Console
 
+from weboid.checking.checker import Checker
 from weboid.checking.date_witnesses import is_witnessed
-from weboid.checking.lagged import LaggedChecker
 from weboid.checking.second_opinion import CommandOpinion, SecondOpinion
 from weboid.checking.slots import Slots
 from weboid.checking.turns import SharedTurns, Turns
@@ -150,7 +150,7 @@ async def crawl_by(
     turns = options.open_turns(core.slots, config.crawl.delay)
     async with options.open_outbound(replace(config.net, connections=connections)) as session:
         lag = LoopLag()
-        checker = LaggedChecker(session, turns, config.crawl, lag)
+        checker = Checker(session, turns, config.crawl, lag=lag)
 
         async def witnessed(day: int) -> bool:
             canaries = config.crawl.canaries or await core.work.list_canaries(_CANARIES)

@@ -243,4 +243,4 @@ async def _no_network(config: Config, asked: set[str]) -> str | None:
     async with open_session(config.net) as session:
         online = online_of(config, Checker(session, LocalTurns(0.0), config.crawl), session)
         reach = await online.reach((), sorted(asked))
-        return None if online.believes(reach, of_name=True) else online.told(reach)
+        return None if online.believes(reach, of_name=True) else online.explanation_of(reach)

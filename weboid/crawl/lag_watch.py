@@ -1,6 +1,6 @@
 """Watches whether a crawler's event loop is late for most of a minute: an alarm, since failures by time do not count.
 
-``mechanism/loop_lag`` measures, ``checking/lagged`` holds the failures back.
+``mechanism/loop_lag`` measures, ``checking/checker`` holds the failures back.
 One law: the watcher ends itself when it is told to; it is never cancelled in the middle of a statement.
 """
 

@@ -132,7 +132,7 @@ class Round:
     @property
     def why_cut_off(self) -> str:
         """What is wrong with our connection, for an operator."""
-        return self._connectivity.told
+        return self._connectivity.explanation
 
     async def run(self) -> Tally:
         """Returns when no host is due any more, soon after `stop`, or when our connection is found to be down."""
