@@ -1,4 +1,4 @@
-"""The leases of a round: what is given back while leases are renewed was not taken over by anybody."""
+"""The leases of a round: nothing is written without them, and a bucket that is given back was not taken over."""
 
 import asyncio
 
@@ -8,6 +8,7 @@ from weboid.config import CrawlConfig
 from weboid.core.record.moment import Moment
 from weboid.core.record.policy import DEFAULT
 from weboid.crawl.leases import Leases
+from weboid.crawl.visit import postponed
 from weboid.remote.crawl.on_store import StoreWork
 from weboid.store.schedule.lease import Held
 
@@ -30,6 +31,20 @@ class _RenewedMeanwhile(StoreWork):
         async with asyncio.timeout(60):
             while self.renewals < before + 2:
                 await asyncio.sleep(0.01)
+
+
+async def test_a_check_is_not_written_without_the_lease_of_its_bucket(database: str) -> None:
+    async with open_wiki(database, {1: ["http://a.demo/"]}) as wiki:
+        work = StoreWork(wiki.pool, "test", CONFIG, DEFAULT)
+        held = await work.lease(Moment(100))
+        [host] = await work.list_hosts(held, until=Moment(100), but=[], limit=10)
+        checks = postponed(host, (await work.list_urls([host.key], 100))[host.key], 100)
+        earlier = {bucket: epoch - 1 for bucket, epoch in held.items()}
+        for worker, wrong in (("test", {}), ("test", earlier), ("other", held)):
+            tally = await StoreWork(wiki.pool, worker, CONFIG, DEFAULT).record(checks, wrong)
+            assert (tally.lost, tally.postponed) == (1, 0), (worker, wrong)
+        tally = await work.record(checks, held)
+        assert (tally.lost, tally.postponed) == (0, 1)
 
 
 async def test_what_is_given_back_was_not_taken_over(database: str) -> None:

@@ -167,6 +167,42 @@ async def test_a_stopped_round_writes_what_was_answered_and_leaves_the_rest_due(
         assert len(wiki.asked) == len({url for _, url in wiki.asked}) == 100
 
 
+async def test_a_check_that_is_under_way_at_a_stop_is_finished_and_written(database: str) -> None:
+    async with open_wiki(database, {1: [A]}) as wiki:
+        started, go_on = asyncio.Event(), asyncio.Event()
+
+        async def waits(url: str) -> Observation:
+            started.set()
+            await go_on.wait()
+            return FINE
+
+        work = wiki.new_round(100, lambda url, day: waits(url))
+        running = asyncio.create_task(work.run())
+        await started.wait()
+        work.stop()
+        asyncio.get_running_loop().call_later(0.2, go_on.set)
+        assert (await running).written == 1
+
+
+async def test_visits_to_hosts_whose_lease_is_lost_end_at_once(database: str) -> None:
+    async with open_wiki(database, {1: [A, "http://a.demo/2"]}) as wiki:
+        started = asyncio.Event()
+
+        async def hangs(url: str) -> Observation:
+            started.set()
+            await asyncio.sleep(3600)
+            return FINE
+
+        late = asyncio.create_task(wiki.new_round(100, lambda url, day: hangs(url), worker="late", lease_s=0.3).run())
+        await started.wait()
+        await wiki.execute("UPDATE lease SET worker = 'other', epoch = epoch + 1, until = now() + interval '1 second'")
+        async with asyncio.timeout(60):
+            while len(wiki.asked) < 2:  # it is asked again once the other's lease has run out
+                await asyncio.sleep(0.01)
+        late.cancel()
+        await asyncio.gather(late, return_exceptions=True)
+
+
 async def test_two_workers_share_a_round_without_asking_anything_twice(database: str) -> None:
     urls = [f"http://h{host}.demo/{path}" for host in range(60) for path in range(3)]
     async with open_wiki(database, {1: urls}) as wiki:

@@ -45,6 +45,7 @@ from weboid.remote.crawl.on_store import store_core
 from weboid.store.db.pool import Pool
 from weboid.store.schedule.process import ProcessRole
 
+_NO_CONTACT: Final = "no contact is configured: set WEBOID_CONTACT, so that site owners can reach you"
 _CANARIES: Final = 64
 """URLs of which some are asked for the day, if none are configured."""
 
@@ -139,14 +140,12 @@ async def crawl_by(
 ) -> bool:
     """Runs rounds until it is stopped, or one round, and prints what each has done; returns whether it was stopped.
 
-    `now` = None: the moment is that of the database's clock. With a `pool`, suggestions are checked, too.
-    Raises WeboidError if one round was to be run and our own connection is down, or the day is refused (C-16), and
-    click's ClickException if it was run and errors of our own were met.
+    Without `now` the moment is the database clock's; with a `pool`, suggestions are checked, too. Raises WeboidError if
+    one round was to be run and we are offline or the day is refused (C-16), ClickException if it met errors of ours.
     """
     connections = raise_open_files(config.net.connections)
     if not config.contact:
-        missing = "no contact is configured: set WEBOID_CONTACT, so that site owners can reach you"
-        options.console.print(missing, style="yellow")
+        options.console.print(_NO_CONTACT, style="yellow")
     turns = options.open_turns(core.slots, config.crawl.delay)
     async with options.open_outbound(replace(config.net, connections=connections)) as session:
         lag = LoopLag()
@@ -160,9 +159,7 @@ async def crawl_by(
         days = WorkerDay(core.days, now, None if now else witnessed, hour=options.hour)
         names = session.resolver
         losses = Losses(core.losses, days.today, addresses=names.address_of, name_servers=names.name_servers_of)
-        online = online_of(config, checker, session)
         figures = CrawlFigures(session, lag)
-        lags = LagWatch(core.alarms, lag, days.today, connections)
         crawler = Crawler(
             config,
             core,
@@ -170,8 +167,8 @@ async def crawl_by(
             _second_opinion(config.crawl, core),
             days,
             losses,
-            lags,
-            online,
+            LagWatch(core.alarms, lag, days.today, connections),
+            online_of(config, checker, session),
             connections,
             options.console,
             options.waits,
