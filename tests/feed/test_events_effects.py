@@ -17,7 +17,7 @@ from weboid.core.url.spam_lines import SpamFilter
 from weboid.errors import StoreError
 from weboid.feed.effects import Applied, FollowedWiki, apply
 from weboid.feed.events import load_streams
-from weboid.feed.spam_filters import Judge, NoLists
+from weboid.feed.intake import Judge, WikiSpam
 from weboid.feed.stream import RawEvent
 from weboid.remote.feed import on_store
 from weboid.remote.feed.on_store import store_feed
@@ -89,7 +89,7 @@ async def test_added_links_are_known_at_once_on_watched_pages_only(database: str
 
 
 async def test_spam_is_not_taken_in(database: str) -> None:
-    class Unwanted(NoLists):
+    class Unwanted(WikiSpam):
         async def judge(self) -> Judge:
             return Judge(SpamFilter([r"b\.sample"]), None)
 

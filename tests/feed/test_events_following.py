@@ -21,8 +21,8 @@ from weboid.feed import following as following_module
 from weboid.feed.effects import Applied, FollowedWiki
 from weboid.feed.events import load_streams
 from weboid.feed.following import Following
-from weboid.feed.spam_filters import Judge, NoLists
-from weboid.feed.stream import EventStream, Manner
+from weboid.feed.intake import Judge, WikiSpam
+from weboid.feed.stream import EventStream, StreamLimits
 from weboid.mechanism.disturbance import Disturbance
 from weboid.mechanism.patience import Again, again_until, at_once
 from weboid.remote.feed.on_store import store_feed
@@ -32,7 +32,9 @@ from weboid.store.pages.stream import Position, find_position
 
 STREAMS = load_streams()
 NAMES = STREAMS.worthwhile(()).names
-QUICK = Manner(first_pause_s=0.01, longest_pause_s=0.05, batch_s=0.05, batch_events=3, stall_s=30.0, event_bytes=20_000)
+QUICK = StreamLimits(
+    first_pause_s=0.01, longest_pause_s=0.05, batch_s=0.05, batch_events=3, stall_s=30.0, event_bytes=20_000
+)
 STAY = Turn(end="stall")
 END = moment(24 * 60)
 
@@ -55,7 +57,7 @@ class Chain:
         """A new process, so to speak."""
 
         def open_stream(names: str) -> EventStream:
-            self.opened.append(EventStream(self.server.url, names, self.client, user_agent="Weboid-test", manner=QUICK))
+            self.opened.append(EventStream(self.server.url, names, self.client, user_agent="Weboid-test", limits=QUICK))
             return self.opened[-1]
 
         core, wikis = store_feed(self.stored.pool), self.wikis
@@ -201,7 +203,7 @@ async def test_a_database_that_fails_for_a_moment_is_tried_again(database: str) 
     events = some_events()
     failures = iter([True])
 
-    class Spam(NoLists):
+    class Spam(WikiSpam):
         async def judge(self) -> Judge:
             if next(failures, False):
                 raise StoreAway("gone for a moment")

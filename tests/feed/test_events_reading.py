@@ -33,7 +33,7 @@ def samples(name: str) -> list[str]:
 
 
 def values(name: str) -> list[object]:
-    return [read(data, STREAMS, OURS).what for data in samples(name)]
+    return [read(data, STREAMS, OURS).value for data in samples(name)]
 
 
 def at(text: str) -> datetime:
@@ -100,22 +100,22 @@ def test_the_first_link_of_a_comment() -> None:
 def test_events_of_other_wikis_canaries_and_unknown_streams_are_passed_over_and_counted_apart() -> None:
     data = samples("page_change")[0]
     meta = json.loads(data)["meta"]
-    assert changed(data, wiki_id="frwiki").what is Passed.FOREIGN
+    assert changed(data, wiki_id="frwiki").value is Passed.FOREIGN
     canary = changed(data, meta={**meta, "domain": "canary"})
-    assert (canary.what, canary.moment, canary.kind) == (Passed.CANARY, at("2024-10-04T15:09:55"), "canary")
-    assert changed(data, meta={**meta, "stream": "mediawiki.page-image"}).what is Passed.UNKNOWN
+    assert (canary.value, canary.moment, canary.kind) == (Passed.CANARY, at("2024-10-04T15:09:55"), "canary")
+    assert changed(data, meta={**meta, "stream": "mediawiki.page-image"}).value is Passed.UNKNOWN
 
 
 def test_what_is_no_event_is_passed_over() -> None:
     numbers = '{"meta": ' + "1" * 10_000 + "}"
     for text in ("", "{", "[]", "7", "null", "NaN", '"text"', "{}", '{"meta": []}', '{"meta": {}}', numbers):
-        assert isinstance(read(text, STREAMS, OURS).what, Passed)
-    assert isinstance(read("[" * 100_000, STREAMS, OURS).what, Passed)
+        assert isinstance(read(text, STREAMS, OURS).value, Passed)
+    assert isinstance(read("[" * 100_000, STREAMS, OURS).value, Passed)
 
 
 @given(st.text())
 def test_no_text_raises(text: str) -> None:
-    assert isinstance(read(text, STREAMS, OURS).what, Passed)
+    assert isinstance(read(text, STREAMS, OURS).value, Passed)
 
 
 @pytest.mark.parametrize(
@@ -141,11 +141,11 @@ def test_no_text_raises(text: str) -> None:
     ],
 )
 def test_a_field_that_is_missing_or_of_the_wrong_kind_makes_an_event_malformed(more: dict[str, Any]) -> None:
-    assert changed(samples("page_links_change")[0], **more).what is Passed.MALFORMED
+    assert changed(samples("page_links_change")[0], **more).value is Passed.MALFORMED
 
 
 def test_characters_that_no_database_takes_are_replaced() -> None:
-    given = changed(samples("page_create")[0], page_title="A\u0000B\ud800").what
+    given = changed(samples("page_create")[0], page_title="A\u0000B\ud800").value
     assert isinstance(given, PageHandedIn)
     assert given.title == "A\ufffdB\ufffd"
     assert external_urls([{"link": "https://a.de/%00%ED%A0%80", "external": True}]) == (
@@ -172,8 +172,8 @@ def test_no_event_raises_whatever_stands_in_its_fields(data: st.DataObject) -> N
 def test_every_declared_stream_has_sample_events_with_an_effect() -> None:
     for path in asset("streams").glob("*.toml"):
         read_as = [read(data, STREAMS, OURS) for data in samples(path.stem)]
-        assert not {reading.what for reading in read_as} & {Passed.MALFORMED, Passed.UNKNOWN, Passed.FOREIGN}, path
-        assert any(not isinstance(reading.what, Passed) for reading in read_as), path
+        assert not {reading.value for reading in read_as} & {Passed.MALFORMED, Passed.UNKNOWN, Passed.FOREIGN}, path
+        assert any(not isinstance(reading.value, Passed) for reading in read_as), path
 
 
 def test_a_stream_for_categories_is_followed_only_where_there_are_categories() -> None:

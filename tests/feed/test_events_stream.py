@@ -15,19 +15,19 @@ from hypothesis import strategies as st
 from support.sseserver import EventServer, Turn, as_sent, event_id, open_event_server
 
 from weboid.errors import SourceError
-from weboid.feed.stream import EventStream, Manner, RawEvent, Splitter, StreamStart, since_of, spread_pause_s
+from weboid.feed.stream import EventStream, RawEvent, Splitter, StreamLimits, StreamStart, since_of, spread_pause_s
 from weboid.mechanism.pauses import GrowingPause
 
-QUICK = Manner(first_pause_s=0.01, longest_pause_s=0.05, batch_s=0.05, stall_s=30.0)
+QUICK = StreamLimits(first_pause_s=0.01, longest_pause_s=0.05, batch_s=0.05, stall_s=30.0)
 STAY = Turn(end="stall")
 MOMENT = datetime(2026, 11, 20, 10, tzinfo=UTC)
 
 
 @asynccontextmanager
-async def opened(server: EventServer, **manner: Any) -> AsyncIterator[EventStream]:
+async def opened(server: EventServer, **limits: Any) -> AsyncIterator[EventStream]:
     async with aiohttp.ClientSession() as client:
-        settings = Manner(**{**{name: getattr(QUICK, name) for name in Manner.__slots__}, **manner})
-        yield EventStream(server.url, "a,b", client, user_agent="Weboid-test (me@example.org)", manner=settings)
+        settings = StreamLimits(**{**{name: getattr(QUICK, name) for name in StreamLimits.__slots__}, **limits})
+        yield EventStream(server.url, "a,b", client, user_agent="Weboid-test (me@example.org)", limits=settings)
 
 
 async def first(stream: EventStream, count: int, begin: StreamStart = StreamStart()) -> list[RawEvent]:  # noqa: B008
@@ -135,7 +135,7 @@ async def test_what_no_other_try_can_mend_is_an_error(status: int, begin: Stream
     assert len(server.begins) == 1
     async with aiohttp.ClientSession() as client:
         with pytest.raises(SourceError, match="is no URL"):
-            await first(EventStream("ftp://a", "b", client, user_agent="x", manner=QUICK), 1)
+            await first(EventStream("ftp://a", "b", client, user_agent="x", limits=QUICK), 1)
 
 
 async def test_an_event_that_is_too_long_or_never_ends_is_skipped_and_its_neighbours_are_not() -> None:

@@ -1,9 +1,12 @@
 """Changes of spam lists and the links that they concern (L-3, L-8, O-6)."""
 
 import asyncio
+import itertools
 import random
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
 
 import aiohttp
 import pytest
@@ -18,8 +21,8 @@ from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.spam_lines import SpamFilter, parse_lines
 from weboid.core.url.urls import Url
 from weboid.errors import SourceError
+from weboid.feed.intake import Judge, SpamFilters
 from weboid.feed.spam import Refreshed, reclassify, refresh_farm_spam, refresh_spam
-from weboid.feed.spam_filters import Judge, SpamFilters
 from weboid.remote.feed.on_store import StoreLists, store_feed
 from weboid.store.pages.page import PageUrls
 from weboid.store.pages.spam import (
@@ -184,17 +187,23 @@ async def test_a_wiki_that_cannot_be_read_keeps_its_lists(database: str) -> None
         assert await spam_of(stored) == {(1, BAD)}
 
 
-async def test_a_refresh_that_is_broken_off_is_gone_on_with(database: str) -> None:
+async def test_a_refresh_that_is_broken_off_is_gone_on_with(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pages = {number: [BAD, f"https://fine.org/{number}"] for number in range(1, 8)}
     async with open_wiki(database, pages) as stored:
+        done = StoreLists.reclassify
+        calls = itertools.count()
 
-        def stop(so_far: Reclassified) -> None:
-            if so_far.spam_new >= 2:
+        async def stopping(lists: StoreLists, *changes: Any) -> Reclassified:
+            if next(calls):
                 raise RuntimeError("stopped")
+            return await done(lists, *changes)
 
         async with open_lists("bad\\.com") as api:
-            with pytest.raises(RuntimeError, match="stopped"):
-                await refresh_spam(store_feed(stored.pool), api, stored.wiki, day=101, batch=2, show=stop)
+            with monkeypatch.context() as patched:
+                patched.setattr(StoreLists, "reclassify", stopping)
+                patched.setattr("weboid.feed.spam.reclassify", partial(reclassify, batch=2))
+                with pytest.raises(RuntimeError, match="stopped"):
+                    await refresh_spam(store_feed(stored.pool), api, stored.wiki, day=101)
         assert 0 < len(await spam_of(stored)) < 7
         lists = await stored.do(list_spam_lists, stored.wiki.farm, stored.wiki.dbname)
         assert {each.day for each in lists} == {UNAPPLIED}
@@ -208,12 +217,8 @@ async def test_a_refresh_that_is_broken_off_is_gone_on_with(database: str) -> No
 async def test_stretches_of_any_size_come_to_the_same(database: str) -> None:
     pages = {number: [BAD, WORSE, FINE][number % 3 :] for number in range(1, 30)}
     async with open_wiki(database, pages) as stored:
-        shown: list[Reclassified] = []
-        total = await reclassify(
-            store_feed(stored.pool), stored.wiki, SpamFilter(["bad"]), day=101, batch=4, show=shown.append
-        )
+        total = await reclassify(store_feed(stored.pool), stored.wiki, SpamFilter(["bad"]), day=101, batch=4)
         assert total == Reclassified(spam_new=9)
-        assert len(shown) > 4
         total = await reclassify(store_feed(stored.pool), stored.wiki, SpamFilter(), day=101, batch=100)
         assert total == Reclassified(spam_gone=9)
         assert len(await links_of(stored)) == sum(len(set(urls)) for urls in pages.values())

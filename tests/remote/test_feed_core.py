@@ -26,10 +26,10 @@ from weboid.demo.wikipages import WikiLink, WikiPage
 from weboid.errors import StoreAway, StoreError
 from weboid.feed.effects import FollowedWiki, apply
 from weboid.feed.events import load_streams
+from weboid.feed.intake import SpamFilters
 from weboid.feed.page_pass import PagePass
 from weboid.feed.reread import reread
 from weboid.feed.spam import reclassify
-from weboid.feed.spam_filters import SpamFilters
 from weboid.feed.stream import RawEvent
 from weboid.mechanism.patience import Again, again_until, at_once
 from weboid.remote.feed.batches import JudgedPages, Move, StreamMove

@@ -25,8 +25,8 @@ from weboid.errors import ConfigError, WeboidError
 from weboid.feed.effects import Applied, FollowedWiki
 from weboid.feed.events import load_streams
 from weboid.feed.following import Following
+from weboid.feed.intake import SpamFilters
 from weboid.feed.reread import reread
-from weboid.feed.spam_filters import SpamFilters
 from weboid.feed.stream import EventStream
 from weboid.mechanism.patience import Again, again_until, at_once
 from weboid.net.outbound import open_client

@@ -21,9 +21,8 @@ from weboid.cli.watched import with_watched
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WikiName
 from weboid.errors import ConfigError, SourceError, WeboidError
-from weboid.feed.namespaces import refresh_namespaces
-from weboid.feed.page_pass import PagePass, PassProgress
-from weboid.feed.spam_filters import SpamFilters
+from weboid.feed.intake import SpamFilters
+from weboid.feed.page_pass import PagePass, PassProgress, refresh_namespaces
 from weboid.mechanism.patience import Again, again_until, at_once
 from weboid.remote.feed.core import FeedCore
 from weboid.store.pages.page import Intake

@@ -1,7 +1,6 @@
-"""What a crawler has done since it started, for those who watch it (O-5): counted in memory.
+"""Counts in memory what a crawler has done since it started (O-5).
 
-Writing it to the store belongs to ``cli/processes/running``, showing it to ``web/health``. One law: to count
-costs no more than some additions, and never fails a check.
+``cli/processes/running`` writes it to the store, ``web/health`` shows it.
 """
 
 from bisect import bisect_left
@@ -25,7 +24,7 @@ _LAG_OF_S: Final = 60.0
 
 @dataclass(slots=True)
 class CrawlFigures:
-    """Counters of one crawler, which only grow, and what it is busy with now; `read` gives all as numbers by name."""
+    """Counters of one crawler, which only grow, and its work under way; `read` gives all as numbers by name."""
 
     session: Outbound
     lag: LoopLag
@@ -38,11 +37,11 @@ class CrawlFigures:
     def timed(self, ask: Ask) -> Ask:
         """The same checks, counted while they are under way; how long each takes includes waiting for its turn."""
 
-        async def asked(question: CheckRequest) -> Observation:
+        async def timed_ask(request: CheckRequest) -> Observation:
             begun = monotonic()
             self._open += 1
             try:
-                seen = await ask(question)
+                seen = await ask(request)
             except NotAsked:
                 self._written[CrawlerFigure.NOT_ASKED] += 1
                 raise
@@ -53,7 +52,7 @@ class CrawlFigures:
             self._buckets[bisect_left(BUCKETS_S, seconds)] += 1
             return seen
 
-        return asked
+        return timed_ask
 
     def count(self, batch: Iterable[Checked]) -> None:
         """Takes checks that were written."""

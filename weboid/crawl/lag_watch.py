@@ -1,18 +1,18 @@
-"""Watches whether a crawler's event loop is late for most of a minute: an alarm, since failures by time do not count.
+"""Raises an alarm when a crawler's event loop is late for most of a minute, since failures by time do not count then.
 
 ``mechanism/loop_lag`` measures, ``checking/checker`` holds the failures back.
-One law: the watcher ends itself when it is told to; it is never cancelled in the middle of a statement.
 """
 
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from time import monotonic
 from typing import Final
 
 from weboid.errors import StoreAway
 from weboid.mechanism.loop_lag import LATE_S, LoopLag
+from weboid.mechanism.patience import is_stopped_within
 from weboid.remote.crawl.core import Alarms
 from weboid.store.upkeep.alarm import AlarmKind
 
@@ -22,6 +22,11 @@ LOOK_S: Final = 60.0
 """Seconds between two looks, of which each is at the time since the last one."""
 MOST: Final = 0.5
 """The share of that time in which the loop must have been late."""
+_DETAIL: Final = (
+    "a crawler is up to {worst_s:.0f} s late, so that what fails by time is not counted, but checked another day. Set "
+    "WEBOID_NET_CONNECTIONS lower (now {connections}), or give it more processor time and memory: other programs may "
+    "take them"
+)
 
 
 class LagWatch:
@@ -39,22 +44,19 @@ class LagWatch:
     async def open(self) -> AsyncIterator[None]:
         """Looks now and then while a round is under way, and at its end."""
         ended = asyncio.Event()
-        watching = asyncio.create_task(self._keep(ended))
+        watching = asyncio.create_task(self._keep_looking(ended))
         try:
             yield
         finally:
             ended.set()
-            # Not awaited by itself: whoever is cancelled while it waits would cancel it, too.
+            # Never cancelled in a statement: awaiting the task itself would pass a cancellation on to it.
             await asyncio.wait([watching])
             watching.result()
 
-    async def _keep(self, ended: asyncio.Event) -> None:
-        while True:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(ended.wait(), LOOK_S)
+    async def _keep_looking(self, ended: asyncio.Event) -> None:
+        while not await is_stopped_within(ended, LOOK_S):
             await self.look()
-            if ended.is_set():
-                return
+        await self.look()
 
     async def look(self) -> None:
         """Raises the alarm if the loop was late for most of the last minute; lowers it if it was not late at all.
@@ -64,25 +66,13 @@ class LagWatch:
         worst_s = self._lag.worst_since(monotonic() - LOOK_S)
         try:
             if self._lag.late_share(LOOK_S) >= MOST:
-                await self._raise(worst_s)
+                if not self._is_raised:
+                    log.error("this program was up to %.0f s late: failures by time do not count", worst_s)
+                self._may_be_raised = self._is_raised = True
+                detail = _DETAIL.format(worst_s=worst_s, connections=self._connections)
+                await self._alarms.raise_alarm(AlarmKind.LOOP_LAG, self._today(), detail)
             elif self._may_be_raised and worst_s <= LATE_S:
-                await self._lower()
+                await self._alarms.lower_alarm(AlarmKind.LOOP_LAG)
+                self._may_be_raised = self._is_raised = False
         except StoreAway as error:
             log.debug("the alarm of a late event loop is not up to date: %s", error)
-
-    async def _raise(self, worst_s: float) -> None:
-        if not self._is_raised:
-            log.error("this program was up to %.0f s late: failures by time do not count", worst_s)
-        self._may_be_raised = self._is_raised = True
-        await self._alarms.raise_alarm(AlarmKind.LOOP_LAG, self._today(), self._detail(worst_s))
-
-    async def _lower(self) -> None:
-        await self._alarms.lower_alarm(AlarmKind.LOOP_LAG)
-        self._may_be_raised = self._is_raised = False
-
-    def _detail(self, worst_s: float) -> str:
-        return (
-            f"a crawler is up to {worst_s:.0f} s late, so that what fails by time is not counted, but checked another "
-            f"day. Set WEBOID_NET_CONNECTIONS lower (now {self._connections}), or give it more processor time and "
-            "memory: other programs may take them"
-        )

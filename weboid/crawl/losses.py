@@ -1,8 +1,7 @@
 """Watches for parts of the net that are lost to us alone, and holds the failures there (C-16).
 
-What makes a loss, and what ends it, is decided in ``core/verdict/partial_loss``; all workers share what they have seen,
-through a `LossExchange`.
-One law: a visit counts once in each group of its host, and its failure is held from the moment a group is lost.
+``core/verdict/partial_loss`` decides when a loss begins and ends; all workers share what they have seen, through a
+`LossExchange`. A visit counts once in each group of its host, and its failure is held from the moment a group is lost.
 """
 
 import asyncio
@@ -51,8 +50,8 @@ _GROUPS: Final = 100_000
 """Groups and days that wait for an exchange, at most."""
 
 
-class _Telling(NamedTuple):
-    """What is told to the other workers in one exchange."""
+class _Outgoing(NamedTuple):
+    """The message to the other workers in one exchange."""
 
     day: int
     written: dict[tuple[HostGroup, int], Contacts]
@@ -60,7 +59,7 @@ class _Telling(NamedTuple):
 
 
 class Losses:
-    """What one worker knows of partial losses; `addresses` and `name_servers` as in ``net/dns``."""
+    """Partial losses as one worker knows them; `addresses` and `name_servers` as in ``net/dns``."""
 
     def __init__(
         self,
@@ -79,8 +78,8 @@ class Losses:
         """Lost groups of which the other workers do not know yet."""
         self._stored: ContactsByDay = {}
         self._new: BoundedMap[tuple[HostGroup, int], Contacts] = BoundedMap(_GROUPS)
-        self._telling: _Telling | None = None
-        """What is told to the others until it is known that they have heard it: the same again, and nothing twice."""
+        self._outgoing: _Outgoing | None = None
+        """Sent again, unchanged, until it is known that the others have it."""
         self._has_news = False
         self._exchanged_at = float("-inf")
 
@@ -111,16 +110,16 @@ class Losses:
         """Writes what was seen, reads what the others have seen, raises alarms and lowers them. Raises StoreAway."""
         self._exchanged_at = monotonic()
         self._has_news = False
-        if self._telling is None:
-            self._telling = _Telling(self._today(), self._take_written(), self._found)
+        if self._outgoing is None:
+            self._outgoing = _Outgoing(self._today(), self._take_written(), self._found)
             self._found = {}
-        day, _, found = self._telling
+        day, _, found = self._outgoing
         try:
-            lost, stored = await self._exchange.exchange(*self._telling)
+            lost, stored = await self._exchange.exchange(*self._outgoing)
         except BaseException:
             self._has_news = True
             raise
-        self._telling = None
+        self._outgoing = None
         for group in lost.keys() - self._lost.keys() - found.keys():
             log.warning("a part of the net is lost, as other workers say: %s", group.subject)
         for group in self._lost.keys() - lost.keys() - self._found.keys():
@@ -136,8 +135,8 @@ class Losses:
         except Exception as error:
             if not is_own_fault(error):
                 raise
-            log.error("what was seen of partial losses is not sent to the other workers", exc_info=error)
-            self._telling = None  # The same would be refused again.
+            log.error("partial losses that were seen are not sent to the other workers", exc_info=error)
+            self._outgoing = None  # The same would be refused again.
 
     async def _keep(self) -> None:
         while True:
@@ -145,7 +144,7 @@ class Losses:
             await self._try_exchange()
 
     def _take_written(self) -> dict[tuple[HostGroup, int], Contacts]:
-        """Takes what is worth writing: of most groups there is nothing but answers, which stay here."""
+        """Takes the contacts that are worth writing: most groups have nothing but answers, which stay here."""
         taken = {
             (group, day): contacts
             for (group, day), contacts in self._new.items()
@@ -160,17 +159,11 @@ class Losses:
 
         Name servers are asked for where the names of steady hosts fail, and of others only while some are suspected.
         """
-        fails_by_name = names_fail(seen)
-        names = None
-        if (past.is_steady and fails_by_name) or (
-            (fails_by_name or not is_host_failure(seen)) and self._suspects_name_servers()
-        ):
+        fails_by_name, names = names_fail(seen), None
+        are_suspected = any(group.kind is GroupKind.NAME_SERVERS for group in (*self._stored, *self._lost))
+        if (fails_by_name and (past.is_steady or are_suspected)) or (are_suspected and not is_host_failure(seen)):
             names = await self._name_servers(registrable_domain(host))
         return groups_of(host, self._addresses(host), names)
-
-    def is_lost(self, groups: Sequence[HostGroup]) -> bool:
-        """Whether one of these groups is lost."""
-        return any(group in self._lost for group in groups)
 
     def count(self, host: str, past: Past, groups: Sequence[HostGroup], *, failed: bool) -> None:
         """Counts one visit. What a lost group explains says nothing of wider groups that are not lost."""
@@ -194,32 +187,26 @@ class Losses:
     def _failure(self, group: HostGroup, day: int, host: str) -> Contacts:
         domain = host_key(registrable_domain(host))
         known = self._daily(group).get(day, NO_CONTACTS).failed
-        return (
-            Contacts(failed=frozenset({domain})) if len(known) < DOMAINS_KEPT or domain in known else Contacts(more=1)
-        )
+        is_kept = len(known) < DOMAINS_KEPT or domain in known
+        return Contacts(failed=frozenset({domain})) if is_kept else Contacts(more=1)
 
     def _daily(self, group: HostGroup) -> dict[int, Contacts]:
-        """What all workers have seen of a group, and what this one has not written yet."""
+        """A group's contacts as all workers have seen them, with those that this one has not written yet."""
         daily = dict(self._stored.get(group, {}))
         for day in range(self._today(), self._today() - WINDOW_DAYS, -1):
-            for new in (self._new.get((group, day)), self._told(group, day)):
+            for new in (self._new.get((group, day)), self._pending(group, day)):
                 if new is not None:
                     daily[day] = daily.get(day, NO_CONTACTS) + new
         return daily
 
     def _add(self, group: HostGroup, day: int, contacts: Contacts) -> None:
-        self._new[group, day] = (self._new.get((group, day)) or NO_CONTACTS) + contacts
-        if group.kind is GroupKind.NAME_SERVERS and self._new_domains(group, day) >= SUSPECTED:
+        new = self._new[group, day] = (self._new.get((group, day)) or NO_CONTACTS) + contacts
+        unknown = new + (self._pending(group, day) or NO_CONTACTS)
+        if group.kind is GroupKind.NAME_SERVERS and unknown.domains >= SUSPECTED:
             self._stored.setdefault(group, {})
 
-    def _new_domains(self, group: HostGroup, day: int) -> int:
-        return ((self._new.get((group, day)) or NO_CONTACTS) + (self._told(group, day) or NO_CONTACTS)).domains
-
-    def _told(self, group: HostGroup, day: int) -> Contacts | None:
-        return self._telling.written.get((group, day)) if self._telling else None
-
-    def _suspects_name_servers(self) -> bool:
-        return any(group.kind is GroupKind.NAME_SERVERS for group in (*self._stored, *self._lost))
+    def _pending(self, group: HostGroup, day: int) -> Contacts | None:
+        return self._outgoing.written.get((group, day)) if self._outgoing else None
 
 
 class WatchedVisit:
@@ -258,4 +245,4 @@ class WatchedVisit:
             self._losses.count(self._host, self._past, groups, failed=failed)
 
     def _held(self, seen: Observation, groups: Sequence[HostGroup]) -> Observation:
-        return replace(seen, held=True) if is_host_failure(seen) and self._losses.is_lost(groups) else seen
+        return replace(seen, held=True) if is_host_failure(seen) and not self._losses.lost.isdisjoint(groups) else seen

@@ -1,7 +1,6 @@
-"""Errors of our own within visits (an exception that nobody expected): counted, logged, an alarm where they are many.
+"""Errors of our own within visits (unexpected exceptions): counted, logged, an alarm where they are many.
 
-What becomes of the URLs is decided in ``crawl/round``. One law: nothing is concluded from such an error, about no link
-and no host, and it never ends a round.
+Nothing is concluded from such an error, about no link and no host, and it never ends a round (``crawl/round``).
 """
 
 import logging
@@ -32,12 +31,12 @@ def is_own_fault(error: Exception) -> bool:
 
 
 def log_failure(host: HostKey, url: str, error: Exception) -> None:
-    """Writes the line of the log that each such error has, with its trace."""
+    """Logs an error with its trace."""
     log.error("an error of our own at %r: its host is checked another day", url, exc_info=error)
 
 
 def kind_of(error: BaseException) -> str:
-    """By what errors count as the same: the type, and the innermost line of ours at which it came."""
+    """Returns what errors of the same kind share: the type, and the innermost line of ours at which it came."""
     place = "nowhere"
     for frame, line in walk_tb(error.__traceback__):
         module = str(frame.f_globals.get("__name__", ""))
@@ -56,7 +55,7 @@ class OwnFaults:
         self._count = count
         self._day: int | None = None
         self._hosts: dict[str, set[HostKey]] = {}
-        """The hosts at which each error came; there are no more kinds than lines of this program."""
+        """The hosts at which each kind of error came."""
 
     def met(self, host: HostKey, url: str, error: Exception) -> None:
         """Counts and logs one."""

@@ -1,8 +1,7 @@
-"""Writes checks in batches during a round (O-7): all waiting checks are written as soon as the last batch is.
+"""Writes checks in batches during a round (O-7): all queued checks are written as soon as the last batch is.
 
-``store/results/record`` writes a batch. One law: a check is either written completely or made again. To write one a
-second time changes nothing, so that a batch is written again when it is unknown whether it was. A check that cannot be
-written keeps no other from being written.
+``store/results/record`` writes a batch. A check is either written completely or made again. To write one a second time
+changes nothing, so that a batch is written again when it is unknown whether it was.
 """
 
 import asyncio
@@ -28,13 +27,13 @@ _LAST_S: Final = 2.0
 _LAST_PAUSE_S: Final = 0.2
 
 
-class _Waiting(NamedTuple):
+class _Queued(NamedTuple):
     checked: Checked
     written: asyncio.Future[None]
 
 
 class Recorder:
-    """Takes checks from a bounded queue and writes them until it is closed; `count` is told what was written."""
+    """Takes checks from a bounded queue and writes them until it is closed; `count` is called with each batch."""
 
     def __init__(
         self,
@@ -49,7 +48,7 @@ class Recorder:
         self._held = held
         self._batch = batch
         self._count = count
-        self._queue: asyncio.Queue[_Waiting | None] = asyncio.Queue(maxsize=4 * batch)
+        self._queue: asyncio.Queue[_Queued | None] = asyncio.Queue(maxsize=4 * batch)
         self._closing = asyncio.Event()
         self._last = float("inf")
         self.unwritten = 0
@@ -61,7 +60,7 @@ class Recorder:
         Raises what the store raises for this check alone.
         """
         written = asyncio.get_running_loop().create_future()
-        await self._queue.put(_Waiting(checked, written))
+        await self._queue.put(_Queued(checked, written))
         await written
 
     async def close(self) -> None:
@@ -80,29 +79,29 @@ class Recorder:
                 if closed := item is None:
                     break
                 batch.append(item)
-            await self._write_apart(batch)
+            await self._write_or_split(batch)
 
-    async def _write_apart(self, batch: list[_Waiting]) -> None:
+    async def _write_or_split(self, batch: list[_Queued]) -> None:
         """Writes a batch; if that raises an error of ours, its halves, so that in the end one check has raised it."""
         refusal = None
         try:
-            await self._write([waiting.checked for waiting in batch])
+            await self._write([queued.checked for queued in batch])
         except Exception as error:
             if not is_own_fault(error):
                 raise
             if len(batch) > 1:
                 half = len(batch) // 2
-                await self._write_apart(batch[:half])
-                await self._write_apart(batch[half:])
+                await self._write_or_split(batch[:half])
+                await self._write_or_split(batch[half:])
                 return
             refusal = error
-        for waiting in batch:
-            if waiting.written.done():  # its visit may have been cancelled
+        for queued in batch:
+            if queued.written.done():  # its visit may have been cancelled
                 continue
             if refusal is None:
-                waiting.written.set_result(None)
+                queued.written.set_result(None)
             else:
-                waiting.written.set_exception(refusal)
+                queued.written.set_exception(refusal)
 
     async def _write(self, batch: list[Checked]) -> None:
         pause = GrowingPause(_RETRY_S, _RETRY_LIMIT_S)
@@ -117,10 +116,7 @@ class Recorder:
                 if await is_stopped_within(self._closing, pause.grown_s()):
                     await asyncio.sleep(_LAST_PAUSE_S)
             else:
-                self._add(tally)
+                for name in Tally.__slots__:
+                    setattr(self.tally, name, getattr(self.tally, name) + getattr(tally, name))
                 self._count(batch)
                 return
-
-    def _add(self, tally: Tally) -> None:
-        for name in Tally.__slots__:
-            setattr(self.tally, name, getattr(self.tally, name) + getattr(tally, name))

@@ -1,7 +1,7 @@
 """A round: leases buckets and visits their due hosts, oldest first, until nothing is due or it is stopped (C-3).
 
-One law: a host is visited by one task at a time, and its visit ends only when all its results are written.
-``crawl/shares`` says which hosts must wait for others of their domain or address.
+A host is visited by one task at a time, and its visit ends only when all its results are written. ``crawl/shares`` says
+which hosts must wait for others of their domain or address.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 _GRACE_S: Final = 10.0
 """Seconds that checks under way may take after a stop: Toolforge kills 15 s after SIGTERM."""
 _WINDOWS: Final = 4
-"""So many windows of due hosts are read at a time."""
+"""Windows of due hosts that are read at a time."""
 _TICK_S: Final = 0.02
 """Visits that end within one tick are replaced together."""
 _BUSY_S: Final = 0.5
@@ -51,7 +51,7 @@ _AWAY_GRACE_S: Final = 2.0
 _LOOK_WHETHER_AWAY_S: Final = 0.5
 _ANY: Final = "FIRST_COMPLETED"
 _LOOK_UP_S: Final = 1.0
-"""So long is the address of a host waited for, to see whether it has its share; the look-up goes on without us."""
+"""The wait for a host's address, to see whether it has its share; the look-up goes on without us."""
 
 
 @dataclass(slots=True)
@@ -66,9 +66,9 @@ class RoundProgress:
 class Round:
     """One worker's round. `now` is called at every check, so that a round may go on past midnight.
 
-    With `waits` only hosts whose hour has come are visited; otherwise all that are due that day. `is_away`: whether the
-    store cannot do its work now. `count` takes all checks that were written, `failed` each error of our own by which
-    a visit has ended.
+    With `waits` only hosts whose hour has come are visited; otherwise all that are due that day. `is_away`: the store
+    cannot do its work now. `count` takes all checks that were written, `failed` each error of our own by which a visit
+    has ended.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Round:
         self._open: dict[HostKey, asyncio.Task[None]] = {}
         self._recorder = Recorder(work, self._leases.held, batch=config.batch, count=count)
         self._stopping = asyncio.Event()
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
         """Set whenever a visit or the recorder has ended, or the round is stopped."""
         self._ended: list[HostKey] = []
         self._without_place: dict[HostKey, Waiting] = {}
@@ -122,7 +122,7 @@ class Round:
     def stop(self) -> None:
         """Starts no new checks from now on; those under way are finished and written."""
         self._stopping.set()
-        self._news.set()
+        self._changed.set()
 
     @property
     def is_cut_off(self) -> bool:
@@ -131,7 +131,7 @@ class Round:
 
     @property
     def why_cut_off(self) -> str:
-        """What is wrong with our connection, for an operator."""
+        """The fault of our connection, for an operator."""
         return self._connectivity.explanation
 
     async def run(self) -> Tally:
@@ -141,7 +141,7 @@ class Round:
         if self.is_cut_off:
             self.stop()
         recording = asyncio.create_task(self._recorder.run())
-        recording.add_done_callback(lambda _: self._news.set())
+        recording.add_done_callback(lambda _: self._changed.set())
         renewing = asyncio.create_task(self._leases.keep())
         looking = asyncio.create_task(self._keep_looking())
         try:
@@ -154,18 +154,14 @@ class Round:
             await recording
             await cancel(renewing, looking)
             await self._connectivity.close()
-            await self._release()
+            try:
+                await self._leases.release_all_but()
+            except StoreAway as error:
+                log.debug("the leases are left to run out: %s", error)
             self._show(self._progress)
         if self._recorder.unwritten:
             log.warning("%d checks could not be written and will be made again", self._recorder.unwritten)
         return self._recorder.tally
-
-    async def _release(self) -> None:
-        """Gives back all buckets; if that is not possible, their leases run out."""
-        try:
-            await self._leases.release_all_but()
-        except StoreAway as error:
-            log.debug("the leases are left to run out: %s", error)
 
     async def _keep_looking(self) -> None:
         """Stops the round when somebody is found to answer for all hosts."""
@@ -179,26 +175,22 @@ class Round:
         while not self._stopping.is_set() and not recording.done():
             try:
                 more = await self._refill()
-                over = not self._open and not more and not await self._is_due_elsewhere()
+                over = not self._open and not more and not await self._have_others_due()
             except StoreAway as error:
                 log.debug("the round waits: %s", error)
                 await is_stopped_within(self._stopping, pause.grown_s())
-                self._reap()
+                self._remove_ended()
                 continue
             pause.reset()
             self._progress.hosts = len(self._open)
             self._show(self._progress)
             if over:
                 return
-            await self._wait(None if self._open else 0 if more else _BUSY_S)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(None if self._open else 0 if more else _BUSY_S):
+                    await self._changed.wait()
             await asyncio.sleep(_TICK_S)
-            self._reap()
-
-    async def _wait(self, limit_s: float | None) -> None:
-        """Returns when `_news` is set, or after `limit_s` (None = no limit)."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(limit_s):
-                await self._news.wait()
+            self._remove_ended()
 
     async def _refill(self) -> bool:
         """Opens visits until the window is full; returns whether new buckets were leased, so that more may be due."""
@@ -213,7 +205,9 @@ class Round:
             await self._take_hosts(room, until, hosts, put_off)
             due = await self._work.list_urls([host.key for host, _ in (*hosts, *put_off)], until.day)
         except StoreAway:
-            self._put_back(hosts, put_off)
+            for waiting in hosts:
+                self._read.extendleft(self._shares.give_back(waiting.host.key))
+            self._read.extendleft((*hosts, *put_off))
             raise
         for waiting in hosts:
             if urls := due[waiting.host.key]:
@@ -229,12 +223,6 @@ class Round:
         waiting_buckets = {key.bucket for key in (*self._open, *self._shares.aside)}
         await self._leases.release_all_but(waiting_buckets | {host.key.bucket for host, _ in self._read})
         return await self._leases.add(until)
-
-    def _put_back(self, hosts: Sequence[Waiting], put_off: Sequence[Waiting]) -> None:
-        """Gives back the places of hosts whose visits could not begin, since the store is away."""
-        for waiting in hosts:
-            self._read.extendleft(self._shares.give_back(waiting.host.key))
-        self._read.extendleft((*hosts, *put_off))
 
     async def _take_hosts(self, room: int, until: Moment, hosts: list[Waiting], put_off: list[Waiting]) -> None:
         """Adds the next hosts to visit, as many as there is room for, and those that are put off for a day.
@@ -297,9 +285,8 @@ class Round:
             await (visit.give_up() if visit else self._put_off(host, urls))
 
     async def _has_place(self, waiting: Waiting, urls: list[StoredUrl]) -> bool:
-        """Whether a host has its place as one of its address, too; else it is set aside, or put off for a day."""
+        """Takes a host's place as one of its address, too; without one it is set aside, or put off for a day."""
         host = waiting.host
-        # The address that requests will go to, None if it is not known soon.
         address = await self._find_address(host.host, _LOOK_UP_S) if self._find_address else None
         if self._shares.take_at(host.key, address):
             return True
@@ -310,11 +297,11 @@ class Round:
         return False
 
     async def _put_off(self, host: StoredHost, urls: Sequence[StoredUrl]) -> None:
-        """Puts all these URLs of a host off for a day, without any contact."""
+        """Puts URLs of a host off for a day, without any contact."""
         await asyncio.gather(*map(self._recorder.record, postponed(host, urls, self._now().day)))
 
     def _note_down(self, visit: Visit, host: StoredHost, urls: Sequence[StoredUrl]) -> None:
-        """Remembers whether a host is down that has more due URLs than its visit has taken."""
+        """Remembers a host that is down and has more due URLs than its visit has taken."""
         if visit.found_down and len(urls) >= self._config.per_host:
             self._down[host.key] = self._now().day, visit.found_down
         else:
@@ -337,8 +324,6 @@ class Round:
 
     def _found_down(self, host: HostKey) -> Observation | None:
         """The failure of a host as an earlier visit of the same day found it."""
-        if not self._down:
-            return None
         day, found = self._down.get(host, (None, None))
         return found if day == self._now().day else None
 
@@ -354,11 +339,11 @@ class Round:
 
     def _end(self, host: HostKey, _: asyncio.Task[None]) -> None:
         self._ended.append(host)
-        self._news.set()
+        self._changed.set()
 
-    def _reap(self) -> None:
+    def _remove_ended(self) -> None:
         """Removes the visits that have ended, without going through all open ones."""
-        self._news.clear()
+        self._changed.clear()
         ended, self._ended = self._ended, []
         for host in ended:
             task = self._open.pop(host)
@@ -367,18 +352,14 @@ class Round:
         for host in ended:
             self._read.extendleft(self._shares.give_back(host))
         for host in ended:
-            if waiting := self._without_place.pop(host, None):
-                self._keep_aside(waiting)
+            waiting = self._without_place.pop(host, None)
+            if waiting and not self._shares.set_aside(waiting):  # there is a place for it by now
+                self._read.appendleft(waiting)
 
-    def _keep_aside(self, waiting: Waiting) -> None:
-        """Sets a host aside, unless there is a place for it by now."""
-        if not self._shares.set_aside(waiting):
-            self._read.appendleft(waiting)
+    async def _have_others_due(self) -> bool:
+        """Returns whether buckets that we could not lease have due hosts, which others finish or we take over later.
 
-    async def _is_due_elsewhere(self) -> bool:
-        """Whether buckets that we could not lease have due hosts: others finish them, or we take them over later.
-
-        Buckets that have been given back meanwhile count too: the last lease may just have run out.
+        Buckets that were just given back count, too: the last lease may just have run out.
         """
         self._progress.busy = await self._work.count_due_buckets(self._until())
         return self._progress.busy > 0
@@ -397,4 +378,4 @@ class Round:
             if (left := begun + grace_s - monotonic()) <= 0:
                 return
             await asyncio.wait(self._open.values(), timeout=min(left, _LOOK_WHETHER_AWAY_S), return_when=_ANY)
-            self._reap()
+            self._remove_ended()

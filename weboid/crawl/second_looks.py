@@ -1,7 +1,7 @@
 """Crawlers as each other's second vantage point: looks that are wanted from another place, and looks for others (C-14).
 
-Who asks and who looks meet at the server (``remote``). One law: neither waits for the other for longer than `ANSWER_S`,
-and a look of which nobody can tell the outcome changes nothing.
+Both meet at the server (``remote``). Neither waits for the other for longer than `ANSWER_S`, and a look without an
+outcome changes nothing.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ _LOOK_S: Final = 110.0
 
 
 class CrawlersOpinion:
-    """Crawlers of another place, asked through the core. Where there are none, verdicts go by the first place alone."""
+    """Crawlers of another place, asked through the server. If there are none, verdicts go by the first place alone."""
 
     def __init__(self, looks: SecondLooks, *, answer_s: float = ANSWER_S, ask_s: float = _ASK_S) -> None:
         self._looks = looks
@@ -47,7 +47,7 @@ class CrawlersOpinion:
         self._alone = Disturbance(log, "no crawler of another place is there to look before links are called dead")
 
     async def outcome(self, url: str) -> Outcome | None:
-        """What another place has found; None if there is none, or with a warning if it does not answer in time."""
+        """The outcome in another place; None if there is none, or with a warning if it does not answer in time."""
         async with self._seats:
             if self._silences.is_resting:
                 return None
@@ -64,7 +64,7 @@ class CrawlersOpinion:
         return state.outcome
 
     async def _answered(self, look: UUID, url: str) -> LookState:
-        """How it stands with the look at last; raises TimeoutError, and StoreError if the core refuses us."""
+        """The final state of the look; raises TimeoutError, and StoreError if the server refuses us."""
         key, end = key_of(parse(url)), monotonic() + self._answer_s
         while monotonic() < end:
             try:
@@ -76,7 +76,7 @@ class CrawlersOpinion:
         raise TimeoutError(f"no other place has answered within {self._answer_s:.0f} s")
 
     def close(self) -> None:
-        """Says what is over."""
+        """Logs what is over."""
         self._alone.close()
 
 
@@ -131,7 +131,7 @@ class LookTaker:
         task.add_done_callback(self._open.discard)
 
     async def _look(self, taken: TakenLook, connectivity: Connectivity) -> None:
-        """One look, and its answer; what cannot be said now is left to who takes it next."""
+        """Makes one look and answers it; without an outcome it is left to the crawler that takes it next."""
         outcome = None
         try:
             async with asyncio.timeout(_LOOK_S):

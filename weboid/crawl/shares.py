@@ -1,11 +1,10 @@
-"""Shares of a round's places: how many of them the hosts of one registrable domain, or of one address, may have (C-3).
+"""Shares of a round's places that the hosts of one registrable domain, or of one address, may have (C-3).
 
 A thousand names of one domain, or a thousand domains of one address, whose server accepts and is silent would otherwise
 hold all places for a minute and more, again and again. A domain gets a sixteenth: hosts of one domain are mostly one
 site, and no domain has a sixteenth of the hosts on wikis. An address gets a quarter: behind the largest shared hosters
 and gateways are some hundredths of all hosts, so that even if these answer ten times as slowly as the others, they need
 no more.
-One law: a host beyond its share has no place and keeps nobody from his; the number of those set aside is bounded.
 """
 
 from collections import deque
@@ -36,7 +35,7 @@ class Waiting(NamedTuple):
 
 
 class Shares:
-    """Who has the `places` of a round, and who waits for one of the same group."""
+    """The hosts that have the `places` of a round, and those that wait for one of the same group."""
 
     def __init__(self, places: int) -> None:
         self.most_of_domain = max(LEAST_DOMAIN, places // DOMAIN_PART)

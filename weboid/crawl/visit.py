@@ -1,8 +1,7 @@
 """One visit to one host: its due URLs are checked one after the other, and judged at once (C-3, C-5).
 
-``crawl/recorder`` writes the results.
-One law: once the host itself is found failing, it gets no more requests in this visit, and the URLs not checked get no
-strike.
+``crawl/recorder`` writes the results. Once the host itself is found failing, it gets no more requests in this visit,
+and the URLs not checked get no strike.
 """
 
 import asyncio
@@ -40,7 +39,7 @@ from weboid.store.results.record import Checked
 Check = Callable[[CheckRequest], Awaitable[Observation | None]]
 """Makes one check; None if nothing can be concluded, since the failure may be our own."""
 OnFailing = Callable[[Observation], Awaitable[Observation]]
-"""Hears of the failure by which a host counts as failing; returns it, held if it may be ours (C-16)."""
+"""Takes the failure by which a host counts as failing; returns it, held if it may be ours (C-16)."""
 SecondOutcome = Callable[[str], Awaitable[Outcome | None]]
 """The outcome of a check from the second vantage point (C-14); None if unknown."""
 
@@ -50,7 +49,7 @@ _DAY_S: Final = 86_400.0
 _LIMITED: Final = 3
 """Answers "too many requests" in a row, after which the host's other URLs are checked on another day."""
 _CONTACTS: Final = 3
-"""Different URLs that must fail without any answer before the host counts as failing, its front page besides (C-5)."""
+"""Different URLs that must fail without any answer before the host counts as failing, and its front page (C-5)."""
 _CONTACTS_PROVEN: Final = 4
 """The same for a host that is proven dead: it must have every chance to come back (D-7)."""
 _POSTPONED: Final = 1
@@ -84,7 +83,7 @@ class Visit:
         found_down: Observation | None = None,
     ) -> None:
         self._host = host
-        self._queue = deque(sorted(urls, key=partial(_turn, now().day)))
+        self._queue = deque(sorted(urls, key=partial(_order, now().day)))
         self._check = check
         self._second_opinion = second_opinion
         self._on_failing = on_failing
@@ -102,7 +101,7 @@ class Visit:
         self._is_up = False
         self._failures = 0
         self._limited = 0
-        self._elsewhere: Outcome | None = None
+        self._second_outcome: Outcome | None = None
         self.found_down = found_down
         """The failure of the host as it stands for all of its URLs, once it is found."""
         self._newcomers = Newcomers([(url.key.url_key, url.portrait) for url in urls])
@@ -115,23 +114,23 @@ class Visit:
     async def run(self) -> None:
         """Returns when all URLs are checked or put off, or when stopping."""
         if self.found_down:
-            await self._take_over(self.found_down, self._now().day)
+            await self._infer_rest(self.found_down, self._now().day)
         while self._queue and not self._stopping():
             url = self._queue.popleft()
             self.at = str(url.url)
-            question = self._question(url)
-            seen = await self._check(question)
+            request = self._request(url)
+            seen = await self._check(request)
             if seen is None:
                 if not self._stopping():
                     await self._put_off([url], self._now().day, _POSTPONED)
                 continue
-            await self._conclude(url, question, seen)
+            await self._conclude(url, request, seen)
 
     async def give_up(self) -> None:
         """Puts off all URLs for which nothing was reported, after an error of our own: nothing is concluded from it."""
         await self._report_all(postponed(self._host, self._left.values(), self._now().day, state=self._reported))
 
-    async def _conclude(self, url: StoredUrl, question: CheckRequest, seen: Observation) -> None:
+    async def _conclude(self, url: StoredUrl, request: CheckRequest, seen: Observation) -> None:
         """Judges one check, and the host if it was the last that this takes."""
         seen, gone = self._compared(url, seen)
         self._shown |= seen.needs
@@ -152,22 +151,22 @@ class Visit:
         elif self._is_up:
             # The URL has failed, but the front page has answered, which ends the host's streak as any answer does.
             self._state = answered(before)
-        gone |= disproved(self._host.sights, question, seen)
+        gone |= disproved(self._host.sights, request, seen)
         if not self._has_returned and has_returned(self._host.record, seen, self._policy):
             self._has_returned = True
             seen = replace(seen, needs=seen.needs | {Special.RETURNED}, face=self._face)
         checked = self._checked(url, seen, moment, before, gone)
         await self._report(checked)
-        await self._tell_of_new_owner(checked, moment)
+        await self._judge_others_again(checked, moment)
         if is_down:
             self.found_down = Observation(seen.status, seen.reason, http=NO_CODE, inferred=True)
-            await self._take_over(self.found_down, moment.day)
-        elif days := self._rest_days(seen):
+            await self._infer_rest(self.found_down, moment.day)
+        elif days := self._pause_days(seen):
             await self._put_off(self._queue, moment.day, days)
             self._queue.clear()
 
     def _has_changed(self, url: StoredUrl) -> bool:
-        """Whether the host has come back, or was found to have a new owner, since the URL was checked."""
+        """Returns whether the host has come back, or was found to have a new owner, since the URL was checked."""
         sights = self._host.sights
         return self._was_away or is_before_change(url.record, sights)
 
@@ -194,7 +193,7 @@ class Visit:
         seen = replace(seen, portrait=memory)
         return (replace(seen, reason=Reason.REPLACED) if is_replaced else seen), gone
 
-    async def _tell_of_new_owner(self, checked: Checked, moment: Moment) -> None:
+    async def _judge_others_again(self, checked: Checked, moment: Moment) -> None:
         """Judges the others again that were found changed before, once the host is found to have a new owner."""
         seen, number = checked.seen, checked.url.key.url_key
         if not self._newcomers.has_new_owner:
@@ -206,11 +205,11 @@ class Visit:
             await self._report(self._checked(url, replace(found, reason=Reason.REPLACED), moment, self._state))
 
     async def _is_down(self, url: StoredUrl, seen: Observation) -> bool:
-        """Whether the host counts as failing after one more failure: its front page is asked at last."""
+        """Returns whether the host counts as failing after one more failure: its front page is asked at last."""
         if seen.status in _NAMES:
             return True
-        wanted = _CONTACTS_PROVEN if proven(self._host.record.streak, self._policy) else _CONTACTS
-        if self._queue and self._failures < wanted:
+        needed = _CONTACTS_PROVEN if proven(self._host.record.streak, self._policy) else _CONTACTS
+        if self._queue and self._failures < needed:
             return False
         front = str(front_page(url.url))
         if front in self._asked:
@@ -223,7 +222,7 @@ class Visit:
     def _believed(self) -> frozenset[Special]:
         return believed(self._host.sights, self._now().day, self._host.key.host_key) | self._shown
 
-    def _question(self, url: StoredUrl) -> CheckRequest:
+    def _request(self, url: StoredUrl) -> CheckRequest:
         day, record, key = self._now().day, url.record, url.key.url_key
         needs, earlier, returned = self._believed(), url.portrait, self._has_changed(url)
         suspected = self._newcomers.are_suspected
@@ -263,20 +262,20 @@ class Visit:
             proven(new, self._policy) and not proven(old, self._policy) for new, old in zip(after, before, strict=True)
         ):
             return seen
-        outcome = self._elsewhere if is_host_failure(seen) else None
+        outcome = self._second_outcome if is_host_failure(seen) else None
         outcome = outcome or await self._second_opinion(str(url.url))
         if is_host_failure(seen):
-            self._elsewhere = outcome
+            self._second_outcome = outcome
         return seen if outcome in (None, Outcome.FAILING) else replace(seen, reason=Reason.DISPUTED)
 
-    async def _take_over(self, hearsay: Observation, day: int) -> None:
+    async def _infer_rest(self, inferred: Observation, day: int) -> None:
         """Records the host's failure for its remaining URLs without contact (C-5)."""
-        rest = [self._checked(url, hearsay, Moment(day), self._state) for url in self._queue]
+        rest = [self._checked(url, inferred, Moment(day), self._state) for url in self._queue]
         self._queue.clear()
         await self._report_all(rest)
 
-    def _rest_days(self, seen: Observation) -> int:
-        """For how many days the host gets no further requests, 0 = go on (C-3)."""
+    def _pause_days(self, seen: Observation) -> int:
+        """Days for which the host gets no further requests, 0 = go on (C-3)."""
         self._limited = self._limited + 1 if seen.reason is Reason.RATE_LIMIT else 0
         if seen.retry_after_s and seen.retry_after_s > _CALM_S:
             return min(ceil(seen.retry_after_s / _DAY_S), _POSTPONED_LIMIT)
@@ -318,8 +317,8 @@ def postponed(
     return [Checked(url, host, day, None, url.record, day + days, state, state) for url in urls]
 
 
-def _turn(day: int, url: StoredUrl) -> tuple[bool, int, int]:
-    """When it is the turn of a URL: those that answered last first, then by the day of their own newest contact.
+def _order(day: int, url: StoredUrl) -> tuple[bool, int, int]:
+    """The order of a host's URLs: those that answered last first, then by the day of their own newest contact.
 
     Those where another document was found come later: before they say that the host has a new owner, all others have
     been looked at. Among equals the order is another one each day (D-21).

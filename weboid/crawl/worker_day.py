@@ -1,8 +1,8 @@
-"""Which day it is for a crawler, and whether that can be right (C-16).
+"""The day of a crawler, and whether it can be right (C-16).
 
-The day is that of the database's clock, so that all workers agree, or a given one (simulation).
-One law: no day is worked on that lies more than JUMP_DAYS from the newest day on which a crawler worked, unless an
-operator confirms it or, for the real clock, other hosts do.
+It is that of the database's clock, so that all workers agree, or a given one (simulation). No day is worked on that
+lies more than JUMP_DAYS from the newest day on which a crawler worked, unless an operator confirms it or, for the real
+clock, other hosts do.
 """
 
 import asyncio
@@ -24,21 +24,19 @@ JUMP_DAYS: Final = 2
 READ_S: Final = 60.0
 """Seconds for which this machine's own monotonic clock is believed before the database's is read again."""
 
-Witnessed = Callable[[int], Awaitable[bool]]
-"""Whether other hosts say that it is this day."""
-
 
 class WorkerDay:
     """The day of one worker, known after `require` or `confirm`.
 
-    `given` names it instead of the database's clock, `hour` the hour alone.
+    `given` names it instead of the database's clock, `hour` the hour alone. `witnessed` asks other hosts whether it is
+    a certain day.
     """
 
     def __init__(
         self,
         days: Days,
         given: Callable[[], Moment] | None = None,
-        witnessed: Witnessed | None = None,
+        witnessed: Callable[[int], Awaitable[bool]] | None = None,
         *,
         hour: int | None = None,
     ) -> None:
@@ -103,10 +101,10 @@ class WorkerDay:
         try:
             return moment, read_at, day_of(moment)
         except ValueError as error:
-            what = f"the clock of the database's server is wrong: {error}"
-            await self._days.refuse(await self._days.find_lived() or 0, what)
+            fault = f"the clock of the database's server is wrong: {error}"
+            await self._days.refuse(await self._days.find_lived() or 0, fault)
             self._accepted = None
-            raise DayRefused(what) from error
+            raise DayRefused(fault) from error
 
     async def _accept(self, day: int) -> None:
         lived = await self._days.find_lived()
@@ -115,16 +113,13 @@ class WorkerDay:
             and abs(day - lived) > JUMP_DAYS
             and not (day > lived and self._witnessed and await self._witnessed(day))
         ):
-            await self._refuse(day, lived)
+            self._accepted = None
+            fault = f"it would be {iso(day)}, but crawlers last worked on {iso(lived)}"
+            todo = (
+                f"if {iso(day)} is right, run `weboid crawl --once --confirm-day` where the database is; else set "
+                "right the clock of its server"
+            )
+            await self._days.refuse(lived, f"{fault}; {todo}")
+            raise DayRefused(f"{fault}; nothing is checked: {todo}")
         await self._days.accept(day, is_over=self._accepted is None)
         self._accepted = day
-
-    async def _refuse(self, day: int, lived: int) -> None:
-        self._accepted = None
-        what = f"it would be {iso(day)}, but crawlers last worked on {iso(lived)}"
-        todo = (
-            f"if {iso(day)} is right, run `weboid crawl --once --confirm-day` where the database is; else set right "
-            "the clock of its server"
-        )
-        await self._days.refuse(lived, f"{what}; {todo}")
-        raise DayRefused(f"{what}; nothing is checked: {todo}")

@@ -1,7 +1,7 @@
-"""The effects of events on the store (P-6). Parsing events belongs to ``feed/events``, re-reads to ``feed/reread``.
+"""The effects of events on the store (P-6); ``feed/events`` parses them, ``feed/reread`` reads pages again.
 
-One law: a batch takes effect in one transaction with the position after it, so each event counts exactly once; and an
-event that comes again changes nothing more.
+A batch takes effect in one transaction with the position after it, so each event counts exactly once; and an event that
+comes again changes nothing more.
 """
 
 from collections import Counter
@@ -13,8 +13,7 @@ from typing import Final
 from weboid.core.url.farms import Farm
 from weboid.errors import StoreAway
 from weboid.feed.events import HandedIn, LinksAdded, PageGone, PageHandedIn, Passed, Reading, Streams, Value, read
-from weboid.feed.intake import watched_urls
-from weboid.feed.spam_filters import NoLists, WikiSpam
+from weboid.feed.intake import WikiSpam, watched_urls
 from weboid.feed.stream import RawEvent
 from weboid.remote.feed.batches import CategorisedPage, NamedPage, StreamMove, WikiEvents
 from weboid.remote.feed.core import FeedCore
@@ -25,25 +24,21 @@ from weboid.wiki.source import PageState
 _TRIES: Final = 10
 
 
-def _no(fact: object) -> bool:
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class FollowedWiki:
     """A wiki whose events count: `wiki` is its number in the store.
 
-    `covers` and `excludes` are what the criteria decide by the page itself (P-4). `spam` judges the links (L-3).
+    `covers` and `excludes` are the criteria as far as the page itself decides (P-4). `spam` judges the links (L-3).
     """
 
     wiki: int
     farm: Farm
     covers: Callable[[PageState], bool]
-    excludes: Callable[[PageState], bool] = _no
-    spam: WikiSpam = field(default_factory=NoLists)
+    excludes: Callable[[PageState], bool] = lambda page: False
+    spam: WikiSpam = field(default_factory=WikiSpam)
 
     def may_match(self, given: PageHandedIn) -> bool:
-        """Whether a page that is handed in by id may match the criteria; true also if too little is known of it."""
+        """Returns whether a page that is handed in by id may match the criteria; also if too little is known of it."""
         if given.namespace is None or not given.title:
             return True
         title = given.title.partition(":")[2] if given.namespace else given.title
@@ -53,7 +48,7 @@ class FollowedWiki:
 
 @dataclass(slots=True)
 class Applied:
-    """The totals of what batches have done. `kinds` counts events by kind; `moment` is that of the newest event."""
+    """The totals of several batches. `kinds` counts events by kind; `moment` is that of the newest event."""
 
     events: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
@@ -139,8 +134,8 @@ async def apply(
 def _plans(readings: Iterable[Reading]) -> dict[str, WikiEffects]:
     plans: dict[str, WikiEffects] = {}
     for reading in readings:
-        if not isinstance(reading.what, Passed):
-            plans.setdefault(reading.what.wiki, WikiEffects()).put(reading.what)
+        if not isinstance(reading.value, Passed):
+            plans.setdefault(reading.value.wiki, WikiEffects()).put(reading.value)
     return plans
 
 

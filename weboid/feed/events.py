@@ -1,14 +1,13 @@
 """Parsing events of EventStreams (P-6): from raw text to a value.
 
-Their effects on the store belong to ``feed/effects``. The fields of each stream are declared in ``streams/*.toml``, one
-file per stream.
-One law: reading is pure and total; any text from a server gives a value or the reason why there is none.
+Any text from a server gives a value or the reason why there is none; ``feed/effects`` has their effects on the store.
+The fields of each stream are declared in ``streams/*.toml``, one file per stream.
 """
 
 import json
 import tomllib
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -29,7 +28,7 @@ _MAX_LINK: Final = 20_000
 
 
 class HandedIn(StrEnum):
-    """Why a page is handed in."""
+    """The reason for which a page is handed in."""
 
     CREATED = "created"
     UNDELETED = "undeleted"
@@ -38,7 +37,7 @@ class HandedIn(StrEnum):
 
 
 class Passed(StrEnum):
-    """Why an event has no effect."""
+    """The reason for which an event has no effect."""
 
     NOTHING = "nothing"
     """It is about a change without effect here, such as an edit, or about a page that can never be watched."""
@@ -93,15 +92,15 @@ Value = LinksAdded | PageHandedIn | PageGone
 class Reading:
     """An event as read: its value or why it has none. `moment` (UTC) is None only if it cannot be read."""
 
-    what: Value | Passed
+    value: Value | Passed
     moment: datetime | None = None
 
     @property
     def kind(self) -> str:
         """The word under which such events are counted."""
-        match self.what:
-            case Passed() as why:
-                return why.value
+        match self.value:
+            case Passed() as reason:
+                return reason.value
             case LinksAdded():
                 return LINKS_ADDED
             case PageHandedIn(how=how):
@@ -130,14 +129,10 @@ class Streams:
     """All declared streams, or some of them."""
 
     all: tuple[Stream, ...]
-    _by_meta: dict[str, Stream] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_by_meta", {stream.meta_stream: stream for stream in self.all})
 
     def named(self, meta_stream: object) -> Stream | None:
         """The stream whose events have that name; None if it is not declared."""
-        return self._by_meta.get(meta_stream) if isinstance(meta_stream, str) else None
+        return next((stream for stream in self.all if stream.meta_stream == meta_stream), None)
 
     def worthwhile(self, there: Container[str]) -> "Streams":
         """The streams that are worth following if only these things exist."""

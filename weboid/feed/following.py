@@ -1,8 +1,7 @@
 """Following event streams continuously (P-6): from the stored position on, batch by batch.
 
-Failures of the server and of the store are survived. Reading a stream belongs to ``feed/stream``, the effects of a
-batch to ``feed/effects``.
-One law: the position only passes events that have taken effect; all others are requested again.
+The position only passes events that have taken effect; all others are requested again. ``feed/stream`` reads a stream,
+``feed/effects`` has the effects of a batch.
 """
 
 import asyncio

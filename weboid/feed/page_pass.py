@@ -1,9 +1,10 @@
 """The pass over a wiki (P-5): meets all pages that match its criteria, then walks over all page records.
 
-Which pages match belongs to ``wiki/criteria`` (P-4), the position of the pass to ``store/pages/page_pass``.
-One law: each step writes what it did together with its place; a pass that is broken off anywhere goes on from there.
+The criteria are in ``wiki/criteria`` (P-4), the position of the pass to ``store/pages/page_pass``.
+Each step writes what it did together with its place, so a pass that is broken off anywhere goes on from there.
 """
 
+import logging
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -11,9 +12,8 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from weboid.core.url.farms import Farm
-from weboid.errors import SourceError
-from weboid.feed.intake import page_urls
-from weboid.feed.spam_filters import Judge, SpamFilters, WikiSpam, judged
+from weboid.errors import NotContacted, SourceError
+from weboid.feed.intake import Judge, SpamFilters, WikiSpam, judged, page_urls
 from weboid.mechanism.patience import Again, at_once
 from weboid.remote.feed.batches import JudgedPages, Move
 from weboid.remote.feed.core import FeedCore
@@ -22,6 +22,8 @@ from weboid.store.pages.page_pass import PageRecord, PassPosition
 from weboid.store.pages.wiki import StoredWiki
 from weboid.wiki.criteria import Criteria, Criterion
 from weboid.wiki.source import WIKITEXT, PageLinks, PageState, WikiSource
+
+log = logging.getLogger(__name__)
 
 _BATCH: Final = 500
 _MOST_LINKS: Final = 20_000
@@ -39,7 +41,7 @@ class PassProgress:
 
 
 class PageFate(Enum):
-    """What becomes of a page record."""
+    """The end of a page record in a pass."""
 
     KEPT = "kept"
     READ = "read"
@@ -47,7 +49,7 @@ class PageFate(Enum):
 
 
 def fate_of(record: PageRecord, state: PageState | None, *, started: int, oldest: int) -> PageFate:
-    """What a pass begun on day `started` does with a page record.
+    """Decides what a pass begun on day `started` does with a page record.
 
     `state` is only used for pages that the pass did not meet. A page that was last met before day `oldest` is released:
     it has matched no criterion for months, so a short re-categorisation or move costs nothing (P-9).
@@ -178,7 +180,7 @@ class PagePass:
 
 
 class Run(NamedTuple):
-    """Some page records in a row, up to the page `last`: what is read of them, and those that are released."""
+    """Some page records in a row, up to the page `last`: the pages that are read, and those that are released."""
 
     records: int
     last: int
@@ -207,3 +209,20 @@ def runs(records: Sequence[PageRecord], found: Sequence[PageLinks], gone: Sequen
         )
         for part in parts
     ]
+
+
+async def refresh_namespaces(core: FeedCore, source: WikiSource, wiki: StoredWiki) -> None:
+    """Records the names of a wiki's namespaces, for titles with their prefix while the wiki does not answer.
+
+    If they cannot be read, those that are known stay: pages can be read without. Raises StoreError, and NotContacted,
+    as no page can be read then.
+    """
+    try:
+        names = await source.find_namespaces()
+    except NotContacted:
+        raise
+    except SourceError as error:
+        log.warning("the names of the namespaces of %s could not be read: %s", wiki.dbname, error)
+        return
+    if names:
+        await core.wikis.record_namespaces(wiki.wiki, names)

@@ -1,6 +1,6 @@
 """Re-reads: reading again the pages that were handed in between two passes (P-6, P-8), and applying the criteria (P-4).
 
-One law: a page is read only once the source has come past the moment for which it was handed in; until then it waits.
+A page is read only once the source has come past the moment for which it was handed in; until then it waits.
 """
 
 from collections.abc import Sequence
@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from weboid.feed.effects import FollowedWiki
-from weboid.feed.intake import page_urls
-from weboid.feed.spam_filters import Judge, judged
+from weboid.feed.intake import Judge, judged, page_urls
 from weboid.remote.feed.batches import JudgedPages
 from weboid.remote.feed.core import FeedCore
 from weboid.store.pages.page import Intake
@@ -71,7 +70,7 @@ async def _read(core: FeedCore, source: WikiSource, wiki: FollowedWiki, waiting:
 
 
 def _names(by_title: dict[str, Pending], page: PageLinks) -> bool:
-    """Whether the page itself is known to match, and is not one that such a title redirects to."""
+    """Returns whether the page itself is known to match, and is not one that such a title redirects to."""
     return any(
         each.matched and (title == page.title or (page.namespace != 0 and title.endswith(f":{page.title}")))
         for title, each in by_title.items()

@@ -1,12 +1,12 @@
 """Refreshing the spam lists, and classifying again the links that they concern (L-3, L-8, O-6).
 
-Fetching the pages of the lists belongs to ``wiki/spamlist``, storing them to ``store/pages/spam``.
-One law: after a list has changed, every link of a watched page is classified as an intake of that page by the new lists
-would do it; if that is broken off anywhere, the next refresh goes on with it.
+``wiki/spamlist`` fetches the pages of the lists, ``store/pages/spam`` stores them. After a list has changed, every link
+of a watched page is classified as an intake of that page by the new lists would do it; if that is broken off anywhere,
+the next refresh goes on with it.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -16,7 +16,7 @@ from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.spam_lines import SpamFilter, parse_lines
 from weboid.core.url.urls import Url, parse
-from weboid.feed.spam_filters import SpamFilters
+from weboid.feed.intake import SpamFilters
 from weboid.mechanism.patience import Again, at_once
 from weboid.remote.feed.core import FeedCore
 from weboid.store.pages.spam import FARM, ListKind, Reclassified, SpamBatch
@@ -29,19 +29,12 @@ _BATCH: Final = 500
 
 @dataclass(slots=True)
 class Refreshed:
-    """What a refresh found: whether any list has changed, lines in force, lines that cannot be run, links changed."""
+    """The result of a refresh: whether any list changed, lines in force, lines that cannot be run, links changed."""
 
     changed: bool = False
     lines: int = 0
     unusable: int = 0
     links: Reclassified = field(default_factory=Reclassified)
-
-
-Show = Callable[[Reclassified], None]
-
-
-def _show_nothing(so_far: Reclassified) -> None:
-    pass
 
 
 async def refresh_spam(
@@ -50,8 +43,6 @@ async def refresh_spam(
     wiki: StoredWiki,
     *,
     day: int,
-    batch: int = _BATCH,
-    show: Show = _show_nothing,
     again: Again = at_once,
 ) -> Refreshed:
     """Fetches a wiki's own lists, stores them, and classifies its links again if a line was added or removed.
@@ -59,7 +50,7 @@ async def refresh_spam(
     Raises SourceError if the wiki cannot be read, which changes nothing, and StoreError; `again` does what is stored.
     """
     texts = await fetch_local_lists(api)
-    return await _refresh(core, texts, wiki.farm, wiki.dbname, [wiki], day=day, batch=batch, show=show, again=again)
+    return await _refresh(core, texts, wiki.farm, wiki.dbname, [wiki], day=day, again=again)
 
 
 async def refresh_farm_spam(
@@ -69,15 +60,12 @@ async def refresh_farm_spam(
     *,
     day: int,
     title: str = GLOBAL_TITLE,
-    batch: int = _BATCH,
-    show: Show = _show_nothing,
     again: Again = at_once,
 ) -> Refreshed:
     """As `refresh_spam`, for the list of all wikis of a farm; `api` is that of the wiki that has it as page `title`."""
     texts = await fetch_global_list(api, title)
-
     wikis = [wiki for wiki in await again(core.wikis.list_all) if wiki.farm == farm.code]
-    return await _refresh(core, texts, farm.code, FARM, wikis, day=day, batch=batch, show=show, again=again)
+    return await _refresh(core, texts, farm.code, FARM, wikis, day=day, again=again)
 
 
 async def reclassify(
@@ -87,7 +75,6 @@ async def reclassify(
     *,
     day: int,
     batch: int = _BATCH,
-    show: Show = _show_nothing,
     again: Again = at_once,
 ) -> Reclassified:
     """Classifies all links of a wiki's watched pages again, and changes those that became spam or are so no longer.
@@ -109,7 +96,6 @@ async def reclassify(
         after, changed = done
         if changed is not None:
             total += changed
-            show(total)
     return total
 
 
@@ -121,8 +107,6 @@ async def _refresh(
     wikis: Sequence[StoredWiki],
     *,
     day: int,
-    batch: int,
-    show: Show,
     again: Again,
 ) -> Refreshed:
     fetched = {
@@ -139,7 +123,7 @@ async def _refresh(
         filters = SpamFilters(core.lists)
         for wiki in wikis:
             spam, _ = await again(partial(filters.renew, wiki.farm, wiki.dbname))
-            refreshed.links += await reclassify(core, wiki, spam, day=day, batch=batch, show=show, again=again)
+            refreshed.links += await reclassify(core, wiki, spam, day=day, again=again)
         await again(partial(core.lists.record_applied, farm, dbname, day))
     return refreshed
 

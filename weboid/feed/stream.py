@@ -1,7 +1,7 @@
 """One connection to EventStreams (P-6): server-sent events in, batches of raw events out.
 
-Parsing the events belongs to ``feed/events``.
-One law: whatever the server does, reading goes on where it was, in bounded memory, and never faster than it allows.
+Whatever the server does, reading goes on where it was, in bounded memory, and never faster than it allows.
+``feed/events`` parses the events.
 """
 
 import asyncio
@@ -41,15 +41,15 @@ class RawEvent(NamedTuple):
 
 
 class StreamStart(NamedTuple):
-    """Where to begin: after the event with that id, or at a moment, or (if neither is known) with the next event."""
+    """The place to begin: after the event with that id, or at a moment, or (if neither is known) with the next one."""
 
     last_event_id: str = ""
     moment: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
-    """How a stream is followed. `queue_*` bound what is read and not yet taken; an event longer than `event_bytes` is
+class StreamLimits:
+    """The limits of a connection. `queue_*` bound what is read and not yet taken; an event longer than `event_bytes` is
     skipped."""
 
     stall_s: float = 60.0
@@ -91,12 +91,12 @@ class EventStream:
         client: aiohttp.ClientSession,
         *,
         user_agent: str,
-        manner: Manner | None = None,
+        limits: StreamLimits | None = None,
     ) -> None:
         self._url = f"{url.rstrip('/')}/{streams}"
         self._client = client
         self._user_agent = user_agent
-        self._manner = manner or Manner()
+        self._limits = limits or StreamLimits()
         self._begin = StreamStart()
         self.counts: Counter[str] = Counter()
 
@@ -107,11 +107,11 @@ class EventStream:
         cannot help: unknown streams, a wrong address.
         """
         self._begin = begin
-        backlog = _Backlog(self._manner)
+        backlog = _Backlog(self._limits)
         reader = asyncio.create_task(self._read_on(backlog, once))
         reader.add_done_callback(lambda done: backlog.end())
         try:
-            while not backlog.has_ended or backlog.has_events:
+            while not backlog.is_over:
                 yield await backlog.take()
             await reader
         finally:
@@ -120,7 +120,7 @@ class EventStream:
 
     async def _read_on(self, backlog: "_Backlog", once: bool) -> None:
         """Opens one connection after the other, with growing pauses after failures."""
-        pause = GrowingPause(self._manner.first_pause_s, self._manner.longest_pause_s)
+        pause = GrowingPause(self._limits.first_pause_s, self._limits.longest_pause_s)
         loop = asyncio.get_running_loop()
         while True:
             opened, before = loop.time(), self._begin
@@ -140,7 +140,7 @@ class EventStream:
             has_moved = self._begin != before
             if has_moved:
                 pause.reset()
-                if wanted_s is None and loop.time() - opened >= self._manner.settled_s:
+                if wanted_s is None and loop.time() - opened >= self._limits.settled_s:
                     continue
             await asyncio.sleep(spread_pause_s(pause.grown_s(), wanted_s))
 
@@ -169,7 +169,7 @@ class EventStream:
             query["since"] = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         try:
             # Redirects are not followed: they would lead to a server that is not configured.
-            async with asyncio.timeout(self._manner.connect_s):
+            async with asyncio.timeout(self._limits.connect_s):
                 response = await self._client.get(
                     self._url,
                     params=query,
@@ -177,12 +177,12 @@ class EventStream:
                     timeout=aiohttp.ClientTimeout(total=None),
                     allow_redirects=False,
                 )
-            async with contextlib.aclosing(_Closing(response)):
+            with contextlib.closing(response):  # dropped, because the stream itself never ends
                 self._check(response)
                 self.counts["connections"] += 1
                 await self._read(response, backlog)
         except TimeoutError:
-            raise _Failed(f"silent for {self._manner.stall_s:g} s, or no answer") from None
+            raise _Failed(f"silent for {self._limits.stall_s:g} s, or no answer") from None
         except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
             raise SourceError(f"{self._url} is no URL; correct the address of the event streams") from error
         except (aiohttp.ClientError, OSError) as error:
@@ -201,10 +201,10 @@ class EventStream:
             raise _Failed(f"answered {response.content_type!r}, no event stream")
 
     async def _read(self, response: aiohttp.ClientResponse, backlog: "_Backlog") -> None:
-        splitter = Splitter(self._manner.event_bytes)
+        splitter = Splitter(self._limits.event_bytes)
         has_failed = False
         while True:
-            async with asyncio.timeout(self._manner.stall_s):
+            async with asyncio.timeout(self._limits.stall_s):
                 block = await response.content.readany()
             if not block:
                 break
@@ -215,7 +215,7 @@ class EventStream:
                     log.warning("%s reports an error: %.300s", self._url, event.data)
                     continue
                 given = _fit_id(event.id)
-                if len(event.data) > self._manner.event_bytes:
+                if len(event.data) > self._limits.event_bytes:
                     self.counts["oversized"] += 1
                 else:
                     await backlog.put(RawEvent(given, event.data))
@@ -257,7 +257,7 @@ class Splitter:
         return whole
 
     def pop_skipped(self) -> int:
-        """How many events were skipped since the last call."""
+        """Returns the number of events that were skipped since the last call."""
         skipped, self._skipped = self._skipped, 0
         return skipped
 
@@ -265,8 +265,8 @@ class Splitter:
 class _Backlog:
     """A queue of events between the reading task and the caller, bounded in number and bytes."""
 
-    def __init__(self, manner: Manner) -> None:
-        self._manner = manner
+    def __init__(self, limits: StreamLimits) -> None:
+        self._limits = limits
         self._events: deque[RawEvent] = deque()
         self._bytes = 0
         self._room = asyncio.Event()
@@ -274,12 +274,12 @@ class _Backlog:
         self.has_ended = False
 
     @property
-    def has_events(self) -> bool:
-        return bool(self._events)
+    def is_over(self) -> bool:
+        return self.has_ended and not self._events
 
     @property
     def _is_full(self) -> bool:
-        return len(self._events) >= self._manner.queue_events or self._bytes >= self._manner.queue_bytes
+        return len(self._events) >= self._limits.queue_events or self._bytes >= self._limits.queue_bytes
 
     async def put(self, event: RawEvent) -> None:
         while self._is_full:
@@ -287,7 +287,7 @@ class _Backlog:
             await self._room.wait()
         self._events.append(event)
         self._bytes += len(event.data)
-        if len(self._events) >= self._manner.batch_events or self._is_full:
+        if len(self._events) >= self._limits.batch_events or self._is_full:
             self._news.set()
 
     def end(self) -> None:
@@ -295,9 +295,9 @@ class _Backlog:
         self._news.set()
 
     async def take(self) -> list[RawEvent]:
-        count = self._manner.batch_events
+        count = self._limits.batch_events
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self._manner.batch_s):
+            async with asyncio.timeout(self._limits.batch_s):
                 while len(self._events) < count and not self._is_full and not self.has_ended:
                     self._news.clear()
                     await self._news.wait()
@@ -305,16 +305,6 @@ class _Backlog:
         self._bytes -= sum(len(event.data) for event in taken)
         self._room.set()
         return taken
-
-
-class _Closing:
-    """A response whose connection is dropped at the end, because the stream itself never ends."""
-
-    def __init__(self, response: aiohttp.ClientResponse) -> None:
-        self._response = response
-
-    async def aclose(self) -> None:
-        self._response.close()
 
 
 def since_of(last_event_id: str, moment: datetime | None) -> datetime | None:

@@ -1,7 +1,7 @@
 """Sweeps: recording all pages of a wiki from a source that gives them in one go, a dump.
 
-Live sources are read by ``feed/page_pass``.
-One law: each batch of pages is one transaction; a sweep that is broken off has recorded complete pages only.
+``feed/page_pass`` reads live sources. Each batch of pages is one transaction, so a sweep that is broken off has
+recorded complete pages only.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,8 +9,7 @@ from contextlib import aclosing
 from functools import partial
 
 from weboid.core.url.farms import Farm
-from weboid.feed.intake import page_urls
-from weboid.feed.spam_filters import Judge, SpamFilters, judged
+from weboid.feed.intake import Judge, SpamFilters, judged, page_urls
 from weboid.mechanism.patience import Again, at_once
 from weboid.remote.feed.batches import JudgedPages
 from weboid.remote.feed.on_store import StoreLists, StorePasses

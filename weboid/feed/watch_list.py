@@ -1,7 +1,7 @@
 """Reading the page that says which wikis are watched, and deciding whether it takes force.
 
-One law: in doubt the page before stays in force. One that cannot be read or used, or that drops more than half of the
-wikis, changes nothing until it is right, or until somebody confirms it; the log and an alarm say so.
+In doubt the page before stays in force. One that cannot be read or used, or that drops more than half of the wikis,
+changes nothing until it is right, or until somebody confirms it; the log and an alarm say so.
 """
 
 import logging
@@ -17,7 +17,7 @@ from weboid.wiki.watch_list import names, read_watch_list
 log = logging.getLogger(__name__)
 
 READ_S: Final = 300.0
-"""The page is read at most once in so many seconds, by whichever part needs it first."""
+"""The page is read at most once in so many seconds, by whichever process needs it first."""
 _DETAIL: Final = 500
 """Characters of a fault that are kept."""
 
@@ -57,7 +57,7 @@ async def current_watch_list(
 
 
 def _fault_of_drop(in_force: str | None, text: str) -> str:
-    """Why a page waits for somebody to confirm it, or ""."""
+    """Returns the reason for which a page waits for somebody to confirm it, or ""."""
     had = names(in_force)
     gone = sorted(had - names(text))
     if 2 * len(gone) <= len(had):
