@@ -18,7 +18,7 @@ from benchmarks.verdicts.wayout import SimulatedTurns, open_simulated
 from benchmarks.worlds.sight import PATIENCE_S
 from benchmarks.worlds.worldfile import WorldFile
 from weboid.checking.slots import Slots
-from weboid.checking.turns import SharedTurns, Turns
+from weboid.checking.turns import LocalTurns, SharedTurns
 from weboid.config import Config, NetConfig, WikiConfig, load_config
 from weboid.core.record.moment import planned_hour
 from weboid.core.url.farms import WikiName
@@ -58,7 +58,7 @@ class Stage:
     config: Config
     located: Callable[[str], str]
     open_outbound: Callable[[NetConfig], AbstractAsyncContextManager[Outbound]] = open_session
-    open_turns: Callable[[Slots, float], Turns] = SharedTurns
+    open_turns: Callable[[Slots, float], LocalTurns] = SharedTurns
     day: int = 0
     requests: int = 0
     questions: int = 0

@@ -11,7 +11,7 @@ from typing import NoReturn, cast
 from pycares import errno as ares
 
 from benchmarks.verdicts.simulated import ERROR_OF_NAME, SimulatedEngine, SimulatedWeb, elapsed
-from weboid.checking.turns import QUEUE_S, NotAsked
+from weboid.checking.turns import QUEUE_S, LocalTurns, NotAsked
 from weboid.config import NetConfig
 from weboid.demo.world import HostState, Lost, address_of, host_state, outage_on
 from weboid.net.dial import Dialer
@@ -73,13 +73,13 @@ async def open_simulated(web: SimulatedWeb, settings: NetConfig) -> AsyncIterato
     yield Outbound(settings, engine, Seats(settings.connections), names, dialer, now=elapsed.get)
 
 
-class SimulatedTurns:
+class SimulatedTurns(LocalTurns):
     """Turns without waiting: each host has a clock of its own, which is as late as it must be."""
 
     def __init__(self) -> None:
+        super().__init__(0.0)
         self._now: dict[str, float] = {}
         self._free: dict[str, float] = {}
-        self._slow: dict[str, float] = {}
 
     async def turn(self, host: str) -> None:
         """Raises NotAsked if the wait would be too long."""

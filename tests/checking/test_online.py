@@ -118,7 +118,7 @@ async def test_name_servers_prove_something_if_they_know_names_and_not_all(
         return {".": root, "dead.demo": host}.get(name, made_up)
 
     online = Online(fetch, look_up)
-    # An address is no name: whoever asks for it learns nothing of name servers.
+    # An address is no name: asking for it shows nothing of name servers.
     assert await online.reach(["http://dead.demo/"], ["127.0.0.1", "[::1]", "dead.demo"]) is reach
     assert not await online.is_captive()
 

@@ -1,4 +1,4 @@
-"""Faces in a crawl over weeks, with a real store, the real checker and a real server: what is told, asked and kept."""
+"""Faces in a crawl over weeks, with a real store, the real checker and a real server: what is found, asked and kept."""
 
 import re
 from collections.abc import AsyncIterator, Callable

@@ -27,12 +27,12 @@ async def test_what_is_written_is_counted_by_its_reason(database: str) -> None:
         figures = CrawlFigures(session, LoopLag())
         answers = {links[0]: held, links[1]: LOST}
         await stored.new_round(100, lambda url, day: answers.get(url, FINE), count=figures.count).run()
-        told = figures.read()
-    assert told[reason_figure(FINE.reason)] == 3
-    assert told[reason_figure(LOST.reason)] == 2
-    assert told[CrawlerFigure.HELD] == 1
-    assert 0 <= told[CrawlerFigure.IDLE] < 60
-    assert told.get(CrawlerFigure.POSTPONED, 0) == 0
+        values = figures.read()
+    assert values[reason_figure(FINE.reason)] == 3
+    assert values[reason_figure(LOST.reason)] == 2
+    assert values[CrawlerFigure.HELD] == 1
+    assert 0 <= values[CrawlerFigure.IDLE] < 60
+    assert values.get(CrawlerFigure.POSTPONED, 0) == 0
 
 
 async def test_checks_under_way_and_seats_are_told_while_they_are() -> None:
@@ -47,13 +47,17 @@ async def test_checks_under_way_and_seats_are_told_while_they_are() -> None:
         async with session.seats:
             checks = [asyncio.ensure_future(figures.timed(ask)(QUESTION)) for _ in range(3)]
             await asyncio.sleep(0)
-            told = figures.read()
-            assert (told[CrawlerFigure.OPEN], told[CrawlerFigure.SEATS_USED], told[CrawlerFigure.SEATS]) == (3, 1, 7)
+            values = figures.read()
+            assert (values[CrawlerFigure.OPEN], values[CrawlerFigure.SEATS_USED], values[CrawlerFigure.SEATS]) == (
+                3,
+                1,
+                7,
+            )
             going.set()
             await asyncio.gather(*checks)
-        told = figures.read()
-        assert (told[CrawlerFigure.OPEN], told[CrawlerFigure.SEATS_USED]) == (0, 0)
-        assert sum(told.get(bucket_figure(place), 0) for place in range(len(BUCKETS_S) + 1)) == 3
+        values = figures.read()
+        assert (values[CrawlerFigure.OPEN], values[CrawlerFigure.SEATS_USED]) == (0, 0)
+        assert sum(values.get(bucket_figure(place), 0) for place in range(len(BUCKETS_S) + 1)) == 3
 
 
 async def test_a_check_that_was_not_made_is_counted_as_such() -> None:
@@ -64,8 +68,8 @@ async def test_a_check_that_was_not_made_is_counted_as_such() -> None:
         figures = CrawlFigures(session, LoopLag())
         with pytest.raises(NotAsked):
             await figures.timed(refuse)(QUESTION)
-        told = figures.read()
-    assert (told[CrawlerFigure.NOT_ASKED], told[CrawlerFigure.OPEN], told[CrawlerFigure.SECONDS]) == (1, 0, 0)
+        values = figures.read()
+    assert (values[CrawlerFigure.NOT_ASKED], values[CrawlerFigure.OPEN], values[CrawlerFigure.SECONDS]) == (1, 0, 0)
 
 
 async def test_a_wait_for_a_seat_that_is_given_up_takes_none() -> None:

@@ -61,19 +61,19 @@ async def lived(hosts: Json, database: str, folder: Path) -> dict[str, list[UrlY
     for url in year.urls:
         found.setdefault(url.url.split("/")[2], []).append(url)
     for host in sound:
-        told = {change.verdict for url in found[host] for change in url.changes}
-        assert told <= {Verdict.UNKNOWN, Verdict.WORKING}
+        logged = {change.verdict for url in found[host] for change in url.changes}
+        assert logged <= {Verdict.UNKNOWN, Verdict.WORKING}
     return found
 
 
 def amiss(urls: list[UrlYear], back: int, verdict: Verdict, reasons: Collection[Reason]) -> list[str]:
-    """What was told or found otherwise, from the first check after a host's return on."""
+    """Returns the verdicts that differ, from the first check after a host's return on."""
     wrong = []
     for url in urls:
         checks = [check for check in url.checks if check.day >= back]
-        told = [change for change in url.changes if change.day <= checks[0].day][-1:]
-        told += [change for change in url.changes if change.day > checks[0].day]
-        wrong += [f"{url.url}: {change}" for change in told if change.verdict is not verdict]
+        logged = [change for change in url.changes if change.day <= checks[0].day][-1:]
+        logged += [change for change in url.changes if change.day > checks[0].day]
+        wrong += [f"{url.url}: {change}" for change in logged if change.verdict is not verdict]
         wrong += [f"{url.url}: {check}" for check in checks if check.reason not in reasons]
         wrong += [f"{url.url}: too late: {checks[0]}"] if checks[0].day > back + LATEST else []
     return wrong
@@ -123,7 +123,7 @@ async def test_who_comes_after_a_dead_host_is_never_told_working_and_who_comes_b
 
 
 CHANGE, TOLD = 60, 21
-"""When owners change without a break, and the days within which it should be told."""
+"""When owners change without a break, and the days within which it should be reported."""
 
 
 def lines(topic: str, number: int, *, count: int = 24) -> str:
@@ -184,10 +184,10 @@ async def test_a_new_owner_is_told_in_three_weeks_where_nothing_was_away_and_nob
         assert [(url.url, change) for url in urls[host] for change in url.changes if change.day > CHANGE - 45] == []
     for host in strangers:
         for url in urls[host]:
-            told = [change for change in url.changes if change.day >= CHANGE]
-            assert [change.verdict for change in told] == [Verdict.DOUBTFUL], (url.url, told)
-            assert told[0].reason in DOUBTS
-            assert told[0].day <= CHANGE + TOLD, url.url
+            logged = [change for change in url.changes if change.day >= CHANGE]
+            assert [change.verdict for change in logged] == [Verdict.DOUBTFUL], (url.url, logged)
+            assert logged[0].reason in DOUBTS
+            assert logged[0].day <= CHANGE + TOLD, url.url
     assert {
         change.reason
         for host in ("gambling.demo", "single.demo", "shop.demo")

@@ -60,7 +60,7 @@ def test_who_waited_longest_tries_again_when_one_of_the_group_gives_its_place_ba
     assert shares.take(later[0].host)
     assert not shares.take(host("another.wild.demo", 99))
     assert shares.give_back(first[1].key) == [later[1]]
-    # Meanwhile a place is free, so whoever was refused need not wait.
+    # Meanwhile a place is free, so a host that was refused need not wait.
     assert not shares.set_aside(Waiting(host("another.wild.demo", 99), 1))
     for each in (*first[2:], later[0].host):
         shares.give_back(each.key)

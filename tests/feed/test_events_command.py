@@ -1,4 +1,4 @@
-"""``weboid feed events`` as a process: follows, reads again what was handed in, stops when told, goes on later."""
+"""``weboid feed events`` as a process: follows, reads again what was handed in, stops on a signal, goes on later."""
 
 import asyncio
 import signal
@@ -88,7 +88,10 @@ async def test_streams_that_do_not_exist_and_wikis_that_are_not_configured_are_t
     database: str, tmp_path: Path
 ) -> None:
     async with fed(tmp_path, database, [], Turn(404)) as here:
-        for farm, told in (("wmflabs", "HTTP 404: it has no such streams"), ("WMF", "no wiki of WMF is configured")):
+        for farm, expected in (
+            ("wmflabs", "HTTP 404: it has no such streams"),
+            ("WMF", "no wiki of WMF is configured"),
+        ):
             done = await here.run(*here.call, "--farm", farm)
             assert done.status != 0
-            assert told in done.err
+            assert expected in done.err

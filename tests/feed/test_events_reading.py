@@ -183,7 +183,7 @@ def test_a_stream_for_categories_is_followed_only_where_there_are_categories() -
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("stream = ", "declares no stream"),
         ('effect = "gone"', "declares no stream"),
@@ -193,7 +193,7 @@ def test_a_stream_for_categories_is_followed_only_where_there_are_categories() -
         ('stream = "a"\n[fields]\nwiki = "w"\npage = "p"\n[effects]\nx = "gone"', "the field 'kind' is missing"),
     ],
 )
-def test_a_declaration_that_cannot_be_used_names_its_file(tmp_path: Path, text: str, told: str) -> None:
+def test_a_declaration_that_cannot_be_used_names_its_file(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "s.toml").write_text(text)
-    with pytest.raises(ConfigError, match=r"s\.toml.*" + told):
+    with pytest.raises(ConfigError, match=r"s\.toml.*" + message):
         load_streams(tmp_path)

@@ -228,15 +228,15 @@ async def test_a_page_that_is_handed_in_again_while_it_is_read_stays(database: s
 
 
 async def test_an_action_api_is_read_in_the_same_way(database: str) -> None:
-    def told(**more: Any) -> dict[str, Any]:
+    def page_answer(**more: Any) -> dict[str, Any]:
         page = {"pageid": 5, "ns": 0, "title": "Page 5", "contentmodel": "wikitext", "lastrevid": 9, **more}
         gone = {"pageid": 6, "missing": True}
         return {"batchcomplete": True, "query": {"pages": [page, gone]}}
 
-    states = exchange({"pageids": "5|6", "prop": "info"}, told())
+    states = exchange({"pageids": "5|6", "prop": "info"}, page_answer())
     links = exchange(
         {"pageids": "5", "prop": "extlinks|iwlinks|info", "ellimit": "500", "iwlimit": "500"},
-        told(extlinks=[{"url": B}]),
+        page_answer(extlinks=[{"url": B}]),
     )
     async with (
         open_wiki(database, {6: [A]}) as stored,

@@ -162,7 +162,7 @@ async def test_batches_are_bounded_in_number_and_in_time() -> None:
         await batches.aclose()
     assert max(sizes) <= 10
     assert sum(sizes) == 25
-    assert sizes[-1] == 0  # so that whoever waits for the next batch can do something else
+    assert sizes[-1] == 0  # so that a caller that waits for the next batch can do something else
 
 
 async def test_whoever_takes_slowly_is_not_overrun() -> None:

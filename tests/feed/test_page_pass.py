@@ -44,7 +44,7 @@ def small_wiki() -> list[WikiPage]:
 
 
 class Fed:
-    """A little wiki beside a store that passes are made into."""
+    """A little wiki next to a store that passes are made into."""
 
     def __init__(self, pool: Pool, wiki: StoredWiki, little: LittleWiki, source: ApiSource) -> None:
         self.pool, self.wiki, self.little, self.source = pool, wiki, little, source

@@ -224,9 +224,9 @@ async def test_an_unforeseen_fault_reaches_all_who_ask_as_an_error_that_counts_a
     ):
         monkeypatch.setattr(dns._Channel, "ask", lambda *_: lost())
         checks = (fetch_answer(session, "http://site.test/", turn=at_once) for _ in range(2))
-        told = await asyncio.gather(*checks, return_exceptions=True)
-    assert [type(each) for each in told] == [RuntimeError] * 2
-    assert [fault_of(each) for each in told if isinstance(each, Exception)] == [None] * 2
+        results = await asyncio.gather(*checks, return_exceptions=True)
+    assert [type(each) for each in results] == [RuntimeError] * 2
+    assert [fault_of(each) for each in results if isinstance(each, Exception)] == [None] * 2
 
 
 async def lost() -> None:

@@ -241,8 +241,8 @@ async def test_a_question_that_does_not_fit_at_once_goes_out_all_the_same(
     server = await asyncio.start_server(connected, "127.0.0.1", 0, limit=30_000_000, ssl=tls)
     async with server, open_engine(replace(settings, ca=certificates.ca_file, connect_s=60)) as engine:
         url = f"http{'s' * secure}://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
-        told = await engine.send(Request("GET", url, {"X": "a" * 20_000_000}), 60)
-    assert int(told.body) > 20_000_000
+        received = await engine.send(Request("GET", url, {"X": "a" * 20_000_000}), 60)
+    assert int(received.body) > 20_000_000
 
 
 async def test_a_body_within_tls_is_read_in_any_number_of_records(
@@ -273,8 +273,8 @@ async def test_an_end_without_goodbye_within_tls_ends_a_body_that_has_no_length(
         await writer.drain()
 
     async with open_server(talk, "127.0.0.1", certificates.good("127.0.0.1"), aborts=True) as port:
-        told = await asked(engine, f"https://127.0.0.1:{port}/")
-    assert (told.code, told.body) == (200, PAGE)
+        received = await asked(engine, f"https://127.0.0.1:{port}/")
+    assert (received.code, received.body) == (200, PAGE)
 
 
 @pytest.mark.parametrize(("connect_s", "timeout_s"), [(0.1, 60.0), (60.0, 0.1)])

@@ -207,8 +207,8 @@ async def test_a_check_ends_even_if_every_single_reply_is_in_time(hasty: NetConf
         await asyncio.sleep(0.7 * hasty.answer_s)
         yield line
 
-    told = answers(NO_DATA)
-    seen, site = await scripted(hasty, lambda line: late(bytes(told(line))))  # type: ignore[arg-type]
+    known_replies = answers(NO_DATA)
+    seen, site = await scripted(hasty, lambda line: late(bytes(known_replies(line))))  # type: ignore[arg-type]
     assert seen.reason is Reason.TIMEOUT
     assert len(site.asked) <= ANSWERS_A_CHECK / 0.7 + 1
 
@@ -229,12 +229,12 @@ async def test_a_byte_that_telnet_would_swallow_is_said_twice(settings: NetConfi
 
 async def test_the_farewell_is_said(settings: NetConfig) -> None:
     gone = asyncio.Event()
-    told = answers(FILE)
+    known_replies = answers(FILE)
 
     def script(line: bytes) -> Act:
         if line == b"QUIT":
             gone.set()
-        return told(line)
+        return known_replies(line)
 
     async with serve_ftp(script) as site:
         await seen_at(settings, site.url())
@@ -315,9 +315,9 @@ async def test_ftps_that_begins_in_the_clear_is_found_by_auth(settings: NetConfi
     ):
         seen = await fetch_ftp(session, site.url(scheme="ftps"), turn=noting(hosts))
     assert (seen.reason, len(hosts)) == (Reason.OK, 2)
-    told = dict(zip(site.asked, site.secret, strict=True))
-    assert told[b"AUTH TLS"] is False
-    assert told[b"USER anonymous"] is True
+    known_replies = dict(zip(site.asked, site.secret, strict=True))
+    assert known_replies[b"AUTH TLS"] is False
+    assert known_replies[b"USER anonymous"] is True
 
 
 @pytest.mark.parametrize(("first", "second"), [("open", "never"), ("closed", "open")])

@@ -125,8 +125,8 @@ async def test_no_proxy_of_the_environment_is_used(tmp_path: Path) -> None:
         way = {f"{scheme}_proxy": f"http://{proxy}" for scheme in SCHEMES}
         way |= {f"{scheme}_PROXY".upper(): f"socks5://user:word@{proxy}" for scheme in SCHEMES}
         urls = [site.url("/a"), site.url("/b", host="site.demo"), f"http://127.0.0.1:{calls.port}/"]
-        told = await output([sys.executable, "-m", "weboid", "check", "--json", *urls], environ | way, tmp_path)
-        assert [json.loads(line)["reason"] for line in told.splitlines()] == ["ok", "ok", "not-public"]
+        printed = await output([sys.executable, "-m", "weboid", "check", "--json", *urls], environ | way, tmp_path)
+        assert [json.loads(line)["reason"] for line in printed.splitlines()] == ["ok", "ok", "not-public"]
         assert calls == []
         # The environment is one that others do heed.
         program = f"import urllib.request; print(urllib.request.urlopen({urls[0]!r}).read())"

@@ -17,7 +17,7 @@ from weboid.net.outbound import open_session
 
 
 def going(ways: dict[str, str], code: int = 301, *lines: str) -> Script:
-    """A server that redirects by a table and is fine elsewhere."""
+    """A server that redirects by a table and is fine otherwise."""
 
     def script(asked: Asked) -> Act:
         if (location := ways.get(asked.target)) is not None:

@@ -27,13 +27,13 @@ async def fetched(settings: NetConfig, script: Script) -> tuple[Robots, list[str
         return await fetch_robots(session, site.url("/a/b?c=d#e"), turn=at_once), site.lines()
 
 
-def told(body: bytes, *lines: str) -> Script:
+def serving(body: bytes, *lines: str) -> Script:
     """A server with these rules."""
     return lambda _: reply(200, *lines, body=body, kind="text/plain")
 
 
 async def test_the_rules_of_an_origin_are_asked_for_once_by_get(settings: NetConfig) -> None:
-    robots, asked = await fetched(settings, told(RULES))
+    robots, asked = await fetched(settings, serving(RULES))
     assert asked == ["GET /robots.txt"]
     assert robots.delay_s == 3
     assert not robots.allows("http://any.demo/private/x")
@@ -43,14 +43,14 @@ async def test_the_rules_of_an_origin_are_asked_for_once_by_get(settings: NetCon
 @pytest.mark.parametrize("coding", ["gzip", "identity"])
 async def test_packed_rules_are_unpacked(settings: NetConfig, coding: str) -> None:
     body = gzip.compress(RULES) if coding == "gzip" else RULES
-    robots, _ = await fetched(settings, told(body, f"Content-Encoding: {coding}"))
+    robots, _ = await fetched(settings, serving(body, f"Content-Encoding: {coding}"))
     assert robots.delay_s == 3
 
 
 async def test_a_small_file_that_unpacks_to_a_huge_one_is_read_within_bounds(settings: NetConfig) -> None:
     bomb = gzip.compress(RULES + b"Disallow: /x\n" * 2_000_000, compresslevel=1)
     assert len(bomb) < 200_000
-    robots, _ = await fetched(settings, told(bomb, "Content-Encoding: gzip"))
+    robots, _ = await fetched(settings, serving(bomb, "Content-Encoding: gzip"))
     assert not robots.allows("http://any.demo/private/x")
     assert robots.chars < 2 * settings.body_bytes
 
@@ -72,7 +72,7 @@ async def test_what_no_rules_mean(settings: NetConfig, hasty: NetConfig, act: Ac
 
 
 async def test_a_server_that_is_not_there_has_not_forbidden_anything_itself(settings: NetConfig) -> None:
-    async with serve(told(RULES)) as site:
+    async with serve(serving(RULES)) as site:
         url = site.url()
     async with open_session(settings) as session:
         robots = await fetch_robots(session, url, turn=at_once)
@@ -84,7 +84,7 @@ async def test_five_redirects_of_all_kinds_are_followed(settings: NetConfig) -> 
     codes = (301, 302, 303, 307, 308)
 
     def script(asked: Asked) -> Act:
-        return told(RULES)(asked) if asked.count > 5 else reply(codes[asked.count - 1], f"Location: /{asked.count}")
+        return serving(RULES)(asked) if asked.count > 5 else reply(codes[asked.count - 1], f"Location: /{asked.count}")
 
     robots, asked = await fetched(settings, script)
     assert robots.delay_s == 3
@@ -100,7 +100,7 @@ async def test_redirects_without_an_end_end(settings: NetConfig) -> None:
 async def test_of_a_long_file_the_beginning_is_read_and_no_half_line(settings: NetConfig) -> None:
     body = RULES + b"#" * 200 + b"\nDisallow: /half\n"
     short = replace(settings, body_bytes=body.index(b"half"))
-    robots, _ = await fetched(short, told(body))
+    robots, _ = await fetched(short, serving(body))
     assert robots.allows("http://any.demo/x")
     assert not robots.allows("http://any.demo/private/x")
 
@@ -113,21 +113,21 @@ async def test_every_request_has_its_turn_and_can_be_refused_one(settings: NetCo
         if host == "localhost.test":
             raise NotPublic
 
-    elsewhere = reply(302, "Location: http://localhost.test/robots.txt")
-    async with serve(lambda _: elsewhere) as site, open_session(settings) as session:
+    to_another_host = reply(302, "Location: http://localhost.test/robots.txt")
+    async with serve(lambda _: to_another_host) as site, open_session(settings) as session:
         assert await fetch_robots(session, site.url(), turn=turn) == UNREACHED
     assert turns == ["127.0.0.1", "localhost.test"]
 
 
 async def test_the_guard_stands_before_robots_txt_too(settings: NetConfig) -> None:
     closed = replace(settings, permit=(ip_network("192.0.2.0/24"),))
-    async with serve(told(RULES)) as site, open_session(closed) as session:
+    async with serve(serving(RULES)) as site, open_session(closed) as session:
         assert await fetch_robots(session, site.url(), turn=at_once) == UNREACHED
         assert site.connections == 0
 
 
 async def test_many_who_ask_at_once_cost_one_request_and_so_do_those_of_the_same_day(settings: NetConfig) -> None:
-    async with serve(told(RULES)) as site, open_session(settings) as session:
+    async with serve(serving(RULES)) as site, open_session(settings) as session:
         cache = RobotsCache(session, at_once)
         found = await asyncio.gather(*(cache.robots_of(site.url(f"/{number}")) for number in range(50)))
         assert {robots.delay_s for robots in found} == {3}
@@ -136,7 +136,7 @@ async def test_many_who_ask_at_once_cost_one_request_and_so_do_those_of_the_same
 
 
 async def test_each_port_has_rules_of_its_own(settings: NetConfig) -> None:
-    async with serve(told(RULES)) as one, serve(lambda _: reply(404)) as other, open_session(settings) as session:
+    async with serve(serving(RULES)) as one, serve(lambda _: reply(404)) as other, open_session(settings) as session:
         cache = RobotsCache(session, at_once)
         assert (await cache.robots_of(one.url())).delay_s == 3
         assert await cache.robots_of(other.url()) == EVERYTHING
@@ -175,7 +175,7 @@ async def test_what_is_remembered_has_a_bound(
 ) -> None:
     monkeypatch.setattr(memory, bound, limit)
     rules = b"User-agent: *\nDisallow: /a\n"
-    async with serve(told(rules)) as one, serve(told(rules)) as two, serve(told(rules)) as three:
+    async with serve(serving(rules)) as one, serve(serving(rules)) as two, serve(serving(rules)) as three:
         sites = [one, two, three]
         async with open_session(settings) as session:
             cache = RobotsCache(session, at_once)
@@ -191,7 +191,7 @@ async def test_a_file_larger_than_the_memory_is_read_but_not_remembered(
     settings: NetConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory, "CHARS", 10)
-    async with serve(told(RULES)) as site, open_session(settings) as session:
+    async with serve(serving(RULES)) as site, open_session(settings) as session:
         cache = RobotsCache(session, at_once)
         assert (await cache.robots_of(site.url())).delay_s == 3
         assert len(cache) == 0
@@ -203,7 +203,7 @@ async def test_whoever_gives_up_ends_it_for_nobody_else(settings: NetConfig) -> 
     async def turn(_: str) -> None:
         await go.wait()
 
-    async with serve(told(RULES)) as site, open_session(settings) as session:
+    async with serve(serving(RULES)) as site, open_session(settings) as session:
         cache = RobotsCache(session, turn)
         first, second = (asyncio.create_task(cache.robots_of(site.url())) for _ in range(2))
         await asyncio.sleep(0)
@@ -227,7 +227,7 @@ async def test_a_failure_of_ours_is_told_to_all_who_wait_and_not_remembered(
         if is_busy:
             raise Busy
 
-    async with serve(told(RULES)) as site, open_session(settings) as session:
+    async with serve(serving(RULES)) as site, open_session(settings) as session:
         cache = RobotsCache(session, turn)
         asking = [cache.robots_of(site.url()) for _ in range(3)]
         assert [type(end) for end in await asyncio.gather(*asking, return_exceptions=True)] == [Busy] * 3

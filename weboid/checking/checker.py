@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Final, TypeVar
 
 from weboid.checking.stop_list import StopList
-from weboid.checking.turns import NotAsked, Turns
+from weboid.checking.turns import LocalTurns, NotAsked
 from weboid.config import CrawlConfig
 from weboid.core.document.document import Document
 from weboid.core.document.face import NO_FACE, Face, Kind, Look, Seen
@@ -91,7 +91,7 @@ class Checker:
     def __init__(
         self,
         session: Outbound,
-        turns: Turns,
+        turns: LocalTurns,
         config: CrawlConfig,
         *,
         lag: LoopLag | None = None,
@@ -171,7 +171,6 @@ class Checker:
             self._turns.slow(url.host, min(2 * self._turns.delay_of(url.host), _BACK_OFF_LIMIT_S))
 
     async def _slow_down(self, url: str, host: str) -> None:
-        """Obeys a crawl delay before further requests to a host (C-15)."""
         robots = await self._optional(self._rules_of(url))
         if robots and robots.delay_s and robots.delay_s > _DELAY_LIMIT_S:
             raise NotAsked(host)
@@ -185,7 +184,6 @@ class Checker:
         return robots
 
     def _note_passed(self, url: Url, answer: RawResponse) -> None:
-        """Remembers the hosts that redirects have led to, if their rules are not known."""
         for hop in answer.hops:
             is_other = hop.location.startswith(_HTTP) and parse(hop.location).host != url.host
             if is_other and not self._robots.knows(hop.location):
@@ -280,7 +278,7 @@ class Checker:
         return replace(found, seen=seen)
 
     async def _likeness(self, page: Seen, probes: Probes, face: Face, day: int) -> tuple[Likeness, Face]:
-        """What a page is like, and what is known of its host afterwards."""
+        """Returns the likeness of a page, and its host's face afterwards."""
         while isinstance(found := likeness_of(page, probes, face, day), Asking):
             look = await self._made_up_look(found.made_up)
             if look is None:
@@ -289,7 +287,7 @@ class Checker:
         return found, face
 
     async def _made_up_look(self, made_up: MadeUp) -> Look | None:
-        """What a host answers for a made-up URL; None if it could not be asked now (C-3, C-15)."""
+        """Looks at a host's answer for a made-up URL; None if it could not be asked now (C-3, C-15)."""
         robots = await self._optional(self._robots.robots_of(str(made_up.url)))
         if robots is None or not robots.allows(str(made_up.url)) or (robots.delay_s or 0) > _DELAY_LIMIT_S:
             return Look(Kind.UNCLEAR)
@@ -312,7 +310,6 @@ class Checker:
 
 
 def _new_portrait(request: CheckRequest, document: Document) -> Portrait | None:
-    """The portrait of a document, if one is wanted and it tells anything new."""
     if not request.recognises:
         return None
     now = portrait_in(document, request.url, request.earlier)

@@ -47,7 +47,7 @@ Ask = Callable[[CheckRequest], Awaitable[Observation]]
 
 
 def is_answer(seen: Observation) -> bool:
-    """Whether a check shows that servers can be reached."""
+    """Returns whether a check shows that servers can be reached."""
     if seen.not_http:
         return seen.outcome is not Outcome.FAILING and seen.reason not in _NO_ANSWERS
     if is_host_failure(seen):
@@ -56,7 +56,7 @@ def is_answer(seen: Observation) -> bool:
 
 
 def is_unasked(host: str, seen: Observation) -> bool:
-    """Whether rules of our own forbid to ask, which holds without any network: of an address or a port, say."""
+    """Returns whether rules of our own forbid to ask, which holds without any network: of an address or a port, say."""
     by_name = seen.reason is Reason.NOT_PUBLIC and not is_ip(host)
     return _is_doubt_without_answer(seen) and seen.reason not in BAD_CERTIFICATES and not by_name
 
@@ -121,13 +121,12 @@ class Connectivity:
         self._lookalikes = Lookalikes()
         self._clearing = asyncio.Lock()
         self.reach = Reach.ONLINE
-        """What our connection was last found to be."""
+        """The last finding about our connection."""
         self.is_down = False
         """Set permanently when our connection is found to be down."""
 
     @property
     def explanation(self) -> str:
-        """What is wrong, for an operator."""
         return self._online.explanation_of(self.reach)
 
     def know(self, lately: Iterable[str]) -> None:
@@ -182,10 +181,7 @@ class Connectivity:
         return seen if await self._is_believed(host, of_name=seen.status in _NAMES) else None
 
     def _answered(self, url: str | None) -> None:
-        """Records that a host has answered in any way: all failures until now were the hosts' own.
-
-        `url` is None if it must not be used as a witness.
-        """
+        """Ends all suspicion after an answer of any kind; `url` is None if it must not be used as a witness."""
         if url:
             self._lately.append(url)
         self._suspects.clear()
@@ -200,7 +196,7 @@ class Connectivity:
                 self._lookalikes.clear(place)
 
     async def _is_believed(self, host: str, *, of_name: bool) -> bool:
-        """Whether a failure is the host's own. Waits until another host or a witness answers (D-11)."""
+        """Returns whether a failure is the host's own. Waits until another host or a witness answers (D-11)."""
         if self.is_down:
             return False
         self._suspects.add(host)

@@ -1,6 +1,6 @@
 """Asks other hosts which day it is, by the `Date` of their answers (C-16).
 
-One law: hosts of one registrable domain are one witness, and who does not answer says nothing.
+Hosts of one registrable domain are one witness, and a host that does not answer says nothing.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ CheckAll = Callable[[CheckRequest], Awaitable[CheckResult]]
 
 
 async def is_witnessed(check: CheckAll, urls: Iterable[str], day: int) -> bool:
-    """Whether enough of the hosts of these URLs say that it is about this day; some of them are asked, at once."""
+    """Asks some of the hosts of these URLs, at once; returns whether enough of them say that it is about this day."""
     asked: dict[str, str] = {}
     for url in urls:
         asked.setdefault(registrable_domain(parse(url).host), url)
@@ -39,7 +39,6 @@ async def is_witnessed(check: CheckAll, urls: Iterable[str], day: int) -> bool:
 
 
 async def _day_at(check: CheckAll, url: str) -> tuple[str, int] | None:
-    """The domain that answered and the day that its answer names; None if there is none."""
     try:
         answer = (await check(CheckRequest(url))).answer
     except Exception as error:

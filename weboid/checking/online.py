@@ -44,11 +44,11 @@ LOGIN: Final = "a login to the network"
 Fetch = Callable[[str], Awaitable[RawResponse]]
 """The answer to GET of a URL in normal form, redirects followed, certificates verified; raises errors of our own."""
 LookUp = Callable[[str], Awaitable[NameAnswer]]
-"""What name servers say of a name at this moment, whatever they said before; never raises for their failures."""
+"""Asks name servers for a name now, past all caches; never raises for their failures."""
 
 
 class Reach(StrEnum):
-    """What can be said of our own connection."""
+    """The state of our own connection, as far as it can be known."""
 
     ONLINE = "online"
     """A server has answered as itself, or at least nothing says that another one answered in its place."""
@@ -62,7 +62,7 @@ class Reach(StrEnum):
 
 
 class Voice(Enum):
-    """How a witness answered: as only it can, in some way, or another server in its place, or nobody."""
+    """The answer of a witness: as only it can, in some way, or another server in its place, or nobody."""
 
     ITSELF = "itself"
     SOMEHOW = "somehow"
@@ -92,7 +92,7 @@ class Heard:
 
 
 def heard_of(witness: Witness, answer: RawResponse | None) -> Heard:
-    """What an answer to a witness's URL says; None = nobody answered."""
+    """Interprets an answer to a witness's URL; None = nobody answered."""
     place = place_of(answer) if answer else ""
     if answer is None or (answer.code is None and not answer.hops and not place):
         return Heard(Voice.NOBODY)
@@ -115,7 +115,7 @@ def place_of(answer: RawResponse) -> str:
 
 
 def _is_siteinfo(answer: RawResponse) -> bool:
-    """Whether this is what a MediaWiki says of itself; a long one is cut off."""
+    """Returns whether this is what a MediaWiki says of itself; a long one is cut off."""
     if answer.code != 200:
         return False
     try:
@@ -126,7 +126,7 @@ def _is_siteinfo(answer: RawResponse) -> bool:
 
 
 def reach_of(heard: Iterable[Heard], stranger: Heard | None, names: Reach, suspected: str = "") -> Reach:
-    """What the answers prove together.
+    """Concludes from all answers together.
 
     `stranger` is what a host that does not exist has answered, `names` the Reach by name servers alone, `suspected`
     the place at which many watched hosts seem to have been met (D-102).
@@ -155,7 +155,6 @@ def _is_alike(heard: Heard, stranger: Heard) -> bool:
 
 
 def _made_up() -> str:
-    """A name that nobody has, below a real domain."""
     return f"{''.join(random.choices(ascii_lowercase, k=_LETTERS))}.com"
 
 
@@ -181,7 +180,7 @@ class Online:
         self._free_until = float("-inf")
 
     def believes(self, reach: Reach, *, of_name: bool) -> bool:
-        """Whether a failure to reach a host is the host's own; `of_name` = it is one of its name.
+        """Returns whether a failure to reach a host is the host's own; `of_name` = it is one of its name.
 
         Where there is no witness whose silence would say anything, name servers that answer suffice (D-100).
         """
@@ -196,7 +195,7 @@ class Online:
                 return False
 
     async def reach(self, lately: Iterable[str] = (), hosts: Sequence[str] = (), suspected: str = "") -> Reach:
-        """What can be said now. `lately`: watched URLs that answered when they were last checked.
+        """Finds out the state now. `lately`: watched URLs that answered when they were last checked.
 
         `hosts` are some that cannot be reached: if name servers know their names, that is a real answer.
         """
@@ -217,7 +216,7 @@ class Online:
             asking.cancel()
 
     async def is_captive(self, lately: Iterable[str] = (), suspected: str = "") -> bool:
-        """Whether somebody answers for all hosts; as a rule one look-up every five minutes suffices to know."""
+        """Returns whether somebody answers for all hosts; as a rule one look-up every five minutes suffices to know."""
         if not suspected:
             if monotonic() < self._free_until:
                 return False
@@ -227,7 +226,7 @@ class Online:
         return await self.reach(lately, suspected=suspected) is Reach.CAPTIVE
 
     def explanation_of(self, reach: Reach) -> str:
-        """What is wrong, and what to do, for an operator."""
+        """Explains to an operator what is wrong, and what to do."""
         named = ", ".join(sorted({parse(witness.url).host for witness in self._witnesses})[:ASKED_FIRST])
         wanted = (
             "nothing but the watched links themselves could show more: set WEBOID_CRAWL_CANARIES to some https URLs of "
@@ -251,13 +250,12 @@ class Online:
                 return f"no host and no name server answers; look at this machine's network. If that is well, {wanted}"
 
     def _turns(self, lately: Iterable[str]) -> list[list[Witness]]:
-        """The witnesses in the order in which they are asked: a few of our own, then all others."""
         own = random.sample(self._witnesses, min(ASKED, len(self._witnesses)))
         watched = [Witness(str(parse(url)), is_ours=True) for url in dict.fromkeys(lately)][:ASKED]
         return [turn for turn in (own[:ASKED_FIRST], own[ASKED_FIRST:] + watched) if turn]
 
     async def _heard(self, witnesses: Sequence[Witness]) -> list[Heard]:
-        """What these answer; no more is waited for once one answers as itself."""
+        """Asks these witnesses; no more is waited for once one answers as itself."""
         tasks = [asyncio.create_task(self._asked(witness)) for witness in witnesses]
         heard: list[Heard] = []
         try:
@@ -282,7 +280,7 @@ class Online:
         """The Reach by name servers alone, and whether they know even a name that nobody has.
 
         A name that does not exist must be unknown, which nobody can know without asking others, and one that exists
-        must be known: where no name at all is, whoever answers is no name server of the world's (D-101).
+        must be known: where no name at all is, the one that answers is no name server of the world's (D-101).
         """
         names = [host for host in hosts if not is_ip(host)][:NAMES_ASKED]
         answer, *others = await asyncio.gather(*map(self._look_up, (made_up, _ROOT, *names)))
@@ -292,7 +290,7 @@ class Online:
         return Reach.NAMES if answer is NameAnswer.NO_NAME and knows else Reach.OFFLINE, False
 
     async def _stranger(self, made_up: str) -> Heard | None:
-        """What a host that does not exist answers; None if it does not."""
+        """Asks a host that does not exist; None if it does not answer."""
         port = "" if self._http_port == 80 else f":{self._http_port}"
         heard = await self._asked(Witness(f"http://{made_up}{port}/"))
         return None if heard.voice is Voice.NOBODY else heard

@@ -1,8 +1,7 @@
 """Second opinions: the outcome of a check from another vantage point, made by a command (C-14).
 
-The command reads a URL on its standard input and writes the same output as ``weboid check --json -``. Crawlers of
-another place are asked by ``crawl/second_looks``.
-One law: a URL never becomes part of a command line, and a command without a usable answer changes nothing.
+The command reads a URL on its standard input, never in its command line, and writes the same output as ``weboid check
+--json -``; without a usable answer nothing changes. ``crawl/second_looks`` asks crawlers of another place.
 """
 
 import asyncio
@@ -47,7 +46,7 @@ class Silences:
 
     @property
     def is_resting(self) -> bool:
-        """Whether the vantage point is not to be asked now."""
+        """Returns whether the vantage point is not to be asked now."""
         return monotonic() < self._rest_end
 
     def met(self, url: str, error: Exception) -> None:
@@ -59,7 +58,6 @@ class Silences:
             log.warning("the second vantage point gave no usable answer %d times: paused", self._in_row)
 
     def passed(self) -> None:
-        """There was a usable answer."""
         self._in_row = 0
 
 
@@ -123,14 +121,12 @@ class _Talk(asyncio.SubprocessProtocol):
         self.exited = asyncio.Event()
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        """Keeps output until the bound is reached."""
         if not self.said.is_set():
             self.output += data
             if len(self.output) > _OUTPUT_BYTES:
                 self.said.set()
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        """Notes the end of the output; the end of the input does not matter."""
         if fd == 1:
             self.is_closed = True
             self.said.set()

@@ -24,11 +24,11 @@ _FORGETTING_S: Final = 60.0
 
 
 class Slots(Protocol):
-    """Where the processes that share turns meet. Its methods raise StoreAway while it cannot be reached."""
+    """The meeting point of the processes that share turns. Its methods raise StoreAway while it cannot be reached."""
 
     @property
     def is_far(self) -> bool:
-        """Whether notes take so long that a turn must be held until its request is known to be sent."""
+        """Returns whether notes take so long that a turn must be held until its request is known to be sent."""
         ...
 
     async def exchange(
@@ -38,7 +38,7 @@ class Slots(Protocol):
         ...
 
     async def rest(self, host: HostKey, seconds: float) -> None:
-        """Allows no request to the host for so many seconds (Retry-After)."""
+        """Keeps all workers from the host for so many seconds (Retry-After)."""
         ...
 
 
@@ -53,11 +53,7 @@ class StoreSlots:
         self._forgotten = monotonic()
 
     async def exchange(
-        self,
-        notes: Mapping[HostKey, SlotNote],
-        wanted: Mapping[HostKey, WantedSlot],
-        *,
-        are_held: bool = False,
+        self, notes: Mapping[HostKey, SlotNote], wanted: Mapping[HostKey, WantedSlot], *, are_held: bool = False
     ) -> dict[HostKey, SlotState]:
         """As in `Slots`; `are_held`: others count the turns as requests that are on their way."""
         async with self._pool.reading() as conn:  # each statement by itself, so that none waits for another

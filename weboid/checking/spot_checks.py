@@ -12,7 +12,7 @@ from typing import Final
 from weboid.checking.checker import Checker
 from weboid.checking.connectivity import Connectivity
 from weboid.checking.online import Online
-from weboid.checking.turns import LocalTurns, NotAsked, Queue, Turns
+from weboid.checking.turns import LocalTurns, NotAsked, Queue
 from weboid.config import CrawlConfig, NetConfig, load_config
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.content import signals_of
@@ -106,7 +106,7 @@ class DomainTurns(LocalTurns):
 
 @asynccontextmanager
 async def open_spot_checks(
-    net: NetConfig, crawl: CrawlConfig, turns: Turns, online: Callable[[Checker, Outbound], Online]
+    net: NetConfig, crawl: CrawlConfig, turns: LocalTurns, online: Callable[[Checker, Outbound], Online]
 ) -> AsyncIterator[SpotChecks]:
     """Checks over a session of their own; `online` makes the witnesses of our own connection."""
     async with open_session(net) as session:

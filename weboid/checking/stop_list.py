@@ -1,7 +1,6 @@
 """The stop list: hosts that are not contacted because their owners demand it, with all subdomains (C-17).
 
-One law: a host leaves the list only after the file was read twice without it; a file or line that cannot be read
-removes no host.
+A host leaves the list only after the file was read twice without it; a file or line that cannot be read removes none.
 """
 
 import logging
@@ -38,7 +37,8 @@ class StopList:
     def __init__(self, names: Iterable[str], file: Path | None = None) -> None:
         self._configured, bad = _hosts(names)
         _warn("the configuration", bad)
-        self._names = self._configured
+        self.names = self._configured
+        """The hosts on the list, as it was last read."""
         self._file = file
         self._version: _Version | None = None
         self._is_settled = False
@@ -55,20 +55,14 @@ class StopList:
                     f"the stop list {file} cannot be read; it may be empty, but must exist: {error}"
                 ) from None
 
-    @property
-    def names(self) -> frozenset[str]:
-        """The hosts on the list, as it was last read."""
-        return self._names
-
     def __len__(self) -> int:
-        """How many hosts are on the list."""
-        return len(self._names)
+        return len(self.names)
 
     def holds(self, host: str) -> bool:
-        """Whether a host in normal form, or a parent domain, is on the list."""
+        """Returns whether a host in normal form, or a parent domain, is on the list."""
         if self._file and monotonic() - self._looked >= _LOOK_S:
             self._look(self._file)
-        names = self._names
+        names = self.names
         if not names:
             return False
         while host not in names:
@@ -107,7 +101,7 @@ class StopList:
         else:
             self._version = version
             self._is_settled = False
-            self._names |= names
+            self.names |= names
 
     def _settle(self, file: Path, names: frozenset[str], bad: list[str]) -> None:
         """Replaces the list by the file's content, which has not changed between two readings."""
@@ -117,8 +111,8 @@ class StopList:
         if bad and not names:
             log.warning("the stop list %s has only invalid lines; its earlier content stays in force", file)
             return
-        self._names = self._configured | names
-        log.info("%d hosts on the stop list with %s", len(self._names), file)
+        self.names = self._configured | names
+        log.info("%d hosts on the stop list with %s", len(self.names), file)
 
     def _lose(self, file: Path, error: OSError) -> None:
         if not self._is_lost:
@@ -127,7 +121,7 @@ class StopList:
 
 
 def _version(file: Path) -> _Version:
-    """What changes when a file does; raises OSError."""
+    """Returns values that change when a file does; raises OSError."""
     found = os.stat(file)
     if not stat.S_ISREG(found.st_mode):
         raise OSError("it is not a regular file")

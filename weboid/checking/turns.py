@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from math import inf
 from secrets import randbits
 from time import monotonic
-from typing import Final, Protocol
+from typing import Final
 
 from weboid.checking.slots import Slots
 from weboid.core.url.keys import bucket, host_key
@@ -39,7 +39,7 @@ _LATE_S: Final = 0.02
 _HELD_S: Final = 60.0
 """So long is a host kept from other workers by a request on its way; renewed while it is, so only a crash matters."""
 _LOOK_S: Final = 0.2
-"""How often it is looked whether the request of another worker has been sent."""
+"""Seconds between two looks whether the request of another worker has been sent."""
 _RETRY_S: Final = 1.0
 _RETRY_LIMIT_S: Final = 15.0
 _LAST_S: Final = 2.0
@@ -48,33 +48,6 @@ _CLAIM_BITS: Final = 63
 
 class NotAsked(Exception):
     """Nothing was requested, and no server failed: the wait for the host is too long, or we may not contact it now."""
-
-
-class Turns(Protocol):
-    """What a checker needs to schedule requests."""
-
-    async def turn(self, host: str) -> Sending | None:
-        """Returns when a request may go to the host; raises NotAsked if the wait is too long.
-
-        The next one has its turn a delay after the Sending is `sent`, or after this turn if it ends without.
-        """
-        ...
-
-    async def rest(self, host: str, seconds: float) -> None:
-        """Sends no requests to the host for so many seconds (Retry-After)."""
-        ...
-
-    def slow(self, host: str, delay_s: float) -> None:
-        """Sets a longer delay between requests to this host (robots.txt)."""
-        ...
-
-    def delay_of(self, host: str) -> float:
-        """The seconds between two requests to a host."""
-        ...
-
-    async def close(self) -> None:
-        """Ends the waiting for turns, and publishes before what others still have to know of the last requests."""
-        ...
 
 
 class Queue:
@@ -136,7 +109,7 @@ class _InFlight:
 
 
 class LocalTurns:
-    """Turns for one process: a queue for every host requested lately."""
+    """The scheduling of requests in one process: a queue for every host requested lately."""
 
     def __init__(self, delay_s: float) -> None:
         self._delay_s = delay_s
@@ -147,6 +120,7 @@ class LocalTurns:
         return len(self._queues)
 
     def delay_of(self, host: str) -> float:
+        """The seconds between two requests to a host."""
         return max(self._delay_s, self._slow.get(host, 0.0))
 
     def slow(self, host: str, delay_s: float) -> None:
@@ -158,7 +132,11 @@ class LocalTurns:
                 del self._slow[next(iter(self._slow))]
 
     async def turn(self, host: str) -> Sending | None:
-        """As in `Turns`; None where only requested pauses count, as in benchmarks and simulations."""
+        """Returns when a request may go to the host; raises NotAsked if the wait is too long.
+
+        The next one has its turn a delay after the Sending is `sent`, or after this turn if it ends without. None where
+        only requested pauses count, as in benchmarks and simulations.
+        """
         queue, now = self.queue_of(host), monotonic()
         start = max(now, queue.estimate, queue.rest)
         if start - now > QUEUE_S:
@@ -185,11 +163,12 @@ class LocalTurns:
         return _InFlight(self, host, queue)
 
     async def rest(self, host: str, seconds: float) -> None:
+        """Sends no requests to the host for so many seconds (Retry-After)."""
         queue = self.queue_of(host)
         queue.rest = max(queue.rest, monotonic() + seconds)
 
     async def close(self) -> None:
-        pass
+        """Ends the waiting for turns."""
 
     def note_sent(self, host: str, flight: _InFlight) -> None:
         """A request was sent."""
@@ -241,7 +220,7 @@ class SharedTurns(LocalTurns):
         self._closing = asyncio.Event()
 
     def slow(self, host: str, delay_s: float) -> None:
-        """As in `Turns`; other workers see it at once if we just sent one."""
+        """Also shows it to other workers at once if we just sent one."""
         super().slow(host, delay_s)
         queue = self.queue_of(host)
         if queue.on_its_way is None and (left_s := queue.last + self._pause_of(host) - monotonic()) > 0:
@@ -255,7 +234,10 @@ class SharedTurns(LocalTurns):
             log.debug("other workers do not know that %s requested a pause: %s", host, error)
 
     async def close(self) -> None:
-        """As in `Turns`, within `_LAST_S`. Where the store is away it is tried once more only."""
+        """Also publishes what others still have to know of the last requests, within `_LAST_S`.
+
+        Where the store is away it is tried once more only.
+        """
         self._closing.set()
         for wanted in self._wanted.values():
             wanted.cancel()

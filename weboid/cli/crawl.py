@@ -17,7 +17,7 @@ from weboid.checking.checker import Checker
 from weboid.checking.date_witnesses import is_witnessed
 from weboid.checking.second_opinion import CommandOpinion, SecondOpinion
 from weboid.checking.slots import Slots
-from weboid.checking.turns import SharedTurns, Turns
+from weboid.checking.turns import LocalTurns, SharedTurns
 from weboid.cli.crawler import Crawler
 from weboid.cli.days import day_option, moments
 from weboid.cli.processes.process import raise_open_files, run_async
@@ -108,7 +108,7 @@ class CrawlOptions:
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
     process: OwnProcess[Pool] | OwnProcess[CrawlerStore] | None = None
     open_outbound: Callable[[NetConfig], AbstractAsyncContextManager[Outbound]] = open_session
-    open_turns: Callable[[Slots, float], Turns] = SharedTurns
+    open_turns: Callable[[Slots, float], LocalTurns] = SharedTurns
 
 
 def words_of(vantage: str) -> list[str]:

@@ -55,7 +55,6 @@ class CrawlFigures:
         return timed_ask
 
     def count(self, batch: Iterable[Checked]) -> None:
-        """Takes checks that were written."""
         self._busy_at = monotonic()
         for checked in batch:
             if (seen := checked.seen) is None:
@@ -70,7 +69,6 @@ class CrawlFigures:
         self._written[CrawlerFigure.OWN_FAULTS] += 1
 
     def read(self) -> Mapping[str, float]:
-        """All figures as they are now."""
         return {
             **self._written,
             **{bucket_figure(place): count for place, count in enumerate(self._buckets) if count},

@@ -51,8 +51,6 @@ _GROUPS: Final = 100_000
 
 
 class _Outgoing(NamedTuple):
-    """The message to the other workers in one exchange."""
-
     day: int
     written: dict[tuple[HostGroup, int], Contacts]
     found: dict[HostGroup, Failing]

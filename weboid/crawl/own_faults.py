@@ -26,12 +26,11 @@ Failed = Callable[[HostKey, str, Exception], None]
 
 
 def is_own_fault(error: Exception) -> bool:
-    """Whether an exception is an error of ours at one host; all others that are WeboidErrors end a round on purpose."""
+    """Returns whether an exception is an error of ours at one host; other WeboidErrors end a round on purpose."""
     return isinstance(error, ValuesRefused | StoreRefuses) or not isinstance(error, WeboidError)
 
 
 def log_failure(host: HostKey, url: str, error: Exception) -> None:
-    """Logs an error with its trace."""
     log.error("an error of our own at %r: its host is checked another day", url, exc_info=error)
 
 
@@ -58,7 +57,6 @@ class OwnFaults:
         """The hosts at which each kind of error came."""
 
     def met(self, host: HostKey, url: str, error: Exception) -> None:
-        """Counts and logs one."""
         log_failure(host, url, error)
         self.total += 1
         self._count()

@@ -36,12 +36,7 @@ class Recorder:
     """Takes checks from a bounded queue and writes them until it is closed; `count` is called with each batch."""
 
     def __init__(
-        self,
-        work: Work,
-        held: Held,
-        *,
-        batch: int,
-        count: Callable[[Sequence[Checked]], None] = lambda written: None,
+        self, work: Work, held: Held, *, batch: int, count: Callable[[Sequence[Checked]], None] = lambda written: None
     ) -> None:
         self.tally = Tally()
         self._work = work

@@ -126,7 +126,7 @@ class Round:
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether the round ended because our own connection is down (C-16)."""
+        """Returns whether the round ended because our own connection is down (C-16)."""
         return self._connectivity.is_down
 
     @property
@@ -247,7 +247,6 @@ class Round:
         task.add_done_callback(partial(self._end, key))
 
     def _until(self) -> Moment:
-        """The moment until which hosts must be due: now, or at any hour of the day."""
         moment = self._now()
         return moment if self._waits else Moment(moment.day)
 
@@ -297,11 +296,9 @@ class Round:
         return False
 
     async def _put_off(self, host: StoredHost, urls: Sequence[StoredUrl]) -> None:
-        """Puts URLs of a host off for a day, without any contact."""
         await asyncio.gather(*map(self._recorder.record, postponed(host, urls, self._now().day)))
 
     def _note_down(self, visit: Visit, host: StoredHost, urls: Sequence[StoredUrl]) -> None:
-        """Remembers a host that is down and has more due URLs than its visit has taken."""
         if visit.found_down and len(urls) >= self._config.per_host:
             self._down[host.key] = self._now().day, visit.found_down
         else:
@@ -323,7 +320,6 @@ class Round:
         )
 
     def _found_down(self, host: HostKey) -> Observation | None:
-        """The failure of a host as an earlier visit of the same day found it."""
         day, found = self._down.get(host, (None, None))
         return found if day == self._now().day else None
 
@@ -342,7 +338,6 @@ class Round:
         self._changed.set()
 
     def _remove_ended(self) -> None:
-        """Removes the visits that have ended, without going through all open ones."""
         self._changed.clear()
         ended, self._ended = self._ended, []
         for host in ended:
@@ -365,7 +360,6 @@ class Round:
         return self._progress.busy > 0
 
     def _give_up(self, bucket: int) -> None:
-        """Cancels the visits in a bucket that another worker has taken over."""
         for key, task in self._open.items():
             if key.bucket == bucket:
                 task.cancel()

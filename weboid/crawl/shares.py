@@ -48,12 +48,10 @@ class Shares:
 
     @property
     def aside(self) -> list[HostKey]:
-        """The hosts that are set aside."""
         return [each.host.key for waiting in self._aside.values() for each in waiting]
 
     @property
     def has_room(self) -> bool:
-        """Whether another host can be set aside."""
         return self._count < ASIDE
 
     def take(self, host: StoredHost) -> bool:

@@ -194,7 +194,6 @@ class Visit:
         return (replace(seen, reason=Reason.REPLACED) if is_replaced else seen), gone
 
     async def _judge_others_again(self, checked: Checked, moment: Moment) -> None:
-        """Judges the others again that were found changed before, once the host is found to have a new owner."""
         seen, number = checked.seen, checked.url.key.url_key
         if not self._newcomers.has_new_owner:
             if seen and self._newcomers.has_changed(number):
@@ -253,14 +252,12 @@ class Visit:
         if self._second_opinion is None or seen.outcome is not Outcome.FAILING:
             return seen
         hour, key = moment.hour, self._host.key.host_key
-        after = [judge(url.record, seen, moment.day, self._policy, hour=hour, host_key=key).record.streak]
-        before = [url.record.streak]
+        judged = judge(url.record, seen, moment.day, self._policy, hour=hour, host_key=key)
+        streaks = [(url.record.streak, judged.record.streak)]
         if of_host:
-            after.append(judge_host(self._state, seen, moment.day, self._policy, hour=hour, host_key=key).streak)
-            before.append(self._state.streak)
-        if not any(
-            proven(new, self._policy) and not proven(old, self._policy) for new, old in zip(after, before, strict=True)
-        ):
+            host = judge_host(self._state, seen, moment.day, self._policy, hour=hour, host_key=key)
+            streaks.append((self._state.streak, host.streak))
+        if not any(proven(new, self._policy) and not proven(old, self._policy) for old, new in streaks):
             return seen
         outcome = self._second_outcome if is_host_failure(seen) else None
         outcome = outcome or await self._second_opinion(str(url.url))
@@ -303,10 +300,9 @@ class Visit:
         before: HostRecord,
         gone: frozenset[Special] = frozenset(),
     ) -> Checked:
-        day, hour = moment
         key = self._host.key.host_key
-        record, due = judge(url.record, seen, day, self._policy, self._state, hour=hour, host_key=key)
-        return Checked(url, self._host, day, seen, record, due, before, self._state, gone)
+        record, due = judge(url.record, seen, moment.day, self._policy, self._state, hour=moment.hour, host_key=key)
+        return Checked(url, self._host, moment.day, seen, record, due, before, self._state, gone)
 
 
 def postponed(

@@ -49,7 +49,6 @@ class WorkerDay:
         self._accepted: int | None = None
 
     def now(self) -> Moment:
-        """The day and hour."""
         if self._given:
             return self._given()
         if self._moment is None:
@@ -58,7 +57,6 @@ class WorkerDay:
         return Moment(day_of(moment), moment.hour if self._hour is None else self._hour)
 
     def today(self) -> int:
-        """The day alone."""
         return self.now().day
 
     async def require(self) -> None:

@@ -5,14 +5,14 @@ comes again changes nothing more.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
 from weboid.core.url.farms import Farm
 from weboid.errors import StoreAway
-from weboid.feed.events import HandedIn, LinksAdded, PageGone, PageHandedIn, Passed, Reading, Streams, Value, read
+from weboid.feed.events import HandedIn, LinksAdded, PageGone, PageHandedIn, Passed, Streams, Value, read
 from weboid.feed.intake import WikiSpam, watched_urls
 from weboid.feed.stream import RawEvent
 from weboid.remote.feed.batches import CategorisedPage, NamedPage, StreamMove, WikiEvents
@@ -77,7 +77,6 @@ class WikiEffects:
     later_titles: dict[str, datetime] = field(default_factory=dict)
 
     def put(self, value: Value) -> None:
-        """Adds the next event."""
         match value:
             case LinksAdded(_, page, title, urls, moment):
                 self.added.setdefault(page, []).extend(urls)
@@ -114,7 +113,11 @@ async def apply(
     applied = Applied(len(batch), Counter(reading.kind for reading in readings))
     applied.moment = min(max(moments), now) if moments else None
     last_event_id = next((event.id for event in reversed(batch) if event.id), "")
-    plans = [(wikis[dbname], plan) for dbname, plan in sorted(_plans(readings).items())]
+    by_wiki: dict[str, WikiEffects] = {}
+    for reading in readings:
+        if not isinstance(reading.value, Passed):
+            by_wiki.setdefault(reading.value.wiki, WikiEffects()).put(reading.value)
+    plans = [(wikis[dbname], plan) for dbname, plan in sorted(by_wiki.items())]
     if not plans and not last_event_id:
         return applied, before
     after = Position(streams.names, last_event_id, applied.moment or now)
@@ -129,14 +132,6 @@ async def apply(
                 await wiki.spam.renew()
         events = [await _events(wiki, plan) for wiki, plan in plans]
     raise StoreAway("the spam lists change again and again")
-
-
-def _plans(readings: Iterable[Reading]) -> dict[str, WikiEffects]:
-    plans: dict[str, WikiEffects] = {}
-    for reading in readings:
-        if not isinstance(reading.value, Passed):
-            plans.setdefault(reading.value.wiki, WikiEffects()).put(reading.value)
-    return plans
 
 
 async def _events(wiki: FollowedWiki, plan: WikiEffects) -> WikiEvents:

@@ -32,7 +32,7 @@ _MOST_LINKS: Final = 20_000
 
 @dataclass(slots=True)
 class PassProgress:
-    """How far a pass has come: pages met by its criteria, then `walked` of all `records`."""
+    """The progress of a pass: pages met by its criteria, then `walked` of all `records`."""
 
     met: int = 0
     walked: int = 0
@@ -102,11 +102,10 @@ class PagePass:
         """
         await self._again(self._go_through)
         # By itself: done again, the rest would be a new pass.
-        await self._again(self._record_end)
+        await self._again(lambda: self._core.passes.end(self._wiki, self._started, self._today()))
         return self._progress
 
     async def _go_through(self) -> None:
-        """Does all that is left of the pass but its end."""
         self._started, self._place = await self._core.passes.start(self._wiki, self._criteria.plan, self._today())
         included = self._criteria.included
         steps = [*included, *self._criteria.excluded]
@@ -114,11 +113,7 @@ class PagePass:
             await self._meet(steps[self._place.step], excludes=self._place.step >= len(included))
         await self._walk()
 
-    async def _record_end(self) -> None:
-        await self._core.passes.end(self._wiki, self._started, self._today())
-
     async def _meet(self, criterion: Criterion, *, excludes: bool) -> None:
-        """Records all pages of a criterion, from the place at which the pass was broken off."""
         async with aclosing(criterion.walk(self._source, self._place.place)) as stretches:
             async for stretch in stretches:
                 pages = [page for page in stretch.pages if page.is_watchable]
@@ -135,7 +130,6 @@ class PagePass:
         self._place = move.after
 
     async def _walk(self) -> None:
-        """Goes through all page records by id and releases, reads or keeps each."""
         self._progress.records, met = await self._core.passes.count(self._wiki, self._started)
         if self._progress.records and not met:
             raise SourceError(
@@ -165,7 +159,6 @@ class PagePass:
         self._place = move.after
 
     async def _decided(self, records: Sequence[PageRecord]) -> tuple[list[PageLinks], list[int]]:
-        """From some records: the pages that were read again, and the ids of those to release."""
         unmet = [record.page for record in records if record.touched < self._started]
         states = {state.page: state for state in await self._source.find_states(unmet)} if unmet else {}
         oldest = self._today() - self._untouched_days

@@ -38,12 +38,7 @@ class Refreshed:
 
 
 async def refresh_spam(
-    core: FeedCore,
-    api: ActionApi,
-    wiki: StoredWiki,
-    *,
-    day: int,
-    again: Again = at_once,
+    core: FeedCore, api: ActionApi, wiki: StoredWiki, *, day: int, again: Again = at_once
 ) -> Refreshed:
     """Fetches a wiki's own lists, stores them, and classifies its links again if a line was added or removed.
 
@@ -54,13 +49,7 @@ async def refresh_spam(
 
 
 async def refresh_farm_spam(
-    core: FeedCore,
-    api: ActionApi,
-    farm: Farm,
-    *,
-    day: int,
-    title: str = GLOBAL_TITLE,
-    again: Again = at_once,
+    core: FeedCore, api: ActionApi, farm: Farm, *, day: int, title: str = GLOBAL_TITLE, again: Again = at_once
 ) -> Refreshed:
     """As `refresh_spam`, for the list of all wikis of a farm; `api` is that of the wiki that has it as page `title`."""
     texts = await fetch_global_list(api, title)
@@ -69,13 +58,7 @@ async def refresh_farm_spam(
 
 
 async def reclassify(
-    core: FeedCore,
-    wiki: StoredWiki,
-    spam: SpamFilter,
-    *,
-    day: int,
-    batch: int = _BATCH,
-    again: Again = at_once,
+    core: FeedCore, wiki: StoredWiki, spam: SpamFilter, *, day: int, batch: int = _BATCH, again: Again = at_once
 ) -> Reclassified:
     """Classifies all links of a wiki's watched pages again, and changes those that became spam or are so no longer.
 
@@ -100,14 +83,7 @@ async def reclassify(
 
 
 async def _refresh(
-    core: FeedCore,
-    texts: ListTexts,
-    farm: int,
-    dbname: str,
-    wikis: Sequence[StoredWiki],
-    *,
-    day: int,
-    again: Again,
+    core: FeedCore, texts: ListTexts, farm: int, dbname: str, wikis: Sequence[StoredWiki], *, day: int, again: Again
 ) -> Refreshed:
     fetched = {
         ListKind.BLACK: await asyncio.to_thread(parse_lines, texts.black),

@@ -119,7 +119,6 @@ class EventStream:
             await asyncio.gather(reader, return_exceptions=True)
 
     async def _read_on(self, backlog: "_Backlog", once: bool) -> None:
-        """Opens one connection after the other, with growing pauses after failures."""
         pause = GrowingPause(self._limits.first_pause_s, self._limits.longest_pause_s)
         loop = asyncio.get_running_loop()
         while True:
@@ -145,7 +144,6 @@ class EventStream:
             await asyncio.sleep(spread_pause_s(pause.grown_s(), wanted_s))
 
     def _step_back(self) -> None:
-        """Falls back from a refused id to its moment, and from a refused moment to the next event."""
         self.counts["refused"] += 1
         last_event_id, moment = self._begin
         if last_event_id and (since := since_of(last_event_id, moment)):
@@ -257,7 +255,6 @@ class Splitter:
         return whole
 
     def pop_skipped(self) -> int:
-        """Returns the number of events that were skipped since the last call."""
         skipped, self._skipped = self._skipped, 0
         return skipped
 
@@ -339,5 +336,4 @@ def _parsed(events: bytes) -> Iterator[sseclient.Event]:
 
 
 def _fit_id(given: str | None) -> str:
-    """An id that can go into a header and into the database."""
     return given if given and given.isprintable() and len(given) <= _LONGEST_ID else ""

@@ -179,7 +179,6 @@ class HttpConnection:
         self._proceed()
 
     def _pause(self) -> None:
-        """Reads nothing for a moment, in which more may come."""
         assert self._sock is not None
         self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _PAUSED_BYTES)
         self._loop.remove_reader(self._fd)

@@ -24,12 +24,12 @@ class Decoder:
 
     @property
     def is_at_end(self) -> bool:
-        """Whether nothing can follow: the data has ended, is damaged, or is in a coding that we did not ask for."""
+        """True if nothing can follow: the data has ended, is damaged, or is in a coding that we did not ask for."""
         return not self._is_plain and (self._inflater is None or self._inflater.eof)
 
     @property
     def is_whole(self) -> bool:
-        """Whether all that was taken could be decompressed, to the end that the coding marks and nothing after it."""
+        """True if all that was taken could be decompressed, to the end that the coding marks and nothing after it."""
         return self._is_plain or (self._inflater is not None and self._inflater.eof and not self._inflater.unused_data)
 
     def take(self, data: bytes, limit: int) -> bytes:

@@ -28,7 +28,7 @@ from weboid.net.guard import Guard, NotPublic, require_port
 _Opened = TypeVar("_Opened")
 
 KEEP_ALIVE_S: Final = 2.5
-"""How long an idle connection is kept: for the GET after a HEAD, or for a host's next URL a second later."""
+"""Seconds for which an idle connection is kept: for the GET after a HEAD, or for a host's next URL a second later."""
 STAGGER_S: Final = 0.25
 """If an address has not answered after so many seconds, the next one is tried as well (RFC 8305, 5)."""
 
@@ -125,7 +125,6 @@ class Dial:
         self._loop.add_writer(fd, self._decided, fd)
 
     def _decided(self, fd: int) -> None:
-        """Handles the end of an attempt: connected or failed."""
         sock = self._open.pop(fd)
         code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if not code:
@@ -254,7 +253,7 @@ def _tolerant(context: ssl.SSLContext) -> ssl.SSLContext:
 
 
 def ipv6_is_routed() -> bool:
-    """Whether the system has a route for IPv6. Connecting a datagram socket sends nothing."""
+    """Returns whether the system has a route for IPv6. Connecting a datagram socket sends nothing."""
     try:
         with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
             probe.connect(("2000::1", 443))

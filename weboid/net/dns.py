@@ -360,7 +360,6 @@ class _Channel:
         self._ares.close()
 
     def _watch(self, fd: int, readable: bool, writable: bool) -> None:
-        """Called by c-ares when a socket must be watched differently from before."""
         if self._is_closed:
             return
         if readable and fd not in self._read:
@@ -379,7 +378,6 @@ class _Channel:
             self._ticking = self._loop.call_later(_TICK_S, self._tick)
 
     def _tick(self) -> None:
-        """Lets c-ares detect queries that were not answered in time."""
         self._ticking = None
         self._ares.process_fd(pycares.ARES_SOCKET_BAD, pycares.ARES_SOCKET_BAD)
         if self._ticking is None and (self._read or self._written):

@@ -114,7 +114,6 @@ class SocketEngine:
         return await self._send_anew(prepared, end_at)
 
     async def _send_anew(self, request: _Prepared, end_at: float) -> Reply:
-        """Sends a request over a new connection."""
         addresses, more = await self._addresses(request.host, end_at)
         open_at = min(self._loop.time() + self._settings.connect_s, end_at)
         tls = self._trusting_tls if request.trusting else self._tls
@@ -136,7 +135,6 @@ class SocketEngine:
     async def _exchange(
         self, connection: HttpConnection, request: _Prepared, open_at: float, end_at: float, dial: Dial | None = None
     ) -> Reply:
-        """Sends a request over a given connection, which is kept or closed afterwards."""
         parser = parser_of(request.method, self._settings)
         self._open.add(connection)
         try:
@@ -229,10 +227,7 @@ def _prepared(request: Request) -> _Prepared:
 def parser_of(method: str, settings: NetConfig) -> ResponseParser:
     """A parser for the reply to one request, with the configured bounds."""
     return ResponseParser(
-        method,
-        line_bytes=settings.header_bytes,
-        body_bytes=settings.body_bytes,
-        text_bytes=settings.text_bytes,
+        method, line_bytes=settings.header_bytes, body_bytes=settings.body_bytes, text_bytes=settings.text_bytes
     )
 
 

@@ -10,7 +10,7 @@ from typing import Protocol
 
 
 class Sending(Protocol):
-    """A request whose turn it is, as whoever gave it the turn follows it (C-17).
+    """A request whose turn it is, for the scheduler that gave it the turn (C-17).
 
     Between the turn and the sending lie a queue, a look-up, a connection and a handshake, so that two requests that may
     be sent a second apart may be sent at the same time.
@@ -18,7 +18,7 @@ class Sending(Protocol):
 
     @property
     def is_sent(self) -> bool:
-        """Whether `sent` was called."""
+        """True once `sent` was called."""
         ...
 
     def sent(self) -> None:

@@ -85,7 +85,7 @@ class _End(NamedTuple):
 
 
 def _is_believed(head: _End) -> bool:
-    """Whether the answer to HEAD needs no GET (C-1). Failures and refusals are too often about the method only
+    """Returns whether the answer to HEAD needs no GET (C-1). Failures and refusals are too often about the method only
     (D-58)."""
     answer = head.answer
     if answer.fault is not None:
@@ -190,7 +190,7 @@ class _Walk:
                 self.seconds += self._session.now() - begun
 
     def _changes_headers(self, code: int) -> bool:
-        """Whether the same request should be sent once more with other headers; sets them (C-2, U-4)."""
+        """Returns whether the same request should be sent once more with other headers; sets them (C-2, U-4)."""
         if code == 406 and self._accept == "*/*":
             self._accept = "text/html"
             return True
@@ -200,7 +200,7 @@ class _Walk:
         return False
 
     def _key(self, method: str, url: str) -> tuple[str, str, str]:
-        """What identifies a request, to detect loops: with a new cookie, the same URL is another request."""
+        """Identifies a request, to detect loops: with a new cookie, the same URL is another request."""
         host = self._host if url == self._url else parse(url).host
         return method, url, self._cookies.header(host)
 

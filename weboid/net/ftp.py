@@ -51,20 +51,13 @@ _CLOSING_TURNS: Final = 3
 _FIRST_LINE: Final = re.compile(rb"([1-5][0-9]{2})(?![0-9])(-?) ?(.*)", re.DOTALL)
 
 _RETRIED: Final = frozenset(
-    {
-        Reason.CONNECTION_REFUSED,
-        Reason.RESET,
-        Reason.TIMEOUT,
-        Reason.UNREACHABLE,
-        Reason.PROTOCOL,
-        Reason.TLS,
-    }
+    {Reason.CONNECTION_REFUSED, Reason.RESET, Reason.TIMEOUT, Reason.UNREACHABLE, Reason.PROTOCOL, Reason.TLS}
 )
 """Faults of one port and kind of TLS, after which the other is tried. All other faults are final."""
 
 
 class _Tls(Enum):
-    """When TLS begins: never, before the greeting (port 990), or after AUTH (RFC 4217)."""
+    """The beginning of TLS: never, before the greeting (port 990), or after AUTH (RFC 4217)."""
 
     NONE = 0
     IMPLICIT = 1
@@ -84,7 +77,6 @@ def _refused(reply: FtpReply) -> _Ended:
 
 
 def _broken(reason: Reason = Reason.PROTOCOL) -> _Ended:
-    """The reply is not FTP, exceeds our limits, or TLS is refused."""
     return _Ended(Fault(reason, reached=True))
 
 
@@ -117,8 +109,6 @@ def _ways(url: Url) -> list[tuple[int, _Tls]]:
 
 
 class _Check:
-    """One check of a URL, by one or two of `_ways`."""
-
     def __init__(self, session: Outbound, url: Url, path: bytes, turn: Turn) -> None:
         self._session = session
         self._url = url
@@ -191,7 +181,6 @@ class _Check:
                 await asyncio.sleep(0)
 
     async def _observed(self, control: "_Control", tls: _Tls) -> Observation:
-        """The observation of the whole dialogue, from the greeting on."""
         greeting = await control.reply()
         if not 200 <= greeting.code <= 299:
             raise _refused(greeting)
@@ -217,8 +206,6 @@ class _Check:
 
 
 class _Search:
-    """The search for one path on a server after the login."""
-
     def __init__(self, session: Outbound, control: "_Control", *, secret: bool) -> None:
         self._session = session
         self._control = control
@@ -241,7 +228,7 @@ class _Search:
         raise _Ended(code_observation(403)) if hint is Hint.UNKNOWN_COMMAND else _refused(reply)
 
     async def _found_at(self, path: bytes) -> Found | None:
-        """What exists under exactly this path. "Nothing" needs the replies of two commands, one of them for files."""
+        """Looks under exactly this path. "Nothing" needs the replies of two commands, one of them for files."""
         name = path.rstrip(b"/") or b"/"
         if path.endswith(b"/"):
             return await self._by(b"CWD", name) or await self._by(b"MLST", name)
@@ -256,7 +243,7 @@ class _Search:
         return None if is_decided else await self._by_time_or_transfer(name)
 
     async def _by_time_or_transfer(self, name: bytes) -> Found | None:
-        """What exists, for servers without MLST and SIZE: CWD alone cannot distinguish a file from nothing."""
+        """Finds a file or folder on servers without MLST and SIZE: CWD alone cannot distinguish a file from nothing."""
         of_folder, self._worst = self._worst, (Hint.UNKNOWN_COMMAND, FtpReply(0))
         if found := await self._by(b"MDTM", name):
             return found
@@ -273,7 +260,7 @@ class _Search:
         return found
 
     async def _begins_transfer(self, name: bytes) -> bool:
-        """Whether the server begins to send a file. No data of it is read."""
+        """Returns whether the server begins to send a file. No data of it is read."""
         if self._secret:
             # Some servers refuse a transfer in the clear. No data is transferred: the reply to RETR is enough.
             await self._control.ask(b"PBSZ 0")

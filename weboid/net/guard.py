@@ -45,7 +45,7 @@ class Guard:
     permit: tuple[Network, ...] = ()
 
     def allows(self, address: Address) -> bool:
-        """Whether an address may be contacted. An IPv4 address inside an IPv6 one is checked as well."""
+        """Returns whether an address may be contacted. An IPv4 address inside an IPv6 one is checked as well."""
         if self._denies(address):
             return False
         inner = embedded(address)
@@ -75,7 +75,7 @@ class Guard:
 
 
 def refusal_in(error: BaseException) -> str:
-    """What an operator has to know and do where the guard refused what ended a client's request; empty = it did not."""
+    """Explains to an operator why the guard refused a client's request, and what to do; empty = it did not refuse."""
     match getattr(error, "os_error", error):  # as aiohttp wraps it
         case BadPort():
             return "has a port at which no wiki is contacted: let its web server listen at another one"
@@ -107,7 +107,7 @@ def require_port(port: int, *, own: Collection[int] = ()) -> None:
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address is globally routable unicast, by IANA's special-purpose registries (RFC 6890).
+    """Returns whether an address is globally routable unicast, by IANA's special-purpose registries (RFC 6890).
 
     Written out because `ipaddress.is_global` differs between Python versions and allows multicast and tunnels.
     """
@@ -130,7 +130,7 @@ def embedded(address: Address) -> IPv4Address | None:
 
 
 def _leads_to_inner(address: Address) -> bool:
-    """Whether an address reaches the IPv4 host itself: mapped and NAT64 do; the other forms are unused and refused."""
+    """True for mapped and NAT64, which reach the IPv4 host itself; the other forms are unused and refused."""
     return address in _MAPPED or address in _NAT64
 
 

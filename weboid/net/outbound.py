@@ -19,21 +19,18 @@ from weboid.net.guard import Guard, NotPublic, refusal_in, require_port
 
 
 class Seats(asyncio.Semaphore):
-    """Seats for requests."""
-
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self._number = number
 
     @property
     def used(self) -> int:
-        """Seats that are taken now."""
         return self._number - self._value
 
 
 @dataclass(frozen=True, slots=True)
 class Outbound:
-    """What ``net/fetch`` needs. A request holds one of the `seats`; waiting for one does not count as server time."""
+    """The way out for ``net/fetch``. A request holds one of the `seats`; waiting for one is not server time."""
 
     settings: NetConfig
     engine: Engine
@@ -92,7 +89,7 @@ async def find_unreachable(settings: NetConfig, urls: Iterable[str], limit_s: fl
         try:
             parts = urlsplit(url)
             host, port = parts.hostname or "", parts.port or {"http": 80}.get(parts.scheme, 443)
-        except ValueError:  # a port beyond all ports: whoever uses it says so
+        except ValueError:  # a port beyond all ports: an error when it is used
             return
         try:
             if is_ip(host):

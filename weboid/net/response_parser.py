@@ -77,7 +77,7 @@ class ResponseParser:
 
     @property
     def body(self) -> bytes:
-        """What is kept of the body, decompressed; no more of it can be taken afterwards."""
+        """The kept part of the body, decompressed; no more of it can be taken afterwards."""
         return self._body.content() if self._body else b""
 
     @property
@@ -127,7 +127,6 @@ class ResponseParser:
                 return self._take_body(data) or self.code // 100 == 3
 
     def _without_blank(self, data: bytes) -> bytes:
-        """Data without the empty lines that precede a head."""
         rest = data.lstrip(b"\r\n")
         self._count_head_bytes(len(data) - len(rest))
         return rest
@@ -240,7 +239,7 @@ class ResponseParser:
 
 
 def _find_end_of_head(buffer: bytearray | bytes, known: int) -> tuple[int, int] | None:
-    """Where a head ends and what follows it begins; None if it is not complete.
+    """Finds the end of a head and the beginning of what follows it; None if it is not complete.
 
     Its first `known` bytes hold no end: it is searched for from just before them on.
     """

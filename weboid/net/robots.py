@@ -41,8 +41,6 @@ async def fetch_robots(session: Outbound, url: str, *, turn: Turn) -> Robots:
 
 
 class RobotsCache:
-    """The cached rules of recently used origins."""
-
     def __init__(self, session: Outbound, turn: Turn) -> None:
         self._session = session
         self._turn = turn
@@ -50,11 +48,10 @@ class RobotsCache:
         self._fetches: SingleFlight[Robots] = SingleFlight()
 
     def __len__(self) -> int:
-        """How many origins are in the cache."""
         return len(self._known)
 
     def knows(self, url: str) -> bool:
-        """Whether the rules that apply to a URL are in the cache."""
+        """Returns whether the rules that apply to a URL are in the cache."""
         known = self._known.get(_origin(url))
         return known is not None and known.end > monotonic()
 

@@ -97,12 +97,12 @@ class _Line(asyncio.Protocol):
 
     @property
     def is_introduced(self) -> bool:
-        """Whether the server has identified itself as SSH, of any version (RFC 4253, 4.2)."""
+        """Returns whether the server has identified itself as SSH, of any version (RFC 4253, 4.2)."""
         return bool(_INTRODUCTION.search(self.welcome))
 
     @property
     def is_handed_on(self) -> bool:
-        """Whether the library has taken over the connection."""
+        """Returns whether the library has taken over the connection."""
         return self._inner is not None
 
     async def create_connection(
@@ -168,7 +168,6 @@ async def _bounded(farewell: Callable[[], Awaitable[object]]) -> None:
 
 
 async def _let_in(session: Outbound, url: Url, path: bytes, line: _Line) -> Observation:
-    """The observation of the path, or of the point at which the server stopped us."""
     import asyncssh
 
     connection: asyncssh.SSHClientConnection | None = None
@@ -196,7 +195,6 @@ async def _let_in(session: Outbound, url: Url, path: bytes, line: _Line) -> Obse
 
 
 def _stranger_observation(line: _Line, host: str, *, is_late: bool) -> Observation:
-    """The observation of a server that did not identify itself as SSH."""
     if is_crowded(line.welcome.decode("utf-8", "replace")):
         return code_observation(429)
     if is_late:
@@ -258,7 +256,7 @@ async def _found(connection: "asyncssh.SSHClientConnection", path: bytes) -> Obs
 
 
 def _places(path: bytes) -> list[bytes]:
-    """Where to look for a path: from the root, then from the login folder; ``~`` means the latter only."""
+    """The places to look for a path: from the root, then from the login folder; ``~`` means the latter only."""
     if path == b"~" or path.startswith(b"~/"):
         return [path[2:] or b"."]
     inner = path.lstrip(b"/")
