@@ -22,7 +22,7 @@ from weboid.net.outbound import open_client
 from weboid.remote.feed.on_store import store_feed
 from weboid.store.db.pool import open_pool
 from weboid.store.pages.wiki import StoredWiki
-from weboid.web.answer.live_pages import LiveReader
+from weboid.web.answer.live import LiveReader
 from weboid.wiki.api import ApiSource
 
 ZONE: Zone = {
@@ -153,7 +153,7 @@ async def test_the_webservice_logs_it_once_and_answers_from_what_is_stored(
     async with open_client(config.net) as client:
         reader = LiveReader(lambda _: ApiSource(wiki.api or "", client, user_agent="Weboid test"), budget_s=5.0)
         for page in range(1, 20):
-            assert await reader.find_pages(wiki, (page,), ()) is None
+            assert await reader.find_pages(wiki, (page,)) is None
         await reader.close()
     assert [record.levelname for record in caplog.records if PRIVATE in record.getMessage()] == ["WARNING"]
 

@@ -37,7 +37,7 @@ from weboid.net.outbound import open_client
 from weboid.store.db.pool import Pool
 from weboid.store.pages.wiki import StoredWiki
 from weboid.store.schedule.process import ProcessRole
-from weboid.web.answer.live_pages import Sources
+from weboid.web.answer.live import Sources
 from weboid.web.app import make_app
 from weboid.web.health.worker_share import FOLDER_VARIABLE, WorkerShare
 from weboid.web.http.lanes import CONNECTIONS

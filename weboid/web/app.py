@@ -16,13 +16,8 @@ from weboid.store.db.pool import Pool
 from weboid.store.lists.alarms import AlarmBounds
 from weboid.web.answer.answers import Answers
 from weboid.web.answer.change_watch import ChangeWatch
-from weboid.web.answer.large_answers import LargeAnswers
-from weboid.web.answer.live_pages import LiveReader, Sources
-from weboid.web.answer.notify_feeder import FeederNotifier
-from weboid.web.answer.readings import Readings
-from weboid.web.answer.taken import Taker
+from weboid.web.answer.live import LiveReader, Sources
 from weboid.web.answer.wiki_names import Wikis
-from weboid.web.answer.wiki_namespaces import WikiNamespaces
 from weboid.web.errors import Errors, ProblemPage
 from weboid.web.formats import html
 from weboid.web.health.metrics import Metrics
@@ -62,44 +57,24 @@ def make_app(
 ) -> web.Application:
     """The webservice.
 
-    `sources` gives the source that reads a wiki live, or None if there is none. `live_budget_s` is how long such a
-    reading may take, in seconds. `public_url` is the URL under which this service is reached from outside. `client`
-    connects to the OAuth provider; without it nobody can sign in. The application closes neither sources nor client.
+    `sources` gives the source that reads a wiki live, or None if there is none; a read may take `live_budget_s`.
+    `public_url` is the URL under which this service is reached from outside. `client` connects to the OAuth provider;
+    without it nobody can sign in. The application closes neither sources nor client.
     `share` is this process's share in the figures of all workers; None = there is one process only.
     `health` reads the state of the system by other bounds than those of `config`.
     """
     live = LiveReader(sources, budget_s=live_budget_s)
-    public_url = public_url.rstrip("/")
     wikis = Wikis(pool, config.farms)
-    namespaces = WikiNamespaces(pool, live)
-    answers = Answers(
-        pool,
-        live,
-        Taker(pool, Readings(live), namespaces),
-        wikis,
-        FeederNotifier(pool),
-        config.policy,
-        today,
-        services_of(config.archive.services),
-        namespaces,
-        LargeAnswers(),
-    )
+    answers = Answers(pool, live, wikis, config.policy, services_of(config.archive.services), today)
+    public_url = public_url.rstrip("/")
+    source = public_url + address_of("source", name=source_archive.NAME)
     confirmations = Confirmations(config.people, client, config.net.user_agent)
     sessions = Sessions(config.web.secret, config.people, public_url, pool, confirmations)
-    refusals = Refusals()
-    limits = Limits(config.web, clients_of(config.web.tokens), sessions, refusals, pool, today)
     service = Service(
-        pool,
-        answers,
-        config.policy,
-        today,
-        public_url,
-        public_url + address_of("source", name=source_archive.NAME),
-        wikis.list_names,
-        sessions,
-        AnswerCache(),
+        pool, answers, config.policy, today, public_url, source, wikis.list_names, sessions, AnswerCache()
     )
-    lag = LoopLag()
+    refusals, lag = Refusals(), LoopLag()
+    limits = Limits(config.web, clients_of(config.web.tokens), sessions, refusals, pool, today)
     status = health or HealthReader(pool, today, alarms=AlarmBounds.of(config))
     metrics = Metrics(lag, share)
     lanes = Lanes(refusals, metrics.shed)
@@ -109,15 +84,14 @@ def make_app(
     metrics.measure(
         "weboid_web_silent_wikis", "Wikis that do not answer at the moment.", lambda: live.silent, across="livemax"
     )
-    errors = Errors(_problem_page(wikis, service.source))
+    errors = Errors(_problem_page(wikis, source))
     around = (metrics.middleware, sessions.middleware, errors.middleware, limits.middleware, lanes.middleware)
     app = web.Application(middlewares=around)
     app.on_response_prepare.append(add_headers)
     add_lanes(app, lanes)
-    status_page = StatusPage(status, metrics, service.source, answers.services)
-    add_routes(app, service, config, wikis, status_page, client, metrics)
+    add_routes(app, service, config, wikis, StatusPage(status, metrics, source, answers.services), client, metrics)
 
-    async def reads(_: web.Application) -> AsyncIterator[None]:
+    async def background(_: web.Application) -> AsyncIterator[None]:
         with lag.open():
             async with ChangeWatch(pool, service.kept).open():
                 yield
@@ -125,18 +99,14 @@ def make_app(
         await status.close()
         await confirmations.close()
 
-    app.cleanup_ctx.append(_settled)
-    app.cleanup_ctx.append(reads)
-    if limits.budget:
-        app.cleanup_ctx.append(limits.budget.tidying)
-    app.cleanup_ctx.append(metrics.telling)
-    app.cleanup_ctx.append(sessions.tidying)
+    budget = [limits.budget.tidying] if limits.budget else []
+    app.cleanup_ctx.extend([_tuned_process, background, *budget, metrics.telling, sessions.tidying])
     return app
 
 
-async def _settled(_: web.Application) -> AsyncIterator[None]:
-    """Lets the garbage collector pass over all that is there when the application starts: a look takes 0.1 s. Threads
-    beside the loop give way to it after `_TURN_S`, as an answer takes many turns of the loop.
+async def _tuned_process(_: web.Application) -> AsyncIterator[None]:
+    """Excludes all objects that exist at the start from garbage collection: one pass over them takes 0.1 s. Other
+    threads give way to the event loop after `_TURN_S`, as an answer takes many turns of the loop.
     """
     usual_s = sys.getswitchinterval()
     sys.setswitchinterval(_TURN_S)
@@ -147,7 +117,7 @@ async def _settled(_: web.Application) -> AsyncIterator[None]:
 
 
 def _problem_page(wikis: Wikis, source: str) -> ProblemPage:
-    """What makes the HTML page of a problem, with the form to try again."""
+    """Makes the HTML page of a problem, with the form to try again."""
 
     async def page(request: web.Request, problem: Problem, say: Messages) -> str:
         try:

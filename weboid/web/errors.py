@@ -1,19 +1,17 @@
-"""Turns exceptions into answers, in the format of the address that was requested.
-
-One law: no traceback and nothing else of our code is sent.
-"""
+"""Turns exceptions into answers, in the format of the address that was requested; no traceback is sent."""
 
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler, Middleware
 
+from weboid.core.verdict.report_json import VERSION
 from weboid.errors import NotFound, StoreError
-from weboid.web.answer.payload import problem_payload
-from weboid.web.formats import javascript, json, xml
+from weboid.web.formats import html
+from weboid.web.formats.machine_format import SCRIPT_TYPE, payload_format, problem_script
 from weboid.web.http.respond import html_language, machine_language, sent
 from weboid.web.request.accept import Format
 from weboid.web.request.problem import Problem
@@ -69,8 +67,8 @@ class Errors:
             language = html_language(request, code) if wanted is Format.HTML else machine_language(code)
         except Problem:
             language = languages()[DEFAULT]
-        body, kind = await self._written(request, problem, wanted, messages_in(language))
-        return sent(request, body, kind, http=problem.http, cache="no-store")
+        body, content_type = await self._written(request, problem, wanted, messages_in(language))
+        return sent(request, body, content_type, http=problem.http, cache="no-store")
 
     async def _written(
         self, request: web.Request, problem: Problem, wanted: Format, say: Messages
@@ -78,13 +76,17 @@ class Errors:
         """The body, and its content type."""
         match wanted:
             case Format.HTML:
-                return await self.problem_page(request, problem, say), "text/html"
-            case Format.JSON:
-                return json.text_of(problem_payload(problem, say)), json.CONTENT_TYPE
-            case Format.XML:
-                return xml.bytes_of(problem_payload(problem, say)), xml.CONTENT_TYPE
+                return await self.problem_page(request, problem, say), html.CONTENT_TYPE
+            case Format.JSON | Format.XML:
+                writer = payload_format(wanted)
+                return writer.text(_payload_of(problem, say)), writer.content_type
             case Format.JS:
-                return javascript.problem_text(problem_payload(problem, say)), javascript.CONTENT_TYPE
+                return problem_script(_payload_of(problem, say)), SCRIPT_TYPE
+
+
+def _payload_of(problem: Problem, say: Messages) -> dict[str, Any]:
+    text = say.text(problem.key, *problem.parameters)
+    return {"version": VERSION, "error": {"key": problem.key, "text": text}}
 
 
 def _problem_of(error: Exception, *, has_gone: bool) -> Problem:

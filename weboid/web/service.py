@@ -9,18 +9,16 @@ from typing import Any, Final
 
 from aiohttp import hdrs, web
 
-from weboid import __version__
-from weboid.core.record.days import iso
 from weboid.core.record.policy import Policy
 from weboid.core.url.classify import Classified, UrlClass
 from weboid.core.url.farms import WikiName
 from weboid.core.url.urls import suspicious
 from weboid.core.verdict.link_report import LinkReport, link_report
-from weboid.core.verdict.report_json import VERSION
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import KnownUrl
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.answers import Answers
+from weboid.web.answer.page import payload_head
 from weboid.web.formats import html
 from weboid.web.formats.machine_format import payload_format
 from weboid.web.http.cache import AnswerCache
@@ -70,13 +68,7 @@ class Service:
 
     def head(self, day: int, say: Messages) -> dict[str, Any]:
         """The keys with which every payload begins."""
-        return {
-            "version": VERSION,
-            "generator": f"Weboid {__version__}",
-            "source": self.source,
-            "lang": say.language.code,
-            "day": iso(day),
-        }
+        return payload_head(self.source, day, say)
 
     async def html(
         self, request: web.Request, template: str, given: Parameters, say: Messages, **values: Any

@@ -21,7 +21,8 @@ from support.webservice import FixedSource, Site, open_service
 
 from weboid.errors import SourceError, TooManyLinks
 from weboid.store.pages.spam import record_spam_links
-from weboid.web.answer import parts, readings
+from weboid.web.answer import live_cache
+from weboid.web.answer import query as query_stage
 from weboid.wiki.source import PageLinks
 
 WIKI = "dbname=testwiki@wmflabs"
@@ -35,8 +36,8 @@ LARGE = 20_000
 @pytest.fixture
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bounds that are small enough for tests."""
-    monkeypatch.setattr(parts, "MOST_LINKS", FEW)
-    monkeypatch.setattr(readings, "MOST_READ", READ)
+    monkeypatch.setattr(query_stage, "MOST_LINKS", FEW)
+    monkeypatch.setattr(live_cache, "MOST_READ", READ)
 
 
 @pytest.fixture
@@ -145,7 +146,7 @@ async def test_each_link_of_each_page_comes_once_whatever_changes_in_between(
 ) -> None:
     dice = random.Random(seed)
     if dice.random() < 0.5:
-        monkeypatch.setattr(readings, "_KEPT_S", -1.0)
+        monkeypatch.setattr(live_cache, "_KEPT_S", -1.0)
     asked = dice.sample(range(10, 30), 12)
     site.source.found |= {number: page(number, dice.choice((0, 1, 3, 6, 7, 8, 15, 31))) for number in asked[:10]}
     was = {number: {found.latest: found} for number, found in site.source.found.items()}
@@ -180,7 +181,7 @@ async def test_each_link_of_each_page_comes_once_whatever_changes_in_between(
 async def test_stored_pages_go_on_too_and_a_wiki_that_falls_silent_or_answers_again_loses_nothing(
     site: Site, states: tuple[bool, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(readings, "_KEPT_S", -1.0)
+    monkeypatch.setattr(live_cache, "_KEPT_S", -1.0)
     pages = {number: page(number, links) for number, links in ((41, 4), (42, 24), (43, 40))}
     await site.wiki.take_in({number: one.urls for number, one in pages.items()}, 100)
     normal = {number: {url.lower() for url in one.urls} for number, one in pages.items()}
@@ -296,7 +297,7 @@ async def test_parts_of_namespaces_and_categories_are_bounded_too(
     trusting: Site, scope: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("weboid.web.api.bulk.MOST_LINKS", FEW)
-    monkeypatch.setattr(parts, "MOST_LINKS", FEW)
+    monkeypatch.setattr(query_stage, "MOST_LINKS", FEW)
     sizes: dict[int, int] = {41: 2, 42: 10, 43: 44, 44: 0, 45: 14}
     pages = {number: page(number, links, number).urls for number, links in sizes.items()}
     await trusting.wiki.take_in(pages, 100)

@@ -150,7 +150,7 @@ async def test_titles_lead_to_pages_as_ids_do_and_nobody_waits_for_them(database
 
 
 async def test_a_page_that_changes_between_two_parts_begins_anew(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weboid.web.answer.parts.MOST_LINKS", 5)
+    monkeypatch.setattr("weboid.web.answer.query.MOST_LINKS", 5)
     await site.wiki.take_in({page: urls_of(page) for page in range(301, 361)}, 100)
     await site.wiki.take_in({150: {f"http://a{link}.demo/" for link in range(9)}}, 100)
     ids = "|".join(["150", *(str(page) for page in range(301, 361))])

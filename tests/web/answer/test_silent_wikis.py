@@ -16,8 +16,8 @@ from support.misbehaving import Act, Asked, HangUp, Script, Silence, serve
 from support.misbehaving import Site as Server
 
 from weboid.store.pages.wiki import StoredWiki
-from weboid.web.answer import silence
-from weboid.web.answer.live_pages import LiveReader
+from weboid.web.answer import silent_wikis
+from weboid.web.answer.live import LiveReader
 from weboid.wiki.action import ApiPatience
 from weboid.wiki.api import ApiSource
 
@@ -30,7 +30,7 @@ BIG = 666
 @pytest.fixture(autouse=True)
 def shorter(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("_FIRST_REST_S", "_LONGEST_REST_S", "_CALM_S", "_LONG_S"):
-        monkeypatch.setattr(silence, name, getattr(silence, name) / 20)
+        monkeypatch.setattr(silent_wikis, name, getattr(silent_wikis, name) / 20)
 
 
 def pages_of(asked: Asked) -> list[int]:
@@ -93,9 +93,9 @@ class Wikis:
         page += 1
         clock = asyncio.get_running_loop().time
         begun_s = clock()
-        found = await self.reader.find_pages(StoredWiki(wiki, 1, f"wiki{wiki}", None, None, None), (page,), ())
+        found = await self.reader.find_pages(StoredWiki(wiki, 1, f"wiki{wiki}", None, None, None), (page,))
         self.times_s.setdefault(wiki, []).append(clock() - begun_s)
-        assert found is None or [each.page for each in found.pages] == [page]
+        assert found is None or [each.page for each in found.values() if each is not None] == [page]
         return found is not None
 
     async def read_many(self, wiki: int, pages: range) -> list[bool]:
@@ -175,7 +175,7 @@ async def test_after_a_few_failures_nobody_waits_and_a_probe_finds_the_wiki_back
             assert wikis.reader.silent == len(kinds)
             await asyncio.gather(*map(come_back, kinds))
         assert wikis.reader.silent == 0
-    lines = sorted(record.getMessage() for record in caplog.records if record.name == silence.__name__)
+    lines = sorted(record.getMessage() for record in caplog.records if record.name == silent_wikis.__name__)
     for wiki, (up, down) in enumerate(zip(lines[::2], lines[1::2], strict=True)):
         assert up.startswith(f"wiki{wiki} answers again, after ")
         assert down.startswith(f"wiki{wiki} does not answer: ")
@@ -271,7 +271,7 @@ async def test_while_one_reader_probes_the_others_do_not_wait() -> None:
     async with opened(lambda asked: acting[0](asked)) as wikis:
         assert not any(await wikis.read_many(0, range(3)))
         acting[0] = lambda _: Silence()
-        await asyncio.sleep(silence._FIRST_REST_S + 0.05)
+        await asyncio.sleep(silent_wikis._FIRST_REST_S + 0.05)
         probe = asyncio.create_task(wikis.read(0, 1))
         await asyncio.sleep(0.05)
         assert not await wikis.read(0, 2)

@@ -13,7 +13,7 @@ import pytest
 from support.webservice import DEAD, Site
 
 from weboid.core.url.link_kind import InterwikiLink
-from weboid.web.answer import parts
+from weboid.web.answer import query
 from weboid.wiki.source import PageLinks
 
 _DOC = (Path(__file__).parents[3] / "docs" / "api.md").read_text(encoding="utf-8")
@@ -75,7 +75,7 @@ async def test_the_example_for_bots_has_the_dead_links_of_all_pages(
 ) -> None:
     if shutil.which("jq") is None:
         pytest.skip("jq is not installed")
-    monkeypatch.setattr(parts, "MOST_LINKS", 40)
+    monkeypatch.setattr(query, "MOST_LINKS", 40)
     await site.wiki.take_in(
         {page: {f"http://h{page}.demo/", f"http://fine.demo/{page}"} for page in range(2, 101)}, 100
     )

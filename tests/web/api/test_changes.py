@@ -246,7 +246,7 @@ async def test_who_is_in_a_category_is_asked_once_in_a_while(site: Site, monkeyp
     for path in (CHANGES, FEED, CHANGES):
         assert (await site.fetch(f"{path}&category=A"))[0] == 200
     assert site.source.asked == 1
-    monkeypatch.setattr("weboid.web.answer.live_pages._CATEGORY_KEPT_S", 0.0)
+    monkeypatch.setattr("weboid.web.answer.live._CATEGORY_KEPT_S", 0.0)
     site.source.silent = True
     status, _, response = await site.fetch(f"{CHANGES}&category=A")
     assert (status, response.headers["Retry-After"]) == (503, "30")

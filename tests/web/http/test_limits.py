@@ -220,7 +220,7 @@ async def test_a_form_costs_as_much_as_an_address_by_its_pages_whether_they_exis
 
 
 async def test_each_part_of_many_pages_costs_its_own_pages(limited: Limited, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weboid.web.answer.parts.MOST_LINKS", 4)
+    monkeypatch.setattr("weboid.web.answer.query.MOST_LINKS", 4)
     async with limited(20) as site:
         # Four links of page 1, which has more.
         assert await posted(site, dbname=WIKI, pageid="|".join(map(str, range(1, 501)))) == 200

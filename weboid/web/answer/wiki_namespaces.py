@@ -1,7 +1,7 @@
-"""How wikis name their namespaces, for titles with their prefix: from the store, and from the wiki where that has none.
+"""The names of wikis' namespaces, for titles with their prefix: from the store, else from the wiki.
 
-One law: a wiki is asked once for all processes; one that does not answer is not asked again for a while, and its pages
-have the English names that every wiki understands.
+A wiki is queried once for all processes. One that does not answer is not queried again for a while, and its pages have
+the English names that every wiki understands.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from weboid.errors import StoreError
 from weboid.mechanism.bounded import BoundedMap
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.pages.wiki import StoredWiki, list_namespaces, record_namespaces
-from weboid.web.answer.live_pages import LiveReader
+from weboid.web.answer.live import LiveReader
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ _MOST: Final = 2_000
 _KEPT_S: Final = 600.0
 """Names are read from the store again after that."""
 _ASKED_S: Final = 3_600.0
-"""A wiki is asked again for a name that it did not tell, after that."""
+"""A wiki is queried again for a missing name after that."""
 _CANONICAL: Final = NamespaceNames()
 
 
@@ -50,7 +50,7 @@ class WikiNamespaces:
         return kept.names
 
     async def current(self, wiki: StoredWiki, numbers: Collection[int]) -> NamespaceNames:
-        """The names of at least these namespaces, of a wiki that answers: it is asked where the store lacks one.
+        """The names of at least these namespaces, of a wiki that answers: it is queried if the store lacks one.
 
         Raises StoreError.
         """
@@ -62,13 +62,13 @@ class WikiNamespaces:
         if all(map(names.knows, numbers)) or (asked_s is not None and now_s < asked_s + _ASKED_S):
             return names
         self._asked_s[wiki.wiki] = now_s
-        if not (told := await self._live.find_namespaces(wiki)):
+        if not (listed := await self._live.find_namespaces(wiki)):
             return names
-        names = NamespaceNames(told)
+        names = NamespaceNames(listed)
         self._kept[wiki.wiki] = _Kept(names, now_s + _KEPT_S)
         try:
             async with self._pool.connection() as conn:
-                await record_namespaces(conn, wiki.wiki, told)
+                await record_namespaces(conn, wiki.wiki, listed)
         except StoreError as error:
             log.warning("the namespaces of %s could not be kept: %s", wiki.dbname, error)
         return names

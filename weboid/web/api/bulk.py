@@ -18,15 +18,14 @@ from weboid.core.verdict.link_report import Extent, LinkPart
 from weboid.mechanism.slices import in_slices
 from weboid.store.pages.stored_page import ListedPage, StoredPart, list_pages, list_pages_of_namespace
 from weboid.store.pages.wiki import StoredWiki
-from weboid.web.answer.parts import MOST_LINKS, Cutter
-from weboid.web.answer.payload import payload_steps
-from weboid.web.answer.taken import Taken, find_stored_parts, stored_page
+from weboid.web.answer.page import payload_steps
+from weboid.web.answer.query import MOST_LINKS, LinkPager, SelectedLinks, find_stored_parts, stored_page
 from weboid.web.formats.machine_format import payload_format
 from weboid.web.http.respond import sent
 from weboid.web.http.tokens import client_of
 from weboid.web.request.accept import Format
 from weboid.web.request.cursor import PAGES, Cursor
-from weboid.web.request.parameters import BEGIN, Bookmark, Parameters, extent_of, title_of, verdicts_of
+from weboid.web.request.parameters import BEGIN, Bookmark, LinkFilter, Parameters, extent_of, title_of, verdicts_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import format_of
 from weboid.web.request.work import LINKS
@@ -83,41 +82,41 @@ class BulkPages:
         say = machine_words(given)
         wanted = format_of(request)
         extent = extent_of(given, Extent.DEAD if wanted is Format.JSON else Extent.FINDINGS)
-        verdicts = verdicts_of(given)
+        shown = LinkFilter(extent, verdicts_of(given))
         writer, answers, source = payload_format(wanted), self._service.answers, self._service.source
         name, wiki = await self._service.find_wiki(given)
         part = await find_part(self._service, wiki, given, limit=ROWS, most_links=MOST_LINKS)
-        taken, cut = await self._taken(name, part)
-        request[LINKS] = taken.links
-        async with answers.large.slot(taken.links):
-            answer = await answers.report(await answers.look_up(taken), extent)
-            payload = await in_slices(payload_steps(answer, extent, say, source, verdicts))
+        selected, cut = await self._selected(name, part)
+        request[LINKS] = selected.links
+        async with answers.large.slot(selected.links):
+            answer = await answers.report(await answers.look_up(selected), extent)
+            payload = await in_slices(payload_steps(answer, shown, say, source))
             payload |= {"wiki": str(name), "next": cut or part.next}
             body = await in_slices(writer.steps(payload))
         return sent(request, body, writer.content_type, vary="Accept")
 
-    async def _taken(self, name: WikiName, part: Part) -> tuple[Taken, str | None]:
+    async def _selected(self, name: WikiName, part: Part) -> tuple[SelectedLinks, str | None]:
         """The links of the pages, and the cursor within the first one if it was cut."""
         wiki, farm = await self._service.answers.wikis.find(name)
-        cutter, pages, cut = Cutter(part.begin), [], None
+        pager, pages, cut = LinkPager(part.begin), [], None
         async with self._service.pool.connection() as conn:
             for index, listed in enumerate(part.pages):
                 # Only the first page may have more links than fit; another one that has grown meanwhile is told whole.
-                limit = _ALL if index else cutter.left
-                parts = await find_stored_parts(conn, wiki, cutter, index, [listed.page], limit)
+                limit = _ALL if index else pager.left
+                parts = await find_stored_parts(conn, wiki, pager, index, [listed.page], limit)
                 if (stored := parts.get(listed.page)) is None:
                     continue
                 if index:
                     span = LinkPart(0, stored.total, stored.total)
                 else:
-                    span = cutter.take(index, stored.total, stored.page.latest, partial(_check, stored))
+                    span = pager.select(index, stored.total, stored.page.latest, partial(_check, stored))
                 pages.append(stored_page(stored, span, wiki))
-        if cutter.cut is not None:
+        if pager.cut is not None:
             cut = _IN_TITLE.text_of(
-                part.pages[0].page, cutter.cut.offset, cutter.cut.revision, f"{cutter.cut.check}|{part.anchor}"
+                part.pages[0].page, pager.cut.offset, pager.cut.revision, f"{pager.cut.check}|{part.anchor}"
             )
         missing = tuple(map(str, part.missing))
-        return Taken(name, wiki, farm, self._service.today(), tuple(pages), missing), cut
+        return SelectedLinks(name, wiki, farm, self._service.today(), tuple(pages), missing), cut
 
 
 def require_trusted(request: web.Request) -> str:

@@ -18,16 +18,10 @@ from weboid.core.verdict.verdict import Verdict
 from weboid.core.wikitext.settings import WikiSettings
 from weboid.store.archives.wiki_settings import find_settings
 from weboid.store.db.pool import Connection
-from weboid.store.lists.changes import (
-    NewsItem,
-    find_day_start,
-    list_newest,
-    list_newest_of_pages,
-    list_news,
-)
+from weboid.store.lists.changes import NewsItem, find_day_start, list_newest, list_newest_of_pages, list_news
 from weboid.store.lists.links import list_titles
 from weboid.store.urls.check import find_settled
-from weboid.web.answer.payload import link_payload, words_of
+from weboid.web.answer.page import link_payload, words_of
 from weboid.web.api.bulk import category_of
 from weboid.web.formats import atom
 from weboid.web.formats.atom import AtomEntry, AtomFeed

@@ -1,4 +1,4 @@
-"""Payloads for programs, in the format that a request wants (W-8)."""
+"""The formats for programs: a payload as JSON or XML (W-8), or as JavaScript that is run (W-1)."""
 
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
@@ -7,6 +7,8 @@ from weboid.mechanism.slices import Steps
 from weboid.web.formats import json, xml
 from weboid.web.request.accept import Format
 from weboid.web.request.problem import Problem
+
+SCRIPT_TYPE: Final = "text/javascript"
 
 
 class PayloadFormat(NamedTuple):
@@ -30,3 +32,17 @@ def payload_format(wanted: Format) -> PayloadFormat:
             return _XML
         case Format.HTML | Format.JS:
             raise Problem(400, "format", f"{Format.JSON}, {Format.XML}")
+
+
+def script_steps(payload: dict[str, Any], callback: str) -> Steps[bytes]:
+    """One call of `callback`, which has been checked to be a dotted identifier, with the payload, in steps.
+
+    It begins with an empty comment, so that no program takes its first bytes for another format.
+    """
+    text = yield from json.bytes_steps(payload)
+    return b"/**/%b(%b);\n" % (callback.encode("ascii"), text)
+
+
+def problem_script(payload: dict[str, Any]) -> str:
+    """An error, as a statement that calls nothing when it is run."""
+    return f"/**/void {json.text_of(payload)};\n"

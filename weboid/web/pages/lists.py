@@ -26,7 +26,7 @@ from weboid.store.lists.links import (
 )
 from weboid.store.lists.search import list_doubtful_links_below
 from weboid.store.pages.spam import list_spam_pages
-from weboid.web.answer.payload import link_payload
+from weboid.web.answer.page import link_payload
 from weboid.web.formats import html
 from weboid.web.formats.link_item import LinkView
 from weboid.web.formats.link_view import link_view

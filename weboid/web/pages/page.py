@@ -1,6 +1,6 @@
 """The links of pages, in all formats: for people, for gadgets, for programs (W-1, W-3, W-4, W-8).
 
-A handler reads parameters, gets the answer from `Answers` and passes it to a format; it knows neither SQL nor markup.
+A handler reads parameters, takes the answer through the stages of `Answers` and passes it to a format.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -12,11 +12,11 @@ from aiohttp import hdrs, web
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.link_report import Extent
 from weboid.mechanism.slices import Steps, in_slices
-from weboid.web.answer.answers import PageAnswer
-from weboid.web.answer.payload import payload_steps
-from weboid.web.answer.taken import Taken
-from weboid.web.formats import html, javascript
-from weboid.web.formats.machine_format import payload_format
+from weboid.web.answer.page import payload_steps
+from weboid.web.answer.query import SelectedLinks
+from weboid.web.answer.report import PageAnswer
+from weboid.web.formats import html
+from weboid.web.formats.machine_format import SCRIPT_TYPE, payload_format, script_steps
 from weboid.web.http.cache import CACHE_CONTROL, Kept
 from weboid.web.http.lanes import lanes_of
 from weboid.web.http.respond import has_tag, sent, tag_of
@@ -26,14 +26,14 @@ from weboid.web.request.accept import Format
 from weboid.web.request.parameters import (
     MOST_PAGES,
     MOST_SENT,
+    LinkFilter,
     PageQuery,
     Parameters,
     at_of,
     callback_of,
-    copied_of,
     extent_of,
+    link_filter_of,
     page_query_of,
-    verdicts_of,
 )
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import Lane, format_of
@@ -47,33 +47,28 @@ _MOST_NAMED: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What is made of an answer: `made` makes it; `variant` is all that it depends on but the query and the day."""
+class _Rendering:
+    """The form of a body: `steps` make it; `variant` is all that it depends on but the query and the day."""
 
-    kind: str
+    content_type: str
     extent: Extent
     variant: tuple[Hashable, ...]
-    made: Callable[[PageAnswer], Steps[bytes]]
-    vary: str = ""
+    steps: Callable[[PageAnswer], Steps[bytes]]
+    vary: str
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
-    """The body of an answer and its bare ETag; None = the caller has it.
+class _Body:
+    """The body of an answer, None if the caller has it, and its bare ETag.
 
     `urls` are those of its links if it is new, `packed` its compressed bodies if it is kept.
     """
 
-    taken: Taken
+    selected: SelectedLinks
     body: bytes | None
     tag: str
     urls: Sequence[UrlKey] | None = None
     packed: dict[str, bytes] | None = None
-
-
-def _named(names: Sequence[str]) -> str:
-    """The names for a message, the first of them if there are many."""
-    return ", ".join([*names[:_MOST_NAMED], *(["…"] if len(names) > _MOST_NAMED else [])])
 
 
 class LinksPage:
@@ -98,93 +93,97 @@ class LinksPage:
         given = given_in(request)
         callback, say, source = callback_of(given), machine_words(given), self._service.source
 
-        def made(answer: PageAnswer) -> Steps[bytes]:
-            payload = yield from payload_steps(answer, Extent.DEAD, say, source)
-            return (yield from javascript.text_steps(payload, callback)).encode()
+        def steps(answer: PageAnswer) -> Steps[bytes]:
+            # `extent` and filters are for the other formats: this call runs inside a page and has dead links only.
+            payload = yield from payload_steps(answer, LinkFilter(Extent.DEAD), say, source)
+            return (yield from script_steps(payload, callback))
 
-        # `extent` and filters are for the other formats: this call runs inside a page and has dead links only.
-        variant = (say.language.code, callback)
-        wanted = _Wanted(javascript.CONTENT_TYPE, Extent.DEAD, variant, made)
-        return await self._kept_or_made(request, given, page_query_of(given), wanted)
+        rendering = _Rendering(SCRIPT_TYPE, Extent.DEAD, (say.language.code, callback), steps, vary="")
+        return await self._kept_or_made(request, given, page_query_of(given), rendering)
 
     async def api(self, request: web.Request) -> web.Response:
         """W-8: pages by id or title, in the format that the request wants. A form may name more of them, for programs:
-        a page for people goes on by addresses, which are too short for so many.
+        a page for people is continued by addresses, which are too short for so many.
         """
         given = await given_or_sent(request)
         wanted = format_of(request)
-        verdicts, copied = verdicts_of(given), copied_of(given)
-        extent = extent_of(given, Extent.DEAD if wanted is Format.JSON else Extent.FINDINGS)
+        shown = link_filter_of(given, Extent.DEAD if wanted is Format.JSON else Extent.FINDINGS)
         if wanted is Format.HTML:
             return await self._html(request, given, vary="Accept, Accept-Language")
         writer, say, source = payload_format(wanted), machine_words(given), self._service.source
 
-        def made(answer: PageAnswer) -> Steps[bytes]:
-            payload = yield from payload_steps(answer, extent, say, source, verdicts, copied)
+        def steps(answer: PageAnswer) -> Steps[bytes]:
+            payload = yield from payload_steps(answer, shown, say, source)
             return (yield from writer.steps(payload))
 
-        variant = (say.language.code, extent, tuple(sorted(verdict.value for verdict in verdicts)), copied)
+        verdicts = tuple(sorted(verdict.value for verdict in shown.verdicts))
+        variant = (say.language.code, shown.extent, verdicts, shown.copied)
+        rendering = _Rendering(writer.content_type, shown.extent, variant, steps, "Accept")
         query = page_query_of(given, MOST_SENT if request.method == hdrs.METH_POST else MOST_PAGES)
-        return await self._kept_or_made(
-            request, given, query, _Wanted(writer.content_type, extent, variant, made, "Accept")
-        )
+        return await self._kept_or_made(request, given, query, rendering)
 
     async def _html(self, request: web.Request, given: Parameters, vary: str = "Accept-Language") -> web.Response:
         say, source = html_words(request, given), self._service.source
         query, names = page_query_of(given), await self._service.wiki_names()
+        shown = link_filter_of(given, Extent.FINDINGS)
 
-        def made(answer: PageAnswer) -> Steps[bytes]:
-            return (yield from html_steps(answer, names, given, say, source)).encode("utf-8", "replace")
+        def steps(answer: PageAnswer) -> Steps[bytes]:
+            return (yield from html_steps(answer, shown, names, given, say, source)).encode("utf-8", "replace")
 
         variant = (say.language.code, tuple(sorted(given.items())), tuple(names))
-        wanted = _Wanted(html.CONTENT_TYPE, extent_of(given, Extent.FINDINGS), variant, made, vary)
+        rendering = _Rendering(html.CONTENT_TYPE, shown.extent, variant, steps, vary)
         async with lanes_of(request).turn(request, Lane.PAGES):
-            made_now = await self._made(request, given, query, wanted, None)
-        return sent(request, made_now.body or b"", wanted.kind, vary=vary, tag=made_now.tag)
+            made = await self._made(request, given, query, rendering, None)
+        return sent(request, made.body or b"", html.CONTENT_TYPE, vary=vary, tag=made.tag)
 
     async def _kept_or_made(
-        self, request: web.Request, given: Parameters, query: PageQuery, wanted: _Wanted
+        self, request: web.Request, given: Parameters, query: PageQuery, rendering: _Rendering
     ) -> web.Response:
-        """The answer for programs. A kept one may do: if the caller names its revision, or if the wiki says the same as
-        when it was made (W-10).
+        """The answer for programs. A kept one may do: if the caller names its revision, or if the wiki has the same
+        content as when it was made (W-10).
         """
-        kind, vary = wanted.kind, wanted.vary
-        key = (replace(query, revision=None), at_of(given), wanted.variant, kind, self._service.today())
+        content_type, vary = rendering.content_type, rendering.vary
+        key = (replace(query, revision=None), at_of(given), rendering.variant, content_type, self._service.today())
         kept = self._kept.find(key)
         if kept is not None and query.revision is not None and kept.revision == query.revision:
             request[FREE] = len(kept.body) <= _MOST_FREE or has_tag(request, kept.etag)
-            response = sent(request, kept.body, kind, cache=CACHE_CONTROL, vary=vary, tag=kept.etag, packed=kept.packed)
+            response = sent(
+                *(request, kept.body, content_type), cache=CACHE_CONTROL, vary=vary, tag=kept.etag, packed=kept.packed
+            )
             response.headers[hdrs.AGE] = str(kept.age_s)
             return response
         position = self._kept.position
         async with lanes_of(request).turn(request, Lane.PAGES):
-            made = await self._made(request, given, query, wanted, kept)
-        revision, state = made.taken.revision, made.taken.state
+            made = await self._made(request, given, query, rendering, kept)
+        revision, state = made.selected.revision, made.selected.fingerprint
         if made.body is not None and made.urls is not None:
             self._kept.keep(key, made.body, made.tag, made.urls, position, revision, state)
         cache = CACHE_CONTROL if query.revision is not None and query.revision == revision else "no-cache"
-        return sent(request, made.body or b"", kind, cache=cache, vary=vary, tag=made.tag, packed=made.packed)
+        return sent(
+            *(request, made.body or b"", content_type), cache=cache, vary=vary, tag=made.tag, packed=made.packed
+        )
 
     async def _made(
-        self, request: web.Request, given: Parameters, query: PageQuery, wanted: _Wanted, kept: Kept | None
-    ) -> _Made:
+        self, request: web.Request, given: Parameters, query: PageQuery, rendering: _Rendering, kept: Kept | None
+    ) -> _Body:
         """The body of an answer, which is not made if the caller has it or it is `kept`; raises Problem."""
         answers, at = self._service.answers, at_of(given)
-        taken = await answers.take(query)
+        selected = await answers.select(query)
         if request.method == hdrs.METH_POST:
-            request[PAGES] = max(taken.names, 1) if query.is_for_store else len(query.names)
-        if taken.is_empty:
-            raise Problem(404, "unknown-page", _named(taken.missing), given["dbname"])
-        if kept is not None and kept.state == taken.state:
-            request[LINKS] = taken.links
-            await answers.hand_in(taken)
-            return _Made(taken, kept.body, kept.etag, packed=kept.packed)
-        async with answers.large.slot(taken.links):
-            request[LINKS] = taken.links
-            found = await answers.look_up(taken)
-            tag = found.version(self._service.source, answers.setup, wanted.kind, wanted.variant, at)
+            request[PAGES] = max(selected.names, 1) if query.is_for_store else len(query.names)
+        if selected.is_empty:
+            missing = [*selected.missing[:_MOST_NAMED], *(["…"] if len(selected.missing) > _MOST_NAMED else [])]
+            raise Problem(404, "unknown-page", ", ".join(missing), given["dbname"])
+        if kept is not None and kept.state == selected.fingerprint:
+            request[LINKS] = selected.links
+            await answers.notify_feeder(selected)
+            return _Body(selected, kept.body, kept.etag, packed=kept.packed)
+        async with answers.large.slot(selected.links):
+            request[LINKS] = selected.links
+            found = await answers.look_up(selected)
+            tag = found.version(self._service.source, answers.setup, rendering.content_type, rendering.variant, at)
             if tag is not None and has_tag(request, tag):
-                return _Made(taken, None, tag)
-            answer = await answers.report(found, wanted.extent)
-            body = await in_slices(wanted.made(answer if at is None else answer.cited_on(at)))
-        return _Made(taken, body, tag or tag_of(body), found.watched)
+                return _Body(selected, None, tag)
+            answer = await answers.report(found, rendering.extent)
+            body = await in_slices(rendering.steps(answer if at is None else answer.cited_on(at)))
+        return _Body(selected, body, tag or tag_of(body), found.watched)

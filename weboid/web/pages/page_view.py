@@ -1,21 +1,20 @@
 """The HTML of an answer about pages of a wiki: their links, and the form again (W-3, W-4)."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
 from markupsafe import Markup
 
-from weboid.core.verdict.link_report import Extent, PageReport, is_included
+from weboid.core.verdict.link_report import PageReport
 from weboid.core.verdict.verdict import Verdict
 from weboid.mechanism.slices import Steps
 from weboid.store.pages.wiki import StoredWiki
-from weboid.web.answer.answers import PageAnswer
-from weboid.web.answer.payload import fits
+from weboid.web.answer.report import PageAnswer
 from weboid.web.formats.html import icons, query, render_steps, time_html, url_query
 from weboid.web.formats.link_item import link_item
 from weboid.web.formats.link_view import link_view
-from weboid.web.request.parameters import Parameters, copied_of, extent_of, verdicts_of
+from weboid.web.request.parameters import LinkFilter, Parameters
 from weboid.web.words import phrases
 from weboid.web.words.messages import Messages
 
@@ -30,13 +29,13 @@ _COUNTED: Final = (
 )
 
 
-def html_steps(answer: PageAnswer, wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> Steps[str]:
+def html_steps(
+    answer: PageAnswer, shown: LinkFilter, wikis: Sequence[str], given: Parameters, say: Messages, source: str
+) -> Steps[str]:
     """The HTML with the lists of links of the pages in an answer, and the form again; made in steps."""
-    extent, verdicts, copied = extent_of(given, Extent.FINDINGS), verdicts_of(given), copied_of(given)
-    is_all = extent is Extent.ALL and not verdicts and copied is None
     pages = []
     for page in answer.pages:
-        view = yield from _page_view(page, answer, extent, (verdicts, copied), given, say)
+        view = yield from _page_view(page, answer, shown, given, say)
         pages.append(view)
     beginning = _without(given, "continue")
     return (
@@ -50,8 +49,10 @@ def html_steps(answer: PageAnswer, wikis: Sequence[str], given: Parameters, say:
             pages=pages,
             first=query(beginning) if "continue" in given else None,
             next=None if answer.next is None else query({**beginning, "continue": str(answer.next)}),
-            is_all=is_all,
-            switch=query({**_without(given, "extent", "verdict", "copy", "continue"), "all": "0" if is_all else "1"}),
+            is_all=shown.is_all,
+            switch=query(
+                {**_without(given, "extent", "verdict", "copy", "continue"), "all": "0" if shown.is_all else "1"}
+            ),
         )
     )
 
@@ -61,19 +62,14 @@ def _without(given: Parameters, *names: str) -> Parameters:
 
 
 def _page_view(
-    page: PageReport,
-    answer: PageAnswer,
-    extent: Extent,
-    wanted: tuple[Collection[Verdict], bool | None],
-    given: Parameters,
-    say: Messages,
+    page: PageReport, answer: PageAnswer, shown: LinkFilter, given: Parameters, say: Messages
 ) -> Steps[dict[str, Any]]:
     counts = dict.fromkeys(Verdict, 0)
     for link in page.links:
         counts[link.finding.verdict] += 1
     listed = []
     for link in page.links:
-        if is_included(link, extent) and fits(link, *wanted):
+        if shown.fits(link):
             about = url_query(given.get("dbname", ""), link.normal, given.get("lang")) if link.normal else None
             listed.append(link_item(link_view(link, answer.day, say), about, say, icons()))
             yield

@@ -17,14 +17,14 @@ from weboid.core.verdict.link_report import Extent, LinkReport, cited_on, link_r
 from weboid.mechanism.slices import in_slices
 from weboid.store.lists.links import UsingPage, list_uses
 from weboid.store.urls.url import find_urls
-from weboid.web.answer.payload import payload_steps
+from weboid.web.answer.page import payload_steps
 from weboid.web.formats import html
 from weboid.web.formats.history_chart import WIDTH, bars_of
 from weboid.web.formats.link_view import link_view
 from weboid.web.pages.url_copies import copies_view, find_about_copies
 from weboid.web.pages.url_form import UrlForm
 from weboid.web.request.cursor import PAGES, Cursor, CursorParts
-from weboid.web.request.parameters import MOST_SHOWN, Parameters, at_of, page_query_of, url_of
+from weboid.web.request.parameters import MOST_SHOWN, LinkFilter, Parameters, at_of, page_query_of, url_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of
 from weboid.web.request.work import LINKS
@@ -108,7 +108,7 @@ class UrlPage:
         if not answer.pages:
             raise Problem(404, "unknown-page", ", ".join(answer.missing), given["dbname"])
         answer = answer if at is None else answer.cited_on(at)
-        payload = await in_slices(payload_steps(answer, Extent.ALL, say, self._service.source))
+        payload = await in_slices(payload_steps(answer, LinkFilter(Extent.ALL), say, self._service.source))
         page = payload["pages"][0]
         page["links"] = [link for link in page["links"] if link["normal"] == str(url)]
         if not page["links"]:

@@ -15,7 +15,7 @@ from weboid.core.record.days import days_from_epoch
 from weboid.core.url.farms import WikiName, parse_wiki_name
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import Url, parse
-from weboid.core.verdict.link_report import COPY_WANTED, Extent
+from weboid.core.verdict.link_report import COPY_WANTED, Extent, LinkReport, has_copy, is_included
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import ConfigError
 from weboid.web.request.problem import Problem
@@ -95,6 +95,27 @@ class PageQuery:
     def is_for_store(self) -> bool:
         """Whether it names so many pages that they are told as stored, without their wiki being read."""
         return len(self.ids) + len(self.titles) > MOST_PAGES
+
+
+@dataclass(frozen=True, slots=True)
+class LinkFilter:
+    """The links of an answer to be shown: those of the extent that have one of the verdicts, if any are given, and need
+    a copy and have one (`copied`), or have none; None = whether they do or not (W-4)."""
+
+    extent: Extent
+    verdicts: frozenset[Verdict] = frozenset()
+    copied: bool | None = None
+
+    @property
+    def is_all(self) -> bool:
+        """Whether all links are to be shown."""
+        return self.extent is Extent.ALL and not self.verdicts and self.copied is None
+
+    def fits(self, link: LinkReport) -> bool:
+        """Whether the link is to be shown."""
+        if not is_included(link, self.extent) or (self.verdicts and link.finding.verdict not in self.verdicts):
+            return False
+        return self.copied is None or (link.copies is not None and has_copy(link) is self.copied)
 
 
 Parameters = Mapping[str, str]
@@ -221,6 +242,12 @@ def extent_of(given: Parameters, otherwise: Extent) -> Extent:
     if "all" in given and is_all is not (extent is Extent.ALL):
         raise Problem(400, "extent-or-all")
     return extent
+
+
+def link_filter_of(given: Parameters, otherwise: Extent) -> LinkFilter:
+    """The filter that is given; `otherwise` as in `extent_of`. Raises Problem."""
+    verdicts, copied = verdicts_of(given), copied_of(given)
+    return LinkFilter(extent_of(given, otherwise), verdicts, copied)
 
 
 def callback_of(given: Parameters) -> str:

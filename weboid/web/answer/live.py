@@ -1,13 +1,11 @@
-"""Reads pages from their wiki at the moment of the request, within a time limit (W-10).
+"""Stage 2: reads pages from their wiki at the moment of the request, within a time limit (W-10).
 
-What happens if the wiki does not answer is decided in `answers`.
-One law: callers that want the same at the same time share one read, and none of them can end it for the others; no
-wiki, silent or slow, takes the slots of all.
+`query` decides what is served if the wiki does not answer. Callers that want the same pages at the same time share one
+read, which none of them can cancel for the others; no wiki, silent or slow, takes all slots.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, TypeVar, cast
 
 from weboid.core.wikitext.titles import Namespace
@@ -17,11 +15,14 @@ from weboid.mechanism.bulkhead import Bulkhead
 from weboid.mechanism.fair_slots import aside
 from weboid.mechanism.single_flight import SingleFlight
 from weboid.store.pages.wiki import StoredWiki
-from weboid.web.answer.silence import Attempt, Silence
+from weboid.web.answer.silent_wikis import Attempt, SilentWikis
 from weboid.wiki.source import Members, PageLinks, WikiItself
 
 Sources = Callable[[StoredWiki], WikiItself | None]
 """The source that reads a wiki live; None = no such source is known."""
+
+Name = int | str
+"""A page in a query: its id, or a title."""
 
 _MOST_READS: Final = 40
 """At one time over all wikis."""
@@ -38,14 +39,6 @@ _CATEGORY_KEPT_S: Final = 300.0
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class LivePages:
-    """Pages as they are now; `titles` has the ids of those that were requested by title."""
-
-    pages: list[PageLinks]
-    titles: dict[str, int]
-
-
 class LiveReader:
     """Reads pages through the sources of their wikis; each read takes at most `budget_s` seconds."""
 
@@ -55,30 +48,32 @@ class LiveReader:
         self._reads: SingleFlight[Any] = SingleFlight()
         self._categories: BoundedMap[tuple[int, str], tuple[float, Members]] = BoundedMap(_MOST_CATEGORIES)
         self._slots = Bulkhead(_MOST_READS, each=_MOST_OF_A_WIKI, scarce=_FEW_OF_A_WIKI)
-        self._silence = Silence(freed=self._slots.refuse)
+        self._silent_wikis = SilentWikis(freed=self._slots.refuse)
 
     @property
     def silent(self) -> int:
-        """How many wikis do not answer at the moment."""
-        return self._silence.wikis
+        """The number of wikis that do not answer at the moment."""
+        return self._silent_wikis.count
 
     async def find_pages(
-        self, wiki: StoredWiki, ids: tuple[int, ...], titles: tuple[str, ...], most_links: int | None = None
-    ) -> LivePages | None:
-        """The pages as they are now, without missing ones; None if the wiki does not answer in time.
+        self, wiki: StoredWiki, names: tuple[Name, ...], most_links: int | None = None
+    ) -> dict[Name, PageLinks | None] | None:
+        """The pages as they are now, in the order of the names, None for a missing one; None if the wiki does not
+        answer in time.
 
         Raises TooManyLinks if they have more than `most_links` together.
         """
+        ids = [name for name in names if isinstance(name, int)]
+        titles = [name for name in names if isinstance(name, str)]
 
-        async def read(source: WikiItself) -> LivePages:
-            pages = {page.page: page for page in await source.find_pages(ids=ids, most_links=most_links)} if ids else {}
+        async def read(source: WikiItself) -> dict[Name, PageLinks | None]:
+            by_id = await source.find_pages(ids=ids, most_links=most_links) if ids else ()
             titled = await source.find_titled(titles, most_links=most_links) if titles else {}
-            pages |= {page.page: page for page in titled.values()}
-            return LivePages(
-                [pages[page] for page in sorted(pages)], {title: page.page for title, page in titled.items()}
-            )
+            found: dict[Name, PageLinks] = {page.page: page for page in by_id}
+            found.update(titled)
+            return {name: found.get(name) for name in names}
 
-        return await self._shared(wiki, (wiki.wiki, ids, titles, most_links), read)
+        return await self._shared(wiki, (wiki.wiki, names, most_links), read)
 
     async def list_members(
         self, wiki: StoredWiki, category: str, *, place: str = "", limit: int = 500
@@ -91,7 +86,7 @@ class LiveReader:
         )
 
     async def find_namespaces(self, wiki: StoredWiki) -> Sequence[Namespace] | None:
-        """How the wiki names its namespaces; None if it does not answer in time."""
+        """The names of the wiki's namespaces; None if it does not answer in time."""
         return await self._shared(wiki, (wiki.wiki, "namespaces"), lambda source: source.find_namespaces())
 
     async def list_first_members(self, wiki: StoredWiki, category: str) -> Members | None:
@@ -112,9 +107,9 @@ class LiveReader:
     async def _shared(
         self, wiki: StoredWiki, key: tuple[Hashable, ...], read: Callable[[WikiItself], Awaitable[T]]
     ) -> T | None:
-        if self._silence.is_known(wiki, key):
+        if self._silent_wikis.will_fail(wiki, key):
             return None
-        # Others have their turn meanwhile: it is the wiki's time that is taken here.
+        # Others have their turn: this only waits for the wiki.
         async with aside():
             return cast("T | None", await self._reads.result(key, lambda: self._read(wiki, key, read)))
 
@@ -123,15 +118,15 @@ class LiveReader:
         if source is None:
             return None
         until_s = asyncio.get_running_loop().time() + self._budget_s
-        wait_s = 0.0 if self._silence.is_stalled(wiki) else _LONGEST_WAIT_S
-        async with self._slots.slot(wiki.wiki, wait_s=wait_s) as is_taken:
-            attempt = self._silence.attempt(wiki, key) if is_taken else None
+        wait_s = 0.0 if self._silent_wikis.is_stalled(wiki) else _LONGEST_WAIT_S
+        async with self._slots.slot(wiki.wiki, wait_s=wait_s) as has_slot:
+            attempt = self._silent_wikis.attempt(wiki, key) if has_slot else None
             return None if attempt is None else await self._attempted(attempt, until_s, source, read)
 
     async def _attempted(
         self, attempt: Attempt, until_s: float, source: WikiItself, read: Callable[[WikiItself], Awaitable[T]]
     ) -> T | None:
-        """What is read; None if it cannot be, which is noted as what it says of the wiki and of the question."""
+        """The result of the read; None if it fails, which is recorded of the wiki and of this read."""
         with attempt:
             try:
                 async with attempt.limited(until_s):

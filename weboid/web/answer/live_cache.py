@@ -1,17 +1,15 @@
-"""Reads pages live as far as an answer needs them, and keeps large readings until the answers that go on (W-10).
+"""Stage 2: reads pages live as far as an answer needs them, and keeps large ones for the answers that continue (W-10).
 
-One law: a read takes at most `MOST_READ` links; a page with more is not read live, and no other page suffers for it.
+A read takes at most `MOST_READ` links; a page with more is not read live, and no other page suffers for it.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from weboid.errors import TooManyLinks
 from weboid.mechanism.bounded import BoundedMap
 from weboid.store.pages.wiki import StoredWiki
-from weboid.web.answer.live_pages import LiveReader
+from weboid.web.answer.live import LiveReader, Name
 from weboid.web.request.parameters import BEGIN, PageQuery
 from weboid.wiki.source import PageLinks
 
@@ -27,61 +25,45 @@ _PAGE_BYTES: Final = 400
 """What a link and a page take in memory in addition to their characters, roughly."""
 _MOST_LARGE: Final = 1_000
 
-Name = int | str
-"""What names a page in a query: its id, or a title."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReadPages:
-    """The pages that were found by the first `read` of the names that were wanted.
-
-    `refused`: the one page that was read has more links than may be read.
-    """
-
-    pages: Mapping[Name, PageLinks]
-    read: int
-    refused: bool = False
+_Found = dict[Name, PageLinks | None]
+"""Pages in the order of the query; None = there is no such page."""
 
 
 class _Kept(NamedTuple):
     read_s: float
     page: PageLinks | None
-    """None = there is no such page."""
 
 
-_Found = dict[Name, PageLinks | None]
-
-
-class Readings:
-    """Reads pages for answers that may have to go on."""
+class LivePageCache:
+    """Reads pages for answers that may have to be continued."""
 
     def __init__(self, live: LiveReader) -> None:
         self._live = live
         self._kept: BoundedMap[tuple[int, Name], _Kept] = BoundedMap(_MOST_BYTES, weigh=_bytes_of)
         self._large: BoundedMap[tuple[int, tuple[Name, ...]], float] = BoundedMap(_MOST_LARGE)
-        """Pages that have too many links, together or alone, and until when that is believed."""
+        """Pages that have too many links, together or alone, and when that expires."""
 
-    async def read(self, wiki: StoredWiki, query: PageQuery, wanted: int) -> ReadPages | None:
-        """The pages of a query from its bookmark on, at least so many that they have `wanted` links there, else all.
+    async def read(self, wiki: StoredWiki, query: PageQuery, links: int) -> dict[Name, PageLinks | None] | None:
+        """The pages of a query from its bookmark on, at least so many that they have that many links there, else all.
 
-        None if the wiki does not answer in time.
+        None if the wiki does not answer in time. Raises TooManyLinks if the first page has more than may be read.
         """
         self._tidy()
         names = query.names[query.begin.index :]
         begun = {} if query.begin == BEGIN else self._begun(wiki, names)
         offset = query.begin.offset
-        if len(begun) == len(names) or _links_of(begun, offset) >= wanted:
-            return _reading(begun)
+        if len(begun) == len(names) or _links_of(begun, offset) >= links:
+            return begun
         if not self._is_large(wiki, query.names):
             try:
-                found = await self._read(wiki, names)
+                found = await self._live.find_pages(wiki, names, MOST_READ)
             except TooManyLinks:
                 self._note_large(wiki, query.names)
             else:
-                if found is not None and _links_of(found, offset) > wanted:
+                if found is not None and _links_of(found, offset) > links:
                     self._keep(wiki, found)
-                return None if found is None else _reading(found)
-        return await self._read_singly(wiki, names, begun, wanted, offset)
+                return found
+        return await self._read_singly(wiki, names, begun, links, offset)
 
     def earlier(self, wiki: StoredWiki, query: PageQuery) -> set[int]:
         """The ids of pages before the bookmark, as far as they are remembered: two titles may lead to one page."""
@@ -89,39 +71,30 @@ class Readings:
         return {found.page.page for found in kept if found is not None and found.page is not None}
 
     async def _read_singly(
-        self, wiki: StoredWiki, names: Sequence[Name], begun: _Found, wanted: int, offset: int
-    ) -> ReadPages | None:
-        """The same for pages that have too many links together: one after the other."""
+        self, wiki: StoredWiki, names: tuple[Name, ...], begun: _Found, links: int, offset: int
+    ) -> _Found | None:
+        """Reads pages that have too many links together: one after the other."""
         found, until_s = dict(begun), self._now_s() + _LONGEST_S
         for name in names[len(begun) :]:
-            if _links_of(found, offset) >= wanted or (found and self._now_s() > until_s):
+            if _links_of(found, offset) >= links or (found and self._now_s() > until_s):
                 break
             one, is_large = None, self._is_large(wiki, (name,))
             if not is_large:
                 try:
-                    one = await self._read(wiki, (name,))
+                    one = await self._live.find_pages(wiki, (name,), MOST_READ)
                 except TooManyLinks:
                     is_large = True
                     self._note_large(wiki, (name,))
             if one is None:
-                if found:
-                    break
-                return ReadPages({}, 1, refused=True) if is_large else None
+                if is_large and not found:
+                    raise TooManyLinks(f"the page {name!r} has more than {MOST_READ} links")
+                return found or None
             found |= one
             self._keep(wiki, one)
-        return _reading(found)
+        return found
 
-    async def _read(self, wiki: StoredWiki, names: Sequence[Name]) -> _Found | None:
-        ids = tuple(name for name in names if isinstance(name, int))
-        titles = tuple(name for name in names if isinstance(name, str))
-        read = await self._live.find_pages(wiki, ids, titles, MOST_READ)
-        if read is None:
-            return None
-        pages = {page.page: page for page in read.pages}
-        return {name: pages.get(name if isinstance(name, int) else read.titles.get(name, 0)) for name in names}
-
-    def _begun(self, wiki: StoredWiki, names: Sequence[Name]) -> _Found:
-        """The first of these pages, as far as they were read for the part before."""
+    def _begun(self, wiki: StoredWiki, names: tuple[Name, ...]) -> _Found:
+        """The first of these pages, as far as they were read for the answer before."""
         begun: _Found = {}
         for name in names:
             if (kept := self._kept.use((wiki.wiki, name))) is None:
@@ -150,12 +123,8 @@ class Readings:
         return asyncio.get_running_loop().time()
 
 
-def _reading(found: _Found) -> ReadPages:
-    return ReadPages({name: page for name, page in found.items() if page is not None}, len(found))
-
-
 def _links_of(found: _Found, offset: int) -> int:
-    """How many links there are from that one of the first page on; a page that does not have it begins anew."""
+    """The number of links from that one of the first page on; a page that does not have it begins anew."""
     counts = [0 if page is None else len(page.urls) for page in found.values()]
     return sum(counts) - (offset if counts and offset < counts[0] else 0)
 

@@ -1,0 +1,151 @@
+"""Stage 3: looks up in the store what is known of the links of an answer.
+
+The wiki is read before a connection to the database is taken.
+"""
+
+import marshal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from itertools import chain
+from typing import Any, Final
+
+from weboid import __version__
+from weboid.core.url.classify import Classified, UrlClass, classify
+from weboid.core.url.farms import Farm
+from weboid.core.url.keys import UrlKey
+from weboid.core.url.urls import Url, suspicious
+from weboid.core.verdict.link_report import KeyedLink, keyed_link, watched_keys
+from weboid.core.wikitext.settings import WikiSettings
+from weboid.core.wikitext.titles import NamespaceNames
+from weboid.mechanism.slices import Steps, batches, in_slices
+from weboid.store.archives.wiki_settings import find_settings
+from weboid.store.db.pool import Pool
+from weboid.store.pages.linked import LinkedUrl, find_linked
+from weboid.web.answer.query import SelectedLinks
+from weboid.web.answer.wiki_namespaces import WikiNamespaces
+
+_LINKS_KEPT: Final = 16_384
+_LONGEST_KEPT: Final = 500
+"""Characters: all that are kept take some 30 MB at the most."""
+_AT_ONCE: Final = 500
+"""URLs that are looked up with one statement; its rows are converted without letting others run."""
+_STEP: Final = 100
+"""Links that are classified without letting others run."""
+
+LinksByPage = Mapping[int, Sequence[KeyedLink]]
+
+
+@dataclass(frozen=True, slots=True)
+class LookedUp:
+    """The selected links of an answer with all that the store has on them; `links` and `spam` are by page."""
+
+    selected: SelectedLinks
+    names: NamespaceNames
+    links: LinksByPage
+    known: Mapping[UrlKey, LinkedUrl]
+    spam: Mapping[int, Mapping[UrlKey, str]]
+    settings: WikiSettings | None
+    rows: Sequence[Sequence[Any]] | None
+    """The rows from which all of that follows; None if there is more that it depends on."""
+
+    @property
+    def watched(self) -> list[UrlKey]:
+        """The keys of all watched links, each time that a page has one."""
+        links = chain.from_iterable(self.links.values())
+        return [each.key for each in links if each.key is not None and each.link.kind is UrlClass.WATCHED]
+
+    def version(self, *variant: object) -> str | None:
+        """A bare ETag of what is made of this; `variant` has all else that it is made of. None = not known yet."""
+        if self.rows is None:
+            return None
+        selected = self.selected
+        pages = [page.content for page in selected.pages]
+        titles = [self.names.prefixed(page.namespace, page.title) for page in selected.pages]
+        made_of = (
+            *(__version__, variant, selected.name, selected.day, pages, titles),
+            *(selected.missing, selected.titles, selected.next),
+        )
+        digest = sha256(repr(made_of).encode("utf-8", "replace"))
+        # A fifth of the time of repr; the second version of the format has no references, so that equals stay equal.
+        digest.update(marshal.dumps([tuple(row) for row in self.rows], 2))
+        return digest.hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkLookup:
+    """Looks up links in the store."""
+
+    pool: Pool
+    namespaces: WikiNamespaces
+
+    async def look_up(self, selected: SelectedLinks) -> LookedUp:
+        """All that the store has on these links; raises StoreError."""
+        links: LinksByPage = await in_slices(live_links(selected))
+        live = {page.namespace for page in selected.pages if page.is_live}
+        names = await self.namespaces.current(selected.wiki, live) if live else None
+        is_stored = bool(selected.pages) and not live
+        if is_stored:
+            keys = sorted({key for page in selected.pages for key in page.keys})
+        else:
+            keys = sorted(watched_keys(chain.from_iterable(links.values())))
+        wiki, pages = selected.wiki.wiki, () if is_stored else sorted(links)
+        known: dict[UrlKey, LinkedUrl] = {}
+        spam: dict[int, Mapping[UrlKey, str]] = {page.page: page.spam for page in selected.pages}
+        settings = None
+        rows: list[Sequence[Any]] = []
+        async with self.pool.reading() as conn:
+            names = names or await self.namespaces.stored(conn, selected.wiki)
+            for some in batches(keys, _AT_ONCE):
+                linked = await find_linked(conn, some, wiki, pages, named=is_stored)
+                known |= linked.urls
+                rows += linked.rows
+                settings = linked.settings
+                for page, urls in linked.spam.items():
+                    spam[page] = {**spam[page], **urls}
+            if is_stored and not keys:
+                settings = await find_settings(conn, wiki)
+        if is_stored:
+            links = await in_slices(_stored_links(selected, known))
+        return LookedUp(selected, names, links, known, spam, settings, None if is_stored and not keys else rows)
+
+
+def live_links(selected: SelectedLinks) -> Steps[dict[int, list[KeyedLink]]]:
+    """The links of pages that the wiki returned, classified; none of stored pages."""
+    links: dict[int, list[KeyedLink]] = {}
+    for page in selected.pages:
+        keyed = links[page.page] = []
+        for urls in batches(page.urls or (), _STEP):
+            keyed += [_keyed(url, selected.farm) for url in urls]
+            yield
+    return links
+
+
+def _keyed(url: str, farm: Farm) -> KeyedLink:
+    """A link of a page of that farm. Classified links are cached, as the same ones are requested again and again."""
+    return _kept_link(url, farm) if len(url) <= _LONGEST_KEPT else keyed_link(classify(url, farm))
+
+
+@lru_cache(_LINKS_KEPT)
+def _kept_link(url: str, farm: Farm) -> KeyedLink:
+    return keyed_link(classify(url, farm))
+
+
+def _stored_links(selected: SelectedLinks, known: Mapping[UrlKey, LinkedUrl]) -> Steps[dict[int, list[KeyedLink]]]:
+    """The links of stored pages, those that are watched and those that are spam."""
+    links: dict[int, list[KeyedLink]] = {}
+    for page in selected.pages:
+        keyed = links[page.page] = []
+        for keys in batches(page.keys, _STEP):
+            urls = (known[key].url for key in keys if key in known)
+            keyed += [_stored_link(url) for url in urls if url is not None]
+            yield
+        for some in batches(list(page.spam.values()), _STEP):
+            keyed += [keyed_link(classify(url, None)) for url in some]
+            yield
+    return links
+
+
+def _stored_link(url: Url) -> KeyedLink:
+    return keyed_link(Classified(str(url), UrlClass.WATCHED, url, note=suspicious(url.path)))

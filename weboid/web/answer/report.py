@@ -1,0 +1,106 @@
+"""Stage 4: reports on the pages of an answer, made of what was looked up."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Final
+
+from weboid.core.record.policy import Policy
+from weboid.core.verdict.kept_copies import Services
+from weboid.core.verdict.link_report import (
+    Extent,
+    KeyedLink,
+    LinkReport,
+    PageReport,
+    cited_on,
+    is_included,
+    keyed_reports,
+    place,
+)
+from weboid.core.wikitext.settings import WikiSettings
+from weboid.mechanism.slices import Steps, batches, in_slices
+from weboid.store.pages.wiki import StoredWiki
+from weboid.web.answer.lookup import LookedUp
+from weboid.web.answer.query import SelectedPage
+from weboid.web.request.parameters import Bookmark
+
+_STEP: Final = 100
+"""Links that are reported on without letting others run."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageAnswer:
+    """Reports on the pages that were found, in the order of the query; `missing` names the others. Made on `day`.
+
+    `titles` has the ids of pages by the titles that requested them, as they were given; `next` is where the query
+    continues, None at its end. `settings` are those of the wiki, None where it has none; `policy` gave the verdicts.
+    """
+
+    wiki: StoredWiki
+    pages: tuple[PageReport, ...]
+    missing: tuple[str, ...]
+    day: int
+    titles: Mapping[str, int]
+    next: Bookmark | None
+    settings: WikiSettings | None
+    policy: Policy
+
+    def cited_on(self, day: int) -> "PageAnswer":
+        """The same with the distances of copies to a citation on that day."""
+        pages = [replace(page, links=tuple(cited_on(link, day) for link in page.links)) for page in self.pages]
+        return replace(self, pages=tuple(pages))
+
+
+async def report(found: LookedUp, policy: Policy, services: Services, extent: Extent) -> PageAnswer:
+    """The answer; `services` make the addresses of archived copies."""
+    chosen = found.selected
+    pages = [await in_slices(_page_report(found, page, policy, services, extent)) for page in chosen.pages]
+    return PageAnswer(
+        chosen.wiki, tuple(pages), chosen.missing, chosen.day, chosen.titles, chosen.next, found.settings, policy
+    )
+
+
+def _page_report(
+    found: LookedUp, page: SelectedPage, policy: Policy, services: Services, extent: Extent
+) -> Steps[PageReport]:
+    groups = _groups(found.links[page.page])
+    interwiki = {link.url: link for link in page.interwiki} if page.is_live else None
+    links: list[LinkReport] = []
+    for some in groups:
+        links += keyed_reports(
+            some,
+            found.known,
+            policy,
+            spam=found.spam[page.page],
+            services=services,
+            extent=extent,
+            interwiki=interwiki,
+            is_sorted=len(groups) == 1,
+        )
+        yield
+    if len(groups) > 1:
+        shown = [link for link in links if is_included(link, extent)]
+        links = [*sorted(shown, key=place), *(link for link in links if not is_included(link, extent))]
+    part = page.part
+    return PageReport(
+        wiki=found.selected.name,
+        page=page.page,
+        namespace=page.namespace,
+        title=page.title,
+        revision=page.revision,
+        links=tuple(links),
+        read=page.read,
+        live=page.is_live,
+        prefixed_title=found.names.prefixed(page.namespace, page.title),
+        part=None if part.first == 0 and part.end == part.total else part,
+    )
+
+
+def _groups(links: Sequence[KeyedLink]) -> list[list[KeyedLink]]:
+    """The links in groups of about `_STEP`, those of one normal form in one of them."""
+    if len(links) <= _STEP:
+        return [list(links)]
+    forms: dict[str, list[KeyedLink]] = {}
+    for keyed in links:
+        forms.setdefault(keyed.normal or keyed.link.given, []).append(keyed)
+    return [list(chain.from_iterable(some)) for some in batches(list(forms.values()), _STEP)]
