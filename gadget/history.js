@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * What a URL answered when, as bars on a time line (U-3): the numbers of
- * weboid/web/formats/history_chart.py. They are drawn, and said in words, in card-contents.js.
+ * weboid/web/pages/url.py. They are drawn, and said in words, in card-contents.js.
  */
 'use strict';
 

@@ -24,8 +24,7 @@ from weboid.web.health.metrics import Metrics
 from weboid.web.health.pages import StatusPage
 from weboid.web.http.tokens import clients_of
 from weboid.web.identity.oauth import Provider
-from weboid.web.pages import files
-from weboid.web.pages.about import AboutPages
+from weboid.web.pages import about
 from weboid.web.pages.lists import ListPages
 from weboid.web.pages.page import LinksPage
 from weboid.web.pages.search import SearchPage, content_namespaces
@@ -56,7 +55,7 @@ def add_routes(
     bound = (
         *_pages(service, config, wikis),
         *_programs(service),
-        *_elsewhere(service, config, metrics),
+        *_remote(service, config, metrics),
         *_health(status),
         *_people(service, config, client),
     )
@@ -92,14 +91,14 @@ def _pages(service: Service, config: Config, wikis: Wikis) -> Bound:
     search = SearchPage(service, content_namespaces(config))
     yield "search", "GET", search.form
     yield "search", "POST", search.found
-    about = AboutPages(service, config)
-    yield "help", "GET", about.help
-    yield "bot", "GET", about.bot
-    yield "privacy", "GET", about.privacy
-    yield "policy", "GET", about.policy
-    yield "static", "GET", files.static
-    yield "source", "GET", files.source
-    yield "robots", "GET", files.robots
+    explained = about.AboutPages(service, config)
+    yield "help", "GET", explained.help
+    yield "bot", "GET", explained.bot
+    yield "privacy", "GET", explained.privacy
+    yield "policy", "GET", explained.policy
+    yield "static", "GET", about.static
+    yield "source", "GET", about.source
+    yield "robots", "GET", about.robots
 
 
 def _programs(service: Service) -> Bound:
@@ -120,7 +119,7 @@ def _programs(service: Service) -> Bound:
     yield "data-file", "GET", data.file
 
 
-def _elsewhere(service: Service, config: Config, metrics: Metrics) -> Bound:
+def _remote(service: Service, config: Config, metrics: Metrics) -> Bound:
     refused = metrics.count("weboid_web_forbidden_calls", "Calls for what no token may do.", ("part", "key"))
     crawl = CrawlAnswering(service.pool, config.crawl, config.policy, service.today)
     crawlers = clients_of(config.web.crawlers, CRAWLERS.parts)

@@ -18,7 +18,7 @@ from weboid.core.record.history import Entry
 from weboid.core.record.status import Status
 from weboid.core.url.farms import WMF
 from weboid.store.pages.spam import record_spam_links
-from weboid.web.formats.history_chart import WIDTH, bars_of
+from weboid.web.pages.url import WIDTH, bars_of
 
 FORM = "/url?url=http://a.demo/old"
 USES = '//ul[@class="pages"]/li'

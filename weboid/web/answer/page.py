@@ -24,10 +24,9 @@ from weboid.web.words.phrases import explanation, sentence
 
 def payload_steps(answer: PageAnswer, shown: LinkFilter, say: Messages, source: str) -> Steps[dict[str, Any]]:
     """The payload of an answer with the links that are to be shown, in steps."""
-    pages = []
+    pages: list[dict[str, Any]] = []
     for page in answer.pages:
-        payload = yield from _page_payload(page, answer, shown, say)
-        pages.append(payload)
+        pages.append((yield from _page_payload(page, answer, shown, say)))
         yield
     return {
         **payload_head(source, answer.day, say),

@@ -184,7 +184,7 @@ class LinkSelector:
             if pager.cut is None:
                 index += 1
         rest = Bookmark(index) if index < len(query.names) else None
-        given = {title: page for title in query.asked if (page := titles.get(title_of(title))) is not None}
+        given = {title: page for title in query.given if (page := titles.get(title_of(title))) is not None}
         requested = tuple(replace(page, urls=()) for page in (live or {}).values() if page is not None)
         return SelectedLinks(
             query.wiki, wiki, farm, day, tuple(pages), tuple(missing), given, pager.cut or rest, query.begin, requested

@@ -1,18 +1,28 @@
-"""The pages that explain: help, the bot (C-17), privacy and what programs may rely on (W-14).
+"""The pages that explain: help, the bot (C-17), privacy, the policy for programs (W-14); and files that are served as
+they are: the style sheet, the icon, our own source (W-2), and robots.txt.
 
-One law: every figure on them is taken from the configuration or from the module that uses it, never written twice.
+Every figure on the pages is taken from the configuration or from the module that uses it, never written twice.
 """
 
+import asyncio
 from dataclasses import dataclass
+from typing import Final
 
 from aiohttp import web
 
 from weboid.config import PROJECT_CONTACT, Config
 from weboid.core.verdict.report_json import VERSION
 from weboid.web.formats import html
+from weboid.web.formats.static_files import files
+from weboid.web.http import source_archive
 from weboid.web.http.respond import sent
 from weboid.web.request.parameters import MOST_PAGES, MOST_SENT
+from weboid.web.request.route import address_of
 from weboid.web.service import Service, given_in, html_words
+
+_IMMUTABLE: Final = "public, max-age=31536000, immutable"
+_INDEXED: Final = ("help", "bot", "privacy", "policy", "data", "status")
+"""Pages that search engines may read; the others show the current state of wikis and the store, of any URL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +31,7 @@ class AboutPages:
     config: Config
 
     async def help(self, request: web.Request) -> web.Response:
-        """What the words mean and what an editor can do."""
+        """For editors: the meaning of the words, and what they can do."""
         return await self._page(request, "help.html", policy=self.config.policy)
 
     async def bot(self, request: web.Request) -> web.Response:
@@ -37,11 +47,11 @@ class AboutPages:
         )
 
     async def privacy(self, request: web.Request) -> web.Response:
-        """Which data are kept of whom, and for how long."""
+        """The data that are kept of people, and for how long."""
         return await self._page(request, "privacy.html", contact=self.config.contact)
 
     async def policy(self, request: web.Request) -> web.Response:
-        """What programs may rely on, and what is expected of them."""
+        """For authors of programs: what they may rely on, and what is expected of them."""
         return await self._page(
             request,
             "policy.html",
@@ -56,3 +66,25 @@ class AboutPages:
         given = given_in(request)
         page = html.render(template, html_words(request, given), given, self.service.source, (), **values)
         return sent(request, page, html.CONTENT_TYPE, vary="Accept-Language")
+
+
+async def static(request: web.Request) -> web.Response:
+    """One of the files that pages load."""
+    if (file := files().get(request.match_info["name"])) is None:
+        raise web.HTTPNotFound
+    return sent(request, file.body, file.content_type, cache=_IMMUTABLE)
+
+
+async def source(request: web.Request) -> web.Response:
+    """The source of the running version, as a zip (W-2)."""
+    if request.match_info["name"] != source_archive.NAME:
+        raise web.HTTPNotFound
+    packed = await asyncio.to_thread(source_archive.archive)
+    return sent(request, packed, "application/zip", cache="public, max-age=3600")
+
+
+async def robots(request: web.Request) -> web.Response:
+    """Rules for robots (RFC 9309): they may fetch pages that explain, with their style sheet, and no others."""
+    allowed = [f"{address_of('start')}$", *map(address_of, _INDEXED), address_of("static", name="")]
+    lines = ["User-agent: *", *(f"Allow: {path}" for path in allowed), "Disallow: /", ""]
+    return sent(request, "\n".join(lines).encode(), "text/plain", cache="public, max-age=86400")

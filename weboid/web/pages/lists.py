@@ -1,11 +1,11 @@
 """Lists of a wiki: its dead or doubtful links by page or by domain, and its pages with spam (W-6).
 
-One law: a list goes on by the cursor of the previous answer; no rows are counted or skipped.
+A list is continued by the cursor of the previous answer; no rows are counted or skipped.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import groupby
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from aiohttp import web
 
@@ -28,7 +28,6 @@ from weboid.store.lists.search import list_doubtful_links_below
 from weboid.store.pages.spam import list_spam_pages
 from weboid.web.answer.page import link_payload
 from weboid.web.formats import html
-from weboid.web.formats.link_item import LinkView
 from weboid.web.formats.link_view import link_view
 from weboid.web.request.accept import Format
 from weboid.web.request.cursor import INT64, PAGES, Cursor
@@ -48,18 +47,6 @@ _SPOT_BELOW: Final = Cursor(PAGES, INT64, text="[a-zA-Z0-9._-]{1,260}")
 """A page, the last part of a key, and its host from the end."""
 _PAGE: Final = Cursor(PAGES)
 
-Part = tuple[Sequence[PageLink], str | None]
-"""Links, and the cursor to the next ones."""
-
-
-class _Wanted(NamedTuple):
-    """Which links a list is of. `copied`: only those with an archived copy, or only those without."""
-
-    verdict: str
-    domain: str
-    path: str
-    copied: bool | None
-
 
 class ListPages:
     def __init__(self, service: Service) -> None:
@@ -76,9 +63,14 @@ class ListPages:
         domain, path, copied = _domain_of(given), _path_of(given), copied_of(given)
         name, wiki = await self._service.find_wiki(given)
         async with self._service.pool.connection() as conn:
-            links, after = await self._links(conn, wiki.wiki, _Wanted(verdict, domain, path, copied), given)
+            links, after = await self._links(conn, wiki.wiki, verdict, domain, path, copied, given)
             settings = None if is_html else await find_settings(conn, wiki.wiki)
         day = self._service.today()
+        pages = [
+            (some[0].page, [self._service.report(link.known) for link in some])
+            # In a list by domain a page may come again under another host.
+            for some in (list(group) for _, group in groupby(links, key=lambda link: link.page.page))
+        ]
         values: dict[str, Any] = {
             "wiki": str(name),
             "verdict": verdict,
@@ -86,27 +78,19 @@ class ListPages:
             "domain": domain or None,
             "path": path or None,
         }
-        if not is_html:
-            pages = [
-                {
-                    **page.page._asdict(),
-                    "links": [link_payload(self._service.report(link.known), day, say, settings) for link in some],
-                }
-                for page, some in _by_page(links)
-            ]
-            return self._service.send_payload(request, _payload(self._service.head(day, say), values, pages, after))
-        views = [(page.page, [self._view(link, day, say) for link in some]) for page, some in _by_page(links)]
-        return await self._service.html(
-            request,
-            "dead.html",
-            given,
-            say,
-            **values,
-            pages=views,
-            next=_next(given, after),
-            is_first="after" not in given,
-            **_others(given),
-        )
+        if is_html:
+            views = [(page, [link_view(report, day, say) for report in reports]) for page, reports in pages]
+            return await self._html(request, "dead.html", given, say, after, **values, pages=views)
+        rows = [
+            {
+                "namespace": page.namespace,
+                "title": page.title,
+                "links": [link_payload(report, day, say, settings) for report in reports],
+                "id": page.page,
+            }
+            for page, reports in pages
+        ]
+        return self._payload(request, say, values, rows, after)
 
     async def spam(self, request: web.Request) -> web.Response:
         """The pages of a wiki with spam, each with the number of such links."""
@@ -115,32 +99,48 @@ class ListPages:
         say = html_words(request, given) if is_html else machine_words(given)
         name, wiki = await self._service.find_wiki(given)
         parts = _PAGE.parts_in(given)
-        after = parts.numbers[0] if parts else 0
         async with self._service.pool.connection() as conn:
-            found = await list_spam_pages(conn, wiki.wiki, after=after, limit=ROWS + 1)
+            found = await list_spam_pages(conn, wiki.wiki, after=parts.numbers[0] if parts else 0, limit=ROWS + 1)
         pages = found[:ROWS]
-        cursor = _PAGE.text_of(pages[-1].page) if len(found) > ROWS else None
-        if not is_html:
-            rows = [
-                {"id": page.page, "namespace": page.namespace, "title": page.title, "spam": page.links}
-                for page in pages
-            ]
-            head = self._service.head(self._service.today(), say)
-            return self._service.send_payload(request, _payload(head, {"wiki": str(name)}, rows, cursor))
-        return await self._service.html(
-            request,
-            "spam.html",
-            given,
-            say,
-            wiki=str(name),
-            pages=pages,
-            next=_next(given, cursor),
-            is_first=not after,
-            **_others(given),
-        )
+        after = _PAGE.text_of(pages[-1].page) if len(found) > ROWS else None
+        if is_html:
+            return await self._html(request, "spam.html", given, say, after, wiki=str(name), pages=pages)
+        rows = [
+            {"id": page.page, "namespace": page.namespace, "title": page.title, "spam": page.links} for page in pages
+        ]
+        return self._payload(request, say, {"wiki": str(name)}, rows, after)
 
-    async def _links(self, conn: Connection, wiki: int, wanted: _Wanted, given: Parameters) -> Part:
-        verdict, domain, path, copied = wanted
+    async def _html(
+        self, request: web.Request, template: str, given: Parameters, say: Messages, after: str | None, **values: Any
+    ) -> web.Response:
+        first = {name: value for name, value in given.items() if name != "after"}
+        other = html.query({name: value for name, value in given.items() if name in ("dbname", *LANGUAGE)})
+        values |= {"is_first": "after" not in given, "first": html.query(first), "other": other, "feed_query": other}
+        values["next"] = None if after is None else html.query({**given, "after": after})
+        return await self._service.html(request, template, given, say, **values)
+
+    def _payload(
+        self,
+        request: web.Request,
+        say: Messages,
+        values: dict[str, Any],
+        pages: list[dict[str, Any]],
+        after: str | None,
+    ) -> web.Response:
+        head = self._service.head(self._service.today(), say)
+        return self._service.send_payload(request, {**head, **values, "pages": pages, "next": after})
+
+    async def _links(
+        self,
+        conn: Connection,
+        wiki: int,
+        verdict: str,
+        domain: str,
+        path: str,
+        copied: bool | None,
+        given: Parameters,
+    ) -> tuple[Sequence[PageLink], str | None]:
+        """The links, and the cursor to the next ones. `copied`: only those with an archived copy, or without."""
         if domain:
             spot_below = _spot_below_of(given, domain)
             if verdict == "doubtful":
@@ -167,35 +167,6 @@ class ListPages:
             links = await list_dead_links(conn, wiki, copied=copied, after=_spot_of(given), limit=ROWS)
         spot = links.after
         return links.links, None if spot is None else _SPOT.text_of(spot.page, *spot.key)
-
-    def _view(self, link: PageLink, day: int, say: Messages) -> LinkView:
-        return link_view(self._service.report(link.known), day, say)
-
-
-def _payload(
-    head: dict[str, Any], values: dict[str, Any], pages: list[dict[str, Any]], after: str | None
-) -> dict[str, Any]:
-    for page in pages:
-        if "page" in page:
-            page["id"] = page.pop("page")
-    return {**head, **values, "pages": pages, "next": after}
-
-
-def _by_page(links: Iterable[PageLink]) -> list[tuple[PageLink, list[PageLink]]]:
-    """Consecutive links of one page together; in a list by domain a page may come again under another host."""
-    groups = [list(some) for _, some in groupby(links, key=lambda link: link.page.page)]
-    return [(some[0], some) for some in groups]
-
-
-def _next(given: Parameters, after: str | None) -> str | None:
-    return None if after is None else html.query({**given, "after": after})
-
-
-def _others(given: Parameters) -> dict[str, str]:
-    """The queries for the beginning of the list, for the other list, and for the feed."""
-    first = {name: value for name, value in given.items() if name != "after"}
-    other = {name: value for name, value in given.items() if name in ("dbname", *LANGUAGE)}
-    return {"first": html.query(first), "other": html.query(other), "feed_query": html.query(other)}
 
 
 def _domain_of(given: Parameters) -> str:

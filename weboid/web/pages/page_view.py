@@ -1,5 +1,6 @@
 """The HTML of an answer about pages of a wiki: their links, and the form again (W-3, W-4)."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import quote
@@ -20,12 +21,8 @@ from weboid.web.words.messages import Messages
 
 _MAIN: Final = 0
 _COUNTED: Final = (
-    Verdict.DEAD,
-    Verdict.DOUBTFUL,
-    Verdict.SPAM,
-    Verdict.INVALID,
-    Verdict.WORKING,
-    Verdict.UNKNOWN,
+    *(Verdict.DEAD, Verdict.DOUBTFUL, Verdict.SPAM),
+    *(Verdict.INVALID, Verdict.WORKING, Verdict.UNKNOWN),
 )
 
 
@@ -64,9 +61,7 @@ def _without(given: Parameters, *names: str) -> Parameters:
 def _page_view(
     page: PageReport, answer: PageAnswer, shown: LinkFilter, given: Parameters, say: Messages
 ) -> Steps[dict[str, Any]]:
-    counts = dict.fromkeys(Verdict, 0)
-    for link in page.links:
-        counts[link.finding.verdict] += 1
+    counts = Counter(link.finding.verdict for link in page.links)
     listed = []
     for link in page.links:
         if shown.fits(link):

@@ -1,7 +1,7 @@
 """The search for external links by an address or a pattern, and for the pages of one wiki that use them (W-5).
 
-One law: for people only. A search comes as a form of ours, never as an address, and the answer shows no pages but
-those of the wiki that was named (P-1).
+It is for people only: a search comes as a form of ours, never as an address, and the answer shows no pages but those of
+the wiki that was named (P-1).
 """
 
 import re
@@ -17,10 +17,11 @@ from weboid.core.url.patterns import MOST, MOST_WILDCARDS, Unfit, UnfitPattern, 
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import NotFound
 from weboid.store.lists.search import Matches, SearchSpot, list_matches
+from weboid.store.pages.wiki import StoredWiki
 from weboid.web.formats import html
 from weboid.web.formats.link_view import link_view
 from weboid.web.request.cursor import INT64, Cursor
-from weboid.web.request.parameters import LANGUAGE, Parameters, copied_of
+from weboid.web.request.parameters import LANGUAGE, MOST_SHOWN, Parameters, copied_of
 from weboid.web.request.problem import Problem
 from weboid.web.service import Service, given_in, html_words
 from weboid.web.words.messages import Messages
@@ -34,20 +35,18 @@ _VERDICTS: Final = {verdict.word: verdict for verdict in (Verdict.WORKING, Verdi
 _SPOT: Final = Cursor(INT64, text="[a-zA-Z0-9._-]{1,260}")
 """A key of a URL, and its host in reverse."""
 _NAMESPACE: Final = re.compile(r"[0-9]{1,9}")
-_MOST_SHOWN: Final = 200
-"""Characters of a pattern in an error message."""
 _MAIN: Final = frozenset({0})
 
 
 @dataclass(frozen=True, slots=True)
 class _SearchQuery:
-    """What to search for; `namespaces` are those of the wiki `name`."""
+    """A pattern with its conditions; `namespaces` are those of the wiki `name`."""
 
     pattern: UrlPattern
     verdict: Verdict | None
     copied: bool | None
     name: WikiName | None
-    wiki: int | None
+    wiki: StoredWiki | None
     namespaces: Collection[int]
     after: SearchSpot | None
 
@@ -70,17 +69,16 @@ class SearchPage:
         say = html_words(request, given)
         try:
             search = await self._search_query(given)
-        except Problem as problem:
+        except (Problem, NotFound) as error:
+            problem = error if isinstance(error, Problem) else Problem(404, "unknown-wiki", str(error))
             return await self._html(request, given, say, refused=problem)
-        except NotFound as error:
-            return await self._html(request, given, say, refused=Problem(404, "unknown-wiki", str(error)))
         async with service.pool.connection() as conn:
             matches = await list_matches(
                 conn,
                 search.pattern,
                 verdict=search.verdict,
                 copied=search.copied,
-                wiki=search.wiki,
+                wiki=None if search.wiki is None else search.wiki.wiki,
                 namespaces=search.namespaces,
                 policy=service.policy,
                 after=search.after,
@@ -90,22 +88,13 @@ class SearchPage:
 
     async def _search_query(self, given: Parameters) -> _SearchQuery:
         pattern = _pattern_of(given)
-        verdict = given.get("verdict")
-        if verdict is not None and verdict not in _VERDICTS:
+        if given.get("verdict", Verdict.DEAD.word) not in _VERDICTS:
             raise Problem(400, "search-verdict")
         copied = copied_of(given)
-        if copied is not None and verdict is None:
-            verdict = Verdict.DEAD.word
+        verdict = _VERDICTS[given["verdict"]] if "verdict" in given else None if copied is None else Verdict.DEAD
         name, wiki = await self._service.find_wiki(given) if {"dbname", "namespace"} & given.keys() else (None, None)
-        return _SearchQuery(
-            pattern,
-            None if verdict is None else _VERDICTS[verdict],
-            copied,
-            name,
-            None if wiki is None else wiki.wiki,
-            self._namespaces_of(given, name),
-            _spot_of(given, pattern),
-        )
+        namespaces = self._namespaces_of(given, name)
+        return _SearchQuery(pattern, verdict, copied, name, wiki, namespaces, _spot_of(given, pattern))
 
     def _namespaces_of(self, given: Parameters, name: WikiName | None) -> Collection[int]:
         """The namespace that is given, else all content namespaces: the main one and those watched as a whole."""
@@ -125,7 +114,6 @@ class SearchPage:
         refused: Problem | None = None,
     ) -> web.Response:
         day = self._service.today()
-        name = search.name if search else None
         about = {other: value for other, value in given.items() if other in ("dbname", *LANGUAGE)}
         found = [
             {
@@ -146,7 +134,7 @@ class SearchPage:
             verdicts=list(_VERDICTS),
             most=MOST,
             refused=refused,
-            wiki=None if name is None else str(name),
+            wiki=None if search is None or search.name is None else str(search.name),
             is_answer=matches is not None,
             found=found,
             after=None if after is None else _SPOT.text_of(*after),
@@ -170,7 +158,7 @@ def _pattern_of(given: Parameters) -> UrlPattern:
 def _problem_of(error: UnfitPattern, pattern: str) -> Problem:
     match error.unfit:
         case Unfit.UNREADABLE:
-            return Problem(400, "pattern", pattern[:_MOST_SHOWN])
+            return Problem(400, "pattern", pattern[:MOST_SHOWN])
         case Unfit.OPEN:
             return Problem(400, "pattern-open")
         case Unfit.WIDE:
@@ -185,7 +173,7 @@ def _problem_of(error: UnfitPattern, pattern: str) -> Problem:
 
 
 def _spot_of(given: Parameters, pattern: UrlPattern) -> SearchSpot | None:
-    """Where to go on; raises Problem for a place outside of what the pattern can match."""
+    """The place where the list continues; raises Problem for one that the pattern cannot match."""
     parts = _SPOT.parts_in(given, fits=lambda host: pattern.first <= host < pattern.end)
     if parts is None:
         return None

@@ -1,6 +1,6 @@
-"""The start page: what Weboid is, the form, and the wikis with some of their pages.
+"""The start page: an introduction, the form, and the wikis with some of their pages.
 
-One law: it reads from the store only what is on one screen, however many wikis and pages there are.
+It reads from the store no more than fits on one screen, however many wikis and pages there are.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """The page of one URL: all that is known of it, and the pages that use it (W-5, W-7, L-8).
 
-One law: for people only, who prove it once by sending a form of ours. A program gets a URL only as a link of a page
-that has it, and the pages that are shown are never those of another farm (P-1).
+It is for people only, who prove it once by sending a form of ours. A program gets a URL only as a link of a page that
+has it, and the pages that are shown are never those of another farm (P-1).
 """
 
 from dataclasses import dataclass
@@ -9,17 +9,17 @@ from typing import Any, Final
 
 from aiohttp import web
 
+from weboid.core.record.history import History
+from weboid.core.record.reasons import status_outcome
 from weboid.core.url.classify import Classified, UrlClass
 from weboid.core.url.farms import WikiName
 from weboid.core.url.keys import key_of
-from weboid.core.url.urls import Url
 from weboid.core.verdict.link_report import Extent, LinkReport, cited_on, link_report
 from weboid.mechanism.slices import in_slices
 from weboid.store.lists.links import UsingPage, list_uses
 from weboid.store.urls.url import find_urls
 from weboid.web.answer.page import payload_steps
 from weboid.web.formats import html
-from weboid.web.formats.history_chart import WIDTH, bars_of
 from weboid.web.formats.link_view import link_view
 from weboid.web.pages.url_copies import copies_view, find_about_copies
 from weboid.web.pages.url_form import UrlForm
@@ -38,12 +38,19 @@ _CURSOR: Final = Cursor(PAGES, PAGES)
 """A wiki and a page."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Places:
-    """Pages, and the cursor to the next ones."""
+WIDTH: Final = 600
+"""Of the chart of a history."""
+_LEAST_WIDTH: Final = 6
+"""Of a bar, so that a single day can be seen."""
 
-    places: list[UsingPage]
-    after: str | None
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A status of a URL over some days: a bar at `x` that is `width` wide, out of `WIDTH`."""
+
+    x: int
+    width: int
+    outcome: str
 
 
 class UrlPage:
@@ -68,31 +75,31 @@ class UrlPage:
         async with service.pool.connection() as conn:
             known = (await find_urls(conn, [key])).get(key)
             about = None if known is None else await find_about_copies(conn, known, wiki)
-            uses = spam = _Places([], None)
+            uses: list[UsingPage] = []
+            spam: list[UsingPage] = []
             if wiki is not None:
-                found = await list_uses(conn, key, wiki, after=after, limit=_PLACES + 1)
-                uses = _places(found)
-                found = await list_uses(conn, key, wiki, as_spam=True, after=spam_after, limit=_PLACES + 1)
-                spam = _places(found)
-        if known is None and not spam.places:
+                uses = await list_uses(conn, key, wiki, after=after, limit=_PLACES + 1)
+                spam = await list_uses(conn, key, wiki, as_spam=True, after=spam_after, limit=_PLACES + 1)
+        if known is None and not spam:
             raise Problem(404, "unknown-url", str(url)[:MOST_SHOWN])
         if known is None:
             report = link_report(Classified(str(url), UrlClass.WATCHED, url), spam=True)
         else:
             report = service.report(known)
-        report = report if at is None else cited_on(report, at)
+        if at is not None:
+            report = cited_on(report, at)
         values: dict[str, Any] = {
             "link": link_view(report, day, say),
             "more": _more(report, day, say),
             **copies_view(report, about, day, say),
             "orphaned": None if known is None or known.orphaned is None else html.time_html(known.orphaned, day, say),
             "query": html.query({**{name: given[name] for name in given if name not in _CURSORS}, "url": str(url)}),
-            "form": _other_form(given["url"], url),
+            "form": phrases.visible(given["url"]) if given["url"] != str(url) else None,
             "wiki": None if name is None else str(name),
             "uses": _views(uses, name),
             "spam": _views(spam, name),
-            "uses_next": _next(given, "after", uses.after),
-            "spam_next": _next(given, "spamafter", spam.after),
+            "uses_next": _next(given, "after", uses),
+            "spam_next": _next(given, "spamafter", spam),
         }
         return await service.form_html(request, "url.html", given, say, **values)
 
@@ -124,28 +131,21 @@ def _cursor_of(given: Parameters, name: str) -> tuple[int, int] | None:
             return None
 
 
-def _places(found: list[UsingPage]) -> _Places:
-    if len(found) <= _PLACES:
-        return _Places(found, None)
-    last = found[_PLACES - 1]
-    return _Places(found[:_PLACES], _CURSOR.text_of(last.wiki, last.page))
-
-
-def _views(found: _Places, name: WikiName | None) -> list[dict[str, Any]]:
+def _views(found: list[UsingPage], name: WikiName | None) -> list[dict[str, Any]]:
     """The pages by wiki, in the order of the list."""
     wikis: dict[str, list[UsingPage]] = {}
-    for place in found.places:
+    for place in found[:_PLACES]:
         wikis.setdefault(place.dbname, []).append(place)
     farm = "" if name is None else name.farm
     return [{"name": str(WikiName(dbname, farm)), "pages": places} for dbname, places in wikis.items()]
 
 
-def _next(given: Parameters, name: str, cursor: str | None) -> str | None:
-    return None if cursor is None else html.query({**given, name: cursor})
-
-
-def _other_form(given: str, url: Url) -> str | None:
-    return phrases.visible(given) if given != str(url) else None
+def _next(given: Parameters, name: str, found: list[UsingPage]) -> str | None:
+    """The query for the next pages, None if there are no more."""
+    if len(found) <= _PLACES:
+        return None
+    last = found[_PLACES - 1]
+    return html.query({**given, name: _CURSOR.text_of(last.wiki, last.page)})
 
 
 def _more(link: LinkReport, day: int, say: Messages) -> dict[str, Any]:
@@ -158,3 +158,20 @@ def _more(link: LinkReport, day: int, say: Messages) -> dict[str, Any]:
         "first": say.date(history[-1].first) if history else None,
         "today": say.date(day),
     }
+
+
+def bars_of(history: History, day: int) -> list[Bar]:
+    """The bars of a history, oldest first, on a line from its first day to `day`; the gaps between them are unknown.
+
+    They show nothing that the page does not say in words, too (U-3).
+    """
+    if not history:
+        return []
+    first = history[-1].first
+    scale = WIDTH / (max(day, history[0].last) - first + 1)
+    bars: list[Bar] = []
+    for entry in reversed(history):
+        width = max(_LEAST_WIDTH, round((entry.last - entry.first + 1) * scale))
+        x = min(round((entry.first - first) * scale), WIDTH - width)
+        bars.append(Bar(x, width, status_outcome(entry.status).value))
+    return bars

@@ -1,6 +1,6 @@
-"""What the page of one URL says of its copies in web archives: more than lists do (A-1).
+"""Copies in web archives on the page of one URL, with more details than in lists (A-1).
 
-Who chose a copy, what each archive answered, why others were passed over, and the wiki's own template to copy.
+The person who chose a copy, the answers of each archive, why others were passed over, and the wiki's own template.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from weboid.web.words.phrases import visible
 
 @dataclass(frozen=True, slots=True)
 class AboutCopies:
-    """What is stored beside a URL's copies; `settings` are those of the wiki that was named."""
+    """Data on a URL's copies that lists do not show; `settings` are those of the wiki that was named."""
 
     lookups: tuple[KeptLookup, ...]
     choices: list[Replacement]
@@ -44,7 +44,7 @@ class _LookupView(NamedTuple):
 
 
 async def find_about_copies(conn: Connection, known: KnownUrl, wiki: StoredWiki | None) -> AboutCopies:
-    """What the page of a URL tells of its copies."""
+    """The data that only the page of the URL shows."""
     choices = [each for each in await find_replacements(conn, known.key) if each.archive != PLAIN]
     changing = (await list_changing(conn, [known.key])).get(known.key)
     settings = None if wiki is None else await find_settings(conn, wiki.wiki)
@@ -52,20 +52,22 @@ async def find_about_copies(conn: Connection, known: KnownUrl, wiki: StoredWiki 
 
 
 def copies_view(link: LinkReport, about: AboutCopies | None, day: int, say: Messages) -> dict[str, Any]:
-    """The values of the part about copies; `copies` is empty where there is none to tell of."""
+    """The template values about copies; `copies` is empty where there are none to show."""
     if about is None or link.copies is None:
         return {"copies": [], "has_copy": False, "changing": None, "wikitext": None, "lookups": []}
     return {
-        "copies": _told(link, about, day, say),
+        "copies": _copies_html(link, about, day, say),
         "has_copy": bool(link.copies.snapshots),
-        "changing": _changing_words(about.changing, say),
+        "changing": None
+        if about.changing is None
+        else say.html("weboid-url-changing-lifted" if about.changing.is_lifted else "weboid-url-changing"),
         "wikitext": None if (offered := offered_wikitext(link, about.settings, day)) is None else offered.template,
         "lookups": [_lookup_view(lookup, day, say) for lookup in about.lookups if lookup.archive in BY_NUMBER],
     }
 
 
-def _told(link: LinkReport, about: AboutCopies, day: int, say: Messages) -> list[Markup]:
-    """The copies as everywhere, each with who chose it or when it was visited."""
+def _copies_html(link: LinkReport, about: AboutCopies, day: int, say: Messages) -> list[Markup]:
+    """The copies as in lists, each with the person who chose it or the day when it was visited."""
     assert link.copies is not None
     if not link.copies.snapshots:
         return copies_html(link.copies, day, say)
@@ -86,16 +88,10 @@ def _notes(shown: ShownSnapshot, choice: Replacement | None, day: int, say: Mess
     return notes
 
 
-def _changing_words(changing: ChangingPage | None, say: Messages) -> Markup | None:
-    if changing is None:
-        return None
-    return say.html("weboid-url-changing-lifted" if changing.is_lifted else "weboid-url-changing")
-
-
 def _lookup_view(lookup: KeptLookup, day: int, say: Messages) -> _LookupView:
     answer = say.text(f"weboid-lookup-{lookup.outcome.word}")
     asked = html.time_html(lookup.asked, day, say)
     title = BY_NUMBER[lookup.archive].title
-    # A copy that was withdrawn is told above in words; it was not passed over.
+    # A withdrawn copy is shown above in words; it was not passed over.
     passed = "" if withdrawn_stamp(lookup.passed) is not None else visible(lookup.passed)
     return _LookupView(say.html("weboid-url-lookup", title, escape(answer), asked), passed)

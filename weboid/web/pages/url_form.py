@@ -1,7 +1,4 @@
-"""The form that a person sends before anything about a single URL is shown (W-5).
-
-It is the same for all pages about one URL; until it is sent nothing is looked up.
-"""
+"""The form that a person sends before anything about a single URL is looked up and shown (W-5)."""
 
 from dataclasses import dataclass
 from typing import Any, Final

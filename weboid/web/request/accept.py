@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-_RANGE: Final = re.compile(r"\s*([a-z*]+)/([a-z0-9.+*-]+)\s*(.*)", re.I)
+_RANGE: Final = re.compile(r"\s*([a-z*]+/[a-z0-9.+*-]+)\s*(.*)", re.I)
 _QUALITY: Final = re.compile(r";\s*q=([01](?:\.[0-9]{0,3})?)\s*(?:;|$)", re.I)
 _CODING: Final = re.compile(r"\s*([a-z0-9*-]+)\s*(.*)", re.I)
 _MOST_RANGES: Final = 30
@@ -40,35 +40,26 @@ class Formats:
 
 def best_type(header: str, offered: Sequence[str]) -> str:
     """The offered type that the header prefers; the first one if it prefers none or accepts none."""
-    wanted = dict(reversed([parsed for part in header.split(",")[:_MOST_RANGES] if (parsed := _range(part))]))
+    accepted = _qualities(header, _RANGE)
 
-    def quality(kind: str) -> float:
-        for known in (kind, f"{kind.partition('/')[0]}/*", "*/*"):
-            if known in wanted:
-                return wanted[known]
-        return 0.0
+    def quality(media_type: str) -> float:
+        ranges = (media_type, f"{media_type.partition('/')[0]}/*", "*/*")
+        return next((accepted[each] for each in ranges if each in accepted), 0.0)
 
     return max(offered, key=quality)
 
 
 def first_coding(header: str, offered: Iterable[str]) -> str | None:
     """The first of these content codings that the header Accept-Encoding accepts; None if it accepts none of them."""
-    wanted = dict(reversed([parsed for part in header.split(",")[:_MOST_RANGES] if (parsed := _coding(part))]))
-    return next((coding for coding in offered if wanted.get(coding, wanted.get("*", 0.0)) > 0), None)
+    accepted = _qualities(header, _CODING)
+    return next((coding for coding in offered if accepted.get(coding, accepted.get("*", 0.0)) > 0), None)
 
 
-def _coding(part: str) -> tuple[str, float] | None:
-    match = _CODING.fullmatch(part)
-    return None if match is None else (match[1].lower(), _quality(match[2]))
-
-
-def _range(part: str) -> tuple[str, float] | None:
-    match = _RANGE.fullmatch(part)
-    if match is None:
-        return None
-    return f"{match[1]}/{match[2]}".lower(), _quality(match[3])
-
-
-def _quality(parameters: str) -> float:
-    given = _QUALITY.search(parameters)
-    return float(given[1]) if given else 1.0
+def _qualities(header: str, item: re.Pattern[str]) -> dict[str, float]:
+    """The quality of each item of the header; the first one of an item that is given again."""
+    qualities: dict[str, float] = {}
+    for part in header.split(",")[:_MOST_RANGES]:
+        if match := item.fullmatch(part):
+            given = _QUALITY.search(match[2])
+            qualities.setdefault(match[1].lower(), float(given[1]) if given else 1.0)
+    return qualities

@@ -1,6 +1,6 @@
-"""The codec of cursors: where a list goes on, as answers give it and requests send it back (``after``, ``since`` …).
+"""Cursors: the places where lists continue, as answers give and requests send them (``after``, ``since`` …).
 
-A cursor is readable text: integers within bounds, then perhaps a text, with dots between them. What they mean, and
+A cursor is readable text: integers within bounds, then perhaps a text, with dots between them. Their meaning, and
 whether the list has such a place, is known to the module of the list.
 """
 

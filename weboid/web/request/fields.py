@@ -1,8 +1,7 @@
-"""Reads the fields of a form that was sent, within bounds.
+"""Reads the fields of a form that was sent, within bounds. ``web/identity/session`` checks the sender.
 
-Who sent it is checked in ``web/identity/session``; what it means is decided by the handler.
-One law: the size of a body is checked before it is parsed, and it is decoded as UTF-8 whatever charset it declares:
-there are codecs that take minutes for a body of this size. Nobody holds a slot while its body comes.
+The size of a body is checked before it is parsed, and it is decoded as UTF-8 whatever charset it declares: there are
+codecs that take minutes for a body of this size. No slot is held while a body is received.
 """
 
 import asyncio
@@ -65,7 +64,7 @@ async def fields_of(request: web.Request) -> list[tuple[str, str]]:
     body = request.get(_BODY, b"")
     if len(body) > _most_of(request):
         raise Problem(413, "form-too-long")
-    # A long one takes tens of milliseconds: others have their turns meanwhile, with one thread beside them at a time.
+    # A long one takes tens of milliseconds: it is parsed in a thread, one at a time.
     if len(body) > MOST_FORM:
         return await asyncio.get_running_loop().run_in_executor(_ASIDE, _parsed, body)
     return _parsed(body)

@@ -1,8 +1,7 @@
 """The parameters of a request: which pages of which wiki, how much of them, in which language (W-3, W-4, W-8).
 
-Which parameters a route takes is in ``web/request/route``; all others are ignored, as cache busters and trackers add
-theirs to any address.
-One law: every parameter is given at most once and is either usable or a Problem 400.
+Every parameter is given at most once and is either usable or a Problem 400. Those that a route does not take
+(``web/request/route``) are ignored, as cache busters and trackers add theirs to any address.
 """
 
 import re
@@ -21,14 +20,14 @@ from weboid.errors import ConfigError
 from weboid.web.request.problem import Problem
 
 MOST_PAGES: Final = 50
-"""Of a request. More than these are told as stored: no wiki reads so many at a time."""
+"""Of a request. Of more pages the stored links are served: no wiki reads so many at a time."""
 MOST_SENT: Final = 500
 """Pages of a form that is sent."""
 MOST_QUERY: Final = 4_000
 """Characters of a query string."""
 
 MOST_SHOWN: Final = 200
-"""Characters of a URL in an error message."""
+"""Characters of a URL or pattern in an error message."""
 
 _ID: Final = re.compile(r"[1-9][0-9]{0,9}")
 _UNFIT_TITLE: Final = re.compile("[\x00-\x1f\x7f#<>\\[\\]{}|\ud800-\udfff\ufffd]")
@@ -42,7 +41,7 @@ _COPIED: Final = {"with": True, "without": False}
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CALLBACK: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)*")
 _MOST_CALLBACK: Final = 64
-DEFAULT_CALLBACK: Final = "weboid.externalLinkProblem"
+_DEFAULT_CALLBACK: Final = "weboid.externalLinkProblem"
 
 LANGUAGE: Final = frozenset({"lang", "uselang"})
 PAGE_NAMES: Final = LANGUAGE | {
@@ -54,7 +53,7 @@ PAGE_NAMES: Final = LANGUAGE | {
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """Where an answer goes on (``continue``): at a link of a page, by the page's place in the query from 0 on.
+    """The place where an answer continues (``continue``): a link of a page, by the page's place in the query from 0 on.
 
     `offset` counts the page's links in their own order; `revision` and `check` are those of the page when it was cut.
     """
@@ -65,7 +64,7 @@ class Bookmark:
     check: str = "0"
 
     def __str__(self) -> str:
-        """As answers give it, and `_bookmark` reads it."""
+        """The value as answers give it, and `_bookmark` reads it."""
         return f"{self.index}.{self.offset}.{self.revision}.{self.check}"
 
 
@@ -76,7 +75,7 @@ BEGIN: Final = Bookmark(0)
 class PageQuery:
     """Pages of one wiki, by ids or titles, each once. `revision` is that of the one page, if it was given (W-10).
 
-    The answer begins at `begin`. `asked` are the titles as they were given, of which some may be one with spaces.
+    The answer begins at `begin`. `given` are the titles as they were given, of which some may be one with spaces.
     """
 
     wiki: WikiName
@@ -84,16 +83,16 @@ class PageQuery:
     titles: tuple[str, ...]
     revision: int | None = None
     begin: Bookmark = BEGIN
-    asked: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[int | str, ...]:
-        """What names its pages, in the order of the request."""
+        """The names of its pages, in the order of the request."""
         return (*self.ids, *self.titles)
 
     @property
     def is_for_store(self) -> bool:
-        """Whether it names so many pages that they are told as stored, without their wiki being read."""
+        """Whether it names so many pages that their stored links are served, without their wiki being read."""
         return len(self.ids) + len(self.titles) > MOST_PAGES
 
 
@@ -108,7 +107,7 @@ class LinkFilter:
 
     @property
     def is_all(self) -> bool:
-        """Whether all links are to be shown."""
+        """Whether all links are to be shown, in any case."""
         return self.extent is Extent.ALL and not self.verdicts and self.copied is None
 
     def fits(self, link: LinkReport) -> bool:
@@ -152,10 +151,10 @@ def page_query_of(given: Parameters, most: int = MOST_PAGES) -> PageQuery:
     if len(parts) > most:
         raise Problem(400, "too-many", most)
     ids = _ids(parts) if named[0] != "title" else ()
-    asked = tuple(dict.fromkeys(part.strip() for part in parts)) if named[0] == "title" else ()
-    titles = tuple(dict.fromkeys(map(title_of, asked)))
+    as_given = tuple(dict.fromkeys(part.strip() for part in parts)) if named[0] == "title" else ()
+    titles = tuple(dict.fromkeys(map(title_of, as_given)))
     count = len(ids) + len(titles)
-    return PageQuery(wiki, ids, titles, _revision(given, count), _bookmark(given, count), asked)
+    return PageQuery(wiki, ids, titles, _revision(given, count), _bookmark(given, count), as_given)
 
 
 def wiki_of(given: Parameters) -> WikiName:
@@ -187,17 +186,6 @@ def page_of(given: Parameters, name: str) -> int | None:
     return int(given[name])
 
 
-def wants_all(given: Parameters) -> bool:
-    """Whether all links are requested; raises Problem."""
-    match given.get("all", "0"):
-        case "0":
-            return False
-        case "1":
-            return True
-        case _:
-            raise Problem(400, "all")
-
-
 def verdicts_of(given: Parameters, name: str = "verdict") -> frozenset[Verdict]:
     """The verdicts in a parameter by which something is filtered (W-4); none = it is not. Raises Problem."""
     words = given[name].split("|") if name in given else []
@@ -207,7 +195,10 @@ def verdicts_of(given: Parameters, name: str = "verdict") -> frozenset[Verdict]:
 
 
 def copied_of(given: Parameters) -> bool | None:
-    """Whether only links with an archived copy are requested, or only those without; None = both. Raises Problem."""
+    """True if only links with an archived copy are requested, False for only those without; None = both.
+
+    Raises Problem.
+    """
     if "copy" not in given:
         return None
     if given["copy"] not in _COPIED or not verdicts_of(given) <= COPY_WANTED:
@@ -233,7 +224,9 @@ def extent_of(given: Parameters, otherwise: Extent) -> Extent:
 
     Raises Problem, also where `all` says otherwise.
     """
-    is_all = wants_all(given)
+    if given.get("all", "0") not in ("0", "1"):
+        raise Problem(400, "all")
+    is_all = given.get("all") == "1"
     if "extent" not in given:
         return Extent.ALL if is_all or verdicts_of(given) or copied_of(given) is not None else otherwise
     if given["extent"] not in _EXTENTS:
@@ -252,7 +245,7 @@ def link_filter_of(given: Parameters, otherwise: Extent) -> LinkFilter:
 
 def callback_of(given: Parameters) -> str:
     """The function to call, a dotted identifier in ASCII (W-1); raises Problem."""
-    name = given.get("callback", DEFAULT_CALLBACK)
+    name = given.get("callback", _DEFAULT_CALLBACK)
     if len(name) > _MOST_CALLBACK or not _CALLBACK.fullmatch(name):
         raise Problem(400, "callback", _MOST_CALLBACK)
     return name
@@ -273,7 +266,7 @@ def _revision(given: Parameters, pages: int) -> int | None:
 
 
 def _bookmark(given: Parameters, pages: int) -> Bookmark:
-    """Where to go on, of a query that names so many pages; raises Problem."""
+    """The place where a query continues that names so many pages; raises Problem."""
     if "continue" not in given:
         return BEGIN
     if (match := _BOOKMARK.fullmatch(given["continue"])) is None or int(match[1]) >= pages:

@@ -1,6 +1,6 @@
-"""What is wrong with a request, or with us: an HTTP status, and a message key with its parameters.
+"""Errors of requests: an HTTP status, and a message key with its parameters.
 
-One law: a problem has no text of its own; it is worded in the language and written in the format of the request.
+A problem has no text of its own; it is worded in the language and written in the format of the request.
 """
 
 from typing import Final

@@ -1,13 +1,14 @@
 """The one table of routes: every address of the webservice with all its properties (W-8, W-9, W-12).
 
 Limits, formats, parameters, OPTIONS and the addresses in pages are read from here; ``web/routes`` binds the handlers.
-One law: no other module and no template spells out an address of ours; ``tests/test_house.py`` looks for them.
+One law: no other module and no template spells out an address of ours
+(`test_no_address_is_spelled_out_but_in_the_table_of_routes`).
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from aiohttp import hdrs, web
@@ -37,7 +38,7 @@ COST: Final = 2
 """Units of a route that states no other cost, and of an address that does not exist."""
 
 FORM_COST: Final = 10
-"""The same for a form that is sent."""
+"""Units of a form that is sent, by default."""
 
 MOST_FORM: Final = 16 * 1024
 """Bytes of a form of ours."""
@@ -49,10 +50,10 @@ _FORM_OF_REVERT: Final = 32 * 1024
 
 
 class Lane(Enum):
-    """Kinds of work that have turns of their own (``web/http/lanes``); each is named as in the metrics."""
+    """Kinds of work with separate queues (``web/http/lanes``); each is named as in the metrics."""
 
     NONE = "none"
-    """What costs next to nothing, and what must answer in any case."""
+    """Work that costs next to nothing, or must be done in any case."""
     PAGES = "pages"
     """The links of pages. A handler enters it itself, once it has work to do, and gives its turn back while a wiki is
     read (``mechanism/fair_slots``: ``aside``)."""
@@ -62,9 +63,9 @@ class Lane(Enum):
     BULK = "bulk"
     PEOPLE = "people"
     CRAWLERS = "crawlers"
-    """Calls of crawlers elsewhere. The handler enters it itself, once the body has come."""
+    """Calls of remote crawlers. The handler enters it itself, once it has received the body."""
     FEEDERS = "feeders"
-    """The same for feeders elsewhere, whose calls take longer."""
+    """Calls of remote feeders, which take longer. Entered likewise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +81,8 @@ class Surcharge:
 class Route:
     """An address: `path` with its variables in braces, and its properties without its handler.
 
-    `parameters` are those of the address; `tolerated` ones, which other addresses have, are read as well and mean
-    nothing here. `fields` are those of a form that is sent there, without its token. `cost` and `form_cost` are units
+    `parameters` are those of the address; `tolerated` ones, which other addresses have, are read as well and have no
+    effect here. `fields` are those of a form that is sent there, without its token. `cost` and `form_cost` are units
     of the limits; `counts_pages`: each page that is named costs one more. `most_form` is the most bytes of a form.
     `lane` and `form_lane` are the kinds of work of an address, and of a form that is sent there. `asks_store` is false
     where the page of an error may not query the database. `is_described`: it is in ``openapi.json``; `is_open`: every
@@ -121,33 +122,16 @@ def _api(
     formats: Formats = _DATA,
     cost: int,
     lane: Lane,
-    most_form: int = MOST_FORM,
-    tolerated: frozenset[str] = frozenset(),
-    counts_pages: bool = False,
-    surcharge: Surcharge | None = None,
+    **others: Any,
 ) -> Route:
     """An address for programs, whose answers have words in a language that may be given.
 
-    A form that is sent there has these `fields`, None = the same parameters.
+    A form that is sent there has these `fields`, None = the same parameters; `others` are as in Route.
     """
-    return Route(
-        name,
-        path,
-        methods,
-        formats,
-        parameters=_spoken(*names),
-        tolerated=tolerated,
-        fields=_spoken(*(names if fields is None else fields)) if hdrs.METH_POST in methods else frozenset(),
-        cost=cost,
-        form_cost=cost if hdrs.METH_POST in methods else FORM_COST,
-        most_form=most_form,
-        counts_pages=counts_pages,
-        surcharge=surcharge,
-        lane=lane,
-        form_lane=lane,
-        is_described=True,
-        is_open=True,
-    )
+    if hdrs.METH_POST in methods:
+        others |= {"fields": _spoken(*(names if fields is None else fields)), "form_cost": cost}
+    others |= {"cost": cost, "lane": lane, "form_lane": lane, "is_described": True, "is_open": True}
+    return Route(name, path, methods, formats, _spoken(*names), **others)
 
 
 def _file(
@@ -162,6 +146,17 @@ def _file(
 def _form(name: str, path: str, *fields: str) -> Route:
     """An address that takes nothing but a form that is sent there."""
     return Route(name, path, _SENT, parameters=frozenset(), fields=_spoken(*fields), form_lane=Lane.PEOPLE)
+
+
+def _page_and_form(name: str, path: str, parameters: Iterable[str], fields: Iterable[str]) -> Route:
+    """An address where people get a page, and send its form to."""
+    lane = Lane.PEOPLE
+    return Route(name, path, _BOTH, parameters=_spoken(*parameters), fields=_spoken(*fields), lane=lane, form_lane=lane)
+
+
+def _calls(name: str, path: str, lane: Lane) -> Route:
+    """An address for calls of remote processes."""
+    return Route(name, path, _SENT, parameters=frozenset(), form_cost=0, form_lane=lane, asks_store=False)
 
 
 _PLACE: Final = ("url", "dbname")
@@ -210,11 +205,7 @@ ROUTES: Final = (
     _api(
         "api-ping",
         "/api/ping",
-        *_WHOLE,
-        "pageid",
-        "curid",
-        "title",
-        "format",
+        *(*_WHOLE, "pageid", "curid", "title", "format"),
         methods=("GET", "POST"),
         most_form=MOST_QUERY,
         cost=1,
@@ -273,7 +264,7 @@ ROUTES: Final = (
         formats=_LIST,
         cost=5,
         lane=Lane.LISTS,
-        # More for this list, which is found by going through what pages use.
+        # This list costs more: it is found by going through the links of pages.
         surcharge=Surcharge("verdict", "doubtful", 10),
     ),
     _api("spam-pages", "/lists/spam", "dbname", "after", "format", formats=_LIST, cost=5, lane=Lane.LISTS),
@@ -302,51 +293,19 @@ ROUTES: Final = (
     Route("bot", "/bot", cost=1),
     Route("privacy", "/privacy", cost=1),
     Route("policy", "/policy", cost=1),
-    # For crawlers and feeders elsewhere.
-    Route(
-        "crawlers",
-        "/internal/crawl/{call}",
-        _SENT,
-        parameters=frozenset(),
-        form_cost=0,
-        form_lane=Lane.CRAWLERS,
-        asks_store=False,
-    ),
-    Route(
-        "feeders",
-        "/internal/feed/{call}",
-        _SENT,
-        parameters=frozenset(),
-        form_cost=0,
-        form_lane=Lane.FEEDERS,
-        asks_store=False,
-    ),
-    # What people do.
+    # For remote crawlers and feeders.
+    _calls("crawlers", "/internal/crawl/{call}", Lane.CRAWLERS),
+    _calls("feeders", "/internal/feed/{call}", Lane.FEEDERS),
+    # For people who have signed in.
     Route("account", "/account", parameters=_spoken("back"), lane=Lane.PEOPLE),
     _form("account-in", "/account/in", "back"),
     Route("account-back", "/account/back", parameters=_spoken("code", "state", "iss", "error"), lane=Lane.PEOPLE),
     _form("account-out", "/account/out"),
-    Route(
-        "report",
-        "/report",
-        _BOTH,
-        parameters=_spoken(*_PLACE, "done"),
-        fields=_spoken(*_PLACE, "extent"),
-        lane=Lane.PEOPLE,
-        form_lane=Lane.PEOPLE,
-    ),
+    _page_and_form("report", "/report", (*_PLACE, "done"), (*_PLACE, "extent")),
     _form("report-look", "/report/look", *_PLACE),
     _form("report-remove", "/report/remove", *_PLACE, "extent"),
     _form("check", "/check", *_PLACE),
-    Route(
-        "replacement",
-        "/replacement",
-        _BOTH,
-        parameters=_spoken(*_PLACE, "done"),
-        fields=_spoken(*_PLACE, "target"),
-        lane=Lane.PEOPLE,
-        form_lane=Lane.PEOPLE,
-    ),
+    _page_and_form("replacement", "/replacement", (*_PLACE, "done"), (*_PLACE, "target")),
     _form("replacement-look", "/replacement/look", *_PLACE),
     _form("replacement-remove", "/replacement/remove", *_PLACE, "archive", "target"),
     Route("admin", "/admin", parameters=_spoken("subject", "before", "did", "url", "reverts"), lane=Lane.PEOPLE),
@@ -357,7 +316,7 @@ ROUTES: Final = (
     _form("admin-revert", "/admin/revert", "revert", "state", "reverts"),
 )
 
-_ELSEWHERE: Final = (("/api/", _DATA), ("/changes", _DATA), ("/feeds/", _FEED), ("/lists/", _LIST))
+_ERROR_FORMATS: Final = (("/api/", _DATA), ("/changes", _DATA), ("/feeds/", _FEED), ("/lists/", _LIST))
 """The formats of errors at addresses that do not exist, by how their paths begin."""
 
 _BY_PATH: Final = {route.path: route for route in ROUTES}
@@ -365,7 +324,7 @@ _PATHS: Final = {route.name: route.path for route in ROUTES}
 
 
 def route_of(request: web.Request) -> Route | None:
-    """The route that answers a request; None if there is no such address or method."""
+    """The route of a request; None if there is no such address or method."""
     resource = request.match_info.route.resource
     return None if resource is None else _BY_PATH.get(resource.canonical)
 
@@ -391,7 +350,7 @@ def format_of(request: web.Request) -> Format:
     if (route := route_at(path)) is not None:
         formats = route.formats
     else:
-        formats = next((formats for beginning, formats in _ELSEWHERE if path.startswith(beginning)), _PAGE)
+        formats = next((formats for beginning, formats in _ERROR_FORMATS if path.startswith(beginning)), _PAGE)
     return formats.wanted(request.query.get("format", ""), request.headers.get(hdrs.ACCEPT, ""))
 
 
