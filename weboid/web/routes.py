@@ -38,7 +38,7 @@ from weboid.web.remote.internal import RemoteProcesses
 from weboid.web.request.route import ROUTES, Lane, address_of
 from weboid.web.service import Service
 
-Bound = Iterator[tuple[str, str, Handler]]
+_Bound = Iterator[tuple[str, str, Handler]]
 """Names of routes, each with a method and its handler. The handler of GET also serves HEAD where that is allowed."""
 
 
@@ -54,26 +54,23 @@ def add_routes(
     """Adds every route of the table to the application, and nothing else."""
     bound = (
         *_pages(service, config, wikis),
-        *_programs(service),
+        *_programs(service, status),
         *_remote(service, config, metrics),
-        *_health(status),
         *_people(service, config, client),
     )
     handlers = {(name, method): handler for name, method, handler in bound}
     assert len(handlers) == len(bound), "two handlers for one method of a route"
     for route in ROUTES:
         for method in route.methods:
-            if method == hdrs.METH_HEAD:
-                app.router.add_route(method, route.path, handlers[route.name, hdrs.METH_GET])
-            else:
-                app.router.add_route(method, route.path, handlers[route.name, method])
+            served_by = hdrs.METH_GET if method == hdrs.METH_HEAD else method
+            app.router.add_route(method, route.path, handlers[route.name, served_by])
         if route.is_open:
             app.router.add_route(hdrs.METH_OPTIONS, route.path, preflight)
     unbound = handlers.keys() - {(route.name, method) for route in ROUTES for method in route.methods}
     assert not unbound, f"handlers without a route: {unbound}"
 
 
-def _pages(service: Service, config: Config, wikis: Wikis) -> Bound:
+def _pages(service: Service, config: Config, wikis: Wikis) -> _Bound:
     start = StartPage(service, wikis)
     yield "start", "GET", start.page
     links = LinksPage(service, start)
@@ -101,7 +98,7 @@ def _pages(service: Service, config: Config, wikis: Wikis) -> Bound:
     yield "robots", "GET", about.robots
 
 
-def _programs(service: Service) -> Bound:
+def _programs(service: Service, status: StatusPage) -> _Bound:
     changes = Changes(service)
     yield "changes", "GET", changes.changes
     yield "dead-feed", "GET", changes.feed
@@ -117,9 +114,13 @@ def _programs(service: Service) -> Bound:
     data = DatasetFiles(service)
     yield "data", "GET", data.index
     yield "data-file", "GET", data.file
+    yield "status", "GET", status.status
+    yield "metrics", "GET", status.metrics
+    yield "health", "GET", status.health
+    yield "alarms", "GET", status.alarms
 
 
-def _remote(service: Service, config: Config, metrics: Metrics) -> Bound:
+def _remote(service: Service, config: Config, metrics: Metrics) -> _Bound:
     refused = metrics.count("weboid_web_forbidden_calls", "Calls for what no token may do.", ("part", "key"))
     crawl = CrawlAnswering(service.pool, config.crawl, config.policy, service.today)
     crawlers = clients_of(config.web.crawlers, CRAWLERS.parts)
@@ -129,14 +130,7 @@ def _remote(service: Service, config: Config, metrics: Metrics) -> Bound:
     yield FEEDERS.parts, "POST", RemoteProcesses(FEEDERS, feed, feeders, Lane.FEEDERS, refused).call
 
 
-def _health(status: StatusPage) -> Bound:
-    yield "status", "GET", status.status
-    yield "metrics", "GET", status.metrics
-    yield "health", "GET", status.health
-    yield "alarms", "GET", status.alarms
-
-
-def _people(service: Service, config: Config, client: ClientSession | None) -> Bound:
+def _people(service: Service, config: Config, client: ClientSession | None) -> _Bound:
     back = service.public_url + address_of("account-back")
     account = AccountPage(service, Provider(config.people, client, back, config.net.user_agent))
     yield "account", "GET", account.page

@@ -1,7 +1,4 @@
-"""What all handlers share: the store, the wikis, the sessions, and functions that make an answer of values.
-
-It holds no state of a request: a handler gets its request and this.
-"""
+"""The services that all handlers share, and functions that make answers of values."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -34,12 +31,12 @@ from weboid.web.words.language import requested_language
 from weboid.web.words.messages import Messages, messages_in
 
 _ERRORS: Final = (Format.HTML, Format.JSON, Format.XML)
-"""An address for programs writes an error in these if it is asked to; a script would run in the page that asks."""
+"""The formats in which an address for programs may write an error; a script would run in the page that requests it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """What all handlers share.
+    """All that a handler uses in addition to its request, and no state of a request.
 
     `public_url` is the URL of this service, without a final slash; `source` is the URL of its source code (W-2).
     """

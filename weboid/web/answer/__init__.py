@@ -1,1 +1,1 @@
-"""From a request for pages to the values of its answer: live links, stored findings."""
+"""From a query for pages to its answer, by stages: query, live, lookup, report, page."""

@@ -1,9 +1,9 @@
-"""Follows what changes in the store, and drops the kept answers that tell of it (W-10).
+"""Follows changes in the store, and drops the kept answers that they concern (W-10).
 
-It follows the log of verdict changes and that of what people did, and of what the program did to their suggestions.
-What else an answer tells has no log, and may be as old as a kept answer gets: ``docs/api.md`` names it.
-One law: whatever a log says by the time it is read is dropped, in whatever order its lines were committed; what is not
-understood drops everything.
+It follows the log of verdict changes and the audit log of people's actions. Other data in answers have no log, and may
+be as old as a kept answer: ``docs/api.md`` names them.
+One law: every line of a log takes effect, in whatever order lines are committed
+(`test_changes_that_are_committed_out_of_order_are_all_seen`); one that is not understood drops everything.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ _OF_URLS: Final = frozenset(
 )
 _OF_DOMAINS: Final = frozenset({Action.REPORT_DOMAIN, Action.REMOVE_DOMAIN_REPORT})
 _OF_PEOPLE: Final = frozenset({Action.BLOCK, Action.UNBLOCK})
-"""They change nothing of what is told of links."""
+"""They do not change answers about links."""
 
 
 class ChangeWatch:
@@ -61,7 +61,7 @@ class ChangeWatch:
         self._pool = pool
         self._kept = kept
         self._settled: LogPlace | None = None
-        """All up to there is dropped; None = it is not known yet where the logs are settled."""
+        """All lines up to there have taken effect; None = not known yet."""
         self._ends: LogEnds | None = None
         """Ends that were seen before and become settled as soon as their writers have ended."""
 
@@ -113,7 +113,7 @@ class ChangeWatch:
         await self._kept.drop(urls, buckets)
 
     def _go_on(self, ends: LogEnds) -> None:
-        """Settles what was seen before if its writers have ended by now, and what was seen now if there are none
+        """Settles the ends seen before if their writers have ended by now, and those seen now if there are no writers
         (D-179)."""
         if self._ends is not None and not self._ends.writers & ends.writers:
             self._settled, self._ends = self._ends.place, None
@@ -124,7 +124,7 @@ class ChangeWatch:
 
 
 def _changed_by(deed: LoggedAction) -> tuple[set[UrlKey], set[int]] | None:
-    """The URLs, and the buckets of the domains, of which something else is told from then on; None = anything."""
+    """The URLs, and the buckets of the domains, whose answers change; None = any may."""
     if deed.action in _OF_PEOPLE:
         return set(), set()
     if deed.action in _OF_DOMAINS:

@@ -1,6 +1,6 @@
-"""Few answers about many links are made at the same time: each of them takes megabytes, and time from all others.
+"""A limit on simultaneous answers about many links: each of them takes megabytes, and time from all others.
 
-One law: an answer about few links never waits here.
+An answer about few links never waits here.
 """
 
 import asyncio

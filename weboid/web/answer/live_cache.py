@@ -4,6 +4,7 @@ A read takes at most `MOST_READ` links; a page with more is not read live, and n
 """
 
 import asyncio
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 from weboid.errors import TooManyLinks
@@ -22,7 +23,7 @@ _KEPT_S: Final = 60.0
 _MOST_BYTES: Final = 32 << 20
 _LINK_BYTES: Final = 80
 _PAGE_BYTES: Final = 400
-"""What a link and a page take in memory in addition to their characters, roughly."""
+"""Memory of a link and of a page in addition to their characters, roughly."""
 _MOST_LARGE: Final = 1_000
 
 _Found = dict[Name, PageLinks | None]
@@ -41,7 +42,7 @@ class LivePageCache:
         self._live = live
         self._kept: BoundedMap[tuple[int, Name], _Kept] = BoundedMap(_MOST_BYTES, weigh=_bytes_of)
         self._large: BoundedMap[tuple[int, tuple[Name, ...]], float] = BoundedMap(_MOST_LARGE)
-        """Pages that have too many links, together or alone, and when that expires."""
+        """Queries, and single pages, that have too many links, and when that expires."""
 
     async def read(self, wiki: StoredWiki, query: PageQuery, links: int) -> dict[Name, PageLinks | None] | None:
         """The pages of a query from its bookmark on, at least so many that they have that many links there, else all.
@@ -54,15 +55,11 @@ class LivePageCache:
         offset = query.begin.offset
         if len(begun) == len(names) or _links_of(begun, offset) >= links:
             return begun
-        if not self._is_large(wiki, query.names):
-            try:
-                found = await self._live.find_pages(wiki, names, MOST_READ)
-            except TooManyLinks:
-                self._note_large(wiki, query.names)
-            else:
-                if found is not None and _links_of(found, offset) > links:
-                    self._keep(wiki, found)
-                return found
+        with suppress(TooManyLinks):
+            found = await self._find(wiki, names, query.names)
+            if found is not None and _links_of(found, offset) > links:
+                self._keep(wiki, found)
+            return found
         return await self._read_singly(wiki, names, begun, links, offset)
 
     def earlier(self, wiki: StoredWiki, query: PageQuery) -> set[int]:
@@ -78,20 +75,27 @@ class LivePageCache:
         for name in names[len(begun) :]:
             if _links_of(found, offset) >= links or (found and self._now_s() > until_s):
                 break
-            one, is_large = None, self._is_large(wiki, (name,))
-            if not is_large:
-                try:
-                    one = await self._live.find_pages(wiki, (name,), MOST_READ)
-                except TooManyLinks:
-                    is_large = True
-                    self._note_large(wiki, (name,))
+            try:
+                one = await self._find(wiki, (name,), (name,))
+            except TooManyLinks:
+                if not found:
+                    raise
+                break
             if one is None:
-                if is_large and not found:
-                    raise TooManyLinks(f"the page {name!r} has more than {MOST_READ} links")
                 return found or None
             found |= one
             self._keep(wiki, one)
         return found
+
+    async def _find(self, wiki: StoredWiki, names: tuple[Name, ...], query: tuple[Name, ...]) -> _Found | None:
+        """Reads these pages of a query; raises TooManyLinks also if it did so within the last minute."""
+        if (self._large.get((wiki.wiki, query)) or 0.0) > self._now_s():
+            raise TooManyLinks("these pages had too many links a moment ago")
+        try:
+            return await self._live.find_pages(wiki, names, MOST_READ)
+        except TooManyLinks:
+            self._large[wiki.wiki, query] = self._now_s() + _KEPT_S
+            raise
 
     def _begun(self, wiki: StoredWiki, names: tuple[Name, ...]) -> _Found:
         """The first of these pages, as far as they were read for the answer before."""
@@ -112,12 +116,6 @@ class LivePageCache:
         for name, kept in self._kept.items():
             if kept.read_s < oldest_s:
                 self._kept.take(name)
-
-    def _is_large(self, wiki: StoredWiki, names: tuple[Name, ...]) -> bool:
-        return (self._large.get((wiki.wiki, names)) or 0.0) > self._now_s()
-
-    def _note_large(self, wiki: StoredWiki, names: tuple[Name, ...]) -> None:
-        self._large[wiki.wiki, names] = self._now_s() + _KEPT_S
 
     def _now_s(self) -> float:
         return asyncio.get_running_loop().time()

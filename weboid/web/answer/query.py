@@ -27,7 +27,7 @@ MOST_LINKS: Final = 2_000
 """Of one answer, as its pages have them: of one normal form there may be several (D-167)."""
 
 _Candidate = PageLinks | StoredPart | int | None
-"""Where a name leads: to a page of the wiki or the store, to the id of one that an earlier answer had, or nowhere."""
+"""The target of a name: a page of the wiki or the store, the id of one that an earlier answer had, or none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class LinkPager:
         self._begin = begin
         self.left = MOST_LINKS
         self.cut: Bookmark | None = None
-        """Where the page that was cut continues, None while none was."""
+        """The place where the page that was cut continues, None while none was."""
 
     @property
     def is_full(self) -> bool:

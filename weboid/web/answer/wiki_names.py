@@ -1,7 +1,7 @@
 """The known wikis by name: to find the one that a request names, and for the lists in forms.
 
-One law: the list is kept for some seconds, so that many requests do not cause as many queries; only a wiki that is not
-in the list is looked up by itself.
+The list is kept for 30 seconds, so that many requests do not cause as many queries; only a wiki that is not in it is
+looked up by itself.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from weboid.store.pages.wiki import StoredWiki, find_wiki, list_wikis
 _MOST: Final = 2_000
 _KEPT_S: Final = 30.0
 _IMPATIENT_S: Final = 1.0
-"""For a connection, while there is an older list."""
+"""The wait for a connection, while there is an older list."""
 
 
 class Wikis:
@@ -30,10 +30,8 @@ class Wikis:
         self._known: dict[str, StoredWiki] = {}
 
     async def list_known(self) -> dict[str, StoredWiki]:
-        """Wikis by name; those of farms that are no longer configured are left out.
-
-        While the store is away they are those that were known, for what is kept of them can still be told (O-8).
-        Raises StoreError if it has never been read.
+        """Wikis by name, without those of farms that are no longer configured; while the store is away the last list
+        (O-8). Raises StoreError if there is none yet.
         """
         now_s = asyncio.get_running_loop().time()
         if not self._known or now_s > self._until_s:

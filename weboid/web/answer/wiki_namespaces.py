@@ -7,7 +7,7 @@ the English names that every wiki understands.
 import asyncio
 import logging
 from collections.abc import Collection
-from typing import Final, NamedTuple
+from typing import Final
 
 from weboid.core.wikitext.titles import MAIN, NamespaceNames
 from weboid.errors import StoreError
@@ -26,28 +26,23 @@ _ASKED_S: Final = 3_600.0
 _CANONICAL: Final = NamespaceNames()
 
 
-class _Kept(NamedTuple):
-    names: NamespaceNames
-    until_s: float
-
-
 class WikiNamespaces:
     """Finds the names of each wiki's namespaces."""
 
     def __init__(self, pool: Pool, live: LiveReader) -> None:
         self._pool = pool
         self._live = live
-        self._kept: BoundedMap[int, _Kept] = BoundedMap(_MOST)
+        self._kept: BoundedMap[int, tuple[NamespaceNames, float]] = BoundedMap(_MOST)
         self._asked_s: BoundedMap[int, float] = BoundedMap(_MOST)
 
     async def stored(self, conn: Connection, wiki: StoredWiki) -> NamespaceNames:
         """The names as the store has them; raises StoreError."""
         now_s = asyncio.get_running_loop().time()
-        kept = self._kept.get(wiki.wiki)
-        if kept is None or now_s > kept.until_s:
-            kept = _Kept(NamespaceNames(await list_namespaces(conn, wiki.wiki)), now_s + _KEPT_S)
-            self._kept[wiki.wiki] = kept
-        return kept.names
+        names, until_s = self._kept.get(wiki.wiki) or (None, 0.0)
+        if names is None or now_s > until_s:
+            names = NamespaceNames(await list_namespaces(conn, wiki.wiki))
+            self._kept[wiki.wiki] = names, now_s + _KEPT_S
+        return names
 
     async def current(self, wiki: StoredWiki, numbers: Collection[int]) -> NamespaceNames:
         """The names of at least these namespaces, of a wiki that answers: it is queried if the store lacks one.
@@ -65,10 +60,10 @@ class WikiNamespaces:
         if not (listed := await self._live.find_namespaces(wiki)):
             return names
         names = NamespaceNames(listed)
-        self._kept[wiki.wiki] = _Kept(names, now_s + _KEPT_S)
+        self._kept[wiki.wiki] = names, now_s + _KEPT_S
         try:
             async with self._pool.connection() as conn:
                 await record_namespaces(conn, wiki.wiki, listed)
         except StoreError as error:
-            log.warning("the namespaces of %s could not be kept: %s", wiki.dbname, error)
+            log.warning("the namespaces of %s could not be stored: %s", wiki.dbname, error)
         return names

@@ -1,4 +1,4 @@
-"""Atom feeds (RFC 4287) of links that died. One law: ids never change, even if titles and texts do."""
+"""Atom feeds (RFC 4287) of links that died. Ids never change, even if titles and texts do."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _LANG: Final = "{http://www.w3.org/XML/1998/namespace}lang"
 @dataclass(frozen=True, slots=True)
 class AtomEntry:
     """One entry. `id` is an IRI, `link` a URL of this service; `day` is that of the change, `copy` the address of an
-    archived copy of what died, None if none is known."""
+    archived copy of the dead link, None if none is known."""
 
     id: str
     title: str
@@ -67,9 +67,9 @@ def _added(parent: etree._Element, name: str) -> etree._Element:
     return etree.SubElement(parent, f"{{{_NAMESPACE}}}{name}")
 
 
-def _link(parent: etree._Element, relation: str, address: str, kind: str | None = None) -> None:
+def _link(parent: etree._Element, relation: str, address: str, media_type: str | None = None) -> None:
     element = _added(parent, "link")
-    for name, value in (("rel", relation), ("type", kind), ("href", address)):
+    for name, value in (("rel", relation), ("type", media_type), ("href", address)):
         if value is not None:
             element.set(name, text_in_xml(value))
 

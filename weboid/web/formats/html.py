@@ -1,6 +1,6 @@
-"""HTML for people, from templates (W-3, W-4). The words about a link are made in ``web/words/phrases``.
+"""HTML for people, from templates (W-3, W-4).
 
-One law: templates escape everything but the HTML of ``Messages.html``; every address that they link to was made by
+Templates escape everything but the HTML of ``Messages.html``; every address that they link to was made by
 `phrases.href`, by `route.address_of` or here.
 """
 
@@ -34,12 +34,12 @@ _ADDRESS: Final = re.compile(r'\{\{ url\("([^"]*)"\) \}\}')
 
 
 def problem_html(problem: Problem, wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
-    """A page that says what is wrong, with the form to correct it."""
+    """The page of an error, with the form to correct it."""
     return render("problem.html", say, given, source, wikis, message=problem_words(problem, say))
 
 
 def problem_words(problem: Problem, say: Messages) -> Markup:
-    """What is wrong, to be shown on the page whose form was sent."""
+    """The words of an error, also for the page whose form was sent."""
     parameters = [phrases.visible(value) if isinstance(value, str) else value for value in problem.parameters]
     return say.html(problem.key, *parameters)
 
@@ -85,7 +85,7 @@ def render(name: str, say: Messages, given: Parameters, source: str, wikis: Sequ
 def render_steps(
     name: str, say: Messages, given: Parameters, source: str, wikis: Sequence[str], **values: Any
 ) -> Steps[str]:
-    """The same in steps."""
+    """`render` in steps."""
     pieces = []
     for piece in _template(name).generate(_values(say, given, source, wikis, values)):
         pieces.append(piece)
@@ -96,19 +96,17 @@ def render_steps(
 def _values(
     say: Messages, given: Parameters, source: str, wikis: Sequence[str], values: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """These values and what all templates need."""
     language = say.language
+    lang = {"lang": given["lang"]} if "lang" in given else {}
     return dict(
         say=say.html,
         language=language,
         language_options=_language_options(language),
         given=given,
         wikis=wikis,
-        lang_query=query({"lang": given["lang"]}) if "lang" in given else "",
-        page_query=lambda wiki, page: query(
-            {"dbname": wiki, "pageid": str(page), **({"lang": given["lang"]} if "lang" in given else {})}
-        ),
-        wiki_query=lambda wiki: query({"dbname": wiki, **({"lang": given["lang"]} if "lang" in given else {})}),
+        lang_query=query(lang) if lang else "",
+        page_query=lambda wiki, page: query({"dbname": wiki, "pageid": str(page), **lang}),
+        wiki_query=lambda wiki: query({"dbname": wiki, **lang}),
         url_query=lambda wiki, url: url_query(wiki, url, given.get("lang")),
         link_item=lambda link, query: link_item(link, query, say, icons()),
         visible=phrases.visible,

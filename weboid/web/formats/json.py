@@ -1,6 +1,6 @@
 """JSON: ASCII only, and safe inside JavaScript and HTML as well (W-8).
 
-One law: both writers, the quick and the exact one, give the same bytes; a test compares them (D-71).
+One law: both writers, the quick and the exact one, give the same bytes (D-71, `test_both_ways_write_the_same`).
 """
 
 import codecs
@@ -30,7 +30,7 @@ def text_of(payload: Any) -> str:
 
 
 def text_steps(payload: dict[str, Any]) -> Steps[str]:
-    """The same in steps: the items of lists in lists some at a time, such as the links of pages, if there are many."""
+    """`text_of` in steps: the items of lists in lists some at a time, such as the links of pages, if there are many."""
     if sum(_items(inner) for value in payload.values() if isinstance(value, list) for inner in value) <= _LONG:
         return text_of(payload)
     pieces: list[str] = []
@@ -41,12 +41,12 @@ def text_steps(payload: dict[str, Any]) -> Steps[str]:
 
 
 def bytes_steps(payload: dict[str, Any]) -> Steps[bytes]:
-    """The same, encoded."""
+    """`text_steps`, encoded."""
     return (yield from text_steps(payload)).encode("ascii")
 
 
 def _items(value: Any) -> int:
-    """How many items the lists of a page have; 1 of what has none."""
+    """The number of items in the lists of a page; 1 of other values."""
     inner = value.values() if isinstance(value, dict) else ()
     return 1 + sum(len(each) for each in inner if isinstance(each, list))
 
@@ -82,7 +82,7 @@ def quick_text(payload: Any) -> str | None:
 
 
 def exact_text(payload: Any) -> str:
-    """The same for any payload, slowly."""
+    """The payload by the exact writer, which takes any and is slower."""
     return _safe(_exact(payload))
 
 

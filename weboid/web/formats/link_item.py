@@ -1,7 +1,7 @@
 """One link as an item of a list in HTML: its values, and the item, which is written here and in no template.
 
-A page has hundreds of them, and a template takes several times as long for each.
-One law: all text is escaped here but what is Markup already.
+A page has hundreds of them, and a template takes several times as long for each. All text is escaped here unless it is
+Markup already.
 """
 
 from collections.abc import Mapping, Sequence
@@ -81,7 +81,7 @@ def _paragraph(words: str) -> str:
 
 
 def _details(link: LinkView, query: str | None, say: Messages) -> str:
-    """The part that is closed at first: evidence, history, other forms, pages about the link."""
+    """The details, closed at first: evidence, history, other forms, pages about the link."""
     status = f' <span class="status">· {escape(link.status)}</span>' if link.status else ""
     checked = link.checked or say.html("weboid-details")
     lines = [f"<details>\n<summary>{checked}{status}</summary>\n"]

@@ -1,4 +1,4 @@
-"""The values of one link as pages show it: words, addresses, notes. How they are written is in `link_item`."""
+"""The values of one link as pages show it: words, addresses, notes. `link_item` writes them."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -21,7 +21,6 @@ _LINK: Final = Markup('<a href="{}" rel="nofollow noopener noreferrer">{}</a>')
 
 
 def link_view(link: LinkReport, day: int, say: Messages) -> LinkView:
-    """The values of one link as pages show it."""
     finding, record = link.finding, link.record
     return LinkView(
         verdict=finding.verdict.word,
@@ -43,7 +42,6 @@ def link_view(link: LinkReport, day: int, say: Messages) -> LinkView:
 
 
 def _details(link: LinkReport, day: int, say: Messages) -> list[str]:
-    """The target, what the address of a copy says, the file type, the claims of people."""
     details: list[str | None] = []
     if link.record.target is not None:
         details.append(say.html("weboid-target", address_html(link.record.target)))
@@ -59,7 +57,7 @@ def _checked_html(checked: int, day: int, say: Messages) -> Markup:
 
 
 def _instead(link: LinkReport, say: Messages) -> Markup | None:
-    """What may replace a dead link, worded with reserve (A-4)."""
+    """The suggested replacement of a dead link, worded with reserve (A-4)."""
     if not link.claims.replacement or link.finding.verdict is not Verdict.DEAD:
         return None
     return say.html("weboid-note-replacement", address_html(link.claims.replacement))
@@ -77,12 +75,12 @@ def snapshot_html(shown: ShownSnapshot, notes: Iterable[Markup], say: Messages) 
     words, distance = snapshot_words(shown, say), distance_words(shown, say)
     href = phrases.href(shown.address)
     copy = escape(words) if href is None else _LINK.format(href, words)
-    told = say.html("weboid-copy-only", copy) if distance is None else say.html("weboid-copy-told", copy, distance)
-    return Markup(" ").join([told, *notes])
+    sentence = say.html("weboid-copy-only", copy) if distance is None else say.html("weboid-copy-told", copy, distance)
+    return Markup(" ").join([sentence, *notes])
 
 
 def _copy_html(copy: Snapshot, say: Messages) -> Markup:
-    """What the address of a copy that a page links to says."""
+    """The archived URL and date that the address of a copy has."""
     original = "" if copy.original is None else address_html(str(copy.original))
     key, parameters = copy_parameters(copy, original, say)
     return say.html(key, *parameters)

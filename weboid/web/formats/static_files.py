@@ -1,6 +1,6 @@
 """The files that pages load: a style sheet and an icon, under names that change with their content, for caches.
 
-One law: files are read once and kept; a name in a request is looked up among these, never in a folder.
+Files are read once and kept; a name in a request is looked up among these, never in a folder.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,7 @@
 """XML of the same payload: elements for pages, links and entries, attributes for single values (W-8).
 
-One law: it is well-formed whatever the values are; characters that XML does not allow become U+FFFD.
+One law: it is well-formed whatever the values are (`test_xml_is_well_formed_whatever_comes`); characters that XML does
+not allow become U+FFFD.
 """
 
 import re
@@ -48,7 +49,7 @@ def bytes_of(payload: dict[str, Any]) -> bytes:
 
 
 def bytes_steps(payload: dict[str, Any]) -> Steps[bytes]:
-    """The same in steps."""
+    """`bytes_of` in steps."""
     root = yield from _element_steps("weboid", payload, _DEPTH)
     return etree.tostring(root, xml_declaration=True, encoding="utf-8")
 

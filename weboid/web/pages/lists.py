@@ -4,6 +4,7 @@ A list is continued by the cursor of the previous answer; no rows are counted or
 """
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any, Final
 
@@ -71,13 +72,8 @@ class ListPages:
             # In a list by domain a page may come again under another host.
             for some in (list(group) for _, group in groupby(links, key=lambda link: link.page.page))
         ]
-        values: dict[str, Any] = {
-            "wiki": str(name),
-            "verdict": verdict,
-            "copy": given.get("copy"),
-            "domain": domain or None,
-            "path": path or None,
-        }
+        values: dict[str, Any] = {"wiki": str(name), "verdict": verdict, "copy": given.get("copy")}
+        values |= {"domain": domain or None, "path": path or None}
         if is_html:
             views = [(page, [link_view(report, day, say) for report in reports]) for page, reports in pages]
             return await self._html(request, "dead.html", given, say, after, **values, pages=views)
@@ -90,7 +86,7 @@ class ListPages:
             }
             for page, reports in pages
         ]
-        return self._payload(request, say, values, rows, after)
+        return self._payload(request, say, {**values, "pages": rows}, after)
 
     async def spam(self, request: web.Request) -> web.Response:
         """The pages of a wiki with spam, each with the number of such links."""
@@ -108,7 +104,7 @@ class ListPages:
         rows = [
             {"id": page.page, "namespace": page.namespace, "title": page.title, "spam": page.links} for page in pages
         ]
-        return self._payload(request, say, {"wiki": str(name)}, rows, after)
+        return self._payload(request, say, {"wiki": str(name), "pages": rows}, after)
 
     async def _html(
         self, request: web.Request, template: str, given: Parameters, say: Messages, after: str | None, **values: Any
@@ -124,49 +120,24 @@ class ListPages:
         request: web.Request,
         say: Messages,
         values: dict[str, Any],
-        pages: list[dict[str, Any]],
         after: str | None,
     ) -> web.Response:
         head = self._service.head(self._service.today(), say)
-        return self._service.send_payload(request, {**head, **values, "pages": pages, "next": after})
+        return self._service.send_payload(request, {**head, **values, "next": after})
 
     async def _links(
-        self,
-        conn: Connection,
-        wiki: int,
-        verdict: str,
-        domain: str,
-        path: str,
-        copied: bool | None,
-        given: Parameters,
+        self, conn: Connection, wiki: int, verdict: str, domain: str, path: str, copied: bool | None, given: Parameters
     ) -> tuple[Sequence[PageLink], str | None]:
-        """The links, and the cursor to the next ones. `copied`: only those with an archived copy, or without."""
+        """The links, and the cursor to the next ones."""
+        policy, is_doubtful = self._service.policy, verdict == "doubtful"
         if domain:
-            spot_below = _spot_below_of(given, domain)
-            if verdict == "doubtful":
-                below = await list_doubtful_links_below(
-                    conn,
-                    wiki,
-                    domain,
-                    path=path,
-                    copied=copied,
-                    policy=self._service.policy,
-                    after=spot_below,
-                    limit=ROWS,
-                )
-            else:
-                below = await list_dead_links_below(
-                    conn, wiki, domain, path=path, copied=copied, after=spot_below, limit=ROWS
-                )
+            list_below = partial(list_doubtful_links_below, policy=policy) if is_doubtful else list_dead_links_below
+            spot = _spot_below_of(given, domain)
+            below = await list_below(conn, wiki, domain, path=path, copied=copied, after=spot, limit=ROWS)
             return below.links, None if below.after is None else _SPOT_BELOW.text_of(*below.after)
-        if verdict == "doubtful":
-            links = await list_doubtful_links(
-                conn, wiki, copied=copied, policy=self._service.policy, after=_spot_of(given), limit=ROWS
-            )
-        else:
-            links = await list_dead_links(conn, wiki, copied=copied, after=_spot_of(given), limit=ROWS)
-        spot = links.after
-        return links.links, None if spot is None else _SPOT.text_of(spot.page, *spot.key)
+        list_links = partial(list_doubtful_links, policy=policy) if is_doubtful else list_dead_links
+        found = await list_links(conn, wiki, copied=copied, after=_spot_of(given), limit=ROWS)
+        return found.links, None if found.after is None else _SPOT.text_of(found.after.page, *found.after.key)
 
 
 def _domain_of(given: Parameters) -> str:

@@ -3,27 +3,18 @@
 It reads from the store no more than fits on one screen, however many wikis and pages there are.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from aiohttp import web
 
-from weboid.store.lists.links import PageAtAGlance, list_first_pages
+from weboid.store.lists.links import list_first_pages
 from weboid.web.answer.wiki_names import Wikis
 from weboid.web.service import Service, given_in, html_words
 
 _WIKIS_SHOWN: Final = 20
 _PAGES_SHOWN: Final = 60
 """Over all wikis."""
-
-
-@dataclass(frozen=True, slots=True)
-class ListedWikiPages:
-    """A wiki on the start page, with some pages to begin with."""
-
-    name: str
-    pages: Sequence[PageAtAGlance]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,5 +29,5 @@ class StartPage:
         limit = _PAGES_SHOWN // len(shown) if shown else 0
         async with self.service.pool.connection() as conn:
             pages = await list_first_pages(conn, [wiki.wiki for wiki in shown.values()], limit=limit)
-        listed = [ListedWikiPages(name, pages[wiki.wiki]) for name, wiki in shown.items()]
+        listed = [{"name": name, "pages": pages[wiki.wiki]} for name, wiki in shown.items()]
         return await self.service.html(request, "start.html", given, html_words(request, given), listed=listed)

@@ -23,7 +23,7 @@ from weboid.web.formats import html
 from weboid.web.formats.link_view import link_view
 from weboid.web.pages.url_copies import copies_view, find_about_copies
 from weboid.web.pages.url_form import UrlForm
-from weboid.web.request.cursor import PAGES, Cursor, CursorParts
+from weboid.web.request.cursor import PAGES, Cursor
 from weboid.web.request.parameters import MOST_SHOWN, LinkFilter, Parameters, at_of, page_query_of, url_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of
@@ -124,11 +124,10 @@ class UrlPage:
 
 
 def _cursor_of(given: Parameters, name: str) -> tuple[int, int] | None:
-    match _CURSOR.parts_in(given, name):
-        case CursorParts((wiki, page)):
-            return wiki, page
-        case _:
-            return None
+    if (parts := _CURSOR.parts_in(given, name)) is None:
+        return None
+    wiki, page = parts.numbers
+    return wiki, page
 
 
 def _views(found: list[UsingPage], name: WikiName | None) -> list[dict[str, Any]]:

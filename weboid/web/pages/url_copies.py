@@ -4,7 +4,7 @@ The person who chose a copy, the answers of each archive, why others were passed
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from markupsafe import Markup, escape
 
@@ -36,11 +36,6 @@ class AboutCopies:
     choices: list[Replacement]
     changing: ChangingPage | None
     settings: WikiSettings | None
-
-
-class _LookupView(NamedTuple):
-    words: Markup
-    passed: str
 
 
 async def find_about_copies(conn: Connection, known: KnownUrl, wiki: StoredWiki | None) -> AboutCopies:
@@ -88,10 +83,9 @@ def _notes(shown: ShownSnapshot, choice: Replacement | None, day: int, say: Mess
     return notes
 
 
-def _lookup_view(lookup: KeptLookup, day: int, say: Messages) -> _LookupView:
-    answer = say.text(f"weboid-lookup-{lookup.outcome.word}")
-    asked = html.time_html(lookup.asked, day, say)
-    title = BY_NUMBER[lookup.archive].title
+def _lookup_view(lookup: KeptLookup, day: int, say: Messages) -> dict[str, str]:
+    answer = escape(say.text(f"weboid-lookup-{lookup.outcome.word}"))
+    title, day_html = BY_NUMBER[lookup.archive].title, html.time_html(lookup.asked, day, say)
     # A withdrawn copy is shown above in words; it was not passed over.
     passed = "" if withdrawn_stamp(lookup.passed) is not None else visible(lookup.passed)
-    return _LookupView(say.html("weboid-url-lookup", title, escape(answer), asked), passed)
+    return {"words": say.html("weboid-url-lookup", title, answer, day_html), "passed": passed}

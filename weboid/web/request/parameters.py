@@ -195,10 +195,7 @@ def verdicts_of(given: Parameters, name: str = "verdict") -> frozenset[Verdict]:
 
 
 def copied_of(given: Parameters) -> bool | None:
-    """True if only links with an archived copy are requested, False for only those without; None = both.
-
-    Raises Problem.
-    """
+    """True for links with an archived copy only, False for those without; None = both. Raises Problem."""
     if "copy" not in given:
         return None
     if given["copy"] not in _COPIED or not verdicts_of(given) <= COPY_WANTED:

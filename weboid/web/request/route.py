@@ -108,7 +108,7 @@ class Route:
     is_open: bool = False
 
 
-def _spoken(*names: str) -> frozenset[str]:
+def _lang_and(*names: str) -> frozenset[str]:
     """These names, and those of the parameters for the language."""
     return LANGUAGE.union(names)
 
@@ -129,9 +129,9 @@ def _api(
     A form that is sent there has these `fields`, None = the same parameters; `others` are as in Route.
     """
     if hdrs.METH_POST in methods:
-        others |= {"fields": _spoken(*(names if fields is None else fields)), "form_cost": cost}
+        others |= {"fields": _lang_and(*(names if fields is None else fields)), "form_cost": cost}
     others |= {"cost": cost, "lane": lane, "form_lane": lane, "is_described": True, "is_open": True}
-    return Route(name, path, methods, formats, _spoken(*names), **others)
+    return Route(name, path, methods, formats, _lang_and(*names), **others)
 
 
 def _file(
@@ -145,13 +145,13 @@ def _file(
 
 def _form(name: str, path: str, *fields: str) -> Route:
     """An address that takes nothing but a form that is sent there."""
-    return Route(name, path, _SENT, parameters=frozenset(), fields=_spoken(*fields), form_lane=Lane.PEOPLE)
+    return Route(name, path, _SENT, parameters=frozenset(), fields=_lang_and(*fields), form_lane=Lane.PEOPLE)
 
 
 def _page_and_form(name: str, path: str, parameters: Iterable[str], fields: Iterable[str]) -> Route:
     """An address where people get a page, and send its form to."""
-    lane = Lane.PEOPLE
-    return Route(name, path, _BOTH, parameters=_spoken(*parameters), fields=_spoken(*fields), lane=lane, form_lane=lane)
+    names, sent = _lang_and(*parameters), _lang_and(*fields)
+    return Route(name, path, _BOTH, parameters=names, fields=sent, lane=Lane.PEOPLE, form_lane=Lane.PEOPLE)
 
 
 def _calls(name: str, path: str, lane: Lane) -> Route:
@@ -165,6 +165,8 @@ _NOT_FOR_CALLS: Final = frozenset({"all", "extent", "verdict", "copy", "format"}
 _WHOLE: Final = ("dbname", "namespace", "category", "after")
 _SCOPE: Final = ("dbname", "page", "pageid", "curid", "category")
 _SEARCH: Final = ("pattern", "dbname", "namespace", "verdict", "copy")
+_URL: Final = _lang_and(*_PLACE, "at", "after", "spamafter")
+_PING: Final = (*_WHOLE, "pageid", "curid", "title", "format")
 
 ROUTES: Final = (
     # The links of pages.
@@ -205,7 +207,7 @@ ROUTES: Final = (
     _api(
         "api-ping",
         "/api/ping",
-        *(*_WHOLE, "pageid", "curid", "title", "format"),
+        *_PING,
         methods=("GET", "POST"),
         most_form=MOST_QUERY,
         cost=1,
@@ -234,11 +236,9 @@ ROUTES: Final = (
         lane=Lane.LISTS,
     ),
     Route(
-        "url",
-        "/url",
-        _BOTH,
-        parameters=_spoken(*_PLACE, "at", "after", "spamafter"),
-        fields=_spoken(*_PLACE, "at", "after", "spamafter"),
+        *("url", "/url", _BOTH),
+        parameters=_URL,
+        fields=_URL,
         cost=3,
         form_cost=3,
         lane=Lane.LISTS,
@@ -248,8 +248,8 @@ ROUTES: Final = (
         "search",
         "/search",
         _BOTH,
-        parameters=_spoken(*_SEARCH),
-        fields=_spoken(*_SEARCH, "after"),
+        parameters=_lang_and(*_SEARCH),
+        fields=_lang_and(*_SEARCH, "after"),
         cost=20,
         form_cost=20,
         form_lane=Lane.SEARCH,
@@ -275,7 +275,7 @@ ROUTES: Final = (
         "status",
         "/status",
         formats=_STATUS,
-        parameters=_spoken("dbname", "format"),
+        parameters=_lang_and("dbname", "format"),
         cost=0,
         asks_store=False,
         is_described=True,
@@ -297,9 +297,9 @@ ROUTES: Final = (
     _calls("crawlers", "/internal/crawl/{call}", Lane.CRAWLERS),
     _calls("feeders", "/internal/feed/{call}", Lane.FEEDERS),
     # For people who have signed in.
-    Route("account", "/account", parameters=_spoken("back"), lane=Lane.PEOPLE),
+    Route("account", "/account", parameters=_lang_and("back"), lane=Lane.PEOPLE),
     _form("account-in", "/account/in", "back"),
-    Route("account-back", "/account/back", parameters=_spoken("code", "state", "iss", "error"), lane=Lane.PEOPLE),
+    Route("account-back", "/account/back", parameters=_lang_and("code", "state", "iss", "error"), lane=Lane.PEOPLE),
     _form("account-out", "/account/out"),
     _page_and_form("report", "/report", (*_PLACE, "done"), (*_PLACE, "extent")),
     _form("report-look", "/report/look", *_PLACE),
@@ -308,7 +308,7 @@ ROUTES: Final = (
     _page_and_form("replacement", "/replacement", (*_PLACE, "done"), (*_PLACE, "target")),
     _form("replacement-look", "/replacement/look", *_PLACE),
     _form("replacement-remove", "/replacement/remove", *_PLACE, "archive", "target"),
-    Route("admin", "/admin", parameters=_spoken("subject", "before", "did", "url", "reverts"), lane=Lane.PEOPLE),
+    Route("admin", "/admin", parameters=_lang_and("subject", "before", "did", "url", "reverts"), lane=Lane.PEOPLE),
     _form("admin-undo", "/admin/undo", "subject"),
     _form("admin-block", "/admin/block", "subject", "reason"),
     _form("admin-unblock", "/admin/unblock", "subject"),

@@ -1,6 +1,6 @@
-"""The words about copies in web archives: which is shown, how far from which day, why there is none (A-1, W-8).
+"""The words about copies in web archives: their dates and distances, why there is none (A-1, W-8).
 
-One law: each state of the core has a message of its own, so that "none" is never said where nobody answered.
+Each state of the core has a message of its own, so that "none" is never shown if no archive answered.
 """
 
 from typing import Final
@@ -12,7 +12,7 @@ from weboid.core.url.archives import Snapshot
 from weboid.core.verdict.link_report import LinkReport
 from weboid.web.words.messages import Messages, Parameter, counted
 
-NOTES: Final = {
+_NOTES: Final = {
     Note.REDIRECTS: "weboid-copy-note-redirects",
     Note.AFTER: "weboid-copy-note-after",
     Note.SIMILAR: "weboid-copy-note-similar",
@@ -23,14 +23,14 @@ _ASKED_AGAIN: Final = frozenset({CopyState.UNKNOWN, CopyState.ERROR})
 
 
 def snapshot_words(shown: ShownSnapshot, say: Messages) -> str:
-    """Which copy it is: its date and its archive."""
+    """The date of a copy and its archive."""
     if shown.taken is None:
         return say.text("weboid-copy-undated", shown.service.title)
     return say.text("weboid-copy", say.date(days_from_epoch(shown.taken)), shown.service.title)
 
 
 def distance_words(shown: ShownSnapshot, say: Messages) -> str | None:
-    """How long before or after the citation, or the day on which the link was first seen; None if that is not known."""
+    """The time before or after the citation, or the day on which the link was first seen; None if that is not known."""
     days = shown.distance_days
     if days is None:
         return None
@@ -42,8 +42,8 @@ def distance_words(shown: ShownSnapshot, say: Messages) -> str | None:
 
 
 def remarks(shown: ShownSnapshot, say: Messages) -> list[str]:
-    """What people should know of a copy beside its moment, as sentences."""
-    keys = [_ORIGINS.get(shown.origin), NOTES.get(shown.remark)]
+    """Remarks on the origin and quality of a copy, as sentences."""
+    keys = [_ORIGINS.get(shown.origin), _NOTES.get(shown.remark)]
     return [say.text(key) for key in keys if key]
 
 
@@ -72,7 +72,7 @@ def copy_summary(link: LinkReport, day: int, say: Messages) -> str | None:
 
 
 def copy_parameters(copy: Snapshot, original: Parameter, say: Messages) -> tuple[str, tuple[Parameter, ...]]:
-    """The message for what the address of a copy says, and its parameters; `original` is the archived URL as shown."""
+    """The message about the address of a copy, and its parameters; `original` is the archived URL as shown."""
     title = copy.archive.title
     if copy.original is None:
         return "weboid-copy-somewhere", (title,)

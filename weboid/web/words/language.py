@@ -1,7 +1,6 @@
-"""Languages: which exist, their directions and fallbacks, and which one a request gets (W-11).
+"""Languages: their codes, directions and fallbacks, and the one that a request gets (W-11).
 
-The messages themselves are in ``web/words/messages``. Codes are MediaWiki's; the codes of Babel and HTML are in
-``i18n/languages/languages.json``, so that nothing is requested over the network.
+Codes are MediaWiki's; the codes of Babel and HTML are in ``i18n/languages/languages.json``.
 """
 
 import json
@@ -79,11 +78,11 @@ def requested_language(code: str) -> Language:
 def accepted_language(header: str) -> Language:
     """The best of an Accept-Language header (RFC 9110 §12.5.4) that we have words in, English if there is none
     (D-57)."""
-    wanted = []
+    accepted = []
     for place, text in enumerate(header.split(",")[:_MOST_RANGES]):
         if (match := _RANGE.fullmatch(text.strip())) and (quality := float(match[2] or 1)) > 0:
-            wanted.append((-quality, place, match[1]))
-    for _, _, code in sorted(wanted):
+            accepted.append((-quality, place, match[1]))
+    for _, _, code in sorted(accepted):
         if (language := _nearest(code)) and _has_words(language):
             return language
     return languages()[DEFAULT]

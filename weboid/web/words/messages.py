@@ -1,7 +1,7 @@
 """Messages with translatewiki's syntax: ``$1``, ``{{PLURAL:$1|…}}``, ``{{GENDER:$1|…}}`` (W-11); CLDR's dates (U-2).
 
 Plurals and genders are chosen by toolforge-i18n's formatter.
-One law: a message is plain text. Its own characters are escaped in HTML, so that no translation can add markup.
+One law: a message is plain text; no translation can add markup (`test_a_message_cannot_bring_markup`).
 """
 
 import json
@@ -103,7 +103,8 @@ class Messages:
 
     def _pattern(self, key: str, parameters: tuple[Parameter, ...]) -> "_Pattern":
         if self.language.code == QQX:
-            keys = _keys_pattern(key, len(parameters))
+            fields = ", ".join(f"{{{number}}}" for number in range(len(parameters)))
+            keys = f"({key}: {fields})" if fields else f"({key})"
             return _Pattern(keys, self.language.locale, self.language.direction, is_plain=True)
         return _pattern(self.language, key)
 
@@ -112,7 +113,7 @@ class Messages:
             yield _Number(value, self._locale) if isinstance(value, int) else value
 
     def span(self, days: int) -> str:
-        """How long something has lasted, as an adverbial: *for two weeks*. By messages, as CLDR has no such form."""
+        """A duration until now as an adverbial: *for two weeks*. By messages, as CLDR has no such form."""
         if days <= 0:
             return self.text("weboid-since-today")
         unit, count = counted(days)
@@ -136,7 +137,7 @@ class Messages:
         return _own_digits(words, self._relative)
 
     def duration(self, seconds: int) -> str:
-        """How long something takes, in the largest unit that is not too coarse."""
+        """A duration in the largest unit that is not too coarse."""
         words = format_timedelta(timedelta(seconds=seconds), threshold=2, locale=self._relative)
         return _own_digits(words, self._relative)
 
@@ -196,17 +197,17 @@ def format_pattern(message: str, locale: Locale) -> str:
     """
 
     def replaced(match: re.Match[str]) -> str:
-        kind, subject, forms, parameter = match.groups()
+        function, subject, forms, parameter = match.groups()
         if parameter:
             return f"{{{int(parameter) - 1}}}"
-        if not kind:
+        if not function:
             return match[0] * 2
-        if ":" in forms or (kind == "GENDER" and "$" in forms):
+        if ":" in forms or (function == "GENDER" and "$" in forms):
             raise ValueError(f"a colon in PLURAL, or a colon or parameter in GENDER: {message!r}")
-        tagged = _plural_forms(forms, locale) if kind == "PLURAL" else zip(_GENDERS, forms.split("|"), strict=False)
+        tagged = _plural_forms(forms, locale) if function == "PLURAL" else zip(_GENDERS, forms.split("|"), strict=False)
         spec = ":".join(f"{tag}={text}" for tag, text in tagged)
         spec = re.sub(r"\$([1-9])", lambda inner: f"{{{int(inner[1]) - 1}}}", spec)
-        return f"{{{int(subject) - 1}!{kind[0].lower()}:{spec}}}"
+        return f"{{{int(subject) - 1}!{function[0].lower()}:{spec}}}"
 
     return _TOKEN.sub(replaced, message)
 
@@ -273,18 +274,12 @@ def _own_digits(text: str, locale: Locale) -> str:
 
 
 def _are_kept(parameters: tuple[Parameter, ...]) -> bool:
-    """Whether a message with these parameters may be cached."""
     # Not any(), which takes as long as the rest of a message that is kept.
     return not [value for value in parameters if isinstance(value, str) and len(value) > _MOST_KEPT]
 
 
-def _keys_pattern(key: str, count: int) -> str:
-    fields = ", ".join(f"{{{number}}}" for number in range(count))
-    return f"({key}: {fields})" if fields else f"({key})"
-
-
 def counted(days: int) -> tuple[Unit, int]:
-    """The unit in which a number of days is worded, and how many of it; a larger one is used from two of it on."""
+    """The unit for a number of days, and the number of units; a larger unit is used from two of it on."""
     if days < 2 * _WEEK:
         return "day", days
     if days < 2 * _MONTH:

@@ -1,6 +1,7 @@
 """The words about a link: verdict, duration, reason, evidence, status of the server, file type (U-2, U-4, U-7).
 
-One law: every enumeration of the core has a message for each of its members; a test compares them.
+One law: every enumeration of the core has a message for each of its members
+(`test_no_message_is_missing_and_none_is_unused`).
 """
 
 import re
@@ -18,7 +19,7 @@ from weboid.core.verdict.link_report import LinkReport
 from weboid.core.verdict.verdict import Grounds, Verdict
 from weboid.web.words.messages import Messages
 
-CLICKABLE: Final = frozenset({"http", "https", "ftp", "ftps"})
+_CLICKABLE: Final = frozenset({"http", "https", "ftp", "ftps"})
 _FEW_CODES: Final = 5
 _KEPT: Final = 4_096
 
@@ -42,12 +43,12 @@ def href(url: Url | str | None) -> str | None:
             url = parse(url)
         except InvalidUrl:
             return None
-    return str(url) if url is not None and url.scheme in CLICKABLE else None
+    return str(url) if url is not None and url.scheme in _CLICKABLE else None
 
 
 def href_of(link: LinkReport) -> str | None:
     """The same of a link's own URL, whose normal form is known already."""
-    return link.normal if link.url is not None and link.url.scheme in CLICKABLE else None
+    return link.normal if link.url is not None and link.url.scheme in _CLICKABLE else None
 
 
 def verdict_words(link: LinkReport, day: int, say: Messages) -> str:
@@ -69,19 +70,14 @@ def _since(key: str, days: int | None, say: Messages) -> str:
 def reason_words(link: LinkReport, say: Messages) -> str | None:
     """Why the verdict is as it is, as a sentence; None where there is nothing to explain."""
     if (reason := link.finding.reason) is not None:
-        return say.text(reason_key(reason))
+        return say.text(f"weboid-reason-{reason.word}")
     if link.invalid is not None:
         return say.text(f"weboid-invalid-{link.invalid.value}")
     return None
 
 
-def reason_key(reason: Reason) -> str:
-    """The key of the sentence that explains a reason."""
-    return f"weboid-reason-{reason.word}"
-
-
 def evidence_words(link: LinkReport, day: int, say: Messages) -> list[str]:
-    """What proves that a link is dead, or which proof is missing yet, as sentences; none where no failure counts."""
+    """The proof that a link is dead, or what is missing yet, as sentences; none where no failure counts."""
     if link.finding.verdict not in (Verdict.DEAD, Verdict.DOUBTFUL):
         return []
     reason, grounds = link.record.reason, link.grounds
@@ -115,7 +111,6 @@ def _proof_words(grounds: Grounds, say: Messages) -> list[str]:
 
 
 def _failing_words(grounds: Grounds, reason: Reason, status: Status, say: Messages) -> str:
-    """Since when it has been failing, by how many checks."""
     if grounds.of_host:
         key = "weboid-evidence-host-since"
     elif grounds.is_all_missing and reason in MISSING:
@@ -129,7 +124,7 @@ def _failing_words(grounds: Grounds, reason: Reason, status: Status, say: Messag
 
 
 def _needed_words(grounds: Grounds, reason: Reason, day: int, say: Messages) -> str:
-    """When it will be called dead; no number of days where days alone are not enough any more."""
+    """The time until it will be called dead; no number of days if days alone are not enough any more."""
     is_missing = reason in MISSING and not grounds.of_host
     if grounds.streak.elapsed(day) >= grounds.needs_days or (is_missing and not grounds.is_all_missing):
         return say.text("weboid-evidence-needs-more")
