@@ -7,14 +7,13 @@ from typing import Any, Final
 from aiohttp import hdrs, web
 
 from weboid.core.record.policy import Policy
-from weboid.core.url.classify import Classified, UrlClass
 from weboid.core.url.farms import WikiName
-from weboid.core.url.urls import suspicious
 from weboid.core.verdict.link_report import LinkReport, link_report
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import KnownUrl
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.answers import Answers
+from weboid.web.answer.lookup import watched_link
 from weboid.web.answer.page import payload_head
 from weboid.web.formats import html
 from weboid.web.formats.machine_format import payload_format
@@ -59,9 +58,7 @@ class Service:
 
     def report(self, known: KnownUrl, *, spam: bool = False) -> LinkReport:
         """The link report of a URL in the store, in its normal form."""
-        url = known.url
-        link = Classified(str(url), UrlClass.WATCHED, url, note=suspicious(url.path))
-        return link_report(link, known, self.policy, spam=spam, services=self.answers.services)
+        return link_report(watched_link(known.url), known, self.policy, spam=spam, services=self.answers.services)
 
     def head(self, day: int, say: Messages) -> dict[str, Any]:
         """The keys with which every payload begins."""

@@ -139,7 +139,7 @@ def _stored_links(selected: SelectedLinks, known: Mapping[UrlKey, LinkedUrl]) ->
         keyed = links[page.page] = []
         for keys in batches(page.keys, _STEP):
             urls = (known[key].url for key in keys if key in known)
-            keyed += [_stored_link(url) for url in urls if url is not None]
+            keyed += [keyed_link(watched_link(url)) for url in urls if url is not None]
             yield
         for some in batches(list(page.spam.values()), _STEP):
             keyed += [keyed_link(classify(url, None)) for url in some]
@@ -147,5 +147,6 @@ def _stored_links(selected: SelectedLinks, known: Mapping[UrlKey, LinkedUrl]) ->
     return links
 
 
-def _stored_link(url: Url) -> KeyedLink:
-    return keyed_link(Classified(str(url), UrlClass.WATCHED, url, note=suspicious(url.path)))
+def watched_link(url: Url) -> Classified:
+    """The link to a watched URL, in its normal form."""
+    return Classified(str(url), UrlClass.WATCHED, url, note=suspicious(url.path))

@@ -19,17 +19,13 @@ class PayloadFormat(NamedTuple):
     steps: Callable[[dict[str, Any]], Steps[bytes]]
 
 
-_JSON: Final = PayloadFormat(json.CONTENT_TYPE, json.text_of, json.bytes_steps)
-_XML: Final = PayloadFormat(xml.CONTENT_TYPE, xml.bytes_of, xml.bytes_steps)
-
-
 def payload_format(wanted: Format) -> PayloadFormat:
     """The writer of a format; raises Problem for a format that has no payloads."""
     match wanted:
         case Format.JSON:
-            return _JSON
+            return PayloadFormat(json.CONTENT_TYPE, json.text_of, json.bytes_steps)
         case Format.XML:
-            return _XML
+            return PayloadFormat(xml.CONTENT_TYPE, xml.bytes_of, xml.bytes_steps)
         case Format.HTML | Format.JS:
             raise Problem(400, "format", f"{Format.JSON}, {Format.XML}")
 

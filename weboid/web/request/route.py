@@ -235,15 +235,7 @@ ROUTES: Final = (
         cost=1,
         lane=Lane.LISTS,
     ),
-    Route(
-        *("url", "/url", _BOTH),
-        parameters=_URL,
-        fields=_URL,
-        cost=3,
-        form_cost=3,
-        lane=Lane.LISTS,
-        form_lane=Lane.LISTS,
-    ),
+    Route("url", "/url", _BOTH, _PAGE, _URL, fields=_URL, cost=3, form_cost=3, lane=Lane.LISTS, form_lane=Lane.LISTS),
     Route(
         "search",
         "/search",
