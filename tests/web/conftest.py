@@ -1,6 +1,6 @@
 """Fixtures: the webservice to which these tests send requests.
 
-One law: a test never sees what another one wrote. Whoever only reads leaves the service to the next test of its module.
+One law: a test never sees what another one wrote. One that only reads leaves the service to the next of its module.
 """
 
 from collections.abc import AsyncIterator
@@ -44,7 +44,7 @@ class _Kept:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What uses the service runs on the loop of its module, on which the service does."""
+    """Tests of the service run on the loop of its module, on which the service does."""
     for item in items:
         if item.path.is_relative_to(_HERE) and isinstance(item, pytest.Function) and "site" in item.fixturenames:
             item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
@@ -52,7 +52,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def kept_site() -> AsyncIterator[_Kept]:
-    """What the tests of a module hand on."""
+    """The service that the tests of a module share."""
     kept = _Kept()
     yield kept
     await kept.close()

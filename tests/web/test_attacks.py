@@ -74,7 +74,7 @@ GETS = {
     "/help": ("lang",),
     "/nothing": ("lang",),
 }
-"""What may be asked, with the parameters that each reads."""
+"""The addresses, with the parameters that each reads."""
 
 TRUSTED = ("/api/pages", "/api/ping")
 POSTS = (
@@ -146,7 +146,7 @@ async def asked(browser: Browser, method: str, path: str) -> Seen:
 
 
 async def posted(site: Site, kind: str, body: bytes) -> int:
-    """The status of what is handed in with such a body in chunks, whose length nobody has told."""
+    """The status of what is handed in with such a body in chunks, of unknown length."""
 
     async def chunks() -> AsyncIterator[bytes]:
         for start in range(0, len(body), 1 << 16):
@@ -158,7 +158,7 @@ async def posted(site: Site, kind: str, body: bytes) -> int:
 
 
 def nasty(name: str) -> Sequence[str]:
-    """What may be sent under a name to do harm."""
+    """Harmful values that may be sent under a name."""
     return (*TEXTS, *NUMBERS) if name in NUMBERED else TEXTS
 
 
@@ -216,7 +216,7 @@ async def test_nothing_is_changed_by_whatever_link_an_administrator_is_made_to_f
 async def test_no_form_does_anything_from_another_site_without_its_own_token_or_as_anything_but_a_form(
     people: People,
 ) -> None:
-    # Browsers send no cookie of ours from elsewhere, but would keep one that came back.
+    # Browsers send no cookie of ours from another site, but would keep one that came back.
     boss, nobody = await people.browser("Boss"), await people.browser()
     before, fields = await hold(people.site.wiki), {**BASE, "subject": "7", "target": "http://new.demo/"}
     for path in POSTS:
@@ -241,14 +241,14 @@ async def test_every_answer_has_its_shell_and_no_private_one_is_kept_or_open_to_
     boss, nobody = await people.browser("Boss"), await people.browser()
     query = "&".join(attack(*pair) for pair in BASE.items())
     for path in (*GETS, *POSTS, *OTHERS):
-        told = [
+        answer = [
             (browser is boss, await asked(browser, method, f"{path}?{query}"))
             for browser, method in ((boss, "GET"), (nobody, "GET"), (boss, "HEAD"), (nobody, "POST"), (boss, "OPTIONS"))
         ]
-        if tag := told[0][1].headers.get("ETag"):
-            told.append((True, await boss.open(f"{path}?{query}", If_None_Match=tag)))
-            assert (told[-1][1].status, told[-1][1].text) == (304, ""), path
-        for is_boss, seen in told:
+        if tag := answer[0][1].headers.get("ETag"):
+            answer.append((True, await boss.open(f"{path}?{query}", If_None_Match=tag)))
+            assert (answer[-1][1].status, answer[-1][1].text) == (304, ""), path
+        for is_boss, seen in answer:
             where = (path, seen.status, dict(seen.headers))
             assert seen.headers["X-Frame-Options"] == "DENY", where
             assert "frame-ancestors 'none'" in seen.headers["Content-Security-Policy"], where
@@ -388,7 +388,7 @@ async def test_made_up_pages_fill_no_disk_and_waste_no_wikis_time(site: Site, mo
     assert await site.wiki.rows("SELECT count(*) FROM pending") == [(100,)]
 
 
-async def test_one_url_is_told_of_one_page_whatever_it_costs_to_ask(site: Site) -> None:
+async def test_one_url_is_shown_of_one_page_whatever_it_costs_to_ask(site: Site) -> None:
     for pages in ("pageid=1|2", "title=Page 1|Page 2"):
         status, body, _ = await site.fetch(f"/api/url?{WIKI}&{pages}&url={quote(DEAD, safe='')}")
         assert (status, "Page 2" in body) == (400, False)
@@ -407,11 +407,11 @@ async def test_a_file_that_breaks_off_holds_no_error_in_its_midst(
     reader, writer = await asyncio.open_connection(url.host, url.port)
     writer.write(b"GET /data/statuses-wmflabs-%s.csv.gz HTTP/1.1\r\nHost: a\r\n\r\n" % iso(TODAY).encode())
     async with asyncio.timeout(30):
-        told = await reader.read()
+        answer = await reader.read()
     writer.close()
-    assert told.startswith(b"HTTP/1.1 200")
-    assert told.count(b"HTTP/1.1") == 1
-    assert b"weboid-error" not in told.partition(b"\r\n\r\n")[2]
+    assert answer.startswith(b"HTTP/1.1 200")
+    assert answer.count(b"HTTP/1.1") == 1
+    assert b"weboid-error" not in answer.partition(b"\r\n\r\n")[2]
     assert not [record for record in caplog.records if record.levelno > logging.WARNING]
 
 

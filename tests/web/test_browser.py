@@ -46,7 +46,7 @@ OPEN = {
     "copies": f"/externalLinkInfo?{_WIKI}&pageid=4&all=1",
     "copies-listed": f"/lists/dead?{_WIKI}&copy=with",
 }
-"""What anybody can open, the pages of errors with them."""
+"""The pages that anybody can open, those of errors with them."""
 
 
 async def follow(button: Locator) -> None:

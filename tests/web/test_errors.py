@@ -1,4 +1,4 @@
-"""What is logged while requests fail."""
+"""The log while requests fail."""
 
 import logging
 
@@ -17,6 +17,6 @@ async def test_a_database_that_is_away_costs_a_line_and_not_one_a_request(
     paths += ["/api/page?dbname=testwiki@wmflabs&pageid=2"] * (REQUESTS // 2)
     statuses = [(await site.fetch(path))[0] for path in paths]
     assert set(statuses) == {503}
-    told = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
-    assert len(told) == len({line.partition(":")[0] for line in told}) < 6
-    assert [line for line in told if line.startswith("the database is away: ")]
+    logged = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert len(logged) == len({line.partition(":")[0] for line in logged}) < 6
+    assert [line for line in logged if line.startswith("the database is away: ")]

@@ -1,4 +1,4 @@
-"""What people do here from beginning to end, in a real browser: without scripts, by keyboard, on a narrow phone."""
+"""Actions of people from beginning to end, in a real browser: without scripts, by keyboard, on a narrow phone."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -101,7 +101,7 @@ async def test_a_reader_asks_about_a_page_by_keyboard_and_in_another_language(pe
         await page.keyboard.press("Tab")
         await expect(page.get_by_label("Wiki, such as dewiki@WMF")).to_be_focused()
 
-        # Wrong first: it is told, and what was typed is still there.
+        # Wrong first: it is shown, and what was typed is still there.
         await page.keyboard.insert_text("nowiki@wmflabs")
         await type_into(page, "Title of the page", "Page 1")
         await press(page, "Show links")
@@ -158,7 +158,7 @@ async def test_somebody_signs_in_reports_and_takes_it_back(people: People, brows
         await expect(status(page)).to_have_text("Thank you. Your report has been noted.")
         await keep_shot(page, "story-reported")
 
-        # Too fast: that is told, and the form can be sent again as it is.
+        # Too fast: that is shown, and the form can be sent again as it is.
         await page.get_by_label("Everything on the domain").check()
         await press(page, "Report")
         await expect(alert(page)).to_contain_text("Only one per minute")

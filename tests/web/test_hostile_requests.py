@@ -22,7 +22,7 @@ PAGE = b"/api/page?dbname=testwiki@wmflabs&pageid=1"
 
 @pytest.fixture(autouse=True)
 def quiet(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Fails a test after which a traceback, or the address of whoever asked, stands in the log."""
+    """Fails a test after which a traceback, or the address of the caller, stands in the log."""
     caplog.set_level(logging.INFO)
     yield
     for record in caplog.get_records("call"):
@@ -31,7 +31,7 @@ def quiet(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 
 
 @dataclass
-class Told:
+class Reply:
     """One answer as it came over the line; without any status if the connection ended instead."""
 
     status: int = 0
@@ -56,26 +56,26 @@ async def line_to(url: str) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio
             await writer.wait_closed()
 
 
-async def read_answer(reader: asyncio.StreamReader, method: bytes = b"GET") -> Told:
+async def read_answer(reader: asyncio.StreamReader, method: bytes = b"GET") -> Reply:
     """The next answer."""
     async with asyncio.timeout(30):
         try:
             head = await reader.readuntil(b"\r\n\r\n")
         except (asyncio.IncompleteReadError, ConnectionError):
-            return Told()
-        told = Told(int(head.split()[1]), head, b"")
-        if told.status == 100:
+            return Reply()
+        answer = Reply(int(head.split()[1]), head, b"")
+        if answer.status == 100:
             return await read_answer(reader, method)
-        if method == b"HEAD" or told.status in (204, 304):
-            return told
-        length = told.header(b"Content-Length")
+        if method == b"HEAD" or answer.status in (204, 304):
+            return answer
+        length = answer.header(b"Content-Length")
         assert length is not None, head
-        told.body = await reader.readexactly(int(length))
-        return told
+        answer.body = await reader.readexactly(int(length))
+        return answer
 
 
-async def answer_to(site: Site, sent: bytes) -> Told:
-    """What the service answers to these bytes."""
+async def answer_to(site: Site, sent: bytes) -> Reply:
+    """The answer of the service to these bytes."""
     async with line_to(site.url) as (reader, writer):
         writer.write(sent)
         with suppress(ConnectionError):
@@ -148,23 +148,23 @@ REFUSED = {
 }
 
 
-def check(told: Told, name: str = "") -> None:
-    """What holds for every answer."""
-    assert told.status, name
-    assert b"default-src 'none'" in (told.header(b"Content-Security-Policy") or b""), name
-    assert told.header(b"X-Content-Type-Options") == b"nosniff", name
-    assert told.header(b"Server") == b"Weboid", name
-    assert b"\nset-cookie:x" not in told.head.lower().replace(b" ", b""), name
-    assert b"<script" not in told.head + told.body, name
-    assert not any(word in told.body for word in (b"Traceback", b"aiohttp", b'File "')), name
+def check(answer: Reply, name: str = "") -> None:
+    """Asserts all that holds for every answer."""
+    assert answer.status, name
+    assert b"default-src 'none'" in (answer.header(b"Content-Security-Policy") or b""), name
+    assert answer.header(b"X-Content-Type-Options") == b"nosniff", name
+    assert answer.header(b"Server") == b"Weboid", name
+    assert b"\nset-cookie:x" not in answer.head.lower().replace(b" ", b""), name
+    assert b"<script" not in answer.head + answer.body, name
+    assert not any(word in answer.body for word in (b"Traceback", b"aiohttp", b'File "')), name
 
 
 async def test_what_is_no_request_gets_400_and_the_connection_ends(site: Site) -> None:
     for name, sent in MALFORMED.items():
         async with line_to(site.url) as (reader, writer):
             writer.write(sent)
-            check(told := await read_answer(reader), name)
-            assert (told.status, b"4711" in told.body) == (400, False), name
+            check(answer := await read_answer(reader), name)
+            assert (answer.status, b"4711" in answer.body) == (400, False), name
             async with asyncio.timeout(30):
                 with suppress(ConnectionError):
                     assert await reader.read() == b"", name
@@ -173,18 +173,18 @@ async def test_what_is_no_request_gets_400_and_the_connection_ends(site: Site) -
 async def test_hostile_requests_get_clean_answers(site: Site) -> None:
     found = {}
     for name, (sent, _) in REFUSED.items():
-        told = await answer_to(site, sent)
-        check(told, name)
-        found[name] = told.status
+        answer = await answer_to(site, sent)
+        check(answer, name)
+        found[name] = answer.status
     assert {name: status for name, status in found.items() if status not in REFUSED[name][1]} == {}
 
 
 async def test_any_method_gets_a_clean_answer_anywhere(site: Site) -> None:
     for path in [b"/", PAGE, b"/externalLinkProblem", b"/status", b"/metrics", b"/static/x", b"/url"]:
         for method in (b"GET", b"HEAD", b"POST", b"PUT", b"DELETE", b"PATCH", b"OPTIONS", b"TRACE", b"PROPFIND"):
-            told = await answer_to(site, request(method + b" " + path + b" HTTP/1.1", b"Content-Length: 0"))
-            check(told, method.decode())
-            assert told.status in (200, 204, 400, 403, 404, 405), method
+            answer = await answer_to(site, request(method + b" " + path + b" HTTP/1.1", b"Content-Length: 0"))
+            check(answer, method.decode())
+            assert answer.status in (200, 204, 400, 403, 404, 405), method
 
 
 async def test_chunks_that_are_none_end_the_connection(site: Site) -> None:
@@ -194,9 +194,9 @@ async def test_chunks_that_are_none_end_the_connection(site: Site) -> None:
     ]:
         async with line_to(site.url) as (reader, writer):
             writer.write(request(b"POST /nothing HTTP/1.1", b"Transfer-Encoding: chunked", body=chunks))
-            while (told := await read_answer(reader)).status:
-                check(told)
-                assert told.status in (400, 404)
+            while (answer := await read_answer(reader)).status:
+                check(answer)
+                assert answer.status in (400, 404)
 
 
 async def test_requests_in_a_row_get_answers_in_a_row(site: Site) -> None:
@@ -205,13 +205,13 @@ async def test_requests_in_a_row_get_answers_in_a_row(site: Site) -> None:
             writer.write(request(b"GET /healthz HTTP/1.1") + request(b"GET /nothing HTTP/1.1"))
         for _ in range(40):
             for status in (200, 404):
-                check(told := await read_answer(reader))
-                assert told.status == status
+                check(answer := await read_answer(reader))
+                assert answer.status == status
         writer.write(request(b"GET /healthz HTTP/1.1") + b"\x00" + MARK + request(b"GET /healthz HTTP/1.1"))
         found = []
-        while (told := await read_answer(reader)).status:
-            check(told)
-            found.append(told.status)
+        while (answer := await read_answer(reader)).status:
+            check(answer)
+            found.append(answer.status)
         # What comes behind bytes that are no request is not taken for one.
         assert found in ([200, 400], [400])
 
@@ -350,7 +350,7 @@ async def test_a_connection_that_was_quiet_for_long_makes_room_and_a_busy_one_do
             assert (await read_answer(reader)).body == b"at last"
 
 
-async def test_who_comes_when_all_are_busy_is_told_to_come_again_after_it_has_asked() -> None:
+async def test_who_comes_when_all_are_busy_has_to_come_again_after_its_request() -> None:
     async with small(most_connections=1) as service, AsyncExitStack() as stack:
         busy, writer = await stack.enter_async_context(line_to(service.url))
         await service.hold(writer)
@@ -358,8 +358,8 @@ async def test_who_comes_when_all_are_busy_is_told_to_come_again_after_it_has_as
             reader, writer = await stack.enter_async_context(line_to(service.url))
             assert not await is_closed_within(reader, 0.2)
             writer.write(request(b"POST /read HTTP/1.1", b"Content-Length: %d" % len(body), body=body))
-            check(told := await read_answer(reader))
-            assert (told.status, told.header(b"Retry-After"), told.header(b"Connection")) == (503, b"5", b"close")
+            check(answer := await read_answer(reader))
+            assert (answer.status, answer.header(b"Retry-After"), answer.header(b"Connection")) == (503, b"5", b"close")
             async with asyncio.timeout(30):
                 assert await reader.read() == b""  # closed, not reset
         service.released.set()
@@ -383,20 +383,20 @@ async def test_many_who_hold_connections_keep_nobody_out() -> None:
             writer.write(b"GET /held HTTP/1.1\r\nX")
         reader, writer = await stack.enter_async_context(line_to(service.url))
         writer.write(request(b"GET /nothing HTTP/1.1"))
-        told = await read_answer(reader)
-        assert told.status in (404, 503)
+        answer = await read_answer(reader)
+        assert answer.status in (404, 503)
         async with asyncio.timeout(30):
-            while told.status != 404:
+            while answer.status != 404:
                 async with line_to(service.url) as (reader, writer):
                     writer.write(request(b"GET /nothing HTTP/1.1"))
-                    told = await read_answer(reader)
+                    answer = await read_answer(reader)
 
 
 async def test_a_failure_outside_the_application_tells_nothing(caplog: pytest.LogCaptureFixture) -> None:
     async with small() as service, line_to(service.url) as (reader, writer):
         writer.write(request(b"GET /broken HTTP/1.1", b"Accept: text/html"))
-        check(told := await read_answer(reader))
-        assert (told.status, told.body) == (500, b"500 Internal Server Error\n")
+        check(answer := await read_answer(reader))
+        assert (answer.status, answer.body) == (500, b"500 Internal Server Error\n")
     assert [record.getMessage() for record in caplog.records] == ["an answer failed"]
     caplog.clear()
 
@@ -425,11 +425,11 @@ async def test_a_request_under_way_at_the_end_is_answered_with_all_that_comes_of
             reader, writer = await stack.enter_async_context(line_to(service.url))
             await service.hold(writer, request(b"POST /read HTTP/1.1", b"Content-Length: 2", body=b"a"))
 
-            async def send() -> Told:
+            async def send() -> Reply:
                 assert await idle.read() == b""  # the end has begun
                 writer.write(b"b")
                 return await read_answer(reader)
 
             sending = asyncio.create_task(send())
-        told = await sending
-        assert (told.body, told.header(b"Connection")) == (b"2", b"close")
+        answer = await sending
+        assert (answer.body, answer.header(b"Connection")) == (b"2", b"close")

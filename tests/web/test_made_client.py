@@ -35,7 +35,7 @@ with Client(base_url=sys.argv[1], httpx_args={"trust_env": False}) as client:
     assert isinstance(refused, Problem)
     one = url.sync(client=client, dbname="testwiki@wmflabs", pageid="2", url_query="http://fine.demo/")
     assert isinstance(one, PageAnswer)
-    told = {
+    answers = {
         "titles": [[lead.given, lead.title, lead.page] for lead in got.titles],
         "links": [[link.normal, link.kind, link.verdict, str(link.since)] for link in got.pages[0].links],
         "sent": [[each.id, len(each.links)] for each in sent.pages],
@@ -43,13 +43,13 @@ with Client(base_url=sys.argv[1], httpx_args={"trust_env": False}) as client:
         "refused": refused.error.key,
         "one": one.pages[0].links[0].normal,
     }
-print(json.dumps(told))
+print(json.dumps(answers))
 """
-"""A program that uses the client against a running service, and prints what it was told."""
+"""A program that uses the client against a running service, and prints the answers."""
 
 
 async def run(folder: Path, *command: str | Path) -> str:
-    """What a command prints, with what went wrong; it must succeed."""
+    """The output of a command that must succeed, with its errors."""
     process = await asyncio.create_subprocess_exec(*map(str, command), cwd=folder, stdout=PIPE, stderr=STDOUT)
     try:
         out, _ = await process.communicate()
@@ -73,9 +73,9 @@ async def test_a_client_made_of_the_description_type_checks_and_works(site: Site
     (tmp_path / "use.py").write_text(_USE, encoding="utf-8")
     types = ("--python-executable", made / "python", "--cache-dir", tmp_path / "types", "--config-file", os.devnull)
     assert "no issues found" in await run(tmp_path, sys.executable, "-m", "mypy", *types, "made", "use.py")
-    told: dict[str, Any] = json.loads(await run(tmp_path, made / "python", "use.py", site.url))
-    assert told["titles"] == [["Page_1", "Page 1", 1]]
-    assert [link[:3] for link in told["links"] if link[0] == DEAD] == [[DEAD, "external", "dead"]]
-    assert told["sent"] == [[1, 9], [2, 1]]
-    assert told["normal"] == ["http://fine.demo/b", "https://fine.demo/"]
-    assert (told["refused"], told["one"]) == ("weboid-error-page-id", "http://fine.demo/")
+    answers: dict[str, Any] = json.loads(await run(tmp_path, made / "python", "use.py", site.url))
+    assert answers["titles"] == [["Page_1", "Page 1", 1]]
+    assert [link[:3] for link in answers["links"] if link[0] == DEAD] == [[DEAD, "external", "dead"]]
+    assert answers["sent"] == [[1, 9], [2, 1]]
+    assert answers["normal"] == ["http://fine.demo/b", "https://fine.demo/"]
+    assert (answers["refused"], answers["one"]) == ("weboid-error-page-id", "http://fine.demo/")

@@ -94,8 +94,8 @@ async def test_all_pages_are_valid_html(site_database: str, tmp_path: Path) -> N
     )
     _, said = await checker.communicate()
     complaints = [
-        f"{Path(told['url']).stem}:{told.get('lastLine')}: {told['message']} {told.get('extract', '')!r}"
-        for told in json.loads(said)["messages"]
-        if told["type"] == "error"
+        f"{Path(each['url']).stem}:{each.get('lastLine')}: {each['message']} {each.get('extract', '')!r}"
+        for each in json.loads(said)["messages"]
+        if each["type"] == "error"
     ]
     assert not complaints, "\n".join(complaints)

@@ -81,7 +81,7 @@ def fields_of(operation: dict[str, Any]) -> set[str]:
 
 
 def test_the_description_is_the_table_of_routes_in_addresses_methods_parameters_and_fields() -> None:
-    def told(route: Route) -> dict[str, set[str]]:
+    def described_in(route: Route) -> dict[str, set[str]]:
         names = {"GET": {*route.parameters, *_VARIABLE.findall(route.path)}, "POST": {*route.fields}}
         return {method.lower(): names[method] for method in route.methods if method != "HEAD"}
 
@@ -92,7 +92,7 @@ def test_the_description_is_the_table_of_routes_in_addresses_methods_parameters_
         }
         for path, operations in description()["paths"].items()
     }
-    assert described == {route.path: told(route) for route in ROUTES if route.is_described}
+    assert described == {route.path: described_in(route) for route in ROUTES if route.is_described}
     assert {route.path for route in ROUTES if route.path.startswith(_FOR_MACHINES)} == described.keys()
     assert {route.name for route in ROUTES if route.is_open} < {route.name for route in ROUTES if route.is_described}
 
@@ -119,9 +119,9 @@ async def test_every_address_that_is_described_answers_head_but_those_that_do_so
 async def test_the_description_names_the_service_and_can_be_kept(site: Site) -> None:
     status, body, response = await site.fetch("/api/openapi.json")
     assert (status, response.content_type) == (200, "application/json")
-    told = json.loads(body)
-    assert told["servers"] == [{"url": "https://weboid.demo"}]
-    assert told["openapi"].startswith("3.1.")
+    document = json.loads(body)
+    assert document["servers"] == [{"url": "https://weboid.demo"}]
+    assert document["openapi"].startswith("3.1.")
     assert (await site.fetch("/api/openapi.json", If_None_Match=response.headers["ETag"]))[0] == 304
 
 
@@ -133,7 +133,7 @@ async def test_every_parameter_answer_and_schema_of_the_description_is_used() ->
                 assert f'"#/components/{kind}/{name}"' in text, (kind, name)
 
 
-async def test_scripts_of_web_pages_are_told_what_they_may_do_and_need_no_credentials(site: Site) -> None:
+async def test_scripts_of_web_pages_learn_what_they_may_do_and_need_no_credentials(site: Site) -> None:
     assert "/externalLinkInfo" not in open_methods()
     for path, methods in open_methods().items():
         status, body, response = await site.fetch(
@@ -164,11 +164,11 @@ async def test_no_address_for_people_can_be_read_by_another_page(site: Site) -> 
             async with site.client.request(
                 method,
                 f"{site.url}{path}{query}",
-                headers={"Origin": "https://elsewhere.demo", "Accept": "application/json"},
+                headers={"Origin": "https://other.demo", "Accept": "application/json"},
                 allow_redirects=False,
             ) as response:
-                told = [name for name in response.headers if name.lower().startswith("access-control-")]
-                assert not told, (path, method, response.status)
+                allowed = [name for name in response.headers if name.lower().startswith("access-control-")]
+                assert not allowed, (path, method, response.status)
 
 
 async def judge(site: Site, folder: Path, *more: str) -> None:
@@ -184,12 +184,12 @@ async def judge(site: Site, folder: Path, *more: str) -> None:
     ]
     process = await asyncio.create_subprocess_exec(*command, cwd=folder, stdout=PIPE, stderr=STDOUT)
     try:
-        told, _ = await process.communicate()
+        output, _ = await process.communicate()
     finally:
         if process.returncode is None:
             process.kill()
-    assert process.returncode == 0, told.decode()[-30_000:]
-    assert b"No issues found" in told
+    assert process.returncode == 0, output.decode()[-30_000:]
+    assert b"No issues found" in output
 
 
 @pytest.mark.long
@@ -215,15 +215,15 @@ def examples_of(operation: dict[str, Any]) -> list[tuple[str, Any]]:
 
 async def test_the_examples_of_answers_have_the_keys_of_answers(site: Site) -> None:
     paths = description()["paths"]
-    ((_, told),) = examples_of(paths["/api/page"]["get"])
+    ((_, example),) = examples_of(paths["/api/page"]["get"])
     answer = json.loads((await site.fetch("/api/page?dbname=testwiki@wmflabs&title=Page_1"))[1])
-    assert keys_in(told) == keys_in(answer)
-    ((_, told),) = examples_of(paths["/api/normal"]["post"])
+    assert keys_in(example) == keys_in(answer)
+    ((_, example),) = examples_of(paths["/api/normal"]["post"])
     (form,) = paths["/api/normal"]["post"]["requestBody"]["content"].values()
     async with site.client.post(f"{site.url}/api/normal", data=form["example"]) as response:
         answer = await response.json()
-    assert told["urls"] == answer["urls"]
-    assert keys_in(told) == keys_in(answer)
+    assert example["urls"] == answer["urls"]
+    assert keys_in(example) == keys_in(answer)
 
 
 def enumerations(value: Any, name: str = "") -> Iterator[tuple[str, frozenset[str | None]]]:

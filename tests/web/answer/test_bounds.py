@@ -1,4 +1,4 @@
-"""W-8: an answer is bounded by links; whoever goes on with `continue` gets each link of each page once."""
+"""W-8: an answer is bounded by links; a client that goes on with `continue` gets each link of each page once."""
 
 import asyncio
 import json
@@ -70,8 +70,8 @@ class Follower:
         self.missing: list[str] = []
         self.parts = 0
 
-    async def follow(self, site: Site, query: str, meanwhile: Callable[[], None] = lambda: None) -> None:
-        """Reads all parts; `meanwhile` is called between two of them."""
+    async def follow(self, site: Site, query: str, between: Callable[[], None] = lambda: None) -> None:
+        """Reads all parts; `between` is called between two of them."""
         after: str | None = ""
         while after is not None:
             document = await told(site, f"{API}&all=1&{query}" + (f"&continue={after}" if after else ""))
@@ -79,7 +79,7 @@ class Follower:
             after = document["continue"]
             self.parts += 1
             assert self.parts < 500
-            meanwhile()
+            between()
 
     def take(self, document: dict[str, Any]) -> None:
         pages, missing = document["pages"], document["missing"]
@@ -200,7 +200,7 @@ async def test_stored_pages_go_on_too_and_a_wiki_that_falls_silent_or_answers_ag
 
 
 @pytest.mark.usefixtures("_few")
-async def test_pages_with_too_many_links_together_are_read_alone_and_one_with_too_many_is_told_as_stored(
+async def test_pages_with_too_many_links_together_are_read_alone_and_one_with_too_many_is_served_as_stored(
     site: Site,
 ) -> None:
     pages = {41: page(41, 20), 42: page(42, 20), 43: page(43, READ + 2)}

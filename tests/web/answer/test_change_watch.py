@@ -1,4 +1,4 @@
-"""Kept answers are dropped when what they tell changes, in all processes, and by nothing else (W-10, O-8)."""
+"""Kept answers are dropped when their content changes, in all processes, and by nothing else (W-10, O-8)."""
 
 import asyncio
 import json
@@ -70,7 +70,7 @@ def change(url: str) -> Change:
 
 
 class Deed(NamedTuple):
-    """What the audit log says."""
+    """The lines of the audit log."""
 
     action: Action
     about: str
@@ -103,7 +103,7 @@ DEEDS: list[tuple[Deed, list[str]]] = [
     (Deed(Action.UNDO, "8"), []),
     (Deed(Action.DROP_REPLACEMENT, ""), []),
 ]
-"""What somebody does, and which answers stay."""
+"""An action of somebody, and the answers that stay."""
 
 
 async def test_what_people_do_drops_what_it_changes_in_every_process(wiki: WikiInStore) -> None:
@@ -166,7 +166,7 @@ async def test_a_process_that_starts_while_others_write_keeps_nothing_wrong(wiki
     assert process.found == [ONE, OTHER, THIRD]
 
 
-async def test_an_answer_that_was_made_of_what_has_changed_meanwhile_is_not_kept(wiki: WikiInStore) -> None:
+async def test_an_answer_that_was_made_of_what_has_changed_since_is_not_kept(wiki: WikiInStore) -> None:
     process = await follower(wiki)
     before = process.kept.position
     async with wiki.pool.connection() as conn:
@@ -246,7 +246,7 @@ async def another(people: People) -> AsyncIterator[str]:
         yield url
 
 
-async def test_a_report_a_removal_and_a_replacement_are_told_within_seconds_by_all_processes(
+async def test_a_report_a_removal_and_a_replacement_are_shown_within_seconds_by_all_processes(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(change_watch, "_PAUSE_S", 0.05)
@@ -283,7 +283,7 @@ async def test_a_report_a_removal_and_a_replacement_are_told_within_seconds_by_a
         await becomes("replacement", lambda target: target == "http://fine.demo/new")
 
 
-async def test_a_link_that_dies_is_told_soon_although_the_answer_had_only_dead_ones(
+async def test_a_link_that_dies_is_shown_soon_although_the_answer_had_only_dead_ones(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(change_watch, "_PAUSE_S", 0.05)

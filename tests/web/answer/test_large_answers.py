@@ -1,4 +1,4 @@
-"""Few large answers are made at once; the others wait, up to a number, and whoever gives up takes no slot."""
+"""Few large answers are made at once; the others wait, up to a number, and one that gives up takes no slot."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""W-8: a form may name 500 pages, which are told as stored: complete, once each, with few statements."""
+"""W-8: a form may name 500 pages, which are served as stored: complete, once each, with few statements."""
 
 import asyncio
 import json
@@ -116,7 +116,7 @@ async def test_500_pages_come_complete_and_once_each_as_stored_with_few_statemen
         for answer in answers:
             assert sum(len(page["links"]) for page in answer["pages"]) <= 2_000
             assert not any(page["live"] for page in answer["pages"])
-        # Whatever is told of them, the pages are looked up together.
+        # Whatever is shown of them, the pages are looked up together.
         before = statements.count
         (small,) = await parts(site, pageid="|".join(str(page) for page in PAGES if page not in LARGE_PAGES))
         assert len(small["pages"]) == len(PAGES) - len(MISSING) - len(LARGE_PAGES)
@@ -167,7 +167,7 @@ async def test_a_page_that_changes_between_two_parts_begins_anew(site: Site, mon
     ]
 
 
-async def test_fifty_pages_are_read_live_and_one_more_is_told_as_stored(site: Site) -> None:
+async def test_fifty_pages_are_read_live_and_one_more_is_served_as_stored(site: Site) -> None:
     await site.wiki.take_in({page: urls_of(page) for page in range(301, 352)}, 100)
     fifty = "|".join(map(str, [1, *range(301, 350)]))
     (live,) = await parts(site, pageid=fifty)
@@ -211,7 +211,7 @@ async def test_a_stored_answer_that_somebody_has_is_not_made_again_until_it_chan
         assert seen[-1] == first
 
 
-async def test_what_cannot_be_told_gets_a_key_in_the_format_requested(site: Site) -> None:
+async def test_what_cannot_be_answered_gets_a_key_in_the_format_requested(site: Site) -> None:
     for fields, status, name in [
         ({"pageid": "|".join(map(str, range(1, 502)))}, 400, "too-many"),
         ({"title": "|".join(f"Page {page}" for page in range(501))}, 400, "too-many"),
@@ -243,7 +243,7 @@ async def test_a_page_for_people_and_an_address_name_no_more_pages_than_before(s
 
 
 async def test_long_forms_are_taken_apart_one_after_the_other(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Threads beside the event loop take turns with it: eight of them left it every ninth.
+    # Threads next to the event loop take turns with it: eight of them left it every ninth.
     at_once: list[int] = []
     lock = Lock()
 

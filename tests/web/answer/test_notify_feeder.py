@@ -26,7 +26,7 @@ async def forget(site: Site) -> None:
         await conn.execute("DELETE FROM pending")
 
 
-async def test_a_page_is_told_again_on_another_day_or_in_another_revision_only(site: Site) -> None:
+async def test_a_page_is_handed_in_again_on_another_day_or_in_another_revision_only(site: Site) -> None:
     notifier, wiki = FeederNotifier(site.wiki.pool), site.wiki.wiki.wiki
     await notifier.notify(wiki, [page(55), page(77)], TODAY)
     assert await pending(site) == [(55,), (77,)]
@@ -40,7 +40,7 @@ async def test_a_page_is_told_again_on_another_day_or_in_another_revision_only(s
     assert await pending(site) == [(55,)]
 
 
-async def test_what_a_full_database_could_not_take_is_told_later(site: Site) -> None:
+async def test_what_a_full_database_could_not_take_is_handed_in_later(site: Site) -> None:
     notifier, wiki = FeederNotifier(site.wiki.pool), site.wiki.wiki.wiki
     async with site.wiki.pool.connection() as conn:
         await conn.execute(

@@ -37,8 +37,8 @@ def pages_of(asked: Asked) -> list[int]:
     return [int(page) for page in parse_qs(urlsplit(asked.target).query)["pageids"][0].split("|")]
 
 
-def told(asked: Asked, **more: object) -> bytes:
-    """What a wiki answers about pages: that they are there and have a link."""
+def answer_about(asked: Asked, **more: object) -> bytes:
+    """The answer of a wiki about pages: that they are there and have a link."""
     pages = [
         {"pageid": page, "ns": 0, "title": f"P{page}", "contentmodel": "wikitext", "lastrevid": 1}
         | {"extlinks": [{"url": f"http://a.demo/{page}"}]}
@@ -50,19 +50,19 @@ def told(asked: Asked, **more: object) -> bytes:
 
 
 async def headers_and_no_more(asked: Asked) -> AsyncIterator[bytes]:
-    yield told(asked).partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
+    yield answer_about(asked).partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
     await asyncio.sleep(3600)
 
 
 async def slowly(asked: Asked) -> AsyncIterator[bytes]:
-    for byte in told(asked):
+    for byte in answer_about(asked):
         yield bytes([byte])
         await asyncio.sleep(0.05)
 
 
 async def late(asked: Asked) -> AsyncIterator[bytes]:
     await asyncio.sleep(0.8 * BUDGET_S)
-    yield told(asked)
+    yield answer_about(asked)
 
 
 def busy(_: Asked) -> Act:
@@ -89,7 +89,7 @@ class Wikis:
     times_s: dict[int, list[float]] = field(default_factory=dict)
 
     async def read(self, wiki: int, page: int) -> bool:
-        """Whether a page could be read live; its id is one more, as there is no page 0."""
+        """True if a page could be read live; its id is one more, as there is no page 0."""
         page += 1
         clock = asyncio.get_running_loop().time
         begun_s = clock()
@@ -119,7 +119,7 @@ async def opened(*scripts: Script, budget_s: float = BUDGET_S) -> AsyncIterator[
 
 @pytest.mark.parametrize("name", ["accepts and says nothing", "resets", "a byte now and then", "late"])
 async def test_one_bad_wiki_makes_the_readers_of_others_not_three_times_slower(name: str) -> None:
-    async with opened(MISBEHAVING[name], told) as wikis:
+    async with opened(MISBEHAVING[name], answer_about) as wikis:
         alone = await asyncio.gather(*(wikis.read_many(1, range(begin, begin + 20)) for begin in range(0, 100, 20)))
         alone_s = median(wikis.times_s.pop(1))
         stopped = asyncio.Event()
@@ -133,14 +133,14 @@ async def test_one_bad_wiki_makes_the_readers_of_others_not_three_times_slower(n
 
         readers = [asyncio.create_task(insist(1_000 * number)) for number in range(1, 61)]
         await asyncio.sleep(0.05)
-        beside = await asyncio.gather(*(wikis.read_many(1, range(begin, begin + 20)) for begin in range(0, 100, 20)))
+        others = await asyncio.gather(*(wikis.read_many(1, range(begin, begin + 20)) for begin in range(0, 100, 20)))
         stopped.set()
-        beside_s = median(wikis.times_s[1])
+        others_s = median(wikis.times_s[1])
         await asyncio.gather(*readers)
     # A few may have been late themselves, on a busy machine.
-    assert min(sum(map(sum, alone)), sum(map(sum, beside))) > 90
+    assert min(sum(map(sum, alone)), sum(map(sum, others))) > 90
     # The machine may be busy: a silent wiki took its whole budget from others.
-    assert beside_s < max(3 * alone_s, BUDGET_S / 4)
+    assert others_s < max(3 * alone_s, BUDGET_S / 4)
 
 
 async def test_after_a_few_failures_nobody_waits_and_a_probe_finds_the_wiki_back(
@@ -164,7 +164,7 @@ async def test_after_a_few_failures_nobody_waits_and_a_probe_finds_the_wiki_back
             assert len(wikis.servers[wiki].asked) <= asked + 5
 
         async def come_back(wiki: int) -> None:
-            acting[wiki] = told
+            acting[wiki] = answer_about
             async with asyncio.timeout(20):
                 while not await wikis.read(wiki, 7):
                     await asyncio.sleep(0.01)
@@ -205,7 +205,7 @@ async def test_nobody_waits_for_a_slot_of_a_wiki_that_has_answered_nothing_for_l
 
 async def test_a_flaky_wiki_is_not_cut_off() -> None:
     def flaky(asked: Asked) -> Act:
-        return busy(asked) if asked.count % 3 == 0 else told(asked)
+        return busy(asked) if asked.count % 3 == 0 else answer_about(asked)
 
     async with opened(flaky) as wikis:
         found = await asyncio.gather(*(wikis.read_many(0, range(begin, begin + 20)) for begin in range(0, 100, 20)))
@@ -217,10 +217,10 @@ async def test_a_page_that_is_too_big_to_be_read_in_time_says_nothing_of_its_wik
     async def next_part(asked: Asked) -> AsyncIterator[bytes]:
         await asyncio.sleep(0.05)
         part = len(asked.target)
-        yield told(asked, **{"continue": {"elcontinue": "x" * part, "continue": "||"}, "batchcomplete": None})
+        yield answer_about(asked, **{"continue": {"elcontinue": "x" * part, "continue": "||"}, "batchcomplete": None})
 
     def big(asked: Asked) -> Act:
-        return next_part(asked) if pages_of(asked) == [BIG + 1] else told(asked)
+        return next_part(asked) if pages_of(asked) == [BIG + 1] else answer_about(asked)
 
     async with opened(big) as wikis:
         found = []
@@ -236,7 +236,7 @@ async def test_a_page_that_is_too_big_to_be_read_in_time_says_nothing_of_its_wik
 @pytest.mark.long
 async def test_one_page_alone_that_the_wiki_never_answers_does_not_cut_off_the_wiki() -> None:
     def stuck(asked: Asked) -> Act:
-        return Silence() if pages_of(asked) == [BIG + 1] else told(asked)
+        return Silence() if pages_of(asked) == [BIG + 1] else answer_about(asked)
 
     async with opened(stuck) as wikis:
         for _ in range(20):
@@ -276,7 +276,7 @@ async def test_while_one_reader_probes_the_others_do_not_wait() -> None:
         await asyncio.sleep(0.05)
         assert not await wikis.read(0, 2)
         assert not await probe
-        acting[0] = told
+        acting[0] = answer_about
         async with asyncio.timeout(20):
             while not await wikis.read(0, 3):
                 await asyncio.sleep(0.02)

@@ -27,7 +27,7 @@ async def test_all_links_are_listed_when_asked_for(site: Site) -> None:
     assert "pdf, 1,234 KiB" in body
 
 
-async def test_verdict_duration_reason_and_history_are_told_in_words(site: Site) -> None:
+async def test_verdict_duration_reason_and_history_are_in_words(site: Site) -> None:
     _, body, _ = await site.fetch(f"{PAGE}&pageid=1&lang=en")
     assert "dead for 3 weeks" in body
     assert "The server reports that the page does not exist." in body
@@ -70,7 +70,7 @@ async def test_a_page_can_be_named_by_its_title(site: Site) -> None:
     assert (status, shown(body)) == (200, ["http://fine.demo/"])
 
 
-async def test_the_title_of_an_answer_names_the_page_so_that_tabs_can_be_told_apart(site: Site) -> None:
+async def test_the_title_of_an_answer_names_the_page_so_that_tabs_can_be_distinguished(site: Site) -> None:
     for page, name in ((1, "Page 1"), (3, '"><script>alert(1)</script>⟨U+202E⟩gnp.⟨U+2028⟩ & <b>')):
         _, body, _ = await site.fetch(f"{PAGE}&pageid={page}")
         assert nodes(body, "//title/text()") == [f"{name} – External links"]
@@ -92,7 +92,7 @@ async def test_hostile_titles_and_urls_stay_text_and_hide_nothing(site: Site) ->
     assert shown(body) == [BROKEN]
 
 
-async def test_site_owners_are_told_who_asks_and_how_to_be_left_alone(site: Site) -> None:
+async def test_site_owners_learn_who_asks_and_how_to_be_left_alone(site: Site) -> None:
     for language, heading in [("en", "The Weboid bot"), ("de", "Der Weboid-Bot")]:
         status, body, _ = await site.fetch(f"/bot?lang={language}")
         text = str(nodes(body, "string()"))

@@ -18,7 +18,7 @@ _VALUES = st.recursive(
 )
 _DOCUMENTS = st.dictionaries(st.text(st.characters()), _VALUES, max_size=4)
 _QUICK_BUT = "\ud800"
-"""Beside it the same document has to be written the other way."""
+"""Next to it the same document has to be written the other way."""
 
 
 def test_both_ways_write_the_same() -> None:

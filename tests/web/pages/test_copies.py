@@ -80,7 +80,7 @@ async def test_a_copy_is_a_link_with_its_date_its_archive_and_its_distance(site:
     ],
     ids=["pending", "none", "unsuitable", "excluded", "error", "unknown", "withdrawn"],
 )
-async def test_why_there_is_no_copy_is_told_apart_in_words_everywhere(
+async def test_why_there_is_no_copy_is_distinguished_in_words_everywhere(
     site: Site, said: Said, words: str, request: pytest.FixtureRequest
 ) -> None:
     await keep_copies(site.wiki.pool, DEAD, day=TODAY - 1, said=said)
@@ -100,19 +100,19 @@ async def test_all_formats_say_the_same(site: Site) -> None:
     _, document, _ = await site.fetch(f"{API}&format=xml&verdict=dead&at=2016-05-01")
     (element,) = etree.fromstring(document.encode()).iterfind(".//link")
     (snapshot,) = element.iterfind("copy")
-    (told_,) = link["snapshots"]
+    (shown,) = link["snapshots"]
     assert {str(name): str(value) for name, value in snapshot.attrib.items()} == {
-        name: "true" if value is True else str(value) for name, value in told_.items() if value is not None
+        name: "true" if value is True else str(value) for name, value in shown.items() if value is not None
     }
     assert (element.get("archived"), element.get("copy_summary")) == ("found", link["copy_summary"])
-    assert told_["snapshot"] == ADDRESS
+    assert shown["snapshot"] == ADDRESS
     assert [each.text for each in element.iterfind("archive")] == link["archives"] == [ADDRESS]
 
 
 async def verified(site: Site, lang: str) -> list[tuple[str, str | None, bool]]:
     """Of the copies of the dead link: archive, day of the newest visit, and whether they are verified.
 
-    In another language, as an answer may be kept for ten minutes whatever was visited meanwhile.
+    In another language, as an answer may be kept for ten minutes whatever was visited since.
     """
     found = []
     for path in (API, f"/api/url?url={quote(DEAD, safe='')}&{WIKI}&pageid=1"):
@@ -249,7 +249,7 @@ async def test_the_feed_has_the_copy_in_words_and_as_a_link(site: Site) -> None:
     assert [link.get("href") for link in entry.iterfind("{*}link[@rel='related']")] == [ADDRESS]
 
 
-async def test_a_cited_copy_is_told_as_working_gone_or_unknown(site: Site) -> None:
+async def test_a_cited_copy_is_shown_as_working_gone_or_unknown(site: Site) -> None:
     cited = f"https://web.archive.org/web/20160503120000/{MOVED}"
     await add_pages(site, {9: ("Cites a copy", [cited])})
     assert "An archived copy of" in (text := await about(site, url=cited))
@@ -319,7 +319,7 @@ async def test_the_page_of_a_url_tells_what_archives_said_and_who_chose(site: Si
     assert "Choose another copy" in body
 
 
-async def test_a_withdrawn_copy_is_not_told_as_passed_over(site: Site) -> None:
+async def test_a_withdrawn_copy_is_not_shown_as_passed_over(site: Site) -> None:
     await keep(site, wayback="withdrawn 20160503120000", arquivo="after-death")
     said = texts(await about(site), '//ul[@class="lines"]/li')
     assert len(said) == 2
@@ -370,8 +370,8 @@ async def test_all_formats_offer_the_wiki_s_wikitext_for_dead_and_doubtful_links
     )
     (page,) = (await told(site, f"/lists/dead?{WIKI}&format=json"))["pages"]
     changes = (await told(site, f"/changes?{WIKI}&since=0"))["changes"]
-    told_too = [*page["links"], *(change["link"] for change in changes if change["after"] == "dead")]
-    assert [each["wikitext"] for each in told_too] == [link["wikitext"]] * 2
+    others = [*page["links"], *(change["link"] for change in changes if change["after"] == "dead")]
+    assert [each["wikitext"] for each in others] == [link["wikitext"]] * 2
     _, script, _ = await site.fetch(f"/externalLinkProblem?{WIKI}&pageid=1")
     assert json.loads(script.partition("(")[2].rpartition(")")[0])["pages"][0]["links"] == [link]
     (alone,) = (await told(site, f"/api/url?url={quote(DEAD, safe='')}&{WIKI}&pageid=1"))["pages"][0]["links"]

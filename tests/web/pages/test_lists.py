@@ -55,7 +55,7 @@ async def test_each_dead_link_is_listed_once_while_pages_come_and_go(
 
 
 @pytest.mark.parametrize("path", ["", "&path=/a"])
-async def test_a_domain_is_listed_with_all_below_it_and_nothing_beside_it(
+async def test_a_domain_is_listed_with_all_below_it_and_nothing_else(
     site: Site, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("weboid.web.pages.lists.ROWS", 2)
@@ -64,9 +64,9 @@ async def test_a_domain_is_listed_with_all_below_it_and_nothing_beside_it(
     urls = [f"http://{host}/{place}" for host in hosts for place in ("a1", "a2", "b")]
     await add_pages(site, {20: ("P20", urls), 21: ("P21", urls[::2])})
     found = links(await walked(site, f"{DEAD_LIST}&format=json&domain=Dead.demo{path}"))
-    told_of = [(20, url) for url in urls[:9]] + [(21, url) for url in urls[:9:2]]
+    expected = [(20, url) for url in urls[:9]] + [(21, url) for url in urls[:9:2]]
     assert sorted(found) == sorted(
-        [(page, url) for page, url in told_of if not path or "/a" in url] + [(1, DEAD)] * (not path)
+        [(page, url) for page, url in expected if not path or "/a" in url] + [(1, DEAD)] * (not path)
     )
     assert [hosts.index(url.split("/")[2]) for _, url in found] == sorted(
         hosts.index(url.split("/")[2]) for _, url in found
@@ -95,7 +95,7 @@ async def test_a_path_is_compared_in_normal_form(site: Site) -> None:
 
 
 async def test_another_wiki_has_its_own_list(site: Site) -> None:
-    await add_pages(site, {5: ("Elsewhere", ["http://dead.demo/else"])}, "aawiki", WMF)
+    await add_pages(site, {5: ("Another wiki", ["http://dead.demo/else"])}, "aawiki", WMF)
     assert links([await told(site, f"{DEAD_LIST}&format=json")]) == [(1, DEAD)]
     assert links([await told(site, "/lists/dead?dbname=aawiki&format=json")]) == [(5, "http://dead.demo/else")]
     document = await told(site, "/lists/dead?dbname=aawiki&format=json&domain=dead.demo")
@@ -126,7 +126,7 @@ async def test_doubtful_links_below_a_domain_are_each_listed_once(site: Site, mo
     domains = ["press.demo", "x.press.demo", "y.x.press.demo", "xpress.demo", "press.demo.other.demo"]
     urls = [f"http://{host}/{place}" for host in domains for place in ("a_1", "aX2", "a_dead", "a_fine")]
     await add_pages(site, {page: ("P", urls[:: 1 + page % 2]) for page in range(20, 26)})
-    await add_pages(site, {5: ("Elsewhere", urls)}, "aawiki", WMF)
+    await add_pages(site, {5: ("Another wiki", urls)}, "aawiki", WMF)
     for hosts, each, rows in [(500, 20, 100), (1, 1, 1), (2, 3, 2), (500, 2, 7)]:
         monkeypatch.setattr("weboid.store.lists.search.HOSTS", hosts)
         monkeypatch.setattr("weboid.store.lists.search.EACH", each)

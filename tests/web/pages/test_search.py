@@ -85,7 +85,7 @@ async def test_each_field_narrows_it_down(browser: Browser) -> None:
         assert set(texts((await asked(browser, **fields)).text, URLS)) == urls, fields
 
 
-async def test_pages_are_told_of_the_named_wiki_and_of_no_other(site: Site, browser: Browser) -> None:
+async def test_pages_are_listed_of_the_named_wiki_and_of_no_other(site: Site, browser: Browser) -> None:
     await add_pages(site, {9: ("Other wiki", [DEAD, "http://x.dead.demo/"])}, "aawiki")
     await add_pages(site, {5: ("Of another farm", [DEAD, "http://y.dead.demo/"])}, "testwiki", WMF)
     seen = await asked(browser, "*.dead.demo", dbname=OWN)
@@ -132,12 +132,12 @@ async def test_the_next_button_goes_on_to_the_end(
     assert set(found) == set(urls)
 
 
-async def test_more_uses_than_are_told_are_on_the_weblinks_own_page(site: Site, browser: Browser) -> None:
+async def test_more_uses_than_are_listed_are_on_the_weblinks_own_page(site: Site, browser: Browser) -> None:
     await add_pages(site, {page: (f"P{page}", ["http://press.demo/"]) for page in range(10, 20)})
     seen = await asked(browser, "press.demo", dbname=OWN)
     assert texts(seen.text, PAGES) == [*(f"P{page}" for page in range(10, 15)), "More pages"]
     page = await browser.open(seen.link("/url?"))
-    # Whoever has sent the form of the search is known to be no program.
+    # A browser that has sent the form of the search is known to be no program.
     assert texts(page.text, "//ul[@class='pages']/li") == [f"P{page}" for page in range(10, 20)]
 
 

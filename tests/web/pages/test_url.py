@@ -44,7 +44,7 @@ def path_of(url: str, more: str = "") -> str:
     return f"/url?url={quote(url, safe='')}{more}"
 
 
-async def test_all_that_is_known_is_told_in_words_and_as_a_picture(site: Site) -> None:
+async def test_all_that_is_known_is_shown_in_words_and_as_a_picture(site: Site) -> None:
     status, body, response = await site.fetch(path_of(DEAD, f"&{WIKI}&lang=en"))
     assert (status, response.content_type) == (200, "text/html")
     assert texts(body, "//h1/following::*[@class='url'][1]") == [DEAD]
@@ -60,7 +60,7 @@ async def test_all_that_is_known_is_told_in_words_and_as_a_picture(site: Site) -
     assert "Access-Control-Allow-Origin" not in response.headers
 
 
-async def test_the_normal_form_is_told_beside_what_was_asked(site: Site) -> None:
+async def test_the_normal_form_is_shown_next_to_what_was_requested(site: Site) -> None:
     _, body, _ = await site.fetch(path_of("HTTP://B.demo:80/wall#part"))
     assert texts(body, "//*[@class='url']") == [WALLED, "HTTP://B.demo:80/wall#part"]
 
@@ -73,7 +73,7 @@ async def test_the_normal_form_is_told_beside_what_was_asked(site: Site) -> None
         ("pаypal.com", "xn--pypal-4ve.com", []),  # Cyrillic а
     ],
 )
-async def test_a_host_is_shown_in_unicode_beside_its_punycode_unless_that_misleads(
+async def test_a_host_is_shown_in_unicode_next_to_its_punycode_unless_that_misleads(
     site: Site, host: str, ascii_host: str, shown: list[str]
 ) -> None:
     await site.wiki.take_in({7: [f"http://{host}/x"]}, 100)
@@ -97,13 +97,13 @@ async def test_pages_of_the_wiki_come_first_then_those_of_its_farm_never_of_anot
     assert texts(body, USES) == []
 
 
-async def test_each_page_is_told_once_while_uses_come_and_go(site: Site) -> None:
+async def test_each_page_is_listed_once_while_uses_come_and_go(site: Site) -> None:
     await add_pages(site, {page: (f"P{page}", [PDF]) for page in range(10, 260)})
     other = await add_pages(site, {page: (f"O{page}", [PDF]) for page in range(1, 121)}, "aawiki")
 
     async def between(part: int) -> None:
         async with site.wiki.pool.connection() as conn:
-            # Behind what was told these are never told, before it they make no difference.
+            # After the listed ones these are never listed, before them they make no difference.
             await release_pages(conn, site.wiki.wiki.wiki, [10 + part, 250], 101)
             await release_pages(conn, other.wiki, [120], 101)
         await add_pages(site, {2 + part: ("new", [PDF]), 300: ("P300", [PDF])})
@@ -116,7 +116,7 @@ async def test_each_page_is_told_once_while_uses_come_and_go(site: Site) -> None
     assert [len(part) for part in parts[:-1]] == [100] * (len(parts) - 1)
 
 
-async def test_pages_on_which_it_is_spam_are_told_of_the_same_wiki_only(site: Site) -> None:
+async def test_pages_on_which_it_is_spam_are_listed_of_the_same_wiki_only(site: Site) -> None:
     own = await add_pages(site, {50: ("Spammed", [])})
     other = await add_pages(site, {51: ("Spammed too", [])}, "aawiki")
     foreign = await add_pages(site, {52: ("Of another farm", [])}, "aawiki", WMF)
@@ -126,7 +126,7 @@ async def test_pages_on_which_it_is_spam_are_told_of_the_same_wiki_only(site: Si
             await record_spam_links(conn, wiki.wiki, {page: {key(spam): spam, key(PDF): PDF}})
     _, body, _ = await site.fetch(path_of(PDF, f"&{WIKI}&lang=en"))
     assert texts(body, USES) == ["Page 1", "Spammed"]
-    # A URL that is spam wherever it stands is not watched, but there is something to tell.
+    # A URL that is spam wherever it stands is not watched, but there is something to show.
     status, body, _ = await site.fetch(path_of(spam, f"&{WIKI}&lang=en"))
     assert (status, texts(body, USES)) == (200, ["Spammed"])
     assert texts(body, "//p[@class='what']/span") == ["spam"]
@@ -161,7 +161,7 @@ async def test_wrong_input_gets_a_message(site: Site) -> None:
         assert await key_of_error(site, f"/url?{query}") == (http, name), query
 
 
-async def test_who_has_sent_no_form_gets_the_form_and_is_told_nothing(site: Site, stranger: Browser) -> None:
+async def test_who_has_sent_no_form_gets_the_form_and_nothing_else(site: Site, stranger: Browser) -> None:
     path = path_of(DEAD, f"&{WIKI}&lang=en&after=1.1")
     seen = await stranger.open(path)
     assert seen.status == 200
@@ -207,7 +207,7 @@ async def test_scripts_are_refused(site: Site) -> None:
     assert (await site.fetch(path_of(PDF), Sec_Fetch_Dest="document"))[0] == 200
 
 
-async def test_a_program_is_told_of_a_url_with_a_page_that_carries_it(site: Site) -> None:
+async def test_a_program_gets_a_url_with_a_page_that_has_it(site: Site) -> None:
     for site.source.silent in (True, False):
         document = await told(site, f"/api{path_of(DEAD, f'&{WIKI}&pageid=1')}")
         (page,) = document["pages"]

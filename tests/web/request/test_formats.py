@@ -20,7 +20,7 @@ _KEY = "weboid-error-format"
 
 
 def is_format_error(body: str, kind: str) -> bool:
-    """Whether an answer is the error for formats; a page has the key nowhere, but names the formats."""
+    """True if an answer is the error for formats; a page has the key nowhere, but names the formats."""
     match kind:
         case "application/json":
             return bool(json.loads(body).get("error", {}).get("key") == _KEY)

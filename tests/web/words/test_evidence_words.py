@@ -48,7 +48,7 @@ def failing(seen: Observation, last: int, step: int = 3, claims: Claims = NO_CLA
     return checked(*((day, seen) for day in range(100, last + 1, step)), claims=claims)
 
 
-def told(link: LinkReport, day: int | None = None, code: str = "en") -> list[str]:
+def sentences_of(link: LinkReport, day: int | None = None, code: str = "en") -> list[str]:
     """The sentences, by default on the day of the newest check, with plain spaces in ranges of dates."""
     asked = (link.record.checked or 0) if day is None else day
     return [" ".join(words.split()) for words in evidence_words(link, asked, say(code))]
@@ -83,14 +83,14 @@ def test_what_proves_that_a_link_is_dead() -> None:
         ),
     ]:
         assert link.finding.verdict is Verdict.DEAD, link
-        assert told(link) == sentences, link
+        assert sentences_of(link) == sentences, link
         assert explanation(link, 130, say()) is not None, link
 
 
 _LONG = "because many outages end after one to three weeks."
 
 
-def test_until_then_since_when_it_fails_is_told_with_what_is_missing_yet() -> None:
+def test_until_then_since_when_it_fails_is_shown_with_what_is_missing_yet() -> None:
     for link, sentences in [
         (
             failing(LOST, 109),
@@ -142,25 +142,25 @@ def test_until_then_since_when_it_fails_is_told_with_what_is_missing_yet() -> No
         ),
     ]:
         assert link.finding.verdict is Verdict.DOUBTFUL, link
-        assert told(link) == sentences, link
+        assert sentences_of(link) == sentences, link
 
 
 def test_where_the_days_are_over_no_number_of_days_is_promised() -> None:
     rare = failing(LOST, 114, step=7)
     assert rare.finding.verdict is Verdict.DOUBTFUL
-    assert "when this has lasted" in told(rare, 113)[1]
-    assert told(rare)[1].startswith("It is called dead only when more checks have failed")
+    assert "when this has lasted" in sentences_of(rare, 113)[1]
+    assert sentences_of(rare)[1].startswith("It is called dead only when more checks have failed")
 
 
 def test_what_is_reported_to_work_is_not_announced_as_dead() -> None:
     claims = Claims(assumed=100)
-    assert told(failing(LOST, 109, claims=claims)) == ["Not found since April 11, 2017 (4 failing checks)."]
+    assert sentences_of(failing(LOST, 109, claims=claims)) == ["Not found since April 11, 2017 (4 failing checks)."]
     proven = failing(LOST, 115, claims=claims)
     assert proven.finding.verdict is Verdict.DOUBTFUL
-    assert told(proven)[0].startswith("Not found on 6 days")
+    assert sentences_of(proven)[0].startswith("Not found on 6 days")
 
 
-def test_elsewhere_there_is_nothing_to_explain() -> None:
+def test_in_other_cases_there_is_nothing_to_explain() -> None:
     for link in [
         checked(),
         checked((100, FINE)),
@@ -170,16 +170,16 @@ def test_elsewhere_there_is_nothing_to_explain() -> None:
         link_report(classify("http://no-dot/", None)),
         link_report(classify("http://a.demo/", None), Stored(failing(LOST, 115).record), spam=True),
     ]:
-        assert told(link) == [], link
+        assert sentences_of(link) == [], link
         assert explanation(link, 120, say()) is None, link
 
 
 def test_the_sentences_are_in_the_reader_s_language() -> None:
-    assert told(failing(LOST, 115), code="de") == [
+    assert sentences_of(failing(LOST, 115), code="de") == [
         "An 6 Tagen nicht gefunden (11.–26. Apr. 2017), an verschiedenen Wochentagen und zu verschiedenen Uhrzeiten.",
         "Der Host antwortet sonst.",
     ]
-    assert told(failing(SILENT, 100), code="de")[0] == (
+    assert sentences_of(failing(SILENT, 100), code="de")[0] == (
         "Nicht erreichbar seit dem 11. April 2017 (eine fehlgeschlagene Prüfung)."
     )
-    assert "6 أيام (11–26 أبريل 2017)" in told(failing(LOST, 115), code="ar")[0]
+    assert "6 أيام (11–26 أبريل 2017)" in sentences_of(failing(LOST, 115), code="ar")[0]

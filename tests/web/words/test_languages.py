@@ -34,7 +34,7 @@ def texts(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, str]]:
     return given
 
 
-def told(code: str, *parameters: str | int) -> str:
+def worded(code: str, *parameters: str | int) -> str:
     return Messages(languages()[code]).text("key", *parameters)
 
 
@@ -55,12 +55,12 @@ def test_every_row_can_be_used() -> None:
         assert language.code not in language.fallbacks
 
 
-def test_numbers_and_days_can_be_told_in_every_language() -> None:
+def test_numbers_and_days_can_be_worded_in_every_language() -> None:
     for language in {(language.locale, language.relative): language for language in _ALL}.values():
         say = Messages(language)
-        for told in (say.distance(-21), say.date(3600), say.dates(3500, 3600), say.text("weboid-page-counts", 5)):
-            assert told.strip(), language.code
-            assert not re.search(r"-\d+ w$|M11|[{}]", told), (language.code, told)
+        for text in (say.distance(-21), say.date(3600), say.dates(3500, 3600), say.text("weboid-page-counts", 5)):
+            assert text.strip(), language.code
+            assert not re.search(r"-\d+ w$|M11|[{}]", text), (language.code, text)
 
 
 def test_mediawikis_odd_codes_mean_what_they_mean_there() -> None:
@@ -98,49 +98,49 @@ def test_fallbacks_are_mediawikis() -> None:
 
 def test_a_message_comes_from_the_nearest_language_that_has_it(texts: dict[str, dict[str, str]]) -> None:
     texts["en"] = {"key": "english"}
-    assert told("gsw") == "english"
+    assert worded("gsw") == "english"
     texts["de"] = {"key": "deutsch"}
-    assert told("gsw") == told("als") == "deutsch"
+    assert worded("gsw") == worded("als") == "deutsch"
     texts["gsw"] = {"key": "schwyzerdütsch"}
-    assert told("gsw") == told("als") == "schwyzerdütsch"
-    assert told("fr") == "english"
+    assert worded("gsw") == worded("als") == "schwyzerdütsch"
+    assert worded("fr") == "english"
 
 
 def test_chains_lead_to_the_files_that_translatewiki_writes(texts: dict[str, dict[str, str]]) -> None:
     for code, file in [("sr", "sr-ec"), ("sr-cyrl", "sr-ec"), ("zh-hk", "zh-hant"), ("pt-br", "pt"), ("no", "nb")]:
         texts.update({"en": {"key": "english"}, file: {"key": file}})
-        assert told(code) == file, code
+        assert worded(code) == file, code
 
 
 def test_forms_are_chosen_as_the_language_has_them_that_they_are_written_in(texts: dict[str, dict[str, str]]) -> None:
     texts["en"] = {"key": "{{PLURAL:$1|one link|$1 links}}"}
     # To French nothing is singular, to Japanese one is no different from two.
-    assert (told("fr", 0), told("ja", 1), told("ar", 2)) == ("0 links", "one link", "2 links")
+    assert (worded("fr", 0), worded("ja", 1), worded("ar", 2)) == ("0 links", "one link", "2 links")
 
 
 def test_arabic_chooses_among_six_forms(texts: dict[str, dict[str, str]]) -> None:
     texts["ar"] = {"key": "{{PLURAL:$1|z|o|t|f|m|x}}"}
-    assert "".join(told("ar", count) for count in (0, 1, 2, 3, 10, 11, 99, 100, 102, 103)) == "zotffmmxxf"
+    assert "".join(worded("ar", count) for count in (0, 1, 2, 3, 10, 11, 99, 100, 102, 103)) == "zotffmmxxf"
 
 
 def test_a_form_for_one_number_wins(texts: dict[str, dict[str, str]]) -> None:
     texts["ar"] = {"key": "{{PLURAL:$1|0=none|1=single|z|o|t|f|m|x}}"}
-    assert [told("ar", count) for count in (0, 1, 2, 3)] == ["none", "single", "t", "f"]
+    assert [worded("ar", count) for count in (0, 1, 2, 3)] == ["none", "single", "t", "f"]
 
 
 def test_with_fewer_forms_the_last_one_stands_for_the_rest(texts: dict[str, dict[str, str]]) -> None:
     texts["ru"] = {"key": "{{PLURAL:$1|a|b}}"}
-    assert [told("ru", count) for count in (1, 3, 5)] == ["a", "b", "b"]
+    assert [worded("ru", count) for count in (1, 3, 5)] == ["a", "b", "b"]
 
 
-def test_of_a_person_whose_gender_is_unknown_the_neutral_form_is_told(texts: dict[str, dict[str, str]]) -> None:
+def test_of_a_person_whose_gender_is_unknown_the_neutral_form_is_shown(texts: dict[str, dict[str, str]]) -> None:
     texts["en"] = {"key": "{{GENDER:$1|his|her|their}} {{GENDER:$1|er|sie}} {{GENDER:$1|same}}"}
-    assert told("en", "Ann") == "their er same"
+    assert worded("en", "Ann") == "their er same"
 
 
 def test_a_message_that_would_be_misread_is_passed_over(texts: dict[str, dict[str, str]]) -> None:
     texts.update({"en": {"key": "english"}, "de": {"key": "{{PLURAL:$1|a: b|c}}"}})
-    assert told("de", 1) == "english"
+    assert worded("de", 1) == "english"
 
 
 def test_numbers_and_days_are_as_cldr_has_them() -> None:
@@ -155,9 +155,9 @@ def test_numbers_and_days_are_as_cldr_has_them() -> None:
         ("zh-tw", "12,345", "3 週前", "2026年11月10日"),
         ("ckb", "١٢٬٣٤٥", "3 weeks ago", "١٠ی تشرینی دووەمی ٢٠٢٦"),
     ]:
-        told = say(code)
-        assert re.search(f"(?<!\\w){number}(?!\\w)", told.text("weboid-count-dead", 12_345)), code
-        assert (told.distance(-21), told.date(3600)) == (weeks, day), code
+        messages = say(code)
+        assert re.search(f"(?<!\\w){number}(?!\\w)", messages.text("weboid-count-dead", 12_345)), code
+        assert (messages.distance(-21), messages.date(3600)) == (weeks, day), code
 
 
 def test_arabic_counts_as_arabic_does() -> None:

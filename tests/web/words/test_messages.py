@@ -70,7 +70,7 @@ def keys_in_program() -> set[str]:
 
 
 def faults_of(key: str, text: str) -> list[str]:
-    """What a translation must not have. Nothing of it could do harm, for all is escaped; but it would look broken."""
+    """Faults of a translation: they could do no harm, as all is escaped, but it would look broken."""
     english = catalogue("en")[key]
     without_forms = _FORMS.sub("", text)
     numbers = set(_PLURALS.findall(english)) | set(_NUMBERS.findall(catalogue("qqq")[key]))
@@ -154,8 +154,8 @@ def test_an_unsafe_translation_is_found() -> None:
 
 
 def test_a_parameter_is_escaped_and_markup_is_not() -> None:
-    told = say("en").html("weboid-error-wiki", "<b>{0}$1")
-    assert "&lt;b&gt;{0}$1" in told
+    written = say("en").html("weboid-error-wiki", "<b>{0}$1")
+    assert "&lt;b&gt;{0}$1" in written
     assert "<b>x</b>" in say("en").html("weboid-target", Markup("<b>x</b>"))
     assert "&lt;b&gt;x" in say("en").html("weboid-target", "<b>x</b>"), (
         "kept apart from markup with the same characters"

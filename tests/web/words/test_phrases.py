@@ -1,4 +1,4 @@
-"""Which addresses may be clicked, and which characters are made visible."""
+"""Addresses that may be clicked, and characters that are made visible."""
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -40,7 +40,7 @@ def test_joiners_and_other_scripts_stay() -> None:
     assert visible("می\u200cخواهم 👨\u200d👩 日本") == "می\u200cخواهم 👨\u200d👩 日本"
 
 
-def test_the_exact_code_stands_beside_the_words_of_its_group() -> None:
+def test_the_exact_code_stands_with_the_words_of_its_group() -> None:
     for status, http, words in [
         (Status.SYNTAX_OR_SERVER_ERROR, 500, "bad request, or an internal error of the server (HTTP 500)"),
         (
@@ -57,7 +57,7 @@ def test_the_exact_code_stands_beside_the_words_of_its_group() -> None:
         assert status_words(status, messages_in(languages()["en"]), http) == words, status
 
 
-def test_the_code_behind_a_redirect_is_not_told_as_the_redirects() -> None:
+def test_the_code_behind_a_redirect_is_not_shown_as_the_redirects() -> None:
     assert status_words(Status.MOVED_PERMANENTLY, messages_in(languages()["en"]), 200).endswith("(HTTP 301)")
 
 
@@ -70,6 +70,6 @@ def test_xml_is_well_formed_whatever_comes(text: str) -> None:
 @example("\x7f")
 @example("\x7fé")
 def test_json_is_plain_and_ends_no_script(text: str) -> None:
-    told = json.text_of({"title": text})
-    assert told.isascii()
-    assert not set(told) & set("<>&\x7f\n")
+    written = json.text_of({"title": text})
+    assert written.isascii()
+    assert not set(written) & set("<>&\x7f\n")

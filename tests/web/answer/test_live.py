@@ -15,7 +15,7 @@ async def page_of(site: Site, query: str) -> Any:
     return (await told(site, f"{API}&{query}"))["pages"][0]
 
 
-async def test_a_link_is_told_as_soon_as_the_page_has_it_and_no_longer(site: Site) -> None:
+async def test_a_link_is_shown_as_soon_as_the_page_has_it_and_no_longer(site: Site) -> None:
     site.source.found[2] = PageLinks(2, 0, "Page 2", 8, None, (DEAD, "http://new.demo/"))
     page = await page_of(site, "pageid=2&all=1")
     assert (page["live"], page["revision"]) == (True, 8)
