@@ -61,24 +61,24 @@ class Errors:
         return response
 
     async def _response(self, request: web.Request, problem: Problem) -> web.Response:
-        wanted = format_of(request)
+        requested = format_of(request)
         try:
             code = request.query.get("lang") or request.query.get("uselang")
-            language = html_language(request, code) if wanted is Format.HTML else machine_language(code)
+            language = html_language(request, code) if requested is Format.HTML else machine_language(code)
         except Problem:
             language = languages()[DEFAULT]
-        body, content_type = await self._written(request, problem, wanted, messages_in(language))
+        body, content_type = await self._written(request, problem, requested, messages_in(language))
         return sent(request, body, content_type, http=problem.http, cache="no-store")
 
     async def _written(
-        self, request: web.Request, problem: Problem, wanted: Format, say: Messages
+        self, request: web.Request, problem: Problem, requested: Format, say: Messages
     ) -> tuple[str | bytes, str]:
         """The body, and its content type."""
-        match wanted:
+        match requested:
             case Format.HTML:
                 return await self.problem_page(request, problem, say), html.CONTENT_TYPE
             case Format.JSON | Format.XML:
-                writer = payload_format(wanted)
+                writer = payload_format(requested)
                 return writer.text(_payload_of(problem, say)), writer.content_type
             case Format.JS:
                 return problem_script(_payload_of(problem, say)), SCRIPT_TYPE

@@ -61,7 +61,7 @@ class Service:
         return link_report(watched_link(known.url), known, self.policy, spam=spam, services=self.answers.services)
 
     def head(self, day: int, say: Messages) -> dict[str, Any]:
-        """The keys with which every payload begins."""
+        """The first keys of a payload, as in `payload_head`."""
         return payload_head(self.source, day, say)
 
     async def html(
@@ -114,10 +114,10 @@ def given_in(request: web.Request, fields: Sequence[tuple[str, str]] = ()) -> Pa
     length = len(request.rel_url.raw_query_string)
     names = route.parameters | route.tolerated | (route.fields if fields else frozenset())
     given = parameters_of([*request.query.items(), *fields], length, names)
-    if "format" not in route.tolerated and (wanted := given.get("format") or request.query.get("format")):
-        if wanted in route.formats.offered or (route.is_open and wanted in _ERRORS):
-            request[FORMAT] = Format(wanted)
-        if wanted not in route.formats.offered:
+    if "format" not in route.tolerated and (requested := given.get("format") or request.query.get("format")):
+        if requested in route.formats.offered or (route.is_open and requested in _ERRORS):
+            request[FORMAT] = Format(requested)
+        if requested not in route.formats.offered:
             raise Problem(400, "format", ", ".join(route.formats.offered))
     return given
 

@@ -101,7 +101,7 @@ class LiveReader:
         return members
 
     async def close(self) -> None:
-        """Cancels the reads that are under way."""
+        """Cancels all reads."""
         await self._reads.close()
 
     async def _shared(

@@ -47,7 +47,7 @@ class SelectedPage:
 
     @property
     def is_live(self) -> bool:
-        """Whether the wiki has just returned them."""
+        """True if the wiki has just returned them."""
         return self.urls is not None
 
     @property
@@ -90,7 +90,7 @@ class SelectedLinks:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the query names no page that exists."""
+        """True if the query names no page that exists."""
         return not self.pages and self.next is None and self.begin == BEGIN
 
     @property
@@ -120,7 +120,7 @@ class LinkPager:
 
     @property
     def is_full(self) -> bool:
-        """Whether there is no room for another page."""
+        """True if there is no room for another page."""
         return self.left == 0 or self.cut is not None
 
     def offset_of(self, index: int) -> int:
@@ -128,7 +128,7 @@ class LinkPager:
         return self._begin.offset if index == self._begin.index else 0
 
     def continues(self, index: int, total: int, revision: int, check: Callable[[], str]) -> bool:
-        """Whether the page still is as it was when the bookmark was made; otherwise it begins anew."""
+        """True if the page still is as it was when the bookmark was made; otherwise it begins anew."""
         begin = self._begin
         return 0 < self.offset_of(index) < total and begin.revision == revision and begin.check == check()
 

@@ -62,13 +62,13 @@ class SilentWikis:
         return sum(wiki.breaker.opened_s is not None for wiki in self._wikis.values())
 
     def will_fail(self, wiki: StoredWiki, key: Hashable) -> bool:
-        """Whether it is known already that the wiki will not answer this read in time."""
+        """True if it is known already that the wiki will not answer this read in time."""
         now_s = asyncio.get_running_loop().time()
         known, slow = self._wikis.get(wiki.wiki), self.slow_reads.get(key)
         return (known is not None and known.breaker.is_shut(now_s)) or (slow is not None and slow.is_shut(now_s))
 
     def is_stalled(self, wiki: StoredWiki) -> bool:
-        """Whether a read has been under way for a second, and the wiki has answered none since it began: others that
+        """True if a read has been under way for a second, and the wiki has answered none since it began: others that
         need a slot then do not wait for one."""
         known = self._wikis.get(wiki.wiki)
         if known is None or not known.under_way:

@@ -19,9 +19,9 @@ class PayloadFormat(NamedTuple):
     steps: Callable[[dict[str, Any]], Steps[bytes]]
 
 
-def payload_format(wanted: Format) -> PayloadFormat:
+def payload_format(requested: Format) -> PayloadFormat:
     """The writer of a format; raises Problem for a format that has no payloads."""
-    match wanted:
+    match requested:
         case Format.JSON:
             return PayloadFormat(json.CONTENT_TYPE, json.text_of, json.bytes_steps)
         case Format.XML:

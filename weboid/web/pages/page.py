@@ -106,11 +106,11 @@ class LinksPage:
         a page for people is continued by addresses, which are too short for so many.
         """
         given = await given_or_sent(request)
-        wanted = format_of(request)
-        shown = link_filter_of(given, Extent.DEAD if wanted is Format.JSON else Extent.FINDINGS)
-        if wanted is Format.HTML:
+        requested = format_of(request)
+        shown = link_filter_of(given, Extent.DEAD if requested is Format.JSON else Extent.FINDINGS)
+        if requested is Format.HTML:
             return await self._html(request, given, vary="Accept, Accept-Language")
-        writer, say, source = payload_format(wanted), machine_words(given), self._service.source
+        writer, say, source = payload_format(requested), machine_words(given), self._service.source
 
         def steps(answer: PageAnswer) -> Steps[bytes]:
             payload = yield from payload_steps(answer, shown, say, source)

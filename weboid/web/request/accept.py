@@ -28,7 +28,7 @@ class Formats:
     offered: tuple[Format, ...]
     types: tuple[tuple[str, Format], ...] = ()
 
-    def wanted(self, given: str, accept: str) -> Format:
+    def choose(self, given: str, accept: str) -> Format:
         """The format by the parameter ``format`` or by the header Accept. Never fails, as errors need a format, too."""
         if given in self.offered:
             return Format(given)

@@ -92,7 +92,7 @@ class PageQuery:
 
     @property
     def is_for_store(self) -> bool:
-        """Whether it names so many pages that their stored links are served, without their wiki being read."""
+        """True if it names so many pages that their stored links are served, without their wiki being read."""
         return len(self.ids) + len(self.titles) > MOST_PAGES
 
 
@@ -107,11 +107,11 @@ class LinkFilter:
 
     @property
     def is_all(self) -> bool:
-        """Whether all links are to be shown, in any case."""
+        """True if all links are to be shown, in any case."""
         return self.extent is Extent.ALL and not self.verdicts and self.copied is None
 
     def fits(self, link: LinkReport) -> bool:
-        """Whether the link is to be shown."""
+        """True if the link is to be shown."""
         if not is_included(link, self.extent) or (self.verdicts and link.finding.verdict not in self.verdicts):
             return False
         return self.copied is None or (link.copies is not None and has_copy(link) is self.copied)

@@ -343,7 +343,7 @@ def format_of(request: web.Request) -> Format:
         formats = route.formats
     else:
         formats = next((formats for beginning, formats in _ERROR_FORMATS if path.startswith(beginning)), _PAGE)
-    return formats.wanted(request.query.get("format", ""), request.headers.get(hdrs.ACCEPT, ""))
+    return formats.choose(request.query.get("format", ""), request.headers.get(hdrs.ACCEPT, ""))
 
 
 def address_of(name: str, /, **values: str | None) -> str:
