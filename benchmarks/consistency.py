@@ -21,7 +21,7 @@ from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
 from weboid.crawl.round import Round
 from weboid.maintain.consistency import check_store
-from weboid.remote.crawl.on_store import StoreWork
+from weboid.remote.crawl.work import Work
 from weboid.store.db.pool import Pool
 
 _TABLES = ("url", "host", "link", "page", "dead")
@@ -58,7 +58,7 @@ async def _crawl(pool: Pool, day: int) -> None:
         return Observation(Status.NOT_FOUND, Reason.NOT_FOUND) if is_lost else Observation(Status.FINE, Reason.OK)
 
     config = CrawlConfig(delay=0.0)
-    work = StoreWork(pool, "benchmark", config, DEFAULT)
+    work = Work(pool, "benchmark", config, DEFAULT)
     await Round(work, ask, ALONE, now=lambda: Moment(day), config=config, connections=1_000, policy=DEFAULT).run()
 
 

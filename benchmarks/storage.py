@@ -27,7 +27,7 @@ from weboid.core.url.made_up import MadeUp, near_place, probes_of
 from weboid.core.url.urls import parse
 from weboid.crawl.round import Round
 from weboid.net.dns import NameAnswer
-from weboid.remote.crawl.on_store import StoreWork
+from weboid.remote.crawl.work import Work
 from weboid.store.db.pool import Pool
 
 _URLS_A_HOST = 2.5  # of the 7,332 links on 2,800 hosts of a real wiki
@@ -76,7 +76,7 @@ async def main(urls: int, rounds: int, dsn: str) -> None:
             begun = perf_counter()
             config = CrawlConfig(delay=0.0)
             work = Round(
-                StoreWork(pool, "benchmark", config, DEFAULT),
+                Work(pool, "benchmark", config, DEFAULT),
                 ask,
                 ALONE,
                 now=partial(Moment, day),

@@ -31,8 +31,8 @@ from weboid.core.url.farms import WMFLABS
 from weboid.demo.world import outage_on
 from weboid.errors import DayRefused, WeboidError
 from weboid.feed.intake import page_urls
-from weboid.remote.crawl.on_store import StoreDays
-from weboid.remote.lending import OneTransaction
+from weboid.remote.crawl.calls import Days
+from weboid.remote.http.rpc import OneTransaction
 from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.embedded import open_server
@@ -172,7 +172,7 @@ async def _lived(pool: Pool, stage: Stage, year: Year) -> None:
 async def _confirmed(pool: Pool, day: int) -> None:
     """What an operator does who confirms a day that was refused though it is right."""
     async with pool.connection() as conn:
-        await StoreDays(OneTransaction(conn)).confirm(day)
+        await Days(OneTransaction(conn)).confirm(day)
 
 
 async def _round(pool: Pool, stage: Stage, reported: int) -> bool:

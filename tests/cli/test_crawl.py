@@ -29,8 +29,8 @@ from weboid.crawl.own_faults import ALARMING
 from weboid.crawl.worker_day import WorkerDay
 from weboid.errors import DayRefused
 from weboid.mechanism.loop_lag import LATE_S
-from weboid.remote.crawl.on_store import StoreDays
-from weboid.remote.lending import OneTransaction
+from weboid.remote.crawl.calls import Days
+from weboid.remote.http.rpc import OneTransaction
 from weboid.store.people.replacement import find_replacements, record_replacement
 from weboid.store.upkeep.alarm import list_alarms
 
@@ -155,7 +155,7 @@ async def test_a_crawler_that_runs_for_good_waits_for_the_day_to_be_right(
 ) -> None:
     monkeypatch.setattr("weboid.cli.crawler._CUT_OFF_S", 0.05)
     async with serve(lambda _: reply(200)) as site, open_wiki(database, {1: [site.url("/link")]}) as wiki:
-        await WorkerDay(StoreDays(wiki.pool), lambda: Moment(50)).require()
+        await WorkerDay(Days(wiki.pool), lambda: Moment(50)).require()
         text = StringIO()
         running = asyncio.create_task(
             crawl(config_of(), wiki.pool, lambda: Moment(100), CrawlOptions(False, Console(file=text, soft_wrap=True)))
@@ -167,7 +167,7 @@ async def test_a_crawler_that_runs_for_good_waits_for_the_day_to_be_right(
                 await asyncio.sleep(0.3)
                 assert (site.asked, text.getvalue().count("--confirm-day")) == ([], 1)
                 async with wiki.pool.connection() as conn:
-                    await StoreDays(OneTransaction(conn)).confirm(100)
+                    await Days(OneTransaction(conn)).confirm(100)
                 while not site.asked:
                     await asyncio.sleep(0.02)
         finally:

@@ -15,7 +15,7 @@ from weboid.config import Config, load_config
 from weboid.demo.littlewiki import open_littlewiki
 from weboid.demo.wikipages import WikiLink, WikiPage
 from weboid.feed import watch_list
-from weboid.remote.feed.on_store import store_feed
+from weboid.remote.feed.calls import local_feed_store
 from weboid.store.db.pool import open_pool
 from weboid.store.upkeep.alarm import AlarmKind, list_alarms
 
@@ -62,7 +62,7 @@ async def until_ended(config: Config, database: str, stopped: asyncio.Event) -> 
     """The wikis that are watched first, after the event that they are others, or that all is to end."""
     async with (
         open_pool(database, size=2, part="test") as pool,
-        watched.watching(config, store_feed(pool), stopped, lambda: 100) as (current, ended),
+        watched.watching(config, local_feed_store(pool), stopped, lambda: 100) as (current, ended),
     ):
         await asyncio.wait_for(ended.wait(), 20)
     return [str(wiki.name) for wiki in current.wikis]
@@ -92,7 +92,7 @@ async def test_what_nobody_expects_ends_who_follows_the_page(database: str, monk
     monkeypatch.setattr(watch_list, "READ_S", 0.0)
     async with open_wiki_replay([page(awiki={})]) as lists, open_pool(database, size=2, part="test") as pool:
         config = load_config(None, environment(lists.url))
-        following = watched.watching(config, store_feed(pool), asyncio.Event(), lambda: 100)
+        following = watched.watching(config, local_feed_store(pool), asyncio.Event(), lambda: 100)
         _, ended = await following.__aenter__()
         async with await psycopg.AsyncConnection.connect(database) as connection:
             await connection.execute("DROP TABLE watch_list")
@@ -105,7 +105,7 @@ async def test_a_wiki_that_is_configured_stays_as_it_is(database: str) -> None:
     async with open_wiki_replay([page(awiki={"namespaces": [4]}, bwiki={})]) as lists:
         environ = environment(lists.url) | {"TOOL_WIKI": '{"awiki@Little": {"namespaces": [0]}}'}
         async with open_pool(database, size=1, part="test") as pool:
-            config = await watched.with_watched(load_config(None, environ), store_feed(pool), 100)
+            config = await watched.with_watched(load_config(None, environ), local_feed_store(pool), 100)
     assert [(str(wiki.name), wiki.matching) for wiki in config.wikis] == [
         ("awiki@Little", {"namespaces": [0]}),
         ("bwiki@Little", {}),
@@ -115,9 +115,9 @@ async def test_a_wiki_that_is_configured_stays_as_it_is(database: str) -> None:
 async def test_without_a_page_there_is_no_alarm_of_it(database: str) -> None:
     config = load_config(None, {"WEBOID_FEED_WATCHED": "meta@Nowhere:X"})
     async with open_pool(database, size=1, part="test") as pool:
-        assert (await watched.with_watched(config, store_feed(pool), 100)).wikis == ()
+        assert (await watched.with_watched(config, local_feed_store(pool), 100)).wikis == ()
         async with pool.connection() as conn:
             assert [alarm.kind for alarm in await list_alarms(conn)] == [AlarmKind.WATCHED]
-        await watched.with_watched(load_config(None, {}), store_feed(pool), 100)
+        await watched.with_watched(load_config(None, {}), local_feed_store(pool), 100)
         async with pool.connection() as conn:
             assert await list_alarms(conn) == []

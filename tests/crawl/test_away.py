@@ -14,7 +14,7 @@ from weboid.core.record.moment import Moment
 from weboid.core.record.policy import DEFAULT
 from weboid.crawl.round import Round
 from weboid.errors import StoreAway
-from weboid.remote.crawl.on_store import StoreWork
+from weboid.remote.crawl.work import Work
 from weboid.store.db.rows import HostKey, StoredUrl
 from weboid.store.results.record import Checked, Tally
 from weboid.store.schedule.lease import Held
@@ -22,7 +22,7 @@ from weboid.store.schedule.lease import Held
 _SETTINGS = CrawlConfig(delay=0.0)
 
 
-class _Moments(StoreWork):
+class _Moments(Work):
     """The store as it is, but away so often when URLs are read, and from then on when results are to be written."""
 
     def __init__(self, wiki: WikiInStore, *, unread: int = 0, is_unwritable: bool = False) -> None:

@@ -8,7 +8,7 @@ from weboid.crawl import lag_watch
 from weboid.crawl.lag_watch import LOOK_S, LagWatch
 from weboid.mechanism import loop_lag
 from weboid.mechanism.loop_lag import LoopLag
-from weboid.remote.crawl.on_store import StoreAlarms
+from weboid.remote.crawl.calls import Alarms
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.upkeep.alarm import Alarm, AlarmKind, list_alarms, raise_alarm
 
@@ -29,7 +29,7 @@ async def until(pool: Pool, query: str) -> None:
 
 
 def new_watch(pool: Pool, lag: LoopLag) -> LagWatch:
-    return LagWatch(StoreAlarms(pool), lag, lambda: DAY, 700)
+    return LagWatch(Alarms(pool), lag, lambda: DAY, 700)
 
 
 async def test_most_of_a_minute_raises_it_and_a_minute_in_time_lowers_it(

@@ -9,13 +9,13 @@ from weboid.core.record.moment import Moment
 from weboid.core.record.policy import DEFAULT
 from weboid.crawl.leases import Leases
 from weboid.crawl.visit import postponed
-from weboid.remote.crawl.on_store import StoreWork
+from weboid.remote.crawl.work import Work
 from weboid.store.schedule.lease import Held
 
 CONFIG = CrawlConfig(delay=0.0, lease_s=60)
 
 
-class _RenewedMeanwhile(StoreWork):
+class _RenewedMeanwhile(Work):
     """The store as it is; leases are renewed between the end of each and the moment at which that is known."""
 
     renewals = 0
@@ -35,13 +35,13 @@ class _RenewedMeanwhile(StoreWork):
 
 async def test_a_check_is_not_written_without_the_lease_of_its_bucket(database: str) -> None:
     async with open_wiki(database, {1: ["http://a.demo/"]}) as wiki:
-        work = StoreWork(wiki.pool, "test", CONFIG, DEFAULT)
+        work = Work(wiki.pool, "test", CONFIG, DEFAULT)
         held = await work.lease(Moment(100))
         [host] = await work.list_hosts(held, until=Moment(100), but=[], limit=10)
         checks = postponed(host, (await work.list_urls([host.key], 100))[host.key], 100)
         earlier = {bucket: epoch - 1 for bucket, epoch in held.items()}
         for worker, wrong in (("test", {}), ("test", earlier), ("other", held)):
-            tally = await StoreWork(wiki.pool, worker, CONFIG, DEFAULT).record(checks, wrong)
+            tally = await Work(wiki.pool, worker, CONFIG, DEFAULT).record(checks, wrong)
             assert (tally.lost, tally.postponed) == (1, 0), (worker, wrong)
         tally = await work.record(checks, held)
         assert (tally.lost, tally.postponed) == (0, 1)

@@ -23,8 +23,7 @@ from weboid.core.verdict.partial_loss import (
 from weboid.core.verdict.verdict import Verdict
 from weboid.crawl.losses import Losses
 from weboid.errors import StoreError, ValuesRefused
-from weboid.remote.crawl.core import Exchanged, LossExchange
-from weboid.remote.crawl.on_store import StoreLosses
+from weboid.remote.crawl.calls import Exchanged, LossExchange
 from weboid.store.upkeep.alarm import Alarm, list_alarms
 
 HOSTS = [f"h{number}.demo" for number in range(60)]
@@ -54,7 +53,7 @@ async def live(
     """A round on each day on which anything is due, each by a new process; the alarms after each day."""
     alarms = []
     for day in days:
-        losses = Losses(StoreLosses(wiki.pool), partial(int, day), addresses=addresses, name_servers=name_servers_of)
+        losses = Losses(LossExchange(wiki.pool), partial(int, day), addresses=addresses, name_servers=name_servers_of)
         async with losses.open():
             await wiki.rounds(script, [day], losses=losses)
         async with wiki.pool.connection() as conn:
@@ -160,7 +159,7 @@ async def test_a_host_whose_front_page_answers_last_counts_as_answering(database
 
 async def test_what_two_workers_see_adds_up_and_each_is_told(database: str) -> None:
     async with open_wiki(database, {1: URLS}) as wiki:
-        workers = [losses_of(StoreLosses(wiki.pool), lambda: 107) for _ in range(2)]
+        workers = [losses_of(LossExchange(wiki.pool), lambda: 107) for _ in range(2)]
         for number, losses in enumerate(workers):
             for host in BLOCKED[4 * number : 4 * number + 4]:
                 losses.count(host, Past(True), await losses.groups(host, Past(True), SILENT), failed=True)
@@ -172,7 +171,7 @@ async def test_what_two_workers_see_adds_up_and_each_is_told(database: str) -> N
 
 async def test_a_database_that_fails_in_between_loses_no_count(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_wiki(database, {1: URLS}) as wiki:
-        losses = losses_of(StoreLosses(wiki.pool), lambda: 107)
+        losses = losses_of(LossExchange(wiki.pool), lambda: 107)
         for host in BLOCKED[:9]:
             losses.count(host, Past(True), await losses.groups(host, Past(True), SILENT), failed=True)
 
@@ -199,7 +198,7 @@ async def test_name_servers_are_not_asked_for_every_day_of_a_dead_name(database:
         return await name_servers_of(domain)
 
     async with open_wiki(database, {1: URLS}) as wiki:
-        losses = Losses(StoreLosses(wiki.pool), lambda: 107, addresses=address_of, name_servers=name_servers)
+        losses = Losses(LossExchange(wiki.pool), lambda: 107, addresses=address_of, name_servers=name_servers)
         await losses.groups(HOSTS[0], Past(False, 90), FAILING_NAME)
         await losses.groups(HOSTS[0], Past(True), SILENT)
         await losses.groups(HOSTS[0], Past(True), FINE)

@@ -10,7 +10,7 @@ from support.stored import WikiInStore, key, open_wiki
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import Moment
 from weboid.core.url.keys import BUCKETS
-from weboid.remote.crawl import on_store as work
+from weboid.remote.crawl import work
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import HostKey
 from weboid.store.schedule.lease import find_free_day, lease_buckets, record_release

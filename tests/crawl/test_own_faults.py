@@ -7,8 +7,8 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
-from support.central import calling, core_config, open_core
 from support.observations import FINE, LOST
+from support.remote import crawler_client, open_server, server_config
 from support.stored import NAMES_ALONE, WikiInStore, open_wiki
 
 from weboid.checking import connectivity
@@ -24,10 +24,9 @@ from weboid.crawl import visit
 from weboid.crawl.own_faults import ALARMING, OwnFaults, kind_of
 from weboid.crawl.round import Round
 from weboid.errors import DayRefused, StoreError, StoreRefuses, ValuesRefused
-from weboid.remote.crawl import answering
-from weboid.remote.crawl.core import CrawlCore
-from weboid.remote.crawl.on_store import StoreWork, store_core
-from weboid.remote.crawl.remote import remote_core
+from weboid.remote.crawl import server
+from weboid.remote.crawl.calls import CrawlStore, local_crawl_store, remote_crawl_store
+from weboid.remote.crawl.work import Work
 from weboid.store.db.rows import HostKey
 from weboid.store.results.record import Checked, Tally
 from weboid.store.schedule.lease import Held
@@ -36,7 +35,7 @@ from weboid.store.upkeep.alarm import Alarm, AlarmKind, list_alarms
 BAD = [f"http://bad.demo/{number}" for number in range(4)]
 GOOD = [f"http://h{host}.demo/{path}" for host in range(6) for path in range(2)]
 DAY = 100
-CONFIG = core_config().crawl
+CONFIG = server_config().crawl
 
 
 class Broken(RuntimeError):
@@ -46,7 +45,7 @@ class Broken(RuntimeError):
 class Crawl:
     """A store with due links, a crawler of it, and what it does where `broken` says so."""
 
-    def __init__(self, wiki: WikiInStore, core: CrawlCore) -> None:
+    def __init__(self, wiki: WikiInStore, core: CrawlStore) -> None:
         self.wiki = wiki
         self.core = core
         self.day = DAY
@@ -86,10 +85,10 @@ async def crawl(request: pytest.FixtureRequest, database: str) -> AsyncIterator[
     async with AsyncExitStack() as stack:
         wiki = await stack.enter_async_context(open_wiki(database, {1: [*BAD, *GOOD]}))
         if request.param == "store":
-            core = store_core(wiki.pool, "one", CONFIG, DEFAULT)
+            core = local_crawl_store(wiki.pool, "one", CONFIG, DEFAULT)
         else:
-            url = await stack.enter_async_context(open_core(wiki.pool))
-            core = remote_core(await stack.enter_async_context(calling(url, "one")))
+            url = await stack.enter_async_context(open_server(wiki.pool))
+            core = remote_crawl_store(await stack.enter_async_context(crawler_client(url, "one")))
         yield Crawl(wiki, core)
 
 
@@ -193,7 +192,7 @@ async def test_what_ends_a_round_on_purpose_still_does(crawl: Crawl, monkeypatch
 async def test_the_same_error_at_twenty_hosts_in_a_round_is_an_alarm_until_a_day_without(database: str) -> None:
     urls = [f"http://s{number}.demo/" for number in range(ALARMING)]
     async with open_wiki(database, {1: urls}) as wiki:
-        crawl = Crawl(wiki, store_core(wiki.pool, "one", CONFIG, DEFAULT))
+        crawl = Crawl(wiki, local_crawl_store(wiki.pool, "one", CONFIG, DEFAULT))
         await crawl.round(lambda url: FINE if url == urls[0] else breaking("")(url))
         await crawl.faults.look(is_whole_day=True)
         assert (crawl.faults.total, await crawl.alarms()) == (ALARMING - 1, [])
@@ -252,7 +251,7 @@ def test_errors_are_the_same_by_type_and_by_our_innermost_line() -> None:
     assert kind_of(Broken()) == "Broken in nowhere"
 
 
-class Unwritable(StoreWork):
+class Unwritable(Work):
     """The store, which refuses the results of some URLs, or all with `refusal`."""
 
     def __init__(self, wiki: WikiInStore, refusal: Exception, *, also_put_off: bool = False) -> None:
@@ -267,9 +266,9 @@ class Unwritable(StoreWork):
 
 
 def unwritable(wiki: WikiInStore, refusal: Exception, *, also_put_off: bool = False) -> Crawl:
-    crawl = Crawl(wiki, store_core(wiki.pool, "one", CONFIG, DEFAULT))
+    crawl = Crawl(wiki, local_crawl_store(wiki.pool, "one", CONFIG, DEFAULT))
     work: dict[str, object] = {"work": Unwritable(wiki, refusal, also_put_off=also_put_off)}
-    crawl.core = CrawlCore(**{**{name: getattr(crawl.core, name) for name in CrawlCore.__slots__}, **work})
+    crawl.core = CrawlStore(**{**{name: getattr(crawl.core, name) for name in CrawlStore.__slots__}, **work})
     return crawl
 
 
@@ -312,10 +311,10 @@ async def test_a_remote_crawler_survives_a_result_that_the_core_does_not_take(da
     impossible = Observation(Status.FINE, Reason.OK, "no://target", http=200)
     async with (
         open_wiki(database, {1: [*BAD, *GOOD]}) as wiki,
-        open_core(wiki.pool) as url,
-        calling(url, "one") as caller,
+        open_server(wiki.pool) as url,
+        crawler_client(url, "one") as caller,
     ):
-        crawl = Crawl(wiki, remote_core(caller))
+        crawl = Crawl(wiki, remote_crawl_store(caller))
         tally = await crawl.round(lambda url: impossible if url in BAD else FINE)
         assert (tally.written, tally.postponed, crawl.faults.total) == (len(GOOD), len(BAD), 1)
 
@@ -323,9 +322,13 @@ async def test_a_remote_crawler_survives_a_result_that_the_core_does_not_take(da
 async def test_a_server_that_does_not_know_the_alarm_ends_no_crawler(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answering, "_ALARMS", frozenset())
-    async with open_wiki(database, {1: GOOD}) as wiki, open_core(wiki.pool) as url, calling(url, "one") as caller:
-        crawl = Crawl(wiki, remote_core(caller))
+    monkeypatch.setattr(server, "_ALARMS", frozenset())
+    async with (
+        open_wiki(database, {1: GOOD}) as wiki,
+        open_server(wiki.pool) as url,
+        crawler_client(url, "one") as caller,
+    ):
+        crawl = Crawl(wiki, remote_crawl_store(caller))
         with pytest.raises(ValuesRefused):
             await crawl.core.alarms.lower_alarm(AlarmKind.OWN_FAULT)
         await crawl.faults.look(is_whole_day=True)

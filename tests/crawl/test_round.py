@@ -22,7 +22,7 @@ from weboid.core.record.specials import Special
 from weboid.core.record.status import NO_CODE, Status
 from weboid.core.verdict.verdict import Verdict
 from weboid.maintain.consistency import check_store
-from weboid.remote.crawl.on_store import StoreWork
+from weboid.remote.crawl.work import Work
 from weboid.store.schedule.lease import Held, lease_buckets
 
 A, B = "http://a.demo/1", "http://b.demo/1"
@@ -260,14 +260,14 @@ async def test_a_lease_that_runs_out_between_two_looks_does_not_end_the_round(
 ) -> None:
     async with open_wiki(database, {1: [A]}) as wiki:
         await wiki.do(lease_buckets, "killed", until=Moment(100), limit=10, lease_s=60, rest_s=0)
-        lease = StoreWork.lease
+        lease = Work.lease
 
-        async def just_too_early(work: StoreWork, until: Moment) -> Held:
+        async def just_too_early(work: Work, until: Moment) -> Held:
             held = await lease(work, until)
             await wiki.execute("UPDATE lease SET until = '-infinity' WHERE worker = 'killed'")
             return held
 
-        monkeypatch.setattr(StoreWork, "lease", just_too_early)
+        monkeypatch.setattr(Work, "lease", just_too_early)
         await wiki.round(100, always(FINE))
         assert wiki.asked == [(100, A)]
 

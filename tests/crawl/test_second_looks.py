@@ -24,8 +24,7 @@ from weboid.crawl.round import Round
 from weboid.crawl.second_looks import CrawlersOpinion, LookTaker
 from weboid.errors import StoreAway
 from weboid.mechanism.tasks import in_background
-from weboid.remote.crawl.core import CrawlCore, SecondLooks
-from weboid.remote.crawl.on_store import store_core
+from weboid.remote.crawl.calls import CrawlStore, SecondLooks, local_crawl_store
 from weboid.store.schedule.second_look import LookState, TakenLook
 
 BLOCKED, GONE = "http://blocked.demo/", "http://gone.demo/"
@@ -41,11 +40,11 @@ async def wiki(database: str) -> AsyncIterator[WikiInStore]:
         yield wiki
 
 
-def core_of(wiki: WikiInStore, place: str) -> CrawlCore:
-    return store_core(wiki.pool, place, replace(CONFIG, place=place), POLICY)
+def core_of(wiki: WikiInStore, place: str) -> CrawlStore:
+    return local_crawl_store(wiki.pool, place, replace(CONFIG, place=place), POLICY)
 
 
-async def died(wiki: WikiInStore, opinion: CrawlersOpinion | None, core: CrawlCore) -> dict[str, int]:
+async def died(wiki: WikiInStore, opinion: CrawlersOpinion | None, core: CrawlStore) -> dict[str, int]:
     """Plays the rounds of one place, where two links fail; on which day each was dead."""
 
     async def ask(request: CheckRequest) -> Observation:

@@ -22,7 +22,7 @@ from weboid.crawl import round as rounds
 from weboid.crawl.round import Round
 from weboid.crawl.shares import ASIDE, LEAST_ADDRESS, LEAST_DOMAIN, Shares, Waiting
 from weboid.net.outbound import open_session
-from weboid.remote.crawl.on_store import StoreWork
+from weboid.remote.crawl.work import Work
 from weboid.store.db.rows import HostKey, StoredHost
 
 NET = NetConfig(user_agent="test", permit=(ip_network("127.0.0.0/8"),), connect_s=30.0, answer_s=30.0, connections=100)
@@ -88,7 +88,7 @@ async def crawling(
         checker = Checker(session, LocalTurns(0.0), CrawlConfig(delay=0.0))
         config = CrawlConfig(delay=0.0)
         work = Round(
-            StoreWork(wiki.pool, "test", config, DEFAULT),
+            Work(wiki.pool, "test", config, DEFAULT),
             checker.ask,
             NAMES_ALONE,
             now=lambda: Moment(100),

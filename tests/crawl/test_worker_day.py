@@ -15,8 +15,8 @@ from weboid.core.record.moment import Moment
 from weboid.crawl import worker_day
 from weboid.crawl.worker_day import WorkerDay
 from weboid.errors import DayRefused
-from weboid.remote.crawl.on_store import StoreDays
-from weboid.remote.lending import OneTransaction
+from weboid.remote.crawl.calls import Days
+from weboid.remote.http.rpc import OneTransaction
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.schedule.days import find_lived, find_moment
 from weboid.store.upkeep.alarm import list_alarms
@@ -51,7 +51,7 @@ async def lived(pool: Pool) -> int | None:
 
 async def given(pool: Pool, *days: int) -> None:
     for day in days:
-        await WorkerDay(StoreDays(pool), partial(Moment, day)).require()
+        await WorkerDay(Days(pool), partial(Moment, day)).require()
 
 
 async def test_days_may_pass_be_skipped_or_come_again_within_two(database: str) -> None:
@@ -68,7 +68,7 @@ async def test_a_day_far_from_the_last_is_refused_until_it_is_confirmed(database
         with pytest.raises(DayRefused, match=r"2017-04-11.*--confirm-day"):
             await given(pool, day)
         assert (await lived(pool), await alarms(pool)) == (100, [("clock", 100)])
-        await WorkerDay(StoreDays(pool), lambda: Moment(day)).confirm()
+        await WorkerDay(Days(pool), lambda: Moment(day)).confirm()
         assert (await lived(pool), await alarms(pool)) == (day, [])
         await given(pool, day)
 
@@ -88,7 +88,7 @@ async def test_all_workers_go_by_the_clock_of_the_database(database: str) -> Non
             moment = await find_moment(conn)
         expected = datetime.now(UTC) + timedelta(days=40)
         assert abs(moment - expected) < timedelta(minutes=1)
-        days = WorkerDay(StoreDays(pool))
+        days = WorkerDay(Days(pool))
         with pytest.raises(RuntimeError):
             days.now()
         await days.require()
@@ -101,11 +101,11 @@ async def test_a_clock_that_steps_during_a_round_does_not_take_the_round_along(
 ) -> None:
     monkeypatch.setattr(worker_day, "READ_S", 0.01)
     async with clock_ahead(database, 0) as pool:
-        days = WorkerDay(StoreDays(pool))
+        days = WorkerDay(Days(pool))
         await days.require()
         today = days.today()
         async with clock_ahead(database, 20) as ahead:
-            days._days = StoreDays(ahead)
+            days._days = Days(ahead)
             keeping = asyncio.create_task(days.keep())
             async with asyncio.timeout(60):
                 while not await alarms(pool):
@@ -114,7 +114,7 @@ async def test_a_clock_that_steps_during_a_round_does_not_take_the_round_along(
             with pytest.raises(DayRefused):
                 await days.require()
             async with pool.connection() as conn:
-                await StoreDays(OneTransaction(conn)).confirm(today + 20)
+                await Days(OneTransaction(conn)).confirm(today + 20)
             async with asyncio.timeout(60):
                 while days.today() < today + 20:
                     await asyncio.sleep(0.01)
@@ -133,9 +133,9 @@ async def test_other_hosts_confirm_a_pause_but_no_step_back(
         return says
 
     async with clock_ahead(database, 0) as pool:
-        await WorkerDay(StoreDays(pool)).require()
+        await WorkerDay(Days(pool)).require()
     async with clock_ahead(database, ahead) as pool:
-        days = WorkerDay(StoreDays(pool), witnessed=witnessed)
+        days = WorkerDay(Days(pool), witnessed=witnessed)
         if accepted:
             await days.require()
             assert asked == [days.today()]
@@ -148,11 +148,11 @@ async def test_other_hosts_confirm_a_pause_but_no_step_back(
 async def test_a_clock_before_all_days_is_refused(database: str) -> None:
     async with clock_ahead(database, -20_000) as pool:
         with pytest.raises(DayRefused, match="is wrong"):
-            await WorkerDay(StoreDays(pool)).require()
+            await WorkerDay(Days(pool)).require()
         assert await alarms(pool) == [("clock", 0)]
 
 
 async def test_two_workers_agree_on_the_first_day(database: str) -> None:
     async with open_wiki(database, {1: ["http://a.demo/"]}) as wiki:
-        await asyncio.gather(*(WorkerDay(StoreDays(wiki.pool)).require() for _ in range(4)))
+        await asyncio.gather(*(WorkerDay(Days(wiki.pool)).require() for _ in range(4)))
         assert (await wiki.round(100, lambda url, day: FINE)).written == 1

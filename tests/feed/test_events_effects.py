@@ -19,8 +19,8 @@ from weboid.feed.effects import Applied, FollowedWiki, apply
 from weboid.feed.events import load_streams
 from weboid.feed.intake import Judge, WikiSpam
 from weboid.feed.stream import RawEvent
-from weboid.remote.feed import on_store
-from weboid.remote.feed.on_store import store_feed
+from weboid.remote.feed import pages
+from weboid.remote.feed.calls import local_feed_store
 from weboid.store.pages.page_pass import record_trees
 from weboid.store.pages.pending import Pending, list_pending, record_pending
 from weboid.store.pages.spam import list_spam_links
@@ -50,7 +50,7 @@ class Follower:
             for at, each in enumerate(events)
         ]
         self.number = begin + len(batch)
-        core = store_feed(self.stored.pool)
+        core = local_feed_store(self.stored.pool)
         there = await core.streams.find_position(STREAMS.names)
         before = (there.streams, there.last_event_id) if there else None
         done, _ = await apply(core, batch, STREAMS, self.wikis, before=before, day=200, now=END)
@@ -167,7 +167,7 @@ async def test_the_position_is_written_with_the_effects_or_not_at_all(
     async with following(database, {1: [A]}) as wiki:
         await wiki.take(links_added(1, [B], 1))
         assert await wiki.position() == Position(STREAMS.names, event_id(0), moment(1))
-        monkeypatch.setattr(on_store, "record_later", fails)
+        monkeypatch.setattr(pages, "record_later", fails)
         with pytest.raises(StoreError, match="in the middle"):
             await wiki.take(change("delete", 1, 2), links_added(2, [C], 3))
         assert await wiki.position() == Position(STREAMS.names, event_id(0), moment(1))

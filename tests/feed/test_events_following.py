@@ -25,7 +25,7 @@ from weboid.feed.intake import Judge, WikiSpam
 from weboid.feed.stream import EventStream, StreamLimits
 from weboid.mechanism.disturbance import Disturbance
 from weboid.mechanism.patience import Again, again_until, at_once
-from weboid.remote.feed.on_store import store_feed
+from weboid.remote.feed.calls import local_feed_store
 from weboid.store.pages.page_pass import record_trees
 from weboid.store.pages.pending import list_pending
 from weboid.store.pages.stream import Position, find_position
@@ -60,7 +60,7 @@ class Chain:
             self.opened.append(EventStream(self.server.url, names, self.client, user_agent="Weboid-test", limits=QUICK))
             return self.opened[-1]
 
-        core, wikis = store_feed(self.stored.pool), self.wikis
+        core, wikis = local_feed_store(self.stored.pool), self.wikis
         return Following(
             core, open_stream, STREAMS, wikis, today=lambda: 200, now=lambda: now, show=show, again=self.again
         )

@@ -19,7 +19,7 @@ from weboid.core.wikitext.titles import Namespace
 from weboid.errors import SourceError
 from weboid.feed.effects import FollowedWiki
 from weboid.feed.reread import reread
-from weboid.remote.feed.on_store import store_feed
+from weboid.remote.feed.calls import local_feed_store
 from weboid.store.pages.page import Intake
 from weboid.store.pages.pending import Pending, list_pending, record_pending
 from weboid.wiki.api import ApiSource
@@ -114,7 +114,7 @@ class Rereader:
     async def run(self, minute: float, **more: Any) -> Intake:
         self.source.now = moment(minute)
         return await reread(
-            store_feed(self.stored.pool),
+            local_feed_store(self.stored.pool),
             self.source,
             self.wiki,
             day=300,
@@ -246,6 +246,6 @@ async def test_an_action_api_is_read_in_the_same_way(database: str) -> None:
         source = ApiSource(replay.url, client, user_agent="Weboid-test")
         wiki = FollowedWiki(stored.wiki.wiki, WMFLABS, lambda page: page.namespace == 0)
         await stored.do(record_pending, wiki.wiki, [waits(5, 1), waits(6, 1)])
-        await reread(store_feed(stored.pool), source, wiki, day=300, now=moment(5))
+        await reread(local_feed_store(stored.pool), source, wiki, day=300, now=moment(5))
         assert await stored.rows("SELECT page, url_key FROM link") == [use(5, B)]
         assert replay.unknown == []

@@ -20,7 +20,7 @@ from weboid.errors import SourceError, StoreError
 from weboid.feed.page_pass import PageFate, PagePass, PassProgress, fate_of
 from weboid.mechanism.disturbance import Disturbance
 from weboid.mechanism.patience import again_until
-from weboid.remote.feed.on_store import store_feed
+from weboid.remote.feed.calls import local_feed_store
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.pages.page_pass import PageRecord, PassPosition, record_place, record_start
 from weboid.store.pages.wiki import StoredWiki, list_wikis, record_wiki
@@ -53,7 +53,7 @@ class Fed:
         """A whole pass on a day."""
         criteria = read_criteria(matching, without or {})
         return await PagePass(
-            store_feed(self.pool), self.source, self.wiki, WMFLABS, criteria, today=lambda: day, untouched_days=90
+            local_feed_store(self.pool), self.source, self.wiki, WMFLABS, criteria, today=lambda: day, untouched_days=90
         ).run()
 
     async def rows(self, query: str) -> list[tuple[object, ...]]:
@@ -137,7 +137,7 @@ async def test_a_pass_whose_end_was_stored_and_not_confirmed_is_no_new_pass(data
 
             criteria = read_criteria({}, {})
             await PagePass(
-                *(store_feed(wiki.pool), wiki.source, wiki.wiki, WMFLABS, criteria),
+                *(local_feed_store(wiki.pool), wiki.source, wiki.wiki, WMFLABS, criteria),
                 today=lambda: 100,
                 untouched_days=90,
                 again=again,

@@ -23,7 +23,7 @@ from weboid.core.url.urls import Url
 from weboid.errors import SourceError
 from weboid.feed.intake import Judge, SpamFilters
 from weboid.feed.spam import Refreshed, reclassify, refresh_farm_spam, refresh_spam
-from weboid.remote.feed.on_store import StoreLists, store_feed
+from weboid.remote.feed.calls import SpamLists, local_feed_store
 from weboid.store.pages.page import PageUrls
 from weboid.store.pages.spam import (
     FARM,
@@ -57,17 +57,17 @@ async def open_lists(black: str | None, white: str | None = None, farm: str = ""
 
 async def refreshed(stored: WikiInStore, black: str | None, white: str | None = None, day: int = 101) -> Refreshed:
     async with open_lists(black, white) as api:
-        return await refresh_spam(store_feed(stored.pool), api, stored.wiki, day=day)
+        return await refresh_spam(local_feed_store(stored.pool), api, stored.wiki, day=day)
 
 
 async def farm_refreshed(stored: WikiInStore, text: str, day: int = 101) -> Refreshed:
     async with open_lists(None, farm=text) as api:
-        return await refresh_farm_spam(store_feed(stored.pool), api, WMFLABS, day=day)
+        return await refresh_farm_spam(local_feed_store(stored.pool), api, WMFLABS, day=day)
 
 
 async def judge_of(stored: WikiInStore) -> Judge:
     """What judges the links of the wiki now."""
-    return await SpamFilters(StoreLists(stored.pool)).judge(stored.wiki.farm, stored.wiki.dbname)
+    return await SpamFilters(SpamLists(stored.pool)).judge(stored.wiki.farm, stored.wiki.dbname)
 
 
 async def take_in(stored: WikiInStore, pages: Mapping[int, Iterable[str]], day: int) -> None:
@@ -183,27 +183,27 @@ async def test_a_wiki_that_cannot_be_read_keeps_its_lists(database: str) -> None
         async with open_wiki_replay([exchange(asked, {})]) as replay, aiohttp.ClientSession() as session:
             api = ActionApi(replay.url, session, "Weboid-test", QUICK)
             with pytest.raises(SourceError):
-                await refresh_spam(store_feed(stored.pool), api, stored.wiki, day=102)
+                await refresh_spam(local_feed_store(stored.pool), api, stored.wiki, day=102)
         assert await spam_of(stored) == {(1, BAD)}
 
 
 async def test_a_refresh_that_is_broken_off_is_gone_on_with(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pages = {number: [BAD, f"https://fine.org/{number}"] for number in range(1, 8)}
     async with open_wiki(database, pages) as stored:
-        done = StoreLists.reclassify
+        done = SpamLists.reclassify
         calls = itertools.count()
 
-        async def stopping(lists: StoreLists, *changes: Any) -> Reclassified:
+        async def stopping(lists: SpamLists, *changes: Any) -> Reclassified:
             if next(calls):
                 raise RuntimeError("stopped")
             return await done(lists, *changes)
 
         async with open_lists("bad\\.com") as api:
             with monkeypatch.context() as patched:
-                patched.setattr(StoreLists, "reclassify", stopping)
+                patched.setattr(SpamLists, "reclassify", stopping)
                 patched.setattr("weboid.feed.spam.reclassify", partial(reclassify, batch=2))
                 with pytest.raises(RuntimeError, match="stopped"):
-                    await refresh_spam(store_feed(stored.pool), api, stored.wiki, day=101)
+                    await refresh_spam(local_feed_store(stored.pool), api, stored.wiki, day=101)
         assert 0 < len(await spam_of(stored)) < 7
         lists = await stored.do(list_spam_lists, stored.wiki.farm, stored.wiki.dbname)
         assert {each.day for each in lists} == {UNAPPLIED}
@@ -217,9 +217,9 @@ async def test_a_refresh_that_is_broken_off_is_gone_on_with(database: str, monke
 async def test_stretches_of_any_size_come_to_the_same(database: str) -> None:
     pages = {number: [BAD, WORSE, FINE][number % 3 :] for number in range(1, 30)}
     async with open_wiki(database, pages) as stored:
-        total = await reclassify(store_feed(stored.pool), stored.wiki, SpamFilter(["bad"]), day=101, batch=4)
+        total = await reclassify(local_feed_store(stored.pool), stored.wiki, SpamFilter(["bad"]), day=101, batch=4)
         assert total == Reclassified(spam_new=9)
-        total = await reclassify(store_feed(stored.pool), stored.wiki, SpamFilter(), day=101, batch=100)
+        total = await reclassify(local_feed_store(stored.pool), stored.wiki, SpamFilter(), day=101, batch=100)
         assert total == Reclassified(spam_gone=9)
         assert len(await links_of(stored)) == sum(len(set(urls)) for urls in pages.values())
 
@@ -309,7 +309,7 @@ async def packed(stored: WikiInStore) -> list[tuple[object, ...]]:
 
 async def test_a_filter_is_built_again_only_when_a_list_of_its_wiki_has_changed(database: str) -> None:
     async with open_wiki(database, {}) as stored:
-        filters = SpamFilters(StoreLists(stored.pool), wikis=3)
+        filters = SpamFilters(SpamLists(stored.pool), wikis=3)
 
         async def current(dbname: str) -> SpamFilter:
             return (await filters.renew(WMFLABS.code, dbname)).spam

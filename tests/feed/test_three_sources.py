@@ -9,7 +9,7 @@ from support.stored import do
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.feed.page_pass import PagePass
 from weboid.feed.sweep import take_in
-from weboid.remote.feed.on_store import store_feed
+from weboid.remote.feed.calls import local_feed_store
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.pages.wiki import StoredWiki, record_wiki
 from weboid.wiki.criteria import read_criteria
@@ -46,7 +46,7 @@ async def test_the_api_and_the_dump_leave_the_same_tables(database: str, second_
 async def _pass(pool: Pool, source: WikiSource) -> None:
     wiki = await _wiki(pool)
     criteria = read_criteria({}, {})
-    await PagePass(store_feed(pool), source, wiki, WMFLABS, criteria, today=lambda: DAY, untouched_days=90).run()
+    await PagePass(local_feed_store(pool), source, wiki, WMFLABS, criteria, today=lambda: DAY, untouched_days=90).run()
 
 
 async def _wiki(pool: Pool) -> StoredWiki:

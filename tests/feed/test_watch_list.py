@@ -22,7 +22,7 @@ from weboid.core.url.farms import BUILT_IN
 from weboid.errors import ConfigError, SourceError
 from weboid.feed.watch_list import current_watch_list
 from weboid.net.outbound import open_client
-from weboid.remote.feed.on_store import store_feed
+from weboid.remote.feed.calls import local_feed_store
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.pages.wiki import StoredWatchList
 from weboid.store.upkeep.alarm import AlarmKind, list_alarms
@@ -55,7 +55,7 @@ async def read(pool: Pool, text: str | Exception, *, is_confirmed: bool = False)
 
     async with pool.connection() as conn:
         await conn.execute("UPDATE watch_list SET seen = seen - interval '1 hour'")
-    return await current_watch_list(store_feed(pool), SOURCE, fetch, BUILT_IN, 100, is_confirmed=is_confirmed)
+    return await current_watch_list(local_feed_store(pool), SOURCE, fetch, BUILT_IN, 100, is_confirmed=is_confirmed)
 
 
 async def alarms(pool: Pool) -> list[str]:
@@ -154,7 +154,7 @@ async def test_it_is_read_at_a_bounded_interval(pool: Pool) -> None:
         return FOUR
 
     for _ in range(3):
-        assert (await current_watch_list(store_feed(pool), SOURCE, fetch, BUILT_IN, 100)).text == FOUR
+        assert (await current_watch_list(local_feed_store(pool), SOURCE, fetch, BUILT_IN, 100)).text == FOUR
     assert len(asked) == 1
 
 

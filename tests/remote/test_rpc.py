@@ -1,9 +1,9 @@
-"""Calls derived from interfaces: what has no bound is refused, and what is sent is what was given."""
+"""Calls derived from annotated methods: what has no bound is refused, and what is sent is what was given."""
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Protocol, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import msgspec
 import pytest
@@ -14,12 +14,12 @@ from weboid.core.record.record import UNKNOWN_HOST, UrlRecord
 from weboid.core.url.keys import key_of
 from weboid.core.url.urls import parse
 from weboid.mechanism.disturbance import Disturbance
-from weboid.remote.crawl.answering import CrawlAnswering, CrawlerRights
-from weboid.remote.crawl.remote import remote_core
-from weboid.remote.feed.answering import FeedAnswering, FeederRights
-from weboid.remote.http.doing import Answering
+from weboid.remote.crawl.calls import remote_crawl_store
+from weboid.remote.crawl.server import CrawlerRights, CrawlServer
+from weboid.remote.feed.server import FeederRights, FeedServer
 from weboid.remote.http.messages import BadMessage, decoded, encoded
-from weboid.remote.http.rpc import CallKind, Sent, call, connected, table_of
+from weboid.remote.http.rpc import CallKind, Wire, call, connected, table_of
+from weboid.remote.http.server import CallServer
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked
 from weboid.store.schedule.second_look import TakenLook
@@ -66,22 +66,22 @@ def _even(number: int) -> None:
         raise BadMessage("odd")
 
 
-class _Sums(Protocol):
+class _Sums:
+    def __init__(self, start: int) -> None:
+        self.start = start
+
     @call("sum", is_once=True)
     async def add(
         self,
         numbers: Annotated[
-            Collection[int], Meta(max_length=3), Sent(Annotated[list[Any], Meta(max_length=3)], sound=len)
+            Collection[int], Meta(max_length=3), Wire(Annotated[list[Any], Meta(max_length=3)], validate=len)
         ],
         *,
-        more: Annotated[int, Sent(Annotated[int, Meta(ge=0, le=99)], put=abs, read=lambda n: 2 * n, sound=_even)],
+        more: Annotated[
+            int, Wire(Annotated[int, Meta(ge=0, le=99)], encode=abs, decode=lambda n: 2 * n, validate=_even)
+        ],
     ) -> int:
-        """The sum."""
-
-
-class _Here:
-    async def add(self, numbers: Collection[int], *, more: int) -> int:
-        return sum(numbers) + more
+        return self.start + sum(numbers) + more
 
 
 class _Loopback:
@@ -94,13 +94,13 @@ class _Loopback:
     async def call(self, kind: CallKind, given: Struct) -> Any:
         self.sent.append(encoded(given))
         known, _ = table_of(_Sums)[kind.name]
-        return await known.do(_Here(), decoded(self.sent[-1], known.given), None)
+        return await known.do(_Sums(10), decoded(self.sent[-1], known.given), None)
 
 
-async def test_a_declared_method_makes_the_call_and_is_done_by_that_of_the_same_name() -> None:
+async def test_a_declared_method_sends_the_call_if_it_is_remote_and_else_does_the_work() -> None:
     caller = _Loopback()
-    sums: _Sums = connected(_Sums, caller)
-    assert await sums.add(dict.fromkeys(range(3)), more=-4) == 0 + 1 + 2 + 8  # of a dictionary the keys
+    sums = connected(_Sums, caller)
+    assert await sums.add(dict.fromkeys(range(3)), more=-4) == 10 + 0 + 1 + 2 + 8  # of a dictionary the keys
     assert caller.sent == [encoded({"numbers": [0, 1, 2], "more": 4})]
     with pytest.raises(BadMessage, match="odd"):
         await sums.add([], more=3)
@@ -118,7 +118,7 @@ async def test_the_target_of_a_redirect_is_sent_as_text_as_servers_of_all_versio
         seen = replace(FINE, target=target)
         check = Checked(url, host, 100, seen, UrlRecord(), 107, UNKNOWN_HOST, UNKNOWN_HOST)
         with pytest.raises(KeyError):
-            await remote_core(caller).work.record([check], {})
+            await remote_crawl_store(caller).work.record([check], {})
         sent = msgspec.msgpack.decode(caller.sent[-1], strict=False)
         assert sent["checks"][0]["seen"]["target"] == (str(target) if target else None)
         assert check.seen is seen
@@ -145,10 +145,10 @@ applied!(farm of day), find-watch-page(source), record-watch-page!(source text f
 
 @pytest.mark.parametrize(
     ("answering", "rights", "wire"),
-    [(CrawlAnswering, CrawlerRights, CRAWLERS), (FeedAnswering, FeederRights, FEEDERS)],
+    [(CrawlServer, CrawlerRights, CRAWLERS), (FeedServer, FeederRights, FEEDERS)],
 )
 def test_no_name_on_the_wire_changes_as_other_versions_use_it(
-    answering: type[Answering], rights: type, wire: str
+    answering: type[CallServer], rights: type, wire: str
 ) -> None:
     """A parameter that gets another name would give its field another one, too."""
     kinds = [kind for kind, _ in answering.calls.values()]

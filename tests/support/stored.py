@@ -27,7 +27,7 @@ from weboid.crawl.round import Round
 from weboid.crawl.visit import SecondOutcome
 from weboid.feed.intake import page_urls
 from weboid.net.dns import NameAnswer
-from weboid.remote.crawl.on_store import StoreWork
+from weboid.remote.crawl.work import Work
 from weboid.store.db.pool import Connection, Pool, open_pool
 from weboid.store.db.rows import KnownUrl
 from weboid.store.pages.page import Intake
@@ -158,7 +158,7 @@ class WikiInStore:
 
         settings = CrawlConfig(**{"delay": 0.0, **config})
         return Round(
-            StoreWork(self.pool, worker, settings, DEFAULT),
+            Work(self.pool, worker, settings, DEFAULT),
             ask,
             online,
             now=lambda: Moment(day, hour),

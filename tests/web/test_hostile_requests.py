@@ -255,14 +255,14 @@ class Small:
 
 
 @asynccontextmanager
-async def small(patience: Timeouts = UNHURRIED, most_connections: int = 100) -> AsyncIterator[Small]:
+async def small(timeouts: Timeouts = UNHURRIED, most_connections: int = 100) -> AsyncIterator[Small]:
     service = Small()
     app = web.Application()
     app.router.add_get("/held", service.held)
     app.router.add_post("/read", service.read)
     app.router.add_get("/large", service.large)
     app.router.add_get("/broken", service.broken)
-    async with open_site(app, ADDRESS, 0, patience=patience, most_connections=most_connections) as service.url:
+    async with open_site(app, ADDRESS, 0, timeouts=timeouts, most_connections=most_connections) as service.url:
         yield service
 
 
@@ -321,7 +321,7 @@ async def test_an_answer_that_takes_time_is_not_cut_off_by_the_time_for_headers(
 
 
 async def test_who_does_not_take_the_answer_is_not_waited_for() -> None:
-    async with small(Timeouts(taking_s=0.2), most_connections=1) as service, line_to(service.url) as (_, writer):
+    async with small(Timeouts(stalled_s=0.2), most_connections=1) as service, line_to(service.url) as (_, writer):
         writer.write(request(b"GET /large HTTP/1.1"))
         found = []
         async with asyncio.timeout(30):
@@ -334,7 +334,7 @@ async def test_who_does_not_take_the_answer_is_not_waited_for() -> None:
 
 
 async def test_a_connection_that_was_quiet_for_long_makes_room_and_a_busy_one_does_not() -> None:
-    async with small(Timeouts(spared_s=0.3), most_connections=2) as service, AsyncExitStack() as stack:
+    async with small(Timeouts(kept_s=0.3), most_connections=2) as service, AsyncExitStack() as stack:
         quiet, _ = await stack.enter_async_context(line_to(service.url))
         busy = []
         for number in range(2):

@@ -11,8 +11,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from support.central import CRAWLERS, TOKEN, open_bad_network
 from support.commands import Place, open_place
+from support.remote import CRAWLERS, TOKEN, open_bad_network
 
 from weboid.demo.world import Behaviour, Host, HostState, Life, Page, Redirect, Spell, World
 
@@ -181,5 +181,5 @@ async def test_a_remote_crawler_without_a_token_or_a_server_says_what_to_do(tmp_
     assert (ran.status, "WEBOID_CRAWL_TOKEN" in ran.err) == (2, True)
     place.environ["WEBOID_CRAWL_TOKEN"] = "hush"
     ran = await place.run("crawl", "--once", "--core", "http://127.0.0.1:1")
-    assert (ran.status, "the core cannot be reached" in ran.err) == (2, True)
+    assert (ran.status, "the server cannot be reached" in ran.err) == (2, True)
     assert "hush" not in ran.err + ran.out

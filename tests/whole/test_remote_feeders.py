@@ -10,10 +10,10 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from support.central import CRAWLERS, FEED_TOKEN, FEEDERS, TOKEN, open_bad_network
 from support.commands import Place, open_place
 from support.databases import all_rows
 from support.eventmaker import change, links_added
+from support.remote import CRAWLERS, FEED_TOKEN, FEEDERS, TOKEN, open_bad_network
 from support.sseserver import EventServer, Turn, open_event_server
 
 from weboid.demo.wikipages import WikiLink
@@ -194,5 +194,5 @@ async def test_a_remote_feeder_without_a_token_a_server_or_the_right_token_says_
     ran = await place.run("feed", "pass", "--core", "http://core.demo")
     assert (ran.status, "WEBOID_FEED_CORE (or --core) must be https" in ran.err) == (2, True)
     ran = await place.run("feed", "pass", "--core", "http://127.0.0.1:1")
-    assert (ran.status, "the core cannot be reached" in ran.err) == (2, True)
+    assert (ran.status, "the server cannot be reached" in ran.err) == (2, True)
     assert TOKEN not in ran.err + ran.out

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from support.central import CRAWLERS, TOKEN
 from support.commands import Place, open_place
+from support.remote import CRAWLERS, TOKEN
 
 from weboid.demo.world import Behaviour, BotWall, Code, Host, Life, Page, Spell, World
 

@@ -40,8 +40,7 @@ from weboid.mechanism.loop_lag import LoopLag
 from weboid.mechanism.patience import patiently
 from weboid.mechanism.tasks import in_background
 from weboid.net.outbound import Outbound, open_session
-from weboid.remote.crawl.core import CrawlCore
-from weboid.remote.crawl.on_store import store_core
+from weboid.remote.crawl.calls import CrawlStore, local_crawl_store
 from weboid.store.db.pool import Pool
 from weboid.store.schedule.process import ProcessRole
 
@@ -127,13 +126,13 @@ def worker_name() -> str:
 async def crawl(config: Config, pool: Pool, now: Callable[[], Moment] | None, options: CrawlOptions) -> bool:
     """Runs `crawl_by` with a database; checks suggestions, too."""
     # No name of a token has a slash: so none can be a crawler with a database.
-    core = store_core(pool, f"here/{worker_name()}", config.crawl, config.policy)
+    core = local_crawl_store(pool, f"here/{worker_name()}", config.crawl, config.policy)
     return await crawl_by(await with_stored(config, pool), core, now, options, pool)
 
 
 async def crawl_by(
     config: Config,
-    core: CrawlCore,
+    core: CrawlStore,
     now: Callable[[], Moment] | None,
     options: CrawlOptions,
     pool: Pool | None = None,
@@ -192,7 +191,7 @@ async def crawl_by(
     return options.stopped.is_set()
 
 
-def _second_opinion(config: CrawlConfig, core: CrawlCore) -> SecondOpinion | None:
+def _second_opinion(config: CrawlConfig, core: CrawlStore) -> SecondOpinion | None:
     """The second vantage point, if there is one (C-14)."""
     if config.are_second_looks:
         return CrawlersOpinion(core.second_looks)

@@ -33,7 +33,7 @@ from weboid.crawl.worker_day import WorkerDay
 from weboid.errors import DayRefused, StoreAway, WeboidError
 from weboid.mechanism.patience import ending, patiently
 from weboid.mechanism.tasks import cancel
-from weboid.remote.crawl.core import CrawlCore
+from weboid.remote.crawl.calls import CrawlStore
 from weboid.store.db.pool import Pool
 from weboid.store.results.record import Tally
 from weboid.store.schedule.days import DayFigure, record_totals
@@ -56,7 +56,7 @@ class Crawler:
     """A worker with all that it works with."""
 
     config: Config
-    core: CrawlCore
+    core: CrawlStore
     checker: Checker
     second: SecondOpinion | None
     days: WorkerDay

@@ -30,7 +30,7 @@ from weboid.feed.reread import reread
 from weboid.feed.stream import EventStream
 from weboid.mechanism.patience import Again, again_until, at_once
 from weboid.net.outbound import open_client
-from weboid.remote.feed.core import FeedCore
+from weboid.remote.feed.calls import FeedStore
 from weboid.store.pages.page import Intake
 from weboid.store.schedule.process import ProcessRole
 from weboid.wiki.criteria import read_criteria
@@ -96,7 +96,7 @@ def _of_farm(config: Config, farm: str) -> list[WikiConfig]:
 
 async def follow_events(
     config: Config,
-    core: FeedCore,
+    core: FeedStore,
     wikis: Sequence[WikiConfig],
     *,
     today: Callable[[], int],
@@ -118,7 +118,7 @@ async def follow_events(
 
 async def _follow(
     config: Config,
-    core: FeedCore,
+    core: FeedStore,
     wikis: Sequence[WikiConfig],
     *,
     today: Callable[[], int],
@@ -154,7 +154,7 @@ async def _follow(
 
 async def reread_wikis(
     config: Config,
-    core: FeedCore,
+    core: FeedStore,
     followed: Mapping[WikiConfig, FollowedWiki],
     *,
     today: Callable[[], int],
@@ -181,7 +181,7 @@ async def reread_wikis(
 
 
 async def _reread(
-    config: Config, core: FeedCore, wiki: WikiConfig, judged: FollowedWiki, *, day: int, now: datetime
+    config: Config, core: FeedStore, wiki: WikiConfig, judged: FollowedWiki, *, day: int, now: datetime
 ) -> Intake:
     if not await core.waiting.list_waiting(judged.wiki, now, 1):
         return Intake()
@@ -190,7 +190,7 @@ async def _reread(
 
 
 async def followed_wiki(
-    config: Config, core: FeedCore, wiki: WikiConfig, filters: SpamFilters, again: Again = at_once
+    config: Config, core: FeedStore, wiki: WikiConfig, filters: SpamFilters, again: Again = at_once
 ) -> FollowedWiki:
     """A configured wiki with its criteria and spam filter, for events; raises ConfigError for unusable criteria."""
     named = named_wiki(str(wiki.name), config)
@@ -218,7 +218,7 @@ def _summary(done: Applied, now: datetime) -> str:
 
 async def _reread_on(
     config: Config,
-    core: FeedCore,
+    core: FeedStore,
     followed: Mapping[WikiConfig, FollowedWiki],
     *,
     today: Callable[[], int],

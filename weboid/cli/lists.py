@@ -17,7 +17,7 @@ from weboid.errors import SourceError
 from weboid.feed.spam import Refreshed, refresh_farm_spam, refresh_spam
 from weboid.mechanism.patience import Again, at_once
 from weboid.net.outbound import open_client
-from weboid.remote.feed.core import FeedCore
+from weboid.remote.feed.calls import FeedStore
 from weboid.store.pages.spam import FARM
 from weboid.store.pages.wiki import StoredWiki
 from weboid.wiki.action import ActionApi, ApiPatience
@@ -27,7 +27,7 @@ _Fetch = Callable[[ActionApi], Awaitable[Refreshed]]
 
 async def refresh_lists(
     config: Config,
-    core: FeedCore,
+    core: FeedStore,
     wikis: Sequence[WikiConfig],
     day: int,
     console: Console,
@@ -53,7 +53,7 @@ async def refresh_lists(
             await _refresh(config, wiki.name, fetch, console, reported)
 
 
-async def record_named(config: Config, core: FeedCore, wiki: WikiConfig) -> StoredWiki:
+async def record_named(config: Config, core: FeedStore, wiki: WikiConfig) -> StoredWiki:
     """A configured wiki as it is stored, recorded if it was not known."""
     named = named_wiki(str(wiki.name), config)
     return await core.wikis.record(named.farm, wiki.name, named.api)

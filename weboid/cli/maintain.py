@@ -33,7 +33,7 @@ from weboid.maintain.expiry import ORPHANED_DAYS, SHARE, Expiry, ExpiryPlan, exp
 from weboid.maintain.pace import keep_pace
 from weboid.maintain.wal import make_due_base, watch_wal
 from weboid.mechanism.patience import Again, again_until
-from weboid.remote.feed.on_store import store_feed
+from weboid.remote.feed.calls import local_feed_store
 from weboid.store.db.pool import Pool
 from weboid.store.lists.alarms import AlarmBounds, find_health
 from weboid.store.lists.dataset import PARTS
@@ -117,7 +117,7 @@ async def _once(
     done = await _expire(console, pool, plan, day, allow_many, again)
     await _check_store(console, pool, day, config.policy, again)
     await _publish(console, pool, day, again)
-    watched = await again(partial(with_watched, config, store_feed(pool), day))
+    watched = await again(partial(with_watched, config, local_feed_store(pool), day))
     await refresh_all_settings(watched, pool, day, console, again)
     pace = await again(partial(_keep_pace, pool, config, day))
     console.print(f"{iso(day)}: working links are checked every {pace.interval} days")

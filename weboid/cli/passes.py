@@ -24,7 +24,7 @@ from weboid.errors import ConfigError, SourceError, WeboidError
 from weboid.feed.intake import SpamFilters
 from weboid.feed.page_pass import PagePass, PassProgress, refresh_namespaces
 from weboid.mechanism.patience import Again, again_until, at_once
-from weboid.remote.feed.core import FeedCore
+from weboid.remote.feed.calls import FeedStore
 from weboid.store.pages.page import Intake
 from weboid.store.schedule.process import ProcessRole
 from weboid.wiki.criteria import Criteria, read_criteria
@@ -75,7 +75,7 @@ def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, server: st
 
 
 async def _once(
-    config: Config, core: FeedCore, wikis: tuple[str, ...], day: int, console: Console, again: Again
+    config: Config, core: FeedStore, wikis: tuple[str, ...], day: int, console: Console, again: Again
 ) -> None:
     watched = await again(partial(with_watched, config, core, day))
     await feed_wikis(watched, core, _chosen(watched, wikis), day, console, again)
@@ -83,7 +83,7 @@ async def _once(
 
 async def next_pass(
     read_again: Callable[[], Config],
-    core: FeedCore,
+    core: FeedStore,
     wikis: tuple[str, ...],
     day: int,
     console: Console,
@@ -125,7 +125,7 @@ async def next_pass(
     failed.clear()
 
 
-async def _due(config: Config, core: FeedCore, wikis: list[WikiConfig], day: int) -> list[WikiConfig]:
+async def _due(config: Config, core: FeedStore, wikis: list[WikiConfig], day: int) -> list[WikiConfig]:
     """The wikis whose last pass ended a period ago or earlier, the oldest first."""
     stored = await core.wikis.list_all()
     passed = {(each.farm, each.dbname): each.passed for each in stored if each.passed is not None}
@@ -137,7 +137,7 @@ async def _due(config: Config, core: FeedCore, wikis: list[WikiConfig], day: int
 
 async def feed_wikis(
     config: Config,
-    core: FeedCore,
+    core: FeedStore,
     wikis: list[WikiConfig],
     day: int,
     console: Console,
@@ -164,7 +164,7 @@ async def feed_wikis(
 
 
 async def _pass_over(
-    config: Config, core: FeedCore, wiki: WikiConfig, day: int, console: Console, again: Again
+    config: Config, core: FeedStore, wiki: WikiConfig, day: int, console: Console, again: Again
 ) -> PassProgress:
     named = named_wiki(str(wiki.name), config)
     criteria = _criteria(wiki)

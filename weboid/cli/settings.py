@@ -15,7 +15,7 @@ from weboid.errors import SourceError
 from weboid.maintain.settings_pages import is_settings_fresh, refresh_settings
 from weboid.mechanism.patience import Again, at_once
 from weboid.net.outbound import open_client
-from weboid.remote.feed.on_store import store_feed
+from weboid.remote.feed.calls import local_feed_store
 from weboid.store.db.pool import Pool
 from weboid.wiki.action import ActionApi, ApiPatience
 
@@ -32,7 +32,7 @@ async def refresh_all_settings(config: Config, pool: Pool, day: int, console: Co
 
 async def _refresh(config: Config, pool: Pool, wiki: WikiConfig, day: int, console: Console) -> None:
     named = named_wiki(str(wiki.name), config)
-    stored = await record_named(config, store_feed(pool), wiki)
+    stored = await record_named(config, local_feed_store(pool), wiki)
     if await is_settings_fresh(pool, stored, day):
         return
     try:

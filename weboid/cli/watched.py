@@ -25,8 +25,7 @@ from weboid.feed.watch_list import READ_S, current_watch_list
 from weboid.mechanism.patience import Again, at_once
 from weboid.mechanism.tasks import in_background
 from weboid.net.outbound import open_client
-from weboid.remote.feed.core import FeedCore
-from weboid.remote.feed.on_store import store_feed
+from weboid.remote.feed.calls import FeedStore, local_feed_store
 from weboid.store.db.pool import Pool
 from weboid.store.pages.wiki import StoredWatchList, find_watch_list
 from weboid.wiki.action import ActionApi, ApiPatience
@@ -48,7 +47,7 @@ def command(config: Config, confirm: bool, day: int | None) -> None:
 
     async def main() -> tuple[Config, str]:
         async with open_store(config, size=1, part="watched") as pool:
-            stored = await _stored(config, store_feed(pool), clock(day)(), is_confirmed=confirm)
+            stored = await _stored(config, local_feed_store(pool), clock(day)(), is_confirmed=confirm)
             return _with(config, stored), stored.fault if stored else ""
 
     watched, fault = run_async(main())
@@ -66,7 +65,7 @@ def titled_page(config: Config) -> tuple[NamedWiki, str]:
     return named_wiki(wiki, config), title
 
 
-async def with_watched(config: Config, core: FeedCore, day: int) -> Config:
+async def with_watched(config: Config, core: FeedStore, day: int) -> Config:
     """The configuration with the wikis of the page, which is read if it is time to. Raises StoreError."""
     return _with(config, await _stored(config, core, day))
 
@@ -88,7 +87,7 @@ async def with_stored(config: Config, pool: Pool) -> Config:
 
 @asynccontextmanager
 async def watching(
-    config: Config, core: FeedCore, stopped: asyncio.Event, today: Callable[[], int], again: Again = at_once
+    config: Config, core: FeedStore, stopped: asyncio.Event, today: Callable[[], int], again: Again = at_once
 ) -> AsyncIterator[tuple[Config, asyncio.Event]]:
     """The configuration with the wikis of the page, and an event that is set when they are others, or with `stopped`.
 
@@ -108,7 +107,7 @@ async def watching(
         yield current, ended
 
 
-async def _change(config: Config, current: Config, core: FeedCore, today: Callable[[], int]) -> None:
+async def _change(config: Config, current: Config, core: FeedStore, today: Callable[[], int]) -> None:
     """Returns when the page names other wikis, or other criteria, than `current` has."""
     while True:
         await asyncio.sleep(READ_S)
@@ -135,7 +134,7 @@ def _with(config: Config, stored: StoredWatchList | None) -> Config:
     return replace(config, wikis=(*config.wikis, *(wiki for wiki in wikis if wiki.name not in own)))
 
 
-async def _stored(config: Config, core: FeedCore, day: int, *, is_confirmed: bool = False) -> StoredWatchList | None:
+async def _stored(config: Config, core: FeedStore, day: int, *, is_confirmed: bool = False) -> StoredWatchList | None:
     if not (source := config.feed.watched):
         await core.watched.lower()  # It may have been raised when there was a page.
         return None

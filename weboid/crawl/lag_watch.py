@@ -13,7 +13,7 @@ from typing import Final
 from weboid.errors import StoreAway
 from weboid.mechanism.loop_lag import LATE_S, LoopLag
 from weboid.mechanism.patience import is_stopped_within
-from weboid.remote.crawl.core import Alarms
+from weboid.remote.crawl.calls import Alarms
 from weboid.store.upkeep.alarm import AlarmKind
 
 log = logging.getLogger(__name__)

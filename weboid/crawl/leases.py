@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 from weboid.core.record.moment import Moment
 from weboid.errors import StoreAway
-from weboid.remote.crawl.core import Work
+from weboid.remote.crawl.work import Work
 
 log = logging.getLogger(__name__)
 

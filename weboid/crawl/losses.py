@@ -38,7 +38,7 @@ from weboid.crawl.visit import Check
 from weboid.errors import StoreAway
 from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.tasks import cancel
-from weboid.remote.crawl.core import LossExchange
+from weboid.remote.crawl.calls import LossExchange
 from weboid.store.db.rows import StoredHost, StoredUrl
 from weboid.store.upkeep.loss import ContactsByDay
 

@@ -9,7 +9,7 @@ from traceback import walk_tb
 from typing import Final
 
 from weboid.errors import StoreAway, StoreRefuses, ValuesRefused, WeboidError
-from weboid.remote.crawl.core import Alarms
+from weboid.remote.crawl.calls import Alarms
 from weboid.store.db.rows import HostKey
 from weboid.store.upkeep.alarm import AlarmKind
 

@@ -14,7 +14,7 @@ from weboid.crawl.own_faults import is_own_fault
 from weboid.errors import StoreAway
 from weboid.mechanism.patience import is_stopped_within
 from weboid.mechanism.pauses import GrowingPause
-from weboid.remote.crawl.core import Work
+from weboid.remote.crawl.work import Work
 from weboid.store.results.record import Checked, Tally
 from weboid.store.schedule.lease import Held
 

@@ -31,7 +31,7 @@ from weboid.errors import StoreAway
 from weboid.mechanism.patience import is_stopped_within
 from weboid.mechanism.pauses import GrowingPause
 from weboid.mechanism.tasks import cancel
-from weboid.remote.crawl.core import Paces, Work
+from weboid.remote.crawl.work import Paces, Work
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked, Tally
 

@@ -22,7 +22,7 @@ from weboid.errors import StoreAway, StoreError
 from weboid.mechanism.disturbance import Disturbance
 from weboid.mechanism.patience import is_stopped_within
 from weboid.mechanism.tasks import cancel
-from weboid.remote.crawl.core import SecondLooks
+from weboid.remote.crawl.calls import SecondLooks
 from weboid.store.schedule.second_look import LookState, TakenLook
 
 log = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from typing import Final
 from weboid.core.record.days import day_of, iso
 from weboid.core.record.moment import Moment
 from weboid.errors import DayRefused, StoreAway
-from weboid.remote.crawl.core import Days
+from weboid.remote.crawl.calls import Days
 
 log = logging.getLogger(__name__)
 

@@ -33,8 +33,8 @@ from weboid.demo.story import WIKI, demo_days, demo_interwiki, demo_pages, demo_
 from weboid.feed.page_pass import PagePass, PassProgress
 from weboid.maintain.settings_pages import refresh_settings
 from weboid.net.outbound import open_client, open_session
-from weboid.remote.crawl.on_store import StoreWork
-from weboid.remote.feed.on_store import store_feed
+from weboid.remote.crawl.work import Work
+from weboid.remote.feed.calls import local_feed_store
 from weboid.store.archives.copy_queue import follow_changes
 from weboid.store.archives.snapshot import list_snapshots, record_visit
 from weboid.store.db.pool import Pool
@@ -115,7 +115,7 @@ async def _pass_over(stage: Stage, pool: Pool, wiki: StoredWiki, day: int) -> Pa
     async with open_client(stage.config.net) as client:
         source = ApiSource(stage.wiki.api_url, client, user_agent=stage.config.net.user_agent)
         return await PagePass(
-            store_feed(pool),
+            local_feed_store(pool),
             source,
             wiki,
             WMFLABS,
@@ -168,7 +168,7 @@ async def _round(stage: Stage, pool: Pool, day: int) -> Tally:
     async with open_session(stage.config.net) as session:
         checker = Checker(session, LocalTurns(stage.config.crawl.delay), stage.config.crawl)
         work = Round(
-            StoreWork(pool, "demo", stage.config.crawl, stage.config.policy),
+            Work(pool, "demo", stage.config.crawl, stage.config.policy),
             checker.ask,
             Online(
                 checker.fetch,

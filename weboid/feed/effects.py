@@ -16,7 +16,7 @@ from weboid.feed.events import HandedIn, LinksAdded, PageGone, PageHandedIn, Pas
 from weboid.feed.intake import WikiSpam, watched_urls
 from weboid.feed.stream import RawEvent
 from weboid.remote.feed.batches import CategorisedPage, NamedPage, StreamMove, WikiEvents
-from weboid.remote.feed.core import FeedCore
+from weboid.remote.feed.calls import FeedStore
 from weboid.store.pages.page import Added, Intake
 from weboid.store.pages.stream import Position
 from weboid.wiki.source import PageState
@@ -94,7 +94,7 @@ class WikiEffects:
 
 
 async def apply(
-    core: FeedCore,
+    core: FeedStore,
     batch: Sequence[RawEvent],
     streams: Streams,
     wikis: Mapping[str, FollowedWiki],

@@ -16,7 +16,7 @@ from weboid.feed.effects import Applied, FollowedWiki, apply
 from weboid.feed.events import Streams
 from weboid.feed.stream import EventStream, RawEvent, StreamStart, since_of
 from weboid.mechanism.patience import Again, at_once
-from weboid.remote.feed.core import FeedCore
+from weboid.remote.feed.calls import FeedStore
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class Following:
 
     def __init__(
         self,
-        core: FeedCore,
+        core: FeedStore,
         open_stream: Callable[[str], EventStream],
         streams: Streams,
         wikis: Mapping[str, FollowedWiki],

@@ -16,7 +16,7 @@ from weboid.core.url.spam_lines import SpamFilter
 from weboid.core.url.urls import Url
 from weboid.errors import StoreAway
 from weboid.remote.feed.batches import Stamp
-from weboid.remote.feed.core import SpamLists
+from weboid.remote.feed.calls import SpamLists
 from weboid.store.pages.page import PageUrls
 from weboid.store.pages.spam import FARM
 from weboid.wiki.source import PageLinks

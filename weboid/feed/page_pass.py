@@ -16,7 +16,7 @@ from weboid.errors import NotContacted, SourceError
 from weboid.feed.intake import Judge, SpamFilters, WikiSpam, judged, page_urls
 from weboid.mechanism.patience import Again, at_once
 from weboid.remote.feed.batches import JudgedPages, Move
-from weboid.remote.feed.core import FeedCore
+from weboid.remote.feed.calls import FeedStore
 from weboid.store.pages.page import Intake
 from weboid.store.pages.page_pass import PageRecord, PassPosition
 from weboid.store.pages.wiki import StoredWiki
@@ -68,7 +68,7 @@ class PagePass:
 
     def __init__(
         self,
-        core: FeedCore,
+        core: FeedStore,
         source: WikiSource,
         wiki: StoredWiki,
         farm: Farm,
@@ -204,7 +204,7 @@ def runs(records: Sequence[PageRecord], found: Sequence[PageLinks], gone: Sequen
     ]
 
 
-async def refresh_namespaces(core: FeedCore, source: WikiSource, wiki: StoredWiki) -> None:
+async def refresh_namespaces(core: FeedStore, source: WikiSource, wiki: StoredWiki) -> None:
     """Records the names of a wiki's namespaces, for titles with their prefix while the wiki does not answer.
 
     If they cannot be read, those that are known stay: pages can be read without. Raises StoreError, and NotContacted,

@@ -10,7 +10,7 @@ from typing import Final
 from weboid.feed.effects import FollowedWiki
 from weboid.feed.intake import Judge, judged, page_urls
 from weboid.remote.feed.batches import JudgedPages
-from weboid.remote.feed.core import FeedCore
+from weboid.remote.feed.calls import FeedStore
 from weboid.store.pages.page import Intake
 from weboid.store.pages.pending import Pending
 from weboid.wiki.source import PageLinks, WikiSource
@@ -21,7 +21,7 @@ MARGIN_S: Final = 10.0
 
 
 async def reread(
-    core: FeedCore,
+    core: FeedStore,
     source: WikiSource,
     wiki: FollowedWiki,
     *,
@@ -44,7 +44,9 @@ async def reread(
         total += await _read(core, source, wiki, waiting, day)
 
 
-async def _read(core: FeedCore, source: WikiSource, wiki: FollowedWiki, waiting: Sequence[Pending], day: int) -> Intake:
+async def _read(
+    core: FeedStore, source: WikiSource, wiki: FollowedWiki, waiting: Sequence[Pending], day: int
+) -> Intake:
     by_title = {each.title: each for each in waiting if not each.page}
     named = await source.find_pages(titles=sorted(by_title)) if by_title else []
     matched = {each.page for each in waiting if each.page and each.matched}

@@ -18,7 +18,7 @@ from weboid.core.url.spam_lines import SpamFilter, parse_lines
 from weboid.core.url.urls import Url, parse
 from weboid.feed.intake import SpamFilters
 from weboid.mechanism.patience import Again, at_once
-from weboid.remote.feed.core import FeedCore
+from weboid.remote.feed.calls import FeedStore
 from weboid.store.pages.spam import FARM, ListKind, Reclassified, SpamBatch
 from weboid.store.pages.wiki import StoredWiki
 from weboid.wiki.action import ActionApi
@@ -38,7 +38,7 @@ class Refreshed:
 
 
 async def refresh_spam(
-    core: FeedCore, api: ActionApi, wiki: StoredWiki, *, day: int, again: Again = at_once
+    core: FeedStore, api: ActionApi, wiki: StoredWiki, *, day: int, again: Again = at_once
 ) -> Refreshed:
     """Fetches a wiki's own lists, stores them, and classifies its links again if a line was added or removed.
 
@@ -49,7 +49,7 @@ async def refresh_spam(
 
 
 async def refresh_farm_spam(
-    core: FeedCore, api: ActionApi, farm: Farm, *, day: int, title: str = GLOBAL_TITLE, again: Again = at_once
+    core: FeedStore, api: ActionApi, farm: Farm, *, day: int, title: str = GLOBAL_TITLE, again: Again = at_once
 ) -> Refreshed:
     """As `refresh_spam`, for the list of all wikis of a farm; `api` is that of the wiki that has it as page `title`."""
     texts = await fetch_global_list(api, title)
@@ -58,7 +58,7 @@ async def refresh_farm_spam(
 
 
 async def reclassify(
-    core: FeedCore, wiki: StoredWiki, spam: SpamFilter, *, day: int, batch: int = _BATCH, again: Again = at_once
+    core: FeedStore, wiki: StoredWiki, spam: SpamFilter, *, day: int, batch: int = _BATCH, again: Again = at_once
 ) -> Reclassified:
     """Classifies all links of a wiki's watched pages again, and changes those that became spam or are so no longer.
 
@@ -83,7 +83,7 @@ async def reclassify(
 
 
 async def _refresh(
-    core: FeedCore, texts: ListTexts, farm: int, dbname: str, wikis: Sequence[StoredWiki], *, day: int, again: Again
+    core: FeedStore, texts: ListTexts, farm: int, dbname: str, wikis: Sequence[StoredWiki], *, day: int, again: Again
 ) -> Refreshed:
     fetched = {
         ListKind.BLACK: await asyncio.to_thread(parse_lines, texts.black),

@@ -12,7 +12,8 @@ from weboid.core.url.farms import Farm
 from weboid.feed.intake import Judge, SpamFilters, judged, page_urls
 from weboid.mechanism.patience import Again, at_once
 from weboid.remote.feed.batches import JudgedPages
-from weboid.remote.feed.on_store import StoreLists, StorePasses
+from weboid.remote.feed.calls import SpamLists
+from weboid.remote.feed.pages import DumpPasses
 from weboid.store.db.pool import Pool
 from weboid.store.pages.page import Intake
 from weboid.store.pages.wiki import StoredWiki
@@ -35,13 +36,13 @@ async def take_in(
     `again` does a batch; the source is read on only after that, so nothing is read twice or left out.
     """
     total = Intake()
-    store = StorePasses(pool)
-    spam = SpamFilters(StoreLists(pool)).of(farm.code, wiki.dbname)
+    store = DumpPasses(pool)
+    spam = SpamFilters(SpamLists(pool)).of(farm.code, wiki.dbname)
 
     async def record(batch: Sequence[PageLinks]) -> Intake:
         async def by(judge: Judge) -> Intake | None:
             read = [page_urls(page, farm, judge.spam) for page in batch]
-            return await store.record_all(wiki.wiki, JudgedPages(read, stamp=judge.stamp), day)
+            return await store.record(wiki.wiki, JudgedPages(read, stamp=judge.stamp), day)
 
         return await judged(spam, by)
 
@@ -49,5 +50,5 @@ async def take_in(
         async for batch in batches:
             total += await again(partial(record, batch))
             show(total)
-    await again(partial(store.end_dump, wiki.wiki, day))
+    await again(partial(store.end, wiki.wiki, day))
     return total

@@ -10,7 +10,7 @@ from typing import Final
 
 from weboid.core.url.farms import Farm
 from weboid.errors import ConfigError, SourceError
-from weboid.remote.feed.core import FeedCore
+from weboid.remote.feed.calls import FeedStore
 from weboid.store.pages.wiki import StoredWatchList
 from weboid.wiki.watch_list import names, read_watch_list
 
@@ -23,7 +23,7 @@ _DETAIL: Final = 500
 
 
 async def current_watch_list(
-    core: FeedCore,
+    core: FeedStore,
     source: str,
     fetch: Callable[[], Awaitable[str]],
     farms: tuple[Farm, ...],

@@ -26,9 +26,8 @@ from weboid.web.health.reader import HealthReader
 from weboid.web.health.worker_share import WorkerShare
 from weboid.web.http import source_archive
 from weboid.web.http.cache import AnswerCache
-from weboid.web.http.lanes import Lanes, add_lanes
+from weboid.web.http.lanes import LANES, Lanes, Refusals
 from weboid.web.http.limits import Limits
-from weboid.web.http.refusals import Refusals
 from weboid.web.http.respond import add_headers
 from weboid.web.http.tokens import clients_of
 from weboid.web.identity.confirmation import Confirmations
@@ -88,8 +87,9 @@ def make_app(
     around = (metrics.middleware, sessions.middleware, errors.middleware, limits.middleware, lanes.middleware)
     app = web.Application(middlewares=around)
     app.on_response_prepare.append(add_headers)
-    add_lanes(app, lanes)
-    add_routes(app, service, config, wikis, StatusPage(status, metrics, source, answers.services), client, metrics)
+    app[LANES] = lanes
+    page = StatusPage(status, metrics, service.source, answers.services)
+    add_routes(app, service, config, wikis, page, client, metrics)
 
     async def background(_: web.Application) -> AsyncIterator[None]:
         with lag.open():
@@ -100,7 +100,7 @@ def make_app(
         await confirmations.close()
 
     budget = [limits.budget.tidying] if limits.budget else []
-    app.cleanup_ctx.extend([_tuned_process, background, *budget, metrics.telling, sessions.tidying])
+    app.cleanup_ctx.extend([_tuned_process, background, *budget, metrics.publishing, sessions.tidying])
     return app
 
 

@@ -9,9 +9,9 @@ from aiohttp import ClientSession, hdrs, web
 from aiohttp.typedefs import Handler
 
 from weboid.config import Config
-from weboid.remote.crawl.answering import CrawlAnswering
-from weboid.remote.feed.answering import FeedAnswering
-from weboid.remote.http.entrance import CRAWLERS, FEEDERS
+from weboid.remote.crawl.server import CrawlServer
+from weboid.remote.feed.server import FeedServer
+from weboid.remote.http.endpoint import CRAWLERS, FEEDERS
 from weboid.web.answer.wiki_names import Wikis
 from weboid.web.api.bulk import BulkPages
 from weboid.web.api.changes import Changes
@@ -122,12 +122,12 @@ def _programs(service: Service, status: StatusPage) -> _Bound:
 
 def _remote(service: Service, config: Config, metrics: Metrics) -> _Bound:
     refused = metrics.count("weboid_web_forbidden_calls", "Calls for what no token may do.", ("part", "key"))
-    crawl = CrawlAnswering(service.pool, config.crawl, config.policy, service.today)
-    crawlers = clients_of(config.web.crawlers, CRAWLERS.parts)
-    yield CRAWLERS.parts, "POST", RemoteProcesses(CRAWLERS, crawl, crawlers, Lane.CRAWLERS, refused).call
-    feed = FeedAnswering(service.pool, config.farms, service.today, {each.name: each.api for each in config.wikis})
-    feeders = clients_of(config.web.feeders, FEEDERS.parts)
-    yield FEEDERS.parts, "POST", RemoteProcesses(FEEDERS, feed, feeders, Lane.FEEDERS, refused).call
+    crawl = CrawlServer(service.pool, config.crawl, config.policy, service.today)
+    crawlers = clients_of(config.web.crawlers, CRAWLERS.plural)
+    yield CRAWLERS.plural, "POST", RemoteProcesses(CRAWLERS, crawl, crawlers, Lane.CRAWLERS, refused).call
+    feed = FeedServer(service.pool, config.farms, service.today, {each.name: each.api for each in config.wikis})
+    feeders = clients_of(config.web.feeders, FEEDERS.plural)
+    yield FEEDERS.plural, "POST", RemoteProcesses(FEEDERS, feed, feeders, Lane.FEEDERS, refused).call
 
 
 def _people(service: Service, config: Config, client: ClientSession | None) -> _Bound:

@@ -105,6 +105,13 @@ class Service:
         return sent(request, writer.text(payload), writer.content_type, http=http, cache=cache, vary="Accept")
 
 
+class ServiceHandlers:
+    """Handlers of requests that need the service alone."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+
 def given_in(request: web.Request, fields: Sequence[tuple[str, str]] = ()) -> Parameters:
     """The parameters of a request that its route takes, from its address and from these fields.
 

@@ -22,8 +22,7 @@ from benchmarks.load.crowd import Crowd, Outcome
 from weboid.mechanism.fair_slots import Capacity
 from weboid.web.errors import Errors
 from weboid.web.http import lanes
-from weboid.web.http.lanes import CAPACITIES, CONNECTIONS, Lanes, add_lanes, lanes_of
-from weboid.web.http.refusals import Refusals
+from weboid.web.http.lanes import CAPACITIES, CONNECTIONS, LANES, Lanes, Refusals, lanes_of
 from weboid.web.http.server import open_site
 from weboid.web.request.fields import Bodies, fields_of
 from weboid.web.request.problem import Problem
@@ -74,7 +73,7 @@ async def busy(form: Handler = _no_form) -> AsyncIterator[Busy]:
 
     service = Busy()
     app = web.Application(middlewares=[Errors(problem_page).middleware, service.lanes.middleware])
-    add_lanes(app, service.lanes)
+    app[LANES] = service.lanes
     app.router.add_post("/search", service.search)
     app.router.add_get("/search", service.form)
     app.router.add_get("/api/page", service.page)

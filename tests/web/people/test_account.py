@@ -369,7 +369,7 @@ ELSEWHERE = [
 ]
 
 
-def test_a_page_of_ours_is_a_way_back_and_an_address_elsewhere_is_none() -> None:
+def test_a_page_of_ours_is_a_way_back_and_another_address_is_none() -> None:
     for address in ELSEWHERE:
         assert local_path(address) == "", address
     for address in [

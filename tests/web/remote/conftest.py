@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 
 import pytest
-from support.central import open_core
+from support.remote import open_server
 from support.stored import WikiInStore, open_wiki
 
 
@@ -14,6 +14,6 @@ async def wiki(database: str) -> AsyncIterator[WikiInStore]:
 
 
 @pytest.fixture
-async def core(wiki: WikiInStore) -> AsyncIterator[str]:
-    async with open_core(wiki.pool) as url:
+async def server(wiki: WikiInStore) -> AsyncIterator[str]:
+    async with open_server(wiki.pool) as url:
         yield url

@@ -11,8 +11,8 @@ from uuid import UUID, uuid4
 import aiohttp
 import msgspec
 import pytest
-from support.central import TOKEN, calling, core_config, open_bad_network, open_core
 from support.observations import FINE
+from support.remote import TOKEN, crawler_client, open_bad_network, open_server, server_config
 from support.stored import WikiInStore
 
 from weboid.core.document.face import Answer, Face, Kind, Look, Role
@@ -23,11 +23,12 @@ from weboid.core.record.moment import Moment
 from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
 from weboid.core.record.streak import Evidence, Streak
 from weboid.errors import ConfigError, StoreAway, StoreError
-from weboid.remote.crawl.core import MOST_GIVEN
-from weboid.remote.crawl.remote import crawler_calls, remote_core
-from weboid.remote.http.entrance import CRAWLERS
-from weboid.remote.http.kinds import Life
+from weboid.remote.crawl.calls import CrawlerCalls, remote_crawl_store
+from weboid.remote.crawl.server import MOST_INFLATED
+from weboid.remote.http.endpoint import CRAWLERS
 from weboid.remote.http.messages import MOST_SENT
+from weboid.remote.http.rpc import connected
+from weboid.remote.http.wire import Life
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked
 from weboid.store.upkeep.alarm import AlarmKind
@@ -43,25 +44,25 @@ def body(arguments: object, worker: object = "w", request: object = None) -> byt
 
 
 async def sent(
-    core: str, name: str, data: bytes, token: str | None = f"{SCHEME} {TOKEN}", kind: str = KIND
+    server: str, name: str, data: bytes, token: str | None = f"{SCHEME} {TOKEN}", kind: str = KIND
 ) -> tuple[int, bytes]:
     """The status and the body of the answer."""
     headers = {"Content-Type": kind} | ({"Authorization": token} if token is not None else {})
     async with (
         aiohttp.ClientSession() as client,
-        client.post(core + PATH + name, data=BytesIO(data), headers=headers) as answer,
+        client.post(server + PATH + name, data=BytesIO(data), headers=headers) as answer,
     ):
         return answer.status, await answer.read()
 
 
-async def test_nobody_without_the_token_is_answered(core: str) -> None:
+async def test_nobody_without_the_token_is_answered(server: str) -> None:
     wrong = (None, "", SCHEME, f"{SCHEME} wrong", f"{SCHEME} {TOKEN} x", f"Basic {TOKEN}", f"Bearer {TOKEN}", TOKEN)
     for token in wrong:
-        assert (token, (await sent(core, "greet", body({}), token))[0]) == (token, 401)
+        assert (token, (await sent(server, "greet", body({}), token))[0]) == (token, 401)
 
 
 async def test_without_configured_crawlers_there_is_no_such_address(wiki: WikiInStore) -> None:
-    async with open_core(wiki.pool, core_config(WEBOID_WEB_CRAWLERS="")) as url:
+    async with open_server(wiki.pool, server_config(WEBOID_WEB_CRAWLERS="")) as url:
         assert (await sent(url, "greet", body({})))[0] == 404
 
 
@@ -92,9 +93,9 @@ HOSTILE: Final = [
 ]
 
 
-async def test_what_is_not_understood_is_refused_and_changes_nothing(core: str, wiki: WikiInStore) -> None:
+async def test_what_is_not_understood_is_refused_and_changes_nothing(server: str, wiki: WikiInStore) -> None:
     for number, (name, data, status) in enumerate(HOSTILE):
-        assert (number, (await sent(core, name, data))[0]) == (number, status)
+        assert (number, (await sent(server, name, data))[0]) == (number, status)
     assert await wiki.rows("SELECT * FROM done_request") == []
     assert await wiki.rows("SELECT * FROM slot") == []
     assert await wiki.rows("SELECT * FROM alarm") == []
@@ -128,9 +129,9 @@ UNSOUND: Final[dict[str, Callable[[Checked], Checked]]] = {
 }
 
 
-async def test_checks_that_can_be_no_check_are_refused_and_change_nothing(core: str, wiki: WikiInStore) -> None:
-    async with calling(core) as caller:
-        work = remote_core(caller).work
+async def test_checks_that_can_be_no_check_are_refused_and_change_nothing(server: str, wiki: WikiInStore) -> None:
+    async with crawler_client(server) as caller:
+        work = remote_crawl_store(caller).work
         held = await work.lease(Moment(100))
         [host] = await work.list_hosts(held, until=Moment(100), but=[], limit=9)
         [url] = (await work.list_urls([host.key], 100))[host.key]
@@ -138,7 +139,7 @@ async def test_checks_that_can_be_no_check_are_refused_and_change_nothing(core: 
         before, urls = await wiki.rows("SELECT * FROM url CROSS JOIN host"), await wiki.rows("SELECT * FROM url")
         for name, spoiled in UNSOUND.items():
             given = {"checks": [spoiled(sound)], "held": dict(held)}
-            assert (name, (await sent(core, "record", body(given)))[0]) == (name, 400)
+            assert (name, (await sent(server, "record", body(given)))[0]) == (name, 400)
         assert await wiki.rows("SELECT * FROM url CROSS JOIN host") == before
         # A URL that is not stored is none of ours, and one without the lease is another's (U-9).
         unknown = replace(sound, url=replace(url, key=url.key._replace(url_key=5)))
@@ -148,32 +149,32 @@ async def test_checks_that_can_be_no_check_are_refused_and_change_nothing(core: 
         assert (await work.record([sound], held)).written == 1
 
 
-async def test_what_is_too_long_is_refused_compressed_or_not(core: str) -> None:
-    for data in (zlib.compress(b"\x00" * (MOST_GIVEN + 1)), b"x" * (MOST_SENT + 1)):
-        assert (await sent(core, "greet", data))[0] == 413
+async def test_what_is_too_long_is_refused_compressed_or_not(server: str) -> None:
+    for data in (zlib.compress(b"\x00" * (MOST_INFLATED + 1)), b"x" * (MOST_SENT + 1)):
+        assert (await sent(server, "greet", data))[0] == 413
 
 
-async def test_other_types_of_bodies_and_other_methods_are_refused(core: str) -> None:
-    assert (await sent(core, "greet", body({}), kind="application/json"))[0] == 415
-    async with aiohttp.ClientSession() as client, client.get(core + GREET) as answer:
+async def test_other_types_of_bodies_and_other_methods_are_refused(server: str) -> None:
+    assert (await sent(server, "greet", body({}), kind="application/json"))[0] == 415
+    async with aiohttp.ClientSession() as client, client.get(server + GREET) as answer:
         assert answer.status == 405
 
 
-async def test_what_is_sent_again_is_done_once_and_answered_as_the_first_time(core: str, wiki: WikiInStore) -> None:
+async def test_what_is_sent_again_is_done_once_and_answered_as_the_first_time(server: str, wiki: WikiInStore) -> None:
     data = body({"until": [100, None]})
-    answers = [await sent(core, "lease", data) for _ in range(3)]
+    answers = [await sent(server, "lease", data) for _ in range(3)]
     assert len(set(answers)) == 1
     assert answers[0][0] == 200
     assert len(await wiki.rows("SELECT bucket FROM lease WHERE epoch > 0 AND until > now()")) == 1
     another = body({"until": [100, None]}, request=str(uuid4()))
-    other = msgspec.msgpack.decode(zlib.decompress((await sent(core, "lease", another))[1]))
+    other = msgspec.msgpack.decode(zlib.decompress((await sent(server, "lease", another))[1]))
     assert other == {}
 
 
 async def test_a_call_that_was_not_answered_has_the_same_number_when_it_is_made_again(
-    core: str, wiki: WikiInStore, monkeypatch: pytest.MonkeyPatch
+    server: str, wiki: WikiInStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with calling(core) as caller:
+    async with crawler_client(server) as caller:
         answered = caller._answered
 
         async def lost(name: str, sent: bytes) -> bytes:
@@ -182,10 +183,10 @@ async def test_a_call_that_was_not_answered_has_the_same_number_when_it_is_made_
 
         monkeypatch.setattr(caller, "_answered", lost)
         with pytest.raises(StoreError):
-            await remote_core(caller).work.lease(Moment(100))
+            await remote_crawl_store(caller).work.lease(Moment(100))
         monkeypatch.setattr(caller, "_answered", answered)
-        assert len(await remote_core(caller).work.lease(Moment(100))) == 1
-        assert len(await remote_core(caller).work.lease(Moment(100))) == 0
+        assert len(await remote_crawl_store(caller).work.lease(Moment(100))) == 1
+        assert len(await remote_crawl_store(caller).work.lease(Moment(100))) == 0
 
 
 class _Fates(Random):
@@ -202,44 +203,46 @@ class _Fates(Random):
         return next(self._fates)
 
 
-@pytest.mark.parametrize("fate", ["drop", "drop-answer", "fail", "cut-off", "other-page"])
+@pytest.mark.parametrize("trouble", ["drop", "drop-answer", "fail", "cut-off", "other-page"])
 async def test_what_is_spoiled_on_the_way_twice_is_asked_again_without_a_pause(
-    core: str, wiki: WikiInStore, fate: str
+    server: str, wiki: WikiInStore, trouble: str
 ) -> None:
-    async with open_bad_network(core, 0) as (url, network), calling(url) as caller:
-        network.random = _Fates([fate, fate, "pass", fate, fate, fate])
-        assert len(await remote_core(caller).work.lease(Moment(100))) == 1
+    async with open_bad_network(server, 0) as (url, network), crawler_client(url) as caller:
+        network.random = _Fates([trouble, trouble, "pass", trouble, trouble, trouble])
+        assert len(await remote_crawl_store(caller).work.lease(Moment(100))) == 1
         assert caller.away.times == 0
         with pytest.raises(StoreAway):
-            await remote_core(caller).work.count_due(Moment(100), 10)
+            await remote_crawl_store(caller).work.count_due(Moment(100), 10)
         assert caller.away.times == 1
 
 
-async def test_a_wrong_token_is_said_with_what_to_do(core: str) -> None:
-    async with calling(core, token="wrong") as caller:
+async def test_a_wrong_token_is_answered_with_a_hint(server: str) -> None:
+    async with crawler_client(server, token="wrong") as caller:
         with pytest.raises(StoreError, match="WEBOID_CRAWL_TOKEN"):
-            await crawler_calls(caller).greet()
+            await connected(CrawlerCalls, caller).greet()
 
 
-async def test_a_crawler_says_which_one_raised_its_alarm(core: str, wiki: WikiInStore) -> None:
-    async with calling(core) as caller:
-        await remote_core(caller).alarms.raise_alarm(AlarmKind.OFFLINE, 100, "cut \udce4 off")
+async def test_an_alarm_names_its_crawler(server: str, wiki: WikiInStore) -> None:
+    async with crawler_client(server) as caller:
+        await remote_crawl_store(caller).alarms.raise_alarm(AlarmKind.OFFLINE, 100, "cut \udce4 off")
         [(detail,)] = await wiki.rows("SELECT detail FROM alarm")
         assert detail == "far: cut ? off"
 
 
-async def test_a_sign_of_life_is_a_row_until_the_end(core: str, wiki: WikiInStore) -> None:
-    async with calling(core) as caller:
+async def test_a_sign_of_life_is_a_row_until_the_end(server: str, wiki: WikiInStore) -> None:
+    async with crawler_client(server) as caller:
         for is_last in (False, False, True):
-            await crawler_calls(caller).live(Life("1-a", "host", "machine", 1, "0", "checking", {"x": 1.0}, is_last))
+            await connected(CrawlerCalls, caller).live(
+                Life("1-a", "host", "machine", 1, "0", "checking", {"x": 1.0}, is_last)
+            )
             rows = await wiki.rows("SELECT role, name, doing FROM part")
             assert rows == ([] if is_last else [("crawl", "far:1-a", "checking")])
 
 
 async def test_the_token_goes_to_no_address_where_others_could_read_it() -> None:
-    for core in [
+    for server in [
         *("http://core.demo", "ftp://127.0.0.1", "https://", "core.demo", "https://u:p@core.demo", "https://a/?b")
     ]:
         with pytest.raises(ConfigError, match="WEBOID_CRAWL_CORE"):
-            async with calling(core):
+            async with crawler_client(server):
                 pass

@@ -7,18 +7,19 @@ from uuid import UUID
 
 import aiohttp
 import pytest
-from support.central import FEED_TOKEN, TOKEN, core_config, feeding, open_core
 from support.databases import all_rows
+from support.remote import FEED_TOKEN, TOKEN, feeder_client, open_server, server_config
 from support.stored import WikiInStore
 
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.spam_lines import SpamLines
 from weboid.errors import StoreError
-from weboid.remote.feed.core import FeedLife, feeder_calls, remote_feed
-from weboid.remote.feed.sent import MOST_PAGES
-from weboid.remote.http.entrance import CRAWLERS, FEEDERS
-from weboid.remote.http.kinds import Life
+from weboid.remote.feed.calls import FeederCalls, FeedLife, FeedStore
+from weboid.remote.feed.wire import MOST_PAGES
+from weboid.remote.http.endpoint import CRAWLERS, FEEDERS
 from weboid.remote.http.messages import compressed, encoded
+from weboid.remote.http.rpc import connected, remote
+from weboid.remote.http.wire import Life
 from weboid.store.pages.spam import ListKind
 
 WIKI: Final = 1
@@ -38,30 +39,30 @@ def walked(*pages: object, **more: object) -> dict[str, Any]:
 
 
 async def sent(
-    core: str, name: str, data: bytes, token: str = f"{FEEDERS.scheme} {FEED_TOKEN}", way: Any = FEEDERS
+    server: str, name: str, data: bytes, token: str = f"{FEEDERS.scheme} {FEED_TOKEN}", way: Any = FEEDERS
 ) -> tuple[int, bytes]:
     """The status and the body of the answer."""
     headers = {"Content-Type": way.kind, "Authorization": token}
     async with (
         aiohttp.ClientSession() as client,
-        client.post(core + way.path + name, data=BytesIO(data), headers=headers) as answer,
+        client.post(server + way.path + name, data=BytesIO(data), headers=headers) as answer,
     ):
         return answer.status, await answer.read()
 
 
-async def test_a_token_opens_its_own_entrance_alone(core: str) -> None:
-    assert (await sent(core, "greet", body({})))[0] == 200
+async def test_a_token_opens_its_own_endpoint_alone(server: str) -> None:
+    assert (await sent(server, "greet", body({})))[0] == 200
     crawler = f"{CRAWLERS.scheme} {TOKEN}"
     for token in (crawler, f"{FEEDERS.scheme} {TOKEN}", f"{CRAWLERS.scheme} {FEED_TOKEN}", f"Bearer {FEED_TOKEN}"):
-        assert (token, (await sent(core, "greet", body({}), token))[0]) == (token, 401)
+        assert (token, (await sent(server, "greet", body({}), token))[0]) == (token, 401)
     for token in (f"{CRAWLERS.scheme} {FEED_TOKEN}", f"{FEEDERS.scheme} {FEED_TOKEN}"):
-        assert (token, (await sent(core, "greet", body({}), token, CRAWLERS))[0]) == (token, 401)
-    assert (await sent(core, "record", body({})))[0] == 404
-    assert (await sent(core, "walk", body({}), crawler, CRAWLERS))[0] == 404
+        assert (token, (await sent(server, "greet", body({}), token, CRAWLERS))[0]) == (token, 401)
+    assert (await sent(server, "record", body({})))[0] == 404
+    assert (await sent(server, "walk", body({}), crawler, CRAWLERS))[0] == 404
 
 
 async def test_without_configured_feeders_there_is_no_such_address(wiki: WikiInStore) -> None:
-    async with open_core(wiki.pool, core_config(WEBOID_WEB_FEEDERS="")) as url:
+    async with open_server(wiki.pool, server_config(WEBOID_WEB_FEEDERS="")) as url:
         assert (await sent(url, "greet", body({})))[0] == 404
 
 
@@ -102,51 +103,51 @@ HOSTILE: Final = [
 ]  # fmt: skip
 
 
-async def test_what_cannot_be_is_refused_and_changes_nothing(core: str, wiki: WikiInStore, database: str) -> None:
-    assert (await sent(core, "start", body({"wiki": WIKI, "plan": "plan", "day": 100}, 1)))[0] == 200
+async def test_what_cannot_be_is_refused_and_changes_nothing(server: str, wiki: WikiInStore, database: str) -> None:
+    assert (await sent(server, "start", body({"wiki": WIKI, "plan": "plan", "day": 100}, 1)))[0] == 200
     before = await all_rows(database)
     for number, (name, arguments, status) in enumerate(HOSTILE, start=100):
-        answered = (await sent(core, name, body(arguments, number)))[0]
+        answered = (await sent(server, name, body(arguments, number)))[0]
         assert (number, name, answered) == (number, name, status)
     assert await all_rows(database) == before
 
 
-async def test_lines_of_a_list_that_the_core_cannot_run_are_not_in_force(core: str, wiki: WikiInStore) -> None:
-    async with feeding(core) as caller:
+async def test_lines_of_a_list_that_the_server_cannot_run_are_not_in_force(server: str, wiki: WikiInStore) -> None:
+    async with feeder_client(server) as caller:
         fetched = {ListKind.BLACK: SpamLines(("good\\.com", "(?=x)", "a\nb")), ListKind.WHITE: SpamLines(())}
-        assert await remote_feed(caller).lists.record(wiki.wiki.farm, "testwiki", fetched, 100)
+        assert await remote(FeedStore, caller).lists.record(wiki.wiki.farm, "testwiki", fetched, 100)
     rows = await wiki.rows("SELECT lines FROM spam_list WHERE kind = 0")
     assert rows == [("good\\.com\na\nb",)]
 
 
 async def test_a_request_that_comes_again_is_done_once_and_answered_as_the_first_time(
-    core: str, wiki: WikiInStore
+    server: str, wiki: WikiInStore
 ) -> None:
-    await sent(core, "start", body({"wiki": WIKI, "plan": "plan", "day": 100}, 1))
+    await sent(server, "start", body({"wiki": WIKI, "plan": "plan", "day": 100}, 1))
     call = body(walked([2, 0, "Page 2", 7, None, ["http://b.demo/"], []]))
-    answers = [await sent(core, "walk", call) for _ in range(3)]
+    answers = [await sent(server, "walk", call) for _ in range(3)]
     assert answers[0][0] == 200
     assert answers[0] == answers[1] == answers[2]
     assert await wiki.rows("SELECT count(*) FROM page WHERE page = 2") == [(1,)]
 
 
-async def test_words_tell_what_is_wrong(core: str) -> None:
-    async with feeding(core) as caller:
-        with pytest.raises(StoreError, match="the core refuses: the day there is not that of this core"):
-            await remote_feed(caller).passes.start(WIKI, "plan", 900)
-        with pytest.raises(StoreError, match="the farm Evil is not configured at this core"):
-            await remote_feed(caller).wikis.record(replace(WMFLABS, name="Evil"), WikiName("x", "Evil"), None)
-    async with feeding(core, token=TOKEN) as caller:
+async def test_a_refusal_names_its_reason(server: str) -> None:
+    async with feeder_client(server) as caller:
+        with pytest.raises(StoreError, match="the server refuses: the day there is not that of this server"):
+            await remote(FeedStore, caller).passes.start(WIKI, "plan", 900)
+        with pytest.raises(StoreError, match="the farm Evil is not configured on this server"):
+            await remote(FeedStore, caller).wikis.record(replace(WMFLABS, name="Evil"), WikiName("x", "Evil"), None)
+    async with feeder_client(server, token=TOKEN) as caller:
         with pytest.raises(StoreError, match=r"set WEBOID_FEED_TOKEN here, and its hash in WEBOID_WEB_FEEDERS there"):
-            await feeder_calls(caller).greet()
+            await connected(FeederCalls, caller).greet()
 
 
-async def test_a_role_is_one_feeders_at_a_time(core: str, wiki: WikiInStore) -> None:
+async def test_a_role_is_one_feeders_at_a_time(server: str, wiki: WikiInStore) -> None:
     def life(name: str, **more: Any) -> FeedLife:
         return FeedLife("events", Life(name, "host", "machine", 1, "0", "working"), **more)
 
-    async with feeding(core) as caller:
-        process = feeder_calls(caller)
+    async with feeder_client(server) as caller:
+        process = connected(FeederCalls, caller)
         assert await process.live(life("1-a", takes=True)) is None
         other = await process.live(life("2-b", takes=True))
         assert other is not None

@@ -11,10 +11,10 @@ from uuid import uuid4
 import aiohttp
 import msgspec
 import pytest
-from support.central import CRAWLERS as FAR
-from support.central import FEED_TOKEN, TOKEN, core_config, open_core
 from support.databases import all_rows
 from support.observations import FINE
+from support.remote import CRAWLERS as FAR
+from support.remote import FEED_TOKEN, TOKEN, open_server, server_config
 from support.stored import WikiInStore
 
 from weboid.core.record.history import Entry
@@ -24,7 +24,7 @@ from weboid.core.record.streak import NO_STRIKES
 from weboid.core.url.farms import WMFLABS
 from weboid.core.url.keys import bucket, host_key
 from weboid.core.verdict.judge import judge
-from weboid.remote.http.entrance import CRAWLERS, FEEDERS, Entrance
+from weboid.remote.http.endpoint import CRAWLERS, FEEDERS, Endpoint
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked
 
@@ -36,37 +36,37 @@ API: Final = "https://wiki.demo/w/api.php"
 
 
 @pytest.fixture
-async def core(wiki: WikiInStore) -> AsyncIterator[str]:
+async def server(wiki: WikiInStore) -> AsyncIterator[str]:
     crawlers = f"{FAR},other:{sha256(OTHER.encode()).hexdigest()}"
-    async with open_core(wiki.pool, core_config(WEBOID_WEB_CRAWLERS=crawlers)) as url:
+    async with open_server(wiki.pool, server_config(WEBOID_WEB_CRAWLERS=crawlers)) as url:
         yield url
 
 
 async def call(
-    core: str, name: str, arguments: object, token: str = TOKEN, worker: str = "w", way: Entrance = CRAWLERS
+    server: str, name: str, arguments: object, token: str = TOKEN, worker: str = "w", way: Endpoint = CRAWLERS
 ) -> tuple[int, Any]:
     """The status of the answer, and what it says."""
     data = zlib.compress(msgspec.msgpack.encode({"worker": worker, "request": str(uuid4()), "arguments": arguments}), 1)
     headers = {"Content-Type": way.kind, "Authorization": f"{way.scheme} {token}"}
     async with (
         aiohttp.ClientSession() as client,
-        client.post(core + way.path + name, data=BytesIO(data), headers=headers) as answer,
+        client.post(server + way.path + name, data=BytesIO(data), headers=headers) as answer,
     ):
         body = await answer.read()
         return answer.status, msgspec.msgpack.decode(zlib.decompress(body), strict=False) if body else None
 
 
-async def leased(core: str, token: str = TOKEN, worker: str = "w") -> dict[int, int]:
+async def leased(server: str, token: str = TOKEN, worker: str = "w") -> dict[int, int]:
     """The buckets that a worker has leased, with their epochs."""
-    status, held = await call(core, "lease", {"until": [DAY, None]}, token, worker)
+    status, held = await call(server, "lease", {"until": [DAY, None]}, token, worker)
     assert (status, len(held)) == (200, 1)
     return dict(held)
 
 
-async def refused(core: str, wiki: WikiInStore, key: str, name: str, arguments: object, **more: Any) -> None:
+async def refused(server: str, wiki: WikiInStore, key: str, name: str, arguments: object, **more: Any) -> None:
     """Asserts that a call is refused in words with this key, and that the store is as before."""
     before = await all_rows(str(wiki.pool.conninfo))
-    status, words = await call(core, name, arguments, **more)
+    status, words = await call(server, name, arguments, **more)
     assert (name, status, words) == (name, 422, words)
     assert words.endswith(f"({key})")
     assert await all_rows(str(wiki.pool.conninfo)) == before
@@ -80,123 +80,123 @@ async def checked(wiki: WikiInStore, day: int = DAY, due: int = DAY + 7) -> Chec
     return Checked(url, host, day, FINE, record, due, UNKNOWN_HOST, UNKNOWN_HOST)
 
 
-async def test_no_token_confirms_a_day(core: str, wiki: WikiInStore) -> None:
-    await refused(core, wiki, "confirm-day", "confirm-day", {"day": DAY})
+async def test_no_token_confirms_a_day(server: str, wiki: WikiInStore) -> None:
+    await refused(server, wiki, "confirm-day", "confirm-day", {"day": DAY})
 
 
 @pytest.mark.parametrize("thief", [(OTHER, "w"), (TOKEN, "another"), (OTHER, "far:w")])
 async def test_nobody_renews_ends_or_writes_under_a_lease_of_another(
-    core: str, wiki: WikiInStore, thief: tuple[str, str]
+    server: str, wiki: WikiInStore, thief: tuple[str, str]
 ) -> None:
-    held = await leased(core)
+    held = await leased(server)
     who: dict[str, Any] = dict(zip(("token", "worker"), thief, strict=True))
-    await refused(core, wiki, "lease", "renew", {"held": held}, **who)
-    await refused(core, wiki, "lease", "release", {"held": held}, **who)
+    await refused(server, wiki, "lease", "renew", {"held": held}, **who)
+    await refused(server, wiki, "lease", "release", {"held": held}, **who)
     batch = {"checks": [await checked(wiki)], "held": held}
-    await refused(core, wiki, "lease", "record", batch, **who)
+    await refused(server, wiki, "lease", "record", batch, **who)
     hosts = {"buckets": [*held], "until": [DAY, None], "but": [], "limit": 9}
-    assert await call(core, "hosts", hosts, **who) == (200, [])
-    status, urls = await call(core, "urls", {"hosts": [HOST], "day": DAY}, **who)
+    assert await call(server, "hosts", hosts, **who) == (200, [])
+    status, urls = await call(server, "urls", {"hosts": [HOST], "day": DAY}, **who)
     assert (status, [*urls.values()]) == (200, [[]])
-    assert (await call(core, "hosts", hosts))[1] != []
-    assert await call(core, "renew", {"held": held}) == (200, [*held])
-    assert (await call(core, "record", batch))[1]["written"] == 1
-    assert (await call(core, "release", {"held": held}))[0] == 200
+    assert (await call(server, "hosts", hosts))[1] != []
+    assert await call(server, "renew", {"held": held}) == (200, [*held])
+    assert (await call(server, "record", batch))[1]["written"] == 1
+    assert (await call(server, "release", {"held": held}))[0] == 200
 
 
-async def test_a_lease_of_a_crawler_at_the_database_is_no_tokens(core: str, wiki: WikiInStore) -> None:
+async def test_a_lease_of_a_crawler_at_the_database_is_no_tokens(server: str, wiki: WikiInStore) -> None:
     """Whatever a client calls itself: its name begins with that of its token."""
     await wiki.rows("UPDATE lease SET worker = 'here/far:w', epoch = 7, until = now() + interval '1 hour' RETURNING 1")
     for worker in ("w", "here/far:w", "/far:w"):
-        await refused(core, wiki, "lease", "renew", {"held": {HOST.bucket: 7}}, worker=worker)
+        await refused(server, wiki, "lease", "renew", {"held": {HOST.bucket: 7}}, worker=worker)
 
 
-async def test_what_was_taken_over_meanwhile_is_not_refused_but_lost(core: str, wiki: WikiInStore) -> None:
-    held = await leased(core)
+async def test_a_lease_that_another_has_taken_over_is_not_refused_but_lost(server: str, wiki: WikiInStore) -> None:
+    held = await leased(server)
     await wiki.rows("UPDATE lease SET epoch = epoch + 1, worker = 'other:x' WHERE worker <> '' RETURNING 1")
-    assert await call(core, "renew", {"held": held}) == (200, [])
+    assert await call(server, "renew", {"held": held}) == (200, [])
     batch = {"checks": [await checked(wiki)], "held": held}
-    assert (await call(core, "record", batch))[1]["lost"] == 1
+    assert (await call(server, "record", batch))[1]["lost"] == 1
 
 
-async def test_no_token_moves_the_day_away_from_the_servers(core: str, wiki: WikiInStore) -> None:
-    held = await leased(core)
+async def test_no_token_moves_the_day_away_from_the_servers(server: str, wiki: WikiInStore) -> None:
+    held = await leased(server)
     for day in TOO_FAR:
-        await refused(core, wiki, "day", "accept-day", {"day": day, "is_over": True})
-        await refused(core, wiki, "day", "raise-alarm", {"kind": "offline", "day": day, "detail": "x"})
-        await refused(core, wiki, "day", "exchange", {"day": day, "written": [], "found": {}})
+        await refused(server, wiki, "day", "accept-day", {"day": day, "is_over": True})
+        await refused(server, wiki, "day", "raise-alarm", {"kind": "offline", "day": day, "detail": "x"})
+        await refused(server, wiki, "day", "exchange", {"day": day, "written": [], "found": {}})
         written = [[["network", "192.0.2.0/24"], day, {"answered": 1}]]
         if day > DAY:
-            await refused(core, wiki, "day", "exchange", {"day": DAY, "written": written, "found": {}})
-            await refused(core, wiki, "day", "lease", {"until": [day, None]})
+            await refused(server, wiki, "day", "exchange", {"day": DAY, "written": written, "found": {}})
+            await refused(server, wiki, "day", "lease", {"until": [day, None]})
         batch = {"checks": [await checked(wiki, day=day)], "held": held}
-        await refused(core, wiki, "day", "record", batch)
+        await refused(server, wiki, "day", "record", batch)
 
 
-async def test_no_token_puts_a_link_off_for_longer_than_any_interval(core: str, wiki: WikiInStore) -> None:
-    held = await leased(core)
+async def test_no_token_puts_a_link_off_for_longer_than_any_interval(server: str, wiki: WikiInStore) -> None:
+    held = await leased(server)
     for due in (DAY - 29, DAY + 30, 32_000):
-        await refused(core, wiki, "day", "record", {"checks": [await checked(wiki, due=due)], "held": held})
+        await refused(server, wiki, "day", "record", {"checks": [await checked(wiki, due=due)], "held": held})
     sound = {"checks": [await checked(wiki, due=DAY + 28)], "held": held}
-    assert (await call(core, "record", sound))[1]["written"] == 1
+    assert (await call(server, "record", sound))[1]["written"] == 1
 
 
-async def test_no_record_of_a_token_names_a_day_to_come(core: str, wiki: WikiInStore) -> None:
+async def test_no_record_of_a_token_names_a_day_to_come(server: str, wiki: WikiInStore) -> None:
     """It would be the day of every later check, too, and put the link off until then."""
-    honest, held = await checked(wiki), await leased(core)
+    honest, held = await checked(wiki), await leased(server)
     for first, last in [(0, DAY + 2), (DAY, 5_100), (DAY, 32_767)]:
         history = replace(honest, record=honest.record._replace(history=(Entry(FINE.status, first, last),)))
         streak = replace(
             honest, host_after=HostRecord(NO_STRIKES.struck(last, 3, missing=False, gap=9), Reason.PROTOCOL)
         )
         for sent in (history, streak):
-            await refused(core, wiki, "day", "record", {"checks": [sent], "held": held})
+            await refused(server, wiki, "day", "record", {"checks": [sent], "held": held})
 
 
 async def test_a_later_day_that_the_store_has_from_a_wrong_clock_keeps_no_token_from_its_work(
-    core: str, wiki: WikiInStore
+    server: str, wiki: WikiInStore
 ) -> None:
     await wiki.rows("UPDATE url SET status = 1, since = 90, asked = 160, reason = 1 RETURNING 1")
     known = await wiki.known("http://a.demo/")
     assert known.record.checked == 160
     honest = await checked(wiki)
     record, due = judge(known.record, FINE, DAY)
-    batch = {"checks": [replace(honest, record=record, due=due)], "held": await leased(core)}
-    assert (await call(core, "record", batch))[1]["written"] == 1
+    batch = {"checks": [replace(honest, record=record, due=due)], "held": await leased(server)}
+    assert (await call(server, "record", batch))[1]["written"] == 1
 
 
-async def test_contacts_that_are_too_old_to_count_are_left_out(core: str, wiki: WikiInStore) -> None:
+async def test_contacts_that_are_too_old_to_count_are_left_out(server: str, wiki: WikiInStore) -> None:
     sent = [[["network", "192.0.2.0/24"], day, {"answered": 9}] for day in (DAY, DAY - 60)]
-    assert (await call(core, "exchange", {"day": DAY, "written": sent, "found": {}}))[0] == 200
+    assert (await call(server, "exchange", {"day": DAY, "written": sent, "found": {}}))[0] == 200
 
 
-async def test_turns_at_hosts_without_a_lease_are_short_ones(core: str, wiki: WikiInStore) -> None:
+async def test_turns_at_hosts_without_a_lease_are_short_ones(server: str, wiki: WikiInStore) -> None:
     near = HostKey(HOST.bucket, HOST.host_key + 1)
     for slots in ({"notes": {HOST: (8_640_000.0, False, 7)}, "wanted": {}}, {"notes": {}, "wanted": {near: (1e9, 9)}}):
-        assert (await call(core, "slots", slots, token=OTHER))[0] == 200
+        assert (await call(server, "slots", slots, token=OTHER))[0] == 200
     assert await wiki.rows("SELECT count(*) FROM slot WHERE free > now() + interval '1 minute'") == [(2,)]
     assert await wiki.rows("SELECT count(*) FROM slot WHERE free > now() + interval '61 minutes'") == [(0,)]
 
 
-async def test_a_pause_takes_a_lease_that_has_not_run_out(core: str, wiki: WikiInStore) -> None:
-    held = await leased(core)
-    await call(core, "release", {"held": held})
-    await refused(core, wiki, "rest", "rest", {"host": HOST, "seconds": 60.0})
+async def test_a_pause_takes_a_lease_that_has_not_run_out(server: str, wiki: WikiInStore) -> None:
+    held = await leased(server)
+    await call(server, "release", {"held": held})
+    await refused(server, wiki, "rest", "rest", {"host": HOST, "seconds": 60.0})
     hosts = {"buckets": [*held], "until": [DAY, None], "but": [], "limit": 9}
-    assert await call(core, "hosts", hosts) == (200, [])
+    assert await call(server, "hosts", hosts) == (200, [])
 
 
-async def test_a_host_that_a_crawler_neither_holds_nor_looks_at_gets_no_pause(core: str, wiki: WikiInStore) -> None:
+async def test_a_host_that_a_crawler_neither_holds_nor_looks_at_gets_no_pause(server: str, wiki: WikiInStore) -> None:
     rest = {"host": HOST, "seconds": 86_400.0}
-    await refused(core, wiki, "rest", "rest", rest)
-    await leased(core)
-    await refused(core, wiki, "rest", "rest", rest, token=OTHER)
-    assert (await call(core, "rest", rest))[0] == 200
+    await refused(server, wiki, "rest", "rest", rest)
+    await leased(server)
+    await refused(server, wiki, "rest", "rest", rest, token=OTHER)
+    assert (await call(server, "rest", rest))[0] == 200
     assert len(await wiki.rows("SELECT FROM slot WHERE free > now() + interval '23 hours'")) == 1
 
 
 async def test_a_crawler_that_looks_for_another_place_passes_on_what_the_host_requests(
-    core: str, wiki: WikiInStore
+    server: str, wiki: WikiInStore
 ) -> None:
     await wiki.rows(
         "INSERT INTO second_look (look, bucket, host_key, url_key, place, ends, taken, taken_by) "
@@ -204,40 +204,40 @@ async def test_a_crawler_that_looks_for_another_place_passes_on_what_the_host_re
         "RETURNING 1"
     )
     rest = {"host": HOST, "seconds": 60.0}
-    await refused(core, wiki, "rest", "rest", rest, token=OTHER)
-    assert (await call(core, "rest", rest))[0] == 200
+    await refused(server, wiki, "rest", "rest", rest, token=OTHER)
+    assert (await call(server, "rest", rest))[0] == 200
 
 
-async def test_no_token_sets_where_the_api_of_a_wiki_is(core: str, wiki: WikiInStore) -> None:
+async def test_no_token_sets_where_the_api_of_a_wiki_is(server: str, wiki: WikiInStore) -> None:
     for api in ["http://evil.test", "file:///etc/passwd", "http://127.0.0.1/api.php", "", API + "?x"]:
         name = wiki.wiki.dbname
         for dbname in (name, "newwiki"):
             given = {"farm": WMFLABS.name, "dbname": dbname, "api": api}
-            await refused(core, wiki, "api", "wiki", given, token=FEED_TOKEN, way=FEEDERS)
+            await refused(server, wiki, "api", "wiki", given, token=FEED_TOKEN, way=FEEDERS)
 
 
-async def test_a_feeder_may_name_the_address_that_the_core_has_anyway(core: str, wiki: WikiInStore) -> None:
+async def test_a_feeder_may_name_the_address_that_the_server_has_anyway(server: str, wiki: WikiInStore) -> None:
     await wiki.rows("UPDATE wiki SET api = 'https://wiki.demo/w/api.php' RETURNING 1")
     known = {"farm": WMFLABS.name, "dbname": wiki.wiki.dbname}
     for api in (API, None):
-        assert (await call(core, "wiki", {**known, "api": api}, token=FEED_TOKEN, way=FEEDERS))[0] == 200
+        assert (await call(server, "wiki", {**known, "api": api}, token=FEED_TOKEN, way=FEEDERS))[0] == 200
     usual = {"farm": "WMF", "dbname": "dewiki", "api": "https://de.wikipedia.org/w/api.php"}
-    assert (await call(core, "wiki", usual, token=FEED_TOKEN, way=FEEDERS))[0] == 200
+    assert (await call(server, "wiki", usual, token=FEED_TOKEN, way=FEEDERS))[0] == 200
     assert await wiki.rows("SELECT api FROM wiki ORDER BY api") == [(usual["api"],), (API,)]
 
 
-async def test_a_page_of_watched_wikis_that_nobody_can_use_is_not_put_in_force(core: str, wiki: WikiInStore) -> None:
+async def test_a_page_of_watched_wikis_that_nobody_can_use_is_not_put_in_force(server: str, wiki: WikiInStore) -> None:
     """Each feeder, crawler and web process would fail by it."""
     for text in ["not json", "[1, 2]", '{"nowiki": {"namespaces": "all"}}']:
         before = await all_rows(str(wiki.pool.conninfo))
         given = {"source": "Weboid", "text": text, "fault": "", "day": DAY}
-        status, words = await call(core, "record-watch-page", given, token=FEED_TOKEN, way=FEEDERS)
+        status, words = await call(server, "record-watch-page", given, token=FEED_TOKEN, way=FEEDERS)
         assert (status, "cannot be used" in words) == (422, True), text
         assert await all_rows(str(wiki.pool.conninfo)) == before, text
 
 
-async def test_what_no_token_may_do_is_counted_and_logged(core: str, caplog: pytest.LogCaptureFixture) -> None:
-    await call(core, "confirm-day", {"day": DAY})
-    async with aiohttp.ClientSession() as client, client.get(f"{core}/metrics") as answer:
+async def test_what_no_token_may_do_is_counted_and_logged(server: str, caplog: pytest.LogCaptureFixture) -> None:
+    await call(server, "confirm-day", {"day": DAY})
+    async with aiohttp.ClientSession() as client, client.get(f"{server}/metrics") as answer:
         assert 'weboid_web_forbidden_calls_total{key="confirm-day",part="crawl"} 1.0' in await answer.text()
     assert "a call of the crawl far is refused" in caplog.text

@@ -21,6 +21,11 @@ from weboid.core.url.classify import UrlClass
 from weboid.core.url.hosts import InvalidReason
 from weboid.core.verdict.report_json import RevertReason
 from weboid.core.verdict.verdict import Verdict
+from weboid.store.archives.copy_queue import Rank
+from weboid.store.archives.service_limit import RequestKind
+from weboid.store.people.audit import Action
+from weboid.store.schedule.process import ProcessRole
+from weboid.store.upkeep.alarm import AlarmKind
 from weboid.web.request.problem import Problem
 from weboid.web.words.language import Language, languages, requested_language
 from weboid.web.words.messages import Messages, _formatter, _own_digits, catalogue, format_pattern, messages_in
@@ -57,6 +62,12 @@ def keys_of_enumerations() -> set[str]:
         *(f"weboid-copy-{state.value}" for state in CopyState if state is not CopyState.FOUND),
         *(f"weboid-lookup-{outcome.word}" for outcome in LookupOutcome),
         *(f"weboid-revert-why-{reason.value}" for reason in RevertReason),
+        *(f"weboid-status-alarm-{kind}" for kind in AlarmKind),
+        *(f"weboid-status-role-{role.value}" for role in ProcessRole),
+        *(f"weboid-status-queue-{rank.name.lower()}" for rank in Rank),
+        *(f"weboid-status-archive-{kind.name.lower()}" for kind in RequestKind),
+        *(f"weboid-admin-action-{action}" for action in Action),
+        *(f"weboid-{page}-title" for page in ("report", "replacement")),
     }
 
 

@@ -20,13 +20,12 @@ from weboid.core.url.farms import Farm
 from weboid.errors import StoreError
 from weboid.mechanism.patience import patiently
 from weboid.mechanism.tasks import in_background
-from weboid.remote.crawl.core import CrawlCore, Greeting
-from weboid.remote.crawl.remote import crawler_calls, remote_core
-from weboid.remote.feed.core import FeedCore, FeedGreeting, FeedLife, ServedFarm, feeder_calls, remote_feed
-from weboid.remote.feed.on_store import store_feed
-from weboid.remote.http.calling import Caller, open_caller
-from weboid.remote.http.entrance import CRAWLERS, FEEDERS, Entrance
-from weboid.remote.http.kinds import Life, of_our_scheme
+from weboid.remote.crawl.calls import CrawlerCalls, CrawlStore, Greeting, remote_crawl_store
+from weboid.remote.feed.calls import FeederCalls, FeedGreeting, FeedLife, FeedStore, ServedFarm, local_feed_store
+from weboid.remote.http.client import ServerClient, open_client
+from weboid.remote.http.endpoint import CRAWLERS, FEEDERS, Endpoint
+from weboid.remote.http.rpc import connected, remote
+from weboid.remote.http.wire import Life, of_our_scheme
 from weboid.store.schedule.process import ProcessRole, RunningProcess, SeenProcess
 
 core_option = click.option(
@@ -42,7 +41,7 @@ _Greeting = TypeVar("_Greeting")
 class CrawlerStore:
     """The store of a remote crawler, and the configuration in which all crawlers must agree."""
 
-    core: CrawlCore
+    core: CrawlStore
     config: Config
 
 
@@ -50,7 +49,7 @@ class CrawlerStore:
 class FeederStore:
     """The store of a feeder, and the farms of the server's configuration; None: those of its own."""
 
-    core: FeedCore
+    core: FeedStore
     farms: tuple[Farm, ...] | None = None
 
     def agreed(self, config: Config) -> Config:
@@ -65,10 +64,10 @@ def open_remote_crawler(
 
     @asynccontextmanager
     async def connect(stopped: asyncio.Event) -> AsyncIterator[tuple[ProcessRow, CrawlerStore]]:
-        async with _connected(config, server, worker, CRAWLERS, greet, stopped, waits=lasting) as (caller, greeting):
-            calls = crawler_calls(caller)
-            row = _RemoteRow(caller, own_process(ProcessRole.CRAWL), lambda life, *_: calls.live(life))
-            yield row, CrawlerStore(remote_core(caller), _agreed(config, greeting))
+        async with _connected(config, server, worker, CRAWLERS, greet, stopped, waits=lasting) as (client, greeting):
+            calls = connected(CrawlerCalls, client)
+            row = _RemoteRow(client, own_process(ProcessRole.CRAWL), lambda life, *_: calls.live(life))
+            yield row, CrawlerStore(remote_crawl_store(client), _agreed(config, greeting))
 
     return run_process(ProcessRole.CRAWL, connect, lasting=lasting)
 
@@ -85,16 +84,16 @@ def open_feeder(
     async def connect(stopped: asyncio.Event) -> AsyncIterator[tuple[ProcessRow, FeederStore]]:
         if not (address := server or config.feed.core):
             async with connect_store(config, role, size=size, lasting=lasting)(stopped) as (row, pool):
-                yield row, FeederStore(store_feed(pool))
+                yield row, FeederStore(local_feed_store(pool))
             return
         opening = _connected(config, address, process.name, FEEDERS, greet_feed, stopped, waits=lasting)
-        async with opening as (caller, greeting):
+        async with opening as (client, greeting):
             off_s = (moment_now() - greeting.moment).total_seconds()
             if day is None and abs(off_s) > _MOST_OFF_S:
                 raise StoreError(f"the clock here is {off_s:+.0f} s from that of the server's database: set it right")
-            calls = feeder_calls(caller)
-            row = _RemoteRow(caller, process, lambda life, *taking: calls.live(FeedLife(role.value, life, *taking)))
-            yield row, FeederStore(remote_feed(caller), tuple(_farm(sent) for sent in greeting.farms))
+            calls = connected(FeederCalls, client)
+            row = _RemoteRow(client, process, lambda life, *taking: calls.live(FeedLife(role.value, life, *taking)))
+            yield row, FeederStore(remote(FeedStore, client), tuple(_farm(sent) for sent in greeting.farms))
 
     return run_process(role, connect, lasting=lasting)
 
@@ -104,34 +103,34 @@ async def _connected(
     config: Config,
     server: str,
     worker: str,
-    entrance: Entrance,
-    greet: Callable[[Caller], Awaitable[_Greeting]],
+    endpoint: Endpoint,
+    greet: Callable[[ServerClient], Awaitable[_Greeting]],
     stopped: asyncio.Event,
     *,
     waits: bool,
-) -> AsyncIterator[tuple[Caller, _Greeting]]:
+) -> AsyncIterator[tuple[ServerClient, _Greeting]]:
     """The way to a server and its greeting. Raises ConfigError, StoreError, and StoreAway unless it `waits`."""
-    token = from_environment(entrance.token)
+    token = from_environment(endpoint.token)
     async with (
-        open_caller(server, token, worker, ca=config.net.ca, entrance=entrance) as caller,
-        in_background(give_up_after_stop(caller, stopped)),
+        open_client(server, token, worker, ca=config.net.ca, endpoint=endpoint) as client,
+        in_background(give_up_after_stop(client, stopped)),
     ):
         greeting = await (
-            patiently(partial(greet, caller), stopped, caller.away, grace_s=0) if waits else greet(caller)
+            patiently(partial(greet, client), stopped, client.away, grace_s=0) if waits else greet(client)
         )
         if greeting is None:
             raise Exit(0)
-        yield caller, greeting
+        yield client, greeting
 
 
-async def greet(caller: Caller) -> Greeting:
+async def greet(client: ServerClient) -> Greeting:
     """The greeting of a crawler's server; raises StoreAway, and StoreError if its keys are not ours (O-10)."""
-    return of_our_scheme(await crawler_calls(caller).greet())
+    return of_our_scheme(await connected(CrawlerCalls, client).greet())
 
 
-async def greet_feed(caller: Caller) -> FeedGreeting:
+async def greet_feed(client: ServerClient) -> FeedGreeting:
     """The greeting of a feeder's server; raises StoreAway, and StoreError if its keys are not ours (O-10)."""
-    return of_our_scheme(await feeder_calls(caller).greet())
+    return of_our_scheme(await connected(FeederCalls, client).greet())
 
 
 def _agreed(config: Config, greeting: Greeting) -> Config:
@@ -161,9 +160,9 @@ here to have ended. Returns the process that has the exclusive role."""
 class _RemoteRow:
     """The row of a process in the store of a server."""
 
-    def __init__(self, caller: Caller, process: RunningProcess, send: _Send) -> None:
+    def __init__(self, client: ServerClient, process: RunningProcess, send: _Send) -> None:
         self.process = process
-        self.away = caller.away
+        self.away = client.away
         self._send = send
 
     async def take(self, is_gone: IsGone, *, was_away: bool) -> SeenProcess | None:

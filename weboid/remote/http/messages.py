@@ -1,8 +1,8 @@
 """The messages between a remote process and the server, as bytes: MessagePack, compressed (zlib, RFC 1950).
 
-msgspec decodes into our own types and accepts nothing of another form. One law: what comes from outside is bounded
-before it is inflated or decoded, and never more is inflated than the caller allows. JSON would need a codec
-for each of twenty types; zstd is not in Python before 3.14.
+msgspec decodes into our own types and accepts nothing of another form. A message from outside is bounded before
+it is inflated or decoded, and never more is inflated than the caller allows. JSON would need a codec for each of twenty
+types; zstd is not in Python before 3.14.
 """
 
 import zlib
@@ -33,7 +33,7 @@ class Call(msgspec.Struct, frozen=True):
 
 
 class BadMessage(Exception):
-    """Bytes that are no message of the expected form; the text says why, without repeating what was sent."""
+    """Bytes that are no message of the expected form; the text names the reason, without repeating the message."""
 
 
 class OtherScheme(Exception):

@@ -1,23 +1,27 @@
-"""Calls over HTTP, derived from annotated interfaces (O-1): each is declared once, as a method with ``@call``.
+"""Remote procedure calls over HTTP, derived from annotated methods (O-1): each is declared once, with ``@call``.
 
-From its signature follow the message with its arguments and how the server does it; the decorated method itself makes
-the call, for a remote process. One law: an argument without a bound in its type is refused when the interface is
-imported (``test_an_argument_without_a_bound_is_refused``).
+From the signature follow the message with the arguments and how the server reads it. On the server the method does the
+work; on a `Remote` object of the same class it sends the call. One law: an argument without a bound in its type is
+refused when its class is imported (``test_an_argument_without_a_bound_is_refused``).
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
 from inspect import Signature, signature
 from math import inf
-from typing import Any, Final, Protocol, TypeVar, get_type_hints
+from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar, get_type_hints
 
 from msgspec import Struct, defstruct, inspect
 
 from weboid.mechanism.disturbance import Disturbance
+from weboid.store.db.pool import Connection, Pool
 
 _Method = TypeVar("_Method", bound=Callable[..., Awaitable[Any]])
-_Core = TypeVar("_Core")
+_Interface = TypeVar("_Interface")
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
 _KIND: Final = "kind"
 
 
@@ -26,22 +30,21 @@ class Nothing(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """The form in which an argument, or a result, is sent if its own type is not enough: the type of the wire, and the
-    way there and back. A dictionary of types: several fields, which `put` gives and `read` and `take` get as one.
+class Wire:
+    """The form in which an argument, or a result, is sent if its own type is not enough: its type on the wire and the
+    conversions. A dictionary of types stands for several fields of the message.
 
-    A server first asks `sound` of all arguments, which raises BadMessage for what is not; an argument that has it needs
-    no bounds below its own length. Then, one argument after the other: `check` names a method of the server's own
-    `here`, which raises CallRefused for what is not allowed; `read` converts; `take` does by `here` and the arguments
-    before it.
+    A server first runs `validate` on all arguments, which raises BadMessage; an argument that has it needs no bounds
+    below its own length. Then, one argument after the other: `check` names a method of the server's `here`, which
+    raises CallRefused; `decode` converts; `resolve` converts by `here` and the arguments before it.
     """
 
     kind: Any = None
-    put: Callable[[Any], Any] | None = None
-    read: Callable[[Any], Any] | None = None
-    sound: Callable[[Any], None] | None = None
+    encode: Callable[[Any], Any] | None = None
+    decode: Callable[[Any], Any] | None = None
+    validate: Callable[[Any], None] | None = None
     check: str = ""
-    take: Callable[[Any, Any, Mapping[str, Any]], Awaitable[Any]] | None = None
+    resolve: Callable[[Any, Any, Mapping[str, Any]], Awaitable[Any]] | None = None
 
     def fields(self, argument: str) -> dict[str, Any]:
         """The fields of the message that an argument of this name has, with their types."""
@@ -52,9 +55,9 @@ class Sent:
 class CallKind:
     """A call: its word in the address, the method that does it, the message of its arguments, the type of its result.
 
-    `is_once`: it is not the same when it is done twice, and so is noted with its answer (``store/schedule/
-    done_request``). After `fresh_s` seconds it is another call, even if it was not answered: its answer would be worth
-    nothing. A method whose one argument is a Struct takes the message as it is.
+    `is_once`: it is not idempotent, and so is noted with its answer (``store/schedule/done_request``). After `fresh_s`
+    seconds it is another call, even if it was not answered: its answer would be worth nothing. A method whose one
+    argument is a Struct takes the message as it is.
     """
 
     name: str
@@ -64,41 +67,41 @@ class CallKind:
     is_once: bool
     fresh_s: float
     signature: Signature
-    arguments: Mapping[str, Sent]
-    answer: Sent
+    arguments: Mapping[str, Wire]
+    answer: Wire
 
     def message(self, *args: Any, **named: Any) -> Struct:
         """The arguments as they are sent."""
         values = self.signature.bind(None, *args, **named).arguments
         fields: dict[str, Any] = {}
-        for argument, how in self.arguments.items():
-            value = how.put(values[argument]) if how.put else values[argument]
+        for argument, wire in self.arguments.items():
+            value = wire.encode(values[argument]) if wire.encode else values[argument]
             if isinstance(value, Struct) and self.given is type(value):
                 return value
-            fields |= value if isinstance(how.kind, dict) else {argument: value}
+            fields |= value if isinstance(wire.kind, dict) else {argument: value}
         return self.given(**fields)
 
     def received(self, result: Any) -> Any:
         """The result as the caller gets it."""
-        return self.answer.read(result) if self.answer.read else None if self.result is Nothing else result
+        return self.answer.decode(result) if self.answer.decode else None if self.result is Nothing else result
 
     async def do(self, on: object, given: Struct, here: object) -> Any:
         """The result of the method of an object, as it is sent; raises BadMessage, CallRefused."""
         values = {argument: self._sent(given, argument) for argument in self.arguments}
-        for argument, how in self.arguments.items():
-            if how.sound:
-                how.sound(values[argument])
-        for argument, how in self.arguments.items():
+        for argument, wire in self.arguments.items():
+            if wire.validate:
+                wire.validate(values[argument])
+        for argument, wire in self.arguments.items():
             value = values[argument]
-            if how.check:
-                await getattr(here, how.check)(value)
-            if how.read:
-                value = how.read(value)
-            if how.take:
-                value = await how.take(value, here, values)
+            if wire.check:
+                await getattr(here, wire.check)(value)
+            if wire.decode:
+                value = wire.decode(value)
+            if wire.resolve:
+                value = await wire.resolve(value, here, values)
             values[argument] = value
         result = await getattr(on, self.method)(**values)
-        return self.answer.put(result) if self.answer.put else Nothing() if self.result is Nothing else result
+        return self.answer.encode(result) if self.answer.encode else Nothing() if self.result is Nothing else result
 
     def _sent(self, given: Struct, argument: str) -> Any:
         kind = self.arguments[argument].kind
@@ -111,8 +114,8 @@ Table = Mapping[str, tuple[CallKind, type]]
 """Calls and the interfaces that have them, by their words."""
 
 
-class Calling(Protocol):
-    """Makes calls; `away`: whether they are answered now."""
+class Transport(Protocol):
+    """Sends calls to a server; `away`: whether they are answered now."""
 
     @property
     def away(self) -> Disturbance: ...
@@ -121,48 +124,87 @@ class Calling(Protocol):
         """The result of a call. Raises StoreError, StoreAway."""
 
 
+class OneTransaction:
+    """Gives one connection again and again: all that is done with it is one transaction."""
+
+    def __init__(self, conn: Connection) -> None:
+        self._conn = conn
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        """The connection."""
+        yield self._conn
+
+
+Connections = Pool | OneTransaction
+
+
+class OnStore:
+    """The server's side of an interface, whose calls are done on the store."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    async def _run(
+        self,
+        statement: Callable[Concatenate[Connection, _Given], Awaitable[_Result]],
+        *given: _Given.args,
+        **named: _Given.kwargs,
+    ) -> _Result:
+        """The result of a statement, in a transaction of its own."""
+        async with self._connections.connection() as conn:
+            return await statement(conn, *given, **named)
+
+
 class Remote:
-    """A remote process's side of an interface: its calls, and what a subclass does otherwise."""
+    """A remote process's side of an interface, whose calls go to the server; subclasses override what they add."""
 
-    def __init__(self, caller: Calling) -> None:
-        self._caller = caller
-
-
-def connected(interface: type, caller: Calling) -> Any:
-    """An interface, or a subclass of `Remote` that implements it, whose calls go to the server."""
-    kind = interface if issubclass(interface, Remote) else type(interface.__name__, (Remote, interface), {})
-    return kind(caller)
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
 
 
-def remote(core: type[_Core], caller: Calling, *own: type[Remote]) -> _Core:
+def connected(interface: type[_Interface], transport: Transport) -> _Interface:
+    """An interface, or a subclass of it that is a `Remote`, whose calls go to the server."""
+    is_remote = issubclass(interface, Remote)
+    kind: Any = interface if is_remote else type(interface.__name__, (Remote, interface), {})
+    connection: _Interface = kind(transport)
+    return connection
+
+
+def remote(store: type[_Interface], transport: Transport, *own: type[Remote]) -> _Interface:
     """A dataclass of interfaces, and `away`, whose calls go to the server: by one of our `own` if there is one."""
-    fields: dict[str, Any] = {"away": caller.away}
-    for field, kind in _interfaces(core).items():
-        fields[field] = connected(next((each for each in own if kind in each.__mro__), kind), caller)
-    return core(**fields)
+    fields: dict[str, Any] = {"away": transport.away}
+    for field, kind in _interfaces(store).items():
+        fields[field] = connected(next((each for each in own if kind in each.__mro__), kind), transport)
+    return store(**fields)
 
 
-def parts_of(core: object) -> dict[type, Any]:
-    """The implementations of the interfaces of a dataclass."""
-    return {kind: getattr(core, field) for field, kind in _interfaces(type(core)).items()}
+def implementations(store: object) -> dict[type, Any]:
+    """The objects in a dataclass of interfaces, by interface."""
+    return {kind: getattr(store, field) for field, kind in _interfaces(type(store)).items()}
 
 
-def _interfaces(core: type) -> dict[str, type]:
-    return {field: kind for field, kind in get_type_hints(core).items() if _calls(kind)}
+def _interfaces(store: type) -> dict[str, type]:
+    return {field: kind for field, kind in get_type_hints(store).items() if _calls(kind)}
 
 
 def call(name: str, *, is_once: bool = False, fresh_s: float = inf) -> Callable[[_Method], _Method]:
-    """Declares a method of an interface as a call of this name. Raises TypeError for arguments without bounds."""
+    """Declares a method as a call of this name, which a `Remote` sends. Raises TypeError for arguments without bounds.
+
+    The method needs no body in a Protocol.
+    """
 
     def declared(method: _Method) -> _Method:
         kind = _derived(method, name, is_once, fresh_s)
 
         @wraps(method)
-        async def made(self: Remote, *args: Any, **named: Any) -> Any:
-            return kind.received(await self._caller.call(kind, kind.message(*args, **named)))
+        async def done(self: Any, *args: Any, **named: Any) -> Any:
+            if isinstance(self, Remote):
+                return kind.received(await self._transport.call(kind, kind.message(*args, **named)))
+            return await method(self, *args, **named)
 
-        vars(made)[_KIND] = kind
-        return made  # type: ignore[return-value] # of the same signature
+        vars(done)[_KIND] = kind
+        return done  # type: ignore[return-value] # of the same signature
 
     return declared
 
@@ -183,14 +225,14 @@ def _derived(method: Callable[..., Any], name: str, is_once: bool, fresh_s: floa
     answer = _sent(hints.pop("return"))
     arguments = {argument: _sent(hint) for argument, hint in hints.items()}
     fields: dict[str, Any] = {}
-    for argument, how in arguments.items():
-        for field, kind in how.fields(argument).items():
-            wire = inspect.type_info(kind)
-            _require_bounds(wire, f"{name}: {field}", is_deep=how.sound is None)
+    for argument, wire in arguments.items():
+        for field, kind in wire.fields(argument).items():
+            sent = inspect.type_info(kind)
+            _require_bounds(sent, f"{name}: {field}", is_deep=wire.validate is None)
             fields[field] = kind
             # Any collection may be given, also one that would be sent as another kind: a dictionary for its keys.
-            if plain := {inspect.ListType: list, inspect.DictType: dict}.get(type(wire)):
-                arguments[argument] = replace(how, put=how.put or plain)
+            if plain := {inspect.ListType: list, inspect.DictType: dict}.get(type(sent)):
+                arguments[argument] = replace(wire, encode=wire.encode or plain)
     [only] = fields.values() if len(fields) == 1 else [None]
     is_whole = isinstance(only, type) and issubclass(only, Struct)
     given: Any = only if is_whole else defstruct(name, fields.items()) if fields else Nothing
@@ -198,10 +240,10 @@ def _derived(method: Callable[..., Any], name: str, is_once: bool, fresh_s: floa
     return CallKind(name, method.__name__, given, result, is_once, fresh_s, signature(method), arguments, answer)
 
 
-def _sent(hint: Any) -> Sent:
+def _sent(hint: Any) -> Wire:
     """The form in which a value of this type is sent."""
-    how = next((mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Sent)), Sent())
-    return how if how.kind is not None else replace(how, kind=hint)
+    wire = next((mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Wire)), Wire())
+    return wire if wire.kind is not None else replace(wire, kind=hint)
 
 
 def _require_bounds(kind: inspect.Type, where: str, *, is_deep: bool, is_number_bounded: bool = False) -> None:
@@ -235,6 +277,6 @@ def _require_bounds(kind: inspect.Type, where: str, *, is_deep: bool, is_number_
         case _:
             pass  # as long as it always is
     if not is_bounded:
-        raise TypeError(f"{where} has no bound: give its type a Meta, or a Sent with what is sound")
+        raise TypeError(f"{where} has no bound: give its type a Meta, or a Wire that validates it")
     for each in below if is_deep else ():
         _require_bounds(each, where, is_deep=True, is_number_bounded=is_number_bounded)

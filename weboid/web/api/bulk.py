@@ -1,6 +1,6 @@
 """``/api/pages``: whole namespaces and categories of a wiki, part by part, for trusted clients (W-9).
 
-One law: a part is bounded, and a client that follows `next` gets each page that exists during the whole time.
+A part is bounded, and a client that follows `next` gets each page that exists during the whole time.
 """
 
 import re
@@ -16,7 +16,7 @@ from aiohttp import web
 from weboid.core.url.farms import WikiName
 from weboid.core.verdict.link_report import Extent, LinkPart
 from weboid.mechanism.slices import in_slices
-from weboid.store.pages.stored_page import ListedPage, StoredPart, list_pages, list_pages_of_namespace
+from weboid.store.pages.stored_page import ListedPage, list_pages, list_pages_of_namespace
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.page import payload_steps
 from weboid.web.answer.query import MOST_LINKS, LinkPager, SelectedLinks, find_stored_parts, stored_page
@@ -29,7 +29,7 @@ from weboid.web.request.parameters import BEGIN, Bookmark, LinkFilter, Parameter
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import format_of
 from weboid.web.request.work import LINKS
-from weboid.web.service import Service, given_in, machine_words
+from weboid.web.service import Service, ServiceHandlers, given_in, machine_words
 from weboid.wiki.source import Members
 
 ROWS: Final = 50
@@ -64,17 +64,14 @@ class Part:
 
 
 class _Within(NamedTuple):
-    """Where a part begins in the middle of a page."""
+    """The beginning of a part in the middle of a page."""
 
     page: int
     begin: Bookmark
     anchor: str
 
 
-class BulkPages:
-    def __init__(self, service: Service) -> None:
-        self._service = service
-
+class BulkPages(ServiceHandlers):
     async def pages(self, request: web.Request) -> web.Response:
         """The stored answers of some pages of a namespace or category."""
         require_trusted(request)
@@ -101,7 +98,7 @@ class BulkPages:
         pager, pages, cut = LinkPager(part.begin), [], None
         async with self._service.pool.connection() as conn:
             for index, listed in enumerate(part.pages):
-                # Only the first page may have more links than fit; another one that has grown meanwhile is told whole.
+                # Only the first page may have more links than fit; another one that has grown meanwhile is sent whole.
                 limit = _ALL if index else pager.left
                 parts = await find_stored_parts(conn, wiki, pager, index, [listed.page], limit)
                 if (stored := parts.get(listed.page)) is None:
@@ -109,7 +106,7 @@ class BulkPages:
                 if index:
                     span = LinkPart(0, stored.total, stored.total)
                 else:
-                    span = pager.select(index, stored.total, stored.page.latest, partial(_check, stored))
+                    span = pager.select(index, stored.total, stored.page.latest, partial(getattr, stored, "check"))
                 pages.append(stored_page(stored, span, wiki))
         if pager.cut is not None:
             cut = _IN_TITLE.text_of(
@@ -140,7 +137,11 @@ async def find_part(
     if not _NAMESPACE.fullmatch(given["namespace"]):
         raise Problem(400, "namespace")
     within = _within(_IN_TITLE, given)
-    spot = _spot_of(given) if within is None else (within.anchor, within.page - 1)
+    if within is not None:
+        spot = within.anchor, within.page - 1
+    else:
+        parts = _AFTER_TITLE.parts_in(given)
+        spot = ("", 0) if parts is None else (parts.text, parts.numbers[0])
     async with service.pool.connection() as conn:
         pages = await list_pages_of_namespace(conn, wiki.wiki, int(given["namespace"]), after=spot, limit=limit + 1)
     part = pages[: _fitting(pages[:limit], most_links)]
@@ -189,7 +190,7 @@ async def _members(
 
 
 def _fitting(pages: Sequence[ListedPage], most_links: int) -> int:
-    """How many of the pages have at most so many links together; at least one."""
+    """The number of pages that have at most so many links together; at least one."""
     links = list(accumulate(page.links for page in pages))
     return max(bisect_right(links, most_links), min(len(pages), 1))
 
@@ -204,14 +205,5 @@ def _within(cursor: Cursor, given: Parameters) -> _Within | None:
 
 
 def _begin(within: _Within | None, pages: Sequence[ListedPage]) -> Bookmark:
-    """Where the first page begins: in its middle only if it is the page that was cut."""
+    """The beginning of the first page: in its middle only if it is the page that was cut."""
     return within.begin if within is not None and pages and pages[0].page == within.page else BEGIN
-
-
-def _check(stored: StoredPart) -> str:
-    return stored.check
-
-
-def _spot_of(given: Parameters) -> tuple[str, int]:
-    parts = _AFTER_TITLE.parts_in(given)
-    return ("", 0) if parts is None else (parts.text, parts.numbers[0])

@@ -1,6 +1,6 @@
-"""What has changed in a wiki: links that died and links that came back, for programs (W-14) and feed readers (W-12).
+"""Changes in a wiki: links that died and links that came back, for programs (W-14) and feed readers (W-12).
 
-One law: a client that follows `next` misses no change and gets none twice; the Atom feed shows the newest only.
+A client that follows `next` misses no change and gets none twice; the Atom feed shows the newest only.
 """
 
 import re
@@ -17,7 +17,6 @@ from weboid.core.url.farms import WikiName
 from weboid.core.verdict.verdict import Verdict
 from weboid.core.wikitext.settings import WikiSettings
 from weboid.store.archives.wiki_settings import find_settings
-from weboid.store.db.pool import Connection
 from weboid.store.lists.changes import NewsItem, find_day_start, list_newest, list_newest_of_pages, list_news
 from weboid.store.lists.links import list_titles
 from weboid.store.urls.check import find_settled
@@ -30,7 +29,7 @@ from weboid.web.request.cursor import Cursor
 from weboid.web.request.parameters import Parameters, page_of, verdicts_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of
-from weboid.web.service import Service, given_in, machine_words
+from weboid.web.service import ServiceHandlers, given_in, machine_words
 from weboid.web.words import phrases
 from weboid.web.words.copies import copy_summary
 from weboid.web.words.messages import Messages
@@ -46,7 +45,7 @@ _PAGES_NAMED: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """What the changes belong to: a whole wiki, a page, or the first pages of a category (`more`: it has others)."""
+    """The scope of the changes: a whole wiki, a page, or the first pages of a category (`more`: it has others)."""
 
     name: WikiName
     wiki: int
@@ -64,10 +63,7 @@ class _Scope:
         return None if self.category is None else self.members
 
 
-class Changes:
-    def __init__(self, service: Service) -> None:
-        self._service = service
-
+class Changes(ServiceHandlers):
     async def changes(self, request: web.Request) -> web.Response:
         """W-14: the changes after a number, or from a day on, by ascending number; all, or those to some verdicts."""
         given = given_in(request)
@@ -105,7 +101,10 @@ class Changes:
         say = machine_words(given)
         scope = await self._scope(given)
         async with self._service.pool.connection() as conn:
-            items = await _found(conn, scope)
+            if scope.pages is None:
+                items = await list_newest(conn, scope.wiki, limit=MOST_CHANGES)
+            else:
+                items = await list_newest_of_pages(conn, scope.wiki, scope.pages, limit=MOST_CHANGES)
         day = self._service.today()
         dead = [item for item in items if item.after is Verdict.DEAD and self._is_dead(item)]
         seen: dict[object, NewsItem] = {}
@@ -152,13 +151,7 @@ class Changes:
         }
 
     def _atom(
-        self,
-        scope: _Scope,
-        newest: int,
-        items: tuple[NewsItem, ...],
-        given: Parameters,
-        day: int,
-        say: Messages,
+        self, scope: _Scope, newest: int, items: tuple[NewsItem, ...], given: Parameters, day: int, say: Messages
     ) -> AtomFeed:
         public, wiki, page = self._service.public_url, str(scope.name), scope.page
         tag = f"tag:{urlsplit(public).hostname},2017:dead/{wiki}"
@@ -205,12 +198,6 @@ class Changes:
             day=item.day,
             copy=None if copy is None else phrases.href(copy.address),
         )
-
-
-async def _found(conn: Connection, scope: _Scope) -> tuple[NewsItem, ...]:
-    if scope.pages is None:
-        return await list_newest(conn, scope.wiki, limit=MOST_CHANGES)
-    return await list_newest_of_pages(conn, scope.wiki, scope.pages, limit=MOST_CHANGES)
 
 
 def _dated(request: web.Request, response: web.Response, newest: int, day: int) -> web.Response:

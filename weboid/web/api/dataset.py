@@ -1,6 +1,6 @@
 """``/data``: the list of the files of the public data set, and the files themselves (W-13).
 
-One law: a file is sent part by part, as fast as its reader takes it; it is never in memory as a whole.
+A file is sent in parts, as fast as its reader takes it; it is never in memory as a whole.
 """
 
 from typing import Any
@@ -13,13 +13,10 @@ from weboid.store.lists.dataset import PARTS, DataSet, find_part, list_sets
 from weboid.web.request.accept import Format
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of, format_of
-from weboid.web.service import Service, given_in, html_words, machine_words
+from weboid.web.service import ServiceHandlers, given_in, html_words, machine_words
 
 
-class DatasetFiles:
-    def __init__(self, service: Service) -> None:
-        self._service = service
-
+class DatasetFiles(ServiceHandlers):
     async def index(self, request: web.Request) -> web.Response:
         """The list of the files, newest first."""
         given = given_in(request)

@@ -1,6 +1,6 @@
 """``/api/normal``: the normal form and class of URLs (L-3 to L-6), for programs that keep URLs or match them.
 
-One law: the answer follows from rules alone and nothing is looked up, so anybody may request it.
+The answer follows from rules alone and nothing is looked up, so anybody may request it.
 """
 
 from typing import Any, Final
@@ -16,17 +16,14 @@ from weboid.mechanism.slices import Steps, in_slices
 from weboid.web.request.parameters import Parameters, wiki_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.work import LINKS
-from weboid.web.service import Service, given_or_sent, machine_words
+from weboid.web.service import ServiceHandlers, given_or_sent, machine_words
 
 MOST_URLS: Final = 1_000
 _LENGTH: Final = 100
 """Characters: a longer URL counts more than once, as it takes more work."""
 
 
-class NormalForm:
-    def __init__(self, service: Service) -> None:
-        self._service = service
-
+class NormalForm(ServiceHandlers):
     async def normal(self, request: web.Request) -> web.Response:
         """The normal form and class of one URL as it is on a page, or of many that are sent as a form, one a line.
 
@@ -38,7 +35,7 @@ class NormalForm:
         if request.method == hdrs.METH_POST:
             urls = _urls_of(given)
             request[LINKS] = sum(1 + len(url) // _LENGTH for url in urls)
-            return self._service.send_payload(request, {**head, "urls": await in_slices(_told(urls, farm))})
+            return self._service.send_payload(request, {**head, "urls": await in_slices(_all_as_json(urls, farm))})
         if "url" not in given:
             raise Problem(400, "no-url")
         return self._service.send_payload(request, {**head, **_normal_as_json(given["url"], farm)})
@@ -63,12 +60,12 @@ def _urls_of(given: Parameters) -> list[str]:
     return urls
 
 
-def _told(urls: list[str], farm: Farm | None) -> Steps[list[dict[str, Any]]]:
-    told = []
+def _all_as_json(urls: list[str], farm: Farm | None) -> Steps[list[dict[str, Any]]]:
+    found = []
     for url in urls:
-        told.append(_normal_as_json(url, farm))
+        found.append(_normal_as_json(url, farm))
         yield
-    return told
+    return found
 
 
 def _normal_as_json(url: str, farm: Farm | None) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 The description itself is ``openapi.json`` in this folder, written by hand; a test compares it with the table of routes,
 both ways; to generate it, the table would need all of its prose.
-One law: a route that is open may be read by every web page, without credentials; all others have no CORS.
+Every web page may read an open route, without credentials; all others have no CORS.
 """
 
 import json
@@ -19,7 +19,7 @@ from weboid.web.service import Service
 
 _KEPT_S: Final = 86_400
 _HEADERS: Final = "Api-User-Agent, Authorization, Content-Type, If-Modified-Since, If-None-Match"
-"""What scripts may send: who they are, as Wikimedia's own API takes it; a trusted client's token; a form's type."""
+"""Headers that scripts may send: their name, as Wikimedia's own API takes it; a client's token; a form's type."""
 
 
 @cache

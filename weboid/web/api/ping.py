@@ -1,6 +1,6 @@
 """``/api/ping``: hands pages to the feeder; nothing of them is read or returned (W-8, W-9).
 
-One law: it never waits for a wiki, unless a trusted client hands in a whole category.
+It never waits for a wiki, unless a trusted client hands in a whole category.
 """
 
 from typing import Any, Final
@@ -13,7 +13,7 @@ from weboid.store.pages.wiki import StoredWiki
 from weboid.web.api.bulk import find_part, require_trusted
 from weboid.web.request.parameters import PageQuery, Parameters, page_query_of
 from weboid.web.request.problem import Problem
-from weboid.web.service import Service, given_or_sent, machine_words
+from weboid.web.service import ServiceHandlers, given_or_sent, machine_words
 
 _ROWS: Final = 500
 """Pages of a namespace or category that are handed in at once."""
@@ -22,10 +22,7 @@ _MOST_PAGE: Final = 2**31
 """No wiki has pages with greater ids, and the store cannot hold them."""
 
 
-class Ping:
-    def __init__(self, service: Service) -> None:
-        self._service = service
-
+class Ping(ServiceHandlers):
     async def ping(self, request: web.Request) -> web.Response:
         """Hands in pages by id or title, or for trusted clients those of a namespace or category."""
         given = await given_or_sent(request)

@@ -1,6 +1,6 @@
 """``POST /api/reverts``: operators of bots state that a person has undone a repair of theirs (B-6).
 
-One law: for trusted clients only; what is stated freezes one link on one wiki, and changes no verdict.
+It is for trusted clients only; a statement freezes one link on one wiki, and changes no verdict.
 """
 
 import re
@@ -16,17 +16,14 @@ from weboid.web.http.tokens import client_of
 from weboid.web.request.cursor import PAGES
 from weboid.web.request.parameters import MOST_SHOWN, Parameters, page_query_of, url_of
 from weboid.web.request.problem import Problem
-from weboid.web.service import Service, given_or_sent, machine_words
+from weboid.web.service import ServiceHandlers, given_or_sent, machine_words
 
 _MOST_NAME: Final = 255
 """Bytes of a user's name, as MediaWiki has it."""
 _UNFIT_NAME: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
-class Reverts:
-    def __init__(self, service: Service) -> None:
-        self._service = service
-
+class Reverts(ServiceHandlers):
     async def state(self, request: web.Request) -> web.Response:
         """Takes a revert: 201, or 200 with the first one if that of the same link and revision is known."""
         if (client := client_of(request)) is None:
@@ -34,7 +31,7 @@ class Reverts:
         given = await given_or_sent(request)
         say, url = machine_words(given), url_of(given)
         page, revision = _edit_of(given)
-        why, reverter = _why_of(given), _reverter_of(given)
+        why, reverter = _reason_of(given), _reverter_of(given)
         name, wiki = await self._service.find_wiki(given)
         day = self._service.today()
         stated = StatedRevert(key_of(url), wiki.wiki, page, revision, why.value, reverter, client)
@@ -47,13 +44,13 @@ class Reverts:
             if is_new:
                 detail = f"{name} {page} {revision} {why.value}: {reverter}"
                 await record_audit(conn, Action.REVERT, NOBODY, client, str(url), detail)
-        # Other processes see it in the log; here the bot that says so is told the new state at once.
+        # Other processes see it in the log; here the bot gets the new state at once.
         await self._service.kept.drop([stated.key])
-        payload = {**self._service.head(day, say), "revert": _told(revert, str(name), str(url))}
+        payload = {**self._service.head(day, say), "revert": _revert_as_json(revert, str(name), str(url))}
         return self._service.send_payload(request, payload, http=201 if is_new else 200, cache="no-store")
 
 
-def _told(revert: Revert, wiki: str, normal: str) -> dict[str, Any]:
+def _revert_as_json(revert: Revert, wiki: str, normal: str) -> dict[str, Any]:
     return {
         "id": revert.revert,
         "wiki": wiki,
@@ -74,7 +71,7 @@ def _edit_of(given: Parameters) -> tuple[int, int]:
     return query.ids[0], query.revision
 
 
-def _why_of(given: Parameters) -> RevertReason:
+def _reason_of(given: Parameters) -> RevertReason:
     try:
         return RevertReason(given.get("why", ""))
     except ValueError:

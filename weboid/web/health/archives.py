@@ -1,10 +1,10 @@
-"""What the status says of web archives: requests and rests of each service, and the queue of look-ups (O-5, A-1).
+"""Web archives in the status: requests and rests of each service, and the queue of look-ups (O-5, A-1).
 
-One law: what is shown of a service is the state that all workers share, never one process's own.
+A service's state is the one that all workers share, never one process's own.
 """
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
@@ -18,26 +18,6 @@ from weboid.web.words.messages import Messages
 from weboid.web.words.phrases import visible
 
 _MINUTES: Final = 24 * 60
-_KINDS: Final = {
-    RequestKind.INDEX: "weboid-status-archive-index",
-    RequestKind.REPLAY: "weboid-status-archive-replay",
-    RequestKind.SAVE: "weboid-status-archive-save",
-}
-_RANKS: Final = {
-    Rank.DEAD: "weboid-status-queue-dead",
-    Rank.DOUBTFUL: "weboid-status-queue-doubtful",
-    Rank.AGAIN: "weboid-status-queue-again",
-}
-
-
-class ServiceView(NamedTuple):
-    """A row of the table of services."""
-
-    title: str
-    kind: str
-    requests: str
-    budget: str | None
-    state: str
 
 
 def archives_payload(status: Health, services: Services) -> dict[str, Any]:
@@ -61,11 +41,11 @@ def archives_payload(status: Health, services: Services) -> dict[str, Any]:
 
 
 def archives_view(status: Health, services: Services, say: Messages) -> dict[str, Any]:
-    """The values that the template of the status page shows of archives."""
+    """The archives for the template of the status page."""
     return {
         "services": [_service_view(each, status.day, services, say) for each in _known(status)],
         "copy_queue": [
-            (say.text(_RANKS[rank]), _length_words(status.copy_queue[rank], say))
+            (say.text(f"weboid-status-queue-{rank.name.lower()}"), _length_words(status.copy_queue[rank], say))
             for rank in Rank
             if rank in status.copy_queue
         ],
@@ -73,7 +53,7 @@ def archives_view(status: Health, services: Services, say: Messages) -> dict[str
 
 
 def archive_metrics(status: Health) -> Iterator[Metric]:
-    """The same for Prometheus."""
+    """The archives for Prometheus."""
     labels = ("service", "kind")
     requests = GaugeMetricFamily("weboid_archive_requests_today", "Requests sent to an archive today.", labels=labels)
     rests = GaugeMetricFamily("weboid_archive_rest_seconds", "For how long an archive is not asked.", labels=labels)
@@ -92,12 +72,12 @@ def archive_metrics(status: Health) -> Iterator[Metric]:
 
 
 def requests_today(state: ServiceState, day: int) -> int:
-    """How many requests were sent today."""
+    """The number of requests that were sent today."""
     return state.requests if state.day == day else 0
 
 
 def budget_of(state: ServiceState, services: Services) -> int | None:
-    """How many requests may be sent a day at most; None = no limit, or one of another kind."""
+    """The number of requests that may be sent a day; None = no limit, or one of another kind."""
     service = services.get(state.archive)
     if service is None or state.kind is RequestKind.SAVE:
         return None
@@ -109,18 +89,18 @@ def _known(status: Health) -> list[ServiceState]:
     return [each for each in status.services if each.archive in BY_NUMBER]
 
 
-def _service_view(state: ServiceState, day: int, services: Services, say: Messages) -> ServiceView:
+def _service_view(state: ServiceState, day: int, services: Services, say: Messages) -> dict[str, Any]:
     budget = budget_of(state, services)
     resting_s = round(state.resting_s)
-    return ServiceView(
-        BY_NUMBER[state.archive].title,
-        say.text(_KINDS[state.kind]),
-        say.number(requests_today(state, day)),
-        None if budget is None else say.number(budget),
-        say.text("weboid-status-archive-rests", say.duration(resting_s), visible(state.why))
+    return {
+        "title": BY_NUMBER[state.archive].title,
+        "kind": say.text(f"weboid-status-archive-{state.kind.name.lower()}"),
+        "requests": say.number(requests_today(state, day)),
+        "budget": None if budget is None else say.number(budget),
+        "state": say.text("weboid-status-archive-rests", say.duration(resting_s), visible(state.why))
         if resting_s > 0
         else say.text("weboid-status-archive-ready"),
-    )
+    }
 
 
 def _length(length: QueueLength) -> dict[str, Any]:

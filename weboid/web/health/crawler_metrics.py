@@ -1,7 +1,7 @@
 """The figures of crawlers for Prometheus (O-5).
 
-Counting is the business of ``crawl/figures``. One law: a counter is told of each crawler by itself, under a label that
-another one never has: a sum over all would fall when one ends, and Prometheus would take that for a new beginning.
+``crawl/figures`` counts. A counter is shown of each crawler by itself, under a label that another one never has: a sum
+over all would fall when one ends, and Prometheus would take that for a new beginning.
 """
 
 from collections.abc import Iterator
@@ -59,20 +59,16 @@ def crawler_metrics(status: Health) -> Iterator[Metric]:
                 checks.add_metric((label, reason.outcome.name.lower(), reason.word), count)
         seconds.add_metric((label,), _buckets(part), part.figures.get(CrawlerFigure.SECONDS, 0.0))
     yield from (checks, seconds)
-    for figure, (name, help_) in _COUNTERS.items():
-        counter = CounterMetricFamily(name, help_, labels=("crawler",))
-        for label, part in crawlers:
-            counter.add_metric((label,), part.figures.get(figure, 0.0))
-        yield counter
-    for figure, (name, help_) in _GAUGES.items():
-        gauge = GaugeMetricFamily(name, help_, labels=("crawler",))
-        for label, part in crawlers:
-            gauge.add_metric((label,), part.figures.get(figure, 0.0))
-        yield gauge
+    for family_of, figures in ((CounterMetricFamily, _COUNTERS), (GaugeMetricFamily, _GAUGES)):
+        for figure, (name, help_) in figures.items():
+            family = family_of(name, help_, labels=("crawler",))
+            for label, part in crawlers:
+                family.add_metric((label,), part.figures.get(figure, 0.0))
+            yield family
 
 
 def _buckets(part: SeenProcess) -> list[tuple[str, float]]:
-    """The buckets as Prometheus wants them: each with all that took less, too."""
+    """The buckets in the form of Prometheus: each with all that took less, too."""
     total = 0.0
     found = []
     for place, bound in enumerate((*(str(bound) for bound in BUCKETS_S), "+Inf")):
@@ -82,5 +78,5 @@ def _buckets(part: SeenProcess) -> list[tuple[str, float]]:
 
 
 def _label(part: SeenProcess) -> str:
-    """A name of the part that does not tell the number of its process."""
+    """A name of the process without its process id."""
     return blake2b(part.name.encode(), digest_size=4).hexdigest()

@@ -1,9 +1,9 @@
-"""What was done on each day of the last weeks, as pictures with a table, and for programs (O-5).
+"""The work of each day of the last weeks, as charts with a table, and for programs (O-5).
 
 The sums are made by ``store/schedule/days``.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,12 +12,14 @@ from weboid.store.lists.health import TOTAL_DAYS, Health
 from weboid.store.schedule.days import DayFigure
 from weboid.web.words.messages import Messages
 
+BAR_WIDTH: Final = 10
+BAR_HEIGHT: Final = 48
 CHECKS: Final = (DayFigure.WORKING, DayFigure.DOUBTFUL, DayFigure.REFUSED, DayFigure.FAILING)
 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """One figure of a day: the key of its words, what it is, and how it is written; whether it has a picture."""
+    """One figure of a day: the key of its words, its value, its format; `has_picture`: it has a chart."""
 
     key: str
     value: Callable[[Health, int], int]
@@ -33,7 +35,7 @@ def _total(*figures: DayFigure) -> Callable[[Health, int], int]:
 
 
 def _pass_s(status: Health, day: int) -> int:
-    """How long a pass took that ended on that day, on the average."""
+    """The average seconds of the passes that ended on that day."""
     totals = status.totals.get(day, {})
     return totals.get(DayFigure.PASS_SECONDS, 0) // max(totals.get(DayFigure.PASSES, 0), 1)
 
@@ -58,17 +60,27 @@ def done_payload(status: Health) -> list[dict[str, Any]]:
     ]
 
 
-def done_view(status: Health, say: Messages, *, bar_width: int, bar_height: int) -> dict[str, Any]:
-    """The values that the template of the status page shows; nothing if nothing was done."""
+def bar_chart(values: Sequence[int], words: str, most: str, verdict: str = "") -> dict[str, Any]:
+    """Bars, one for each day, with a scale of their own: rare figures would not be seen next to common ones."""
+    top = max(values)
+    bars = [
+        {"x": place * BAR_WIDTH, "height": max(1, round(BAR_HEIGHT * value / top))}
+        for place, value in enumerate(values)
+        if value
+    ]
+    return {"verdict": verdict, "words": words, "most": most, "bars": bars, "width": len(values) * BAR_WIDTH}
+
+
+def done_view(status: Health, say: Messages) -> dict[str, Any]:
+    """The sums for the template of the status page; nothing if nothing was done."""
     if not status.totals:
         return {"done": None}
     days = range(status.day - TOTAL_DAYS + 1, status.day + 1)
-    pictures = [
-        picture
-        for column in _COLUMNS
-        if column.has_picture
-        for picture in _pictured(column, [column.value(status, day) for day in days], say, bar_width, bar_height)
-    ]
+    pictures = []
+    for column in _COLUMNS:
+        values = [column.value(status, day) for day in days]
+        if column.has_picture and any(values):
+            pictures.append(bar_chart(values, say.text(column.key), column.words(max(values), say)))
     rows = [
         {
             "iso": iso(day),
@@ -86,23 +98,4 @@ def done_view(status: Health, say: Messages, *, bar_width: int, bar_height: int)
             "headings": [say.text(column.key) for column in _COLUMNS],
             "rows": rows,
         }
-    }
-
-
-def _pictured(
-    column: _Column, values: Sequence[int], say: Messages, bar_width: int, bar_height: int
-) -> Iterator[dict[str, Any]]:
-    """Bars, one for each day, each picture with its own scale; none if all are 0."""
-    if not (most := max(values)):
-        return
-    yield {
-        "verdict": "",
-        "words": say.text(column.key),
-        "most": column.words(most, say),
-        "bars": [
-            {"x": place * bar_width, "height": max(1, round(bar_height * value / most))}
-            for place, value in enumerate(values)
-            if value
-        ],
-        "width": len(values) * bar_width,
     }

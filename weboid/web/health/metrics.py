@@ -1,8 +1,7 @@
 """Metrics in Prometheus' text format: the state of the system and of this process (O-5, P-6, P-7).
 
-The state is read by ``web/health/reader``.
-One law: what is measured of the store is the status that everybody may read, just as old; of a request only its route,
-its result and its time are kept.
+``web/health/reader`` reads the state: the status that everybody may read, just as old. Of a request only its route, its
+result and its time are kept.
 """
 
 import asyncio
@@ -24,25 +23,22 @@ from weboid.mechanism.loop_lag import LoopLag
 from weboid.mechanism.tasks import in_background
 from weboid.store.lists.health import Amount, Health
 from weboid.store.schedule.days import DayFigure
+from weboid.store.upkeep.alarm import AlarmKind
 from weboid.web.health.archives import archive_metrics
 from weboid.web.health.crawler_metrics import crawler_metrics
-from weboid.web.health.reader import PUBLIC_DETAILS
 from weboid.web.health.running_parts import part_metrics
 from weboid.web.health.worker_share import WorkersCollector, WorkerShare
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
-KINDS: Final = (*sorted(PUBLIC_DETAILS), "archive-saving", "backup", "spam-lines", "wal", "watched")
-"""Kinds of alarms that are reported with 0 while there is none."""
-
 _LAG_OF_S: Final = 60.0
-_TELL_S: Final = 1.0
+_PUBLISH_S: Final = 1.0
 _BOUNDS_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
 class Metrics:
-    """What this process has answered since it started, and how late its event loop is.
+    """The requests that this process has answered since it started, and the lag of its event loop.
 
-    With a `share`, it is what all workers of the service have answered, whichever of them is asked.
+    With a `share` they are the requests of all workers of the service, whichever of them answers.
     """
 
     def __init__(self, lag: LoopLag, share: WorkerShare | None = None) -> None:
@@ -93,16 +89,16 @@ class Metrics:
         else:
             gauge.set_function(read)
 
-    async def telling(self, _: web.Application) -> AsyncIterator[None]:
-        """Tells the other workers, once a second, what the gauges of `measure` read, while the application runs."""
-        async with in_background(self._tell()) if self._is_shared else nullcontext():
+    async def publishing(self, _: web.Application) -> AsyncIterator[None]:
+        """Shows the other workers, once a second, the gauges of `measure`, while the application runs."""
+        async with in_background(self._publish()) if self._is_shared else nullcontext():
             yield
 
-    async def _tell(self) -> None:
+    async def _publish(self) -> None:
         while True:
             for gauge, read in self._read:
                 gauge.set(read())
-            await asyncio.sleep(_TELL_S)
+            await asyncio.sleep(_PUBLISH_S)
 
     def shed(self, lane: str) -> None:
         """Counts a request that was refused because too many waited."""
@@ -208,7 +204,7 @@ def _others(status: Health) -> Iterator[Metric]:
     yield unusable
     alarms = GaugeMetricFamily("weboid_alarms", "Alarms that are raised.", labels=("kind",))
     raised = [alarm.kind for alarm in status.alarms]
-    for kind in sorted({*KINDS, *raised}):
+    for kind in sorted({*AlarmKind, *raised}):  # those that are not raised with 0
         alarms.add_metric((kind,), raised.count(kind))
     yield alarms
 

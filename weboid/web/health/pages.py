@@ -1,10 +1,8 @@
-"""The health of the system as a page for people, for programs and for Prometheus; and whether the service is up (O-5).
+"""The health of the system as a page for people, for programs and for Prometheus, and for load balancers (O-5).
 
-The state is read by ``web/health/reader``.
-One law: nothing here queries the database by itself: a wiki that is named is looked up in the status that is kept.
+``web/health/reader`` reads the state; nothing here queries the database by itself.
 """
 
-from datetime import UTC
 from typing import Any, Final
 
 from aiohttp import hdrs, web
@@ -18,12 +16,12 @@ from weboid.core.verdict.verdict import Verdict
 from weboid.errors import StoreError
 from weboid.store.lists.health import Amount, Exactness, Health, SpamListStatus, WikiStatus
 from weboid.store.pages.spam import ListKind
-from weboid.store.upkeep.alarm import Alarm
+from weboid.store.upkeep.alarm import Alarm, AlarmKind
 from weboid.web.formats import html
 from weboid.web.formats.html import time_html
 from weboid.web.formats.machine_format import payload_format
 from weboid.web.health.archives import archives_view
-from weboid.web.health.done_by_day import done_view
+from weboid.web.health.done_by_day import BAR_HEIGHT, BAR_WIDTH, bar_chart, done_view
 from weboid.web.health.metrics import CONTENT_TYPE, Metrics
 from weboid.web.health.reader import (
     HealthReader,
@@ -35,7 +33,7 @@ from weboid.web.health.reader import (
     status_of,
     status_payload,
 )
-from weboid.web.health.running_parts import parts_view
+from weboid.web.health.running_parts import moment_html, parts_view
 from weboid.web.http.respond import sent
 from weboid.web.request.accept import Format
 from weboid.web.request.parameters import Parameters, wiki_of
@@ -44,35 +42,9 @@ from weboid.web.service import given_in, html_words
 from weboid.web.words.messages import Messages
 from weboid.web.words.phrases import visible
 
-BAR_WIDTH: Final = 10
-BAR_HEIGHT: Final = 48
-
 _NOT_KEPT: Final = "no-store"
 _MANUAL: Final = Markup("<code>docs/operating.md</code>")
-_ALARMS: Final = {
-    "pass-slow": "weboid-status-alarm-pass-slow",
-    "no-pass": "weboid-status-alarm-no-pass",
-    "no-crawler": "weboid-status-alarm-no-crawler",
-    "part-gone": "weboid-status-alarm-part-gone",
-    "round-slow": "weboid-status-alarm-round-slow",
-    "expiry-stopped": "weboid-status-alarm-expiry-stopped",
-    "stream-behind": "weboid-status-alarm-stream-behind",
-    "spam-lines": "weboid-status-alarm-spam-lines",
-    "partial-loss": "weboid-status-alarm-partial-loss",
-    "clock": "weboid-status-alarm-clock",
-    "watched": "weboid-status-alarm-watched",
-    "loop-lag": "weboid-status-alarm-loop-lag",
-    "offline": "weboid-status-alarm-offline",
-    "own-fault": "weboid-status-alarm-own-fault",
-    "store": "weboid-status-alarm-store",
-    "archive-saving": "weboid-status-alarm-archive-saving",
-    "archive-rests": "weboid-status-alarm-archive-rests",
-    "archive-down": "weboid-status-alarm-archive-down",
-    "snapshots": "weboid-status-alarm-snapshots",
-    "backup": "weboid-status-alarm-backup",
-    "wal": "weboid-status-alarm-wal",
-    "conflicts": "weboid-status-alarm-conflicts",
-}
+_ALARMS: Final = frozenset(AlarmKind)
 _LISTS: Final = {ListKind.BLACK: "weboid-status-black", ListKind.WHITE: "weboid-status-white"}
 
 
@@ -115,7 +87,7 @@ class StatusPage:
         return response
 
     async def health(self, request: web.Request) -> web.Response:
-        """Says ok if the database answers within a second; raises StoreError otherwise (D-377)."""
+        """Answers ok if the database answers within a second; raises StoreError otherwise (D-377)."""
         await self._reader.find_health()
         return sent(request, "ok\n", "text/plain", cache=_NOT_KEPT)
 
@@ -132,12 +104,9 @@ class StatusPage:
 
 def status_view(status: Health, wiki: WikiName | None, given: Parameters, say: Messages) -> dict[str, Any]:
     """The values that the template of the status page shows."""
-    moment = status.moment.astimezone(UTC)
     return {
         "wiki": None if wiki is None else str(wiki),
-        "moment": Markup('<time datetime="{}"><bdi>{}</bdi></time>').format(
-            moment.isoformat(timespec="seconds"), say.moment(moment)
-        ),
+        "moment": moment_html(status.moment, say),
         "alarms": [_alarm_view(alarm, status.day, say) for alarm in status.alarms],
         "alarms_help": say.html("weboid-status-alarms-help", _MANUAL),
         "parts": parts_view(status, say),
@@ -166,14 +135,14 @@ def status_view(status: Health, wiki: WikiName | None, given: Parameters, say: M
         "json": html.query(given) + ("&" if given else "") + "format=json",
         "status_query": lambda name: html.query({**given, "dbname": name}),
         "all_query": html.query({name: value for name, value in given.items() if name != "dbname"}),
-        **done_view(status, say, bar_width=BAR_WIDTH, bar_height=BAR_HEIGHT),
+        **done_view(status, say),
         "bar_width": BAR_WIDTH,
         "bar_height": BAR_HEIGHT,
     }
 
 
 def _pace_words(status: Health, say: Messages) -> str | None:
-    """How often working links are checked, and why so seldom if it is."""
+    """The interval between checks of working links, with the reason if it is a long one."""
     if status.interval is None:
         return None
     usual = DEFAULT.working_interval
@@ -199,8 +168,10 @@ def _time(moment: int | None, day: int, say: Messages) -> Markup | None:
 
 def _alarm_view(alarm: Alarm, day: int, say: Messages) -> dict[str, Any]:
     subject = Markup("<bdi>{}</bdi>").format(visible(alarm.subject))
-    key = _ALARMS.get(alarm.kind)
-    words = say.html("weboid-status-alarm-other", visible(alarm.kind)) if key is None else say.html(key, subject)
+    if alarm.kind in _ALARMS:
+        words = say.html(f"weboid-status-alarm-{alarm.kind}", subject)
+    else:
+        words = say.html("weboid-status-alarm-other", visible(alarm.kind))
     detail = public_detail(alarm)
     return {
         "words": words,
@@ -238,21 +209,10 @@ def _spam_view(spam: SpamListStatus, wiki: WikiName | None, day: int, say: Messa
 
 
 def _picture(status: Health, verdict: Verdict, say: Messages) -> dict[str, Any]:
-    """Bars of one verdict, each verdict with its own scale: rare ones would not be seen next to common ones."""
     amounts = changed_to(status, verdict)
     most = max(amounts, key=lambda amount: amount.value)
-    bars = []
-    for place, (day, amount) in enumerate(zip(days_of(status), amounts, strict=True)):
-        if amount.value:
-            height = max(1, round(BAR_HEIGHT * amount.value / most.value))
-            bars.append({"x": place * BAR_WIDTH, "height": height, "day": day})
-    return {
-        "verdict": verdict.word,
-        "words": say.text(f"weboid-verdict-{verdict.word}"),
-        "most": amount_words(most, say),
-        "bars": bars,
-        "width": len(amounts) * BAR_WIDTH,
-    }
+    words = say.text(f"weboid-verdict-{verdict.word}")
+    return bar_chart([amount.value for amount in amounts], words, amount_words(most, say), verdict.word)
 
 
 def _table(status: Health, say: Messages) -> dict[str, Any]:

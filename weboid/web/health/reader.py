@@ -1,8 +1,7 @@
 """Reads the state of the system for the public, at most once a minute, and makes the JSON payload of it (O-5).
 
-The pages are in ``web/health/pages``.
-One law: a line of a wiki's own spam list is shown for that wiki only (L-3), so alarms about such lists are shown
-without their details.
+A line of a wiki's own spam list is shown for that wiki only (L-3), so alarms about such lists are shown without their
+details.
 """
 
 import asyncio
@@ -61,12 +60,7 @@ class HealthReader:
     """Reads the status and keeps it for a minute, so that many requests cost one query of the database (O-5)."""
 
     def __init__(
-        self,
-        pool: Pool,
-        today: Callable[[], int],
-        *,
-        kept_s: float = KEPT_S,
-        alarms: AlarmBounds = DEFAULT_ALARMS,
+        self, pool: Pool, today: Callable[[], int], *, kept_s: float = KEPT_S, alarms: AlarmBounds = DEFAULT_ALARMS
     ) -> None:
         self._pool = pool
         self._today = today
@@ -154,7 +148,7 @@ def days_of(status: Health) -> range:
 
 
 def changed_to(status: Health, verdict: Verdict) -> list[Amount]:
-    """How many URLs came to the verdict on each of these days."""
+    """The numbers of URLs that came to the verdict on each of these days."""
     return [status.changes.get(day, {}).get(verdict, Amount(0)) for day in days_of(status)]
 
 

@@ -1,34 +1,26 @@
-"""The parts that run, as ``/status`` and ``/metrics`` show them (O-5).
+"""The running processes, as ``/status`` and ``/metrics`` show them (O-5).
 
-Which of them are missing is computed by ``store/lists/alarms``. One law: neither the name of a host nor the number of a
-process is shown: anybody may read these pages.
+``store/lists/alarms`` computes which of them are missing. Neither the name of a host nor a process id is shown: anybody
+may read these pages.
 """
 
 from collections.abc import Iterator
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from markupsafe import Markup
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from weboid.store.lists.health import Health
-from weboid.store.schedule.process import ProcessRole, SeenProcess
+from weboid.store.schedule.process import ProcessRole
 from weboid.web.words.messages import Messages
 from weboid.web.words.phrases import visible
 
-_ROLES: Final = {
-    "crawl": "weboid-status-role-crawl",
-    "feed": "weboid-status-role-feed",
-    "events": "weboid-status-role-events",
-    "archive": "weboid-status-role-archive",
-    "maintain": "weboid-status-role-maintain",
-    "web": "weboid-status-role-web",
-    "up": "weboid-status-role-up",
-}
+_ROLES: Final = frozenset(role.value for role in ProcessRole)
 
 
 def parts_payload(status: Health) -> list[dict[str, Any]]:
-    """The parts for programs."""
+    """The processes for programs."""
     return [
         {
             "role": part.role,
@@ -44,14 +36,14 @@ def parts_payload(status: Health) -> list[dict[str, Any]]:
 
 
 def parts_view(status: Health, say: Messages) -> list[dict[str, Any]]:
-    """The values that the template of the status page shows."""
+    """The processes for the template of the status page."""
     return [
         {
             "role": visible(part.role),
-            "words": say.text(_ROLES[part.role]) if part.role in _ROLES else "",
+            "words": say.text(f"weboid-status-role-{part.role}") if part.role in _ROLES else "",
             "state": say.text("weboid-status-part-running" if part.is_running else "weboid-status-part-missing"),
             "is_running": part.is_running,
-            "since": _moment(part, say),
+            "since": moment_html(part.since, say),
             "seen": say.text("weboid-status-part-ago", say.duration(round(part.silent_s))),
             "doing": visible(part.doing),
         }
@@ -60,7 +52,7 @@ def parts_view(status: Health, say: Messages) -> list[dict[str, Any]]:
 
 
 def part_metrics(status: Health) -> Iterator[Metric]:
-    """The parts for Prometheus: by role, so that no series begins or ends when a process does."""
+    """The processes for Prometheus: by role, so that no series begins or ends when a process does."""
     running = GaugeMetricFamily("weboid_parts", "Parts that run.", labels=("role",))
     missing = GaugeMetricFamily("weboid_parts_missing", "Parts that ended without a word.", labels=("role",))
     seen = GaugeMetricFamily(
@@ -84,8 +76,7 @@ def part_metrics(status: Health) -> Iterator[Metric]:
     yield from (running, missing, seen, began, versions)
 
 
-def _moment(part: SeenProcess, say: Messages) -> Markup:
-    since = part.since.astimezone(UTC)
-    return Markup('<time datetime="{}"><bdi>{}</bdi></time>').format(
-        since.isoformat(timespec="seconds"), say.moment(since)
-    )
+def moment_html(moment: datetime, say: Messages) -> Markup:
+    """A moment in UTC for a page."""
+    utc = moment.astimezone(UTC)
+    return Markup('<time datetime="{}"><bdi>{}</bdi></time>').format(utc.isoformat(timespec="seconds"), say.moment(utc))

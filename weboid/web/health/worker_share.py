@@ -1,8 +1,7 @@
-"""What the workers of one service share for ``/metrics``: a folder in which each keeps its own figures.
+"""The folder that the workers of one service share for ``/metrics``: each keeps its own figures there.
 
-Starting and ending workers is the business of ``cli/processes/workers``; what is counted is in ``web/health/metrics``.
-One law: a worker that is started again goes on counting where its predecessor was killed, so no counter ever falls and
-the folder does not grow.
+``cli/processes/workers`` starts and ends workers. A worker that is started again goes on counting where its predecessor
+was killed, so no counter ever falls and the folder does not grow.
 """
 
 import os
@@ -38,7 +37,7 @@ class WorkerShare:
         self._pid_file.write_text(str(pid))
 
     def give_up(self) -> None:
-        """To be called by whoever started the worker when it has ended, before another one takes its place."""
+        """To be called by the parent of the worker when that has ended, before another one takes its place."""
         self._pid_file.unlink(missing_ok=True)
         mark_process_dead(self.number, str(self.folder))
 
@@ -56,7 +55,7 @@ class WorkerShare:
 
 
 class WorkersCollector(Collector):
-    """The figures of all workers: what they counted is added up, what is known of their processes is told of each."""
+    """The figures of all workers: their counts are added up, figures of processes are shown of each."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

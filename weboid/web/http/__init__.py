@@ -1,1 +1,1 @@
-"""What all answers share: the server, headers, limits, tokens, the cache; and the published source."""
+"""HTTP itself: the server, headers, limits, tokens, the cache; and the published source."""

@@ -1,6 +1,6 @@
-"""What callers may spend, by the accounts in the store and by what this process has bought of them (W-9).
+"""The units that callers may spend: accounts in the store, and what this process has bought of them (W-9).
 
-One law: never more units are spent than were earned. They are bought from the store before they are spent, some at a
+Never more units are spent than were earned. They are bought from the store before they are spent, some at a
 time, and what is not spent goes back; only what an answer turned out to cost in addition is paid afterwards.
 """
 
@@ -16,7 +16,7 @@ from aiohttp import web
 from weboid.errors import StoreError
 from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.tasks import in_background
-from weboid.store.db.pool import Connection, Pool
+from weboid.store.db.pool import Pool
 from weboid.store.people.throttle import Rate, delete_past, find_day_key, give_back, key_of, pay, spend
 
 log = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ _CREDIT_S: Final = 60.0
 _TIDYING_S: Final = 60.0
 _TIDIED: Final = 1_000
 _SHARE: Final = 20
-"""At most this part of a burst is bought at once: so little can lie unused in each of several processes."""
+"""At most this fraction of a burst is bought at once: so little can lie unused in each of several processes."""
 _LONGEST_S: Final = 1.0
 
 
@@ -175,10 +175,7 @@ class Budget:
             self.here.take(key)
             if here.units != 0:
                 async with self._pool.connection() as conn:
-                    await self._settle_one(conn, key, here.units)
-
-    async def _settle_one(self, conn: Connection, key: bytes, units: int) -> None:
-        if units < 0:
-            await pay(conn, key, -units, self._rate)
-        else:
-            await give_back(conn, key, units, self._rate)
+                    if here.units < 0:
+                        await pay(conn, key, -here.units, self._rate)
+                    else:
+                        await give_back(conn, key, here.units, self._rate)

@@ -1,8 +1,7 @@
-"""Answers that are kept for ten minutes at most, until something that they tell changes (W-10).
+"""Answers that are kept for ten minutes at most, until something in them changes (W-10).
 
-What has changed is told by ``web/answer/change_watch``.
-One law: the key of an answer holds all that it depends on but what the store tells of its URLs; an answer about a URL
-that changed after its store was read is not kept; number and size of the answers are bounded.
+``web/answer/change_watch`` reports changes. The key of an answer holds all that it depends on but the store's data on
+its URLs; an answer about a URL that changed after the store was read is not kept; number and size are bounded.
 """
 
 import asyncio
@@ -20,7 +19,7 @@ _MOST_BYTES: Final = 32 << 20
 _OVERHEAD: Final = 1_000
 """Bytes that an entry takes in addition to its body and URLs, roughly."""
 _URL_BYTES: Final = 64
-"""What a URL counts: more than the eight bytes that it takes, so that looking through all of them is bounded too."""
+"""The weight of a URL: more than the eight bytes that it takes, so that looking through all of them is bounded too."""
 _MOST_CHANGED: Final = 20_000
 """URLs of which it is remembered that they changed, for answers that are being made meanwhile."""
 _SLICE: Final = 20_000
@@ -28,21 +27,13 @@ _SLICE: Final = 20_000
 
 
 class Kept(NamedTuple):
-    """An answer that was kept `age_s` seconds ago; `etag` is the bare tag.
+    """An answer that was made at `made_s` by the loop's clock; `etag` is the bare tag.
 
-    `packed` are its compressed bodies by coding, as far as one was asked for: whoever makes one adds it. `revision` is
-    that of its only page, None if there are others; `state` what its wiki said of all, in short.
+    `packed` are its compressed bodies by coding, as far as one was requested: the first caller adds it. `urls` and
+    `buckets` are of the links that it is about. `revision` is that of its only page, None if there are others; `state`
+    the answer of its wiki on all, in short.
     """
 
-    body: bytes
-    packed: dict[str, bytes]
-    etag: str
-    age_s: int
-    revision: int | None
-    state: Hashable
-
-
-class _Entry(NamedTuple):
     made_s: float
     body: bytes
     packed: dict[str, bytes]
@@ -52,13 +43,18 @@ class _Entry(NamedTuple):
     revision: int | None
     state: Hashable
 
+    @property
+    def age_s(self) -> int:
+        """Seconds since it was made."""
+        return int(asyncio.get_running_loop().time() - self.made_s)
+
 
 class AnswerCache:
     """Bodies of answers by key; the least recently used ones are dropped first."""
 
     def __init__(self, *, most_bytes: int = _MOST_BYTES) -> None:
         self._most_bytes = most_bytes
-        self._entries: BoundedMap[Hashable, _Entry] = BoundedMap(most_bytes, weigh=_weight_of)
+        self._entries: BoundedMap[Hashable, Kept] = BoundedMap(most_bytes, weigh=_weight_of)
         self._position = 0
         self._changed: BoundedMap[int, int] = BoundedMap(_MOST_CHANGED, dropped=self._forget)
         """By the key of a URL, or by a bucket, whose number no such hash has: the position at which it changed last."""
@@ -70,18 +66,17 @@ class AnswerCache:
 
     @property
     def position(self) -> int:
-        """How often something has changed; to be noted before the store is read for an answer."""
+        """The number of changes so far; to be noted before the store is read for an answer."""
         return self._position
 
     def find(self, key: Hashable) -> Kept | None:
         """The answer with this key; None if there is none that is young enough."""
         if (entry := self._entries.use(key)) is None:
             return None
-        age_s = asyncio.get_running_loop().time() - entry.made_s
-        if age_s >= KEPT_S:
+        if entry.age_s >= KEPT_S:
             self._entries.take(key)
             return None
-        return Kept(entry.body, entry.packed, entry.etag, int(age_s), entry.revision, entry.state)
+        return entry
 
     def keep(
         self,
@@ -95,11 +90,11 @@ class AnswerCache:
     ) -> None:
         """Keeps an answer about these URLs (all watched ones of its pages), unless one has changed since `position`.
 
-        Neither is one kept that is too large among others. `revision` and `state` are for whoever finds it to compare.
+        Neither is one kept that is too large among others. `revision` and `state` are for its later readers to compare.
         """
-        told = list(urls)
-        keys, buckets = array("q", [url.url_key for url in told]), array("H", [url.bucket for url in told])
-        entry = _Entry(asyncio.get_running_loop().time(), body, {}, etag, keys, buckets, revision, state)
+        links = list(urls)
+        keys, buckets = array("q", [url.url_key for url in links]), array("H", [url.bucket for url in links])
+        entry = Kept(asyncio.get_running_loop().time(), body, {}, etag, keys, buckets, revision, state)
         if _weight_of(entry) > self._most_bytes // 8 or self._has_changed(entry, position):
             self._entries.take(key)
         else:
@@ -138,7 +133,7 @@ class AnswerCache:
             if entry.made_s <= oldest_s:
                 self._entries.take(key)
 
-    def _has_changed(self, entry: _Entry, position: int) -> bool:
+    def _has_changed(self, entry: Kept, position: int) -> bool:
         if position == self._position:
             return False
         if position < self._all_changed:
@@ -147,10 +142,10 @@ class AnswerCache:
         return any((self._changed.get(number) or 0) > position for number in numbers)
 
     def _forget(self, position: int) -> None:
-        """What changed at that position is not remembered any more: anything may have."""
+        """Forgets the changes at that position: anything may have changed there."""
         self._all_changed = max(self._all_changed, position)
 
 
-def _weight_of(entry: _Entry) -> int:
+def _weight_of(entry: Kept) -> int:
     # Compressed it takes less than half of that, in either coding.
     return 2 * len(entry.body) + _URL_BYTES * len(entry.urls) + _OVERHEAD

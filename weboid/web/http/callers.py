@@ -1,6 +1,6 @@
-"""Who sends a request, as far as limits and fair turns go: the account of its address range, person or program (W-9).
+"""The sender of a request for limits and fair turns: the account of its address range, person or program (W-9).
 
-One law: an account is known by nothing that a caller could simply say of itself.
+Nothing that a caller could simply claim identifies an account.
 """
 
 from collections.abc import Collection, Sequence
@@ -30,8 +30,8 @@ def note_account(
 ) -> bytes:
     """Notes and returns the account of a request. `client` is the trusted one that sent it, `person` who has signed in.
 
-    That of a trusted client is its own. Else it is the address range's; where that is an inner one, it may be all of
-    the world's, and so has an account for each person and, for all others, one for each lane.
+    A trusted client has its own. Otherwise it is the address range's; where that is an inner one, it may be all of the
+    world's, and so has an account for each person and, for all others, one for each lane.
     """
     address = caller_address(request.remote or "", request.headers.getall(hdrs.X_FORWARDED_FOR, []), proxies)
     if client is not None:
@@ -78,7 +78,7 @@ def range_of(address: Address | None) -> bytes:
 
 
 def _class_of(request: web.Request) -> str:
-    """The lane whose turns a request takes. What takes none counts as people's, so that it costs no pages."""
+    """The lane whose turns a request takes; without one it counts as people's, so that it costs no pages."""
     lane = lane_of(request)
     word: str = (Lane.PEOPLE if lane is Lane.NONE else lane).value
     return word

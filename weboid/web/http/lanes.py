@@ -1,13 +1,14 @@
 """Lanes: kinds of work that take turns of their own, so that no kind takes what the others need (O-8, W-9).
 
-Which route is in which lane says ``web/request/route``; how turns are taken, ``mechanism/fair_slots``.
-One law: a request enters at most one lane and waits there a bounded time; who would have to wait longer is refused.
+The lanes of routes are in ``web/request/route``, turns in ``mechanism/fair_slots``. A request enters at most one lane
+and waits there a bounded time; one that would have to wait longer is refused.
 """
 
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from random import randint
 from typing import Final
 
 from aiohttp import web
@@ -17,7 +18,6 @@ from weboid.mechanism.disturbance import Disturbance
 from weboid.mechanism.fair_slots import Capacity, FairSlots, Full, Gone, HeldSlot
 from weboid.web.http.budget import MOST_AT_ONCE
 from weboid.web.http.callers import account_of
-from weboid.web.http.refusals import Refusals
 from weboid.web.request.fields import Bodies
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import Lane, lane_of, route_of
@@ -47,12 +47,43 @@ _CALM_S: Final = 10.0
 """Shedding is over once nobody has been refused for so long."""
 
 
+_AT_ONCE: Final = 10
+_A_SECOND: Final = 100.0
+_HELD_S: Final = 1.0
+_RETRY_S: Final = (1, 4)
+
+
+class Refusals:
+    """Holds refusals (429, 503) back when there are many: some callers heed no Retry-After and come again at once, and
+    a refusal costs a third of an answer (O-8).
+
+    The first few are sent at once, then so many a second, or more if they would be held for longer than a second: such
+    a crowd costs one refusal a second and connection.
+    """
+
+    def __init__(self) -> None:
+        self._next_s = 0.0
+
+    @property
+    def retry_s(self) -> int:
+        """Seconds until the next attempt: at random, so that a crowd does not come again at once."""
+        return randint(*_RETRY_S)
+
+    async def hold(self, since_s: float) -> None:
+        """Returns when a refusal may be sent of a request that came at `since_s` by the loop's clock."""
+        now_s = asyncio.get_running_loop().time()
+        self._next_s = min(max(self._next_s, now_s) + 1 / _A_SECOND, now_s + _HELD_S)
+        hold_s = min(self._next_s - _AT_ONCE / _A_SECOND, since_s + _HELD_S) - now_s
+        if hold_s > 0:
+            await asyncio.sleep(hold_s)
+
+
 def _ignored(lane: str) -> None:
     pass
 
 
 class Lanes:
-    """The lanes of one process; `shed` is told the lane of each refusal."""
+    """The lanes of one process; `shed` is called with the lane of each refusal."""
 
     def __init__(self, refusals: Refusals, shed: Callable[[str], None] = _ignored) -> None:
         self._refusals = refusals
@@ -66,14 +97,14 @@ class Lanes:
 
     @property
     def waiting(self) -> int:
-        """How many requests wait in all lanes."""
+        """The number of requests that wait in all lanes."""
         return sum(slots.waiting for slots in self.slots.values())
 
     @asynccontextmanager
     async def turn(self, request: web.Request, lane: Lane) -> AsyncIterator[None]:
         """Holds a slot of the lane until the block ends; raises Problem 503 if there is none in time.
 
-        The middleware does so for all lanes but `Lane.PAGES` and those of parts elsewhere, into which a handler goes
+        The middleware does so for all lanes but `Lane.PAGES` and those of remote processes, into which a handler goes
         once it has work to do. While others take their time (a wiki, a slow client), the slot is given back:
         `weboid.mechanism.fair_slots.aside`.
         """
@@ -85,7 +116,7 @@ class Lanes:
 
     @property
     def middleware(self) -> Middleware:
-        """The middleware to install, inside of the limits. Who sends a form slowly takes nobody's place meanwhile."""
+        """The middleware to install, inside of the limits. A form that is sent slowly takes no place meanwhile."""
 
         @web.middleware
         async def in_turn(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -119,14 +150,10 @@ class Lanes:
         raise Problem(503, "busy", retry_s=self._refusals.retry_s)
 
 
-_LANES = web.AppKey("lanes", Lanes)
+LANES = web.AppKey("lanes", Lanes)
+"""The lanes in an application."""
 
 
 def lanes_of(request: web.Request) -> Lanes:
     """The lanes of the application that has got the request."""
-    return request.config_dict[_LANES]
-
-
-def add_lanes(app: web.Application, lanes: Lanes) -> None:
-    """Lets `lanes_of` find them."""
-    app[_LANES] = lanes
+    return request.config_dict[LANES]

@@ -1,8 +1,8 @@
 """Rate limits: every account spends units, which are earned again with time (W-9).
 
-Whose account it is, is found out in `callers`; what it may spend in `budget`. The costs of routes are in
-``web/request/route``, the accounts in ``store/people/throttle``, shared by all processes.
-One law: units are spent before the work is done, but for what only the answer tells: how many links it is about.
+`callers` finds the account, `budget` its units. The costs of routes are in ``web/request/route``, the accounts in
+``store/people/throttle``, shared by all processes. Units are spent before the work is done, except for the number of
+links, which only the answer shows.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from weboid.store.db.pool import Pool
 from weboid.store.people.throttle import Rate
 from weboid.web.http.budget import Budget
 from weboid.web.http.callers import note_account
-from weboid.web.http.refusals import Refusals
+from weboid.web.http.lanes import Refusals
 from weboid.web.http.tokens import TrustedClients
 from weboid.web.identity.session import Sessions
 from weboid.web.request.parameters import MOST_PAGES
@@ -39,7 +39,7 @@ _FAILING_S: Final = 1.0
 
 
 def cost_of(request: web.Request) -> int:
-    """What a request costs, in units: by its route and, if its address names pages, by their number.
+    """The cost of a request in units: by its route and, if its address names pages, by their number.
 
     Of a form the first page; the others are charged when they are known (`PAGES`).
     """
@@ -62,7 +62,7 @@ def cost_of(request: web.Request) -> int:
 
 
 def cost_of_links(links: int) -> int:
-    """What so many links of an answer cost in addition."""
+    """The additional cost of so many links in an answer."""
     return max(0, ceil((links - _LINKS_INCLUDED) / _LINKS_INCLUDED))
 
 

@@ -1,7 +1,6 @@
 """Sockets that listen, and accepting connections from them: some in one turn of the loop, none where there is no room.
 
-What is done with a connection is in ``web/http/server``.
-One law: a connection for which there is no room waits in the system, and is not refused here.
+``web/http/server`` handles them. A connection for which there is no room waits in the system, and is not refused here.
 """
 
 import asyncio
@@ -35,13 +34,10 @@ async def open_listeners(host: str, port: int) -> list[socket]:
             each.setblocking(False)
             each.listen(_BACKLOG)
     except OSError as error:
-        raise _not_listening(host, port, error) from None
+        reason = error.strerror or error
+        message = f"cannot listen on {host}:{port} ({reason}); set WEBOID_WEB_PORT to another port"
+        raise WeboidError(message) from None
     return listeners
-
-
-def _not_listening(host: str, port: int, error: OSError) -> WeboidError:
-    reason = error.strerror or error
-    return WeboidError(f"cannot listen on {host}:{port} ({reason}); set WEBOID_WEB_PORT to another port")
 
 
 def url_of(listener: socket) -> str:
@@ -53,7 +49,7 @@ def url_of(listener: socket) -> str:
 class Acceptor:
     """Accepts connections at a listening socket, some at a time, until it is closed.
 
-    `has_room` says whether one more fits beside so many that are being opened; `enter` makes its protocol.
+    `has_room` is true if one more fits in addition to so many that are being opened; `enter` makes its protocol.
     """
 
     def __init__(

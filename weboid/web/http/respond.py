@@ -1,6 +1,6 @@
-"""What all answers share: security headers, languages, ETags, compression (W-12).
+"""The common features of answers: security headers, languages, ETags, compression (W-12).
 
-One law: every answer has these headers, whatever happens inside, and shows nothing of our code.
+Every answer has the security headers, whatever happens inside, and shows nothing of our code.
 """
 
 import zlib
@@ -36,7 +36,7 @@ _ZIP: Final = "application/zip"
 _LARGE: Final = 1 << 20
 """Bytes: larger bodies are compressed in a thread; these take three milliseconds at the quickest level."""
 _CODINGS: Final = {"deflate": zlib.MAX_WBITS, "gzip": 16 + zlib.MAX_WBITS}
-"""With zlib's windows; of what a caller accepts the first is taken."""
+"""With zlib's windows; the first one that a caller accepts is taken."""
 
 
 async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
@@ -72,7 +72,7 @@ def sent(
         headers |= OPEN_TO_ALL
     is_compressed = http == 200 and cache != "no-store" and len(data) >= _WORTH_COMPRESSING and content_type != _ZIP
     if request.method == hdrs.METH_POST and cache != "no-store":
-        # Who sent a form has nothing to compare with, and no cache may answer the next one.
+        # A sender of a form has nothing to compare with, and no cache may answer the next one.
         headers[hdrs.CACHE_CONTROL] = "no-cache"
         is_compressed &= content_type != "text/html"
     elif http == 200 and cache != "no-store":
@@ -116,7 +116,7 @@ def _compress(response: web.Response, data: bytes, coding: str | None, packed: d
 
 
 def has_tag(request: web.Request, tag: str) -> bool:
-    """Whether the caller has the answer with this bare ETag already."""
+    """True if the caller has the answer with this bare ETag already."""
     return any(known.value in (tag, "*") for known in request.if_none_match or ())
 
 

@@ -1,7 +1,7 @@
 """The published source: a zip of the running version with what the repository ships (W-2, AGPL).
 
-One law: it is made of the very files that run, laid out as in the repository, so that it can be unpacked and started;
-nothing else that may be in a checkout is in it.
+It is made of the very files that run, laid out as in the repository, so that it can be unpacked and started; nothing
+else that may be in a checkout is in it.
 """
 
 import json
@@ -28,9 +28,9 @@ SHIPPED: Final = (
     "requirements-toolforge.txt", "requirements.txt", "service.template", "tests", "toolforge", "toolinfo.json",
     "tools",
 )  # fmt: skip
-"""What the repository has at its top in addition to packages and assets. A wheel has no tests and benchmarks."""
+"""The names at the top of the repository in addition to packages and assets. A wheel has no tests and benchmarks."""
 _SCRIPTS: Final = "weboid_scripts"
-"""The package beside this one, in a checkout as well as installed."""
+"""The package next to this one, in a checkout as well as installed."""
 STAMP: Final = "COMMIT"
 """The file at the top of the archive that names the commit, as the archive has no git history."""
 
@@ -46,7 +46,7 @@ _NAMES: Final = frozenset(
         "Procfile", "SHA256SUMS", "run",
     }
 )  # fmt: skip
-_LEAVINGS: Final = frozenset({"__pycache__", "node_modules"})
+_LEFTOVERS: Final = frozenset({"__pycache__", "node_modules"})
 _HASH: Final = re.compile(r"[0-9a-f]{40,64}")
 _NAMED: Final = 12
 _EARLIEST: Final = (1980, 1, 1, 0, 0, 0)
@@ -60,9 +60,9 @@ def source_files(package: Path) -> dict[str, Path]:
     (D-73).
     """
     is_checkout = _is_repository(package.parent)
-    beside = package.parent if is_checkout else package / INSIDE
+    around = package.parent if is_checkout else package / INSIDE
     tops = {name: (package.parent if is_checkout else package) / name for name in ASSETS}
-    tops |= {name: beside / name for name in SHIPPED}
+    tops |= {name: around / name for name in SHIPPED}
     apart = () if is_checkout else (package / INSIDE, *(package / name for name in ASSETS))
     found = {name: file for top, path in tops.items() for name, file in _files(top, path, ())}
     packages = (_files(package.name, package, apart), _files(_SCRIPTS, package.parent / _SCRIPTS, ()))
@@ -104,7 +104,7 @@ def name_of(package: Path) -> str:
 
 
 def _is_repository(root: Path) -> bool:
-    """Whether it is the top of our repository: next to an installed package, `docs` may belong to other packages."""
+    """True for the top of our repository: next to an installed package, `docs` may belong to other packages."""
     try:
         return 'name = "weboid"' in (root / "pyproject.toml").read_text(encoding="utf-8")
     except (OSError, ValueError):
@@ -112,12 +112,12 @@ def _is_repository(root: Path) -> bool:
 
 
 def _files(name: str, path: Path, apart: tuple[Path, ...]) -> Iterator[tuple[str, Path]]:
-    """What may be published of a file or folder, by name; paths in `apart` are skipped, as they have other names."""
+    """The files to publish of a file or folder, by name; paths in `apart` are skipped, as they have other names."""
     if path.is_symlink() or path in apart:
         return
     if path.is_dir():
         for inner in path.iterdir():
-            if not inner.name.startswith(".") and inner.name not in _LEAVINGS:
+            if not inner.name.startswith(".") and inner.name not in _LEFTOVERS:
                 yield from _files(f"{name}/{inner.name}", inner, apart)
     elif path.is_file() and (path.suffix in _KINDS or path.name in _NAMES):
         yield name, path
@@ -126,7 +126,7 @@ def _files(name: str, path: Path, apart: tuple[Path, ...]) -> Iterator[tuple[str
 def _head(root: Path) -> str:
     """The commit that git has checked out, read from its files; raises OSError or ValueError."""
     git = root / ".git"
-    if git.is_file():  # a git worktree: its git directory is elsewhere
+    if git.is_file():  # a git worktree: its git directory is at another place
         git = root / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
     head = (git / "HEAD").read_text(encoding="utf-8").strip()
     if not head.startswith("ref:"):

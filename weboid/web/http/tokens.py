@@ -1,7 +1,7 @@
 """Trusted clients: programs of our own people, known by a token, never by their address (W-9).
 
-What they may do that others may not is decided by each handler, by `client_of`.
-One law: a token is neither stored nor logged nor shown, not even a part of it; the configuration has its hash only.
+Handlers grant them rights by `client_of`. A token is neither stored nor logged nor shown, in no part; the configuration
+has its hash only.
 """
 
 import re

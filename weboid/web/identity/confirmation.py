@@ -1,7 +1,7 @@
 """Confirms, before somebody does something, that their account on the provider's wiki is still what it was (A-4).
 
-One law: without an answer of the wiki that is understood nothing is done; and the acts of one person cause at most one
-question an hour in one process.
+Without an answer of the wiki that is understood nothing is done; the acts of one person cause at most one request an
+hour in one process.
 """
 
 import logging
@@ -26,7 +26,7 @@ from weboid.web.request.problem import Problem
 log = logging.getLogger(__name__)
 
 FRESH_S: Final = 3600
-"""So long what the wiki said of somebody counts (D-190)."""
+"""So long an answer of the wiki counts (D-190)."""
 _TIMEOUT_S: Final = 5.0
 _FIRST_PAUSE_S: Final = 2.0
 _LONGEST_PAUSE_S: Final = 300.0
@@ -38,14 +38,14 @@ _Account = tuple[str, str]
 
 @dataclass(slots=True)
 class _Trouble:
-    """The wiki did not answer, or not in a way that is understood: it is not asked before `until` (monotonic)."""
+    """A failure of the wiki to answer in a way that is understood: no request before `until` (monotonic)."""
 
     pause: GrowingPause = field(default_factory=lambda: GrowingPause(_FIRST_PAUSE_S, _LONGEST_PAUSE_S))
     until: float = 0.0
 
 
 class Confirmations:
-    """What this process knows of people's accounts. `client` connects to the wiki."""
+    """The confirmed accounts that this process knows. `client` connects to the wiki."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Confirmations:
         self._failing = Disturbance(log, name, calm_s=0)
 
     async def newest(self, member: Member, moment: int, now: int) -> Confirmed:
-        """What the wiki says of a member of whom it was asked at `moment`; asks it if that is over an hour ago.
+        """The account of a member that was confirmed at `moment`; asks the wiki again if that is over an hour ago.
 
         Both moments are in Unix time. Raises Problem if the wiki does not answer.
         """
@@ -78,9 +78,9 @@ class Confirmations:
         return await self._asked(member, now)
 
     async def at_sign_in(self, member: Member, now: int) -> Member:
-        """What is kept of a member who signs in. Of people who are blocked somewhere only, OAuth says that they are
-        blocked; the API knows better, if it answers."""
-        # What OAuth has just said is newer than what is known of them here.
+        """The member who signs in, as to be kept. OAuth calls people blocked who are so on some wiki only; the API
+        knows better, if it answers."""
+        # The answer of OAuth is newer than what is known of them here.
         self._known.take(_account(member))
         if not member.blocked:
             return member
@@ -117,14 +117,14 @@ class Confirmations:
         if reply.is_busy:
             raise self._failed(self._away, f"status {reply.status}", least_s=reply.retry_s)
         try:
-            told = Confirmed(member_in(reply.as_object(), member), now)
+            confirmed = Confirmed(member_in(reply.as_object(), member), now)
         except ValueError as error:
             # Perhaps of this account alone: the questions about others go on.
             self._odd[_account(member)] = odd
             raise self._failed(odd, str(error)) from None
         self._succeeded(member)
-        self._known[_account(member)] = told
-        return told
+        self._known[_account(member)] = confirmed
+        return confirmed
 
     def _require_pause_over(self, trouble: _Trouble) -> None:
         if (wait_s := trouble.until - monotonic()) > 0:
@@ -143,5 +143,5 @@ class Confirmations:
 
 
 def _account(member: Member) -> _Account:
-    """By what is asked of the wiki: an old name of the same person is another question."""
+    """The key of a request to the wiki: an old name of the same person is another account."""
     return member.subject, member.name

@@ -1,6 +1,6 @@
-"""Members: what the provider's wiki says of somebody's account, in an OAuth profile or in its Action API. Pure.
+"""Members: accounts on the provider's wiki, as an OAuth profile or its Action API describes them. Pure.
 
-One law: what is not as MediaWiki documents it is an error, and nothing is concluded from it.
+An answer that is not as MediaWiki documents it is an error, and nothing is concluded from it.
 """
 
 import re
@@ -19,7 +19,7 @@ _OAUTH: Final = re.compile(r"(?<=/)rest\.php/oauth2/?$")
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """What the provider said of a person who signed in: `blocked` on the wiki or not, and the number of `edits`."""
+    """A person who signed in, as the provider described them: `blocked` on the wiki or not, the number of `edits`."""
 
     subject: str
     name: str
@@ -29,14 +29,14 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """What the wiki said of somebody at a moment, in Unix time; no member = their account is another by now."""
+    """An answer of the wiki on an account at a moment, in Unix time; no member = it is another account by now."""
 
     member: Member | None
     moment: int
 
 
 def api_of(people: PeopleConfig) -> str:
-    """The address of the Action API of the provider's wiki: as configured, else beside its OAuth; empty = it has none.
+    """The address of the Action API of the provider's wiki: as configured, else next to its OAuth; empty = it has none.
 
     Raises ConfigError for what is no address.
     """
@@ -66,7 +66,7 @@ def member_of_profile(profile: Mapping[str, Any]) -> Member:
 
 
 def query_of(member: Member) -> dict[str, str]:
-    """What the Action API is asked of a member. Wikis without CentralAuth pass over what they do not know of it."""
+    """The query of a member for the Action API. Wikis without CentralAuth ignore what they do not know of it."""
     return {
         "action": "query",
         "format": "json",
@@ -120,7 +120,7 @@ def _subjects(local: int, others: object, central: Mapping[str, Any]) -> set[str
 
 
 def _is_blocked(user: Mapping[str, Any]) -> bool:
-    """Whether anything is said of a block, unless it is said to be a partial one (D-191)."""
+    """True if there are any words of a block, unless it is a partial one (D-191)."""
     return any(name.startswith("block") for name in user) and user.get("blockpartial") is not True
 
 

@@ -1,7 +1,6 @@
 """Signing in with a wiki's account: MediaWiki's OAuth 2, authorization code with PKCE (RFC 6749, 7636, 9207; H, A-4).
 
-What must be remembered while a person is at the provider is kept by ``web/identity/session``.
-One law: the provider is a server that is not trusted: any unexpected answer ends the signing in.
+``web/identity/session`` keeps the state of a flow. The provider is not trusted: any unexpected answer ends it.
 """
 
 import logging
@@ -27,7 +26,7 @@ from weboid.web.request.problem import Problem
 log = logging.getLogger(__name__)
 
 FLOW_S: Final = 600
-"""How long a person may stay at the provider."""
+"""The longest stay of a person at the provider."""
 
 _TIMEOUT_S: Final = 10.0
 _MOST_CODE: Final = 3_000
@@ -59,7 +58,7 @@ class Provider:
 
     @property
     def is_set_up(self) -> bool:
-        """Whether signing in is configured."""
+        """True if signing in is configured."""
         return bool(self.settings.client) and self.client is not None
 
     @property
@@ -101,7 +100,8 @@ class Provider:
         if not 0 < len(code) <= _MOST_CODE:
             raise Problem(502, "provider-odd")
         try:
-            return member_of_profile(await self._profile(await self._token(code, verifier)))
+            token = await self._token(code, verifier)
+            return member_of_profile(await self._request(hdrs.METH_GET, "/resource/profile", bearer=token))
         except ValueError as error:
             raise _odd(str(error)) from None
 
@@ -130,9 +130,6 @@ class Provider:
                 if token and token.isascii() and token.isprintable():
                     return token
         raise _odd("its answer has no token")
-
-    async def _profile(self, token: str) -> Mapping[str, Any]:
-        return await self._request(hdrs.METH_GET, "/resource/profile", bearer=token)
 
     async def _request(
         self, method: str, path: str, *, data: Mapping[str, str] | None = None, bearer: str = ""

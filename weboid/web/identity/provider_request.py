@@ -1,6 +1,6 @@
 """A request to the provider's wiki over HTTP: bounded in time and size, without redirects.
 
-One law: the provider is a server that is not trusted: its answers are values to be checked, and never followed.
+The provider is not trusted: its answers are values to be checked, and never followed.
 """
 
 import asyncio
@@ -15,20 +15,20 @@ from aiohttp import hdrs
 from weboid.net.guard import refusal_in
 
 FAILURES: Final = (aiohttp.ClientError, OSError, TimeoutError)
-"""What `send_request` raises if there is no answer."""
+"""The exceptions of `send_request` if there is no answer."""
 _MOST_BYTES: Final = 64 * 1024
 _MOST_WAIT: Final = 6
 
 
 def failure_words(error: Exception) -> str:
-    """Why there is no answer, for the log: what the operator has to do where only that helps."""
+    """The reason why there is no answer, for the log: the remedy, where only the operator can help."""
     refusal = refusal_in(error)
     return f"it {refusal}" if refusal else repr(error)
 
 
 @dataclass(frozen=True, slots=True)
 class ServerReply:
-    """What a server replied; `body` = None if it was too long."""
+    """The reply of a server; `body` = None if it was too long."""
 
     status: int
     kind: str
@@ -37,15 +37,15 @@ class ServerReply:
 
     @property
     def is_busy(self) -> bool:
-        """Whether the server cannot answer now."""
+        """True if the server cannot answer now."""
         return self.status >= 500 or self.status == 429
 
     def as_object(self) -> Mapping[str, Any]:
-        """The JSON object in it; raises ValueError that says what there is instead."""
+        """The JSON object in it; raises ValueError that names what there is instead."""
         if self.status != 200 or self.kind != "application/json":
             raise ValueError(f"{self.status} {self.kind!r}")
         if self.body is None:
-            raise ValueError("an answer without end")
+            raise ValueError("the answer exceeds 64 KiB")
         try:
             answer = json.loads(self.body)
         except (ValueError, RecursionError):

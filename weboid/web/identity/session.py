@@ -1,8 +1,7 @@
 """Sessions of people: who has signed in, which of our forms were really sent from our pages.
 
-A session is in an encrypted cookie (``web/identity/session_cookie``); the server keeps nothing but which sessions were
-ended before their time. Signing in itself is in ``web/identity/oauth``.
-One law: a cookie is set only on an answer that needs one.
+A session is in an encrypted cookie (``web/identity/session_cookie``), set only on an answer that needs one; the server
+keeps nothing but which sessions were ended before their time. ``web/identity/oauth`` signs people in.
 """
 
 import asyncio
@@ -37,7 +36,7 @@ from weboid.web.request.problem import Problem
 log = logging.getLogger(__name__)
 
 _STORE_S: Final = 2.0
-"""So long a page waits for the store to say that a session was not ended; then it is that of nobody."""
+"""So long a page waits for the store to confirm that a session was not ended; then it is that of nobody."""
 _TIDYING_S: Final = 600.0
 _TIDIED: Final = 1_000
 _SHORTEST_SECRET: Final = 32
@@ -108,7 +107,7 @@ class Sessions:
                 log.debug("ended sessions could not be deleted: %s", error)
 
     async def member(self, request: web.Request) -> Member | None:
-        """Who has signed in, whatever rights they have, to be shown; None if nobody has, or if that is not known."""
+        """The member who has signed in, whatever their rights, to be shown; None if nobody has or it is unknown."""
         try:
             return _member(await self._living(request))
         except StoreError:
@@ -120,7 +119,7 @@ class Sessions:
         return None if member is None else self._person(member)
 
     async def require_person(self, request: web.Request) -> Person:
-        """Who has signed in and may report; raises a Problem that says what is missing, or StoreError."""
+        """The person who has signed in and may report; raises a Problem that names the lack, or StoreError."""
         member = await self._confirmed(request)
         if member is None:
             raise Problem(403, "sign-in")
@@ -136,11 +135,11 @@ class Sessions:
         return person
 
     def is_administrator(self, subject: str) -> bool:
-        """Whether the configuration names them."""
+        """True if the configuration names them."""
         return subject in self._people.administrators
 
     def unfit(self, member: Member) -> Problem | None:
-        """Why this member may not report, None if they may; by the block and the edits when the wiki was last asked."""
+        """The reason why this member may not report, None if they may, as of the last confirmation."""
         if member.blocked:
             return Problem(403, "blocked-there")
         if member.edits < self._people.edits and not self._person(member).is_administrator:
@@ -148,7 +147,7 @@ class Sessions:
         return None
 
     def subject(self, request: web.Request) -> str | None:
-        """Whose session it is, for limits: the store is not asked whether it was ended."""
+        """The subject of the session, for limits: the store is not asked for its end."""
         member = _member(self._session(request)) if self.cookie_name in request.cookies else None
         return None if member is None else member.subject
 
@@ -166,7 +165,7 @@ class Sessions:
         session.keep("interactive", True)
 
     async def sign_out(self, request: web.Request) -> None:
-        """Ends the session for all processes, whoever has its cookie, and begins a new one, of nobody.
+        """Ends the session for all processes and copies of its cookie, and begins a new one, of nobody.
 
         Raises StoreError if that is not possible now; then nothing has changed.
         """
@@ -216,7 +215,7 @@ class Sessions:
         return {name: value for name, value in given.items() if name != "token"}
 
     async def is_interactive(self, request: web.Request) -> bool:
-        """Whether a person has sent a form of ours in this session."""
+        """True if a person has sent a form of ours in this session."""
         return (await self._known(request)).values.get("interactive") is True
 
     async def note_interactive(self, request: web.Request) -> None:
@@ -249,20 +248,20 @@ class Sessions:
         return session
 
     async def _confirmed(self, request: web.Request) -> Member | None:
-        """Who has signed in, as the wiki said within the hour; it is asked if need be. Raises Problem, StoreError."""
+        """The member who has signed in, as confirmed within the hour, now if need be. Raises Problem, StoreError."""
         session = await self._living(request)
         if (member := _member(session)) is None:
             return None
-        told, moment = Confirmed(None, 0), session.values.get("confirmed", session.began)
+        newest, moment = Confirmed(None, 0), session.values.get("confirmed", session.began)
         if isinstance(moment, int):
-            told = await self._confirmations.newest(member, moment, self._cookies.now())
-        if told.member is None:
+            newest = await self._confirmations.newest(member, moment, self._cookies.now())
+        if newest.member is None:
             await self._end(session)
             session.begin()
             raise Problem(403, "sign-in-again")
-        if told.member != member or told.moment != moment:
-            session.keep_member(told.member, told.moment)
-        return told.member
+        if newest.member != member or newest.moment != moment:
+            session.keep_member(newest.member, newest.moment)
+        return newest.member
 
     async def _known(self, request: web.Request) -> Session:
         """The same, where nothing depends on who has signed in: as it is while the store does not answer."""

@@ -1,8 +1,7 @@
 """The cookie that holds a session: encrypted and signed (Fernet), dated from the beginning of the session.
 
-What a session is good for is in ``web/identity/session``. aiohttp-session sets plain strings on requests, which aiohttp
-warns of.
-One law: a cookie with anything wrong in it is an empty session.
+``web/identity/session`` uses it. aiohttp-session sets plain strings on requests, which aiohttp warns of. A cookie with
+anything wrong in it is an empty session.
 """
 
 import json
@@ -24,7 +23,7 @@ LIFETIME_S: Final = 12 * 3600
 class Session:
     """The values in a cookie, and when the session began in seconds of Unix time; None = now.
 
-    `is_living`: the store has no end of it. `error`: why the store could not be asked.
+    `is_living`: the store has no end of it. `error`: the reason why the store could not be asked.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -38,7 +37,7 @@ class Session:
         self.is_changed = True
 
     def keep_member(self, member: Member, moment: int) -> None:
-        """Keeps who has signed in, as the wiki said it at a moment, in Unix time."""
+        """Keeps the member who has signed in, as confirmed by the wiki at a moment, in Unix time."""
         self.keep("member", [member.subject, member.name, member.edits, member.blocked])
         self.keep("confirmed", moment)
 

@@ -1,1 +1,1 @@
-"""What people can do, most of it signed in: reports, replacements, their account, administration."""
+"""Pages and forms for people, most of them signed in: reports, replacements, accounts, administration."""

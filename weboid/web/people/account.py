@@ -1,6 +1,7 @@
-"""``/account``: who somebody is to Weboid, signing in and signing out (H, A-4).
+"""``/account``: the account of a reader, signing in and signing out (H, A-4).
 
-One law: after signing in people are led to a page of this service, whatever ``back`` was given.
+One law: after signing in people are led to a page of this service, whatever ``back`` was given
+(`test_a_page_of_ours_is_a_way_back_and_another_address_is_none`).
 """
 
 import re

@@ -1,6 +1,6 @@
 """``/admin``: the audit log, undoing all of one person's reports and suggestions, and blocking (H-4).
 
-One law: for administrators only; what they do is recorded in the same log, with their names.
+It is for administrators only; their actions are recorded in the same log, with their names.
 """
 
 from datetime import UTC
@@ -27,13 +27,12 @@ from weboid.store.people.audit import (
 from weboid.web.formats import html
 from weboid.web.http.respond import see_other
 from weboid.web.people.changing_pages import LIFT, changing_view, find_changing_pages, lift_changing
-from weboid.web.people.forms import address_in_language
-from weboid.web.people.frozen_links import PART, REVIEW, find_reverts, revert_views, review_revert
-from weboid.web.people.quotas import begin, note
+from weboid.web.people.forms import address_in_language, record_action, require_allowed
+from weboid.web.people.frozen_links import PART, REVIEW, find_reverts, revert_view, review_revert
 from weboid.web.request.cursor import Cursor
 from weboid.web.request.parameters import Parameters, only
 from weboid.web.request.problem import Problem
-from weboid.web.service import Service, given_in, html_words
+from weboid.web.service import ServiceHandlers, given_in, html_words
 from weboid.web.words.messages import Messages
 from weboid.web.words.phrases import visible
 
@@ -43,33 +42,11 @@ _MOST_SUBJECT: Final = 200
 _MOST_REASON: Final = 500
 _NUMBER: Final = Cursor(range(1, 10**18))
 """An entry of the log."""
-_ACTIONS: Final = {
-    Action.REPORT: "weboid-admin-action-report",
-    Action.REPORT_DOMAIN: "weboid-admin-action-report-domain",
-    Action.REMOVE_REPORT: "weboid-admin-action-remove-report",
-    Action.REMOVE_DOMAIN_REPORT: "weboid-admin-action-remove-domain-report",
-    Action.REPLACE: "weboid-admin-action-replace",
-    Action.REMOVE_REPLACEMENT: "weboid-admin-action-remove-replacement",
-    Action.DROP_REPLACEMENT: "weboid-admin-action-drop-replacement",
-    Action.CHECK_REPLACEMENT: "weboid-admin-action-check-replacement",
-    Action.CHECK: "weboid-admin-action-check",
-    Action.UNDO: "weboid-admin-action-undo",
-    Action.BLOCK: "weboid-admin-action-block",
-    Action.UNBLOCK: "weboid-admin-action-unblock",
-    Action.LIFT: "weboid-admin-action-lift",
-    Action.UNLIFT: "weboid-admin-action-unlift",
-    Action.REVERT: "weboid-admin-action-revert",
-    Action.RELEASE: "weboid-admin-action-release",
-    Action.KEEP_FROZEN: "weboid-admin-action-keep-frozen",
-}
 _OF_PEOPLE: Final = frozenset({Action.UNDO, Action.BLOCK, Action.UNBLOCK})
 """Actions on people, whose objects are subjects."""
 
 
-class AdminPage:
-    def __init__(self, service: Service) -> None:
-        self._service = service
-
+class AdminPage(ServiceHandlers):
     async def page(self, request: web.Request) -> web.Response:
         """The log, newest first: of all people, or of one with what can be done about them."""
         service, sessions = self._service, self._service.sessions
@@ -98,7 +75,7 @@ class AdminPage:
             "all": address_in_language("admin", given),
             "did": None if did is None else _did_words(did, say),
             "changing": [changing_view(page, url, given, day, say) for page, url in changing],
-            "reverts": revert_views(reverts, given, day, say),
+            "reverts": [revert_view(each, given, day, say) for each in reverts],
             "older": None if older is None else html.query({**only(given, "url", "lang"), PART: older}),
             "newest": html.query(only(given, "url", "lang")) if PART in given else None,
             "review_token": await sessions.form_token(request, REVIEW),
@@ -115,10 +92,10 @@ class AdminPage:
         person = await self._service.sessions.require_administrator(request)
         subject = _subject_of(given)
         async with self._service.pool.connection() as conn:
-            await begin(conn, Action.UNDO, person, daily=0)
+            await require_allowed(conn, Action.UNDO, person, daily=0)
             undone = await delete_claims(conn, subject, self._service.today())
             detail = f"{undone.reports} {undone.domains} {undone.replacements} {undone.assumptions}"
-            done = await note(conn, Action.UNDO, person, subject, detail)
+            done = await record_action(conn, Action.UNDO, person, subject, detail)
         return see_other(_address(given, subject, done))
 
     async def block(self, request: web.Request) -> web.Response:
@@ -130,11 +107,11 @@ class AdminPage:
             # Administrators could unblock themselves or block all others: the configuration decides who administers.
             raise Problem(409, "block-administrator")
         async with self._service.pool.connection() as conn:
-            await begin(conn, Action.BLOCK, person, daily=0)
+            await require_allowed(conn, Action.BLOCK, person, daily=0)
             name = await _find_name(conn, subject)
             day = self._service.today()
             await record_block(conn, subject, name, day, blocker=person.subject, reason=reason)
-            done = await note(conn, Action.BLOCK, person, subject, reason)
+            done = await record_action(conn, Action.BLOCK, person, subject, reason)
         return see_other(_address(given, subject, done))
 
     async def unblock(self, request: web.Request) -> web.Response:
@@ -143,10 +120,10 @@ class AdminPage:
         person = await self._service.sessions.require_administrator(request)
         subject = _subject_of(given)
         async with self._service.pool.connection() as conn:
-            await begin(conn, Action.UNBLOCK, person, daily=0)
+            await require_allowed(conn, Action.UNBLOCK, person, daily=0)
             if not await delete_block(conn, subject):
                 raise Problem(409, "not-blocked")
-            done = await note(conn, Action.UNBLOCK, person, subject)
+            done = await record_action(conn, Action.UNBLOCK, person, subject)
         return see_other(_address(given, subject, done))
 
     async def lift(self, request: web.Request) -> web.Response:
@@ -173,7 +150,7 @@ class AdminPage:
             "clock": f"{entry.moment.astimezone(UTC):%H:%M}",
             "name": visible(entry.name) if entry.name else say.html("weboid-admin-nobody"),
             "about_person": _address(given, entry.subject) if entry.subject != NOBODY else None,
-            "words": say.html(_ACTIONS[action]),
+            "words": say.html(f"weboid-admin-action-{action}"),
             "object": visible(entry.object),
             "object_page": _address(given, entry.object) if action in _OF_PEOPLE else None,
             "detail": _undone_words(entry.detail, say) if action is Action.UNDO else visible(entry.detail),
@@ -197,7 +174,7 @@ async def _find_name(conn: Connection, subject: str) -> str:
 
 
 async def _find_done(conn: Connection, given: Parameters) -> AuditEntry | None:
-    """The log entry of what an administrator has just done about the person that is shown."""
+    """The log entry of the last action of an administrator on the person that is shown."""
     number = _number(given, "did")
     found = await list_audit(conn, before=number + 1, limit=1)
     is_so = found and found[0].audit == number and found[0].object == given.get("subject")
@@ -205,13 +182,9 @@ async def _find_done(conn: Connection, given: Parameters) -> AuditEntry | None:
 
 
 def _did_words(entry: AuditEntry, say: Messages) -> Markup:
-    match Action(entry.action):
-        case Action.UNDO:
-            return _undone_words(entry.detail, say)
-        case Action.BLOCK:
-            return say.html("weboid-admin-did-block")
-        case _:  # of those that are done to people
-            return say.html("weboid-admin-did-unblock")
+    if entry.action == Action.UNDO:
+        return _undone_words(entry.detail, say)
+    return say.html("weboid-admin-did-block" if entry.action == Action.BLOCK else "weboid-admin-did-unblock")
 
 
 def _undone_words(detail: str, say: Messages) -> Markup:

@@ -1,33 +1,71 @@
-"""What the forms of people share: the answer after a form, addresses, and the reason why somebody may not report."""
+"""Forms of people: addresses, limits (H-2) and blocks as problems, the audit log, and pages about one link."""
 
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable
+from typing import ClassVar, assert_never
 
 from aiohttp import web
 from markupsafe import Markup
 
+from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.store.db.pool import Connection
+from weboid.store.db.rows import KnownUrl
+from weboid.store.people.audit import NOBODY, Action, Refusal, find_refusal, record_audit
 from weboid.web.http.respond import see_other
 from weboid.web.identity.member import Member
+from weboid.web.identity.session import Person
+from weboid.web.pages.url_form import UrlForm
 from weboid.web.request.parameters import Parameters, only
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of
-from weboid.web.service import Service
+from weboid.web.service import Service, given_in
 from weboid.web.words.messages import Messages
 
-Done = TypeVar("Done")
+_MINUTE_S = 60
+_DAY_S = 3600
 
 
-async def answer_to_form(
-    doing: Awaitable[Done],
-    refused: Callable[[Problem], Awaitable[web.Response]],
-    address: Callable[[Done], str],
-) -> web.Response:
-    """The answer to a form: a redirect to the page that shows what was done, or a page that says why nothing was."""
-    try:
-        done = await doing
-    except Problem as problem:
-        return await refused(problem)
-    return see_other(address(done))
+class LinkForms(ABC):
+    """A page about one link with forms for people; `daily` is how many reports and suggestions all people together may
+    make a day (H-2).
+
+    It is shown in sessions in which a person has sent a form of ours (W-5), to all others after the form `look`.
+    """
+
+    route: ClassVar[str]
+
+    def __init__(self, service: Service, daily: int) -> None:
+        self._service = service
+        self._daily = daily
+        route = self.route
+        self.look = UrlForm(service, route, f"{route}-look", f"weboid-{route}-title", "weboid-url-ask")
+
+    @abstractmethod
+    async def _page(self, request: web.Request, given: Parameters, refused: Problem | None = None) -> web.Response:
+        """The page itself; `refused` is the reason why a form that was sent had no effect."""
+
+    @abstractmethod
+    def _place(self, given: Parameters) -> dict[str, str]:
+        """The parameters of the page after a form. Raises Problem."""
+
+    async def page(self, request: web.Request) -> web.Response:
+        """The link with the forms for what this reader may do."""
+        given = given_in(request)
+        if await self._service.sessions.is_interactive(request):
+            return await self._page(request, given)
+        return await self.look.page(request, given)
+
+    async def _after(self, request: web.Request, given: Parameters, doing: Awaitable[str]) -> web.Response:
+        """The answer to a form: a redirect to the page, with what was `done`, or the page with a refusal."""
+        try:
+            done = await doing
+        except Problem as problem:
+            return await self._page(request, given, problem)
+        return see_other(address_of(self.route, **self._place(given), done=done))
+
+    def _is_dead(self, known: KnownUrl) -> bool:
+        """True if the checks alone call it dead: claims of people make no report or replacement useless (H-3)."""
+        return finding_of(known.record, known.host, self._service.policy).verdict is Verdict.DEAD
 
 
 def address_in_language(route: str, given: Parameters, **values: str | None) -> str:
@@ -41,6 +79,32 @@ def account_address(given: Parameters, back: str) -> str:
 
 
 def unfit_words(service: Service, member: Member | None, say: Messages) -> Markup | None:
-    """Why somebody who has signed in may not report, None if they may or nobody has signed in."""
+    """The reason why somebody who has signed in may not report, None if they may or nobody has signed in."""
     problem = None if member is None else service.sessions.unfit(member)
     return None if problem is None else say.html(problem.key, *problem.parameters)
+
+
+async def require_allowed(conn: Connection, action: Action, person: Person | None, *, daily: int) -> None:
+    """Raises Problem if this person (None = nobody has signed in) may not do this now: one a minute, `daily` over all.
+
+    To be called first in the transaction that does something. It locks: nobody else does anything until the transaction
+    ends, so that the limits are exact.
+    """
+    match await find_refusal(conn, action, NOBODY if person is None else person.subject, daily=daily):
+        case None:
+            return
+        case Refusal.BLOCKED:
+            raise Problem(403, "blocked")
+        case Refusal.MINUTE:
+            raise Problem(429, "one-a-minute", retry_s=_MINUTE_S)
+        case Refusal.DAY:
+            raise Problem(429, "day-full", retry_s=_DAY_S)
+        case never:
+            assert_never(never)
+
+
+async def record_action(conn: Connection, action: Action, person: Person | None, about: str, detail: str = "") -> int:
+    """Records an action on a URL, a domain or a person in the audit log, in the same transaction; returns the number of
+    the entry."""
+    subject, name = (NOBODY, "") if person is None else (person.subject, person.name)
+    return await record_audit(conn, action, subject, name, about, detail)

@@ -1,11 +1,10 @@
 """Reverted repairs on ``/admin``: those that nobody has reviewed, and those whose links are kept frozen (B-6).
 
-One law: what an administrator decides is in the audit log with the URL; a link that was kept frozen can be released.
+A decision is recorded in the audit log with the URL; a link that was kept frozen can be released.
 """
 
 import re
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final
 
 from markupsafe import Markup
 
@@ -13,18 +12,10 @@ from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.verdict.report_json import RevertReason
 from weboid.store.db.pool import Connection
 from weboid.store.people.audit import Action
-from weboid.store.people.revert import (
-    NEWEST,
-    ListedRevert,
-    RevertedPage,
-    RevertState,
-    list_reverts,
-    record_reviewed,
-)
+from weboid.store.people.revert import NEWEST, ListedRevert, RevertedPage, RevertState, list_reverts, record_reviewed
 from weboid.web.formats import html
 from weboid.web.identity.session import Person
-from weboid.web.people.forms import address_in_language
-from weboid.web.people.quotas import begin, note
+from weboid.web.people.forms import address_in_language, record_action, require_allowed
 from weboid.web.request.cursor import Cursor
 from weboid.web.request.parameters import Parameters, url_of
 from weboid.web.request.problem import Problem
@@ -34,7 +25,7 @@ from weboid.web.words.messages import Messages
 REVIEW: Final = "revert"
 """The purpose of the form."""
 PART: Final = "reverts"
-"""The parameter that says where a part begins."""
+"""The parameter with the beginning of a page of the list."""
 
 _LISTED: Final = 50
 _AFTER: Final = Cursor(range(RevertState.RELEASED), range(1, 10**18))
@@ -44,24 +35,9 @@ _DECISIONS: Final = {"kept": (RevertState.KEPT, Action.KEEP_FROZEN), "released":
 _API: Final = "api.php"
 
 
-class RevertView(NamedTuple):
-    """A revert of a list; `url` is the link's normal form, `about` the address of our page about it, `diff` that of the
-    bot's edit on its wiki, None where that is not known."""
-
-    revert: int
-    url: str
-    about: str
-    diff: str | None
-    page: str
-    wiki: str
-    words: Markup
-    why: Markup
-    is_open: bool
-
-
 async def find_reverts(conn: Connection, given: Parameters) -> tuple[list[ListedRevert], str | None]:
-    """A part of the reverts of the link that was asked for, without a question of all, newest first: those that are to
-    be reviewed before those of which that is done. And the cursor of the next part, None at the end. Raises Problem.
+    """Some reverts of the given link, or of all links, newest first, those to be reviewed before those that were; and
+    the cursor of the next ones, None at the end. Raises Problem.
     """
     key = key_of(url_of(given)) if "url" in given else None
     after = _AFTER.parts_in(given, PART)
@@ -78,26 +54,22 @@ async def find_reverts(conn: Connection, given: Parameters) -> tuple[list[Listed
 
 
 async def review_revert(conn: Connection, given: Parameters, person: Person) -> UrlKey:
-    """Does what the form says, and notes it; returns the link. Raises Problem if nothing changes."""
+    """Carries out the decision of the form, and records it; returns the link. Raises Problem if nothing changes."""
     number, decision = given.get("revert", ""), _DECISIONS.get(given.get("state", ""))
     if decision is None or not _NUMBER.fullmatch(number):
         raise Problem(400, "request")
     state, action = decision
-    await begin(conn, action, person, daily=0)
+    await require_allowed(conn, action, person, daily=0)
     if (reviewed := await record_reviewed(conn, int(number), state, person.name)) is None:
         raise Problem(409, "not-frozen")
     stated = reviewed.revert.stated
     detail = f"{reviewed.page.wiki} {stated.page} {stated.revision}"
-    await note(conn, action, person, str(reviewed.url), detail)
+    await record_action(conn, action, person, str(reviewed.url), detail)
     return stated.key
 
 
-def revert_views(reverts: Sequence[ListedRevert], given: Parameters, day: int, say: Messages) -> list[RevertView]:
-    """The reverts as they are shown."""
-    return [_view(each, given, day, say) for each in reverts]
-
-
-def _view(listed: ListedRevert, given: Parameters, day: int, say: Messages) -> RevertView:
+def revert_view(listed: ListedRevert, given: Parameters, day: int, say: Messages) -> dict[str, Any]:
+    """A revert for the template, with the addresses of our page about its link and of the bot's edit, if known."""
     revert, url, page = listed
     when = html.time_html(revert.day, day, say)
     reverter, client = (_name(text) for text in (revert.stated.reverter, revert.stated.client))
@@ -105,17 +77,17 @@ def _view(listed: ListedRevert, given: Parameters, day: int, say: Messages) -> R
         words = say.html("weboid-admin-revert-open", reverter, when, client)
     else:
         words = say.html("weboid-admin-revert-kept", reverter, when, client, _name(revert.reviewer or ""))
-    return RevertView(
-        revert.revert,
-        str(url),
-        address_in_language("url", given, url=str(url)),
-        _diff(page, revert.stated.revision),
-        phrases.visible(page.title) if page.title else str(revert.stated.page),
-        page.wiki,
-        words,
-        say.html(_why_key(revert.stated.why)),
-        revert.state is RevertState.OPEN,
-    )
+    return {
+        "revert": revert.revert,
+        "url": str(url),
+        "about": address_in_language("url", given, url=str(url)),
+        "diff": _diff(page, revert.stated.revision),
+        "page": phrases.visible(page.title) if page.title else str(revert.stated.page),
+        "wiki": page.wiki,
+        "words": words,
+        "why": say.html(_why_key(revert.stated.why)),
+        "is_open": revert.state is RevertState.OPEN,
+    }
 
 
 def _why_key(why: str) -> str:
@@ -129,7 +101,7 @@ def _name(text: str) -> Markup:
 
 
 def _diff(page: RevertedPage, revision: int) -> str | None:
-    """The address of the wiki's own page about the edit: ``index.php`` is beside ``api.php``."""
+    """The address of the wiki's own page about the edit: ``index.php`` is next to ``api.php``."""
     if page.api is None or not page.api.endswith(_API):
         return None
     return phrases.href(f"{page.api.removesuffix(_API)}index.php?diff={revision}")

@@ -1,13 +1,13 @@
 """``/replacement``: lists, takes and removes what people suggest instead of a dead link (A-4, H-4).
 
 Whether a suggestion works is checked by ``archive/visits``; what is shown alongside the link everywhere else comes
-from ``store/urls/details``. As on the page of a URL, what is known of one is shown only to people who have sent a form
+from ``store/urls/details``. As on the page of a URL, a link is shown only to people who have sent a form
 of ours (W-5).
-One law: a target is refused if people could not be sent to it.
+A target is refused if people could not be sent to it.
 """
 
 import re
-from collections.abc import Awaitable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any, Final
@@ -22,9 +22,7 @@ from weboid.core.url.hosts import InvalidUrl, is_ip
 from weboid.core.url.keys import key_of
 from weboid.core.url.spellings import is_other_page
 from weboid.core.url.urls import MAX_URL, Url, parse
-from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.net.guard import BAD_PORTS, is_public
-from weboid.store.db.rows import KnownUrl
 from weboid.store.people.audit import Action
 from weboid.store.people.replacement import (
     PLAIN,
@@ -38,13 +36,11 @@ from weboid.store.urls.url import find_urls
 from weboid.web.formats import html
 from weboid.web.formats.link_view import link_view
 from weboid.web.identity.session import Person
-from weboid.web.pages.url_form import UrlForm
-from weboid.web.people.forms import account_address, answer_to_form, unfit_words
-from weboid.web.people.quotas import begin, note
+from weboid.web.people.forms import LinkForms, account_address, record_action, require_allowed, unfit_words
 from weboid.web.request.parameters import MOST_SHOWN, Parameters, only, url_of, wiki_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of
-from weboid.web.service import Service, given_in, html_words
+from weboid.web.service import html_words
 from weboid.web.words.messages import Messages
 from weboid.web.words.phrases import visible
 
@@ -64,7 +60,7 @@ class Fit:
 
 
 def fit_target(text: str, url: Url, farms: Iterable[Farm]) -> Fit:
-    """The target that is suggested for `url`; raises a Problem that says what is wrong with it."""
+    """The target that is suggested for `url`; raises a Problem that names the fault."""
     try:
         target = parse(text)
     except InvalidUrl:
@@ -101,20 +97,10 @@ def _require_copy(snapshot: Snapshot, url: Url) -> None:
         raise Problem(400, "replacement-other", str(snapshot.original)[:MOST_SHOWN], str(url)[:MOST_SHOWN])
 
 
-class ReplacementPage:
-    """The handlers. `daily` is how many reports and suggestions all people together may make a day (H-2)."""
+class ReplacementPage(LinkForms):
+    """The handlers."""
 
-    def __init__(self, service: Service, daily: int) -> None:
-        self._service = service
-        self._daily = daily
-        self.look = UrlForm(service, "replacement", "replacement-look", "weboid-replacement-title", "weboid-url-ask")
-
-    async def page(self, request: web.Request) -> web.Response:
-        """What is suggested for a link, and the form."""
-        given = given_in(request)
-        if await self._service.sessions.is_interactive(request):
-            return await self._page(request, given)
-        return await self.look.page(request, given)
+    route = "replacement"
 
     async def suggest(self, request: web.Request) -> web.Response:
         """Records a suggestion of somebody who has signed in."""
@@ -132,14 +118,6 @@ class ReplacementPage:
         await sessions.note_interactive(request)
         return await self._after(request, given, self._delete(given, person))
 
-    async def _after(self, request: web.Request, given: Parameters, doing: Awaitable[str]) -> web.Response:
-        """The answer to a form: the page, with what was `done`, or why nothing was."""
-        return await answer_to_form(
-            doing,
-            lambda problem: self._page(request, given, problem),
-            lambda done: address_of("replacement", **only(given, *_PLACE), done=done),
-        )
-
     async def _record(self, given: Parameters, person: Person) -> str:
         url = url_of(given)
         if "target" not in given:
@@ -147,7 +125,7 @@ class ReplacementPage:
         fit = fit_target(given["target"], url, self._service.answers.wikis.farms)
         target, key, day = str(fit.target), key_of(url), self._service.today()
         async with self._service.pool.connection() as conn:
-            await begin(conn, Action.REPLACE, person, daily=self._daily)
+            await require_allowed(conn, Action.REPLACE, person, daily=self._daily)
             known = await find_locked_url(conn, key)
             if known is None:
                 raise Problem(404, "unknown-url", str(url)[:MOST_SHOWN])
@@ -159,7 +137,7 @@ class ReplacementPage:
             if await record_replacement(
                 conn, key, archive=fit.archive, target=target, day=day, subject=person.subject, name=person.name
             ):
-                await note(conn, Action.REPLACE, person, str(url), target)
+                await record_action(conn, Action.REPLACE, person, str(url), target)
         return "kept"
 
     async def _delete(self, given: Parameters, person: Person | None) -> str:
@@ -168,16 +146,12 @@ class ReplacementPage:
         if archive is None:
             raise Problem(400, "request")
         async with self._service.pool.connection() as conn:
-            await begin(conn, Action.REMOVE_REPLACEMENT, person, daily=self._daily)
+            await require_allowed(conn, Action.REMOVE_REPLACEMENT, person, daily=self._daily)
             if await delete_replacement(conn, key_of(url), archive=archive, target=target):
-                await note(conn, Action.REMOVE_REPLACEMENT, person, str(url), target)
+                await record_action(conn, Action.REMOVE_REPLACEMENT, person, str(url), target)
         return "removed"
 
-    def _is_dead(self, known: KnownUrl) -> bool:
-        """Whether the checks alone call it dead: reports on its domain make no replacement useless (H-3)."""
-        return finding_of(known.record, known.host, self._service.policy).verdict is Verdict.DEAD
-
-    async def _page(self, request: web.Request, given: Parameters, problem: Problem | None = None) -> web.Response:
+    async def _page(self, request: web.Request, given: Parameters, refused: Problem | None = None) -> web.Response:
         service, sessions = self._service, self._service.sessions
         say, url, day = html_words(request, given), url_of(given), self._service.today()
         if "dbname" in given:
@@ -185,10 +159,10 @@ class ReplacementPage:
         async with service.pool.connection() as conn:
             known = (await find_urls(conn, [key_of(url)])).get(key_of(url))
             if known is None:
-                raise problem or Problem(404, "unknown-url", str(url)[:MOST_SHOWN])
+                raise refused or Problem(404, "unknown-url", str(url)[:MOST_SHOWN])
             suggestions = await find_replacements(conn, known.key)
         member = await sessions.member(request)
-        here = html.query(only(given, *_PLACE))
+        here = html.query(self._place(given))
         values = {
             "link": link_view(service.report(known), day, say),
             "is_dead": self._is_dead(known),
@@ -202,7 +176,10 @@ class ReplacementPage:
             "done": _done(given, suggestions, day),
             "most": MAX_URL,
         }
-        return await service.form_html(request, "replacement.html", given, say, refused=problem, **values)
+        return await service.form_html(request, "replacement.html", given, say, refused=refused, **values)
+
+    def _place(self, given: Parameters) -> dict[str, str]:
+        return only(given, *_PLACE)
 
 
 def _view(suggestion: Replacement, day: int, say: Messages) -> dict[str, Any]:
@@ -228,7 +205,7 @@ def _view(suggestion: Replacement, day: int, say: Messages) -> dict[str, Any]:
 
 
 def _day_words(suggestion: Replacement, day: int, say: Messages) -> Markup:
-    """When it was suggested; of a copy also by whom, as wherever it is shown."""
+    """The day of the suggestion; of a copy also the name of the person, as on all pages."""
     when = html.time_html(suggestion.day, day, say)
     if suggestion.archive == PLAIN:
         return say.html("weboid-replacement-day", when)
@@ -236,7 +213,7 @@ def _day_words(suggestion: Replacement, day: int, say: Messages) -> Markup:
 
 
 def _done(given: Parameters, suggestions: Iterable[Replacement], day: int) -> str | None:
-    """What a form has done, only if it can be true: a made-up address must not make a page say it."""
+    """The result of a form, only if it can be true: a made-up address must not make a page show it."""
     match given.get("done"):
         case "kept" if any(each.day == day for each in suggestions):
             return "kept"

@@ -1,11 +1,8 @@
 """``/report``: people report that a URL or its domain works by hand, undo that, or request a check (H, W-14).
 
-What a report is and what follows from it is in ``store/people/report``; the limits are in ``web/people/quotas``.
-One law: interactive only. What is known of a URL is shown in a session in which a person has sent a form of ours, and
-nothing is done but by such a form.
+Reports are stored by ``store/people/report``. Nothing is done but by a form of ours.
 """
 
-from collections.abc import Awaitable
 from typing import Any, Final
 
 from aiohttp import web
@@ -14,7 +11,6 @@ from markupsafe import Markup
 from weboid.core.url.hosts import registrable_domain
 from weboid.core.url.keys import key_of
 from weboid.core.url.urls import Url
-from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import KnownUrl
 from weboid.store.people.audit import Action
@@ -32,13 +28,11 @@ from weboid.store.people.report import (
 from weboid.store.urls.url import find_urls
 from weboid.web.formats import html
 from weboid.web.formats.link_view import link_view
-from weboid.web.pages.url_form import UrlForm
-from weboid.web.people.forms import account_address, answer_to_form, unfit_words
-from weboid.web.people.quotas import begin, note
+from weboid.web.people.forms import LinkForms, account_address, record_action, require_allowed, unfit_words
 from weboid.web.request.parameters import MOST_SHOWN, Parameters, only, url_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of
-from weboid.web.service import Service, given_in, html_words
+from weboid.web.service import html_words
 from weboid.web.words.messages import Messages
 
 _URL, _DOMAIN = "url", "domain"
@@ -51,23 +45,12 @@ _DONE: Final = {
 """The message after a form, by the value of ``done`` in the address."""
 
 
-class ReportPage:
-    """The handlers. `daily` is how many reports and suggestions all people together may make a day (H-2)."""
+class ReportPage(LinkForms):
+    """The handlers."""
 
-    def __init__(self, service: Service, daily: int) -> None:
-        self._service = service
-        self._daily = daily
-        self.look = UrlForm(service, "report", "report-look", "weboid-report-title", "weboid-url-ask")
-
-    async def page(self, request: web.Request) -> web.Response:
-        """What is known of a URL, and the forms for what this reader may do."""
-        given = given_in(request)
-        if await self._service.sessions.is_interactive(request):
-            return await self._page(request, given)
-        return await self.look.page(request, given)
+    route = "report"
 
     async def _page(self, request: web.Request, given: Parameters, refused: Problem | None = None) -> web.Response:
-        """The same; `refused` is why a form that was sent had no effect."""
         service, sessions = self._service, self._service.sessions
         say = html_words(request, given)
         url = url_of(given)
@@ -98,14 +81,6 @@ class ReportPage:
         }
         return await service.form_html(request, "report.html", given, say, refused=refused, **values)
 
-    async def _after(self, request: web.Request, given: Parameters, doing: Awaitable[str]) -> web.Response:
-        """The answer to a form: the page, with what was `done`, or why nothing was."""
-        return await answer_to_form(
-            doing,
-            lambda problem: self._page(request, given, problem),
-            lambda done: address_of("report", **_place(given, url_of(given)), done=done),
-        )
-
     async def report(self, request: web.Request) -> web.Response:
         """Takes the report that a URL or its domain works by hand (H-1)."""
         given = await self._service.posted(request, "report")
@@ -120,16 +95,16 @@ class ReportPage:
         if action is None:
             raise Problem(400, "extent")
         async with service.pool.connection() as conn:
-            await begin(conn, action, person, daily=self._daily)
+            await require_allowed(conn, action, person, daily=self._daily)
             known = await _find_locked(conn, url)
             if not self._is_dead(known):
                 raise Problem(409, "not-dead")
             if action is Action.REPORT_DOMAIN:
                 await record_domain_report(conn, domain, day, person.subject, person.name)
-                await note(conn, action, person, domain, str(url))
+                await record_action(conn, action, person, domain, str(url))
             else:
                 is_half = await record_report(conn, known, day, person.subject, person.name)
-                await note(conn, action, person, str(url), domain if is_half else "")
+                await record_action(conn, action, person, str(url), domain if is_half else "")
         return given.get("extent", _URL)
 
     async def remove(self, request: web.Request) -> web.Response:
@@ -145,13 +120,13 @@ class ReportPage:
         async with service.pool.connection() as conn:
             match given.get("extent", _URL):
                 case "url":
-                    await begin(conn, Action.REMOVE_REPORT, person, daily=self._daily)
+                    await require_allowed(conn, Action.REMOVE_REPORT, person, daily=self._daily)
                     if await delete_reports(conn, [key_of(url)]):
-                        await note(conn, Action.REMOVE_REPORT, person, str(url))
+                        await record_action(conn, Action.REMOVE_REPORT, person, str(url))
                 case "domain":
-                    await begin(conn, Action.REMOVE_DOMAIN_REPORT, person, daily=self._daily)
+                    await require_allowed(conn, Action.REMOVE_DOMAIN_REPORT, person, daily=self._daily)
                     if await delete_domain_report(conn, domain):
-                        await note(conn, Action.REMOVE_DOMAIN_REPORT, person, domain)
+                        await record_action(conn, Action.REMOVE_DOMAIN_REPORT, person, domain)
                 case _:
                     raise Problem(400, "extent")
         return "removed"
@@ -166,18 +141,17 @@ class ReportPage:
         person = await service.sessions.require_person(request)
         url, day = url_of(given), service.today()
         async with service.pool.connection() as conn:
-            await begin(conn, Action.CHECK, person, daily=self._daily)
+            await require_allowed(conn, Action.CHECK, person, daily=self._daily)
             known = await _find_locked(conn, url)
             if known.next_check is None:
                 raise Problem(409, "never-checked")
             if not await record_check_now(conn, known, day):
                 raise Problem(409, "asked-today")
-            await note(conn, Action.CHECK, person, str(url))
+            await record_action(conn, Action.CHECK, person, str(url))
         return "check"
 
-    def _is_dead(self, known: KnownUrl) -> bool:
-        """Whether the checks alone call it dead, whatever people claim."""
-        return finding_of(known.record, known.host, self._service.policy).verdict is Verdict.DEAD
+    def _place(self, given: Parameters) -> dict[str, str]:
+        return _place(given, url_of(given))
 
 
 async def _find_locked(conn: Connection, url: Url) -> KnownUrl:
@@ -211,7 +185,7 @@ def _check_state(known: KnownUrl, day: int) -> str:
 
 
 def _done(given: Parameters, known: KnownUrl, reports: dict[str, Report | None], day: int) -> str | None:
-    """The message key of what a form has done, only if it is true: a made-up address must not make a page say it."""
+    """The message key of the result of a form, only if it is true: a made-up address must not make a page show it."""
     match given.get("done"):
         case "url" | "domain" as what:
             report = reports[what]

@@ -1,7 +1,7 @@
 """``/internal/…``: the calls of remote crawlers and feeders (O-1), off unless tokens are configured for them.
 
-Calls are done by ``remote/http/doing``. One law: nothing of a body is read before the token is known, and nobody holds
-a slot while its body comes.
+``remote/http/server`` does the calls. Nothing of a body is read before the token is known, and nobody holds a slot
+while its body comes.
 """
 
 import logging
@@ -11,9 +11,9 @@ from aiohttp import hdrs, web
 from prometheus_client import Counter
 
 from weboid.errors import StoreError
-from weboid.remote.http.doing import Answering, CallRefused, NoSuchCall, NotAllowed
-from weboid.remote.http.entrance import Entrance
+from weboid.remote.http.endpoint import Endpoint
 from weboid.remote.http.messages import MOST_SENT, BadMessage, OtherScheme, TooLong, compressed, encoded
+from weboid.remote.http.server import CallRefused, CallServer, NoSuchCall, NotAllowed
 from weboid.web.http.lanes import lanes_of
 from weboid.web.http.tokens import TrustedClients
 from weboid.web.request.problem import Problem
@@ -23,20 +23,20 @@ log = logging.getLogger(__name__)
 
 
 class RemoteProcesses:
-    """The calls of parts of one kind, those that one of these tokens lets in; `forbidden` counts what none may do."""
+    """The endpoint of processes of one kind, which have one of these tokens; `forbidden` counts refused calls."""
 
     def __init__(
-        self, entrance: Entrance, answering: Answering, clients: TrustedClients, lane: Lane, forbidden: Counter
+        self, endpoint: Endpoint, server: CallServer, clients: TrustedClients, lane: Lane, forbidden: Counter
     ) -> None:
-        self._entrance = entrance
-        self._answering = answering
+        self._endpoint = endpoint
+        self._server = server
         self._clients = clients
         self._lane = lane
         self._forbidden = forbidden
-        self._credentials = re.compile(rf"{entrance.scheme} +(\S+)", re.I)
+        self._credentials = re.compile(rf"{endpoint.scheme} +(\S+)", re.I)
 
     async def call(self, request: web.Request) -> web.Response:
-        """Does one call and answers it; what is refused has a status alone, or words for its operator."""
+        """Does one call and answers it; a refusal has a status alone, or a text for the operator."""
         try:
             return await self._answer(request)
         except Problem as problem:
@@ -50,10 +50,10 @@ class RemoteProcesses:
         if not self._clients.known:
             raise Problem(404, "no-such-address")
         client = self._client_of(request)
-        body = await _body_of(request, self._entrance.kind)
+        body = await _body_of(request, self._endpoint.kind)
         async with lanes_of(request).turn(request, self._lane):
             try:
-                answer = await self._answering.answer(client, request.match_info["call"], body)
+                answer = await self._server.answer(client, request.match_info["call"], body)
             except NoSuchCall:
                 raise Problem(404, "no-such-address") from None
             except TooLong:
@@ -64,14 +64,14 @@ class RemoteProcesses:
                 raise Problem(409, "request") from None
             except CallRefused as refused:
                 if isinstance(refused, NotAllowed):
-                    self._forbidden.labels(self._entrance.word, refused.key).inc()
-                    log.warning("a call of the %s %s is refused: %s", self._entrance.word, client, refused)
+                    self._forbidden.labels(self._endpoint.word, refused.key).inc()
+                    log.warning("a call of the %s %s is refused: %s", self._endpoint.word, client, refused)
                 return self._response(compressed(encoded(str(refused))), 422)
         return self._response(answer)
 
     def _response(self, body: bytes, status: int = 200) -> web.Response:
         headers = {hdrs.CACHE_CONTROL: "no-store"}
-        return web.Response(body=body, status=status, content_type=self._entrance.kind, headers=headers)
+        return web.Response(body=body, status=status, content_type=self._endpoint.kind, headers=headers)
 
     def _client_of(self, request: web.Request) -> str:
         given = request.headers.getall(hdrs.AUTHORIZATION, [])

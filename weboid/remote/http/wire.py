@@ -1,4 +1,4 @@
-"""Types that calls of crawlers and of feeders share."""
+"""Arguments and greetings that the calls of crawlers and of feeders share."""
 
 from typing import Annotated, Any, Final, TypeVar
 
@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from weboid.errors import StoreError
 from weboid.remote.http.messages import OtherScheme
-from weboid.remote.http.rpc import Sent
+from weboid.remote.http.rpc import Wire
 from weboid.store.db.key_scheme import OURS
 from weboid.store.schedule.process import ProcessRole, RunningProcess
 
@@ -14,9 +14,9 @@ _MOST_DETAIL: Final = 2_000
 _MOST_SMALL: Final = 2**15 - 1
 
 
-def up_to(most: int, least: int = 0) -> Sent:
+def up_to(most: int, least: int = 0) -> Wire:
     """A number that is sent as `most` if it is larger."""
-    return Sent(Annotated[int, Meta(ge=least, le=most)], put=lambda number: min(number, most))
+    return Wire(Annotated[int, Meta(ge=least, le=most)], encode=lambda number: min(number, most))
 
 
 def _fit_detail(text: str) -> str:
@@ -24,9 +24,9 @@ def _fit_detail(text: str) -> str:
 
 
 Day = Annotated[int, Meta(ge=0, le=_MOST_SMALL)]
-ThisDay = Annotated[Day, Sent(check="require_day")]
+ThisDay = Annotated[Day, Wire(check="require_day")]
 """A day that must be about the server's own."""
-DETAIL: Final = Sent(Annotated[str, Meta(max_length=_MOST_DETAIL)], put=_fit_detail)
+DETAIL: Final = Wire(Annotated[str, Meta(max_length=_MOST_DETAIL)], encode=_fit_detail)
 Detail = Annotated[str, DETAIL]
 """The words of an alarm, cut off where they are too long."""
 
@@ -50,13 +50,13 @@ def _of_scheme(sent: dict[str, Any]) -> int:
 
 LimitByScheme = Annotated[
     int,
-    Sent(
+    Wire(
         {"limit": Annotated[int, Meta(ge=0, le=10_000_000)], "scheme": Scheme},
-        put=lambda limit: {"limit": limit, "scheme": OUR_SCHEME},
-        read=_of_scheme,
+        encode=lambda limit: {"limit": limit, "scheme": OUR_SCHEME},
+        decode=_of_scheme,
     ),
 ]
-"""A limit; the scheme of the caller's keys goes with it, and OtherScheme is raised if it is not that of the server."""
+"""A limit, with the scheme of the caller's keys; raises OtherScheme if it is not that of the server."""
 
 
 class Life(Struct, frozen=True):
@@ -79,19 +79,19 @@ class Greeted(Struct, frozen=True):
     scheme: Scheme
 
 
-_Said = TypeVar("_Said", bound=Greeted)
+_Greeting = TypeVar("_Greeting", bound=Greeted)
 
 
-def of_our_scheme(greeting: _Said) -> _Said:
+def of_our_scheme(greeting: _Greeting) -> _Greeting:
     """The greeting of a server; raises StoreError if its keys are not ours (O-10)."""
     if greeting.scheme != OUR_SCHEME:
         raise StoreError(
-            f"the core (version {greeting.version}) has keys of another URL form or suffix list than this program: "
+            f"the server (version {greeting.version}) has keys of another URL form or suffix list than this program: "
             "use the same version here"
         )
     return greeting
 
 
 def process_of(role: ProcessRole, client: str, life: Life) -> RunningProcess:
-    """The process that a sign of life is of, with the name of its token."""
+    """The process that has sent a sign of life, with the name of its token."""
     return RunningProcess(role, f"{client}:{life.name}", life.host, life.machine, life.pid, life.version)

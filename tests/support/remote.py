@@ -1,4 +1,4 @@
-"""For tests of crawlers and feeders elsewhere: a core that answers over HTTP, and a network on the way that spoils."""
+"""For tests of remote crawlers and feeders: a server that answers over HTTP, and a bad network on the way."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -14,8 +14,8 @@ from aiohttp import hdrs, web
 from weboid.cli.serve import serving
 from weboid.config import Config, load_config
 from weboid.demo.serving import open_application
-from weboid.remote.http.calling import Caller, open_caller
-from weboid.remote.http.entrance import FEEDERS as FEEDERS_ENTRANCE
+from weboid.remote.http.client import ServerClient, open_client
+from weboid.remote.http.endpoint import FEEDERS as FEEDERS_ENDPOINT
 from weboid.store.db.pool import Pool
 
 TOKEN = "crawler-token"
@@ -24,58 +24,58 @@ FEED_TOKEN = "feeder-token"
 FEEDERS = f"fed:{sha256(FEED_TOKEN.encode()).hexdigest()}"
 
 
-def core_config(**values: str) -> Config:
-    """The configuration of a core; the crawler "far" and the feeder "fed" are let in."""
+def server_config(**values: str) -> Config:
+    """The configuration of a server; the crawler "far" and the feeder "fed" are let in."""
     tokens = {"WEBOID_WEB_CRAWLERS": CRAWLERS, "WEBOID_WEB_FEEDERS": FEEDERS}
     return load_config(None, {**tokens, "WEBOID_CRAWL_DELAY": "0", **values})
 
 
 @asynccontextmanager
-async def open_core(
+async def open_server(
     pool: Pool, config: Config | None = None, today: Callable[[], int] = lambda: 100
 ) -> AsyncIterator[str]:
     """A web process for crawlers on loopback; its address."""
-    async with serving(config or core_config(), pool, today, "127.0.0.1", 0) as url:
+    async with serving(config or server_config(), pool, today, "127.0.0.1", 0) as url:
         yield url
 
 
 @asynccontextmanager
-async def calling(url: str, worker: str = "one", token: str = TOKEN) -> AsyncIterator[Caller]:
-    """What calls the core at this address."""
-    async with open_caller(url, token, worker) as caller:
-        yield caller
+async def crawler_client(url: str, worker: str = "one", token: str = TOKEN) -> AsyncIterator[ServerClient]:
+    """A crawler's client of the server at this address."""
+    async with open_client(url, token, worker) as client:
+        yield client
 
 
 @asynccontextmanager
-async def feeding(url: str, worker: str = "one", token: str = FEED_TOKEN) -> AsyncIterator[Caller]:
-    """What a feeder calls the core with."""
-    async with open_caller(url, token, worker, entrance=FEEDERS_ENTRANCE) as caller:
-        yield caller
+async def feeder_client(url: str, worker: str = "one", token: str = FEED_TOKEN) -> AsyncIterator[ServerClient]:
+    """A feeder's client of the server at this address."""
+    async with open_client(url, token, worker, endpoint=FEEDERS_ENDPOINT) as client:
+        yield client
 
 
 @dataclass
 class BadNetwork:
     """Delays, repeats, reorders and drops requests and answers; how often it did what is counted in `did`."""
 
-    core: str
+    server: str
     random: Random
     share: float = 0.5
-    """The part of requests to which something happens."""
+    """The share of requests to which something happens."""
     spared: str = ""
     """The name of a call to which nothing happens, such as the greeting of commands that work once."""
     did: dict[str, int] = field(default_factory=dict)
     late: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """Passes a request on, or what becomes of it."""
+        """Passes a request on, damaged or not."""
         body = await request.read()
-        fate = "pass"
+        trouble = "pass"
         if self.random.random() < self.share and request.path.rpartition("/")[2] != self.spared:
-            fate = self.random.choice(
+            trouble = self.random.choice(
                 ("drop", "drop-answer", "delay", "repeat", "repeat-late", "fail", "cut-off", "other-page")
             )
-        self.did[fate] = self.did.get(fate, 0) + 1
-        match fate:
+        self.did[trouble] = self.did.get(trouble, 0) + 1
+        match trouble:
             case "drop":
                 return self._hung_up(request)
             case "fail":
@@ -89,11 +89,11 @@ class BadNetwork:
                 self.late.add(task)
                 task.add_done_callback(self.late.discard)
         status, answer, kind = await self._passed_on(request, body)
-        if fate == "drop-answer":
+        if trouble == "drop-answer":
             return self._hung_up(request)
-        if fate == "cut-off":
+        if trouble == "cut-off":
             answer = answer[: len(answer) // 2]
-        if fate == "other-page":
+        if trouble == "other-page":
             answer, kind = b"<html>Please log in", "text/html"
         return web.Response(status=status, body=answer, headers={hdrs.CONTENT_TYPE: kind})
 
@@ -105,7 +105,7 @@ class BadNetwork:
         kept = {name: request.headers[name] for name in (hdrs.AUTHORIZATION, hdrs.CONTENT_TYPE)}
         async with (
             aiohttp.ClientSession() as client,
-            client.post(self.core + request.path, data=BytesIO(body), headers=kept) as response,
+            client.post(self.server + request.path, data=BytesIO(body), headers=kept) as response,
         ):
             return response.status, await response.read(), response.headers.get(hdrs.CONTENT_TYPE, "")
 
@@ -117,9 +117,9 @@ class BadNetwork:
 
 
 @asynccontextmanager
-async def open_bad_network(core: str, seed: int, share: float = 0.5) -> AsyncIterator[tuple[str, BadNetwork]]:
-    """The address of a core behind such a network. At its end all that was to come late has come."""
-    network = BadNetwork(core, Random(seed), share)
+async def open_bad_network(server: str, seed: int, share: float = 0.5) -> AsyncIterator[tuple[str, BadNetwork]]:
+    """The address of a server behind such a network. At its end all that was to come late has come."""
+    network = BadNetwork(server, Random(seed), share)
     app = web.Application(client_max_size=64 << 20)
     app.router.add_post("/{path:.*}", network.handle)
     async with open_application(app) as address:

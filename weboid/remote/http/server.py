@@ -1,7 +1,7 @@
-"""Does the calls of remote processes on the store, whatever they are (O-1).
+"""The server of remote processes: does their calls on the store (O-1).
 
-One law: a call that `is_once` is done in one transaction with the note that it was, so that however often it comes, and
-however late, it is done once and answered as the first time (D-386).
+A call that `is_once` is done in one transaction with the note that it was, so that however often it comes, and however
+late, it is done once and answered as the first time (D-386).
 """
 
 from abc import ABC, abstractmethod
@@ -11,18 +11,17 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from weboid.mechanism.bounded import BoundedMap
 from weboid.remote.http.messages import MOST_INFLATED, BadMessage, Call, compressed, decoded, encoded, inflated
-from weboid.remote.http.rpc import Table
-from weboid.remote.lending import Lender, OneTransaction
+from weboid.remote.http.rpc import Connections, OneTransaction, Table
 from weboid.store.db.pool import Pool
 from weboid.store.db.transactions import RefusedValues, refused_values, repeated
 from weboid.store.schedule.done_request import RequestKey, begin_request, delete_past_requests, record_answer
 
-_FORGETTING_S: Final = 600.0
+_DELETE_S: Final = 600.0
 _WORKERS: Final = 1_000
 
 
-class Parts(NamedTuple):
-    """The objects that do the calls of one worker, by interface; and `here`, by which arguments are checked."""
+class Handlers(NamedTuple):
+    """The objects that do the calls of one worker, by interface; and `here`, which checks the arguments."""
 
     here: Any
     by: Mapping[type, Any]
@@ -44,25 +43,21 @@ class NotAllowed(CallRefused):
         self.key = key
 
 
-class Answering(ABC):
+class CallServer(ABC):
     """Does the calls of one kind of remote processes, in one web process."""
 
     calls: ClassVar[Table]
-    most_given: ClassVar[int] = MOST_INFLATED
+    most_inflated: ClassVar[int] = MOST_INFLATED
     """Bytes of a call before it was compressed."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._forgotten = monotonic()
-        self._parts: BoundedMap[tuple[str, str], Parts] = BoundedMap(_WORKERS)
+        self._deleted_at = monotonic()
+        self._handlers: BoundedMap[tuple[str, str], Handlers] = BoundedMap(_WORKERS)
 
     @abstractmethod
-    def parts(self, lender: Lender, client: str, worker: str) -> Parts:
-        """The objects for a worker, with connections of that lender; a client is the name of a token."""
-
-    async def finish(self, parts: Parts) -> None:
-        """Does what comes at the end of the transaction of a call that `is_once`."""
-        return
+    def handlers(self, connections: Connections, client: str, worker: str) -> Handlers:
+        """The objects for a worker, with these connections; a client is the name of a token."""
 
     async def answer(self, client: str, name: str, sent: bytes) -> bytes:
         """The answer to a call of a client, both compressed.
@@ -72,11 +67,11 @@ class Answering(ABC):
         if (known := self.calls.get(name)) is None:
             raise NoSuchCall(name)
         kind, interface = known
-        call = decoded(inflated(sent, self.most_given), Call)
+        call = decoded(inflated(sent, self.most_inflated), Call)
         given = decoded(call.arguments, kind.given)
 
-        async def done(parts: Parts) -> bytes:
-            return encoded(await kind.do(parts.by[interface], given, parts.here))
+        async def done(handlers: Handlers) -> bytes:
+            return encoded(await kind.do(handlers.by[interface], given, handlers.here))
 
         try:
             with refused_values():
@@ -86,27 +81,25 @@ class Answering(ABC):
         except RefusedValues as error:
             raise BadMessage(f"the store takes no such values: {error}") from error
 
-    def _usual(self, client: str, worker: str) -> Parts:
+    def _usual(self, client: str, worker: str) -> Handlers:
         """The objects for calls that are not in one transaction: kept, for they remember some minutes."""
-        if (parts := self._parts.use((client, worker))) is None:
-            parts = self._parts[client, worker] = self.parts(self._pool, client, worker)
-        return parts
+        if (handlers := self._handlers.use((client, worker))) is None:
+            handlers = self._handlers[client, worker] = self.handlers(self._pool, client, worker)
+        return handlers
 
     @repeated
-    async def _done_once(self, client: str, call: Call, done: Callable[[Parts], Awaitable[bytes]]) -> bytes:
-        await self._forget()
+    async def _done_once(self, client: str, call: Call, done: Callable[[Handlers], Awaitable[bytes]]) -> bytes:
+        await self._delete_past()
         key = RequestKey(client, call.request)
         async with self._pool.connection() as conn:
             if (before := await begin_request(conn, key)) is not None:
                 return before
-            parts = self.parts(OneTransaction(conn), client, call.worker)
-            answer = await done(parts)
-            await self.finish(parts)
+            answer = await done(self.handlers(OneTransaction(conn), client, call.worker))
             await record_answer(conn, key, answer)
         return answer
 
-    async def _forget(self) -> None:
-        if monotonic() - self._forgotten > _FORGETTING_S:
-            self._forgotten = monotonic()
+    async def _delete_past(self) -> None:
+        if monotonic() - self._deleted_at > _DELETE_S:
+            self._deleted_at = monotonic()
             async with self._pool.connection() as conn:
                 await delete_past_requests(conn)

@@ -1,16 +1,14 @@
 """The server's side of the calls of remote crawlers (O-1).
 
-A token lets a machine work that may be lost to somebody else: so it reaches no lease but its own, and no day but today.
-One law: a refusal comes before anything is written; whether a crawler may still write is decided by the epochs of
-leases, however late its call comes.
+A machine with a token may fall into other hands: so it reaches no lease but its own, and no day but today. A refusal
+comes before anything is written; whether a crawler may still write is decided by the epochs of leases, however late its
+call comes.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
-from weboid import __version__
 from weboid.checking.slots import StoreSlots
-from weboid.checking.stop_list import StopList
 from weboid.config import CrawlConfig
 from weboid.core.record.moment import Moment
 from weboid.core.record.pace import WIDEST_INTERVAL
@@ -19,27 +17,26 @@ from weboid.core.record.record import HostRecord, UrlRecord
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.partial_loss import WINDOW_DAYS, Contacts, HostGroup
 from weboid.mechanism.bounded import BoundedMap
-from weboid.remote.crawl.core import MOST_CHECKS, MOST_GIVEN, CrawlCore, CrawlerCalls, Greeting
-from weboid.remote.crawl.on_store import StoreAlarms, StoreDays, StoreLosses, StoreSecondLooks, StoreWork
-from weboid.remote.http.doing import Answering, NotAllowed, Parts
-from weboid.remote.http.kinds import OUR_SCHEME, Life, process_of
+from weboid.remote.crawl.calls import Alarms, CrawlerCalls, CrawlStore, Days, LossExchange, SecondLooks
+from weboid.remote.crawl.work import Work
 from weboid.remote.http.messages import BadMessage
-from weboid.remote.http.rpc import parts_of, table_of
-from weboid.remote.lending import Lender, OnStore
+from weboid.remote.http.rpc import Connections, OnStore, implementations, table_of
+from weboid.remote.http.server import CallServer, Handlers, NotAllowed
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import HostKey, StoredUrl
-from weboid.store.results.record import Checked
+from weboid.store.results.record import Checked, Tally
 from weboid.store.schedule.lease import Held, list_foreign, list_own
-from weboid.store.schedule.process import ProcessRole, delete_process, record_seen, take_role
 from weboid.store.schedule.second_look import is_taken
 from weboid.store.schedule.turn import SlotNote, SlotState, WantedSlot
 from weboid.store.upkeep.alarm import AlarmKind
 from weboid.store.urls.url import find_urls
 
+MOST_INFLATED: Final = 16 << 20
+"""Bytes of a call before it was compressed: several times those of 2,000 checks; as values it is twenty times that."""
 _AHEAD: Final = 1
 """Days: two clocks at midnight."""
 _CLAIMS: Final = 100_000
-"""Those of some minutes."""
+"""The claims of some minutes."""
 _LATE_S: Final = 1.0
 _LONGEST_PAUSE_S: Final = 3_600.0
 """Between two requests to a host; crawlers themselves wait two minutes at most."""
@@ -49,11 +46,11 @@ _ALARMS: Final = frozenset({AlarmKind.OFFLINE, AlarmKind.LOOP_LAG, AlarmKind.OWN
 _Written = Mapping[tuple[HostGroup, int], Contacts]
 
 
-class CrawlAnswering(Answering):
+class CrawlServer(CallServer):
     """Does the calls of remote crawlers, in one web process. `today` is the day here."""
 
-    calls = table_of(CrawlerCalls, CrawlCore)
-    most_given = MOST_GIVEN
+    calls = table_of(CrawlerCalls, CrawlStore)
+    most_inflated = MOST_INFLATED
 
     def __init__(self, pool: Pool, config: CrawlConfig, policy: Policy, today: Callable[[], int]) -> None:
         super().__init__(pool)
@@ -62,56 +59,53 @@ class CrawlAnswering(Answering):
         self._policy = policy
         self._slots = _ShortSlots(pool)
 
-    def parts(self, lender: Lender, client: str, worker: str) -> Parts:
-        """The store's own work, by a worker whose name begins with that of its token; its place is its client,
-        whatever it says (D-456).
-        """
-        work = _OwnWork(lender, f"{client}:{worker}", self._config, self._policy)
-        alarms, looks = StoreAlarms(lender), StoreSecondLooks(lender, client)
-        core = CrawlCore(work, StoreDays(lender), StoreLosses(lender), alarms, self._slots, looks, self._pool.away)
-        process = _Crawler(self._pool, client, self._config, self._policy)
-        return Parts(CrawlerRights(lender, client, work, self._today), {CrawlerCalls: process, **parts_of(core)})
-
-    async def finish(self, parts: Parts) -> None:
-        """Adds what the call has checked to the store's numbers, in the same transaction."""
-        await parts.here.work.note_checked()
+    def handlers(self, connections: Connections, client: str, worker: str) -> Handlers:
+        """The store's own work, by a worker named for its token; its place is its client (D-456)."""
+        work = _OwnWork(connections, f"{client}:{worker}", self._config, self._policy)
+        days, losses, alarms = Days(connections), LossExchange(connections), Alarms(connections)
+        looks = SecondLooks(connections, client)
+        store = CrawlStore(work, days, losses, alarms, self._slots, looks, self._pool.away)
+        process = CrawlerCalls(self._pool, client, self._config, self._policy)
+        here = CrawlerRights(connections, client, work, self._today)
+        return Handlers(here, {CrawlerCalls: process, **implementations(store)})
 
 
-class _OwnWork(StoreWork):
+class _OwnWork(Work):
     """The work of one worker, of hosts in buckets that it holds."""
 
     async def list_own(self, buckets: Collection[int]) -> set[int]:
-        """Those of these buckets that it holds: one may just have been taken over."""
-        async with self._lender.connection() as conn:
-            return await list_own(conn, self.worker, buckets)
+        """The buckets among these that it holds: one may just have been taken over."""
+        return await self._run(list_own, self.worker, buckets)
 
     async def list_urls(self, hosts: Sequence[HostKey], day: int) -> Mapping[HostKey, list[StoredUrl]]:
-        """None of other hosts."""
+        """As `Work`; none of hosts in buckets of others."""
         own = await self.list_own({host.bucket for host in hosts})
         found = await super().list_urls([host for host in hosts if host.bucket in own], day)
         return {host: found.get(host, []) for host in hosts}
+
+    async def record(self, checks: Sequence[Checked], held: Held) -> Tally:
+        """As `Work`; adds the checks to the store's numbers in the same transaction."""
+        tally = await super().record(checks, held)
+        await self.note_checked()
+        return tally
 
 
 class CrawlerRights(OnStore):
     """Checks and conversions of the arguments of a crawler's calls; the methods raise NotAllowed."""
 
-    def __init__(self, lender: Lender, client: str, work: _OwnWork, today: Callable[[], int]) -> None:
-        super().__init__(lender)
+    def __init__(self, connections: Connections, client: str, work: _OwnWork, today: Callable[[], int]) -> None:
+        super().__init__(connections)
         self.work = work
         self._client = client
-        self._find_today = today
-
-    @property
-    def _today(self) -> int:
-        return self._find_today()
+        self._today = today
 
     async def require_day(self, day: int) -> None:
         """Refuses a day that is not about today."""
-        _require_day(day, self._today)
+        _require_day(day, self._today())
 
     async def require_due(self, day: int) -> None:
         """Refuses work that is due on a day to come; no past day does harm."""
-        _require_day(max(day, self._today), self._today)
+        _require_day(max(day, self._today()), self._today())
 
     async def require_until(self, until: Moment) -> None:
         """Refuses work that is due on a day to come."""
@@ -121,8 +115,8 @@ class CrawlerRights(OnStore):
         """Refuses every day: after a jump an operator looks at the clock of the database's server."""
         raise NotAllowed(
             "confirm-day",
-            "a day is confirmed on the machine of the core alone: if it is right, run there "
-            "`weboid crawl --once --confirm-day`",
+            "a day is confirmed on the server's machine alone: if it is right, run `weboid crawl --once --confirm-day` "
+            "there",
         )
 
     async def require_alarm(self, kind: AlarmKind) -> None:
@@ -132,24 +126,21 @@ class CrawlerRights(OnStore):
 
     async def require_own(self, held: Held) -> None:
         """Refuses leases of others."""
-        async with self._lender.connection() as conn:
-            if await list_foreign(conn, self.work.worker, held):
-                raise NotAllowed("lease", "a lease of another crawler is its own: only who holds a bucket may use it")
+        if await self._run(list_foreign, self.work.worker, held):
+            raise NotAllowed("lease", "a lease of another crawler is its own: only who holds a bucket may use it")
 
     async def require_host(self, host: HostKey) -> None:
         """Refuses a host whose bucket this worker does not hold, unless it looks at a URL there for another place."""
-        if host.bucket not in await self.work.list_own([host.bucket]):
-            async with self._lender.connection() as conn:
-                if not await is_taken(conn, self._client, host):
-                    words = "a host that this crawler neither holds nor looks at gets no pause from it"
-                    raise NotAllowed("rest", words)
+        is_own = host.bucket in await self.work.list_own([host.bucket])
+        if not is_own and not await self._run(is_taken, self._client, host):
+            raise NotAllowed("rest", "a host that this crawler neither holds nor looks at gets no pause from it")
 
     async def require_days(self, checks: Sequence[Checked]) -> None:
         """Refuses checks whose days are not about today.
 
         A record may name a later day if the stored one does: a clock has gone wrong before.
         """
-        today, longest, stored = self._today, await self._find_longest(), await self._find_ahead(checks)
+        today, longest, stored = self._today(), await self._find_longest(), await self._find_ahead(checks)
         for checked in checks:
             _require_day(checked.day, today, longest)
             newest = max(today, stored.get(checked.url.key, today))
@@ -162,16 +153,16 @@ class CrawlerRights(OnStore):
 
     async def counting(self, written: _Written) -> _Written:
         """Contacts without those that are too old to count; refuses those of a day to come."""
-        _require_day(max([self._today, *(seen_on for _, seen_on in written)]), self._today)
-        return {key: contacts for key, contacts in written.items() if key[1] > self._today - WINDOW_DAYS}
+        today = self._today()
+        _require_day(max([today, *(seen_on for _, seen_on in written)]), today)
+        return {key: contacts for key, contacts in written.items() if key[1] > today - WINDOW_DAYS}
 
     async def _find_ahead(self, checks: Sequence[Checked]) -> dict[UrlKey, int]:
         """The newest stored days of those URLs whose sent record names a day to come."""
-        ahead = [checked.url.key for checked in checks if _newest_day(checked) > self._today + _AHEAD]
+        ahead = [checked.url.key for checked in checks if _newest_day(checked) > self._today() + _AHEAD]
         if not ahead:
             return {}
-        async with self._lender.connection() as conn:
-            found = await find_urls(conn, ahead)
+        found = await self._run(find_urls, ahead)
         return {key: _newest_of(known.record, known.host) for key, known in found.items()}
 
     async def _find_longest(self) -> int:
@@ -192,11 +183,7 @@ class _ShortSlots(StoreSlots):
         """Claims whose turns are over: what still wants one, or holds it, is late, and would hold a host for nobody."""
 
     async def exchange(
-        self,
-        notes: Mapping[HostKey, SlotNote],
-        wanted: Mapping[HostKey, WantedSlot],
-        *,
-        are_held: bool = True,
+        self, notes: Mapping[HostKey, SlotNote], wanted: Mapping[HostKey, WantedSlot], *, are_held: bool = True
     ) -> dict[HostKey, SlotState]:
         """Leaves out what is late."""
         for note in notes.values():
@@ -224,7 +211,7 @@ def _pause(seconds: float) -> float:
 def _require_day(day: int, today: int, longest: int = WIDEST_INTERVAL) -> None:
     """Raises NotAllowed for a day that is not about today: so many days ago at most, and never to come."""
     if not today - longest <= day <= today + _AHEAD:
-        raise NotAllowed("day", "the day there is not that of this core: set the clock right, there or here")
+        raise NotAllowed("day", "the day there is not that of this server: set the clock right, there or here")
 
 
 def _newest_day(checked: Checked) -> int:
@@ -234,37 +221,3 @@ def _newest_day(checked: Checked) -> int:
 def _newest_of(record: UrlRecord, host: HostRecord) -> int:
     """The newest day that a record or its host's names."""
     return max(record.checked or 0, record.streak.until or 0, host.streak.until or 0)
-
-
-class _Crawler:
-    """The process of a crawler."""
-
-    def __init__(self, pool: Pool, client: str, config: CrawlConfig, policy: Policy) -> None:
-        self._pool = pool
-        self._client = client
-        self._config = config
-        self._policy = policy
-
-    async def greet(self) -> Greeting:
-        config = self._config
-        return Greeting(
-            __version__,
-            OUR_SCHEME,
-            self._policy,
-            config.delay,
-            config.per_host,
-            min(config.batch, MOST_CHECKS),
-            config.lease_s,
-            config.strict,
-            sorted(StopList(config.stop, config.stop_file).names),
-            config.are_second_looks,
-        )
-
-    async def live(self, life: Life) -> None:
-        part = process_of(ProcessRole.CRAWL, self._client, life)
-        async with self._pool.connection() as conn:
-            if life.is_last:
-                await delete_process(conn, part)
-            elif not await record_seen(conn, part, life.doing, life.figures):
-                await take_role(conn, part)
-                await record_seen(conn, part, life.doing, life.figures)

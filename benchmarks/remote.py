@@ -1,8 +1,10 @@
-"""What remote crawlers and feeders get recorded in a second: ``python -m benchmarks.central [crawlers | feeders]``.
+"""Rates of remote crawlers and feeders, in results and links a second.
+
+``python -m benchmarks.remote [crawlers | feeders]``
 
 Whole rounds of the real crawler, with checks that are answered at once, and batches of pages as a pass records them
 (first all links are new, then every tenth one has changed): through one web process, and in turn with the database at
-hand. One law: both write the same.
+hand. Both write the same.
 """
 
 import argparse
@@ -27,14 +29,12 @@ from weboid.core.record.status import Status
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.crawl.round import Round
 from weboid.feed.intake import page_urls
-from weboid.remote.crawl.core import CrawlCore
-from weboid.remote.crawl.on_store import store_core
-from weboid.remote.crawl.remote import remote_core
+from weboid.remote.crawl.calls import CrawlStore, local_crawl_store, remote_crawl_store
 from weboid.remote.feed.batches import JudgedPages, Move
-from weboid.remote.feed.core import FeedCore, remote_feed
-from weboid.remote.feed.on_store import store_feed
-from weboid.remote.http.calling import open_caller
-from weboid.remote.http.entrance import FEEDERS
+from weboid.remote.feed.calls import FeedStore, local_feed_store
+from weboid.remote.http.client import open_client
+from weboid.remote.http.endpoint import FEEDERS
+from weboid.remote.http.rpc import remote
 from weboid.wiki.source import PageLinks
 
 _URLS_A_HOST: Final = 3
@@ -56,17 +56,17 @@ async def crawlers(dsn: str, serve: Serve, number: int, rounds: int) -> Rates:
     rates: Rates = {}
     async with open_migrated(dsn) as pool:
         await take_in(pool, [f"http://host-{n // _URLS_A_HOST}.demo/path/{n}" for n in range(number)], 1_000)
-        here = store_core(pool, "here", _CONFIG, DEFAULT)
+        here = local_crawl_store(pool, "here", _CONFIG, DEFAULT)
         await _results(here, 100)  # the first checks of all write more than later ones
         for day in range(130, 130 + 60 * rounds, 60):
             rates.setdefault("results, here", []).append(await _results(here, day))
             with serve("--day", str(day + 30)) as (url, _):
-                async with open_caller(url, _TOKEN, "remote") as caller:
-                    rates.setdefault("results, remote", []).append(await _results(remote_core(caller), day + 30))
+                async with open_client(url, _TOKEN, "remote") as caller:
+                    rates.setdefault("results, remote", []).append(await _results(remote_crawl_store(caller), day + 30))
     return rates
 
 
-async def _results(core: CrawlCore, day: int) -> float:
+async def _results(core: CrawlStore, day: int) -> float:
     """Results a second of one round."""
 
     async def ask(_: CheckRequest) -> Observation:
@@ -82,8 +82,8 @@ async def feeders(dsn: str, serve: Serve, number: int, rounds: int) -> Rates:
     """Links a second of passes over so many, each round and place over a wiki of its own."""
     rates: Rates = {}
     with serve() as (url, _):
-        async with open_migrated(dsn) as pool, open_caller(url, _TOKEN, "remote", entrance=FEEDERS) as caller:
-            cores = {"here": store_feed(pool), "remote": remote_feed(caller)}
+        async with open_migrated(dsn) as pool, open_client(url, _TOKEN, "remote", endpoint=FEEDERS) as caller:
+            cores = {"here": local_feed_store(pool), "remote": remote(FeedStore, caller)}
             for turn in range(rounds):
                 for place, core in cores.items():
                     for state, share in (("new links", 1.0), ("links, a tenth changed", 0.1)):
@@ -92,7 +92,7 @@ async def feeders(dsn: str, serve: Serve, number: int, rounds: int) -> Rates:
     return rates
 
 
-async def _links(core: FeedCore, dbname: str, links: int, share: float) -> float:
+async def _links(core: FeedStore, dbname: str, links: int, share: float) -> float:
     """Links a second of one pass. With a `share` below 1, of links that were recorded before so many are others."""
     wiki = await core.wikis.record(WMFLABS, WikiName(dbname, WMFLABS.name), None)
     day = clock(None)() - (share == 1.0)
@@ -136,11 +136,8 @@ def main() -> None:
             rates = asyncio.run(measure(dsn, partial(open_serve, dsn, **settings), given.number or usual, given.rounds))
         best = {name: max(each) for name, each in rates.items()}
         for name in dict.fromkeys(name.rpartition(", ")[0] for name in best):
-            here, remote = best[f"{name}, here"], best[f"{name}, remote"]
-            print(
-                f"{name} a second: {remote:,.0f} through one web process, {here:,.0f} at the database: "
-                f"{remote / here:.2f}"
-            )
+            here, far = best[f"{name}, here"], best[f"{name}, remote"]
+            print(f"{name} a second: {far:,.0f} through one web process, {here:,.0f} at the database: {far / here:.2f}")
 
 
 if __name__ == "__main__":

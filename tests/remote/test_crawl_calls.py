@@ -11,8 +11,8 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from support.central import calling, core_config, open_bad_network, open_core
 from support.observations import FINE, LOST
+from support.remote import crawler_client, open_bad_network, open_server, server_config
 from support.stored import NAMES_ALONE, WikiInStore, open_wiki
 
 from weboid.checking.turns import SharedTurns
@@ -29,9 +29,8 @@ from weboid.crawl.round import Round
 from weboid.errors import StoreRefuses
 from weboid.maintain.consistency import check_store
 from weboid.mechanism.patience import patiently
-from weboid.remote.crawl.core import CrawlCore
-from weboid.remote.crawl.on_store import store_core
-from weboid.remote.crawl.remote import crawler_calls, remote_core
+from weboid.remote.crawl.calls import CrawlerCalls, CrawlStore, local_crawl_store, remote_crawl_store
+from weboid.remote.http.rpc import connected
 from weboid.store.db.rows import HostKey
 from weboid.store.schedule.second_look import LookState, TakenLook, delete_past_looks
 from weboid.store.schedule.turn import SlotNote, WantedSlot
@@ -39,7 +38,7 @@ from weboid.store.upkeep.alarm import AlarmKind, list_alarms
 
 URLS = [f"http://h{host}.demo/{path}" for host in range(12) for path in range(3)]
 UNTIL = Moment(100)
-CONFIG = core_config().crawl
+CONFIG = server_config().crawl
 
 
 @dataclass
@@ -48,18 +47,20 @@ class Scene:
 
     wiki: WikiInStore
     kind: str
-    open_far: Callable[[str], Coroutine[Any, Any, CrawlCore]]
+    open_remote: Callable[[str], Coroutine[Any, Any, CrawlStore]]
     asked: list[str] = field(default_factory=list)
     day: int = 100
-    """The day of the core."""
+    """The day of the store."""
 
-    async def core(self, worker: str = "one") -> CrawlCore:
-        """The core, as this worker sees it."""
+    async def store(self, worker: str = "one") -> CrawlStore:
+        """The store, as this worker sees it."""
         return (
-            store_core(self.wiki.pool, worker, CONFIG, DEFAULT) if self.kind == "store" else await self.open_far(worker)
+            local_crawl_store(self.wiki.pool, worker, CONFIG, DEFAULT)
+            if self.kind == "store"
+            else await self.open_remote(worker)
         )
 
-    def round(self, core: CrawlCore, day: int = 100) -> Round:
+    def round(self, store: CrawlStore, day: int = 100) -> Round:
         """A round, in which dead.demo and its like are lost."""
 
         async def ask(request: CheckRequest) -> Observation:
@@ -68,7 +69,7 @@ class Scene:
             return LOST if "h3." in request.url else FINE
 
         return Round(
-            core.work, ask, NAMES_ALONE, now=lambda: Moment(day), config=CONFIG, connections=10, policy=DEFAULT
+            store.work, ask, NAMES_ALONE, now=lambda: Moment(day), config=CONFIG, connections=10, policy=DEFAULT
         )
 
     async def alarms(self) -> dict[str, str]:
@@ -89,25 +90,25 @@ async def scene(request: pytest.FixtureRequest, database: str) -> AsyncIterator[
         url = (
             ""
             if request.param == "store"
-            else await stack.enter_async_context(open_core(wiki.pool, today=lambda: known.day))
+            else await stack.enter_async_context(open_server(wiki.pool, today=lambda: known.day))
         )
         if request.param == "bad-network":
             url, _ = await stack.enter_async_context(open_bad_network(url, seed=7, share=0.3))
 
-        async def open_far(worker: str) -> CrawlCore:
-            return remote_core(await stack.enter_async_context(calling(url, worker)))
+        async def open_remote(worker: str) -> CrawlStore:
+            return remote_crawl_store(await stack.enter_async_context(crawler_client(url, worker)))
 
-        known = Scene(wiki, request.param, open_far)
+        known = Scene(wiki, request.param, open_remote)
         yield known
 
 
 @pytest.mark.parametrize("scene", ["store", "bad-network"], indirect=True)
 async def test_two_workers_share_a_round_and_each_link_is_checked_and_counted_once(scene: Scene) -> None:
-    cores = [await scene.core("one"), await scene.core("other")]
-    rounds = [scene.round(core) for core in cores]
+    stores = [await scene.store("one"), await scene.store("other")]
+    rounds = [scene.round(store) for store in stores]
     async with asyncio.timeout(90):
         never = asyncio.Event()
-        tallies = await asyncio.gather(*(patiently(work.run, never, cores[0].away) for work in rounds))
+        tallies = await asyncio.gather(*(patiently(work.run, never, stores[0].away) for work in rounds))
     assert Counter(scene.asked) == Counter(URLS)
     assert sum(tally.written for tally in tallies if tally) == len(URLS) == await scene.checked()
     assert {(await scene.wiki.known(url)).record.checked for url in URLS} == {100}
@@ -116,7 +117,7 @@ async def test_two_workers_share_a_round_and_each_link_is_checked_and_counted_on
 
 
 async def test_what_one_has_leased_no_other_gets_and_the_epoch_ends_with_the_lease(scene: Scene) -> None:
-    one, other = await scene.core("one"), await scene.core("other")
+    one, other = await scene.store("one"), await scene.store("other")
     held = dict(await one.work.lease(UNTIL))
     assert held
     assert not await other.work.lease(UNTIL)
@@ -139,21 +140,21 @@ async def test_what_one_has_leased_no_other_gets_and_the_epoch_ends_with_the_lea
 
 @pytest.mark.long
 async def test_a_verdict_is_the_same_and_known_urls_are_canaries(scene: Scene) -> None:
-    core = await scene.core()
+    store = await scene.store()
     for day in (100, 103, 106, 109, 112, 113, 114, 115, 116, 117, 120, 123, 126, 128, 129, 130):
         scene.day = day
-        await scene.round(core, day).run()
+        await scene.round(store, day).run()
     assert (await scene.wiki.finding(URLS[0])).verdict is Verdict.WORKING
     assert (await scene.wiki.finding("http://h3.demo/0")).verdict is Verdict.DEAD
-    assert set(await core.work.list_canaries(5)) <= set(URLS)
+    assert set(await store.work.list_canaries(5)) <= set(URLS)
 
 
 async def test_the_day_and_the_alarms_are_the_stores(scene: Scene) -> None:
-    core = await scene.core()
-    await core.alarms.raise_alarm(AlarmKind.OFFLINE, 100, "the cable")
+    store = await scene.store()
+    await store.alarms.raise_alarm(AlarmKind.OFFLINE, 100, "the cable")
     assert (await scene.alarms())["offline"].endswith("the cable")
-    await core.alarms.lower_alarm(AlarmKind.OFFLINE)
-    days = core.days
+    await store.alarms.lower_alarm(AlarmKind.OFFLINE)
+    days = store.days
     assert abs((await days.find_moment() - datetime.now(UTC)).total_seconds()) < 30
     assert await days.find_lived() is None
     await days.refuse(3, "it has jumped")
@@ -171,7 +172,7 @@ async def test_the_day_and_the_alarms_are_the_stores(scene: Scene) -> None:
 
 
 async def test_what_workers_see_of_a_loss_adds_up(scene: Scene) -> None:
-    one, other = (await scene.core("one")).losses, (await scene.core("other")).losses
+    one, other = (await scene.store("one")).losses, (await scene.store("other")).losses
     group = HostGroup(GroupKind.NETWORK, "192.0.2.0/24")
     lost, _ = await one.exchange(100, {(group, 100): Contacts(answered=1, failed=frozenset({1, 2, 3}))}, {})
     assert lost == {}
@@ -182,9 +183,9 @@ async def test_what_workers_see_of_a_loss_adds_up(scene: Scene) -> None:
 
 
 async def test_a_host_is_one_workers_at_a_time(scene: Scene) -> None:
-    core = await scene.core("one")
-    one, other = core.slots, (await scene.core("other")).slots
-    await core.work.lease(UNTIL)
+    store = await scene.store("one")
+    one, other = store.slots, (await scene.store("other")).slots
+    await store.work.lease(UNTIL)
     host = HostKey(bucket("h0.demo"), host_key("h0.demo"))
     assert (await one.exchange({}, {host: WantedSlot(30.0, 7)}))[host].is_ours
     # Where answers may be lost, who asks again has it; what comes when the turn is over has it no more.
@@ -201,8 +202,8 @@ async def test_a_host_is_one_workers_at_a_time(scene: Scene) -> None:
 
 
 async def test_turns_of_near_and_far_workers_keep_the_pause(scene: Scene) -> None:
-    near = SharedTurns(store_core(scene.wiki.pool, "near", CONFIG, DEFAULT).slots, 0.1)
-    far = SharedTurns((await scene.core("far")).slots, 0.1)
+    near = SharedTurns(local_crawl_store(scene.wiki.pool, "near", CONFIG, DEFAULT).slots, 0.1)
+    far = SharedTurns((await scene.store("far")).slots, 0.1)
     loop, times = asyncio.get_running_loop(), list[float]()
 
     async def ask(turns: SharedTurns) -> None:
@@ -215,17 +216,17 @@ async def test_turns_of_near_and_far_workers_keep_the_pause(scene: Scene) -> Non
 
     await asyncio.gather(ask(near), ask(far))
     await asyncio.gather(near.close(), far.close())
-    # Whoever ends tells of its last request first.
+    # Before it ends, each reports its last request.
     host = HostKey(bucket("a.demo"), host_key("a.demo"))
-    state = (await (await scene.core("one")).slots.exchange({}, {host: WantedSlot(1.0, 7)}))[host]
+    state = (await (await scene.store("one")).slots.exchange({}, {host: WantedSlot(1.0, 7)}))[host]
     assert state.is_ours or (not state.is_held and state.free_s < 1)
     times.sort()
     assert min(after - before for before, after in pairwise(times)) >= 0.095
 
 
 async def test_a_second_look_is_wanted_by_one_place_and_made_once_by_another(scene: Scene) -> None:
-    here, far = await scene.core("one"), await scene.core("two")
-    other = store_core(scene.wiki.pool, "other", replace(CONFIG, place="elsewhere"), DEFAULT)
+    here, far = await scene.store("one"), await scene.store("two")
+    other = local_crawl_store(scene.wiki.pool, "other", replace(CONFIG, place="another"), DEFAULT)
     await scene.round(here).run()
     fails, works = key_of(parse("http://h3.demo/0")), key_of(parse(URLS[0]))
     for asking, looking in ((here, other), (other, here)):
@@ -254,14 +255,17 @@ async def test_a_second_look_is_wanted_by_one_place_and_made_once_by_another(sce
 
 
 async def test_a_look_that_was_taken_by_who_is_gone_is_taken_again(scene: Scene) -> None:
-    here, other = await scene.core(), store_core(scene.wiki.pool, "other", replace(CONFIG, place="elsewhere"), DEFAULT)
+    here, other = (
+        await scene.store(),
+        local_crawl_store(scene.wiki.pool, "other", replace(CONFIG, place="another"), DEFAULT),
+    )
     await scene.round(here).run()
     await other.second_looks.take(0)
     look, key = uuid4(), key_of(parse("http://h3.demo/0"))
     await here.second_looks.ask(look, key)
     await other.second_looks.take(9)
     await scene.wiki.rows("UPDATE second_look SET taken = taken - interval '1 hour' RETURNING 1")
-    third = store_core(scene.wiki.pool, "third", replace(CONFIG, place="third"), DEFAULT)
+    third = local_crawl_store(scene.wiki.pool, "third", replace(CONFIG, place="third"), DEFAULT)
     assert len(await third.second_looks.take(9)) == 1
     await other.second_looks.answer(look, Outcome.FAILING)
     await third.second_looks.answer(look, None)
@@ -270,8 +274,12 @@ async def test_a_look_that_was_taken_by_who_is_gone_is_taken_again(scene: Scene)
     assert (await here.second_looks.ask(uuid4(), key)).is_alone
 
 
-async def test_the_greeting_tells_what_all_crawlers_must_agree_on(database: str) -> None:
-    config = core_config(WEBOID_CRAWL_STOP="stop.demo", WEBOID_CRAWL_PER_HOST="7")
-    async with open_wiki(database, {1: URLS}) as wiki, open_core(wiki.pool, config) as url, calling(url) as caller:
-        greeting = await crawler_calls(caller).greet()
+async def test_the_greeting_has_the_settings_of_all_crawlers(database: str) -> None:
+    config = server_config(WEBOID_CRAWL_STOP="stop.demo", WEBOID_CRAWL_PER_HOST="7")
+    async with (
+        open_wiki(database, {1: URLS}) as wiki,
+        open_server(wiki.pool, config) as url,
+        crawler_client(url) as caller,
+    ):
+        greeting = await connected(CrawlerCalls, caller).greet()
         assert (greeting.policy, greeting.per_host, greeting.stop) == (DEFAULT, 7, ["stop.demo"])

@@ -1,0 +1,216 @@
+"""A feeder's calls apart from those about ``pages``, and all that it needs of the store (O-1).
+
+Each method is a call, next to the database or far from it: one transaction. All raise StoreAway while the store cannot
+be used, and a caller that tries again what has failed so does it with the same wire.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Final
+
+from msgspec import Meta, Struct
+
+from weboid import __version__
+from weboid.core.url.farms import Farm
+from weboid.mechanism.disturbance import Disturbance
+from weboid.remote.feed import wire
+from weboid.remote.feed.batches import ListLines, Page, StampLines
+from weboid.remote.feed.pages import FollowedStreams, PagesWaiting, Passes, StoredWikis
+from weboid.remote.feed.wire import Dbname, FarmCode, Link, OwnFarm, OwnWiki, WatchText, Wiki
+from weboid.remote.http.messages import BadMessage
+from weboid.remote.http.rpc import Connections, OnStore, call
+from weboid.remote.http.wire import OUR_SCHEME, Day, Detail, Greeted, Life, ThisDay, process_of, up_to
+from weboid.store.db.pool import Connection, Pool
+from weboid.store.db.transactions import all_repeated
+from weboid.store.pages import spam
+from weboid.store.pages.spam import ListKind, Reclassified, SpamList
+from weboid.store.pages.wiki import StoredWatchList, find_watch_list, record_watch_list
+from weboid.store.schedule.days import find_moment
+from weboid.store.schedule.process import (
+    EXPIRY_S,
+    KEPT_DAYS,
+    ProcessRole,
+    SeenProcess,
+    delete_process,
+    record_seen,
+    take_role,
+)
+from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, record_alarms
+
+_MOST_STRETCH: Final = 100
+
+
+@all_repeated
+class SpamLists(OnStore):
+    """The spam lists of wikis, and of farms (`of` = FARM), and links that are judged by them again."""
+
+    @call("find-list")
+    async def find(self, farm: FarmCode, of: Dbname, known: StampLines | None) -> ListLines | None:
+        """The lists of a name; None if they still have the stamp that is known."""
+        async with self._connections.connection() as conn:
+            stamp = (await spam.list_stamps(conn, farm, of))[of]
+            if stamp == known:
+                return None
+            lists = await _lists_of(conn, farm, of) if stamp else []
+            black = (line for each in lists if each.kind is ListKind.BLACK for line in each.lines)
+            white = (line for each in lists if each.kind is ListKind.WHITE for line in each.lines)
+            return ListLines(stamp, tuple(black), tuple(white))
+
+    @call("is-fresh")
+    async def is_fresh(self, farm: FarmCode, of: Dbname, day: Day) -> bool:
+        """True if the lists were fetched on `day` or later, and have taken effect."""
+        lists = await self._run(_lists_of, farm, of)
+        return bool(lists) and all(each.day >= day for each in lists)
+
+    @call("record-list", is_once=True)
+    async def record(self, farm: OwnFarm, of: Dbname, fetched: wire.FetchedLists, day: ThisDay) -> bool:
+        """Stores the lists; returns True if links have to be judged again.
+
+        Lines that were added or removed in a refresh that was broken off count, too.
+        """
+        async with self._connections.connection() as conn:
+            known = {each.kind: each for each in await _lists_of(conn, farm, of)}
+            changed = any(
+                set(lines.usable) != set(known[kind].lines) if kind in known else bool(lines.usable)
+                for kind, lines in fetched.items()
+            ) or any(each.day == spam.UNAPPLIED for each in known.values())
+            for kind, lines in fetched.items():
+                await spam.record_spam_list(
+                    conn, spam.spam_list(farm, of, kind, spam.UNAPPLIED if changed else day, lines)
+                )
+        return changed
+
+    @call("stretch")
+    async def find_stretch(
+        self, wiki: Wiki, after: Page, limit: Annotated[int, up_to(_MOST_STRETCH, 1)]
+    ) -> wire.SpamStretch:
+        """The next pages of a wiki, `limit` at most, after page `after`; None if there is none."""
+        return await self._run(spam.find_stretch, wiki, after, limit)
+
+    @call("reclassify", is_once=True)
+    async def reclassify(
+        self, wiki: OwnWiki, now_spam: wire.NowSpam, no_spam: wire.NoSpam, day: ThisDay
+    ) -> Reclassified:
+        """Turns uses into spam links and spam links into uses, unless they have changed since they were judged."""
+        return await self._run(spam.record_reclassified, wiki, now_spam, no_spam, day)
+
+    @call("applied", is_once=True)
+    async def record_applied(self, farm: FarmCode, of: Dbname, day: ThisDay) -> None:
+        """Records that all links are judged by the lists as they were fetched on that day."""
+        await self._run(spam.record_applied, farm, of, day)
+
+
+async def _lists_of(conn: Connection, farm: int, of: str) -> list[SpamList]:
+    return [each for each in await spam.list_spam_lists(conn, farm, of) if each.dbname == of]
+
+
+@all_repeated
+class WatchPage(OnStore):
+    """The page that names the watched wikis, as it was last read, and its alarm."""
+
+    @call("find-watch-page")
+    async def find(self, source: Link) -> StoredWatchList | None:
+        """The stored page of this name; None before it was first read."""
+        return await self._run(find_watch_list, source)
+
+    @call("record-watch-page", is_once=True)
+    async def record(self, source: Link, text: WatchText, fault: Detail, day: ThisDay) -> None:
+        """Stores a page as it was read just now, and raises the alarm of its fault, or lowers it."""
+        async with self._connections.connection() as conn, conn.transaction():
+            await record_watch_list(conn, source, text, fault)
+            await record_alarms(conn, AlarmKind.WATCHED, {"": fault} if fault else {}, day)
+
+    @call("no-watch-page")
+    async def lower(self) -> None:
+        """Lowers that alarm, since there is no such page any more."""
+        await self._run(lower_alarm, AlarmKind.WATCHED, "")
+
+
+@dataclass(frozen=True, slots=True)
+class FeedStore:
+    """The store as a feeder needs it. `away`: whether it can be used now."""
+
+    wikis: StoredWikis
+    passes: Passes
+    waiting: PagesWaiting
+    streams: FollowedStreams
+    lists: SpamLists
+    watched: WatchPage
+    away: Disturbance
+
+
+def local_feed_store(pool: Pool, connections: Connections | None = None) -> FeedStore:
+    """The store for a feeder next to the database, with the pool's connections if there are no others."""
+    own = connections or pool
+    passes, streams = Passes(own), FollowedStreams(own)
+    return FeedStore(StoredWikis(own), passes, PagesWaiting(own), streams, SpamLists(own), WatchPage(own), pool.away)
+
+
+class ServedFarm(Struct, frozen=True):
+    """A farm as the server has it."""
+
+    code: int
+    name: str
+    api: str
+    domains: list[str]
+    hosts: dict[str, str]
+    spam_wiki: str
+
+
+class FeedGreeting(Greeted, frozen=True):
+    """The server's own farms, and the moment by the clock of its database."""
+
+    farms: list[ServedFarm]
+    moment: datetime
+
+
+class FeedLife(Struct, frozen=True):
+    """A sign of life of a remote feeder, of the role feed or events; `gone` are others that it knows to have ended.
+
+    `takes`: it wants the role, which another one may have; `was_away`: it could not be seen before.
+    """
+
+    role: Annotated[str, Meta(max_length=20)]
+    life: Life
+    takes: bool = False
+    was_away: bool = False
+    gone: Annotated[list[Annotated[str, Meta(max_length=200)]], Meta(max_length=10)] = []
+
+
+class FeederCalls:
+    """Calls of a feeder's own process; a client is the name of its token."""
+
+    def __init__(self, pool: Pool, client: str, farms: Sequence[Farm]) -> None:
+        self._pool = pool
+        self._client = client
+        self._farms = farms
+
+    @call("greet")
+    async def greet(self) -> FeedGreeting:
+        """The server's farms and its moment. Raises StoreAway."""
+        farms = [
+            ServedFarm(farm.code, farm.name, farm.api, sorted(farm.domains), dict(farm.hosts), farm.spam_wiki)
+            for farm in self._farms
+        ]
+        async with self._pool.connection() as conn:
+            return FeedGreeting(__version__, OUR_SCHEME, farms, await find_moment(conn))
+
+    @call("life")
+    async def live(self, life: FeedLife) -> SeenProcess | None:
+        """Writes a sign of life, or takes it away; returns the process that has the role, if this one may not."""
+        if life.role not in (ProcessRole.FEED.value, ProcessRole.EVENTS.value):
+            raise BadMessage("this role is not a feeder's")
+        sign = life.life
+        part = process_of(ProcessRole(life.role), self._client, sign)
+        async with self._pool.connection() as conn:
+            if sign.is_last:
+                await delete_process(conn, part)
+                return None
+            if not life.takes and await record_seen(conn, part, sign.doing, sign.figures):
+                return None
+            expiry_s = KEPT_DAYS * 86_400.0 if life.was_away else EXPIRY_S
+            other = await take_role(conn, part, lambda other: other.name in life.gone, expiry_s=expiry_s)
+            if other is None:
+                await record_seen(conn, part, sign.doing, sign.figures)
+            return other
