@@ -189,21 +189,21 @@ class WeboidClient:
 
     def _request(self, method: str, path: str, fields: Mapping[str, str]) -> dict[str, Any]:
         """One answer. Raises ServiceUnreachable, ServiceRefused, ServiceGarbled."""
-        trouble, told_s = "", None
+        trouble, asked_s = "", None
         for wait_s in (*_WAITS_S, None):
             try:
                 with self._sent(method, f"{self.service}{path}", fields) as response:
                     if response.status_code not in _PATIENCE:
                         self._has_answered = True
                         return self._read(response)
-                    trouble, told_s = f"HTTP {response.status_code}", retry_after_s(response.headers)
+                    trouble, asked_s = f"HTTP {response.status_code}", retry_after_s(response.headers)
             except RequestException as error:
-                trouble, told_s = _brief(_cause(error)), None
+                trouble, asked_s = _brief(_cause(error)), None
                 # One that has never answered is a wrong address rather than a bad moment.
                 if not self._has_answered:
                     break
             if wait_s is not None:
-                self._wait(min(_MOST_WAIT_S, wait_s if told_s is None else max(told_s, 1.0)))
+                self._wait(min(_MOST_WAIT_S, wait_s if asked_s is None else max(asked_s, 1.0)))
         raise ServiceUnreachable(
             f"{self.service} does not answer: {trouble}. Check the network and -service:, then start again; nothing "
             "is done twice."

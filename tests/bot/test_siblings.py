@@ -53,7 +53,7 @@ def test_an_obsolete_template_with_parameters_without_names_stays() -> None:
         assert repaired(before) == before, given
 
 
-def test_an_obsolete_template_beside_a_citation_that_does_not_say_which_copy_gives_way_to_one() -> None:
+def test_an_obsolete_template_next_to_a_citation_that_does_not_say_which_copy_gives_way_to_one() -> None:
     for stamp in ["20120507", "", "*"]:
         before = f"<ref>{_CITE} {{{{wayback|url={URL}|date={stamp}}}}}</ref>"
         assert repaired(before) == f"<ref>{_ARCHIVED}</ref>", stamp
@@ -198,7 +198,7 @@ def test_a_tag_in_a_label_does_not_move_along() -> None:
     assert "Toter" not in after
 
 
-def test_an_archive_template_with_several_copies_stays_beside_its_citation() -> None:
+def test_an_archive_template_with_several_copies_stays_next_to_its_citation() -> None:
     more = f"|url2=https://web.archive.org/web/20150507093011/{URL}|date2=7 May 2015"
     before = f"<ref>{_CITE} {_WEBARCHIVE[:-2]}{more}}}}}</ref>"
     assert repaired(before) == before

@@ -209,7 +209,7 @@ def test_of_several_archive_templates_the_one_counts_that_names_its_copy() -> No
     assert repaired(before) == f"{after}{{{{webarchive|url={copy}|date=10 October 2015}}}}"
 
 
-def test_where_the_wiki_wants_messages_only_the_page_stays_and_the_changes_are_told() -> None:
+def test_where_the_wiki_wants_messages_only_the_page_stays_and_the_changes_are_reported() -> None:
     text = f"[{URL} A]"
     page = repair(text, settings_of(talk="instead"), known(), now=NOW)
     assert page.text == text

@@ -120,7 +120,7 @@ def test_a_tag_that_spells_the_link_otherwise_stays_as_no_url_is_lost() -> None:
         assert after.endswith(f" {tag}")
 
 
-def test_no_copy_of_a_deprecated_service_is_left_beside_the_new_one() -> None:
+def test_no_copy_of_a_deprecated_service_is_left_next_to_the_new_one() -> None:
     before = f"* {{{{Webarchiv |url={URL} |webciteID=5xyz |text=A |archive-is=2012}}}}"
     after = f"* {{{{Webarchiv |url={URL} |wayback=20120507093011 |text=A}}}}"
     assert repaired(before, "dewiki") == after

@@ -108,7 +108,9 @@ async def test_a_need_that_has_gone_is_no_failure(certificates: Certificates) ->
     assert (seen.status, seen.reason) == (Status.FINE, Reason.OK)
 
 
-async def test_an_expired_certificate_is_told_though_the_content_is_there_by_http(certificates: Certificates) -> None:
+async def test_an_expired_certificate_is_reported_though_the_content_is_there_by_http(
+    certificates: Certificates,
+) -> None:
     seen, _, _ = await switching(FINE, FINE, certificates, "https", expired=True)
     assert (seen.status, seen.reason) == (Status.SCHEME_SWITCHED, Reason.CERTIFICATE_EXPIRED)
     assert seen.outcome is Outcome.DOUBTFUL

@@ -36,7 +36,7 @@ def failed(witness: Witness, fault: Reason) -> RawResponse:
         (PLAIN, got(PLAIN, final=PORTAL), Voice.OTHER),
         (PLAIN, got(PLAIN, 511), Voice.OTHER),
         (SECURE, got(SECURE, 500), Voice.ITSELF),
-        (SECURE, got(SECURE, final="https://elsewhere.demo/"), Voice.ITSELF),
+        (SECURE, got(SECURE, final="https://other.demo/"), Voice.ITSELF),
         (SECURE, failed(SECURE, Reason.CERTIFICATE_WRONG_HOST), Voice.OTHER),
         (SECURE, failed(SECURE, Reason.CERTIFICATE_EXPIRED), Voice.NOBODY),
         (API, got(API, body=SITEINFO), Voice.ITSELF),
@@ -70,7 +70,7 @@ NAMES, OFFLINE = Reach.NAMES, Reach.OFFLINE
         ([Heard(Voice.NOBODY)], None, OFFLINE, "", Reach.OFFLINE),
         ([SOMEHOW], None, OFFLINE, "", Reach.ONLINE),
         ([ITSELF], None, OFFLINE, "", Reach.CONTACT),
-        # Whoever answers as only it can is met, whatever else answers for names that nobody has.
+        # Anyone who answers as only it can is met, whatever else answers for names that nobody has.
         ([ITSELF, AWAY], AWAY, NAMES, "hotel.demo", Reach.ONLINE),
         ([SOMEHOW, AWAY], AWAY, NAMES, "hotel.demo", Reach.ONLINE),
         # A resolver that knows every name is none of ours, as long as nobody answers in place of a witness.
@@ -90,7 +90,7 @@ NAMES, OFFLINE = Reach.NAMES, Reach.OFFLINE
         ([], None, NAMES, "hotel.demo", Reach.NAMES),
     ],
 )
-def test_somebody_who_answers_for_all_is_told_from_a_resolver_that_knows_every_name(
+def test_somebody_who_answers_for_all_is_reported_from_a_resolver_that_knows_every_name(
     heard: list[Heard], stranger: Heard | None, names: Reach, suspected: str, reach: Reach
 ) -> None:
     assert reach_of(heard, stranger, names, suspected) is reach

@@ -134,7 +134,7 @@ async def test_a_command_that_does_not_end_is_ended_with_all_it_has_started(tmp_
     await asyncio.gather(*(ended(name, code) for name, code in ENDLESS.items()))
 
 
-async def test_who_is_told_to_stop_leaves_no_command_behind(tmp_path: Path) -> None:
+async def test_who_is_reported_to_stop_leaves_no_command_behind(tmp_path: Path) -> None:
     async with held() as line:
         command = says(tmp_path, f"{line.code()}time.sleep(1000)")
         asking = asyncio.create_task(CommandOpinion(command).outcome(URL))

@@ -126,7 +126,7 @@ def test_the_file_is_looked_at_once_a_second(file: Path, monkeypatch: pytest.Mon
     assert stop.holds("other.example")
 
 
-def test_a_bad_line_is_told_once_and_costs_only_itself(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_bad_line_is_reported_once_and_costs_only_itself(file: Path, caplog: pytest.LogCaptureFixture) -> None:
     rewrite(file, b"not a host\nexample.org\nhttp://x\nl\xe4tin.example\nlast.example")
     stop = StopList([], file)
     assert stop.holds("example.org")
@@ -148,7 +148,7 @@ def test_a_million_bad_lines_are_one_warning(file: Path, caplog: pytest.LogCaptu
     assert len(warnings(caplog)[0]) < 1_000
 
 
-def test_a_bad_name_in_the_configuration_is_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_bad_name_in_the_configuration_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     assert StopList(["no host", "example.org"]).holds("example.org")
     assert "'no host'" in warnings(caplog)[0]
 
@@ -214,7 +214,7 @@ def test_a_large_file_is_read_by_one_at_a_time(file: Path, monkeypatch: pytest.M
     assert len(reads) == 2
 
 
-def test_a_large_file_is_read_beside_the_loop(file: Path) -> None:
+def test_a_large_file_is_read_in_a_thread(file: Path) -> None:
     stop = StopList([], file)
     rewrite(file, "".join(f"www.site{number}.example\n" for number in range(20_000)))
     end = monotonic() + 60

@@ -105,7 +105,7 @@ async def test_a_rest_is_kept_by_all_workers(database: str) -> None:
         await other.turn("b.demo")
 
 
-async def test_a_turn_is_taken_by_one_and_the_others_are_told_when_to_come(database: str) -> None:
+async def test_a_turn_is_taken_by_one_and_the_others_are_reported_when_to_come(database: str) -> None:
     async with open_pool(database, size=4, part="test") as pool, pool.connection() as conn:
         host, other = HostKey(1, 2), HostKey(1, 3)
 

@@ -191,7 +191,7 @@ async def test_workers_share_figures_and_keys_also_after_one_was_killed_and_end_
     database: str, tmp_path: Path
 ) -> None:
     async with open_workers(tmp_path, database) as service:
-        _assert_told_nothing_in_public(service, tmp_path)
+        _assert_reported_nothing_in_public(service, tmp_path)
         form = await _form(service)
         await _assert_figures_are_those_of_all(service, database)
         await _assert_others_go_on_with_what_killed_ones_began(service, database, form)
@@ -254,7 +254,7 @@ async def _assert_others_go_on_with_what_killed_ones_began(
     assert await _sent(service, form[0], form[1][:-1] + "x") == 403
 
 
-def _assert_told_nothing_in_public(service: Service, folder: Path) -> None:
+def _assert_reported_nothing_in_public(service: Service, folder: Path) -> None:
     """The message to a worker stands neither in its command line nor in its environment."""
     parent = Path(f"/proc/{service.process.pid}")
     for pid in service.pids:

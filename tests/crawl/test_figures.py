@@ -35,7 +35,7 @@ async def test_what_is_written_is_counted_by_its_reason(database: str) -> None:
     assert values.get(CrawlerFigure.POSTPONED, 0) == 0
 
 
-async def test_checks_under_way_and_seats_are_told_while_they_are() -> None:
+async def test_checks_under_way_and_seats_are_reported_while_they_are() -> None:
     going = asyncio.Event()
 
     async def ask(_: CheckRequest) -> Observation:

@@ -157,7 +157,7 @@ async def test_a_host_whose_front_page_answers_last_counts_as_answering(database
         assert not any(await live(wiki, range(100, 110), script))
 
 
-async def test_what_two_workers_see_adds_up_and_each_is_told(database: str) -> None:
+async def test_what_two_workers_see_adds_up_and_each_is_reported(database: str) -> None:
     async with open_wiki(database, {1: URLS}) as wiki:
         workers = [losses_of(LossExchange(wiki.pool), lambda: 107) for _ in range(2)]
         for number, losses in enumerate(workers):

@@ -79,7 +79,7 @@ def amiss(urls: list[UrlYear], back: int, verdict: Verdict, reasons: Collection[
     return wrong
 
 
-async def test_who_comes_after_a_name_was_gone_is_never_told_working_and_who_comes_back_is(
+async def test_who_comes_after_a_name_was_gone_is_never_reported_working_and_who_comes_back_is(
     database: str, tmp_path: Path
 ) -> None:
     life = [[0, "up"], [GONE, "dns-gone"], [BACK, "up"]]
@@ -102,7 +102,7 @@ async def test_who_comes_after_a_name_was_gone_is_never_told_working_and_who_com
     assert amiss(urls["hiccup.demo"], GONE + 1, Verdict.WORKING, {Reason.OK}) == []
 
 
-async def test_who_comes_after_a_dead_host_is_never_told_working_and_who_comes_back_is(
+async def test_who_comes_after_a_dead_host_is_never_reported_working_and_who_comes_back_is(
     database: str, tmp_path: Path
 ) -> None:
     life = [[0, "up"], [GONE, "silence"], [DEATH, "up"]]
@@ -122,7 +122,7 @@ async def test_who_comes_after_a_dead_host_is_never_told_working_and_who_comes_b
     assert amiss(urls["own.demo"], DEATH, Verdict.WORKING, {Reason.OK}) == []
 
 
-CHANGE, TOLD = 60, 21
+CHANGE, LATEST_REPORT = 60, 21
 """When owners change without a break, and the days within which it should be reported."""
 
 
@@ -159,7 +159,7 @@ def dressed_anew(topic: str) -> Json:
     return {"paths": lives}
 
 
-async def test_a_new_owner_is_told_in_three_weeks_where_nothing_was_away_and_nobody_else_is(
+async def test_a_new_owner_is_reported_in_three_weeks_where_nothing_was_away_and_nobody_else_is(
     database: str, tmp_path: Path
 ) -> None:
     """The hosts answer all the time, and say of made-up addresses that they are missing."""
@@ -187,7 +187,7 @@ async def test_a_new_owner_is_told_in_three_weeks_where_nothing_was_away_and_nob
             logged = [change for change in url.changes if change.day >= CHANGE]
             assert [change.verdict for change in logged] == [Verdict.DOUBTFUL], (url.url, logged)
             assert logged[0].reason in DOUBTS
-            assert logged[0].day <= CHANGE + TOLD, url.url
+            assert logged[0].day <= CHANGE + LATEST_REPORT, url.url
     assert {
         change.reason
         for host in ("gambling.demo", "single.demo", "shop.demo")

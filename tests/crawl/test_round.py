@@ -49,7 +49,9 @@ async def test_a_host_with_more_urls_than_the_window_is_visited_again_in_the_sam
         assert len(set(wiki.asked)) == 150
 
 
-async def test_a_real_death_is_dead_after_a_fortnight_and_a_revival_is_told_at_the_next_check(database: str) -> None:
+async def test_a_real_death_is_dead_after_a_fortnight_and_a_revival_is_reported_at_the_next_check(
+    database: str,
+) -> None:
     async with open_wiki(database, {1: [A, B], 2: [A]}) as wiki:
         await wiki.rounds(_a_is_lost, range(100, 114))
         assert (await wiki.finding(A)).verdict is Verdict.DOUBTFUL

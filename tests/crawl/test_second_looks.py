@@ -90,7 +90,7 @@ async def test_a_link_that_is_refused_to_one_place_alone_is_never_dead(wiki: Wik
     assert set(looked) == {BLOCKED, GONE}
 
 
-async def test_where_nobody_else_is_there_verdicts_go_by_the_first_place_and_it_is_told_once(
+async def test_where_nobody_else_is_there_verdicts_go_by_the_first_place_and_it_is_reported_once(
     wiki: WikiInStore, caplog: pytest.LogCaptureFixture
 ) -> None:
     here = core_of(wiki, "here")

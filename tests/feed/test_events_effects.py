@@ -104,7 +104,7 @@ async def test_a_deleted_page_is_released_and_looked_at_once_more(database: str)
         applied = await wiki.take(change("delete", 2, 1), change("delete", 7, 2))
         assert await wiki.links() == {use(1, A)}
         assert applied.intake.pages_gone == 1
-        # An old event that comes again must not take a page away for good.
+        # An old event that comes again must not take a page away permanently.
         assert await wiki.pending() == [Pending(2, "", moment(1), True)]
 
 

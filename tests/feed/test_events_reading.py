@@ -44,7 +44,7 @@ def changed(data: str, **more: Any) -> Reading:
     return read(json.dumps({**json.loads(data), **more}), STREAMS, OURS)
 
 
-def test_the_changes_of_a_page_are_told_apart_by_their_kind() -> None:
+def test_the_changes_of_a_page_are_reported_apart_by_their_kind() -> None:
     page = 9301140
     moved = "Kleine Brücke (Ort)"
     assert values("page_change") == [

@@ -128,7 +128,7 @@ async def test_a_refused_position_falls_back_to_its_moment_and_where_that_is_ref
 @pytest.mark.parametrize(
     ("status", "begin"), [(404, StreamStart("7", MOMENT)), (301, StreamStart()), (400, StreamStart())]
 )
-async def test_what_no_other_try_can_mend_is_an_error(status: int, begin: StreamStart) -> None:
+async def test_what_no_other_try_can_help_is_an_error(status: int, begin: StreamStart) -> None:
     async with open_event_server([], Turn(status)) as server, opened(server) as stream:
         with pytest.raises(SourceError, match=f"HTTP {status}"):
             await first(stream, 1, begin)
@@ -165,7 +165,7 @@ async def test_batches_are_bounded_in_number_and_in_time() -> None:
     assert sizes[-1] == 0  # so that a caller that waits for the next batch can do something else
 
 
-async def test_whoever_takes_slowly_is_not_overrun() -> None:
+async def test_a_slow_reader_is_not_overrun() -> None:
     events = ["z" * 1000] * 600
     small = {"queue_bytes": 20_000, "batch_events": 10, "batch_s": 10.0}
     async with open_event_server(events) as server, opened(server, **small) as stream:

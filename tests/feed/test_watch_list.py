@@ -81,7 +81,7 @@ def test_a_page_has_the_keys_of_the_configuration() -> None:
         ("[]", "names no wiki"),
         ("{}", "names no wiki"),
         (listing("dewiki", api="http://127.0.0.1/w/api.php"), "addresses are not taken from a page"),
-        (listing("dewiki@Elsewhere"), "Elsewhere"),
+        (listing("dewiki@Other"), "Other"),
         (listing("../../etc"), "etc"),
         (listing("dewiki", namspaces=[0]), "dewiki@WMF.*namspaces"),
         (listing("dewiki", namespaces="all"), "namespaces"),

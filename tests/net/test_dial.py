@@ -95,7 +95,7 @@ async def test_a_bad_port_is_not_dialled() -> None:
     assert [type(error) for error in failed.errors] == [BadPort]
 
 
-async def test_why_each_address_failed_is_told() -> None:
+async def test_why_each_address_failed_is_reported() -> None:
     guard = Guard(permit=(*LOOPBACK.permit, ip_network("::1/128")))
     with socket.create_server((ONE, 0)) as server:
         port = server.getsockname()[1]
@@ -126,7 +126,7 @@ async def test_more_addresses_are_found_when_the_first_ones_fail_or_hang(
     assert set(asked) == {"more"}
 
 
-async def test_a_fault_of_ours_while_more_addresses_are_found_is_told_and_not_waited_for() -> None:
+async def test_a_fault_of_ours_while_more_addresses_are_found_is_reported_and_not_waited_for() -> None:
     async def more() -> list[str]:
         raise ValueError("a bug")
 

@@ -78,7 +78,7 @@ ESCAPES = """
 """
 
 
-async def test_the_address_that_was_tried_is_told_without_a_new_look_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_address_that_was_tried_is_reported_without_a_new_look_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dns, "SHORTEST_TTL_S", 0)
     zone: Zone = {"site.test": ["127.0.0.7"]}
     async with resolving(zone, ttl_s=0) as (resolver, server):

@@ -78,7 +78,7 @@ async def test_a_real_server_is_understood_however_little_it_knows(
 
 
 @pytest.mark.parametrize("without", [(), ("MLST",)])
-async def test_a_notable_file_is_told_with_its_size(
+async def test_a_notable_file_is_reported_with_its_size(
     settings: NetConfig, folder: Path, without: tuple[str, ...]
 ) -> None:
     with real_ftp(folder, without=without) as site:
@@ -116,7 +116,7 @@ async def test_nothing_is_called_missing_on_the_word_of_one_command(settings: Ne
     assert (seen.reason, site.commands()) == (Reason.OK, ["USER", "PASS", "MLST", "TYPE", "SIZE"])
 
 
-async def test_a_path_is_tried_from_the_root_where_the_login_leads_elsewhere(settings: NetConfig) -> None:
+async def test_a_path_is_tried_from_the_root_where_the_login_leads_to_another_folder(settings: NetConfig) -> None:
     def script(line: bytes) -> Act:
         known = FILE if line.endswith(b" /file") else NO_DATA
         return answers(known, PWD='257 "/home/ftp"')(line)
@@ -372,7 +372,7 @@ async def test_what_came_before_tls_is_not_taken_for_a_reply_inside(
         ("foreign", "site.test", Reason.CERTIFICATE_UNKNOWN_ISSUER),
     ],
 )
-async def test_bad_certificates_are_told_apart_as_for_https(
+async def test_bad_certificates_are_reported_apart_as_for_https(
     settings: NetConfig, certificates: Certificates, kind: str, certificate: str, name: str, reason: Reason
 ) -> None:
     context = getattr(certificates, certificate)(name)

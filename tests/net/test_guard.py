@@ -75,7 +75,7 @@ def test_a_port_of_the_protocol_itself_is_bad_for_others_only() -> None:
         Guard().require("8.8.8.8", 6379, own=(21,))
 
 
-def test_a_bad_port_is_told_before_a_bad_address() -> None:
+def test_a_bad_port_is_reported_before_a_bad_address() -> None:
     with pytest.raises(BadPort):
         Guard().require("10.0.0.1", 5432)
 

@@ -144,7 +144,7 @@ async def test_an_escape_on_which_the_server_insists_is_no_loop(settings: NetCon
     "location",
     ["mailto:a@b.test", "ftp://files.test/", "javascript:alert(1)", "data:,x", "file:///etc/passwd"],
 )
-async def test_another_scheme_is_told_but_not_followed(settings: NetConfig, location: str) -> None:
+async def test_another_scheme_is_reported_but_not_followed(settings: NetConfig, location: str) -> None:
     answer, asked = await answered(settings, going({"/": location}))
     assert (answer.fault, asked) == (Reason.REDIRECT_TO_SCHEME, ["HEAD /"])
     assert answer.hops == (Hop(answer.url, 301, location),)

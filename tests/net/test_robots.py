@@ -197,7 +197,7 @@ async def test_a_file_larger_than_the_memory_is_read_but_not_remembered(
         assert len(cache) == 0
 
 
-async def test_whoever_gives_up_ends_it_for_nobody_else(settings: NetConfig) -> None:
+async def test_one_that_gives_up_ends_it_for_nobody_else(settings: NetConfig) -> None:
     go = asyncio.Event()
 
     async def turn(_: str) -> None:
@@ -214,7 +214,7 @@ async def test_whoever_gives_up_ends_it_for_nobody_else(settings: NetConfig) -> 
         assert len(site.asked) == 1
 
 
-async def test_a_failure_of_ours_is_told_to_all_who_wait_and_not_remembered(
+async def test_a_failure_of_ours_is_reported_to_all_who_wait_and_not_remembered(
     settings: NetConfig, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Busy(Exception):

@@ -262,7 +262,7 @@ async def test_who_has_no_room_and_says_so_in_words_is_asked_another_time(settin
 @pytest.mark.parametrize(
     "then", [HangUp(), HangUp(reset=True), b"\xff" * 100_000, b"\0\0\0\1" + b"\0" * 100, b"\0" * 8192]
 )
-async def test_whoever_speaks_ssh_refuses_and_never_fails(settings: NetConfig, then: Act) -> None:
+async def test_a_server_that_speaks_ssh_refuses_and_never_fails(settings: NetConfig, then: Act) -> None:
     for hello in (HELLO, b"Welcome\r\n" + HELLO, b"SSH-1.99-Old\n", b"SSH-1.5-Ancient\r\n", b"SSH-2.0-\xff\xfe\r\n"):
         seen = await scripted(settings, hello, then)
         assert (seen.status, seen.reason, seen.outcome) == (Status.NO_ACCESS, Reason.FORBIDDEN, Outcome.REFUSED), hello

@@ -42,7 +42,7 @@ async def test_a_good_certificate_is_fine(settings: NetConfig, certificates: Cer
         ("foreign", ["site.test"], Reason.CERTIFICATE_UNKNOWN_ISSUER),
     ],
 )
-async def test_bad_certificates_are_told_apart(
+async def test_bad_certificates_are_reported_apart(
     settings: NetConfig, certificates: Certificates, kind: str, names: list[str], reason: Reason
 ) -> None:
     answer = await answered(settings, certificates, getattr(certificates, kind)(*names))

@@ -157,7 +157,7 @@ async def test_all_that_feeders_do_leaves_the_same_rows(database: str, second_da
     assert await rows_of(second_database) == rows
 
 
-async def test_of_two_who_move_a_pass_or_a_stream_one_is_told_to_stop(store: FeedStore) -> None:
+async def test_of_two_who_move_a_pass_or_a_stream_one_is_reported_to_stop(store: FeedStore) -> None:
     wiki = await store.wikis.record(WMFLABS, WikiName("testwiki", "wmflabs"), None)
     _, start = await store.passes.start(wiki.wiki, "plan", DAY)
     move = Move(start, PassPosition(0, "7"))
@@ -221,7 +221,7 @@ async def test_the_page_of_watched_wikis_and_its_alarm_are_the_cores(store: Feed
     await store.watched.lower()
 
 
-async def test_a_feeder_is_told_the_farms_and_the_moment_of_its_core(database: str) -> None:
+async def test_a_feeder_is_reported_the_farms_and_the_moment_of_its_core(database: str) -> None:
     async with open_pool(database, size=4, part="test") as pool, open_server(pool) as url, feeder_client(url) as caller:
         greeting = await connected(FeederCalls, caller).greet()
         assert {farm.name for farm in greeting.farms} >= {"WMF", "wmflabs"}

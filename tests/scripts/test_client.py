@@ -110,7 +110,7 @@ def test_without_a_token_it_says_which_variable_to_set(service: LittleService) -
     assert refused.value.status == 403
 
 
-def test_it_waits_as_long_as_it_is_told(service: LittleService) -> None:
+def test_it_waits_as_long_as_it_is_reported(service: LittleService) -> None:
     service.misdeeds = [busy(7), busy(2, 429), busy(99_999)]
     waits = Waits()
     assert list(client_of(service, waits=waits).normal(["http://a.demo/"]))
@@ -131,7 +131,7 @@ def test_a_broken_connection_is_tried_again_once_it_has_worked(service: LittleSe
     assert list(client.normal(["http://a.demo/"]))
 
 
-def test_nobody_there_is_told_at_once() -> None:
+def test_nobody_there_is_reported_at_once() -> None:
     waits = Waits()
     client = WeboidClient("http://127.0.0.1:9", user_agent="test", wait=waits)
     with pytest.raises(ServiceUnreachable, match=r"127\.0\.0\.1:9 does not answer.*-service:"):
@@ -185,13 +185,13 @@ def test_the_token_stays_with_its_service(service: LittleService, tmp_path: obje
 
 
 @pytest.mark.parametrize("token", ["two words", "a\nb", "ü", "x" * 2_000])
-def test_what_is_no_token_is_told_without_telling_it(token: str) -> None:
+def test_what_is_no_token_is_reported_without_telling_it(token: str) -> None:
     with pytest.raises(WeboidError, match="WEBOID_TOKEN") as refused:
         WeboidClient("https://a.demo", user_agent="test", token=token)
     assert token not in str(refused.value)
 
 
 @pytest.mark.parametrize("address", ["weboid.demo", "ftp://a.demo", "http://", "http://u:p@a.demo", "http://[half"])
-def test_what_is_no_address_is_told(address: str) -> None:
+def test_what_is_no_address_is_reported(address: str) -> None:
     with pytest.raises(WeboidError, match=r"weboid\.toolforge\.org"):
         WeboidClient(address, user_agent="test")

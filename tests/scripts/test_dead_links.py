@@ -75,7 +75,7 @@ def test_what_the_wiki_says_counts_more_than_what_is_found() -> None:
                 assert judge({**answer, "flags": [flag]}).standing is untagged
 
 
-def test_since_why_and_copies_are_told() -> None:
+def test_since_why_and_copies_are_reported() -> None:
     answer = dead(
         copies=[(COPY, "20160503120000"), ("https://web.archive.org/web/2016/http://b.org/", "20160101000000")]
     )

@@ -256,7 +256,7 @@ def test_a_full_disk_says_so_and_loses_nothing_noted(journal: Journal) -> None:
     assert len(journal.last_edits("dewiki", 9)) == 2
 
 
-def test_who_waits_in_vain_for_another_script_is_told_and_can_go_on(
+def test_who_waits_in_vain_for_another_script_is_reported_and_can_go_on(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("weboid_scripts.journal.journal_file._PATIENCE_S", 0.05)

@@ -226,7 +226,7 @@ def test_a_fault_of_the_engine_leaves_one_page_alone(
     assert "Please report" in out
 
 
-def test_a_repair_without_end_is_left_out_noted_and_told(
+def test_a_repair_without_end_is_left_out_noted_and_reported(
     wiki: Scene, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     works = "http://b.demo/"

@@ -24,7 +24,7 @@ def test_without_pages_it_shows_its_plan(wiki: Scene, capfd: pytest.CaptureFixtu
     assert wiki.wiki.counted["edit"] == 0
 
 
-def test_settings_that_do_not_fit_are_told_with_all_faults(scene: Scene) -> None:
+def test_settings_that_do_not_fit_are_reported_with_all_faults(scene: Scene) -> None:
     page = json.loads(settings(run="maybe"))
     page["cite"]["names"] = "Cite web"
     scene.wiki.save("MediaWiki:Weboid.json", json.dumps(page), model="json")
@@ -34,7 +34,7 @@ def test_settings_that_do_not_fit_are_told_with_all_faults(scene: Scene) -> None
     assert "cite.names" in str(refused.value)
 
 
-def test_a_wiki_without_settings_is_told_where_to_write_them(scene: Scene) -> None:
+def test_a_wiki_without_settings_is_reported_where_to_write_them(scene: Scene) -> None:
     with pytest.raises(SettingsRefused, match=r"MediaWiki:Weboid\.json"):
         run(scene)
 
@@ -47,7 +47,7 @@ def test_settings_may_come_from_a_file(scene: Scene, tmp_path: Path) -> None:
     assert len(scene.wiki.edits) == 1
 
 
-def test_wrong_options_are_told_before_anything_is_read(scene: Scene) -> None:
+def test_wrong_options_are_reported_before_anything_is_read(scene: Scene) -> None:
     for words, says in [
         (["-frobnicate"], "-frobnicate.*-help"), (["-rate:fast"], "-rate:6"), (["-rate:0"], "-rate:6"),
         (["-rate:nan"], "-rate:6"), (["-weboid:alive"], "-weboid:dead"),
@@ -64,7 +64,7 @@ def test_wrong_options_are_told_before_anything_is_read(scene: Scene) -> None:
         assert scene.wiki.reads() == scene.wiki.counted["edit"] == 0, words
 
 
-def test_a_service_that_is_not_there_or_another_one_is_told(wiki: Scene) -> None:
+def test_a_service_that_is_not_there_or_another_one_is_reported(wiki: Scene) -> None:
     add_page(wiki, "A")
     with pytest.raises(ServiceUnreachable, match="-service:"):
         weboid_repair.repair_pages(wiki.site, ["-service:http://127.0.0.1:9", "-page:A", "-always"])

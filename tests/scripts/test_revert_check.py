@@ -396,7 +396,7 @@ def test_an_edit_that_was_never_saved_bars_nothing(wiki: Wiki) -> None:
     assert wiki.may_repair() == {URL: REVERTED, OTHER: REVERTED}
 
 
-def test_the_reverter_is_found_among_hundreds_of_later_revisions_told_in_parts(wiki: Wiki) -> None:
+def test_the_reverter_is_found_among_hundreds_of_later_revisions_reported_in_parts(wiki: Wiki) -> None:
     wiki.site.part = 70
     for number in range(300):
         wiki.site.revise(PAGE, f"Author {number}", f"{DONE}{number}\n")

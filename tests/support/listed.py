@@ -28,7 +28,7 @@ async def add_pages(site: Site, pages: Pages, dbname: str = "testwiki", farm: Fa
     return wiki
 
 
-async def told(site: Site, path: str, http: int = 200, **headers: str) -> Any:
+async def answer_to(site: Site, path: str, http: int = 200, **headers: str) -> Any:
     """The JSON at a path."""
     status, body, _ = await site.fetch(path, **headers)
     assert status == http, body
@@ -47,7 +47,7 @@ async def walked(site: Site, path: str, between: Callable[[int], Awaitable[None]
     """The documents of a list from its beginning to its end, going on by `next`; `between` is done after each part."""
     documents, after = [], ""
     while True:
-        documents.append(await told(site, path + after))
+        documents.append(await answer_to(site, path + after))
         if documents[-1]["next"] is None:
             return documents
         after = f"&after={documents[-1]['next']}"

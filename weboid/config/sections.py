@@ -88,11 +88,10 @@ class CrawlConfig:
     ``WEBOID_CRAWL_TOKEN``. Empty = the database is used."""
     vantage: str = ""
     """A command that checks a URL from another network before it is called dead, such as
-    ``ssh other weboid check --json -`` (C-14). ``crawlers`` = crawlers of another place do so; it holds for those
-    elsewhere, too."""
+    ``ssh other weboid check --json -`` (C-14). ``crawlers`` = crawlers of another place do so; it holds for remote
+    ones, too."""
     place: str = "core"
-    """The place of crawlers beside the database, if crawlers check for each other; that of one elsewhere is the name of
-    its token."""
+    """The place of local crawlers, if crawlers check for each other; that of a remote one is the name of its token."""
 
     @property
     def are_second_looks(self) -> bool:
@@ -155,10 +154,10 @@ class WebConfig:
     tokens: tuple[str, ...] = field(default=(), repr=False)
     """Trusted clients (W-9), each ``name:SHA-256 of the token in hex``."""
     crawlers: tuple[str, ...] = field(default=(), repr=False)
-    """Crawlers elsewhere, without a database, that are given work (``weboid crawl --core``), each
+    """Remote crawlers, without a database, that are given work (``weboid crawl --core``), each
     ``name:SHA-256 of its token in hex``; empty = none are."""
     feeders: tuple[str, ...] = field(default=(), repr=False)
-    """Feeders elsewhere, without a database, that may bring pages in (``weboid feed … --core``), each
+    """Remote feeders, without a database, that may bring pages in (``weboid feed … --core``), each
     ``name:SHA-256 of its token in hex``; empty = none are."""
     rate: int = 1_200
     """What a range of IP addresses may spend per minute, in units of cost (``web/http/limits``); 0 = no limit."""
@@ -170,13 +169,13 @@ class WebConfig:
 
 @dataclass(frozen=True, slots=True)
 class PeopleConfig:
-    """Who may report and suggest (H, A-4), by MediaWiki's OAuth 2."""
+    """Reports and suggestions of people (H, A-4), who sign in by MediaWiki's OAuth 2."""
 
     provider: str = "https://meta.wikimedia.org/w/rest.php/oauth2"
     """Where people sign in."""
     api: str = ""
     """The Action API of the provider's wiki, which is asked within the hour whether somebody who acts is blocked there
-    by now; empty = the one beside its OAuth (``…/api.php`` for ``…/rest.php/oauth2``)."""
+    by now; empty = the one next to its OAuth (``…/api.php`` for ``…/rest.php/oauth2``)."""
     client: str = ""
     """The key of the OAuth client; empty = nobody can sign in."""
     client_secret: str = field(default="", repr=False)
@@ -248,7 +247,7 @@ class Config:
     database: str = ""
     """A PostgreSQL, as libpq's keywords or as an address; empty = the embedded one in `data`."""
     contact: str = ""
-    """How whoever runs a site can reach you: it goes into the User-Agent."""
+    """The way for owners of sites to reach you: it goes into the User-Agent."""
     net: NetConfig = NetConfig()
     crawl: CrawlConfig = CrawlConfig()
     feed: FeedConfig = FeedConfig()

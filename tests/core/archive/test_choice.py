@@ -302,7 +302,7 @@ def test_what_stood_before_and_after_the_citation_is_chosen_however_much_the_pag
     assert stamps(ranked(rows, wanted, "http://www.mill.demo/"))[0] in ("20100531", "20100602")
 
 
-def test_copies_only_years_after_the_citation_are_chosen_and_told() -> None:
+def test_copies_only_years_after_the_citation_are_chosen_and_reported() -> None:
     found = ranked([row("20140501"), row("20150501")], "20100501")
     assert stamps(found)[0] == "20140501"
     assert note_of(found.best[0], wish("20100501")) is Note.AFTER

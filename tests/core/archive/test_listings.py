@@ -177,7 +177,7 @@ def test_what_was_longer_than_we_keep_is_no_none() -> None:
                 assert read(SERVICES[name], reply, URL).outcome in (LookupOutcome.ERROR, LookupOutcome.UNKNOWN)
 
 
-def test_the_pause_that_a_service_requests_is_told() -> None:
+def test_the_pause_that_a_service_requests_is_reported() -> None:
     for headers, rest_s in [
         ({"retry-after": "120"}, 120.0),
         ({"retry-after": "Wed, 26 Oct 2022 22:57:17 GMT", "date": "Wed, 26 Oct 2022 22:56:17 GMT"}, 60.0),

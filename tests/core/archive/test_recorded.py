@@ -215,7 +215,7 @@ def test_an_empty_answer_of_an_unknown_collection_stays_unknown() -> None:
     assert (wrong.outcome, wrong.why) == (LookupOutcome.UNKNOWN, "no-collection")
 
 
-def test_availability_alone_is_no_none_and_beside_the_index_it_is() -> None:
+def test_availability_alone_is_no_none_and_next_to_the_index_it_is() -> None:
     ((address, empty),) = replies_in(shared("archives/availability-empty-for-archived.json"))
     service, url = KNOWN["wayback"], page_asked(address)
     second = second_listing_of(service, empty, url)

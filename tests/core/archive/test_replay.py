@@ -161,7 +161,7 @@ def test_a_captured_redirect_tells_where_it_leads() -> None:
         assert (replayed.status, replayed.location) == (301, location), written
 
 
-def test_what_a_limit_requests_is_told() -> None:
+def test_what_a_limit_requests_is_reported() -> None:
     reply = ServiceReply(429, {"retry-after": "30"})
     assert replay_of(reply, stamp=STAMP, url=URL, service=SERVICES["wayback"]).rest_s == 30
 

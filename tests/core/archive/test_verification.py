@@ -17,7 +17,7 @@ PAGE = "http://www.mill.demo/history/wheel.html"
 TAKEN = datetime(2010, 5, 1, 12, 3, 4, tzinfo=UTC)
 TODAY = date(2026, 11, 22)
 STORY = " ".join(
-    f"The mill of the village was built by the brothers in year {n} and its wheel turns slowly in the brook beside "
+    f"The mill of the village was built by the brothers in year {n} and its wheel turns slowly in the brook next to "
     f"orchards, where children {word} and carts arrive with grain from every farm"
     for n, word in enumerate(("play", "sing", "wait", "fish"))
 )
@@ -93,7 +93,7 @@ def test_what_stands_in_place_of_a_page_is_named() -> None:
         (page("Casino online slots", "Spin and win."), "in-trade"),
         (page("x", "", head='<meta http-equiv="refresh" content="0; url=/news/2011.html">'), "forwards"),
         (page("x", "", head='<meta http-equiv="refresh" content="0; url=https://mill.demo/">'), "redirect-to-root"),
-        (page("x", "", head="<script>window.location = '/elsewhere';</script>"), "forwards"),
+        (page("x", "", head="<script>window.location = '/other';</script>"), "forwards"),
         (page("x", "Moved", head="<script>location.replace('http://mill.demo/b')</script>"), "forwards"),
         (page("x", "Moved", head='<script>top.location.href="/b"</script>'), "forwards"),
     ]:
@@ -140,7 +140,7 @@ def test_another_document_than_the_remembered_one_is_refused() -> None:
     assert judged(OTHER, known=GOOD) == "replaced"
 
 
-def test_a_stranger_who_kept_the_title_is_told_by_the_language_of_the_text() -> None:
+def test_a_stranger_who_kept_the_title_is_reported_by_the_language_of_the_text() -> None:
     assert judged(GERMAN, known=GOOD) == "replaced"
 
 

@@ -70,7 +70,7 @@ def test_a_language_is_one_or_none() -> None:
         assert document_of(page(lang=language)).language == expected
 
 
-def test_a_refresh_that_leads_elsewhere_soon_is_a_redirect() -> None:
+def test_a_refresh_that_leads_to_another_page_soon_is_a_redirect() -> None:
     for content, target in [
         ("0; url=/new", "http://site.test/new"), ("0;URL='http://other.test/x'", "http://other.test/x"),
         ("3, url = c.html", "http://site.test/a/c.html"), ("5;c.html", "http://site.test/a/c.html"),
@@ -110,7 +110,7 @@ def test_only_the_beginning_of_a_body_is_looked_at() -> None:
     assert len(seen.text) <= MAX_BODY
 
 
-def test_pages_are_told_from_other_files() -> None:
+def test_pages_are_reported_from_other_files() -> None:
     for content_type, body, expected in [
         ("text/html", b"", True), ("Text/HTML; charset=x", b"", True), ("application/xhtml+xml", b"", True),
         ("application/pdf", b"<html>", False), ("text/plain", b"<html>", False), ("", b"\n<!DOCTYPE html>", True),

@@ -85,7 +85,7 @@ def test_who_fills_a_domain_with_a_site_of_his_own_is_known_for_a_stranger() -> 
             assert is_replaced(MUSEUM, portrait(there.title, there.text, more=f"<h1>{there.title}</h1>")), kind
 
 
-def test_of_unrelated_pages_nearly_all_are_told_apart() -> None:
+def test_of_unrelated_pages_nearly_all_are_reported_apart() -> None:
     """Hashes of twelve bits: two titles share one by chance in less than a hundredth of all cases."""
     chance = random.Random(1)
     pages = [portrait(prose(6, chance.randrange(90_000)), prose(120, chance.randrange(90_000))) for _ in range(60)]

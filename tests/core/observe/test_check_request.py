@@ -74,7 +74,7 @@ def test_a_portrait_is_renewed_twice_a_year_at_looks_that_are_made_anyway() -> N
         assert all(looks(asked(day - 7), key, day, earlier=KNOWN) for day in renewed)
 
 
-def test_a_document_that_told_nothing_is_asked_again_at_every_look() -> None:
+def test_a_document_that_reported_nothing_is_asked_again_at_every_look() -> None:
     assert all(portrays(asked(day - 7), 3, day, earlier=BLANK, returned=False) for day in range(200, 300))
     assert not all(looks(asked(day - 7), 3, day, earlier=BLANK) for day in range(200, 300, 7))
 

@@ -62,7 +62,7 @@ def test_punycode_that_nobody_can_read_stays_as_it_is() -> None:
         assert unicode_host(host) is None
 
 
-def test_a_whole_word_of_lookalikes_is_shown_for_punycode_stands_beside_it() -> None:
+def test_a_whole_word_of_lookalikes_is_shown_for_punycode_stands_next_to_it() -> None:
     assert shown("аррӏе.com") == "аррӏе.com"
     assert host_form("аррӏе.com") == "xn--80ak6aa92e.com"
 

@@ -66,13 +66,13 @@ def test_a_wiki_is_named_by_database_and_farm() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "@", "@WMF", "DeWiki", "de wiki", "dewiki\n", "de;drop", "a" * 65, "dewikí"])
-def test_what_names_no_wiki_is_told_so(text: str) -> None:
+def test_what_names_no_wiki_is_reported_so(text: str) -> None:
     with pytest.raises(ConfigError, match="does not name a wiki"):
         parse_wiki_name(text)
 
 
 @pytest.mark.parametrize("text", ["dewiki@", "dewiki@W@F", "dewiki@ W", "dewiki@1"])
-def test_what_names_no_farm_is_told_so(text: str) -> None:
+def test_what_names_no_farm_is_reported_so(text: str) -> None:
     with pytest.raises(ConfigError, match="after the @ comes"):
         parse_wiki_name(text)
 

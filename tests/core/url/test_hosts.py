@@ -75,7 +75,7 @@ def test_the_registrable_domain() -> None:
         assert registrable_domain(host) == domain
 
 
-def test_addresses_are_told_from_names() -> None:
+def test_addresses_are_reported_from_names() -> None:
     assert is_ip("192.0.2.7")
     assert is_ip("::1")
     assert not is_ip("3sat.de")

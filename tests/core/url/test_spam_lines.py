@@ -84,7 +84,7 @@ def test_lines_do_not_touch_each_other() -> None:
     assert not lines.is_spam("http://d1.com/")
 
 
-def test_a_line_that_cannot_be_run_is_told_with_its_reason() -> None:
+def test_a_line_that_cannot_be_run_is_reported_with_its_reason() -> None:
     for line, expected in [
         (r"(?=x)bad\.com", "invalid perl operator"), (r"(?<!x)bad\.com", "invalid perl operator"),
         (r"(x)\1\.com", "invalid escape sequence"), ("(a{1000}){1000}", "invalid repetition size"),
@@ -106,7 +106,7 @@ def test_unusable_lines_do_not_spoil_the_others() -> None:
     assert SpamFilter(lines.usable).is_spam("http://worse.net/")
 
 
-def test_what_is_told_is_one_visible_line() -> None:
+def test_what_is_reported_is_one_visible_line() -> None:
     [(line, reported)] = parse_lines("(" + "\u202e\u2028\x85\x1b" * 100).unusable
     assert line.isprintable()
     assert reported.isprintable()
@@ -123,13 +123,13 @@ def test_only_so_many_lines_and_letters_are_read() -> None:
     assert lines.unusable == (("7 letters more", "the list is longer than 2 MiB"),)
 
 
-def test_only_so_many_unusable_lines_are_told_one_by_one() -> None:
+def test_only_so_many_unusable_lines_are_reported_one_by_one() -> None:
     lines = parse_lines("\n".join(f"({number}" for number in range(MAX_REPORTED + 7)))
     assert len(lines.unusable) == MAX_REPORTED + 1
     assert lines.unusable[-1] == ("7 more", "not listed one by one")
 
 
-def test_lines_that_repeat_too_much_together_are_told() -> None:
+def test_lines_that_repeat_too_much_together_are_reported() -> None:
     lines = parse_lines("\n".join(f"[a-z]*a[a-z-]{{300}}z{number}" for number in range(1_100)))
     assert 300 < len(lines.usable) < 1_000
     assert {reported for _, reported in lines.unusable[:-1]} == {

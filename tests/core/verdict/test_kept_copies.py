@@ -54,7 +54,7 @@ def report(
     return link_report(classify(url, None), Stored(record, kept=kept, claims=claims))
 
 
-def test_a_snapshot_is_told_with_its_moment_its_service_and_its_distance() -> None:
+def test_a_snapshot_is_reported_with_its_moment_its_service_and_its_distance() -> None:
     document = link_as_json(report(KeptCopies((MAY_3,))))
     address = "https://web.archive.org/web/20160503120000/http://a.demo/x?y=1"
     assert (document["archived"], document["archives"]) == ("found", [address])
@@ -99,7 +99,7 @@ def test_none_is_never_said_where_a_service_did_not_answer() -> None:
             assert copies.state is not CopyState.NONE
 
 
-def test_a_withdrawn_copy_is_told_and_not_shown() -> None:
+def test_a_withdrawn_copy_is_reported_and_not_shown() -> None:
     gone = lookup(LookupOutcome.EXCLUDED, passed="withdrawn 20160503120000")
     copies = shown_copies(KeptCopies((), (gone, lookup(LookupOutcome.NONE, ARQUIVO))), URL)
     assert (copies.state, copies.snapshots) == (CopyState.WITHDRAWN, ())

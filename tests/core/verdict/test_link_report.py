@@ -97,7 +97,7 @@ def test_findings_are_dead_doubtful_invalid_and_suspicious_links() -> None:
         assert is_included(link, Extent.ALL)
 
 
-def test_a_working_file_of_a_notable_type_is_told_among_notes_with_all_that_is_known() -> None:
+def test_a_working_file_of_a_notable_type_is_reported_among_notes_with_all_that_is_known() -> None:
     urls = {"http://a.demo/1": DEAD, "http://a.demo/2": FILE, "http://a.demo/3": MOVED}
     links = [keyed_link(classify(url, None)) for url in urls]
     known = {link.key: stored for link, stored in zip(links, urls.values(), strict=True) if link.key}
@@ -147,7 +147,7 @@ def test_flags_are_what_the_wiki_lists_and_whether_bots_leave_it_alone() -> None
         assert link_as_json(link, settings)["flags"] == []
 
 
-def test_the_exact_code_of_the_newest_check_is_told_and_the_group_s_code_where_none_was_kept() -> None:
+def test_the_exact_code_of_the_newest_check_is_reported_and_the_group_s_code_where_none_was_kept() -> None:
     for stored, http in [(500, 500), (NO_CODE, None), (None, 400)]:
         broken = (Entry(Status.SYNTAX_OR_SERVER_ERROR, 100, 120),)
         document = link_as_json(
@@ -191,7 +191,7 @@ def test_every_status_has_a_word_of_its_own() -> None:
 
 
 @given(st.lists(st.text(max_size=30).map(lambda text: f"http://{text}"), max_size=20))
-def test_whatever_a_page_holds_can_be_sorted_and_told(urls: list[str]) -> None:
+def test_whatever_a_page_holds_can_be_sorted_and_reported(urls: list[str]) -> None:
     links = keyed_reports([keyed_link(classify(url, WMF)) for url in urls], {})
     assert {given for link in links for given in link.given} == set(urls)
     assert all({verdict.word for verdict in Verdict} >= {link.finding.verdict.word} for link in links)
@@ -207,7 +207,7 @@ def test_a_link_of_a_domain_that_counts_as_reachable_is_doubtful_instead_of_dead
     )
 
 
-def test_what_one_person_reports_is_told_beside_the_verdict_and_does_not_change_it() -> None:
+def test_what_one_person_reports_is_shown_next_to_the_verdict_and_does_not_change_it() -> None:
     reported = report("http://a.demo/", replace(DEAD, claims=Claims(reported=110, replacement="http://b.demo/")))
     assert reported.finding.verdict is Verdict.DEAD
     shown = link_as_json(reported)

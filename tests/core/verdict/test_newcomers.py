@@ -103,7 +103,7 @@ STRANGERS: Mapping[str, tuple[Life, int]] = {
 }
 
 
-def test_a_new_owner_is_told_within_three_weeks() -> None:
+def test_a_new_owner_is_reported_within_three_weeks() -> None:
     for name, (life, urls) in STRANGERS.items():
         day = found_on(after(life), urls)
         assert day is not None, name

@@ -54,7 +54,7 @@ async def report_of(stored: WikiInStore, url: str, day: int = TODAY) -> Report |
     return await stored.do(find_report, key(url), day)
 
 
-async def told_of_domain(stored: WikiInStore, domain: str, day: int = TODAY) -> Report | None:
+async def reported_of_domain(stored: WikiInStore, domain: str, day: int = TODAY) -> Report | None:
     return await stored.do(find_domain_report, domain, day)
 
 
@@ -105,7 +105,7 @@ async def test_a_regular_answer_deletes_the_report_of_its_url_at_once_and_nothin
             assert (await stored.known(DEAD)).record.checked == day
             assert (await report_of(stored, DEAD) is None) is (answer is FINE)
         assert await report_of(stored, OTHER) is not None
-        assert await told_of_domain(stored, "dead.demo") is not None
+        assert await reported_of_domain(stored, "dead.demo") is not None
 
 
 async def test_a_report_waits_for_the_check_that_is_being_written(database: str) -> None:
@@ -166,7 +166,7 @@ async def test_a_domain_counts_as_reachable_when_half_of_it_is_reported(
         said = [await say(stored, url, subject=url) for url in (*foreign[:4], *own[:reports])]
         assert not any(said[:-1])
         assert said[-1] is expected
-        assert await told_of_domain(stored, "dead.demo") == (Report(TODAY, None, None) if expected else None)
+        assert await reported_of_domain(stored, "dead.demo") == (Report(TODAY, None, None) if expected else None)
         known = await stored.known(own[-1])
         assert finding_of(known.record, known.host).verdict is Verdict.DEAD
         found = with_claims(finding_of(known.record, known.host), known.claims)
@@ -186,7 +186,7 @@ async def test_domains_of_a_public_suffix_do_not_count_for_each_other(database: 
         assert not any(said)
         assert await say(stored, of_one[4])
         assert [await say(stored, url) for url in bare] == [False] * 4 + [True]
-        assert await told_of_domain(stored, same) is None
+        assert await reported_of_domain(stored, same) is None
 
 
 async def test_suffixes_below_a_domain_do_not_count_for_it(database: str) -> None:
@@ -201,7 +201,7 @@ async def test_suffixes_below_a_domain_do_not_count_for_it(database: str) -> Non
         for url in others[:8]:
             await say(stored, url)
         assert [await say(stored, url) for url in own] == [False] * 4 + [True]
-        assert await told_of_domain(stored, foreign) is None
+        assert await reported_of_domain(stored, foreign) is None
 
 
 async def test_what_follows_from_many_reports_keeps_its_day_until_they_are_over(database: str) -> None:
@@ -213,16 +213,16 @@ async def test_what_follows_from_many_reports_keeps_its_day_until_they_are_over(
         assert not await say(stored, urls[7], 120 + KEPT_DAYS), "those that are over count for nothing"
         await say(stored, urls[4], 120)
         assert await say(stored, urls[5], 140)
-        assert await told_of_domain(stored, "dead.demo", 140) == Report(120, None, None)
+        assert await reported_of_domain(stored, "dead.demo", 140) == Report(120, None, None)
         await stored.do(record_domain_report, "dead.demo", 150, "7", "Name")
-        assert await told_of_domain(stored, "dead.demo", 150) == Report(120, None, None)
+        assert await reported_of_domain(stored, "dead.demo", 150) == Report(120, None, None)
         # Regular answers delete the reports of their URLs only.
         await stored.round(200, lambda url, day: FINE)
         assert await stored.rows("SELECT FROM report") == []
-        assert await told_of_domain(stored, "dead.demo", 302) == Report(120, None, None)
-        assert await told_of_domain(stored, "dead.demo", 303) is None
+        assert await reported_of_domain(stored, "dead.demo", 302) == Report(120, None, None)
+        assert await reported_of_domain(stored, "dead.demo", 303) is None
         await stored.do(record_domain_report, "dead.demo", 303, "7", "Name")
-        assert await told_of_domain(stored, "dead.demo", 303) == Report(303, "7", "Name")
+        assert await reported_of_domain(stored, "dead.demo", 303) == Report(303, "7", "Name")
 
 
 async def test_all_that_one_said_is_undone_at_once_with_what_followed_from_it(database: str) -> None:

@@ -15,7 +15,7 @@ from urllib.request import urlopen
 
 import pytest
 from lxml import etree
-from support.listed import told
+from support.listed import answer_to
 from support.stored import key
 from support.webservice import FixedSource, Site, open_service
 
@@ -74,7 +74,7 @@ class Follower:
         """Reads all parts; `between` is called between two of them."""
         after: str | None = ""
         while after is not None:
-            document = await told(site, f"{API}&all=1&{query}" + (f"&continue={after}" if after else ""))
+            document = await answer_to(site, f"{API}&all=1&{query}" + (f"&continue={after}" if after else ""))
             self.take(document)
             after = document["continue"]
             self.parts += 1
@@ -100,12 +100,12 @@ class Follower:
 @pytest.mark.usefixtures("_few")
 async def test_an_answer_has_no_more_links_than_its_bound_and_says_where_it_goes_on(site: Site) -> None:
     site.source.found |= {10: page(10, 4), 11: page(11, 12), 12: page(12, 1)}
-    first = await told(site, f"{API}&pageid=10|11|12&all=1")
+    first = await answer_to(site, f"{API}&pageid=10|11|12&all=1")
     assert [(page["id"], page["part"]) for page in first["pages"]] == [(10, None), (11, {"from": 0, "to": 3, "of": 12})]
     assert sum(first["pages"][1]["counts"].values()) <= 3
-    second = await told(site, f"{API}&pageid=10|11|12&all=1&continue={first['continue']}")
+    second = await answer_to(site, f"{API}&pageid=10|11|12&all=1&continue={first['continue']}")
     assert [(page["id"], page["part"]) for page in second["pages"]] == [(11, {"from": 3, "to": 10, "of": 12})]
-    last = await told(site, f"{API}&pageid=10|11|12&all=1&continue={second['continue']}")
+    last = await answer_to(site, f"{API}&pageid=10|11|12&all=1&continue={second['continue']}")
     assert [(page["id"], page["part"]) for page in last["pages"]] == [
         (11, {"from": 10, "to": 12, "of": 12}),
         (12, None),
@@ -211,7 +211,7 @@ async def test_pages_with_too_many_links_together_are_read_alone_and_one_with_to
     assert [len(follower.pages[number][1]) for number in (41, 42, 43)] == [20, 20, READ // 2 + 1]
     # All together; each of them alone, one of which has too many.
     assert site.source.asked == 4
-    document = await told(site, f"{API}&pageid=43")
+    document = await answer_to(site, f"{API}&pageid=43")
     assert document["pages"][0]["live"] is False
 
 
@@ -241,7 +241,7 @@ async def test_two_titles_that_lead_to_one_page_give_it_once(site: Site) -> None
 @pytest.mark.usefixtures("_few")
 async def test_every_format_goes_on(site: Site) -> None:
     site.source.found[10] = page(10, 12)
-    after = str((await told(site, f"{API}&pageid=10&all=1"))["continue"])
+    after = str((await answer_to(site, f"{API}&pageid=10&all=1"))["continue"])
     _, body, _ = await site.fetch(f"{API}&pageid=10&all=1&format=xml")
     tree = etree.fromstring(body.encode())
     part = tree.find("page/part")
@@ -287,9 +287,9 @@ async def test_a_caller_that_has_the_answer_gets_a_304_that_is_not_rendered(
 async def test_one_link_is_found_in_any_part_of_its_page(site: Site) -> None:
     site.source.found[10] = page(10, 24)
     url = site.source.found[10].urls[-1]
-    document = await told(site, f"/api/url?{WIKI}&pageid=10&url={url}")
+    document = await answer_to(site, f"/api/url?{WIKI}&pageid=10&url={url}")
     assert [link["normal"] for link in document["pages"][0]["links"]] == [url]
-    assert (await site.fetch(f"/api/url?{WIKI}&pageid=10&url=http://elsewhere.demo/"))[0] == 404
+    assert (await site.fetch(f"/api/url?{WIKI}&pageid=10&url=http://other.demo/"))[0] == 404
 
 
 @pytest.mark.parametrize("scope", ["namespace=0", "category=Some"])
@@ -306,7 +306,7 @@ async def test_parts_of_namespaces_and_categories_are_bounded_too(
     after: str | None = ""
     while after is not None:
         path = f"{BULK}&{scope}" + (f"&after={quote(after)}" if after else "")
-        document = await told(trusting, path, Authorization="Bearer known")
+        document = await answer_to(trusting, path, Authorization="Bearer known")
         listed = document["pages"]
         assert isinstance(listed, list)
         assert sum(len(each["links"]) for each in listed) <= FEW
@@ -360,7 +360,7 @@ async def test_one_request_for_fifty_pages_of_20_000_links_neither_holds_the_pro
 
         looking, after = asyncio.create_task(look()), ""
         for part in range(3):
-            document = await told(site, f"{API}&pageid={ids}&all=1{after}")
+            document = await answer_to(site, f"{API}&pageid={ids}&all=1{after}")
             pages = document["pages"]
             assert isinstance(pages, list)
             total = LARGE // 2 if silent else LARGE
@@ -376,6 +376,6 @@ async def test_a_bookmark_that_nobody_gave_makes_us_read_no_more_than_one_answer
     site.source.found |= {number: page(number, READ - 1) for number in range(10, 20)}
     ids = "|".join(map(str, range(10, 20)))
     asked = site.source.asked
-    document = await told(site, f"{API}&pageid={ids}&all=1&continue=0.9999999.1.0")
+    document = await answer_to(site, f"{API}&pageid={ids}&all=1&continue=0.9999999.1.0")
     assert [page["part"]["from"] for page in document["pages"]] == [0]
     assert site.source.asked - asked == 2

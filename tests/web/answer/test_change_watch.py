@@ -254,7 +254,7 @@ async def test_a_report_a_removal_and_a_replacement_are_shown_within_seconds_by_
     async with open_people(database, tmp_path) as people, another(people) as second, aiohttp.ClientSession() as client:
         urls = [people.site.url, second]
 
-        async def told(url: str, name: str) -> object:
+        async def shown(url: str, name: str) -> object:
             async with client.get(f"{url}{API}") as response:
                 links = json.loads(await response.text())["pages"][0]["links"]
                 assert response.headers["Cache-Control"] == "public, max-age=600"
@@ -262,10 +262,10 @@ async def test_a_report_a_removal_and_a_replacement_are_shown_within_seconds_by_
 
         async def becomes(name: str, is_so: Callable[[object], bool]) -> None:
             async with asyncio.timeout(10):
-                while not all([is_so(await told(url, name)) for url in urls]):
+                while not all([is_so(await shown(url, name)) for url in urls]):
                     await asyncio.sleep(0.02)
 
-        assert [await told(url, "reported") for url in urls] == [None, None]
+        assert [await shown(url, "reported") for url in urls] == [None, None]
         anna, page = await people.browser("Anna"), f"/report?url={quote(DEAD, safe='')}&lang=en"
         assert (await anna.send_form(page, "/report", extent="url")).status == 303
         await becomes("reported", lambda day: day is not None)

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from support.listed import told
+from support.listed import answer_to
 from support.webservice import DEAD, TODAY, WALLED, Site
 
 from weboid.wiki.source import PageLinks
@@ -12,7 +12,7 @@ API = "/api/page?dbname=testwiki@wmflabs"
 
 
 async def page_of(site: Site, query: str) -> Any:
-    return (await told(site, f"{API}&{query}"))["pages"][0]
+    return (await answer_to(site, f"{API}&{query}"))["pages"][0]
 
 
 async def test_a_link_is_shown_as_soon_as_the_page_has_it_and_no_longer(site: Site) -> None:

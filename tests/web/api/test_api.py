@@ -50,7 +50,7 @@ async def test_json_tells_dead_links_only_unless_all_are_asked_for(site: Site) -
     assert len(links_of(await json_of(site, f"{API}&curid=1&all=1"))) == 9
 
 
-async def test_the_extent_says_which_links_are_told_and_filters_choose_among_them(site: Site) -> None:
+async def test_the_extent_says_which_links_are_reported_and_filters_choose_among_them(site: Site) -> None:
     extents: list[tuple[str, str, set[str | None]]] = [
         ("extent=dead", "dead", {DEAD}),
         ("extent=findings", "findings", {SPOOFED, WALLED, DEAD, None}),
@@ -60,10 +60,10 @@ async def test_the_extent_says_which_links_are_told_and_filters_choose_among_the
         ("extent=dead&verdict=doubtful", "dead", set()),
         ("extent=findings&copy=without", "findings", {WALLED, DEAD}),
     ]
-    for silent, (query, extent, told) in itertools.product((False, True), extents):
+    for silent, (query, extent, answer) in itertools.product((False, True), extents):
         site.source.silent = silent
         document = await json_of(site, f"{API}&pageid=1&{query}")
-        stored = told - {None} if silent else told  # what is invalid is not stored
+        stored = answer - {None} if silent else answer  # what is invalid is not stored
         assert (document["extent"], {link["normal"] for link in links_of(document)}) == (extent, stored), query
         _, body, _ = await site.fetch(f"{API}&pageid=1&format=xml&{query}")
         tree = etree.fromstring(body.encode())
@@ -76,7 +76,7 @@ async def test_the_extent_says_which_links_are_told_and_filters_choose_among_the
         assert links_of(every) == links_of(await json_of(site, f"{API}&pageid=1&all=1"))
 
 
-async def test_what_is_spam_on_a_page_is_told_of_that_page_alone(site: Site) -> None:
+async def test_what_is_spam_on_a_page_is_reported_of_that_page_alone(site: Site) -> None:
     async with site.wiki.pool.connection() as conn:
         await record_spam_links(conn, site.wiki.wiki.wiki, {1: {key(PDF): PDF}, 2: {key(WALLED): WALLED}})
     for site.source.silent in (True, False):
@@ -112,7 +112,7 @@ async def test_xml_has_the_findings_that_the_page_has_and_says_what_json_says(si
         assert len(list(element.iter("entry"))) == len(link["history"])
 
 
-async def test_the_policy_that_held_is_told_with_all_its_values(site_database: str, tmp_path: Path) -> None:
+async def test_the_policy_that_held_is_reported_with_all_its_values(site_database: str, tmp_path: Path) -> None:
     environ = {"WEBOID_POLICY_DEAD_SPAN": "40", "WEBOID_POLICY_MISSING_SPAN": "21"}
     async with open_service(site_database, tmp_path, environ=environ) as site:
         document = await json_of(site, f"{API}&pageid=1")

@@ -43,8 +43,8 @@ async def test_the_example_in_python_finds_the_link_of_each_element(site: Site) 
     space: dict[str, Any] = {}
     exec(compile(example, "docs/api.md", "exec"), space)
     match_links: Callable[..., list[tuple[dict[str, str], dict[str, Any] | None]]] = space["match_links"]
-    told = json.loads(body)["pages"][0]["links"]
-    found = await asyncio.to_thread(match_links, HTML, told, site.url, "testwiki@wmflabs", "wiki.demo")
+    shown = json.loads(body)["pages"][0]["links"]
+    found = await asyncio.to_thread(match_links, HTML, shown, site.url, "testwiki@wmflabs", "wiki.demo")
     assert [(anchor["href"], None if link is None else link["given"]) for anchor, link in found] == [
         (GIVEN, [GIVEN]),
         ("http://fine.demo/a%28b%29", [GIVEN]),
@@ -86,9 +86,9 @@ async def test_the_example_for_bots_has_the_dead_links_of_all_pages(
     process = await asyncio.create_subprocess_shell(here, cwd=tmp_path, env={**os.environ, "no_proxy": "*"})
     assert await process.wait() == 0
     files = sorted(tmp_path.glob("part-*.json"), key=lambda file: int(file.stem[5:]))
-    told = [json.loads(file.read_text(encoding="ascii")) for file in files]
-    assert (len(told), told[-1]["continue"]) == (6, None)
-    pages = [page for one in told for page in one["pages"] if page["part"] is None or page["part"]["from"] == 0]
+    shown = [json.loads(file.read_text(encoding="ascii")) for file in files]
+    assert (len(shown), shown[-1]["continue"]) == (6, None)
+    pages = [page for one in shown for page in one["pages"] if page["part"] is None or page["part"]["from"] == 0]
     assert [page["id"] for page in pages] == [*range(2, 101), 1]
-    links = [link for one in told for page in one["pages"] for link in page["links"]]
+    links = [link for one in shown for page in one["pages"] for link in page["links"]]
     assert [link["normal"] for link in links] == [DEAD]

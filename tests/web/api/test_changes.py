@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from lxml import etree
 from support.intakes import release_pages
-from support.listed import WIKI, add_pages, key_of_error, told
+from support.listed import WIKI, add_pages, answer_to, key_of_error
 from support.stored import key
 from support.webservice import DEAD, HOSTILE_TITLE, PDF, TODAY, Site
 
@@ -43,7 +43,7 @@ async def followed(site: Site, more: str = "") -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     since = 0
     for _ in range(100):
-        document = await told(site, f"{CHANGES}{more}&since={since}")
+        document = await answer_to(site, f"{CHANGES}{more}&since={since}")
         found += document["changes"]
         since = document["next"]
         if not document["more"]:
@@ -65,9 +65,9 @@ def entries(body: str) -> list[dict[str, str]]:
     ]
 
 
-async def test_links_that_died_or_came_back_are_told_in_the_order_of_the_log(site: Site) -> None:
+async def test_links_that_died_or_came_back_are_reported_in_the_order_of_the_log(site: Site) -> None:
     await log_all(site, (PDF, 118, Verdict.DEAD), (PDF, 120, Verdict.WORKING))
-    document = await told(site, CHANGES)
+    document = await answer_to(site, CHANGES)
     assert [
         (change["day"], change["before"], change["after"], change["link"]["normal"]) for change in document["changes"]
     ] == [
@@ -81,17 +81,19 @@ async def test_links_that_died_or_came_back_are_told_in_the_order_of_the_log(sit
     assert document["changes"][0]["pages"] == [{"id": 1, "namespace": 0, "title": "Page 1"}]
     assert document["changes"][0]["link"]["summary"].startswith("dead for 3 weeks")
     assert (document["more"], document["changes"][0]["more"]) == (False, False)
-    assert await told(site, f"{CHANGES}&since={document['next']}") == {
+    assert await answer_to(site, f"{CHANGES}&since={document['next']}") == {
         **document,
         "since": document["next"],
         "changes": [],
     }
 
 
-async def test_each_change_is_told_once_however_small_the_parts(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_each_change_is_reported_once_however_small_the_parts(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     urls = [f"http://many.demo/{number}" for number in range(23)]
     await add_pages(site, {9: ("P9", urls)})
-    await add_pages(site, {5: ("Elsewhere", ["http://else.demo/"])}, "aawiki", WMF)
+    await add_pages(site, {5: ("Other", ["http://else.demo/"])}, "aawiki", WMF)
     lines = [(url, 100 + place, Verdict.DEAD) for place, url in enumerate(urls)]
     await log_all(site, *(line for pair in lines for line in (pair, ("http://else.demo/", 101, Verdict.DEAD))))
     whole = [change["change"] for change in await followed(site)]
@@ -100,8 +102,8 @@ async def test_each_change_is_told_once_however_small_the_parts(site: Site, monk
         monkeypatch.setattr("weboid.web.api.changes.MOST_CHANGES", most)
         monkeypatch.setattr("weboid.store.lists.changes.BUDGET", budget)
         assert [change["change"] for change in await followed(site)] == whole
-    elsewhere = await told(site, "/changes?dbname=aawiki&since=0")
-    assert elsewhere["next"] >= whole[0]
+    other = await answer_to(site, "/changes?dbname=aawiki&since=0")
+    assert other["next"] >= whole[0]
 
 
 async def test_changes_to_some_verdicts_can_be_asked_for_and_none_is_missed(
@@ -118,33 +120,33 @@ async def test_changes_to_some_verdicts_can_be_asked_for_and_none_is_missed(
             monkeypatch.setattr("weboid.store.lists.changes.BUDGET", budget)
             found = await followed(site, f"&to={to}")
             assert [change["change"] for change in found] == expected
-    document = await told(site, f"{CHANGES}&to=working|dead&pageid=1&since={iso(110)}")
+    document = await answer_to(site, f"{CHANGES}&to=working|dead&pageid=1&since={iso(110)}")
     assert document["to"] == ["working", "dead"]
     assert {change["day"] >= iso(110) for change in document["changes"]} == {True}
-    assert (await told(site, CHANGES))["to"] == []
+    assert (await answer_to(site, CHANGES))["to"] == []
     _, body, _ = await site.fetch(f"{CHANGES}&to=dead|working&format=xml")
     tree = etree.fromstring(body.encode())
     assert [each.text for each in tree.findall("to")] == ["working", "dead"]
     # Going on ends where the log ends, whichever changes were asked for.
-    assert (await told(site, f"{CHANGES}&to=doubtful"))["next"] == (await told(site, CHANGES))["next"]
+    assert (await answer_to(site, f"{CHANGES}&to=doubtful"))["next"] == (await answer_to(site, CHANGES))["next"]
 
 
 async def test_changes_can_be_asked_for_from_a_day_on(site: Site) -> None:
     await log_all(site, (PDF, 119, Verdict.DEAD), (PDF, 125, Verdict.WORKING), (PDF, 130, Verdict.DEAD))
     for day, count in ((0, 4), (119, 4), (120, 2), (125, 2), (126, 1), (131, 0)):
-        document = await told(site, f"{CHANGES}&since={iso(day)}")
+        document = await answer_to(site, f"{CHANGES}&since={iso(day)}")
         assert len(document["changes"]) == count, day
-    whole = await told(site, CHANGES)
-    assert (await told(site, f"{CHANGES}&since=9999-12-31"))["next"] == whole["next"]
-    assert (await told(site, f"{CHANGES}&since=0001-01-01"))["changes"] == whole["changes"]
+    whole = await answer_to(site, CHANGES)
+    assert (await answer_to(site, f"{CHANGES}&since=9999-12-31"))["next"] == whole["next"]
+    assert (await answer_to(site, f"{CHANGES}&since=0001-01-01"))["changes"] == whole["changes"]
 
 
 async def test_a_change_with_a_lower_number_that_is_committed_later_is_not_missed(site: Site) -> None:
-    since = (await told(site, CHANGES))["next"]
+    since = (await answer_to(site, CHANGES))["next"]
     async with site.wiki.pool.connection() as slow:
         await log(slow, DEAD, 120)
         await log_all(site, (PDF, 120, Verdict.DEAD))
-        asked = asyncio.create_task(told(site, f"{CHANGES}&since={since}"))
+        asked = asyncio.create_task(answer_to(site, f"{CHANGES}&since={since}"))
         await asyncio.sleep(0.2)
         assert not asked.done()
     assert [change["link"]["normal"] for change in (await asked)["changes"]] == [DEAD, PDF]
@@ -166,10 +168,10 @@ async def test_a_change_names_some_pages_and_says_if_there_are_more(
 ) -> None:
     await add_pages(site, {page: (f"P{page}", [PDF]) for page in range(10, 20)})
     await log_all(site, (PDF, 120, Verdict.DEAD))
-    change = (await told(site, CHANGES))["changes"][-1]
+    change = (await answer_to(site, CHANGES))["changes"][-1]
     assert ([page["id"] for page in change["pages"]], change["more"]) == ([1, *range(10, 20)], False)
     monkeypatch.setattr("weboid.store.lists.changes.MOST_PAGES", 4)
-    change = (await told(site, CHANGES))["changes"][-1]
+    change = (await answer_to(site, CHANGES))["changes"][-1]
     assert ([page["id"] for page in change["pages"]], change["more"]) == ([1, 10, 11, 12], True)
 
 
@@ -203,7 +205,7 @@ async def test_the_feed_of_a_page_has_its_links_alone(site: Site) -> None:
     assert entries(body)[0]["id"] in {entry["id"] for entry in entries(whole)}
 
 
-async def test_the_log_can_be_told_of_one_page_or_of_a_category(site: Site) -> None:
+async def test_the_log_can_be_reported_of_one_page_or_of_a_category(site: Site) -> None:
     await add_pages(site, {8: ("P8", [PDF]), 9: ("P9", ["http://nine.demo/"])})
     await log_all(site, (PDF, 118, Verdict.DEAD), ("http://nine.demo/", 119, Verdict.DEAD))
     site.source.members |= {"Two": (8, 9), "One": (9, 77, 9999999999)}
@@ -211,7 +213,7 @@ async def test_the_log_can_be_told_of_one_page_or_of_a_category(site: Site) -> N
     async def urls(query: str) -> list[tuple[str, list[int]]]:
         return [
             (change["link"]["normal"], [page["id"] for page in change["pages"]])
-            for change in (await told(site, f"{CHANGES}&{query}"))["changes"]
+            for change in (await answer_to(site, f"{CHANGES}&{query}"))["changes"]
         ]
 
     assert await urls("pageid=8") == [(PDF, [8])]
@@ -219,10 +221,10 @@ async def test_the_log_can_be_told_of_one_page_or_of_a_category(site: Site) -> N
     assert await urls("category=Two") == [(PDF, [8]), ("http://nine.demo/", [9])]
     assert await urls("category=Category:One") == [("http://nine.demo/", [9])]
     assert await urls("category=None") == []
-    document = await told(site, f"{CHANGES}&category=Two&since=0")
+    document = await answer_to(site, f"{CHANGES}&category=Two&since=0")
     assert (document["category"], document["members"], document["partial"]) == ("Two", 2, False)
-    assert (await told(site, f"{CHANGES}&category=Two&since={document['next']}"))["changes"] == []
-    assert (await told(site, f"{CHANGES}&pageid=8"))["page"] == 8
+    assert (await answer_to(site, f"{CHANGES}&category=Two&since={document['next']}"))["changes"] == []
+    assert (await answer_to(site, f"{CHANGES}&pageid=8"))["page"] == 8
 
 
 async def test_the_feed_of_a_category_has_its_pages_links_alone(site: Site) -> None:
@@ -253,10 +255,10 @@ async def test_who_is_in_a_category_is_asked_once_in_a_while(site: Site, monkeyp
     assert await key_of_error(site, f"{CHANGES}&category=A") == (503, "wiki-silent")
 
 
-async def test_of_a_large_category_the_first_pages_are_told_and_that_there_are_more(site: Site) -> None:
+async def test_of_a_large_category_the_first_pages_are_reported_and_that_there_are_more(site: Site) -> None:
     site.source.members["A"] = (1, 2, 3)
     site.source.members_at_once = 2
-    document = await told(site, f"{CHANGES}&category=A")
+    document = await answer_to(site, f"{CHANGES}&category=A")
     assert (document["members"], document["partial"]) == (2, True)
 
 
@@ -303,10 +305,10 @@ async def test_who_has_the_feed_gets_304(site: Site) -> None:
     assert (status, "Last-Modified" in response.headers) == (200, False)
 
 
-async def test_pages_that_are_gone_are_told_no_more(site: Site) -> None:
+async def test_pages_that_are_gone_are_reported_no_more(site: Site) -> None:
     async with site.wiki.pool.connection() as conn:
         await release_pages(conn, site.wiki.wiki.wiki, [1], 120)
-    assert (await told(site, CHANGES))["changes"] == []
+    assert (await answer_to(site, CHANGES))["changes"] == []
     assert entries((await site.fetch(FEED))[1]) == []
     assert await key_of_error(site, f"{FEED}&page=1") == (404, "unknown-page")
 
@@ -334,7 +336,7 @@ async def test_wrong_input_gets_a_message(site: Site) -> None:
 
 
 async def test_a_number_of_the_future_is_no_error(site: Site) -> None:
-    document = await told(site, f"{CHANGES}&since=999999999999999999")
+    document = await answer_to(site, f"{CHANGES}&since=999999999999999999")
     assert (document["changes"], document["next"]) == ([], 999999999999999999)
 
 

@@ -18,20 +18,20 @@ async def test_before_the_first_file_the_page_says_so(site: Site) -> None:
 async def test_the_file_that_is_listed_can_be_had_whole(site: Site) -> None:
     await publish(site.wiki.pool, TODAY)
     _, body, _ = await site.fetch("/data?format=json")
-    (told,) = json.loads(body)["files"]
+    (answer,) = json.loads(body)["files"]
     name = f"statuses-wmflabs-{iso(TODAY)}.csv.gz"
-    assert (told["name"], told["url"]) == (name, f"https://weboid.demo/data/{name}")
+    assert (answer["name"], answer["url"]) == (name, f"https://weboid.demo/data/{name}")
     assert name in (await site.fetch("/data"))[1]
     async with site.client.get(f"{site.url}/data/{name}") as response:
         packed = await response.read()
         assert response.headers["Content-Type"] == "application/gzip"
         assert response.headers["X-Content-Type-Options"] == "nosniff"
-    assert len(packed) == told["bytes"]
+    assert len(packed) == answer["bytes"]
     rows = gzip.decompress(packed).decode().splitlines()
     assert rows[0] == "wiki,host,status,state,urls,uses,dead"
-    assert len(rows) == told["lines"] + 1
+    assert len(rows) == answer["lines"] + 1
     status, body, response = await site.fetch(f"/data/{name}", method="HEAD")
-    assert (status, body, response.headers["Content-Length"]) == (200, "", str(told["bytes"]))
+    assert (status, body, response.headers["Content-Length"]) == (200, "", str(answer["bytes"]))
 
 
 async def test_any_other_name_is_not_there(site: Site) -> None:
@@ -45,6 +45,6 @@ async def test_a_file_of_any_farm_that_may_be_configured_can_be_had(site: Site) 
         await conn.execute("UPDATE farm SET name = %s WHERE farm = 0", [name])
     await publish(site.wiki.pool, TODAY)
     _, body, _ = await site.fetch("/data?format=json")
-    (told,) = json.loads(body)["files"]
-    assert name in told["name"]
-    assert (await site.fetch(f"/data/{told['name']}", method="HEAD"))[0] == 200
+    (answer,) = json.loads(body)["files"]
+    assert name in answer["name"]
+    assert (await site.fetch(f"/data/{answer['name']}", method="HEAD"))[0] == 200

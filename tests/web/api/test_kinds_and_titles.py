@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from lxml import etree
 from support.intakes import record_pages
-from support.listed import told
+from support.listed import answer_to
 from support.webservice import DEAD, TODAY, Site
 
 from weboid.core.url.farms import WMFLABS
@@ -56,7 +56,7 @@ def kinds_of(page: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
 
 async def test_each_link_is_external_or_interwiki_or_both(site: Site) -> None:
     site.source.found[20] = LINKED
-    assert kinds_of((await told(site, f"{API}&pageid=20&all=1"))["pages"][0]) == {
+    assert kinds_of((await answer_to(site, f"{API}&pageid=20&all=1"))["pages"][0]) == {
         DEAD: ("external", None),
         SISTER: ("interwiki", {"prefix": "sister", "title": "A b"}),
         BOTH: ("external", {"prefix": "both", "title": "C"}),
@@ -74,21 +74,21 @@ async def test_each_link_is_external_or_interwiki_or_both(site: Site) -> None:
 async def test_an_external_and_an_interwiki_link_with_one_normal_form_are_both(site: Site) -> None:
     urls = ("http://sister.demo/wiki/A_b", "http://sister.demo/wiki/A_b#part")
     site.source.found[20] = PageLinks(20, 0, "Both", 9, None, urls, (InterwikiLink(urls[0], "sister", "A b"),))
-    (link,) = (await told(site, f"{API}&pageid=20&all=1"))["pages"][0]["links"]
+    (link,) = (await answer_to(site, f"{API}&pageid=20&all=1"))["pages"][0]["links"]
     assert (link["kind"], link["interwiki"]) == ("external", {"prefix": "sister", "title": "A b"})
     assert link["given"] == list(urls)
 
 
 async def test_the_kind_of_stored_links_is_not_known(site: Site) -> None:
     site.source.silent = True
-    page = (await told(site, f"{API}&pageid=1&all=1"))["pages"][0]
+    page = (await answer_to(site, f"{API}&pageid=1&all=1"))["pages"][0]
     assert set(kinds_of(page).values()) == {(None, None)}
 
 
 async def test_titles_lead_to_pages_with_the_prefix_that_the_wiki_gives_its_namespace(site: Site) -> None:
     site.source.found[20] = LINKED
     site.source.namespaces = NAMES
-    document = await told(site, f"{API}&title=Über|Page_1|Nothing")
+    document = await answer_to(site, f"{API}&title=Über|Page_1|Nothing")
     assert document["titles"] == [
         {"given": "Über", "title": "Diskussion:Über", "page": 20},
         {"given": "Page_1", "title": "Page 1", "page": 1},
@@ -96,15 +96,15 @@ async def test_titles_lead_to_pages_with_the_prefix_that_the_wiki_gives_its_name
     assert document["missing"] == ["Nothing"]
     pages = {page["id"]: (page["title"], page["prefixed_title"]) for page in document["pages"]}
     assert pages == {20: ("Über", "Diskussion:Über"), 1: ("Page 1", "Page 1")}
-    assert (await told(site, f"{API}&pageid=1"))["titles"] == []
+    assert (await answer_to(site, f"{API}&pageid=1"))["titles"] == []
 
 
 async def test_a_wiki_is_asked_once_how_it_names_its_namespaces(site: Site) -> None:
     site.source.found[20] = LINKED
     site.source.namespaces = NAMES
-    await told(site, f"{API}&pageid=20")
+    await answer_to(site, f"{API}&pageid=20")
     asked = site.source.asked
-    await told(site, f"{API}&pageid=20")
+    await answer_to(site, f"{API}&pageid=20")
     assert site.source.asked == asked + 1
     async with site.wiki.pool.connection() as conn:
         assert set(await list_namespaces(conn, site.wiki.wiki.wiki)) == set(NAMES)
@@ -113,7 +113,7 @@ async def test_a_wiki_is_asked_once_how_it_names_its_namespaces(site: Site) -> N
 async def test_a_wiki_that_names_no_namespaces_has_the_names_that_all_have(site: Site) -> None:
     site.source.found[20] = LINKED
     site.source.found[21] = PageLinks(21, 3_000, "Strange", 9, None, ())
-    pages = (await told(site, f"{API}&pageid=20|21"))["pages"]
+    pages = (await answer_to(site, f"{API}&pageid=20|21"))["pages"]
     assert [page["prefixed_title"] for page in pages] == ["Talk:Über", "3000:Strange"]
 
 
@@ -124,13 +124,13 @@ async def test_a_wiki_that_names_no_namespaces_has_the_names_that_all_have(site:
 async def test_stored_pages_are_found_by_every_name_of_their_namespace(site: Site, title: str) -> None:
     site.source.found[20] = LINKED
     site.source.namespaces = NAMES
-    await told(site, f"{API}&pageid=20")
+    await answer_to(site, f"{API}&pageid=20")
     await take_in(site, LINKED)
     site.source.silent = True
     if "#" in title:
         assert (await site.fetch(f"{API}&title={title.replace('#', '%23')}"))[0] == 400
         return
-    document = await told(site, f"{API}&title={title}")
+    document = await answer_to(site, f"{API}&title={title}")
     assert [page["id"] for page in document["pages"]] == [20]
     assert document["pages"][0]["live"] is False
     assert document["titles"] == [{"given": title, "title": "Diskussion:Über", "page": 20}]
@@ -140,10 +140,10 @@ async def test_where_the_case_of_the_first_letter_counts_another_case_is_another
     words = PageLinks(22, 4, "wort", 9, None, (DEAD,))
     site.source.found[22] = words
     site.source.namespaces = NAMES
-    await told(site, f"{API}&pageid=22")
+    await answer_to(site, f"{API}&pageid=22")
     await take_in(site, words)
     site.source.silent = True
-    assert [page["id"] for page in (await told(site, f"{API}&title=wörter:wort"))["pages"]] == [22]
+    assert [page["id"] for page in (await answer_to(site, f"{API}&title=wörter:wort"))["pages"]] == [22]
     assert (await site.fetch(f"{API}&title=Wörter:Wort"))[0] == 404
 
 
@@ -151,7 +151,7 @@ async def test_pages_can_be_requested_by_a_form(site: Site) -> None:
     fields = {"dbname": "testwiki@wmflabs", "title": "Page 1|Page 2", "all": "1"}
     status, document = await sent(site, "/api/page", fields)
     assert status == 200
-    got = await told(site, f"{API}&title=Page 1|Page 2&all=1")
+    got = await answer_to(site, f"{API}&title=Page 1|Page 2&all=1")
     assert document == got
     long = "|".join(["Page 1", *(f"{'Ü' * 120} {number}" for number in range(49))])
     status, document = await sent(site, "/api/page", {**fields, "title": long})

@@ -5,14 +5,14 @@ from typing import Any
 from urllib.parse import quote
 
 from lxml import etree
-from support.listed import told
+from support.listed import answer_to
 from support.webservice import Site
 
 from weboid.core.url.urls import FORM_VERSION
 
 
 async def normal_of(site: Site, url: str, more: str = "") -> Any:
-    return await told(site, f"/api/normal?url={quote(url, safe='')}{more}")
+    return await answer_to(site, f"/api/normal?url={quote(url, safe='')}{more}")
 
 
 async def test_a_url_has_a_form_a_class_and_perhaps_a_fault(site: Site) -> None:
@@ -30,7 +30,7 @@ async def test_a_url_has_a_form_a_class_and_perhaps_a_fault(site: Site) -> None:
         assert (found["reason"], found["suspicious"], found["form"]) == (reason, suspicious, FORM_VERSION), url
 
 
-async def test_a_host_is_told_in_unicode_beside_its_punycode_unless_that_misleads(site: Site) -> None:
+async def test_a_host_is_reported_in_unicode_next_to_its_punycode_unless_that_misleads(site: Site) -> None:
     for host, ascii_host, shown in [
         ("Пример.рф", "xn--e1afmkfd.xn--p1ai", "пример.рф"),
         ("pаypal.com", "xn--pypal-4ve.com", None),  # Cyrillic а
@@ -40,7 +40,7 @@ async def test_a_host_is_told_in_unicode_beside_its_punycode_unless_that_mislead
         assert (found["normal"], found["host_unicode"]) == (f"http://{ascii_host}/", shown), host
 
 
-async def test_a_wikis_own_farm_is_told_apart(site: Site) -> None:
+async def test_a_wikis_own_farm_is_reported_apart(site: Site) -> None:
     url = "https://de.wikipedia.org/wiki/A"
     assert (await normal_of(site, url))["class"] == "watched"
     assert (await normal_of(site, url, "&dbname=dewiki"))["class"] == "own-farm"
@@ -54,7 +54,7 @@ async def test_it_comes_as_xml_too_and_costs_a_304_the_second_time(site: Site) -
     assert (await site.fetch(path, method="HEAD"))[:2] == (200, "")
 
 
-async def test_what_cannot_be_told_gets_a_key(site: Site) -> None:
+async def test_what_cannot_be_reported_gets_a_key(site: Site) -> None:
     for query, status, key in [
         ("", 400, "no-url"),
         ("url=http://a.demo&url=http://b.demo", 400, "twice"),
@@ -67,7 +67,7 @@ async def test_what_cannot_be_told_gets_a_key(site: Site) -> None:
         assert (got, json.loads(body)["error"]["key"]) == (status, f"weboid-error-{key}"), query
 
 
-async def test_a_thousand_urls_are_told_at_a_time_and_no_more(site: Site) -> None:
+async def test_a_thousand_urls_are_reported_at_a_time_and_no_more(site: Site) -> None:
     # As long as they may be together, percent-encoded.
     urls = [f"http://fine.demo/{number:04}/{'ж' * 80}" for number in range(1_000)]
     async with site.client.post(f"{site.url}/api/normal", data={"urls": "\n".join(urls)}) as response:

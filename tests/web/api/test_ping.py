@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from lxml import etree
-from support.listed import told
+from support.listed import answer_to
 from support.webservice import TODAY, Site, open_service
 
 PING = "/api/ping?dbname=testwiki@wmflabs"
@@ -28,24 +28,24 @@ async def handed_in(site: Site) -> list[tuple[object, ...]]:
 
 
 async def test_pages_are_touched_or_handed_in_without_asking_the_wiki(site: Site) -> None:
-    document = await told(site, f"{PING}&pageid=1|77|3", 202)
+    document = await answer_to(site, f"{PING}&pageid=1|77|3", 202)
     assert document["accepted"] == ["1", "77", "3"]
     assert await handed_in(site) == [(3, ""), (77, "")]
     assert (1, TODAY) in await site.wiki.rows("SELECT page, asked FROM page")
     assert site.source.asked == 0
-    assert (await told(site, f"{PING}&curid=77", 202))["accepted"] == ["77"]
+    assert (await answer_to(site, f"{PING}&curid=77", 202))["accepted"] == ["77"]
     assert await handed_in(site) == [(3, ""), (77, "")]
 
 
 async def test_titles_are_handed_in_as_they_are_unless_the_page_is_watched(site: Site) -> None:
-    document = await told(site, f"{PING}&title=Page_2|Talk:Nowhere|Page_2", 202)
+    document = await answer_to(site, f"{PING}&title=Page_2|Talk:Nowhere|Page_2", 202)
     assert document["accepted"] == ["Page 2", "Talk:Nowhere"]
     assert await handed_in(site) == [(0, "Talk:Nowhere")]
     assert (2, TODAY) in await site.wiki.rows("SELECT page, asked FROM page")
 
 
 async def test_an_id_that_no_page_has_is_not_accepted(site: Site) -> None:
-    assert (await told(site, f"{PING}&pageid=9999999999|5", 202))["accepted"] == ["5"]
+    assert (await answer_to(site, f"{PING}&pageid=9999999999|5", 202))["accepted"] == ["5"]
 
 
 async def test_it_can_be_sent_as_a_form_and_answers_in_xml_too(site: Site) -> None:
@@ -81,45 +81,47 @@ async def test_looking_whether_it_is_there_hands_nothing_in(site: Site) -> None:
 
 async def test_whole_namespaces_and_categories_are_for_trusted_clients(trusting: Site) -> None:
     for path in [f"{PING}&namespace=0", f"{PING}&category=A", f"{PAGES}&namespace=0"]:
-        assert (await told(trusting, path, 403))["error"]["key"] == "weboid-error-trusted"
+        assert (await answer_to(trusting, path, 403))["error"]["key"] == "weboid-error-trusted"
         assert (await trusting.fetch(path, Authorization="Bearer other"))[0] == 401, path
         assert (await trusting.fetch(path, Authorization=TRUSTED))[0] in (200, 202), path
 
 
-async def test_a_namespace_is_told_part_by_part_each_page_once(trusting: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_namespace_is_reported_part_by_part_each_page_once(
+    trusting: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await trusting.wiki.take_in({page: [f"http://p{page}.demo/"] for page in range(10, 24)}, TODAY)
     for rows in (50, 3, 1):
         monkeypatch.setattr("weboid.web.api.bulk.ROWS", rows)
         ids: list[int] = []
         path = f"{PAGES}&namespace=0&all=1"
         while path:
-            part = await told(trusting, path, Authorization=TRUSTED)
+            part = await answer_to(trusting, path, Authorization=TRUSTED)
             ids += [page["id"] for page in part["pages"]]
             assert all(not page["live"] and page["links"] for page in part["pages"])
             after = part["next"]
             path = f"{PAGES}&namespace=0&all=1&after={after}" if after else ""
         assert sorted(ids) == [1, 2, *range(10, 24)]
     assert trusting.source.asked == 0
-    assert (await told(trusting, f"{PAGES}&namespace=7", Authorization=TRUSTED))["pages"] == []
+    assert (await answer_to(trusting, f"{PAGES}&namespace=7", Authorization=TRUSTED))["pages"] == []
 
 
-async def test_a_category_is_told_as_the_wiki_has_it(trusting: Site) -> None:
+async def test_a_category_is_reported_as_the_wiki_has_it(trusting: Site) -> None:
     trusting.source.members["Lighthouses"] = (2, 77, 1)
     trusting.source.members_at_once = 2
-    part = await told(trusting, f"{PAGES}&category=Category:Lighthouses", Authorization=TRUSTED)
+    part = await answer_to(trusting, f"{PAGES}&category=Category:Lighthouses", Authorization=TRUSTED)
     assert ([page["id"] for page in part["pages"]], part["missing"]) == ([2], ["77"])
-    part = await told(trusting, f"{PAGES}&category=Lighthouses&after={part['next']}", Authorization=TRUSTED)
+    part = await answer_to(trusting, f"{PAGES}&category=Lighthouses&after={part['next']}", Authorization=TRUSTED)
     assert ([page["id"] for page in part["pages"]], part["next"]) == ([1], None)
 
 
 async def test_a_category_can_be_handed_in_as_a_whole(trusting: Site) -> None:
     trusting.source.members["Lighthouses"] = (2, 77)
-    document = await told(trusting, f"{PING}&category=Lighthouses", 202, Authorization=TRUSTED)
+    document = await answer_to(trusting, f"{PING}&category=Lighthouses", 202, Authorization=TRUSTED)
     assert (document["accepted"], document["next"]) == (["2", "77"], None)
     assert await handed_in(trusting) == [(77, "")]
 
 
-async def test_a_whole_that_cannot_be_told_gets_a_key(trusting: Site) -> None:
+async def test_a_whole_that_cannot_be_reported_gets_a_key(trusting: Site) -> None:
     for query, key in [
         ("", "whole"),
         ("&namespace=0&category=A", "whole"),
@@ -130,7 +132,7 @@ async def test_a_whole_that_cannot_be_told_gets_a_key(trusting: Site) -> None:
         ("&category=a|b", "category"),
         ("&category=Category:", "category"),
     ]:
-        document = await told(trusting, f"{PAGES}{query}", 400, Authorization=TRUSTED)
+        document = await answer_to(trusting, f"{PAGES}{query}", 400, Authorization=TRUSTED)
         assert document["error"]["key"] == f"weboid-error-{key}"
 
 

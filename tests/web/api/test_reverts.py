@@ -50,10 +50,10 @@ async def flags(site: Site, path: str = ANSWER) -> dict[str, list[str]]:
 
 
 async def test_a_revert_is_kept_with_its_reverter_and_logged_with_the_clients_name(site: Site) -> None:
-    told = await state(site, reverter="Änn/192.0.2.1")
-    assert told["version"] == 2
+    shown = await state(site, reverter="Änn/192.0.2.1")
+    assert shown["version"] == 2
     expected = {"wiki": "testwiki@wmflabs", "page": 1, "revision": 77, "normal": DEAD, "state": "open"}
-    assert told["revert"] == {"id": told["revert"]["id"], **expected}
+    assert shown["revert"] == {"id": shown["revert"]["id"], **expected}
     async with site.wiki.pool.connection() as conn:
         (listed,) = await list_reverts(conn, RevertState.OPEN)
         (entry,) = await list_audit(conn)
@@ -64,7 +64,7 @@ async def test_a_revert_is_kept_with_its_reverter_and_logged_with_the_clients_na
     assert entry.detail == "testwiki@wmflabs 1 77 link-works: Änn/192.0.2.1"
 
 
-async def test_it_freezes_the_link_and_changes_nothing_else_that_is_told(site: Site) -> None:
+async def test_it_freezes_the_link_and_changes_nothing_else_that_is_reported(site: Site) -> None:
     before = json.loads((await site.fetch(ANSWER))[1])
     await state(site)
     after = json.loads((await site.fetch(ANSWER))[1])
@@ -95,7 +95,7 @@ async def test_an_answer_that_somebody_has_is_stale_once_a_link_is_frozen(site: 
     assert (await site.fetch(path, If_None_Match=tag))[0] == 200
 
 
-async def test_it_is_told_live_and_as_stored_in_json_xml_and_of_one_url(site: Site) -> None:
+async def test_it_is_reported_live_and_as_stored_in_json_xml_and_of_one_url(site: Site) -> None:
     await state(site)
     one = f"/api/url?dbname=testwiki@wmflabs&pageid=1&url={DEAD.replace('&', '%26').replace('%22', '%2522')}"
     for site.source.silent in (True, False):
@@ -113,7 +113,7 @@ async def test_lists_and_changes_of_the_wiki_tell_it_too(site: Site) -> None:
     assert [each["link"]["flags"] for each in changes if each["link"]["normal"] == DEAD] == [["frozen"]]
 
 
-async def test_what_the_wikis_settings_say_of_links_is_told_with_it(site: Site) -> None:
+async def test_what_the_wikis_settings_say_of_links_is_reported_with_it(site: Site) -> None:
     page = json.loads((asset("wikis") / "enwiki.json").read_text(encoding="utf-8"))
     page |= {"dbname": "testwiki@wmflabs", "links": {"permadead": ["dead.demo"], "subscription": ["http://a.demo/o"]}}
     async with site.wiki.pool.connection() as conn:
@@ -141,8 +141,8 @@ async def test_what_cannot_be_kept_is_refused_in_words(site: Site) -> None:
         ({"why": "because"}, 400, "revert-why"),
         ({"format": "exe"}, 400, "format"),
     ]:
-        told = await state(site, http, "known", **changes)
-        assert told["error"]["key"] == f"weboid-error-{error}", changes
+        shown = await state(site, http, "known", **changes)
+        assert shown["error"]["key"] == f"weboid-error-{error}", changes
         assert await site.wiki.rows("SELECT FROM revert") == [], changes
         async with site.wiki.pool.connection() as conn:
             assert await list_audit(conn) == []
@@ -169,14 +169,14 @@ async def test_it_is_no_address_to_be_opened(site: Site) -> None:
 async def test_the_longest_url_fits_into_the_form_and_xml_tells_the_same(site: Site) -> None:
     url = f"http://a.demo/{'ü' * 1_300}"
     await site.wiki.take_in({8: [url]}, TODAY)
-    told = (await state(site, url=url))["revert"]
+    shown = (await state(site, url=url))["revert"]
     async with site.client.post(
         f"{site.url}/api/reverts", data=FORM | {"url": url, "format": "xml"}, headers=TRUSTED
     ) as response:
         assert (response.status, response.content_type) == (200, "application/xml")
         (revert,) = etree.fromstring(await response.read()).iter("revert")
     assert {str(name): str(value) for name, value in revert.attrib.items()} == {
-        name: str(value) for name, value in told.items()
+        name: str(value) for name, value in shown.items()
     }
 
 

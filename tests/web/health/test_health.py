@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from lxml import etree
 from prometheus_client.parser import text_string_to_metric_families
-from support.listed import nodes, told
+from support.listed import answer_to, nodes
 from support.stored import key
 from support.webservice import DEAD, TODAY, Site
 
@@ -52,12 +52,12 @@ OTHER = WikiName("otherwiki", "wmflabs")
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def site(own_site: Site) -> Site:
-    """A service of each test's own: the state of the system is told for some seconds as it was."""
+    """A service of each test's own: the state of the system is reported for some seconds as it was."""
     return own_site
 
 
 async def document(site: Site, query: str = "") -> Any:
-    return await told(site, f"/status?format=json{query}")
+    return await answer_to(site, f"/status?format=json{query}")
 
 
 async def samples(site: Site) -> dict[tuple[str, tuple[str, ...]], float]:
@@ -119,7 +119,7 @@ async def test_the_picture_needs_no_script_and_its_numbers_stand_in_a_table(site
     assert [cell.text_content() for cell in row] == ["April 30, 2017", "1", "1", "4"]
 
 
-async def test_trouble_is_told_in_words_and_safely(site: Site) -> None:
+async def test_trouble_is_reported_in_words_and_safely(site: Site) -> None:
     await bring_trouble(site)
     _, body, _ = await site.fetch("/status?lang=en")
     text = text_of(body)
@@ -136,17 +136,17 @@ async def test_trouble_is_told_in_words_and_safely(site: Site) -> None:
 
 async def test_programs_get_the_same_as_json(site: Site) -> None:
     await bring_trouble(site)
-    told = await document(site)
-    assert (told["day"], told["version"]) == ("2017-05-01", 2)
-    assert told["urls"] == {"value": 6, "exactness": "exact"}
-    assert {alarm["kind"] for alarm in told["alarms"]} == {"spam-lines", "pass-slow", "stream-behind", "unheard-of"}
-    (ours,) = [wiki for wiki in told["wikis"] if wiki["wiki"] == "testwiki@wmflabs"]
+    reply = await document(site)
+    assert (reply["day"], reply["version"]) == ("2017-05-01", 2)
+    assert reply["urls"] == {"value": 6, "exactness": "exact"}
+    assert {alarm["kind"] for alarm in reply["alarms"]} == {"spam-lines", "pass-slow", "stream-behind", "unheard-of"}
+    (ours,) = [wiki for wiki in reply["wikis"] if wiki["wiki"] == "testwiki@wmflabs"]
     assert (ours["passed"], ours["pass_days"], ours["started"], ours["step"]) == ("2017-04-24", 2, "2017-04-30", 3)
     assert ours["pages"] == {"value": 2, "exactness": "exact"}
-    (stream,) = told["streams"]
+    (stream,) = reply["streams"]
     assert 10_800 <= stream["lag_s"] < 11_000
-    assert len(told["changes"]) == 30
-    assert told["changes"][-2]["verdicts"]["dead"] == {"value": 1, "exactness": "exact"}
+    assert len(reply["changes"]) == 30
+    assert reply["changes"][-2]["verdicts"]["dead"] == {"value": 1, "exactness": "exact"}
 
 
 async def test_the_status_comes_as_xml_too(site: Site) -> None:
@@ -158,7 +158,7 @@ async def test_the_status_comes_as_xml_too(site: Site) -> None:
     assert len(tree.findall("change")) == len((await document(site))["changes"])
 
 
-async def test_a_line_of_a_wikis_own_spam_list_is_told_of_that_wiki_only(site: Site) -> None:
+async def test_a_line_of_a_wikis_own_spam_list_is_reported_of_that_wiki_only(site: Site) -> None:
     await bring_trouble(site)
     for query in ("", "&dbname=testwiki@wmflabs"):
         for path in (f"/status?format=json{query}", f"/status?format=html{query}"):
@@ -176,9 +176,9 @@ async def test_a_line_of_a_wikis_own_spam_list_is_told_of_that_wiki_only(site: S
 
 async def test_the_page_of_one_wiki_has_all_its_lists_and_nothing_of_the_others(site: Site) -> None:
     await bring_trouble(site)
-    told = await document(site, "&dbname=testwiki@wmflabs")
-    assert [wiki["wiki"] for wiki in told["wikis"]] == ["testwiki@wmflabs"]
-    assert [alarm["kind"] for alarm in told["alarms"]] == ["pass-slow", "spam-lines"]
+    reply = await document(site, "&dbname=testwiki@wmflabs")
+    assert [wiki["wiki"] for wiki in reply["wikis"]] == ["testwiki@wmflabs"]
+    assert [alarm["kind"] for alarm in reply["alarms"]] == ["pass-slow", "spam-lines"]
     _, body, _ = await site.fetch("/status?dbname=testwiki@wmflabs&lang=en")
     assert "otherwiki" not in body
     assert "System status: testwiki@wmflabs" in text_of(body)
@@ -188,7 +188,7 @@ async def test_the_page_of_one_wiki_has_all_its_lists_and_nothing_of_the_others(
     assert "Spam list of otherwiki@wmflabs" in of_all
 
 
-async def test_what_cannot_be_answered_is_told_with_a_key(site: Site) -> None:
+async def test_what_cannot_be_answered_is_reported_with_a_key(site: Site) -> None:
     for query, status, error in [
         ("dbname=nosuchwiki@wmflabs", 404, "weboid-error-unknown-wiki"),
         ("dbname=testwiki", 404, "weboid-error-unknown-wiki"),
@@ -197,8 +197,8 @@ async def test_what_cannot_be_answered_is_told_with_a_key(site: Site) -> None:
         ("lang=-", 400, "weboid-error-lang"),
         ("dbname=a&dbname=b", 400, "weboid-error-twice"),
     ]:
-        told, body, _ = await site.fetch(f"/status?format=json&{query}")
-        assert (told, json.loads(body)["error"]["key"]) == (status, error), query
+        reply, body, _ = await site.fetch(f"/status?format=json&{query}")
+        assert (reply, json.loads(body)["error"]["key"]) == (status, error), query
 
 
 async def test_the_accept_header_chooses_the_format(site: Site) -> None:
@@ -224,23 +224,23 @@ async def test_metrics_tell_how_old_and_how_much(site: Site) -> None:
     await bring_trouble(site)
     backup = GoodBackup(100, datetime.now(UTC) - timedelta(hours=3), 12_345, "/a")
     await site.wiki.do(record_last_backup, backup)
-    told = await samples(site)
+    reply = await samples(site)
     wiki = ("testwiki@wmflabs",)
-    assert told["weboid_store_up", ()] == 1
-    assert told["weboid_pass_age_days", wiki] == 7
-    assert told["weboid_pass_running_days", wiki] == 1
-    assert 0 <= told["weboid_pass_seconds", wiki] < 100
-    assert told["weboid_pages", wiki] == 2
-    assert told["weboid_pending_pages", wiki] == 0
-    assert 10_800 <= told["weboid_stream_lag_seconds", ("recentchange<i>",)] < 11_000
-    assert told["weboid_due_urls", ()] == told["weboid_overdue_days", ()] == 0
-    assert told["weboid_verdict_changes", ("dead",)] == 1
-    assert told["weboid_alarms", ("pass-slow",)] == told["weboid_alarms", ("unheard-of",)] == 1
-    assert told["weboid_alarms", ("round-slow",)] == 0
-    assert told["weboid_spam_lines_unusable", ("black", "wmflabs")] == 1
-    assert ("weboid_pass_age_days", ("otherwiki@wmflabs",)) not in told
-    assert 10_800 <= told["weboid_backup_age_seconds", ()] < 11_000
-    assert told["weboid_backup_bytes", ()] == 12_345
+    assert reply["weboid_store_up", ()] == 1
+    assert reply["weboid_pass_age_days", wiki] == 7
+    assert reply["weboid_pass_running_days", wiki] == 1
+    assert 0 <= reply["weboid_pass_seconds", wiki] < 100
+    assert reply["weboid_pages", wiki] == 2
+    assert reply["weboid_pending_pages", wiki] == 0
+    assert 10_800 <= reply["weboid_stream_lag_seconds", ("recentchange<i>",)] < 11_000
+    assert reply["weboid_due_urls", ()] == reply["weboid_overdue_days", ()] == 0
+    assert reply["weboid_verdict_changes", ("dead",)] == 1
+    assert reply["weboid_alarms", ("pass-slow",)] == reply["weboid_alarms", ("unheard-of",)] == 1
+    assert reply["weboid_alarms", ("round-slow",)] == 0
+    assert reply["weboid_spam_lines_unusable", ("black", "wmflabs")] == 1
+    assert ("weboid_pass_age_days", ("otherwiki@wmflabs",)) not in reply
+    assert 10_800 <= reply["weboid_backup_age_seconds", ()] < 11_000
+    assert reply["weboid_backup_bytes", ()] == 12_345
 
 
 async def bring_parts(site: Site) -> None:
@@ -261,17 +261,17 @@ async def bring_parts(site: Site) -> None:
             )
 
 
-async def test_the_parts_are_told_without_hosts_and_processes(site: Site) -> None:
+async def test_the_parts_are_reported_without_hosts_and_processes(site: Site) -> None:
     await bring_parts(site)
-    told = await document(site)
-    assert sorted((part["role"], part["state"]) for part in told["parts"]) == [
+    reply = await document(site)
+    assert sorted((part["role"], part["state"]) for part in reply["parts"]) == [
         ("crawl", "missing"),
         ("crawl", "running"),
         ("feed", "running"),
     ]
-    assert {(part["doing"], part["version"]) for part in told["parts"]} == {("<b>checking</b>", "1.2<b>")}
-    assert sorted(part["seen_s"] // 5 for part in told["parts"]) == [1, 4, 200]
-    (alarm,) = told["alarms"]
+    assert {(part["doing"], part["version"]) for part in reply["parts"]} == {("<b>checking</b>", "1.2<b>")}
+    assert sorted(part["seen_s"] // 5 for part in reply["parts"]) == [1, 4, 200]
+    (alarm,) = reply["alarms"]
     assert (alarm["kind"], alarm["subject"]) == ("part-gone", "crawl")
     assert alarm["detail"].startswith("1 ended without a word")
     _, body, _ = await site.fetch("/status?lang=en")
@@ -304,8 +304,8 @@ async def bring_work(site: Site) -> None:
 
 async def test_what_was_done_is_shown_in_pictures_and_numbers(site: Site) -> None:
     await bring_work(site)
-    told = (await document(site))["done"]
-    assert (len(told), told[-1]["day"], told[-1]["working"], told[-1]["pass_seconds"]) == (
+    reply = (await document(site))["done"]
+    assert (len(reply), reply[-1]["day"], reply[-1]["working"], reply[-1]["pass_seconds"]) == (
         *(56, "2017-05-01", 1_000, 14_400),
     )
     _, body, _ = await site.fetch("/status?lang=en")
@@ -325,15 +325,15 @@ async def test_what_was_done_is_shown_in_pictures_and_numbers(site: Site) -> Non
 
 async def test_metrics_tell_of_each_role_whether_it_runs(site: Site) -> None:
     await bring_parts(site)
-    told = await samples(site)
-    assert (told["weboid_parts", ("crawl",)], told["weboid_parts_missing", ("crawl",)]) == (1, 1)
-    assert (told["weboid_parts", ("feed",)], told["weboid_parts_missing", ("feed",)]) == (1, 0)
-    assert told["weboid_parts", ("archive",)] == 0
-    assert 5 <= told["weboid_part_last_seen_seconds", ("crawl",)] < 15
-    assert told["weboid_part_start_timestamp_seconds", ("feed",)] > 0
-    assert told["weboid_part_info", ("crawl", "1.2<b>")] == 2
-    assert ("weboid_part_last_seen_seconds", ("archive",)) not in told
-    assert (told["weboid_alarms", ("part-gone",)], told["weboid_alarms", ("no-pass",)]) == (1, 0)
+    reply = await samples(site)
+    assert (reply["weboid_parts", ("crawl",)], reply["weboid_parts_missing", ("crawl",)]) == (1, 1)
+    assert (reply["weboid_parts", ("feed",)], reply["weboid_parts_missing", ("feed",)]) == (1, 0)
+    assert reply["weboid_parts", ("archive",)] == 0
+    assert 5 <= reply["weboid_part_last_seen_seconds", ("crawl",)] < 15
+    assert reply["weboid_part_start_timestamp_seconds", ("feed",)] > 0
+    assert reply["weboid_part_info", ("crawl", "1.2<b>")] == 2
+    assert ("weboid_part_last_seen_seconds", ("archive",)) not in reply
+    assert (reply["weboid_alarms", ("part-gone",)], reply["weboid_alarms", ("no-pass",)]) == (1, 0)
 
 
 async def test_metrics_tell_of_each_crawler_by_itself_what_it_does(site: Site) -> None:
@@ -352,17 +352,17 @@ async def test_metrics_tell_of_each_crawler_by_itself_what_it_does(site: Site) -
         for crawler in crawlers:
             await take_role(conn, crawler)
         await record_seen(conn, crawlers[0], "", figures)
-    told = await samples(site)
-    (label,) = {labels[0] for (name, labels) in told if name == "weboid_crawler_checks_total"}
-    other = ({labels[0] for (name, labels) in told if name == "weboid_crawler_seats"} - {label}).pop()
-    assert told["weboid_crawler_checks_total", (label, "working", "ok")] == 7
-    assert told["weboid_crawler_checks_total", (label, "failing", "timeout")] == 2
-    buckets = [told["weboid_crawler_check_seconds_bucket", (label, bound)] for bound in ("0.1", "120.0", "+Inf")]
+    reply = await samples(site)
+    (label,) = {labels[0] for (name, labels) in reply if name == "weboid_crawler_checks_total"}
+    other = ({labels[0] for (name, labels) in reply if name == "weboid_crawler_seats"} - {label}).pop()
+    assert reply["weboid_crawler_checks_total", (label, "working", "ok")] == 7
+    assert reply["weboid_crawler_checks_total", (label, "failing", "timeout")] == 2
+    buckets = [reply["weboid_crawler_check_seconds_bucket", (label, bound)] for bound in ("0.1", "120.0", "+Inf")]
     assert buckets == [3, 3, 4]
-    assert told["weboid_crawler_check_seconds_count", (label,)] == 4
-    assert told["weboid_crawler_check_seconds_sum", (label,)] == 140.5
-    assert [told["weboid_crawler_seats", (each,)] for each in (label, other)] == [20, 0]
-    assert told["weboid_crawler_held_total", (label,)] == 1
+    assert reply["weboid_crawler_check_seconds_count", (label,)] == 4
+    assert reply["weboid_crawler_check_seconds_sum", (label,)] == 140.5
+    assert [reply["weboid_crawler_seats", (each,)] for each in (label, other)] == [20, 0]
+    assert reply["weboid_crawler_held_total", (label,)] == 1
     assert "4321" not in label + other
     await site.wiki.execute("UPDATE part SET seen = now() - interval '2 minutes'")
     status = await site.wiki.do(find_health, TODAY, patience_s=20)
@@ -375,7 +375,7 @@ async def test_a_monitor_that_knows_codes_only_hears_of_alarms(site: Site) -> No
     assert (status, body, response.headers["Cache-Control"]) == (200, "ok\n", "no-store")
 
 
-async def test_a_monitor_is_told_which_alarms_there_are(site: Site) -> None:
+async def test_a_monitor_is_reported_which_alarms_there_are(site: Site) -> None:
     await site.wiki.do(raise_alarm, "unheard-of", "a\nb\u202e", TODAY, "not for everybody")
     await bring_parts(site)
     status, body, _ = await site.fetch("/healthz/alarms")
@@ -391,13 +391,13 @@ async def test_a_monitor_is_told_which_alarms_there_are(site: Site) -> None:
 async def test_metrics_tell_what_this_process_has_answered(site: Site) -> None:
     for path in ("/bot", "/bot", "/nothing", "/nothing?else", "/externalLinkInfo?dbname=x"):
         await site.fetch(path)
-    told = await samples(site)
-    assert told["weboid_web_requests_total", ("/bot", "200")] == 2
-    assert told["weboid_web_requests_total", ("", "404")] == 2
-    assert told["weboid_web_request_seconds_count", ("/bot",)] == 2
-    assert told["process_start_time_seconds", ()] > 0
-    assert 0 <= told["weboid_web_loop_lag_seconds", ()] < 60
-    assert not any("nothing" in label for _, labels in told for label in labels)
+    reply = await samples(site)
+    assert reply["weboid_web_requests_total", ("/bot", "200")] == 2
+    assert reply["weboid_web_requests_total", ("", "404")] == 2
+    assert reply["weboid_web_request_seconds_count", ("/bot",)] == 2
+    assert reply["process_start_time_seconds", ()] > 0
+    assert 0 <= reply["weboid_web_loop_lag_seconds", ()] < 60
+    assert not any("nothing" in label for _, labels in reply for label in labels)
 
 
 async def test_a_flood_costs_one_look_into_the_database(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -441,7 +441,7 @@ async def test_an_empty_store_has_a_page_too(second_database: str) -> None:
     assert b"weboid_urls 0.0" in Metrics(LoopLag()).text(status)
 
 
-async def test_a_database_that_is_gone_is_told_with_a_key_and_no_trace(site: Site) -> None:
+async def test_a_database_that_is_gone_is_reported_with_a_key_and_no_trace(site: Site) -> None:
     await site.wiki.pool.close()
     for path, words in (
         ("/status?lang=en", "The database does not answer"),
@@ -452,12 +452,12 @@ async def test_a_database_that_is_gone_is_told_with_a_key_and_no_trace(site: Sit
         assert words in body
         assert "Traceback" not in body
         assert "psycopg" not in body
-    told_samples = await samples(site)
-    assert told_samples["weboid_store_up", ()] == 0
-    assert not any(name == "weboid_urls" for name, _ in told_samples)
+    reported_samples = await samples(site)
+    assert reported_samples["weboid_store_up", ()] == 0
+    assert not any(name == "weboid_urls" for name, _ in reported_samples)
 
 
-async def test_a_slow_database_is_told_as_well_and_the_page_comes_back(
+async def test_a_slow_database_is_reported_as_well_and_the_page_comes_back(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("weboid.web.health.reader.PATIENCE_S", 0.3)
@@ -482,20 +482,20 @@ async def test_health_is_503_when_the_database_does_not_answer_within_a_second(s
     assert (await site.fetch("/healthz"))[0] == 200
 
 
-async def test_archives_are_told_with_their_requests_rests_and_queue(site: Site) -> None:
+async def test_archives_are_reported_with_their_requests_rests_and_queue(site: Site) -> None:
     async with site.wiki.pool.connection() as conn:
         await lease_request(conn, 1, RequestKind.INDEX, 0, TODAY)
         await lease_request(conn, 6, RequestKind.REPLAY, 0, TODAY - 1)
         await record_rest(conn, 1, 600, "rate-limited")
         await record_wanted(conn, [key(DEAD)], TODAY - 3, Rank.DEAD)
-    told = await document(site)
-    rows = {(each["service"], each["kind"]): each for each in told["services"]}
+    reply = await document(site)
+    rows = {(each["service"], each["kind"]): each for each in reply["services"]}
     index = rows["wayback", "index"]
     assert (index["requests"], index["budget"], index["why"]) == (1, 24 * 60 * 24, "rate-limited")
     assert 590 <= index["resting_s"] <= 600
     replay = rows["arquivo", "replay"]
     assert (replay["requests"], replay["resting_s"], replay["why"]) == (0, 0, None)
-    assert told["copy_queue"]["dead"] == {"waiting": {"value": 1, "exactness": "exact"}, "oldest": iso(TODAY - 3)}
+    assert reply["copy_queue"]["dead"] == {"waiting": {"value": 1, "exactness": "exact"}, "oldest": iso(TODAY - 3)}
     body = (await site.fetch("/status?lang=en"))[1]
     assert "paused for 10 minutes: rate-limited" in body
     assert "34,560" in body

@@ -44,7 +44,7 @@ def _named() -> set[str]:
     return {name for expression in expressions for name in METRIC.findall(expression)}
 
 
-async def _told(site: Site) -> tuple[set[str], set[str]]:
+async def _reported(site: Site) -> tuple[set[str], set[str]]:
     """The names of all samples of a service with everything, and those of samples with a value by their labels."""
     async with site.wiki.pool.connection() as conn:
         crawler = RunningProcess(ProcessRole.CRAWL, "a", "host", "machine", 1, "1")
@@ -62,11 +62,11 @@ async def _told(site: Site) -> tuple[set[str], set[str]]:
     return {sample.name for family in families for sample in family.samples}, {family.name for family in families}
 
 
-async def test_every_metric_in_rules_and_panels_is_told_by_a_running_service(site: Site) -> None:
-    samples, families = await _told(site)
+async def test_every_metric_in_rules_and_panels_is_reported_by_a_running_service(site: Site) -> None:
+    samples, families = await _reported(site)
     # Two families have no sample before anything was refused, and while nothing waits for copies.
-    told = samples | {f"{family}_total" for family in families} | families
-    assert _named() - told == set()
+    answer = samples | {f"{family}_total" for family in families} | families
+    assert _named() - answer == set()
     assert _named() - samples <= {"weboid_web_shed_total", "weboid_copy_queue"}
 
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from support.listed import told
+from support.listed import answer_to
 from support.webservice import DEAD, WALLED, Site
 
 from weboid.core.url.keys import UrlKey, key_of
@@ -23,7 +23,7 @@ def links_of(document: Any) -> list[tuple[str | None, str]]:
 
 async def test_many_titles_come_in_their_order_and_missing_ones_are_named(site: Site) -> None:
     for site.source.silent in (False, True):
-        document = await told(site, f"{API}&title=Page_2|Nowhere|Page_1|Page 2")
+        document = await answer_to(site, f"{API}&title=Page_2|Nowhere|Page_1|Page 2")
         assert [page["id"] for page in document["pages"]] == [2, 1]
         assert document["missing"] == ["Nowhere"]
 
@@ -33,14 +33,14 @@ async def test_more_titles_than_fifty_are_refused(site: Site) -> None:
     assert (await site.fetch(f"{API}&title={'|'.join(f'A{number}' for number in range(49))}|Page_1"))[0] == 200
 
 
-async def test_a_filter_looks_at_all_links_and_is_told(site: Site) -> None:
-    document = await told(site, f"{API}&pageid=1&verdict=doubtful|dead")
+async def test_a_filter_looks_at_all_links_and_is_reported(site: Site) -> None:
+    document = await answer_to(site, f"{API}&pageid=1&verdict=doubtful|dead")
     assert (document["extent"], document["verdicts"]) == ("all", ["doubtful", "dead"])
     assert sorted(links_of(document)) == sorted([(WALLED, "doubtful"), (DEAD, "dead")])
-    working = links_of(await told(site, f"{API}&pageid=1&verdict=working"))
+    working = links_of(await answer_to(site, f"{API}&pageid=1&verdict=working"))
     assert working
     assert {verdict for _, verdict in working} == {"working"}
-    assert (await told(site, f"{API}&pageid=1"))["verdicts"] == []
+    assert (await answer_to(site, f"{API}&pageid=1"))["verdicts"] == []
 
 
 async def test_every_format_has_the_filter_but_the_call_that_is_always_about_dead_links(site: Site) -> None:
@@ -104,15 +104,15 @@ async def test_who_names_none_gets_what_is_kept_if_the_wiki_says_the_same_while_
         None,
     ],
 )
-async def test_what_is_kept_is_told_to_nobody_else_once_the_wiki_says_otherwise(
+async def test_what_is_kept_is_reported_to_nobody_else_once_the_wiki_says_otherwise(
     site: Site, other: PageLinks | None
 ) -> None:
-    before = await told(site, f"{API}&pageid=1|2&all=1")
+    before = await answer_to(site, f"{API}&pageid=1|2&all=1")
     if other is None:
         del site.source.found[1]
     else:
         site.source.found[1] = other
-    after = await told(site, f"{API}&pageid=1|2&all=1")
+    after = await answer_to(site, f"{API}&pageid=1|2&all=1")
     assert after != before
     assert after["missing"] == ([] if other else ["1"])
     if other is not None:
@@ -141,7 +141,7 @@ async def test_another_revision_than_the_live_one_is_answered_as_usual_and_not_k
         assert json.loads(body)["pages"][0]["revision"] == 7
         assert response.headers["Cache-Control"] == "no-cache"
     site.source.found[1] = PageLinks(1, 0, "Page 1", 8, None, ())
-    assert links_of(await told(site, f"{API}&pageid=1&revid=8&all=1")) == []
+    assert links_of(await answer_to(site, f"{API}&pageid=1&revid=8&all=1")) == []
 
 
 async def test_what_is_not_live_is_not_kept_even_if_the_revision_fits(site: Site) -> None:
@@ -149,7 +149,7 @@ async def test_what_is_not_live_is_not_kept_even_if_the_revision_fits(site: Site
     _, body, response = await site.fetch(f"{API}&pageid=1&revid=1")
     assert (json.loads(body)["pages"][0]["revision"], response.headers["Cache-Control"]) == (1, "no-cache")
     site.source.silent = False
-    assert (await told(site, f"{API}&pageid=1&revid=1"))["pages"][0]["live"]
+    assert (await answer_to(site, f"{API}&pageid=1&revid=1"))["pages"][0]["live"]
 
 
 async def test_a_revision_belongs_to_one_page(site: Site) -> None:

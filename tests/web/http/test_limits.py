@@ -167,7 +167,7 @@ async def test_who_cannot_afford_much_may_still_ask_for_little(limited: Limited)
         assert await statuses(site, PAGE, 2) == [200, 429]
 
 
-async def test_a_database_that_is_gone_is_told_as_that_though_refusals_need_none(limited: Limited) -> None:
+async def test_a_database_that_is_gone_is_reported_as_that_though_refusals_need_none(limited: Limited) -> None:
     async with limited(2, proxies="127.0.0.0/8") as site:
         assert await statuses(site, PAGE, 2, **FROM) == [200, 429]
         await site.wiki.pool.close()
@@ -408,7 +408,7 @@ async def test_a_trusted_client_is_not_limited_wherever_it_is(limited: Limited) 
         assert await statuses(site, PAGE, 2, Authorization="Basic dXNlcjpwYXNz") == [429] * 2
 
 
-async def test_a_token_that_nobody_has_is_told_as_that(limited: Limited) -> None:
+async def test_a_token_that_nobody_has_is_reported_as_that(limited: Limited) -> None:
     wrong = ("Bearer x", "Bearer", "Bearer ", "BEARER \xff", f"Bearer {TOKEN}x", f"Bearer {TOKENS}")
     async with limited(100, tokens=TOKENS) as site:
         for path, given in itertools.product((PAGE, "/", "/healthz"), wrong):
@@ -430,7 +430,7 @@ def test_a_client_is_known_by_any_of_its_tokens() -> None:
     assert clients.note(request) == client_of(request) == "bot"
 
 
-def test_a_malformed_token_is_told_without_telling_it() -> None:
+def test_a_malformed_token_is_reported_without_telling_it() -> None:
     for entry in ["secret", "bot:secret", ":" + "a" * 64, "bot:" + "g" * 64, "b t:" + "a" * 64, "bot:"]:
         with pytest.raises(ConfigError, match=r"WEBOID_WEB_TOKENS\): entry 2 must be") as raised:
             clients_of([TOKENS, entry])
@@ -438,7 +438,7 @@ def test_a_malformed_token_is_told_without_telling_it() -> None:
         assert entry not in str(raised.value), entry
 
 
-def test_a_secret_of_the_wrong_type_is_told_without_telling_it(tmp_path: Path) -> None:
+def test_a_secret_of_the_wrong_type_is_reported_without_telling_it(tmp_path: Path) -> None:
     for key, value in (("tokens", "[4711]"), ("secret", "4711")):
         file = tmp_path / "weboid.toml"
         file.write_text(f"[web]\n{key} = {value}\n")

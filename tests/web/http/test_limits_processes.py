@@ -28,11 +28,11 @@ class Web:
     async def start(self) -> None:
         process = await self.place.start("serve", "--port", "0")
         assert process.stderr
-        told = ""
+        answer = ""
         async with asyncio.timeout(LIMIT_S):
             while not (found := re.search(r"answers at (\S+)/", line := (await process.stderr.readline()).decode())):
-                told += line
-                assert line, f"it ended: {told}"
+                answer += line
+                assert line, f"it ended: {answer}"
         self.processes.append((process, found[1]))
 
     async def restart(self, number: int) -> None:

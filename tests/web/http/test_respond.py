@@ -60,7 +60,7 @@ async def test_nothing_but_the_named_files_can_be_had(site: Site) -> None:
 
 def test_codex_is_as_it_was_published() -> None:
     folder = Path(weboid.web.__file__).parent / "static" / "codex"
-    sums = {name: told for told, name in map(str.split, (folder / "SHA256SUMS").read_text().splitlines())}
+    sums = {name: answer for answer, name in map(str.split, (folder / "SHA256SUMS").read_text().splitlines())}
     assert sums == {path.name: sha256(path.read_bytes()).hexdigest() for path in folder.glob("*.css")}
 
 
@@ -87,7 +87,7 @@ async def test_an_answer_is_compressed_as_its_caller_accepts(site: Site) -> None
             assert await response.json()
 
 
-async def test_health_says_ok_and_a_database_that_is_gone_is_told_as_503(site: Site) -> None:
+async def test_health_says_ok_and_a_database_that_is_gone_is_reported_as_503(site: Site) -> None:
     assert (await site.fetch("/healthz"))[:2] == (200, "ok\n")
     await site.wiki.pool.close()
     for path in ("/healthz", API, "/"):

@@ -142,7 +142,7 @@ def test_an_installed_program_publishes_all_but_tests_and_benchmarks(tmp_path: P
         copy = shutil.copytree if (REPOSITORY / name).is_dir() else shutil.copy
         copy(REPOSITORY / name, tmp_path / place)
     (tmp_path / "docs").mkdir()
-    (tmp_path / "docs/others.md").write_text("beside an installed package lies what others have installed")
+    (tmp_path / "docs/others.md").write_text("next to an installed package lies what others have installed")
     expected = {name for name in source_files(PACKAGE) if not name.startswith(("tests/", "benchmarks/"))}
     assert {*source_files(tmp_path / "weboid")} == expected
 
@@ -175,12 +175,12 @@ async def _serving(folder: Path, database: str) -> AsyncIterator[tuple[str, aioh
     )
     assert process.stderr
     try:
-        told = ""
+        answer = ""
         async with asyncio.timeout(60):
-            while (found := re.search(r"answers at (http://\S+)/", told)) is None:
+            while (found := re.search(r"answers at (http://\S+)/", answer)) is None:
                 line = await process.stderr.readline()
-                assert line, told
-                told += line.decode()
+                assert line, answer
+                answer += line.decode()
         async with aiohttp.ClientSession() as client:
             yield found[1], client
     finally:

@@ -39,10 +39,10 @@ class Scene:
         return await self.known.newest(member, moment, now)
 
     async def refusal(self, member: Member = ANNA) -> Problem:
-        with pytest.raises(Problem) as told:
+        with pytest.raises(Problem) as shown:
             await self.newest(member)
-        assert told.value.http == 503
-        return told.value
+        assert shown.value.http == 503
+        return shown.value
 
     def over(self) -> None:
         """As if the pauses were over."""
@@ -74,9 +74,9 @@ async def test_within_the_hour_nobody_is_asked(scene: Scene) -> None:
 
 
 async def test_after_an_hour_the_wiki_is_asked_once_however_often_somebody_acts(scene: Scene) -> None:
-    told = Confirmed(replace(ANNA, edits=5_000), NOW)
-    assert await asyncio.gather(*(scene.newest() for _ in range(5))) == [told] * 5
-    assert await scene.newest(now=NOW + FRESH_S) == replace(told)
+    shown = Confirmed(replace(ANNA, edits=5_000), NOW)
+    assert await asyncio.gather(*(scene.newest() for _ in range(5))) == [shown] * 5
+    assert await scene.newest(now=NOW + FRESH_S) == replace(shown)
     assert scene.provider.asked == ["Anna"]
     assert (await scene.newest(now=NOW + FRESH_S + 1)).moment == NOW + FRESH_S + 1
     assert scene.provider.asked == ["Anna", "Anna"]
@@ -232,7 +232,7 @@ async def test_without_an_api_one_has_to_sign_in_again_after_an_hour(scene: Scen
     assert (await alone.newest(ANNA, LONG_AGO, NOW)).member is None
 
 
-def test_the_api_is_beside_the_oauth_of_a_wiki() -> None:
+def test_the_api_is_next_to_the_oauth_of_a_wiki() -> None:
     for given, address in [
         (PeopleConfig(), "https://meta.wikimedia.org/w/api.php"),
         (PeopleConfig("https://wiki.demo/rest.php/oauth2/"), "https://wiki.demo/api.php"),

@@ -36,9 +36,9 @@ foreach ( $make as $name => $block ) {
 
 async def test_accounts_of_a_real_wiki_are_what_they_are(bot_wiki: BotWiki) -> None:
     wiki = bot_wiki.wiki
-    told = wiki.run("eval", text=" ".join(_ACCOUNTS.split("\n")) + "\n")
-    ids = dict(line.partition("=")[::2] for line in told.splitlines() if line.count("=") == 1)
-    assert len(ids) == 5, told
+    answer = wiki.run("eval", text=" ".join(_ACCOUNTS.split("\n")) + "\n")
+    ids = dict(line.partition("=")[::2] for line in answer.splitlines() if line.count("=") == 1)
+    assert len(ids) == 5, answer
     async with aiohttp.ClientSession() as client:
         known = Confirmations(PeopleConfig(f"{wiki.rest}/oauth2"), client, "Weboid test")
 

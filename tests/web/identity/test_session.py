@@ -36,7 +36,7 @@ class Little:
     sessions: Sessions
 
     def app(self) -> web.Application:
-        app = web.Application(middlewares=[self.sessions.middleware, _told])
+        app = web.Application(middlewares=[self.sessions.middleware, _reported])
         app.router.add_get("/plain", self.plain)
         app.router.add_get("/token/{purpose}", self.token)
         app.router.add_post("/form/{purpose}", self.form)
@@ -97,7 +97,7 @@ class Little:
 
 
 @web.middleware
-async def _told(request: web.Request, handler: Handler) -> web.StreamResponse:
+async def _reported(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
         return await handler(request)
     except Problem as problem:
@@ -140,8 +140,8 @@ def keep_cookie(browser: Browser, value: str, name: str = NAME) -> None:
 
 def keep_anna(browser: Browser, began: int) -> None:
     """Puts the cookie of a session of Anna's into the jar that began at this moment."""
-    told = json.dumps({"id": "i" * 22, "member": ["7", "Anna", 100, False]}).encode()
-    keep_cookie(browser, reader().encrypt_at_time(told, began).decode())
+    answer = json.dumps({"id": "i" * 22, "member": ["7", "Anna", 100, False]}).encode()
+    keep_cookie(browser, reader().encrypt_at_time(answer, began).decode())
 
 
 def nobody_asked() -> Confirmations:
@@ -171,10 +171,10 @@ async def test_the_cookie_is_for_this_host_and_out_of_reach_of_scripts_and_other
     (cookie,) = (await browser.open("/token/report")).cookies
     name, *rest = [part.strip() for part in cookie.split(";")]
     assert name.startswith(f"{NAME}=")
-    told = {part.partition("=")[0].lower(): part.partition("=")[2] for part in rest}
-    assert told.keys() >= {"secure", "httponly"}
-    assert (told["samesite"], told["path"], told["max-age"]) == ("Lax", "/", str(LIFETIME_S))
-    assert "domain" not in told
+    answer = {part.partition("=")[0].lower(): part.partition("=")[2] for part in rest}
+    assert answer.keys() >= {"secure", "httponly"}
+    assert (answer["samesite"], answer["path"], answer["max-age"]) == ("Lax", "/", str(LIFETIME_S))
+    assert "domain" not in answer
 
 
 async def test_without_https_the_cookie_has_a_plain_name_and_still_works(pool: Pool) -> None:
@@ -322,7 +322,7 @@ async def test_without_the_store_nobody_acts_and_pages_are_those_of_nobody(pool:
         assert (await browser.send("/form/report", {"token": token})).status == 503
         kept = jar(browser)[NAME]
         assert (await browser.open("/out")).status == 503
-        assert jar(browser)[NAME] == kept, "whoever could not sign out can try again"
+        assert jar(browser)[NAME] == kept, "a failed sign-out can be tried again"
 
 
 async def test_who_may_report_and_who_may_administer(browser: Browser) -> None:
@@ -347,8 +347,8 @@ async def test_what_is_kept_is_taken_once_and_in_time_only(browser: Browser) -> 
     seen = await browser.open("/take/600")
     assert json.loads(seen.text) == {"state": "x"}
     assert (await browser.open("/take/600")).status == 400
-    told = {"id": "i" * 22, "flow": reader().encrypt_at_time(b'{"state": "x"}', int(time.time()) - 700).decode()}
-    keep_cookie(browser, reader().encrypt(json.dumps(told).encode()).decode())
+    answer = {"id": "i" * 22, "flow": reader().encrypt_at_time(b'{"state": "x"}', int(time.time()) - 700).decode()}
+    keep_cookie(browser, reader().encrypt(json.dumps(answer).encode()).decode())
     assert (await browser.open("/take/600")).status == 400
 
 

@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 from lxml import etree
 from support.copies import NUMBERS, Said, keep_copies
-from support.listed import WIKI, add_pages, key_of_error, nodes, texts, told, walked
+from support.listed import WIKI, add_pages, answer_to, key_of_error, nodes, texts, walked
 from support.observations import FINE, LOST
 from support.people import open_browser
 from support.stored import key
@@ -86,14 +86,14 @@ async def test_why_there_is_no_copy_is_distinguished_in_words_everywhere(
     await keep_copies(site.wiki.pool, DEAD, day=TODAY - 1, said=said)
     _, body, _ = await site.fetch(PAGE)
     assert texts(body, COPY) == [words]
-    (link,) = (await told(site, API))["pages"][0]["links"]
+    (link,) = (await answer_to(site, API))["pages"][0]["links"]
     assert (link["archived"], link["copy_summary"]) == (request.node.callspec.id, words)
     assert texts(await about(site), '//p[@class="copy"]') == [words]
 
 
 async def test_all_formats_say_the_same(site: Site) -> None:
     await keep(site, "wayback")
-    (link,) = (await told(site, f"{API}&at=2016-05-01"))["pages"][0]["links"]
+    (link,) = (await answer_to(site, f"{API}&at=2016-05-01"))["pages"][0]["links"]
     _, script, _ = await site.fetch(f"/externalLinkProblem?{WIKI}&pageid=1&at=2016-05-01")
     (scripted,) = json.loads(script.partition("(")[2].rpartition(")")[0])["pages"][0]["links"]
     assert scripted == link
@@ -116,7 +116,7 @@ async def verified(site: Site, lang: str) -> list[tuple[str, str | None, bool]]:
     """
     found = []
     for path in (API, f"/api/url?url={quote(DEAD, safe='')}&{WIKI}&pageid=1"):
-        (link,) = (await told(site, path))["pages"][0]["links"]
+        (link,) = (await answer_to(site, path))["pages"][0]["links"]
         found.append([(each["service"], each["checked"], each["verified"]) for each in link["snapshots"]])
     _, document, _ = await site.fetch(f"{API}&format=xml&verdict=dead&lang={lang}")
     elements = [
@@ -125,7 +125,7 @@ async def verified(site: Site, lang: str) -> list[tuple[str, str | None, bool]]:
     assert elements == [(name, "true" if is_good else "false") for name, _, is_good in found[0]]
     # As stored, too.
     site.source.silent = True
-    (link,) = (await told(site, API))["pages"][0]["links"]
+    (link,) = (await answer_to(site, API))["pages"][0]["links"]
     site.source.silent = False
     assert [(each["service"], each["checked"], each["verified"]) for each in link["snapshots"]] == found[0] == found[1]
     return found[0]
@@ -150,7 +150,7 @@ async def test_a_copy_is_verified_if_its_newest_visit_played_it(site: Site) -> N
     assert (await about(site)).count("It was there when it was last visited") == 2
 
 
-async def test_at_is_the_day_to_which_the_distance_is_told(site: Site) -> None:
+async def test_at_is_the_day_to_which_the_distance_is_reported(site: Site) -> None:
     await keep(site, "wayback")
     for day, words in (
         ("2016-05-03", "(Wayback Machine), from the day on which it was cited."),
@@ -160,7 +160,7 @@ async def test_at_is_the_day_to_which_the_distance_is_told(site: Site) -> None:
         _, body, _ = await site.fetch(f"{PAGE}&at={day}")
         assert words in texts(body, COPY)[0]
         assert words in (await about(site, f"&at={day}")).replace("</a>", "")
-        (link,) = (await told(site, f"/api/url?url={quote(DEAD, safe='')}&{WIKI}&pageid=1&at={day}"))["pages"][0][
+        (link,) = (await answer_to(site, f"/api/url?url={quote(DEAD, safe='')}&{WIKI}&pageid=1&at={day}"))["pages"][0][
             "links"
         ]
         assert link["copy_summary"].endswith(words)
@@ -185,7 +185,7 @@ async def test_a_cached_answer_is_of_the_same_day_of_citation(site: Site) -> Non
     await keep(site, "wayback")
     found = []
     for day in ("2016-05-01", "2016-05-04", "2016-05-01"):
-        (link,) = (await told(site, f"{API}&revid=7&at={day}"))["pages"][0]["links"]
+        (link,) = (await answer_to(site, f"{API}&revid=7&at={day}"))["pages"][0]["links"]
         found.append(link["snapshots"][0]["distance_days"])
     assert found == [2, -1, 2]
 
@@ -199,7 +199,7 @@ async def test_answers_can_be_filtered_by_copies(site: Site) -> None:
         ("copy=without&verdict=dead", []),
         ("copy=with&verdict=dead|doubtful", [DEAD]),
     ):
-        links = (await told(site, f"{API}&{more}"))["pages"][0]["links"]
+        links = (await answer_to(site, f"{API}&{more}"))["pages"][0]["links"]
         assert [link["normal"] for link in links] == urls, more
     _, body, _ = await site.fetch(f"{PAGE}&copy=without")
     assert texts(body, '//li/p/*[@class="url"]') == [WALLED]
@@ -271,11 +271,11 @@ async def test_a_cited_copy_is_shown_as_working_gone_or_unknown(site: Site) -> N
     assert texts(text := await about(site, url=cited), verdict)[0].startswith("gone for")
     assert texts(text, '//p[@class="copy"]') == []
     for more, expected in (("", [DEAD, cited]), ("&copy=with", []), ("&copy=without", [DEAD])):
-        pages = (await told(site, f"/lists/dead?{WIKI}&format=json{more}"))["pages"]
+        pages = (await answer_to(site, f"/lists/dead?{WIKI}&format=json{more}"))["pages"]
         assert [link["normal"] for page in pages for link in page["links"]] == expected
     (link,) = pages[0]["links"]
     assert link["next_check"] is not None
-    (gone,) = (await told(site, f"/lists/dead?{WIKI}&format=json"))["pages"][1]["links"]
+    (gone,) = (await answer_to(site, f"/lists/dead?{WIKI}&format=json"))["pages"][1]["links"]
     assert (gone["verdict"], gone["next_check"], gone["archived"]) == ("dead", iso(TODAY), None)
     assert gone["copy_of"] == {"service": "wayback", "original": MOVED, "stamp": "20160503120000"}
 
@@ -349,13 +349,13 @@ async def test_the_wiki_s_template_can_be_copied_without_any_script(site: Site) 
 async def test_all_formats_offer_the_wiki_s_wikitext_for_dead_and_doubtful_links_only(site: Site) -> None:
     await keep(site, "wayback")
     await keep(site, "wayback", url=WALLED)
-    links = (await told(site, f"{API}&all=1&lang=de"))["pages"][0]["links"]
+    links = (await answer_to(site, f"{API}&all=1&lang=de"))["pages"][0]["links"]
     assert {link["wikitext"] for link in links} == {None}
     await set_templates(site, "enwiki")
     site.source.silent = True
-    stored = {link["normal"]: link for link in (await told(site, f"{API}&all=1"))["pages"][0]["links"]}
+    stored = {link["normal"]: link for link in (await answer_to(site, f"{API}&all=1"))["pages"][0]["links"]}
     site.source.silent = False
-    links = {link["normal"]: link for link in (await told(site, f"{API}&all=1"))["pages"][0]["links"]}
+    links = {link["normal"]: link for link in (await answer_to(site, f"{API}&all=1"))["pages"][0]["links"]}
     assert {url for url, link in links.items() if link["wikitext"]} == {DEAD, WALLED}
     link = links[DEAD]
     assert {url for url, link in stored.items() if link["wikitext"]} == {DEAD, WALLED}
@@ -368,13 +368,13 @@ async def test_all_formats_offer_the_wiki_s_wikitext_for_dead_and_doubtful_links
             "dead": None,
         }
     )
-    (page,) = (await told(site, f"/lists/dead?{WIKI}&format=json"))["pages"]
-    changes = (await told(site, f"/changes?{WIKI}&since=0"))["changes"]
+    (page,) = (await answer_to(site, f"/lists/dead?{WIKI}&format=json"))["pages"]
+    changes = (await answer_to(site, f"/changes?{WIKI}&since=0"))["changes"]
     others = [*page["links"], *(change["link"] for change in changes if change["after"] == "dead")]
     assert [each["wikitext"] for each in others] == [link["wikitext"]] * 2
     _, script, _ = await site.fetch(f"/externalLinkProblem?{WIKI}&pageid=1")
     assert json.loads(script.partition("(")[2].rpartition(")")[0])["pages"][0]["links"] == [link]
-    (alone,) = (await told(site, f"/api/url?url={quote(DEAD, safe='')}&{WIKI}&pageid=1"))["pages"][0]["links"]
+    (alone,) = (await answer_to(site, f"/api/url?url={quote(DEAD, safe='')}&{WIKI}&pageid=1"))["pages"][0]["links"]
     assert alone == link
     _, document, _ = await site.fetch(f"{API}&format=xml&verdict=dead")
     (element,) = etree.fromstring(document.encode()).iterfind(".//wikitext")
@@ -394,7 +394,7 @@ async def test_other_settings_are_another_answer(site: Site, monkeypatch: pytest
     assert tags[0] != tags[1]
 
 
-async def test_an_always_changing_page_is_told(site: Site) -> None:
+async def test_an_always_changing_page_is_reported(site: Site) -> None:
     await keep(site, wayback="changing")
     async with site.wiki.pool.connection() as conn:
         await record_changing(conn, [key(DEAD)], TODAY)

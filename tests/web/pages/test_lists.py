@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from support.intakes import release_pages
-from support.listed import WIKI, add_pages, key_of_error, texts, told, walked
+from support.listed import WIKI, add_pages, answer_to, key_of_error, texts, walked
 from support.observations import FINE, LOST, WALL
 from support.stored import key
 from support.webservice import DEAD, MOVED, TODAY, WALLED, Site
@@ -26,7 +26,7 @@ def links(documents: list[Any]) -> list[tuple[int, str]]:
 
 
 async def test_dead_links_are_listed_with_what_is_known_of_them(site: Site) -> None:
-    document = await told(site, f"{DEAD_LIST}&format=json")
+    document = await answer_to(site, f"{DEAD_LIST}&format=json")
     (page,) = document["pages"]
     assert (document["wiki"], document["verdict"], document["next"]) == ("testwiki@wmflabs", "dead", None)
     assert (page["id"], page["title"], page["namespace"]) == (1, "Page 1", 0)
@@ -88,17 +88,17 @@ async def test_a_rare_path_is_searched_in_parts_and_found_once(site: Site, monke
 async def test_a_path_is_compared_in_normal_form(site: Site) -> None:
     await add_pages(site, {9: ("P", ["http://dead.demo/ä/%7eb?c=1", "http://dead.demo/_ab"])})
     for path in ("/ä/", "%C3%A4/", "/%25C3%25A4/~b%3Fc", "/%25c3%25a4/"):
-        document = await told(site, f"{DEAD_LIST}&format=json&domain=*.dead.demo&path={path}")
+        document = await answer_to(site, f"{DEAD_LIST}&format=json&domain=*.dead.demo&path={path}")
         assert links([document]) == [(9, "http://dead.demo/%C3%A4/~b?c=1")], path
     # No pattern: what LIKE would take for a wildcard is itself meant.
-    assert links([await told(site, f"{DEAD_LIST}&format=json&domain=dead.demo&path=/_%25")]) == []
+    assert links([await answer_to(site, f"{DEAD_LIST}&format=json&domain=dead.demo&path=/_%25")]) == []
 
 
 async def test_another_wiki_has_its_own_list(site: Site) -> None:
     await add_pages(site, {5: ("Another wiki", ["http://dead.demo/else"])}, "aawiki", WMF)
-    assert links([await told(site, f"{DEAD_LIST}&format=json")]) == [(1, DEAD)]
-    assert links([await told(site, "/lists/dead?dbname=aawiki&format=json")]) == [(5, "http://dead.demo/else")]
-    document = await told(site, "/lists/dead?dbname=aawiki&format=json&domain=dead.demo")
+    assert links([await answer_to(site, f"{DEAD_LIST}&format=json")]) == [(1, DEAD)]
+    assert links([await answer_to(site, "/lists/dead?dbname=aawiki&format=json")]) == [(5, "http://dead.demo/else")]
+    document = await answer_to(site, "/lists/dead?dbname=aawiki&format=json&domain=dead.demo")
     assert links([document]) == [(5, "http://dead.demo/else")]
 
 

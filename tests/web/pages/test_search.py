@@ -141,7 +141,7 @@ async def test_more_uses_than_are_listed_are_on_the_weblinks_own_page(site: Site
     assert texts(page.text, "//ul[@class='pages']/li") == [f"P{page}" for page in range(10, 20)]
 
 
-async def test_a_pattern_that_cannot_be_searched_for_comes_back_to_be_mended(browser: Browser) -> None:
+async def test_a_pattern_that_cannot_be_searched_for_comes_back_to_be_corrected(browser: Browser) -> None:
     for pattern, words in [
         ("", "No address or pattern"),
         ("*", "must end with a domain"),

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 import pytest_asyncio
 from support.intakes import release_pages
-from support.listed import WIKI, add_pages, key_of_error, texts, told, walked_pages
+from support.listed import WIKI, add_pages, answer_to, key_of_error, texts, walked_pages
 from support.people import Browser, open_browser
 from support.stored import key
 from support.webservice import BROKEN, DEAD, HOSTILE_TITLE, PDF, SCRIPT, TODAY, WALLED, Site
@@ -209,7 +209,7 @@ async def test_scripts_are_refused(site: Site) -> None:
 
 async def test_a_program_gets_a_url_with_a_page_that_has_it(site: Site) -> None:
     for site.source.silent in (True, False):
-        document = await told(site, f"/api{path_of(DEAD, f'&{WIKI}&pageid=1')}")
+        document = await answer_to(site, f"/api{path_of(DEAD, f'&{WIKI}&pageid=1')}")
         (page,) = document["pages"]
         assert [link["normal"] for link in page["links"]] == [DEAD]
         assert (page["id"], page["links"][0]["verdict"], document["day"]) == (1, "dead", iso(TODAY))

@@ -164,9 +164,9 @@ class Asked:
 
     async def refused(self) -> int:
         """The status of the problem that comes of it instead."""
-        with pytest.raises(Problem) as told:
+        with pytest.raises(Problem) as shown:
             await self.find_member()
-        return told.value.http
+        return shown.value.http
 
 
 @pytest.fixture
@@ -240,22 +240,22 @@ async def test_a_provider_that_is_down_signs_nobody_in_until_it_is_up_again(scen
     assert (await scene.browser.go(scene.provider, "Anna")).status == 303
 
 
-async def test_a_provider_that_does_not_answer_in_time_or_at_all_is_told_as_such() -> None:
+async def test_a_provider_that_does_not_answer_in_time_or_at_all_is_reported_as_such() -> None:
     async with aiohttp.ClientSession() as client:
         async with open_littleprovider(EDITORS) as provider:
             settings = PeopleConfig(provider.url, client=CLIENT)
             provider.replies["access_token"] = ProviderReply(pause_s=30)
             slow = Provider(settings, client, "http://x/account/back", "Weboid", timeout_s=0.2)
-            with pytest.raises(Problem, match="provider") as told:
+            with pytest.raises(Problem, match="provider") as shown:
                 await slow.find_member({"state": "s", "code": "c"}, "s", "v")
-            assert told.value.http == 503
+            assert shown.value.http == 503
         gone = Provider(settings, client, "http://x/account/back", "Weboid")
-        with pytest.raises(Problem, match="provider") as told:
+        with pytest.raises(Problem, match="provider") as shown:
             await gone.find_member({"state": "s", "code": "c"}, "s", "v")
-        assert told.value.http == 503
+        assert shown.value.http == 503
 
 
-async def test_whoever_does_not_agree_is_told_kindly(scene: Scene) -> None:
+async def test_a_user_who_does_not_agree_is_answered_kindly(scene: Scene) -> None:
     seen = await scene.browser.go(scene.provider, "")
     assert seen.status == 403
     assert "you did not agree" in seen.text
@@ -282,7 +282,7 @@ async def test_a_provider_that_says_who_it_is_is_believed(scene: Scene) -> None:
     assert (await scene.browser.go(scene.provider, "Anna")).status == 303
 
 
-async def test_a_code_that_is_too_old_is_refused_and_told(scene: Scene) -> None:
+async def test_a_code_that_is_too_old_is_refused_and_reported(scene: Scene) -> None:
     scene.provider.expired = True
     assert (await scene.browser.go(scene.provider, "Anna")).status == 403
     assert scene.provider.refused == ["invalid_grant: no such code"]
@@ -339,7 +339,7 @@ async def test_the_fullest_cookie_is_one_that_browsers_keep(scene: Scene) -> Non
     back = "/url?" + "a" * 1_495
     seen = await scene.browser.send_form(f"/account?back={back}", "/account/in")
     (cookie,) = seen.cookies
-    # Whoever is signed in may begin anew from a page that was open before: their name is in the cookie then.
+    # Anyone who is signed in may begin anew from a page that was open before: their name is in the cookie then.
     room = 4_096 - 4 / 3 * len(f"{subject}{name}".encode()) - 100
     assert 2_000 < len(cookie.partition(";")[0]) < room
     path = await scene.browser.agree(scene.provider, seen.link(scene.provider.url), "Anna")
@@ -362,7 +362,7 @@ async def test_after_signing_in_somebody_is_where_they_began(scene: Scene) -> No
     assert (await scene.browser.open(path)).location == "/account?lang=de"
 
 
-ELSEWHERE = [
+OUTSIDE = [
     *("//evil.demo", "/\\evil.demo", "\\\\evil.demo", "https:evil.demo", "https://evil.demo/", "javascript:alert(1)"),
     *("evil.demo", "/\t/evil.demo", "/.//evil.demo", "/..//evil.demo", "/account//evil.demo", "/account#//evil.demo"),
     *("/@evil.demo\r\nSet-Cookie: x=y", "/a b", "/ü", "/?a=\\", "/" + "a" * 2_000, "", " /account", "/account\n"),
@@ -370,7 +370,7 @@ ELSEWHERE = [
 
 
 def test_a_page_of_ours_is_a_way_back_and_another_address_is_none() -> None:
-    for address in ELSEWHERE:
+    for address in OUTSIDE:
         assert local_path(address) == "", address
     for address in [
         *("/", "/account", "/url?url=http%3A%2F%2Fa.demo%2F", "/lists/dewiki@WMF", "/report?a=1&b=x+y", "/help/")

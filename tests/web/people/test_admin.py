@@ -57,7 +57,7 @@ async def test_administrators_see_who_did_what_newest_first_and_nobody_else_does
             assert "dead.demo" not in seen.text
 
 
-async def test_all_that_one_said_is_undone_at_once_and_that_is_told_and_logged(people: People) -> None:
+async def test_all_that_one_said_is_undone_at_once_and_that_is_reported_and_logged(people: People) -> None:
     urls = [f"http://dead.demo/{number}" for number in range(5)]
     await add_pages(people.site, {9: ("Many", urls)})
     anna, bert, boss = await people.browser("Anna"), await people.browser("Bert"), await people.browser("Boss")
@@ -128,12 +128,12 @@ async def test_the_log_is_read_in_parts_without_a_gap(people: People) -> None:
             subject = NOBODY if number % 2 else "7"
             await record_audit(conn, Action.REMOVE_REPORT, subject, "Anna" if subject else "", f"http://{number}.demo/")
     for start, expected in (("/admin?lang=en", range(249, -1, -1)), ("/admin?lang=en&subject=7", range(248, -1, -2))):
-        told, path = [], start
+        reply, path = [], start
         while path:
             seen = await boss.open(path)
-            told += texts(seen.text, LINES + '//bdi[@class="url"]')
+            reply += texts(seen.text, LINES + '//bdi[@class="url"]')
             path = next(iter(texts(seen.text, '//a[@rel="next"]/@href')), "")
-        assert told == [f"http://{number}.demo/" for number in expected]
+        assert reply == [f"http://{number}.demo/" for number in expected]
     assert "somebody who had not signed in" in (await boss.open("/admin?lang=en")).text
 
 

@@ -1,4 +1,4 @@
-"""Whoever acts is still the person who signed in: blocks, locks and renames on the wiki are seen within the hour."""
+"""Anyone who acts is still the person who signed in: blocks, locks and renames on the wiki are seen within the hour."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -59,7 +59,7 @@ async def test_a_block_on_the_wiki_is_seen_and_so_is_its_end_at_the_next_sign_in
     assert (await report(anna)).status == 303
 
 
-async def test_who_has_lost_edits_is_told_so(people: People) -> None:
+async def test_who_has_lost_edits_is_reported_so(people: People) -> None:
     anna = await people.browser("Anna")
     people.provider.editors["Anna"] = replace(people.provider.editors["Anna"], editcount=4)
     anna.let_hours_pass()

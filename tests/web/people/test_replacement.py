@@ -81,7 +81,7 @@ async def anna(scene: Scene) -> Scene:
     return scene
 
 
-async def test_a_suggestion_is_kept_and_told_as_waiting(anna: Scene) -> None:
+async def test_a_suggestion_is_kept_and_reported_as_waiting(anna: Scene) -> None:
     seen = await anna.suggest(f" {NEW.replace('https', 'HTTPS')}#part ")
     assert (seen.status, seen.location) == (303, f"/replacement?url={quote(DEAD, safe='')}&lang=en&done=kept")
     [stored] = await anna.stored()
@@ -121,7 +121,7 @@ async def test_it_is_shown_as_a_link_once_it_works_and_hidden_again_when_it_fail
             await asyncio.sleep(0.02)
 
 
-async def test_copies_go_to_their_archives_and_one_plain_replacement_beside_them(anna: Scene) -> None:
+async def test_copies_go_to_their_archives_and_one_plain_replacement_next_to_them(anna: Scene) -> None:
     for target in (NEW, WAYBACK, ARQUIVO, "http://newer.demo/"):
         assert (await anna.suggest(target)).status == 303
         await anna.forget_the_minute()
@@ -183,7 +183,7 @@ def test_a_copy_whose_url_is_spelled_otherwise_may_be_suggested() -> None:
         assert fit_target(target, parse("http://dead.demo/a?id=1&lang=en"), BUILT_IN).archive == 1, original
 
 
-async def test_a_refusal_is_told_beside_the_form_and_nothing_is_kept(anna: Scene) -> None:
+async def test_a_refusal_is_reported_next_to_the_form_and_nothing_is_kept(anna: Scene) -> None:
     of_each = [targets[0] for word, targets in HOSTILE.items() if word != "replacement-same"]
     for target in (*of_each, '"><script>alert(1)</script>', "x" * 12_000):
         seen = await anna.suggest(target)
@@ -226,7 +226,7 @@ async def test_what_is_dead_itself_is_no_replacement(anna: Scene) -> None:
 
 async def test_who_has_not_signed_in_can_look_but_suggest_nothing(scene: Scene) -> None:
     page = await scene.browser.open(PAGE)
-    # Not even that it is dead is told to whoever has sent no form of ours.
+    # Not even that it is dead is shown before a form of ours is sent.
     assert "chip" not in page.text
     seen = await scene.browser.send_form(PAGE, "/replacement/look")
     assert seen.status == 303

@@ -50,7 +50,7 @@ def error_in(seen: Seen) -> tuple[int, str]:
     return seen.status, seen.text.partition("(weboid-error-")[2].partition(")")[0].partition(":")[0]
 
 
-async def test_a_report_is_made_told_to_all_without_a_name_and_logged(people: People) -> None:
+async def test_a_report_is_made_reported_to_all_without_a_name_and_logged(people: People) -> None:
     anna = await people.browser("Anna")
     seen = await anna.open(path_of(DEAD, "&dbname=testwiki@wmflabs&lang=en"))
     assert (seen.status, seen.headers["Cache-Control"]) == (200, "no-store")
@@ -62,9 +62,9 @@ async def test_a_report_is_made_told_to_all_without_a_name_and_logged(people: Pe
     assert texts(seen.text, '//*[@role="status"]') == ["Thank you. Your report has been noted."]
     assert texts(seen.text, CLAIMS) == ["Somebody reported today that this link works by hand."]
     assert "Anna" not in seen.text
-    _, told, _ = await people.site.fetch("/externalLinkInfo?dbname=testwiki@wmflabs&pageid=1&lang=en")
-    assert "Somebody reported today that it works by hand." in told
-    assert "Anna" not in told
+    _, answer, _ = await people.site.fetch("/externalLinkInfo?dbname=testwiki@wmflabs&pageid=1&lang=en")
+    assert "Somebody reported today that it works by hand." in answer
+    assert "Anna" not in answer
     (entry,) = await log(people)
     assert (entry.action, entry.subject, entry.name, entry.object) == ("report", "7", "Anna", DEAD)
 
@@ -101,7 +101,7 @@ async def test_only_what_is_watched_and_dead_can_be_reported(people: People) -> 
         assert not [row for row in await people.site.wiki.rows("SELECT host FROM host") if "nobody" in str(row)], url
 
 
-async def test_a_whole_domain_is_reported_and_every_url_of_it_is_told_with_that(people: People) -> None:
+async def test_a_whole_domain_is_reported_and_every_url_of_it_is_reported_with_that(people: People) -> None:
     await add_pages(people.site, {9: ("Other", ["http://www.dead.demo/other"])})
     anna = await people.browser("Anna")
     assert (await report(anna, extent="domain")).location.endswith("done=domain")
@@ -145,7 +145,7 @@ async def test_who_has_not_signed_in_cannot_report_nor_ask_for_a_check(people: P
     assert await log(people) == []
 
 
-async def test_who_has_few_edits_is_told_so_instead_of_the_form(people: People) -> None:
+async def test_who_has_few_edits_is_reported_so_instead_of_the_form(people: People) -> None:
     new = await people.browser("New")
     seen = await new.open(path_of(DEAD))
     assert "You need at least 50 edits" in seen.text
@@ -153,7 +153,7 @@ async def test_who_has_few_edits_is_told_so_instead_of_the_form(people: People) 
         seen.form("/report")
 
 
-async def test_nothing_of_a_url_is_told_before_a_person_has_sent_a_form(people: People) -> None:
+async def test_nothing_of_a_url_is_reported_before_a_person_has_sent_a_form(people: People) -> None:
     nobody = await people.browser()
     for url in (DEAD, "http://fine.demo/", "http://nobody.uses.demo/"):
         seen = await nobody.open(path_of(url))

@@ -65,7 +65,7 @@ def test_a_broken_link_loses_nothing_but_itself() -> None:
     assert len(timemap.captures) == 1
 
 
-def test_a_cut_end_is_told() -> None:
+def test_a_cut_end_is_reported() -> None:
     for end in [1, 20, 30, 36, 60, 95, 105]:
         whole = f'<http://mill.demo/>; rel="original",\n<{AT}>; rel="memento"; datetime="{DATE}"'
         timemap = timemap_of(whole + ",\n" + whole[:end], base=BASE, url="")
@@ -74,7 +74,7 @@ def test_a_cut_end_is_told() -> None:
         assert timemap.is_cut, end
 
 
-def test_further_timemaps_are_told() -> None:
+def test_further_timemaps_are_reported() -> None:
     timemap = timemap_of(f'<{BASE}>; rel="self", <{BASE}2>; rel="timemap"; from="x"', base=BASE, url="")
     assert timemap
     assert (timemap.captures, timemap.more) == ((), (f"{BASE}2",))
