@@ -236,7 +236,7 @@ def _row(line: SnapshotLine) -> tuple[Text, ...]:
 
 
 async def _no_network(config: Config, asked: set[str]) -> str | None:
-    """Why no archive was met at the hosts that were asked, if it is our own connection; None if it seems to work, or if
+    """The reason why no archive was met at the hosts that were asked, if it is our own connection; None if it seems to work, or if
     one of them is an address, as of a stand-in: that needs no name server and perhaps no network."""
     if any(is_ip(host) for host in asked):
         return None

@@ -101,7 +101,7 @@ class CrawlConfig:
 
 @dataclass(frozen=True, slots=True)
 class FeedConfig:
-    """How pages get into the store (P-5, P-6)."""
+    """The ways of pages into the store (P-5, P-6)."""
 
     period_days: int = 7
     """Days from the start of one pass over a wiki to the next; after a longer pass the next begins at once."""

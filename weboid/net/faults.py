@@ -16,7 +16,7 @@ from weboid.net.response_parser import BrokenReply
 
 
 class Fault(NamedTuple):
-    """Why there was no answer, and whether there was a connection: then another method may succeed (C-1)."""
+    """The reason why there was no answer, and whether there was a connection: then another method may succeed (C-1)."""
 
     reason: Reason
     reached: bool = False

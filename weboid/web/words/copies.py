@@ -48,7 +48,7 @@ def remarks(shown: ShownSnapshot, say: Messages) -> list[str]:
 
 
 def state_words(copies: Copies, day: int, say: Messages) -> str | None:
-    """Why there is no copy to show, as a sentence or two; None if there is one."""
+    """The reason why there is no copy to show, as a sentence or two; None if there is one."""
     if copies.snapshots:
         return None
     if copies.withdrawn is not None:

@@ -68,7 +68,7 @@ def _since(key: str, days: int | None, say: Messages) -> str:
 
 
 def reason_words(link: LinkReport, say: Messages) -> str | None:
-    """Why the verdict is as it is, as a sentence; None where there is nothing to explain."""
+    """The reason of the verdict, as a sentence; None where there is nothing to explain."""
     if (reason := link.finding.reason) is not None:
         return say.text(f"weboid-reason-{reason.word}")
     if link.invalid is not None:
