@@ -236,8 +236,10 @@ def _row(line: SnapshotLine) -> tuple[Text, ...]:
 
 
 async def _no_network(config: Config, asked: set[str]) -> str | None:
-    """The reason why no archive was met at the hosts that were asked, if it is our own connection; None if it seems to work, or if
-    one of them is an address, as of a stand-in: that needs no name server and perhaps no network."""
+    """The reason why no archive was met at the hosts that were asked, if it is our own connection.
+
+    None if that seems to work, or if one of them is an address, as of a stand-in: it needs no name server and perhaps
+    no network."""
     if any(is_ip(host) for host in asked):
         return None
     async with open_session(config.net) as session:
