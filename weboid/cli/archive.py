@@ -137,8 +137,8 @@ async def archive(
                 await _work(works, stopped, pool.away, once=once)
             shown.update(task, visible=False)
     console.print(f"{_summary(queue, time.monotonic() - begun)}")
-    if rounds.told:
-        console.print(rounds.told)
+    if rounds.summary:
+        console.print(rounds.summary)
     return queue.tally
 
 

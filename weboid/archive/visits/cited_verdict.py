@@ -1,7 +1,4 @@
-"""What follows for a copy that pages cite when it, or the snapshot that came from it, was visited (A-3).
-
-One law: one request is enough for both, and each is recorded as its own visit would have been.
-"""
+"""Records visits of copies that pages cite and of the snapshots that came from them: one request for both (A-3)."""
 
 from weboid.core.archive.replay import Replayed
 from weboid.core.archive.visits import cited_observation, quarter

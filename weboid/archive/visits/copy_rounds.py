@@ -1,7 +1,4 @@
-"""All visits to copies, one of the works of ``weboid archive``: kept snapshots, then the copies that pages cite (A-3).
-
-One law: a visit that fails by a fault of ours is made another day, and stops no others.
-"""
+"""All visits to copies, one of the works of ``weboid archive``: kept snapshots, then copies that pages cite (A-3)."""
 
 import asyncio
 import logging
@@ -49,14 +46,7 @@ class CopyRounds:
         replays = Replays(client, services)
         self._snapshots = SnapshotRounds(pool, replays, now=now, stopped=stopped, policy=policy, allow_many=allow_many)
         self._cited = CitedRounds(
-            pool,
-            replays,
-            self._snapshots,
-            now=now,
-            stopped=stopped,
-            policy=policy,
-            allow_many=allow_many,
-            waits=waits,
+            pool, replays, self._snapshots, now=now, stopped=stopped, policy=policy, allow_many=allow_many, waits=waits
         )
 
     async def run(self) -> None:
@@ -69,13 +59,13 @@ class CopyRounds:
         self.cited = await self._cited.sweep()
 
     @property
-    def told(self) -> str:
-        """What the newest sweep has done, for an operator; empty if there was nothing to do."""
+    def summary(self) -> str:
+        """The newest sweep's counts, for an operator; empty if there was nothing to do."""
         found, cited = self.snapshots, self.cited
         parts = []
         if found.visited:
-            kinds = {name: count for name, count in asdict(found).items() if count and name != "visited"}
-            parts.append(f"{found.visited} kept copies visited: {', '.join(f'{kinds[name]} {name}' for name in kinds)}")
+            counts = (f"{count} {name}" for name, count in asdict(found).items() if count and name != "visited")
+            parts.append(f"{found.visited} kept copies visited: {', '.join(counts)}")
         if cited.visited:
             held = f", {cited.held} held, since their archive is at fault" if cited.held else ""
             parts.append(f"{cited.visited} cited copies visited{held}")

@@ -1,42 +1,54 @@
 """Visits the kept snapshots, each once a quarter, and drops those that are no longer published (A-3).
 
 What a visit makes of one is decided in ``core/archive/visits``; copies that pages cite are visited by ``cited_rounds``.
-One law: nothing is held against a copy while its service as a whole is at fault, and no run drops more than its share.
+In doubt nothing is dropped; no more than one in a hundred of a service's snapshots in a quarter is, without an
+operator's word (U-8).
 """
 
-import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from weboid.archive.service.client import Resting
-from weboid.archive.service.replays import Replays
-from weboid.archive.visits.canary_copies import CanaryCopies
 from weboid.archive.visits.cited_verdict import record_cited_of
-from weboid.archive.visits.groups import TAKEN_AT_ONCE, GroupVisits, VisitGroup
-from weboid.archive.visits.withdrawals import Withdrawals
+from weboid.archive.visits.groups import LEASED, GroupVisits, VisitGroup
 from weboid.core.archive.addresses import stamp_of
+from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.replay import Replayed, ReplayResult
 from weboid.core.archive.visits import (
+    DROP_SHARE,
+    QUARTER_DAYS,
+    STRIKE_DAYS,
+    STRIKES,
     VisitJudgement,
     VisitOutcome,
+    most_drops,
     visit_judgement,
+    withdrawn_note,
 )
-from weboid.core.record.moment import Moment
-from weboid.core.record.policy import DEFAULT, Policy
+from weboid.core.url.archives import BY_NUMBER
 from weboid.core.url.urls import Url
+from weboid.store.archives.copy_queue import record_wanted
+from weboid.store.archives.lookup import StoredLookup, record_lookups
 from weboid.store.archives.snapshot import (
     StoredSnapshot,
+    Withdrawn,
+    count_snapshots,
+    delete_snapshot,
+    find_withdrawn,
     lease_snapshots,
     record_visit,
+    record_withdrawn,
 )
-from weboid.store.db.pool import Pool
+from weboid.store.db.pool import Connection
+from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class VisitTally:
-    """What a run has done so far. `held` are snapshots against which nothing was held, their service being at fault;
+    """The counts of a sweep. `held` are snapshots against which nothing was held, their service being at fault;
     `stopped` those that were not dropped, for there were too many."""
 
     visited: int = 0
@@ -48,155 +60,138 @@ class VisitTally:
     stopped: int = 0
 
 
-class Played(NamedTuple):
+class _SnapshotVisit(NamedTuple):
     """A snapshot of `url` as it was played, and what follows from that."""
 
     snapshot: StoredSnapshot
     url: Url
     replayed: Replayed
-    told: VisitJudgement
+    judgement: VisitJudgement
 
 
-_Group = VisitGroup[StoredSnapshot, Url, Played]
+_Group = VisitGroup[StoredSnapshot, Url, _SnapshotVisit]
 
 
-class SnapshotRounds:
-    """One worker's visits to kept snapshots; `now` is called at every visit, `stopped` ends them in order.
+class SnapshotRounds(GroupVisits[StoredSnapshot, Url, _SnapshotVisit]):
+    """One worker's visits to kept snapshots; with `allow_many`, as many are dropped as are no longer published."""
 
-    With `allow_many`, an operator's word, as many are dropped as are no longer published.
-    """
-
-    def __init__(
-        self,
-        pool: Pool,
-        replays: Replays,
-        *,
-        now: Callable[[], Moment],
-        stopped: asyncio.Event,
-        policy: Policy = DEFAULT,
-        allow_many: bool = False,
-    ) -> None:
-        self._pool = pool
-        self._replays = replays
-        self._now = now
-        self._policy = policy
-        self._stopped = stopped
-        self._allow_many = allow_many
-        self._withdrawals = Withdrawals(pool, allow_many=allow_many)
-        self._canaries = CanaryCopies(pool, replays, today=self._today)
-        self._tally = VisitTally()
-        self._groups: GroupVisits[StoredSnapshot, Url, Played] = GroupVisits(
-            pool,
-            replays,
-            today=self._today,
-            stopped=stopped,
-            what="copies",
-            lease=partial(lease_snapshots, limit=TAKEN_AT_ONCE),
-            visit=self._visit,
-            conclude=self._conclude,
-        )
-
-    def _today(self) -> int:
-        return self._now().day
+    name = "copies"
+    _tally: VisitTally
 
     async def sweep(self) -> VisitTally:
-        """Visits all that are due, service by service side by side; ends early if stopped. Raises StoreError."""
+        """Visits all snapshots that are due; ends early if stopped. Raises StoreError."""
         self._tally = VisitTally()
-        await self._groups.sweep()
+        await self._sweep()
         return self._tally
 
     async def verify(self, snapshot: StoredSnapshot, url: Url, replayed: Replayed) -> None:
         """Records that a snapshot plays, as another visit of the same copy has shown; anything else is left to its own
         visit."""
-        told = self._judged(snapshot, replayed)
-        if told.outcome is VisitOutcome.KEPT:
-            await self._record(Played(snapshot, url, replayed, told))
+        visit = self._judged(snapshot, url, replayed)
+        if visit.judgement.outcome is VisitOutcome.KEPT:
+            await self._record(visit)
 
     async def drop(self, snapshot: StoredSnapshot, url: Url, replayed: Replayed) -> bool:
-        """Drops a snapshot that is a cited copy which is proven gone; False = there are too many to drop (U-8)."""
-        return await self._withdrawals.drop(snapshot, url, replayed, self._today())
+        """Drops the snapshot of `url` that a visit did not find any more.
 
-    async def _visit(self, snapshot: StoredSnapshot, url: Url, group: _Group) -> None:
-        """Plays one snapshot and records it if it stays; the others are concluded later. Raises Resting."""
-        replayed = await self._replays.play(snapshot, url)
+        Returns False if there are too many: then it stays, the alarm is raised, and it is visited again in a week.
+        """
+        name, day = BY_NUMBER[snapshot.archive].name, self._today
+        async with self._pool.connection() as conn:
+            counted = await self._counted(conn, snapshot.archive, day)
+            if counted.dropped >= most_drops(counted.kept) and not self._allow_many:
+                await raise_alarm(conn, AlarmKind.SNAPSHOTS, name, day, _too_many(counted))
+                await record_visit(conn, snapshot, asked=day, due=day + STRIKE_DAYS, strikes=STRIKES)
+                return False
+            if not await _exchange(conn, snapshot, replayed, day):
+                return True
+            # What somebody has allowed is not counted against the rest of the quarter.
+            await record_withdrawn(conn, replace(counted, dropped=counted.dropped + (not self._allow_many)))
+        log.info("%s no longer has %d of %s (%s): dropped", name, snapshot.stamp, url, replayed.why)
+        return True
+
+    async def _lease(self, conn: Connection, day: int, archives: Sequence[int]) -> list[tuple[StoredSnapshot, Url]]:
+        return await lease_snapshots(conn, day, archives, limit=LEASED)
+
+    async def _visit(self, copy: StoredSnapshot, known: Url, group: _Group) -> None:
+        replayed = await self._replays.play(copy, known)
         if replayed is None:
             return
         self._tally.visited += 1
-        played = Played(snapshot, url, replayed, self._judged(snapshot, replayed))
-        if played.told.outcome in (VisitOutcome.STRUCK, VisitOutcome.DROPPED):
-            group.failing.append(played)
+        visit = self._judged(copy, known, replayed)
+        if visit.judgement.outcome in (VisitOutcome.STRUCK, VisitOutcome.DROPPED):
+            group.failing.append(visit)
             return
-        await self._record(played)
-        is_kept = played.told.outcome is VisitOutcome.KEPT
+        await self._record(visit)
+        is_kept = visit.judgement.outcome is VisitOutcome.KEPT
         if is_kept:
-            await record_cited_of(self._pool, snapshot, url, replayed, self._now(), self._policy)
+            await record_cited_of(self._pool, copy, known, replayed, self._now(), self._policy)
         group.playing += is_kept
         self._tally.kept += is_kept
         self._tally.waiting += not is_kept
 
     async def _conclude(self, group: _Group) -> None:
-        """Strikes and drops what fails, unless the service itself is at fault."""
-        if group.failing and not self._allow_many and await self._is_at_fault(group):
-            group.is_open = False
+        if await self._is_held(group):
             self._tally.held += len(group.failing)
             return
         if group.playing and not group.failing:
-            await self._canaries.lower(group.archive)
-        for played in group.failing:
-            if played.told.outcome is VisitOutcome.STRUCK:
-                await self._record(played)
+            await self._lower_alarm(group.archive)
+        for visit in group.failing:
+            if visit.judgement.outcome is VisitOutcome.STRUCK:
+                await self._record(visit)
                 self._tally.struck += 1
+            elif await self.drop(visit.snapshot, visit.url, visit.replayed):
+                self._tally.dropped += 1
             else:
-                if await self.drop(played.snapshot, played.url, played.replayed):
-                    self._tally.dropped += 1
-                else:
-                    self._tally.stopped += 1
+                self._tally.stopped += 1
 
-    async def _is_at_fault(self, group: _Group) -> bool:
-        """Whether nothing may be held against the service's copies now; one that is at fault is paused for the day.
+    def _is_firm(self, failed: _SnapshotVisit) -> bool:
+        was_there = failed.snapshot.asked is not None and not failed.snapshot.strikes
+        return was_there and failed.replayed.result is not ReplayResult.WITHDRAWN
 
-        What it says to have withdrawn is no failure of its own, unless it shows nothing else: large sites go at once
-        (D-140).
-        """
-        firm = sum(1 for played in group.failing if _is_firm(played))
-        unproven = len(group.failing) - firm
-        try:
-            if not await self._canaries.is_down(
-                group.archive, firm, group.playing, unproven=unproven, beside=group.keys
-            ):
-                return False
-        except Resting:
-            return True
-        self._groups.pause(group.archive)
-        return True
+    def _judged(self, snapshot: StoredSnapshot, url: Url, replayed: Replayed) -> _SnapshotVisit:
+        spread, strikes = snapshot.key.url_key, snapshot.strikes
+        judgement = visit_judgement(replayed.result, self._today, strikes=strikes, asked=snapshot.asked, spread=spread)
+        return _SnapshotVisit(snapshot, url, replayed, judgement)
 
-    def _judged(self, snapshot: StoredSnapshot, replayed: Replayed) -> VisitJudgement:
-        return visit_judgement(
-            replayed.result,
-            self._today(),
-            strikes=snapshot.strikes,
-            asked=snapshot.asked,
-            spread=snapshot.key.url_key,
-        )
-
-    async def _record(self, played: Played) -> None:
+    async def _record(self, visit: _SnapshotVisit) -> None:
         """Writes a visit after which the snapshot stays. One that has moved is kept where it is now."""
-        snapshot, _, replayed, told = played
-        asked = snapshot.asked if told.outcome is VisitOutcome.WAITING else self._today()
+        snapshot, _, replayed, judgement = visit
+        asked = snapshot.asked if judgement.outcome is VisitOutcome.WAITING else self._today
         moved = replayed.taken if replayed.result is ReplayResult.MOVED else None
+        stamp = None if moved is None else stamp_of(moved)
         async with self._pool.connection() as conn:
-            await record_visit(
-                conn,
-                snapshot,
-                asked=asked,
-                due=told.due,
-                strikes=told.strikes,
-                stamp=None if moved is None else stamp_of(moved),
-            )
+            await record_visit(conn, snapshot, asked=asked, due=judgement.due, strikes=judgement.strikes, stamp=stamp)
+
+    async def _counted(self, conn: Connection, archive: int, day: int) -> Withdrawn:
+        """The number dropped of a service in this quarter; with an operator's word a new one begins (D-141)."""
+        counted = await find_withdrawn(conn, archive)
+        if counted is not None and 0 <= day - counted.since < QUARTER_DAYS and not self._allow_many:
+            return counted
+        await lower_alarm(conn, AlarmKind.SNAPSHOTS, BY_NUMBER[archive].name)
+        if counted is not None and counted.since == day and not counted.dropped:
+            return counted
+        return Withdrawn(archive, day, (await count_snapshots(conn)).get(archive, 0), 0)
 
 
-def _is_firm(played: Played) -> bool:
-    """Whether it played before, and is not there now without a word."""
-    snapshot, _, replayed, _ = played
-    was_there = snapshot.asked is not None and not snapshot.strikes
-    return was_there and replayed.result is not ReplayResult.WITHDRAWN
+async def _exchange(conn: Connection, snapshot: StoredSnapshot, replayed: Replayed, day: int) -> bool:
+    """Puts a look-up that reports the loss in the place of a snapshot; returns whether it still was that one.
+
+    What a service has withdrawn is not asked for again before that is old; of the rest it may have another copy.
+    """
+    if not await delete_snapshot(conn, snapshot):
+        return False
+    excluded = replayed.result is ReplayResult.WITHDRAWN
+    outcome = LookupOutcome.EXCLUDED if excluded else LookupOutcome.UNSUITABLE
+    due = day + outcome.kept_days if excluded else day
+    passed = withdrawn_note(snapshot.stamp)
+    await record_lookups(conn, [StoredLookup(snapshot.key, snapshot.archive, outcome, day, due, passed=passed)])
+    await record_wanted(conn, [snapshot.key], day)
+    return True
+
+
+def _too_many(counted: Withdrawn) -> str:
+    return (
+        f"{counted.dropped} of {counted.kept} snapshots were dropped in a quarter, and more would be: over one in "
+        f"{DROP_SHARE}. If they are really no longer published, run weboid archive --once --allow-many"
+    )
