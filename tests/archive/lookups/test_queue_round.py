@@ -12,7 +12,7 @@ from support.observations import FINE, LOST
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.archive.lookups.queue_round import QueueRound, QueueTally
-from weboid.archive.lookups.wanted import wish_of as real_wish_of
+from weboid.archive.lookups.queue_rows import wish_of as real_wish_of
 from weboid.archive.service.client import open_archive_client
 from weboid.archive.service.shared_limits import SharedLimiter
 from weboid.config import NetConfig

@@ -1,17 +1,17 @@
 """Looks a URL up: asks one archive service after another for a copy that shows what was cited (A-1, A-2).
 
-Which capture that is and what replies mean is decided in ``core/archive``; requests are sent by ``service/client``.
-One law: NONE takes two voices of every service that was asked, and what a service did not answer is never NONE.
+The capture is chosen, and replies are read, in ``core/archive``; requests are sent by ``service/client``.
+One law: NONE takes two voices of every service that was asked, and a service that did not answer never counts as NONE
+(`test_none_takes_two_voices_and_is_asked_again_after_ninety_days`).
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from weboid.archive.lookups.look_up_result import FoundCopy, GivenCopy, LookUpResult, ServiceTry
-from weboid.archive.service.client import ArchiveClient, Resting
+from weboid.archive.service.client import REDIRECTS, ArchiveClient, Resting
 from weboid.archive.service.limits import gap_s
 from weboid.core.archive.addresses import (
     index_request,
@@ -45,9 +45,7 @@ from weboid.store.archives.service_limit import RequestKind
 LONGEST_LINE_S: Final = 60.0
 """So long a line there may be at a service that is not the first: a slow one must not hold all look-ups."""
 RESTING: Final = "resting"
-"""Why nothing is known of a service that was not asked, for it rests."""
-
-_REDIRECTS: Final = (301, 302, 303, 307, 308)
+"""The reason of a service that was not asked, for it rests."""
 
 
 async def look_up(
@@ -70,20 +68,21 @@ async def look_up(
     passed by while its line is longer than `LONGEST_LINE_S`, as if it rested.
     """
     work = _LookUp(client, wish, is_lifted=is_lifted)
+    lines = Counter() if lines is None else lines
     for copy in given:
         if await work.play_given(copy):
             return work.result
     asked = [one for one in services_for(wish.url, available, languages=languages) if one.archive.number not in known]
     for service in asked:
-        if (
-            lines is not None
-            and service is not available[0]
-            and lines[service.archive.number] * _gap(service) > LONGEST_LINE_S
-        ):
+        number = service.archive.number
+        if service is not available[0] and lines[number] * gap_s(service, RequestKind.INDEX) > LONGEST_LINE_S:
             work.pass_by(service)
             continue
-        with _in_line(service, lines):
+        lines[number] += 1
+        try:
             is_found = await work.ask(service, wish)
+        finally:
+            lines[number] -= 1
         if is_found or (waits and service is available[0] and work.result.rest_s is not None):
             return work.result
     if asked and work.result.outcome is LookupOutcome.NONE and (similar := similar_url(wish.url)) is not None:
@@ -91,26 +90,8 @@ async def look_up(
     return work.result
 
 
-@contextmanager
-def _in_line(service: ArchiveService, lines: Counter[int] | None) -> Iterator[None]:
-    lines = Counter() if lines is None else lines
-    lines[service.archive.number] += 1
-    try:
-        yield
-    finally:
-        lines[service.archive.number] -= 1
-
-
-def _gap(service: ArchiveService) -> float:
-    return gap_s(service, RequestKind.INDEX)
-
-
 class _Unproven(Exception):
-    """A replay proved nothing, for the stable word `why`."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
+    """A replay proved nothing; its text is the stable word why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +101,6 @@ class _Played:
     capture: Capture
     reply: ServiceReply
     replayed: Replayed
-
-
-class _Failed(NamedTuple):
-    """A capture that was played in vain, and why."""
-
-    capture: Capture
-    replayed: Replayed
-    why: str
 
 
 class _LookUp:
@@ -141,7 +114,7 @@ class _LookUp:
 
     def pass_by(self, service: ArchiveService) -> None:
         """Leaves a service for later: others wait for it already."""
-        self._tried(ServiceTry(service, LookupOutcome.ERROR, RESTING, rest_s=LONGEST_LINE_S))
+        self.result.tries.append(ServiceTry(service, LookupOutcome.ERROR, RESTING, rest_s=LONGEST_LINE_S))
 
     async def play_given(self, copy: GivenCopy) -> bool:
         """Takes a given copy if it plays and shows the page."""
@@ -156,10 +129,12 @@ class _LookUp:
             else:
                 outcome = _outcome_of([played.replayed])
         except Resting as rests:
-            self._tried(ServiceTry(service, LookupOutcome.ERROR, RESTING, rest_s=rests.seconds, is_given=True))
+            self.result.tries.append(
+                ServiceTry(service, LookupOutcome.ERROR, RESTING, rest_s=rests.seconds, is_given=True)
+            )
             return False
         except _Unproven as unproven:
-            outcome, why = LookupOutcome.ERROR, unproven.why
+            outcome, why = LookupOutcome.ERROR, str(unproven)
         else:
             if why is None:
                 note = Note.REDIRECTS if _redirects(played.replayed) else note_of(played.capture, self._wish)
@@ -167,23 +142,25 @@ class _LookUp:
                 return True
         rest_s = self._rest_s(service, outcome)
         passed = (PassedOver(stamp_of(copy.taken), why),)
-        self._tried(ServiceTry(service, outcome, why, passed, rest_s, is_given=True))
+        self.result.tries.append(ServiceTry(service, outcome, why, passed, rest_s, is_given=True))
         return False
 
     async def ask(self, service: ArchiveService, wish: Wish) -> bool:
-        """Asks one service for its captures and plays the best; returns whether one was taken."""
+        """Asks one service for its captures and plays the best; returns whether one was chosen."""
         try:
             listing = await self._list(service, wish)
             if listing.outcome is not LookupOutcome.FOUND:
-                self._tried(
+                self.result.tries.append(
                     ServiceTry(service, listing.outcome, listing.why, rest_s=self._rest_s(service, listing.outcome))
                 )
                 return False
             return await self._choose(service, listing.captures, wish)
         except Resting as rests:
-            self._tried(ServiceTry(service, LookupOutcome.ERROR, RESTING, rest_s=rests.seconds))
+            self.result.tries.append(ServiceTry(service, LookupOutcome.ERROR, RESTING, rest_s=rests.seconds))
         except _Unproven as unproven:
-            self._tried(ServiceTry(service, LookupOutcome.ERROR, unproven.why, rest_s=self._client.rest_s(service)))
+            self.result.tries.append(
+                ServiceTry(service, LookupOutcome.ERROR, str(unproven), rest_s=self._client.rest_s(service))
+            )
         return False
 
     async def ask_similar(self, service: ArchiveService, similar: Url) -> None:
@@ -213,30 +190,30 @@ class _LookUp:
     async def _choose(self, service: ArchiveService, captures: Sequence[Capture], wish: Wish) -> bool:
         ranked = candidates(captures, wish)
         if ranked.changing and not self._is_lifted:
-            self._tried(ServiceTry(service, LookupOutcome.UNSUITABLE, CHANGING, ranked.passed))
+            self.result.tries.append(ServiceTry(service, LookupOutcome.UNSUITABLE, CHANGING, ranked.passed))
             return False
         tried: list[Tried] = []
-        failed: list[_Failed] = []
+        failed: list[tuple[Capture, Replayed, str]] = []
         while (capture := next_try(ranked, tried)) is not None:
             shown = await self._play(service, capture)
             if (why := _unplayable(shown.replayed) or self._fault_of(shown, wish)) is None:
                 self._find(service, shown.capture, note_of(shown.capture, wish))
                 return True
-            failed.append(_Failed(capture, shown.replayed, why))
+            failed.append((capture, shown.replayed, why))
             is_played = shown.replayed.result is ReplayResult.PLAYS
             tried.append(Tried(capture, why if is_played else shown.replayed.result.value))
             if shown.replayed.result is ReplayResult.WITHDRAWN:
                 break
-        led = [one.capture for one in failed if _redirects(one.replayed)]
+        led = [capture for capture, replayed, _ in failed if _redirects(replayed)]
         for capture in (*led, *ranked.redirects)[: 1 if len(tried) < MOST_TRIES else 0]:
             first, end, why = await self._follow(service, capture, wish)
             if why is None:
                 self._find(service, first, Note.REDIRECTS)
                 return True
-            failed.append(_Failed(capture, end, why))
-        passed = (*(PassedOver(stamp_of(one.capture.taken), one.why) for one in failed), *ranked.passed)
-        why = failed[0].why if failed else ranked.why
-        self._tried(ServiceTry(service, _outcome_of([one.replayed for one in failed]), why, passed))
+            failed.append((capture, end, why))
+        passed = (*(PassedOver(stamp_of(capture.taken), why) for capture, _, why in failed), *ranked.passed)
+        why = failed[0][2] if failed else ranked.why
+        self.result.tries.append(ServiceTry(service, _outcome_of([replayed for _, replayed, _ in failed]), why, passed))
         return False
 
     async def _follow(
@@ -255,7 +232,7 @@ class _LookUp:
             if url is None:
                 return first, shown.replayed, "other-page"
             location = shown.replayed.location
-            if shown.replayed.status not in _REDIRECTS or location is None or len(hops) > MOST_HOPS:
+            if shown.replayed.status not in REDIRECTS or location is None or len(hops) > MOST_HOPS:
                 why = lands(tuple(hops), wish, url=url, taken=taken)
                 return first, shown.replayed, why or self._fault_of(shown, replace(wish, url=url))
             hops.append(StoredHop(url, taken, location))
@@ -298,7 +275,7 @@ class _LookUp:
         return reply
 
     def _rest_s(self, service: ArchiveService, outcome: LookupOutcome) -> float | None:
-        """For how long the service rests if it did not answer and rests for that."""
+        """The seconds for which the service rests if it did not answer and rests for that."""
         return self._client.rest_s(service) if outcome is LookupOutcome.ERROR else None
 
     def _fault_of(self, shown: _Played, wish: Wish) -> str | None:
@@ -312,24 +289,20 @@ class _LookUp:
         self.result.found = FoundCopy(
             service, stamp, capture.original, capture.taken, address, note, own, is_given=is_given
         )
-        self._tried(ServiceTry(service, LookupOutcome.FOUND, is_given=is_given))
-
-    def _tried(self, tried: ServiceTry) -> None:
-        self.result.tries.append(tried)
+        self.result.tries.append(ServiceTry(service, LookupOutcome.FOUND, is_given=is_given))
 
 
 def _unplayable(replayed: Replayed) -> str | None:
-    """Why a replay showed no copy; None if it did."""
+    """The reason why a replay showed no copy; None if it did."""
     return None if replayed.result is ReplayResult.PLAYS else replayed.why or replayed.result.value
 
 
 def _redirects(replayed: Replayed) -> bool:
-    """Whether what was played is a redirect of the original."""
-    return replayed.result is ReplayResult.PLAYS and replayed.status in _REDIRECTS
+    return replayed.result is ReplayResult.PLAYS and replayed.status in REDIRECTS
 
 
 def _outcome_of(played: Sequence[Replayed]) -> LookupOutcome:
-    """What it means that none of the captures is good: of what is withdrawn or not played nothing else is proven."""
+    """The outcome if none of the captures is good: of what is withdrawn or not played nothing else is proven."""
     results = {replayed.result for replayed in played}
     if ReplayResult.WITHDRAWN in results:
         return LookupOutcome.EXCLUDED

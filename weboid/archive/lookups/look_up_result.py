@@ -1,4 +1,4 @@
-"""What a look-up has found out: the copy that was chosen, and what each service said (A-1, A-2)."""
+"""The result of a look-up: the copy that was chosen, and the outcome at each service (A-1, A-2)."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -41,7 +41,7 @@ class FoundCopy:
 
 @dataclass(frozen=True, slots=True)
 class ServiceTry:
-    """What one service said of the URL; `why` is a stable word, or empty. `passed`: why captures were passed over.
+    """The outcome at one service; `why` is a stable word, or empty. `passed`: why captures were passed over.
 
     `rest_s` = it was not asked to the end, for it rests for so many seconds more: nothing is to be remembered of this.
     """
@@ -57,7 +57,7 @@ class ServiceTry:
 
 @dataclass(slots=True)
 class LookUpResult:
-    """What a look-up has found out, with the services in the order in which they were asked."""
+    """The result of a look-up, with the services in the order in which they were asked."""
 
     tries: list[ServiceTry] = field(default_factory=list)
     found: FoundCopy | None = None
@@ -67,7 +67,7 @@ class LookUpResult:
 
     @property
     def outcome(self) -> LookupOutcome:
-        """What all services say together."""
+        """The outcome of all services together."""
         if self.found is not None:
             return LookupOutcome.FOUND
         # A given copy that is merely not found says nothing; whatever else it shows, there was one.
@@ -75,5 +75,5 @@ class LookUpResult:
 
     @property
     def rest_s(self) -> float | None:
-        """In how many seconds all that was not asked may be; None if nothing rests."""
+        """Seconds until all services that rest may be asked; None if none does."""
         return max((tried.rest_s for tried in self.tries if tried.rest_s is not None), default=None)

@@ -1,8 +1,7 @@
 """Looks up what waits in the queue of wanted copies: the newly dead first, several at once (A-1, A-2).
 
-Which URLs wait is ``store/archives/copy_queue``'s business, what a look-up finds that of ``look_up``.
-One law: a URL leaves the queue only in the transaction that writes what was found; a stop, a crash or a service that
-rests leaves it there.
+The queue belongs to ``store/archives/copy_queue``, one look-up to ``look_up``. A URL leaves the queue only in the
+transaction that writes what was found; a stop, a crash or a service that rests leaves it there.
 """
 
 import asyncio
@@ -16,8 +15,9 @@ from typing import Final
 
 from weboid.archive.lookups.look_up import look_up
 from weboid.archive.lookups.look_up_result import LookUpResult
-from weboid.archive.lookups.wanted import (
+from weboid.archive.lookups.queue_rows import (
     again_day,
+    cited_on,
     given_copies,
     is_settled,
     lookup_rows,
@@ -29,7 +29,7 @@ from weboid.archive.service.client import ArchiveClient
 from weboid.core.archive.choice import CHANGING
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.services import ArchiveService, playing
-from weboid.core.record.days import NEVER_DUE
+from weboid.core.record.days import NEVER_DUE, day_of
 from weboid.core.url.keys import UrlKey
 from weboid.errors import StoreAway, StoreError
 from weboid.mechanism.patience import ending, sweep_until_stopped
@@ -43,7 +43,7 @@ from weboid.store.archives.copy_queue import (
     record_released,
 )
 from weboid.store.archives.lookup import StoredLookup, list_lookups, record_lookups
-from weboid.store.archives.snapshot import StoredSnapshot, list_snapshots, record_snapshots
+from weboid.store.archives.snapshot import Origin, StoredSnapshot, list_snapshots, record_snapshots
 from weboid.store.db.pool import Pool
 
 log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ LEASE_S: Final = 900.0
 _BATCH: Final = 64
 """URLs taken, and written, at a time."""
 _WRITE_S: Final = 0.5
-"""What was found waits no longer than so many seconds after the last writing, if there is a look-up."""
+"""Results wait no longer than so many seconds after the last writing, if there is a look-up."""
 _FOLLOW_S: Final = 5.0
 _IDLE_S: Final = 5.0
 _LONGEST_PAUSE_S: Final = 60.0
@@ -64,7 +64,7 @@ _LONGEST_PAUSE_S: Final = 60.0
 
 @dataclass(slots=True)
 class QueueTally:
-    """What was done: look-ups by outcome, those that needed no request, those that wait for a service, and requests."""
+    """Counts: look-ups by outcome, those that needed no request, those that wait for a service, and requests."""
 
     outcomes: Counter[LookupOutcome] = field(default_factory=Counter)
     spared: int = 0
@@ -75,7 +75,7 @@ class QueueTally:
 
     @property
     def done(self) -> int:
-        """How many URLs have left the queue."""
+        """URLs that have left the queue."""
         return self.outcomes.total() + self.spared
 
 
@@ -89,16 +89,12 @@ class _Task:
     changing: ChangingPage | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Done:
-    """What a look-up has found; None = none was needed."""
-
-    task: _Task
-    result: LookUpResult | None
+_Done = tuple[_Task, LookUpResult | None]
+"""A task with its result; None = no look-up was needed."""
 
 
 class QueueRound:
-    """One worker's look-ups; `today` is called for each, `stopped` ends it, `show` is told after each batch."""
+    """One worker's look-ups; `today` is called for each, `stopped` ends it, `show` is called after each batch."""
 
     def __init__(
         self,
@@ -138,7 +134,7 @@ class QueueRound:
 
     @property
     def rest_s(self) -> float | None:
-        """In how many seconds the service that is asked for every URL may be asked again; None if it does not rest."""
+        """Seconds until the service that is asked for every URL may be asked again; None if it does not rest."""
         until = self.rests.get(self._services[0].name) if self._services else None
         left_s = 0.0 if until is None else until - monotonic()
         return left_s if left_s > 0 else None
@@ -164,13 +160,13 @@ class QueueRound:
         return self._stopped.is_set() or self.rest_s is not None
 
     async def _supply(self, supply: asyncio.Queue[_Task | None]) -> None:
-        """Takes URLs from the queue as they are needed; what changes meanwhile is in it before the next are taken."""
+        """Leases URLs as they are needed; changes of the store are in the queue before the next ones are leased."""
         followed = -inf
         while not self._is_ended:
             if monotonic() - followed > _FOLLOW_S:
                 await self._follow()
                 followed = monotonic()
-            if not (tasks := await self._taken()):
+            if not (tasks := await self._lease()):
                 break
             for task in tasks:
                 await supply.put(task)
@@ -186,8 +182,7 @@ class QueueRound:
         async with self._pool.connection() as conn:
             await record_due_again(conn, self._today())
 
-    async def _taken(self) -> list[_Task]:
-        """The next URLs with what the store knows of their copies."""
+    async def _lease(self) -> list[_Task]:
         async with self._pool.connection() as conn:
             wanted = await lease_wanted(conn, self._today(), limit=_BATCH, lease_s=self._lease_s)
             keys = [one.key for one in wanted]
@@ -201,17 +196,16 @@ class QueueRound:
         return tasks
 
     async def _work(self, supply: asyncio.Queue[_Task | None]) -> None:
-        """One look-up after another; what the others have found meanwhile is written with what this one has."""
+        """Makes one look-up after another; results of the other tasks are written together with its own."""
         while (task := await supply.get()) is not None:
             if self._is_ended:
                 continue
-            result = await self._looked_up(task)
-            self._done.append(_Done(task, result))
+            self._done.append((task, await self._look_up(task)))
             if len(self._done) >= _BATCH or monotonic() - self._recorded > _WRITE_S:
                 await self._record()
 
-    async def _looked_up(self, task: _Task) -> LookUpResult | None:
-        """What a look-up finds; None if none is needed, or if it failed by a fault of ours."""
+    async def _look_up(self, task: _Task) -> LookUpResult | None:
+        """Looks a URL up; None if that is not needed."""
         day = self._today()
         if is_settled(task.wanted, task.snapshots, task.lookups) or (
             task.changing is not None and not task.changing.is_lifted
@@ -250,11 +244,10 @@ class QueueRound:
             raise
 
     async def _write(self, done: list[_Done]) -> None:
-        """Writes all that was found in one transaction."""
         day = self._today()
         changed = _Rows()
-        for one in sorted(done, key=lambda one: one.task.wanted.key):
-            changed.add(one.task, one.result, day)
+        for task, result in sorted(done, key=lambda one: one[0].wanted.key):
+            changed.add(task, result, day)
         # Of what waits for a service the answers of the others are written, too.
         if changed.days or changed.lookups:
             async with self._pool.connection() as conn:
@@ -262,12 +255,12 @@ class QueueRound:
                 await record_lookups(conn, changed.lookups)
                 await record_changing(conn, changed.changing, day)
                 await record_done(conn, changed.days)
-        for one in done:
-            is_done = one.task.wanted.key in changed.days
+        for task, result in done:
+            is_done = task.wanted.key in changed.days
             # What waits for the first of all services goes back to its place; for another one, when its lease ends.
             if is_done or self.rest_s is None:
-                self._open.pop(one.task.wanted.key, None)
-            self._count(one, is_done=is_done)
+                self._open.pop(task.wanted.key, None)
+            self._count(result, is_done=is_done)
         if done and self._show:
             self._show(self.tally)
 
@@ -278,20 +271,20 @@ class QueueRound:
                 await record_released(conn, keys)
         self._open.clear()
 
-    def _count(self, one: _Done, *, is_done: bool) -> None:
-        if one.result is None:
+    def _count(self, result: LookUpResult | None, *, is_done: bool) -> None:
+        if result is None:
             self.tally.spared += 1
             return
-        self.tally.requests += one.result.requests
-        self.tally.requests_of[one.result.outcome] += one.result.requests
+        self.tally.requests += result.requests
+        self.tally.requests_of[result.outcome] += result.requests
         if is_done:
-            self.tally.outcomes[one.result.outcome] += 1
+            self.tally.outcomes[result.outcome] += 1
         else:
             self.tally.waiting += 1
 
 
 class _Rows:
-    """What a batch writes."""
+    """The rows that a batch writes."""
 
     def __init__(self) -> None:
         self.lookups: list[StoredLookup] = []
@@ -300,7 +293,7 @@ class _Rows:
         self.days: dict[UrlKey, int] = {}
 
     def add(self, task: _Task, result: LookUpResult | None, day: int) -> None:
-        """What was found of one URL; while a service rests that might have a copy, the URL stays in the queue."""
+        """Adds the rows of one URL; while a service rests that might have a copy, the URL stays in the queue."""
         key = task.wanted.key
         if result is None:
             self.days[key] = NEVER_DUE
@@ -308,7 +301,9 @@ class _Rows:
         rows = lookup_rows(key, result, task.lookups, day)
         self.lookups += rows
         if result.found is not None:
-            self.snapshots.append(snapshot_row(task.wanted, result.found, day))
+            wanted = day_of(cited_on(task.wanted, day))
+            origin = Origin.CITED if result.found.is_given else Origin.CHOSEN
+            self.snapshots.append(snapshot_row(key, result.found, day, wanted=wanted, origin=origin))
         if any(tried.why == CHANGING for tried in result.tries):
             self.changing.append(key)
         if result.found is not None or result.rest_s is None:

@@ -1,7 +1,4 @@
-"""What the saving service and its account allow: keys, captures of a day and at a time, and when nothing is sent (A-2).
-
-One law: keys go with requests for saving only, and never unencrypted.
-"""
+"""Limits of the saving service and its account: keys, captures of a day and at a time, pauses (A-2)."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -36,7 +33,7 @@ _OPTIONS: Final = {
 
 
 class SavingLimits:
-    """What one worker may send to `service`, `daily` captures a day at most; `today` is called each time.
+    """The requests that one worker may send to `service`, `daily` captures a day at most; `today` is called each time.
 
     Raises ConfigError for keys that cannot be used, or that would travel unencrypted.
     """
@@ -75,17 +72,17 @@ class SavingLimits:
 
     @property
     def is_resting(self) -> bool:
-        """Whether nothing at all is sent for now."""
+        """Returns whether nothing at all is sent for now."""
         return self._stopped.is_set() or self._rest_until > asyncio.get_running_loop().time()
 
     @property
     def is_ended(self) -> bool:
-        """Whether nothing more is submitted for now."""
+        """Returns whether nothing more is submitted for now."""
         return self.is_resting or self._ended_day == self._today()
 
     @property
     def has_budget(self) -> bool:
-        """Whether another URL may be looked up and submitted; if not, this day has ended."""
+        """Returns whether another URL may be looked up and submitted; if not, this day has ended."""
         if self._left < 1:
             self.end("daily-limit", None)
         elif self._looked >= self._daily * _LOOKUPS_A_SAVE:
@@ -114,19 +111,19 @@ class SavingLimits:
         else:
             self._rest_until = asyncio.get_running_loop().time() + rest_s
 
-    async def end_by(self, said: SaveReply) -> None:
+    async def end_by(self, answer: SaveReply) -> None:
         """Ends what is sent, as a reply demands that speaks of no single URL."""
-        if said.state is not SaveState.REFUSED:
-            is_day_over = said.state is SaveState.LATER and not said.rest_s
-            self.end(said.why or "no-account", None if is_day_over else UNWELL_S)
+        if answer.state is not SaveState.REFUSED:
+            is_day_over = answer.state is SaveState.LATER and not answer.rest_s
+            self.end(answer.why or "no-account", None if is_day_over else UNWELL_S)
             return
-        self.end(said.why, None)
+        self.end(answer.why, None)
         async with self._pool.connection() as conn:
-            detail = f"{self._service.name} does not accept the keys for saving: {said.why}"
+            detail = f"{self._service.name} does not accept the keys for saving: {answer.why}"
             await raise_alarm(conn, AlarmKind.ARCHIVE_SAVING, self._service.name, self._today(), detail)
 
     async def open_slots(self) -> int:
-        """How many captures may be under way, by what the service says of itself and of the account."""
+        """The number of captures that may be under way, as the service says of itself and of the account."""
         try:
             if not is_well(await self.ask("system", keys={})):
                 self.end("not-well", UNWELL_S)
@@ -148,7 +145,7 @@ class SavingLimits:
         return min(AT_ONCE, account.available or 0)
 
     async def ask(self, job: str, *, keys: Mapping[str, str] | None = None) -> ServiceReply:
-        """What the service says of a job, of itself (*system*) or of the account (*user*). Raises Resting."""
+        """The state of a job, of the service (*system*) or of the account (*user*). Raises Resting."""
         address = save_status_request(self._service, job)
         headers = self._headers if keys is None else keys
         return await self._client.send(self._service, RequestKind.SAVE, address, most=_REPLY_BYTES, headers=headers)

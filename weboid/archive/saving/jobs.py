@@ -1,8 +1,7 @@
 """The job of a saving, from its submission to the service's last word on it, and the copy days later (A-2).
 
-What replies mean is decided in ``core/archive/save_replies``.
-One law: a URL whose saving was submitted is asked about, and later looked for, before it is ever submitted again; and
-nothing counts as saved before its copy was played.
+The meaning of replies is decided in ``core/archive/save_replies``. A URL whose saving was submitted is asked about, and
+later looked for, before it is ever submitted again; nothing counts as saved before its copy was played.
 """
 
 import asyncio
@@ -11,7 +10,6 @@ from typing import Final
 
 from weboid.archive.lookups.look_up_result import GivenCopy
 from weboid.archive.saving.account import UNWELL_S, SavingLimits
-from weboid.archive.saving.living_copies import LivingCopies
 from weboid.archive.saving.progress import DAY_S, SavingProgress
 from weboid.archive.service.client import Resting
 from weboid.core.archive.addresses import taken_of
@@ -41,7 +39,7 @@ _NOT_SHOWN: Final = "not-shown"
 
 
 class SavingJobs:
-    """One worker's jobs at `service`; `stopped` leaves them to whoever comes next."""
+    """One worker's jobs at `service`; `stopped` leaves them to the next worker."""
 
     def __init__(
         self,
@@ -49,7 +47,6 @@ class SavingJobs:
         service: ArchiveService,
         limits: SavingLimits,
         progress: SavingProgress,
-        copies: LivingCopies,
         *,
         stopped: asyncio.Event,
         first_poll_s: float = FIRST_POLL_S,
@@ -58,7 +55,6 @@ class SavingJobs:
         self._service = service
         self._limits = limits
         self._progress = progress
-        self._copies = copies
         self._stopped = stopped
         self._first_poll_s = first_poll_s
 
@@ -67,7 +63,7 @@ class SavingJobs:
         if not self._limits.take():
             await self._progress.put(saving, SavingState.WAITING, saving.job)
             return
-        # Whoever finds it like this after a crash looks for the copy before anything is submitted again.
+        # A worker that finds it like this after a crash looks for the copy before anything is submitted again.
         await self._progress.put(saving, SavingState.SENT, None, next_s=JOB_LEASE_S, why=_SENDING)
         try:
             reply = await self._limits.submit(saving.url)
@@ -78,12 +74,12 @@ class SavingJobs:
         if reply.code is None and reply.fault not in _UNSENT:
             await self._progress.put(saving, SavingState.SAVED, None, next_s=_CONFIRM_S, why="unanswered")
             return
-        said = submitted(reply)
-        if said.job is not None and said.state in (SaveState.STARTED, SaveState.ALREADY):
-            await self._progress.put(saving, SavingState.SENT, said.job, next_s=JOB_LEASE_S)
-            await self._follow(replace(saving, job=said.job), said.job)
+        answer = submitted(reply)
+        if answer.job is not None and answer.state in (SaveState.STARTED, SaveState.ALREADY):
+            await self._progress.put(saving, SavingState.SENT, answer.job, next_s=JOB_LEASE_S)
+            await self._follow(replace(saving, job=answer.job), answer.job)
         else:
-            await self._settle(saving, said)
+            await self._settle(saving, answer)
 
     async def resume(self, saving: Saving) -> None:
         """Goes on with a URL that another worker, or this one before a stop, has submitted."""
@@ -101,7 +97,7 @@ class SavingJobs:
             await self._progress.refuse(saving, "not-watched")
             return
         given = [] if saving.job is None else [GivenCopy(self._service, taken_of(int(saving.job)), saving.url)]
-        outcome = await self._copies.look_for(saving, known, [self._service], earlier, given=given, since=saving.day)
+        outcome = await self._progress.look_for(saving, known, [self._service], earlier, given=given, since=saving.day)
         if outcome is LookupOutcome.FOUND:
             self._progress.tally.shown += 1
         elif outcome is LookupOutcome.ERROR:
@@ -123,14 +119,14 @@ class SavingJobs:
             except Resting as rests:
                 await self._rest(saving, SavingState.SENT, job, rests)
                 return
-            said = job_status(reply, job)
-            if said.state is SaveState.LATER or said.state is SaveState.REFUSED:
-                await self._progress.put(saving, SavingState.SENT, job, next_s=said.rest_s or UNWELL_S)
-                await self._limits.end_by(said)
+            answer = job_status(reply, job)
+            if answer.state is SaveState.LATER or answer.state is SaveState.REFUSED:
+                await self._progress.put(saving, SavingState.SENT, job, next_s=answer.rest_s or UNWELL_S)
+                await self._limits.end_by(answer)
                 return
             # Where the question failed, nothing is known of the job.
-            if reply.code == 200 and said.state is not SaveState.PENDING:
-                await self._settle(saving, said)
+            if reply.code == 200 and answer.state is not SaveState.PENDING:
+                await self._settle(saving, answer)
                 return
             pause_s = min(1.5 * pause_s, _LONGEST_POLL_S)
         await self._progress.put(saving, SavingState.SAVED, None, next_s=_CONFIRM_S, why="pending")
@@ -140,26 +136,28 @@ class SavingJobs:
         await self._progress.put(saving, state, job, next_s=rests.seconds)
         self._limits.end(rests.why, rests.seconds)
 
-    async def _settle(self, saving: Saving, said: SaveReply) -> None:
+    async def _settle(self, saving: Saving, answer: SaveReply) -> None:
         """Records what became of a URL by the service's last word on it."""
-        match said.state:
-            case SaveState.SAVED if why := _misfit(saving, said):
+        match answer.state:
+            case SaveState.SAVED if why := _misfit(saving, answer):
                 await self._progress.refuse(saving, why)
             case SaveState.SAVED | SaveState.ALREADY:
                 self._progress.tally.saved += 1
-                stamp = None if said.stamp is None else str(said.stamp)
-                await self._progress.put(saving, SavingState.SAVED, stamp, next_s=_CONFIRM_S, why=said.why)
+                stamp = None if answer.stamp is None else str(answer.stamp)
+                await self._progress.put(saving, SavingState.SAVED, stamp, next_s=_CONFIRM_S, why=answer.why)
             case SaveState.NEVER:
-                await self._progress.refuse(saving, said.why)
+                await self._progress.refuse(saving, answer.why)
             case SaveState.LATER | SaveState.REFUSED:
-                await self._progress.put(saving, SavingState.WAITING, None, next_s=said.rest_s or DAY_S, why=said.why)
-                await self._limits.end_by(said)
+                await self._progress.put(
+                    saving, SavingState.WAITING, None, next_s=answer.rest_s or DAY_S, why=answer.why
+                )
+                await self._limits.end_by(answer)
             case _:
-                await self._progress.put_off(saving, said.why)
+                await self._progress.put_off(saving, answer.why)
 
 
-def _misfit(saving: Saving, said: SaveReply) -> str:
-    """Why what was saved is not the page, "" if it is."""
-    if said.status is not None and said.status >= 400:
+def _misfit(saving: Saving, answer: SaveReply) -> str:
+    """The reason why the saved copy is not the page, "" if it is."""
+    if answer.status is not None and answer.status >= 400:
         return "status"
-    return "other-page" if said.original is not None and is_other_page(said.original, saving.url) else ""
+    return "other-page" if answer.original is not None and is_other_page(answer.original, saving.url) else ""

@@ -1,8 +1,8 @@
-"""Which URLs an archive may be asked to save, and whether its saving service is well (A-2). Pure.
+"""The URLs that an archive may be asked to save, and the state of its saving service (A-2). Pure.
 
 What is saved is public for ever, so nothing is that was meant for one reader or needs a login. robots.txt is not read
-here: the archive has its own rules, and refuses what it may not keep.
-One law: only a URL that a check of the last four weeks found working, by its own address and without doubt, is saved.
+here: the archive has its own rules, and refuses what it may not keep. Only a URL that a check of the last four weeks
+found working, by its own address and without doubt, is saved.
 """
 
 import re
@@ -37,7 +37,7 @@ _ARCHIVE_HOSTS: Final = frozenset(host for archive in ARCHIVES for host in archi
 
 
 def unsavable_url(url: Url, farms: Iterable[Farm]) -> str:
-    """Why this URL is never to be saved, as a stable word; "" if nothing speaks against it."""
+    """The reason why this URL is never to be saved, as a stable word; "" if nothing speaks against it."""
     if url.scheme not in ("http", "https"):
         return "scheme"
     if url.port:
@@ -56,7 +56,7 @@ def unsavable_url(url: Url, farms: Iterable[Farm]) -> str:
 
 
 def unsavable_now(record: UrlRecord, host: HostRecord, day: int) -> str:
-    """Why this URL is not to be saved on this day, as a stable word; "" if it plainly works."""
+    """The reason why this URL is not to be saved on this day, as a stable word; "" if it plainly works."""
     if record.checked is None or record.checked < day - CHECKED_DAYS:
         return "not-checked"
     if record.reason not in _PLAIN or record.streak.strikes or host.streak.strikes:
@@ -65,5 +65,5 @@ def unsavable_now(record: UrlRecord, host: HostRecord, day: int) -> str:
 
 
 def is_well(reply: ServiceReply) -> bool:
-    """Whether the saving service calls itself well (``/save/status/system``); else it says in words why not."""
+    """Returns whether the saving service calls itself well (``/save/status/system``); else it says in words why not."""
     return reply.code == 200 and bool(re.search(rb'"status"\s*:\s*"ok"', reply.body[:1_000]))

@@ -1,6 +1,6 @@
 """The keys with which the Wayback Machine saves for an account: where they are configured, and how they are sent (A-2).
 
-One law: this is read without a client for the network, since ``weboid up``, which asks nobody itself, needs it.
+It is read without a client for the network, since ``weboid up``, which sends no request itself, needs it.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Lets the Wayback Machine save living links of which no archive has a copy (A-2): Save Page Now 2, with keys.
 
-A sweep looks first for what was saved, then asks about jobs, then submits what waits: ``jobs`` and ``candidates`` do
-this for one URL, within what ``account`` allows.
+A sweep looks first for what was saved, then asks about jobs (``jobs``), then submits what waits, within the limits of
+``account``. Only a URL is submitted of which every service says, with two voices, that there is no copy.
 """
 
 import asyncio
@@ -10,19 +10,24 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final
 
 from weboid.archive.saving.account import AT_ONCE, SavingLimits
-from weboid.archive.saving.candidates import SavingCandidates
 from weboid.archive.saving.jobs import FIRST_POLL_S, JOB_LEASE_S, SavingJobs
-from weboid.archive.saving.living_copies import LivingCopies
 from weboid.archive.saving.progress import SavingProgress, SavingTally
+from weboid.archive.saving.savable import unsavable_now, unsavable_url
 from weboid.archive.saving.save_keys import saves_at
 from weboid.archive.service.client import ArchiveClient, Resting
 from weboid.config import Config
-from weboid.core.archive.services import ArchiveService
+from weboid.core.archive.outcomes import LookupOutcome
+from weboid.core.archive.services import ArchiveService, services_for
 from weboid.core.url.farms import Farm
 from weboid.errors import StoreError
 from weboid.mechanism.patience import sweep_until_stopped
-from weboid.store.archives.saving import Saving, SavingState, lease_savings
+from weboid.store.archives.lookup import list_lookups
+from weboid.store.archives.saving import Saving, SavingState, count_savings, lease_savings, record_savable
+from weboid.store.archives.snapshot import list_snapshots
 from weboid.store.db.pool import Pool
+from weboid.store.db.rows import KnownUrl
+from weboid.store.pages.spam import is_spam_somewhere
+from weboid.store.urls.url import find_urls
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +36,7 @@ SAVES_A_DAY: Final = 1_000
 tenth of the index requests of a day."""
 _LEASE_S: Final = 900.0
 _IDLE_S: Final = 300.0
+_QUEUED: Final = 500
 
 
 class SavingRound:
@@ -56,20 +62,21 @@ class SavingRound:
     ) -> None:
         self._pool = pool
         self._stopped = stopped
-        self._progress = SavingProgress(pool)
+        self._today = today
+        self._farms = tuple(farms)
+        self._progress = SavingProgress(pool, client, today=today)
         self._limits = SavingLimits(
             pool, client, service, self.tally, key=key, secret=secret, daily=daily, today=today, stopped=stopped
         )
-        services = (service, *(other for other in others if other.archive.number != service.archive.number))
-        copies = LivingCopies(pool, client, today=today)
-        self._candidates = SavingCandidates(pool, self._limits, self._progress, copies, services, farms, today=today)
-        self._jobs = SavingJobs(
-            pool, service, self._limits, self._progress, copies, stopped=stopped, first_poll_s=first_poll_s
-        )
+        self._services = (service, *(other for other in others if other.archive.number != service.archive.number))
+        self._jobs = SavingJobs(pool, service, self._limits, self._progress, stopped=stopped, first_poll_s=first_poll_s)
+        self._has_begun = False
+        self._before: int | None = None
+        """The place in the log before which there may be more to save; None = there is nothing more."""
 
     @property
     def tally(self) -> SavingTally:
-        """What was done so far."""
+        """The counts so far."""
         return self._progress.tally
 
     async def run(self) -> None:
@@ -85,12 +92,12 @@ class SavingRound:
         await self._in_slots(AT_ONCE, SavingState.SAVED, self._jobs.confirm)
         await self._in_slots(AT_ONCE, SavingState.SENT, self._jobs.resume)
         if not self._limits.is_ended and (slots := await self._limits.open_slots()):
-            await self._candidates.queue()
+            await self._queue()
             await self._in_slots(slots, SavingState.WAITING, self._save)
         return self.tally
 
     async def _save(self, saving: Saving) -> None:
-        if await self._candidates.is_to_be_saved(saving):
+        if await self._is_to_be_saved(saving):
             await self._jobs.submit(saving)
 
     async def _in_slots(self, slots: int, state: SavingState, work: Callable[[Saving], Awaitable[None]]) -> None:
@@ -117,6 +124,60 @@ class SavingRound:
                 # Nothing was sent: it stays what it is.
                 await self._progress.put(leased[0], state, leased[0].job, next_s=rests.seconds, why=leased[0].why)
                 self._limits.end(rests.why, rests.seconds)
+
+    async def _queue(self) -> None:
+        """Queues living URLs while few wait: from the newest lines of the log, then from one older stretch of it."""
+        day = self._today()
+        async with self._pool.connection() as conn:
+            room = _QUEUED - (await count_savings(conn, limit=_QUEUED)).get(SavingState.WAITING, 0)
+        if room > 0:
+            async with self._pool.connection() as conn:
+                newest = await record_savable(conn, day, limit=room)
+            room -= newest.queued
+            if not self._has_begun:
+                self._has_begun, self._before = True, newest.before
+        if room > 0 and self._before is not None:
+            async with self._pool.connection() as conn:
+                self._before = (await record_savable(conn, day, before=self._before, limit=room)).before
+
+    async def _is_to_be_saved(self, saving: Saving) -> bool:
+        """Returns whether a URL lives, may be saved, and has no copy; if not, its state says why. Raises Resting."""
+        async with self._pool.connection() as conn:
+            known = (await find_urls(conn, [saving.key])).get(saving.key)
+            is_spam = await is_spam_somewhere(conn, saving.key)
+            has_copy = bool(await list_snapshots(conn, [saving.key]))
+        if has_copy:
+            self._progress.tally.found += 1
+            await self._progress.put(saving, SavingState.KEPT, None, why="found")
+            return False
+        why = "spam" if is_spam else "not-watched" if known is None else unsavable_url(saving.url, self._farms)
+        if why or known is None:
+            await self._progress.refuse(saving, why)
+            return False
+        if why := unsavable_now(known.record, known.host, self._today()):
+            await self._progress.put_off(saving, why)
+            return False
+        return await self._has_none(saving, known)
+
+    async def _has_none(self, saving: Saving, known: KnownUrl) -> bool:
+        """Returns whether every service says with two voices that there is no copy; other results are recorded."""
+        day = self._today()
+        async with self._pool.connection() as conn:
+            earlier = (await list_lookups(conn, [saving.key])).get(saving.key, ())
+        none = {one.archive for one in earlier if one.outcome is LookupOutcome.NONE and one.due > day}
+        if all(service.archive.number in none for service in services_for(saving.url, self._services)):
+            return True
+        self._limits.count_lookup()
+        match await self._progress.look_for(saving, known, self._services, earlier, passing=none):
+            case LookupOutcome.NONE:
+                return True
+            case LookupOutcome.FOUND:
+                self._progress.tally.found += 1
+            case (LookupOutcome.ERROR | LookupOutcome.UNKNOWN) as outcome:
+                await self._progress.put_off(saving, outcome.word)
+            case outcome:
+                await self._progress.refuse(saving, outcome.word)
+        return False
 
 
 def saving_round(

@@ -1,8 +1,8 @@
 """One polite request to the service of a web archive: its limit, its pauses, its failures, a bounded reply (A-2).
 
-What replies mean is read in ``core/archive``; when a request may be sent is a `Limiter`'s business
-(``limits``, ``shared_limits``), shared by all kinds of requests and, with a store, by all workers.
-One law: no redirect is followed out of a service's own host, and no reply takes more memory than its bound.
+The meaning of replies is read in ``core/archive``; the moment at which a request may be sent is decided by a `Limiter`
+(``limits``, ``shared_limits``), shared by all kinds of requests and, with a store, by all workers. No redirect is
+followed out of a service's own host, and no reply takes more memory than its bound.
 """
 
 import contextlib
@@ -31,6 +31,7 @@ REPLAY_BYTES: Final = 65_536
 """Bytes of a copy that are read at most, decompressed."""
 INDEX_BYTES: Final = 1 << 20
 """Bytes of a listing that are read at most, decompressed; a longer one is cut, and so an error."""
+REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
 _WINDOW: Final = 10
 _FAILURES: Final = 5
@@ -99,11 +100,11 @@ class ArchiveClient:
     ) -> None:
         self.limiter = limiter
         self.sent = 0
-        """How many requests were sent so far."""
+        """Requests sent so far."""
         self.met = 0
-        """How many of them met a server, with whatever answer."""
+        """Those of them that reached a server, with any answer."""
         self.hosts: set[str] = set()
-        """To where they were sent."""
+        """The hosts that they were sent to."""
         self._session = session
         self._now = now
         self._headers = {"User-Agent": user_agent, "Accept-Encoding": "gzip, deflate"}
@@ -146,12 +147,12 @@ class ArchiveClient:
         return reply
 
     def rest_s(self, service: ArchiveService) -> float | None:
-        """For how many seconds the service rests because of what this client met; None if it does not."""
+        """The seconds for which the service rests because of this client's requests; None if it does not."""
         left_s = self._rests.get(service.archive.number, -inf) - self._now()
         return left_s if left_s > 0 else None
 
     async def failed(self, service: ArchiveService, kind: RequestKind, why: str) -> None:
-        """What looked like an answer was none (HTML in place of a listing, for example): it counts as a failure."""
+        """Counts as a failure what looked like an answer, such as HTML in place of a listing."""
         await self._count(service, kind, why, 0.0)
 
     async def _exchange(
@@ -239,8 +240,8 @@ async def _bounded(response: aiohttp.ClientResponse, most: int) -> ServiceReply:
 
 
 def _is_unpacked(headers: Mapping[str, str], begin: bytes) -> bool:
-    """Whether a body is sent as it is though its header says packed: some copies are replayed with the header of their
-    original, and some stand-ins serve what was recorded after it had been unpacked."""
+    """Returns whether a body is sent as it is though its header says packed: some copies are replayed with the header
+    of their original, and some stand-ins serve what was recorded after it had been unpacked."""
     coding = headers.get("content-encoding", "").strip().lower()
     if coding in _GZIP:
         return not _GZIP_BEGIN.startswith(begin[:2])
@@ -248,17 +249,25 @@ def _is_unpacked(headers: Mapping[str, str], begin: bytes) -> bool:
 
 
 def _is_copy(reply: ServiceReply) -> bool:
-    """Whether its status is that of a copy, not the service's own."""
+    """Returns whether its status is that of a copy, not the service's own."""
     return "memento-datetime" in reply.headers
 
 
-def _own_redirect(address: str, reply: ServiceReply) -> str | None:
-    """Where a reply redirects to, if that is the same host; from https never to http."""
-    if reply.code not in (301, 302, 303, 307, 308) or not (location := reply.headers.get("location")):
+def redirect_of(address: str, reply: ServiceReply) -> str | None:
+    """The target of a redirect; None if the reply is none."""
+    location = reply.headers.get("location", "")
+    if reply.code not in REDIRECTS or not location:
         return None
     with contextlib.suppress(ValueError):
-        target = urljoin(address, location)
-        old, new = urlsplit(address), urlsplit(target)
+        return urljoin(address, location)
+    return None
+
+
+def _own_redirect(address: str, reply: ServiceReply) -> str | None:
+    """The target of a redirect, if that is on the same host; from https never to http."""
+    target = redirect_of(address, reply)
+    with contextlib.suppress(ValueError):
+        old, new = urlsplit(address), urlsplit(target or "")
         is_upgrade = (old.scheme, new.scheme) == ("http", "https") and (old.port, new.port) == (None, None)
         if new.hostname == old.hostname and (is_upgrade or (new.scheme, new.port) == (old.scheme, old.port)):
             return target

@@ -1,7 +1,7 @@
-"""When requests may go to archive services, for one process: limits and growing pauses (A-2).
+"""Limits and growing pauses of requests to archive services, for one process (A-2).
 
-``shared_limits`` does the same for all workers of a store.
-One law: in no minute are there more requests of a kind than the service's limit, and none to a service that rests.
+``shared_limits`` does the same for all workers of a store. In no minute are there more requests of a kind than the
+service's limit, and none to a service that rests.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ FIRST_REST_S: Final = 60.0
 """The first pause of a service that does not say how long."""
 LONGEST_REST_S: Final = 6 * 3_600.0
 LONGEST_WISH_S: Final = 24 * 3_600.0
-"""So long a pause is granted to a service that says how long; what it says of more counts as this."""
+"""So long a pause is granted to a service that says how long; a longer one counts as this."""
 PATIENCE_S: Final = 5.0
 """So long a pause is waited for with a request in hand; for a longer one the request is put off."""
 _MOST_AT_ONCE: Final = 4
@@ -45,7 +45,7 @@ def _per_minute(service: ArchiveService, kind: RequestKind) -> int:
 
 
 def pace_of(service: ArchiveService, kind: RequestKind) -> tuple[int, float]:
-    """How many requests of a kind may be sent at once, and the seconds that each adds to the wait of those after them:
+    """The requests of a kind that may be sent at once, and the seconds that each adds to the wait of those after them:
     together never more in a minute than the limit. (1, 0) = no limit."""
     per_minute = _per_minute(service, kind)
     at_once = 1 if kind is RequestKind.SAVE else min(_MOST_AT_ONCE, 1 + per_minute // 6)
@@ -53,7 +53,7 @@ def pace_of(service: ArchiveService, kind: RequestKind) -> tuple[int, float]:
 
 
 def rest_after(last_s: float, wanted_s: float | None) -> float:
-    """How long a service rests: as long as it wants, twice as long as the last time if that was in vain, bounded.
+    """The seconds of a pause: as the service wants, twice the last one if that was in vain, bounded.
 
     `last_s` is the pause before which it answered no more, 0 if it has answered since.
     """
@@ -98,7 +98,6 @@ class LocalLimiter:
         self._rests: dict[int, _Rest] = {}
 
     async def turn(self, service: ArchiveService, kind: RequestKind) -> None:
-        """Returns when a request may be sent; raises Resting where the service rests for too long to wait."""
         at_once, each_s = pace_of(service, kind)
         lane = self._lanes.setdefault((service.archive.number, kind), _Lane())
         rest = self._rests.setdefault(service.archive.number, _Rest())

@@ -1,15 +1,13 @@
 """Plays copies: raw, in one request, where the service has a raw form; otherwise as their URL is given (A-3).
 
-What a reply means is decided in ``core/archive``; ``client`` sends the requests.
-One law: no service is asked to which nobody may be sent, and every request in its service's turn.
+Replies are judged in ``core/archive``; ``client`` sends the requests. No service is asked to which nobody may be sent.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
-from urllib.parse import urljoin
 
-from weboid.archive.service.client import ArchiveClient
+from weboid.archive.service.client import ArchiveClient, redirect_of
 from weboid.core.archive.addresses import reader_address, replay_address, stamp_of
 from weboid.core.archive.captures import ServiceReply
 from weboid.core.archive.replay import Replayed, ReplayResult, replay_of
@@ -19,7 +17,7 @@ from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.observe.observe import observation_of
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.status import status_of
-from weboid.core.url.archives import BY_NUMBER, Archive, Snapshot, snapshot_of
+from weboid.core.url.archives import BY_NUMBER, snapshot_of
 from weboid.core.url.urls import Url
 from weboid.store.archives.service_limit import RequestKind
 from weboid.store.archives.snapshot import StoredSnapshot
@@ -27,17 +25,18 @@ from weboid.store.archives.snapshot import StoredSnapshot
 _NEVER: Final = frozenset({"loc"})
 """Services that do not want to be asked by programs."""
 _PER_MINUTE: Final = 12
-"""Replays of a service whose limits nobody has told."""
-_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+"""Replays of a service whose limits are not known."""
 _HOPS: Final = 2
+_OTHER_PAGE: Final = "other-page"
+_THROTTLED: Final = 429
 _NO_STAMP: Final = 19960101000000
 """Stands for the stamp of a copy whose URL has none: where it is used, no moment is compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class CitedPlay:
-    """What the visit of a copy that pages cite has shown: an observation of its URL, None if nothing is proven; and
-    what it says of the snapshot with this very stamp, None if the copy has no such stamp."""
+    """The result of a visit to a copy that pages cite: an observation of its URL, None if nothing is proven; and the
+    replay of the snapshot with this very stamp, None if the copy has no such stamp."""
 
     seen: Observation | None
     replayed: Replayed | None = None
@@ -55,7 +54,9 @@ class Replays:
         named = BY_NUMBER.get(archive)
         if named is None or not named.is_offered or named.name in _NEVER:
             return None
-        return self._services.setdefault(archive, _usual(named))
+        # Copies of a service of which nothing more is known are played as they are given.
+        usual = ArchiveService(named, Dialect.WIKIWIX, "", "", _PER_MINUTE, _PER_MINUTE)
+        return self._services.setdefault(archive, usual)
 
     @property
     def archives(self) -> list[int]:
@@ -69,7 +70,7 @@ class Replays:
             return None
         address = replay_address(service, snapshot.stamp, url, snapshot.address)
         if service.is_raw:
-            return await self._told(service, await self._client.replay(service, address), snapshot.stamp, url)
+            return await self._judged(service, await self._client.replay(service, address), snapshot.stamp, url)
         seen = await self._seen(service, address, url)
         if seen is None:
             return Replayed(ReplayResult.NOTHING, "as-given")
@@ -93,35 +94,39 @@ class Replays:
             return CitedPlay(seen, Replayed(result, "as-given"))
         stamp, original = stamp_of(found.taken), found.original
         reply = await self._client.replay(service, replay_address(service, stamp, original))
-        replayed = await self._told(service, reply, stamp, original)
+        replayed = await self._judged(service, reply, stamp, original)
         if replayed.result is ReplayResult.MOVED_FAR and is_within(replayed.taken, str(cited)):
             # The URL names a period, and the archive has led to a copy of that.
             replayed = replayed._replace(result=ReplayResult.MOVED)
-        is_elsewhere = replayed.taken is not None and replayed.why != _OTHER_PAGE and stamp_of(replayed.taken) != stamp
-        target = (
-            reader_address(service, stamp_of(replayed.taken), original) if is_elsewhere and replayed.taken else None
-        )
+        target = None
+        if replayed.taken and replayed.why != _OTHER_PAGE and (shown := stamp_of(replayed.taken)) != stamp:
+            target = reader_address(service, shown, original)
         return CitedPlay(cited_observation(replayed, reply.code, target), replayed)
 
-    async def _told(self, service: ArchiveService, reply: ServiceReply, stamp: int, url: Url) -> Replayed:
-        """What a reply says; one that proves nothing although it looks like an answer counts as a failure."""
+    async def _judged(self, service: ArchiveService, reply: ServiceReply, stamp: int, url: Url) -> Replayed:
+        """Reads a reply; one that proves nothing although it looks like an answer counts as a failure."""
         replayed = replay_of(reply, stamp=stamp, url=url, service=service)
         if replayed.result is ReplayResult.NOTHING and reply.code is not None and reply.code < _THROTTLED:
             await self._client.failed(service, RequestKind.REPLAY, replayed.why)
         return replayed
 
     async def _seen(self, service: ArchiveService, address: str, original: Url) -> Observation | None:
-        """What an ordinary request finds: by Memento-Datetime where the service sends it, else by status and text."""
+        """Judges an ordinary request by Memento-Datetime where the service sends it, else by status and text."""
         hops = 0
         while True:
             reply = await self._client.replay(service, address)
             if reply.code is not None and "memento-datetime" in reply.headers:
                 return Observation(status_of(200), Reason.OK, http=reply.code)
-            target = _redirect(address, reply)
+            target = redirect_of(address, reply)
             if target is None:
                 break
             led = snapshot_of(target)
-            if led is not None and led.archive is service.archive and _is_copy(led):
+            if (
+                led is not None
+                and led.archive is service.archive
+                and led.original is not None
+                and led.taken is not None
+            ):
                 return Observation(status_of(reply.code or 302), Reason.MOVED, target, http=reply.code)
             if not target.startswith(f"{service.base}/") and not (led and led.archive is service.archive):
                 return None
@@ -129,7 +134,7 @@ class Replays:
                 break
             hops, address = hops + 1, target
         as_given = replace(service, dialect=Dialect.WIKIWIX)
-        replayed = await self._told(as_given, reply, _NO_STAMP, original)
+        replayed = await self._judged(as_given, reply, _NO_STAMP, original)
         if replayed.result is not ReplayResult.PLAYS:
             return cited_observation(replayed, reply.code)
         shown = RawResponse(address, address, "GET", reply.code, headers=reply.headers, body=reply.body)
@@ -137,31 +142,7 @@ class Replays:
         return seen if seen.outcome in (Outcome.WORKING, Outcome.DOUBTFUL) else None
 
 
-def _usual(archive: Archive) -> ArchiveService:
-    """A service of which nothing more is known: its copies are played as they are given."""
-    return ArchiveService(archive, Dialect.WIKIWIX, "", "", _PER_MINUTE, _PER_MINUTE)
-
-
 def _as_asked(service: ArchiveService, address: str) -> str:
     """A reader's address at the place where the service is asked."""
     is_moved = service.public != service.base and address.startswith(f"{service.public}/")
     return service.base + address.removeprefix(service.public) if is_moved else address
-
-
-def _redirect(address: str, reply: ServiceReply) -> str | None:
-    """Where a reply redirects to; None if it does not."""
-    location = reply.headers.get("location", "")
-    if reply.code not in _REDIRECTS or not location:
-        return None
-    try:
-        return urljoin(address, location)
-    except ValueError:
-        return None
-
-
-def _is_copy(found: Snapshot) -> bool:
-    return found.original is not None and found.taken is not None
-
-
-_OTHER_PAGE: Final = "other-page"
-_THROTTLED: Final = 429

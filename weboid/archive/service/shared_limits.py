@@ -1,7 +1,7 @@
-"""When requests may go to archive services, for all workers that share a store: limits, pauses, alarms (A-1, A-2).
+"""Limits, pauses and alarms of requests to archive services, for all workers that share a store (A-1, A-2).
 
-One law: no request is sent before its place was committed to the store, unless the service has no limit; and a pause
-that one worker begins holds for all of them.
+No request is sent before its place was committed to the store, unless the service has no limit; and a pause that one
+worker begins holds for all of them.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 _SAME_S: Final = 5.0
 """A pause that would end so little later is the one under way."""
 _LOOK_S: Final = 0.5
-"""How long what the store says of a service without a limit is believed."""
+"""The state of a service without a limit is read from the store again after so long."""
 
 
 @dataclass(slots=True)
@@ -41,17 +41,16 @@ class _Lane:
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     looked: float = -inf
-    unsaid: int = 0
+    uncounted: int = 0
     """Requests that the store does not know of yet."""
 
 
 @dataclass(slots=True)
-class _Trouble:
+class _KnownRest:
     """A service that rests or rested last, as far as this process knows; `rest_s` 0 = it has answered since."""
 
     until: float = -inf
     rest_s: float = 0.0
-    is_told: bool = False
 
 
 class SharedLimiter:
@@ -62,12 +61,11 @@ class SharedLimiter:
         self._today = today
         self._patience_s = patience_s
         self._lanes: dict[tuple[int, RequestKind], _Lane] = {}
-        self._troubles: dict[int, _Trouble] = {}
+        self._known_rests: dict[int, _KnownRest] = {}
 
     async def turn(self, service: ArchiveService, kind: RequestKind) -> None:
-        """Returns when a request may be sent; raises Resting where the service rests for too long to wait."""
         lane = self._lanes.setdefault((service.archive.number, kind), _Lane())
-        lane.unsaid += 1
+        lane.uncounted += 1
         gap = gap_s(service, kind)
         if not gap and monotonic() - lane.looked < _LOOK_S:
             return
@@ -82,12 +80,12 @@ class SharedLimiter:
 
     async def rest(self, service: ArchiveService, why: str, wanted_s: float | None) -> float:
         """Pauses the service for all workers, with an alarm; returns for how many seconds."""
-        trouble = self._trouble(service)
+        known = self._rest_of(service)
         now = monotonic()
-        seconds = rest_after(0.0 if trouble.until > now else trouble.rest_s, wanted_s)
-        if now + seconds <= trouble.until + _SAME_S:
-            return trouble.until - now  # it was sent before the pause began
-        trouble.until, trouble.rest_s = now + seconds, seconds
+        seconds = rest_after(0.0 if known.until > now else known.rest_s, wanted_s)
+        if now + seconds <= known.until + _SAME_S:
+            return known.until - now  # it was sent before the pause began
+        known.until, known.rest_s = now + seconds, seconds
         self._forget_looks(service)
         detail = f"it is not asked for {seconds:.0f} s: {why}"
         log.warning("%s rests: %s", service.name, detail)
@@ -101,22 +99,22 @@ class SharedLimiter:
 
     async def answered(self, service: ArchiveService, took_s: float) -> None:
         """Makes the next pause a short one and lowers the alarm, if the request was sent after the last pause."""
-        trouble = self._troubles.get(service.archive.number)
-        if trouble is None or not trouble.rest_s or trouble.until > monotonic() - took_s:
+        known = self._known_rests.get(service.archive.number)
+        if known is None or not known.rest_s or known.until > monotonic() - took_s:
             return
-        trouble.rest_s = 0.0
+        known.rest_s = 0.0
         async with self._pool.connection() as conn:
             if await record_answered(conn, service.archive.number, took_s=took_s):
                 await lower_alarm(conn, AlarmKind.ARCHIVE_RESTS, service.name)
 
     async def _place(self, service: ArchiveService, kind: RequestKind, gap: float, lane: _Lane) -> RequestPlace:
         async with self._pool.reading() as conn:  # one statement, committed at once
-            unsaid, lane.unsaid = lane.unsaid, 0
+            uncounted, lane.uncounted = lane.uncounted, 0
             place = await lease_request(
-                conn, service.archive.number, kind, gap, self._today(), requests=1 if gap else unsaid
+                conn, service.archive.number, kind, gap, self._today(), requests=1 if gap else uncounted
             )
-        trouble = self._trouble(service)
-        trouble.rest_s = max(float(place.rest_s), trouble.rest_s if trouble.until > monotonic() else 0.0)
+        known = self._rest_of(service)
+        known.rest_s = max(float(place.rest_s), known.rest_s if known.until > monotonic() else 0.0)
         if place.wait_s <= 0:
             lane.looked = monotonic()
         return place
@@ -126,8 +124,8 @@ class SharedLimiter:
             states = await list_services(conn)
         return next((state.why for state in states if state.archive == service.archive.number and state.why), "")
 
-    def _trouble(self, service: ArchiveService) -> _Trouble:
-        return self._troubles.setdefault(service.archive.number, _Trouble())
+    def _rest_of(self, service: ArchiveService) -> _KnownRest:
+        return self._known_rests.setdefault(service.archive.number, _KnownRest())
 
     def _forget_looks(self, service: ArchiveService) -> None:
         for (number, _), lane in self._lanes.items():

@@ -104,7 +104,7 @@ class GroupVisits(ABC, Generic[Copy, Known, Failed]):
 
     @abstractmethod
     def _is_firm(self, failed: Failed) -> bool:
-        """Whether the copy played at its last visit, and is missing now without a word of the service."""
+        """Returns whether the copy played at its last visit, and is missing now without a word of the service."""
 
     @property
     def _today(self) -> int:
@@ -158,7 +158,7 @@ class GroupVisits(ABC, Generic[Copy, Known, Failed]):
                 return
 
     async def _is_held(self, group: VisitGroup[Copy, Known, Failed]) -> bool:
-        """Whether nothing may be held against the service's copies now; one that is at fault is paused for the day.
+        """Returns whether nothing may be held against the copies now; a service at fault is paused for the day.
 
         What it says to have withdrawn is no failure of its own, unless it shows nothing else: large sites go at once
         (D-140).
@@ -175,7 +175,7 @@ class GroupVisits(ABC, Generic[Copy, Known, Failed]):
         return True
 
     async def _is_down(self, group: VisitGroup[Copy, Known, Failed]) -> bool:
-        """Whether the service as a whole is at fault; the alarm is raised or lowered. Raises Resting.
+        """Returns whether the service as a whole is at fault; the alarm is raised or lowered. Raises Resting.
 
         Until enough copies were visited, canary copies are played: snapshots that played before.
         """

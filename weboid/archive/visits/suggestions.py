@@ -1,9 +1,8 @@
 """Checks suggested replacements and snapshots: each before it is shown, and again now and then (A-3, A-4).
 
 Replacements are checked by ``checking/checker``, as every link is; snapshots are played raw by ``service/replays``, as
-all copies are, whatever their archive's pages for people say. The records of URLs are not changed.
-One law: a suggestion is shown only if it works without restriction; after three checks in a row that did not find it
-working it is deleted.
+all copies are, whatever their archive's pages for people say. The records of URLs are not changed. A suggestion is
+shown only if it works without restriction; after three checks in a row that did not find it working it is deleted.
 """
 
 import asyncio
@@ -46,7 +45,7 @@ UNASKED_DAYS: Final = 28
 """So many days after it was due, a suggestion that cannot be requested at all is deleted."""
 
 _AT_ONCE: Final = 4
-_TAKEN_AT_ONCE: Final = 20
+_LEASED: Final = 20
 _PAUSE_S: Final = 30.0
 
 # 404s of archives may be temporary; with these answers the snapshot has been withdrawn.
@@ -56,7 +55,7 @@ _WITH_A_BUT: Final = frozenset({Reason.NEEDS_HTTP, Reason.NEEDS_HTTPS, Reason.NE
 
 
 class SuggestionFate(Enum):
-    """What becomes of a suggestion after a check."""
+    """The fate of a suggestion after a check."""
 
     WORKS = "works"
     STRIKE = "strike"
@@ -73,7 +72,7 @@ class JudgedSuggestion:
 
 
 def judged(suggestion: Replacement, seen: Observation, day: int) -> JudgedSuggestion:
-    """What becomes of a suggestion after a check on `day`."""
+    """The fate of a suggestion after a check on `day`."""
     is_archived = suggestion.archive != PLAIN
     if _is_fine(seen):
         return JudgedSuggestion(SuggestionFate.WORKS, day + (ARCHIVE_DAYS if is_archived else WORKING_DAYS), 0)
@@ -86,7 +85,7 @@ def judged(suggestion: Replacement, seen: Observation, day: int) -> JudgedSugges
 
 
 def _is_fine(seen: Observation) -> bool:
-    """Whether it works as it is, and does not redirect to an archive to which people may not be sent."""
+    """Returns whether it works as it is, and does not redirect to an archive to which people may not be sent."""
     if seen.outcome is not Outcome.WORKING or seen.reason in _WITH_A_BUT:
         return False
     end = snapshot_of(seen.target) if seen.target else None
@@ -94,7 +93,7 @@ def _is_fine(seen: Observation) -> bool:
 
 
 def is_given_up(suggestion: Replacement, day: int) -> bool:
-    """Whether a suggestion that could not be requested has waited too long."""
+    """Returns whether a suggestion that could not be requested has waited too long."""
     kept = 0 if not suggestion.works else WORKING_DAYS if suggestion.archive == PLAIN else ARCHIVE_DAYS
     since = suggestion.day if suggestion.asked is None else suggestion.asked
     return day - since > kept + UNASKED_DAYS
@@ -114,6 +113,14 @@ async def record_judged(pool: Pool, suggestion: Replacement, result: JudgedSugge
             await _note(conn, Action.DROP_REPLACEMENT, suggestion, word)
 
 
+async def _record(pool: Pool, suggestion: Replacement, seen: Observation | None, day: int) -> None:
+    if seen is not None:
+        await record_judged(pool, suggestion, judged(suggestion, seen, day), seen.reason.word, day)
+    elif is_given_up(suggestion, day):
+        gone = JudgedSuggestion(SuggestionFate.GONE, day, suggestion.strikes)
+        await record_judged(pool, suggestion, gone, "not-asked", day)
+
+
 async def _note(conn: Connection, action: Action, suggestion: Replacement, word: str) -> None:
     """Records what the program did to a suggestion: those who keep answers follow that, too."""
     known = (await find_urls(conn, [suggestion.key])).get(suggestion.key)
@@ -125,13 +132,7 @@ class Suggestions:
     """One worker's checks of suggestions, alongside its rounds; `today` is called at every check, `stopped` ends it."""
 
     def __init__(
-        self,
-        pool: Pool,
-        ask: Ask,
-        online: Online,
-        *,
-        today: Callable[[], int],
-        stopped: asyncio.Event,
+        self, pool: Pool, ask: Ask, online: Online, *, today: Callable[[], int], stopped: asyncio.Event
     ) -> None:
         self._pool = pool
         self._ask = ask
@@ -151,7 +152,7 @@ class Suggestions:
         try:
             while not self._stopped.is_set() and not self._connectivity.is_down:
                 async with self._pool.connection() as conn:
-                    taken = await lease_replacements(conn, self._today(), limit=_TAKEN_AT_ONCE, archived=False)
+                    taken = await lease_replacements(conn, self._today(), limit=_LEASED, archived=False)
                     if taken and not count:
                         self._connectivity.know(await list_canaries(conn, limit=CANARIES))
                 if taken and not count:
@@ -180,15 +181,10 @@ class Suggestions:
 
     async def _check(self, suggestion: Replacement) -> None:
         seen = await self._seen(suggestion)
-        day = self._today()
-        if seen is not None:
-            result, word = judged(suggestion, seen, day), seen.reason.word
-        elif not self._connectivity.is_down and is_given_up(suggestion, day):
-            result, word = JudgedSuggestion(SuggestionFate.GONE, day, suggestion.strikes), "not-asked"
-        else:
+        if seen is None and self._connectivity.is_down:
             return
         try:
-            await record_judged(self._pool, suggestion, result, word, day)
+            await _record(self._pool, suggestion, seen, self._today())
         except StoreAway as error:
             log.debug("a suggestion will be checked again tomorrow: %s", error)
 
@@ -220,27 +216,18 @@ class SuggestedCopies:
         async with ending(self._stopped):
             while not self._stopped.is_set():
                 async with self._pool.connection() as conn:
-                    taken = await lease_replacements(conn, self._today(), limit=_TAKEN_AT_ONCE, archived=True)
+                    taken = await lease_replacements(conn, self._today(), limit=_LEASED, archived=True)
                 if not taken:
                     break
                 for suggestion in taken:
                     if self._stopped.is_set():
                         break
-                    await self._visit(suggestion)
+                    await _record(self._pool, suggestion, await self._played(suggestion), self._today())
                     count += 1
         return count
 
-    async def _visit(self, suggestion: Replacement) -> None:
-        day = self._today()
-        seen = await self._played(suggestion)
-        if seen is not None:
-            await record_judged(self._pool, suggestion, judged(suggestion, seen, day), seen.reason.word, day)
-        elif is_given_up(suggestion, day):
-            gone = JudgedSuggestion(SuggestionFate.GONE, day, suggestion.strikes)
-            await record_judged(self._pool, suggestion, gone, "not-asked", day)
-
     async def _played(self, suggestion: Replacement) -> Observation | None:
-        """What the archive shows of the copy; None if that proves nothing, or it is not to be asked now."""
+        """The archive's playback of the copy; None if it proves nothing, or the archive is not to be asked now."""
         try:
             play = await self._replays.play_cited(parse(suggestion.target))
         except Resting as rests:

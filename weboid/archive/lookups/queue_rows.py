@@ -1,6 +1,6 @@
-"""What the queue of wanted copies asks of a look-up, and what the store keeps of it. Pure.
+"""From a row of the queue of copies to its look-up, and from the result to the rows that the store keeps. Pure.
 
-One law: an error is asked for again after a day, then two, then four …, and never becomes anything else by waiting.
+After an error the service is asked again in a day, then two, then four …; it never becomes anything else by waiting.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -11,10 +11,10 @@ from weboid.archive.lookups.look_up_result import FoundCopy, GivenCopy, LookUpRe
 from weboid.core.archive.addresses import taken_of
 from weboid.core.archive.choice import CHANGING, is_kept
 from weboid.core.archive.outcomes import LookupOutcome
-from weboid.core.archive.rows.fitness import PassedOver, Wish
+from weboid.core.archive.rows.fitness import Wish
 from weboid.core.archive.services import ArchiveService
 from weboid.core.archive.visits import QUARTER_DAYS
-from weboid.core.record.days import LAST_DAY, NEVER_DUE, date_of, day_of
+from weboid.core.record.days import LAST_DAY, NEVER_DUE, date_of
 from weboid.core.url.archives import snapshot_of
 from weboid.core.url.keys import UrlKey
 from weboid.store.archives.copy_queue import WantedCopy
@@ -30,8 +30,8 @@ _MOST_WORDS: Final = 12
 
 
 def wish_of(wanted: WantedCopy, day: int) -> Wish:
-    """What is looked for: the page as it was when the link came, as far as that is known, else when it last worked."""
-    moment = datetime.combine(_cited(wanted, day), time(23, 59, 59), UTC)
+    """The page to be found: as it was when the link came, as far as that is known, else when it last worked."""
+    moment = datetime.combine(cited_on(wanted, day), time(23, 59, 59), UTC)
     alive = None if wanted.last_alive is None else date_of(wanted.last_alive)
     return Wish(wanted.url, moment, date_of(day), alive, wanted.known.portrait, wanted.known.record.mime)
 
@@ -53,13 +53,13 @@ def given_copies(
 
 
 def is_settled(wanted: WantedCopy, snapshots: Sequence[StoredSnapshot], lookups: Sequence[StoredLookup]) -> bool:
-    """Whether a copy was taken already for about the same moment: a choice is made once.
+    """Returns whether a copy was chosen already for about the same moment: a choice is made once.
 
     For a cited copy none is taken: of what it is a copy of, copies are looked for under that URL.
     """
     if wanted.known.due == NEVER_DUE:
         return True
-    cited = _cited(wanted, wanted.day)
+    cited = cited_on(wanted, wanted.day)
     looked_at = {lookup.archive for lookup in lookups if lookup.outcome is LookupOutcome.FOUND}
     return any(
         kept.archive in looked_at
@@ -71,7 +71,7 @@ def is_settled(wanted: WantedCopy, snapshots: Sequence[StoredSnapshot], lookups:
 
 
 def lookup_rows(key: UrlKey, result: LookUpResult, earlier: Sequence[StoredLookup], day: int) -> list[StoredLookup]:
-    """What is kept of each service that was asked to the end; what was asked last of one counts."""
+    """The row of each service that was asked to the end; what was asked last of one counts."""
     failures = {lookup.archive: lookup.failures for lookup in earlier}
     rows: dict[int, StoredLookup] = {}
     for tried in result.tries:
@@ -85,32 +85,32 @@ def lookup_rows(key: UrlKey, result: LookUpResult, earlier: Sequence[StoredLooku
 
 
 def kept_days(outcome: LookupOutcome, failures: int) -> int:
-    """For how many days what a service said holds; `failures` errors in a row, this one included."""
+    """The days for which the reply of a service holds, after `failures` errors in a row, this one included."""
     return outcome.kept_days << min(max(failures - 1, 0), _DOUBLINGS)
 
 
 def says_changing(lookup: StoredLookup) -> bool:
-    """Whether nothing was chosen because the page always changes."""
+    """Returns whether nothing was chosen because the page always changes."""
     return CHANGING in (lookup.passed or "").split(",")
 
 
-def snapshot_row(wanted: WantedCopy, found: FoundCopy, day: int) -> StoredSnapshot:
-    """The snapshot that was found, which has just been played."""
+def snapshot_row(key: UrlKey, found: FoundCopy, day: int, *, wanted: int, origin: Origin) -> StoredSnapshot:
+    """The snapshot that was found, which has just been played; `wanted` is the day of the citation."""
     return StoredSnapshot(
-        wanted.key,
+        key,
         found.service.archive.number,
         found.stamp,
-        Origin.CITED if found.is_given else Origin.CHOSEN,
+        origin,
         due=day + QUARTER_DAYS,
         asked=day,
-        wanted=day_of(_cited(wanted, day)),
+        wanted=wanted,
         note=int(found.note),
         address=found.own_address,
     )
 
 
 def again_day(result: LookUpResult, rows: Sequence[StoredLookup], earlier: Sequence[StoredLookup], day: int) -> int:
-    """When the URL is to be looked up again: when the first answer is old; never while there is a snapshot."""
+    """The day of the next look-up: when the first answer is old; never while there is a snapshot."""
     if result.found is not None:
         return NEVER_DUE
     if result.is_broken:
@@ -120,17 +120,13 @@ def again_day(result: LookUpResult, rows: Sequence[StoredLookup], earlier: Seque
     return min(dues, default=day + _UNASKED_DAYS)
 
 
-def _cited(wanted: WantedCopy, day: int) -> date:
+def cited_on(wanted: WantedCopy, day: int) -> date:
     """The day of the citation, as far as the store knows it."""
     known = (wanted.first_checked, wanted.last_alive, day)
     return date_of(next(one for one in known if one is not None))
 
 
 def _passed(tried: ServiceTry) -> str | None:
-    """Why nothing was taken: the service's reason first, then those of captures, each once."""
-    words = dict.fromkeys(word for word in (tried.why, *_whys(tried.passed)) if word)
+    """The reasons for which nothing was chosen: the service's reason first, then those of captures, each once."""
+    words = dict.fromkeys(word for word in (tried.why, *(one.why for one in tried.passed)) if word)
     return ",".join(list(words)[:_MOST_WORDS]) or None
-
-
-def _whys(passed: Sequence[PassedOver]) -> list[str]:
-    return [one.why for one in passed]
