@@ -11,7 +11,7 @@ from weboid.demo.littlewiki import LittleWiki, open_littlewiki
 from weboid.demo.story import demo_interwiki, demo_pages
 from weboid.demo.wikipages import Site, WikiLink, WikiPage, answer_of
 from weboid.wiki.api import ApiSource
-from weboid.wiki.criteria.namespaces import pages_in
+from weboid.wiki.criteria.named import pages_in
 from weboid.wiki.source import PageLinks
 
 PAGES = demo_pages(str)

@@ -17,12 +17,13 @@ from weboid.remote.feed.pages import DumpPasses
 from weboid.store.db.pool import Pool
 from weboid.store.pages.page import Intake
 from weboid.store.pages.wiki import StoredWiki
-from weboid.wiki.source import PageLinks, Sweep
+from weboid.wiki.dump import DumpSource
+from weboid.wiki.source import PageLinks
 
 
 async def take_in(
     pool: Pool,
-    source: Sweep,
+    source: DumpSource,
     wiki: StoredWiki,
     farm: Farm,
     *,

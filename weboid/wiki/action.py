@@ -1,6 +1,6 @@
-"""A request to a wiki's Action API: HTTP, pauses, errors. What queries mean belongs to ``wiki/api``.
+"""A request to a wiki's Action API: HTTP, pauses, errors; the queries belong to ``wiki/api``.
 
-One law: whatever the server does, a query ends in bounded time and memory, with an answer or with a SourceError.
+Whatever the server does, a query ends in bounded time and memory, with an answer or with a SourceError.
 """
 
 import json
@@ -27,10 +27,8 @@ _LONGEST_GET: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class ApiPatience:
-    """How long and how often one query is tried, and how much of an answer is read.
-
-    The pause doubles from ``first_pause_s``; if a server wants more than ``longest_pause_s``, the query fails at once.
-    """
+    """Limits of one query. The pause doubles from ``first_pause_s``; if a server wants more than ``longest_pause_s``,
+    the query fails at once."""
 
     tries: int = 5
     timeout_s: float = 60.0
@@ -93,20 +91,20 @@ class ActionApi:
         timeout = aiohttp.ClientTimeout(total=self._patience.timeout_s)
         try:
             # A redirect would send the query to a server that is not configured.
-            if len(fields) <= _LONGEST_GET and not is_change:
-                request = self._session.get(
-                    self.url, params=question, headers=self._headers, timeout=timeout, allow_redirects=False
-                )
-            else:
-                request = self._session.post(
-                    self.url, data=question, headers=self._headers, timeout=timeout, allow_redirects=False
-                )
-            async with request as response:
+            is_get = len(fields) <= _LONGEST_GET and not is_change
+            async with self._session.request(
+                "GET" if is_get else "POST",
+                self.url,
+                params=question if is_get else None,
+                data=None if is_get else question,
+                headers=self._headers,
+                timeout=timeout,
+                allow_redirects=False,
+            ) as response:
                 if response.status in _BUSY_STATUSES:
                     return _Busy(f"answered with HTTP {response.status}", retry_after_s(response.headers))
                 self._check_status(response)
-                body = await self._read(response)
-                return self._judged(body, response.headers)
+                return self._judged(await self._read(response), response.headers)
         except TimeoutError:
             return _Busy(f"gave no answer within {self._patience.timeout_s:g} s")
         except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
@@ -157,7 +155,7 @@ class ActionApi:
 
 
 def _why(error: aiohttp.ClientError) -> str:
-    """Why a wiki cannot be reached, in words that its operator can act on."""
+    """The reason why a wiki cannot be reached, in words that its operator can act on."""
     failed = getattr(error, "os_error", None)
     if isinstance(failed, LookupFailed) and failed.code in NO_NAME:
         return "no name server knows its name; /etc/hosts and search domains are not used: [net] dns names others"

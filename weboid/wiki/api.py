@@ -1,10 +1,10 @@
 """The source that reads a wiki's Action API: any MediaWiki, no credentials (L-2). HTTP belongs to ``wiki/action``.
 
-One law: a batch is yielded only when MediaWiki calls it complete; links not yet listed would look like removed ones.
+A batch is yielded only when MediaWiki calls it complete; links not yet listed would look like removed ones.
 """
 
 import json
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -14,16 +14,14 @@ import aiohttp
 from weboid.core.wikitext.titles import Namespace
 from weboid.errors import SourceError, TooManyLinks
 from weboid.wiki.action import ActionApi, ApiPatience, ApiRefusal
-from weboid.wiki.api_pages import PAGE_IDS, ApiPage, Leads, add_told, namespaces_of, states_of
+from weboid.wiki.api_pages import PAGE_IDS, ApiPage, Leads, add_listed, namespaces_of, states_of
 from weboid.wiki.interwiki import InterwikiMap
-from weboid.wiki.source import WIKITEXT, Members, PageLinks, PageState, Selection, WalkBatch, clean_text
+from weboid.wiki.source import WIKITEXT, Members, PageLinks, PageState, Selection, WalkBatch, clean_text, with_scheme
 
 _BATCH_PAGES: Final = 50
 """The most pages that a client without a bot's rights may name in a query."""
-
 _WALK_PAGES: Final = "500"
 """The most pages that MediaWiki lists for such clients in an answer."""
-
 _LIMITS: Final = {
     "allcategories": "gaclimit",
     "allpages": "gaplimit",
@@ -36,17 +34,13 @@ _LIMITS: Final = {
     "querypage": "gqplimit",
     "search": "gsrlimit",
 }
-"""How the generators of pages name their limit; for others MediaWiki lists ten pages at a time."""
-
+"""The limit's parameter of each generator of pages; for others MediaWiki lists ten pages at a time."""
 _OVER: Final = "over"
 """The place at the end of a walk."""
-
 _MOST_ANSWERS: Final = 5_000
 """Answers that one batch may take, at up to 500 links each; also the most batches in a row that have no page."""
-
 _MOST_LINKS: Final = 1_000_000
 """Links and pages in one batch: fifty pages of MediaWiki's largest size (2 MiB) full of the shortest usual URLs."""
-
 _LINKS: Final = {"prop": "extlinks|iwlinks|info", "ellimit": "500", "iwlimit": "500"}
 _INFO: Final = {"prop": "info"}
 _NEVER_IN_TITLES: Final = "|\x1f"
@@ -55,7 +49,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class SiteInfo:
-    """What a wiki states about itself."""
+    """A wiki's own name, address, language, namespaces and interwiki map."""
 
     dbname: str
     server: str
@@ -86,11 +80,10 @@ class ApiSource:
 
     @property
     def answered(self) -> int:
-        """As in WikiItself."""
         return self._api.answered
 
     async def fetch_siteinfo(self) -> SiteInfo:
-        """What the wiki states about itself; raises SourceError if it does not answer as a MediaWiki does."""
+        """The wiki's statement about itself; raises SourceError if it does not answer as a MediaWiki does."""
         answer = await self._api.fetch_answer(
             {"meta": "siteinfo", "siprop": "general|namespaces|namespacealiases|interwikimap"}
         )
@@ -98,7 +91,7 @@ class ApiSource:
             case {"general": {"wikiid": str(dbname), "server": str(server), **general}, **query}:
                 return SiteInfo(
                     dbname=clean_text(dbname),
-                    server=clean_text(f"https:{server}" if server.startswith("//") else server),
+                    server=clean_text(with_scheme(server)),
                     sitename=clean_text(str(general.get("sitename", ""))),
                     lang=clean_text(str(general.get("lang", ""))),
                     namespaces=namespaces_of(query.get("namespaces"), query.get("namespacealiases")),
@@ -108,7 +101,6 @@ class ApiSource:
                 raise self._unreadable("no siteinfo")
 
     async def find_namespaces(self) -> tuple[Namespace, ...]:
-        """As in WikiItself."""
         site = await self.fetch_siteinfo()
         self._interwiki = self._interwiki or site.interwiki
         return site.namespaces
@@ -154,29 +146,20 @@ class ApiSource:
         self, *, ids: Sequence[int] = (), titles: Sequence[str] = (), most_links: int | None = None
     ) -> list[PageLinks]:
         """As in WikiSource and WikiItself. A title that MediaWiki cannot have is left out, like a missing one."""
-        possible = [title for title in titles if title and not set(_NEVER_IN_TITLES) & set(title)]
         questions = [{"pageids": "|".join(map(str, some))} for some in _fifties(ids)]
-        questions += [{"titles": "|".join(some), "redirects": "1"} for some in _fifties(possible)]
+        questions += [{"titles": "|".join(some), "redirects": "1"} for some in _fifties(_possible(titles))]
         found: dict[int, PageLinks] = {}
         for question in questions:
             left = None if most_links is None else most_links - sum(len(page.urls) for page in found.values())
-            async with aclosing(self._batches({**question, **_LINKS}, most_links=left)) as batches:
-                async for gathered, _ in batches:
-                    found |= {page.page: page for page in await self._pages(gathered)}
+            found |= await self._linked(question, left)
         return [found[page] for page in sorted(found)]
 
     async def find_titled(self, titles: Sequence[str], *, most_links: int | None = None) -> dict[str, PageLinks]:
-        """As in WikiItself."""
-        possible = [title for title in titles if title and not set(_NEVER_IN_TITLES) & set(title)]
         found: dict[str, PageLinks] = {}
-        for some in _fifties(possible):
+        for some in _fifties(_possible(titles)):
             leads = Leads()
-            pages: dict[int, PageLinks] = {}
-            question = {"titles": "|".join(some), "redirects": "1", **_LINKS}
             left = None if most_links is None else most_links - sum(len(page.urls) for page in found.values())
-            async with aclosing(self._batches(question, leads=leads, most_links=left)) as batches:
-                async for gathered, _ in batches:
-                    pages |= {page.page: page for page in await self._pages(gathered)}
+            pages = await self._linked({"titles": "|".join(some), "redirects": "1"}, left, leads)
             ids = {title: leads.page_of(title) for title in some}
             found |= {title: pages[page] for title, page in ids.items() if page in pages}
         return found
@@ -255,19 +238,25 @@ class ApiSource:
         listed = query.get("pages", []) if isinstance(query, dict) else None
         if not isinstance(listed, list):
             raise self._unreadable("pages of unknown shape (a MediaWiki before 1.25?)")
-        add_told(gathered, listed)
+        add_listed(gathered, listed)
         weight = sum(known.weight for known in gathered.values())
         if most_links is not None and weight - len(gathered) > most_links:
             raise TooManyLinks(f"{self._api.url}: the pages have more than {most_links:,} links")
         if weight > _MOST_LINKS:
             raise self._unreadable(f"more than {_MOST_LINKS:,} pages and links in one batch")
 
-    async def _pages(self, gathered: Mapping[int, ApiPage]) -> list[PageLinks]:
-        """The wikitext pages among them, by id, with all their links."""
-        watched = {page: known for page, known in sorted(gathered.items()) if known.model == WIKITEXT}
-        if self._interwiki is None and any(known.interwikis for known in watched.values()):
-            self._interwiki = (await self.fetch_siteinfo()).interwiki
-        return [known.page_links(page, self._interwiki) for page, known in watched.items()]
+    async def _linked(
+        self, question: Mapping[str, str], most_links: int | None, leads: Leads | None = None
+    ) -> dict[int, PageLinks]:
+        """The wikitext pages that a query gives, by id, with all their links."""
+        found: dict[int, PageLinks] = {}
+        async with aclosing(self._batches({**question, **_LINKS}, leads=leads, most_links=most_links)) as batches:
+            async for gathered, _ in batches:
+                watched = {page: known for page, known in gathered.items() if known.model == WIKITEXT}
+                if self._interwiki is None and any(known.interwikis for known in watched.values()):
+                    self._interwiki = (await self.fetch_siteinfo()).interwiki
+                found |= {page: known.page_links(page, self._interwiki) for page, known in watched.items()}
+        return found
 
     def _unreadable(self, what: str) -> SourceError:
         return SourceError(f"{self._api.url} gave {what}; is it a MediaWiki's api.php?")
@@ -280,7 +269,8 @@ class _Circle:
         self._kept, self._steps, self._room = begin, 0, 1
 
     def closes(self, going_on: Mapping[str, str]) -> bool:
-        """Whether this continuation, the next in order, is a repeated one; a cycle is noticed by its third round."""
+        """Returns whether this continuation, the next in order, is a repeated one; a cycle is noticed by its third
+        round."""
         if going_on == self._kept:
             return True
         self._steps += 1
@@ -295,6 +285,11 @@ def _continuation_at(place: str) -> dict[str, str]:
     except ValueError:
         return {}
     return {str(name): str(value) for name, value in fields.items()} if isinstance(fields, dict) else {}
+
+
+def _possible(titles: Iterable[str]) -> list[str]:
+    """The titles without those that MediaWiki cannot have."""
+    return [title for title in titles if title and not set(_NEVER_IN_TITLES) & set(title)]
 
 
 def _fifties(values: Sequence[_T]) -> list[Sequence[_T]]:

@@ -1,6 +1,6 @@
-"""What the answers of an Action API contain about pages, combined page by page; the queries belong to ``wiki/api``.
+"""Combines the answers of an Action API page by page; the queries belong to ``wiki/api``.
 
-One law: malformed or incomplete entries are skipped, and no text comes out that cannot be stored.
+Malformed or incomplete entries are skipped, and no text comes out that cannot be stored.
 """
 
 import re
@@ -12,21 +12,19 @@ from urllib.parse import unquote
 
 from weboid.core.wikitext.titles import Namespace
 from weboid.wiki.interwiki import InterwikiMap
-from weboid.wiki.source import PageLinks, PageState, all_links, clean_text
+from weboid.wiki.source import PageLinks, PageState, all_links, clean_text, with_scheme
 
 PAGE_IDS: Final = range(1, 1 << 32)
 _NAMESPACES: Final = range(1 << 31)
 _REVISION_IDS: Final = range(1 << 63)
 _MOST_LEADS: Final = 5
 """A title is normalised, and MediaWiki follows one redirect, at most a second one that a move has left."""
-
 _MOST_NAMES: Final = 1_000
 _MOST_LISTED: Final = 4 * _MOST_NAMES
-"""Entries that are looked at: 200,000 would take seconds, in which nobody else is answered."""
+"""Entries that are read: 200,000 would take seconds, in which no other request is answered."""
 _LONGEST_NAME: Final = 200
 _UNFIT_NAME: Final = re.compile("[:#<>\\[\\]{}|\x7f\ufffd]")
-"""What no title contains, and the colon that ends a prefix."""
-
+"""The characters that no title contains, and the colon that ends a prefix."""
 _MOMENT: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z", re.ASCII)
 
 
@@ -49,19 +47,19 @@ class ApiPage:
         """The number of things held in memory: the page and its links."""
         return 1 + len(self.urls) + len(self.interwikis)
 
-    def add(self, told: Mapping[str, Any]) -> None:
+    def add(self, entry: Mapping[str, Any]) -> None:
         """Adds what one answer contains about the page: each link once, the rest from any answer that has it."""
-        match told:
+        match entry:
             case {"contentmodel": str(model), "lastrevid": int(latest)} if latest in _REVISION_IDS:
                 self.model, self.latest = clean_text(model), latest
-                self.mark, self.redirect = _mark(told.get("touched")), told.get("redirect") is True
-        for link in _listed(told.get("extlinks")):
+                self.mark, self.redirect = _mark(entry.get("touched")), entry.get("redirect") is True
+        for link in _listed(entry.get("extlinks")):
             match link:
                 case {"url": str(url)}:
-                    self.urls.add(clean_text(f"https:{url}" if url.startswith("//") else url))
+                    self.urls.add(clean_text(with_scheme(url)))
                 case _:
                     pass
-        for link in _listed(told.get("iwlinks")):
+        for link in _listed(entry.get("iwlinks")):
             match link:
                 case {"prefix": str(prefix), "title": str(title)}:
                     self.interwikis.add((prefix, title))
@@ -72,13 +70,13 @@ class ApiPage:
         """The page of this id with all its links; without a map interwiki links are left out."""
         # MediaWiki could give the targets too, but takes a prefix that is no longer in the map as a page of the wiki.
         links = [interwiki.link(prefix, title) for prefix, title in self.interwikis] if interwiki else ()
-        told = all_links(self.urls, [link for link in links if link])
-        return PageLinks(page, self.namespace, self.title, self.latest, self.mark, *told)
+        urls, foreign = all_links(self.urls, [link for link in links if link])
+        return PageLinks(page, self.namespace, self.title, self.latest, self.mark, urls, foreign)
 
 
 @dataclass(slots=True)
 class Leads:
-    """To which pages titles lead, according to the answers to one query for titles: normalised, or redirected."""
+    """The pages that titles lead to, by the answers to one query for titles: normalised, or redirected."""
 
     next: dict[str, str] = field(default_factory=dict)
     pages: dict[str, int] = field(default_factory=dict)
@@ -110,7 +108,7 @@ class Leads:
         return self.pages.get(title)
 
 
-def add_told(gathered: dict[int, ApiPage], listed: Iterable[Any]) -> None:
+def add_listed(gathered: dict[int, ApiPage], listed: Iterable[Any]) -> None:
     """Adds the pages that an answer lists to those gathered so far, by id."""
     for entry in listed:
         match entry:

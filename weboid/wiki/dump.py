@@ -1,14 +1,14 @@
 """The source that reads Wikimedia's SQL dumps: the way to start a wiki with millions of links without any requests.
 
 Each table has its own order (links by the day they were added), so their rows are brought together by page id, outside
-of memory. The syntax of dumps belongs to ``wiki/dump_rows``, the sorting to ``wiki/external_sort``.
-
-One law: memory does not grow with the wiki, and the work is done in a thread alongside the event loop, chunk by chunk.
+of memory. The syntax of dumps belongs to ``wiki/dump_rows``, the sorting to ``wiki/external_sort``. Memory does not
+grow with the wiki, and the work is done in a thread alongside the event loop, chunk by chunk.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import chain, compress, repeat
 from operator import add
 from pathlib import Path
@@ -26,12 +26,9 @@ _BATCH_PAGES: Final = 500
 _SORT_BYTES: Final = 80 << 20
 _ORIGINS: Final = 150_000
 _PAGE: Final = "\t"
-"""The first character of a text about a page itself, not about one of its links; no URL has it, and URLs sort after it.
-"""
-
+"""The first character of a text about a page itself, not about a link of it; no URL has it, and URLs sort after it."""
 _BY_PREFIX: Final = "\t"
 """Divides the text of an interwiki link into URL, prefix and title: it sorts right after its URL."""
-
 _PageTexts = tuple[Iterable[int], list[str]]
 """Page ids, and a text for each: a link's URL or the page's own row."""
 
@@ -65,7 +62,10 @@ class DumpSource:
         self._bytes_read: dict[Path, int] = {}
 
     async def pages(self, namespaces: frozenset[int]) -> AsyncGenerator[Sequence[PageLinks], None]:
-        """As in Sweep; the links are sorted first, so the first batch takes long."""
+        """Every wikitext page of the namespaces that is no redirect, with links or not, in batches of at most 500.
+
+        The links are sorted first, so the first batch takes long. Raises SourceError when a file cannot be read.
+        """
         steps = self._steps(namespaces)
         loop = asyncio.get_running_loop()
         whole = sum(map(_size_bytes, filter(None, (self._page, self._externallinks, self._iwlinks))))
@@ -79,13 +79,6 @@ class DumpSource:
                         yield batch
             finally:
                 await loop.run_in_executor(thread, steps.close)
-
-    async def find_pages(self, *, ids: Sequence[int] = (), titles: Sequence[str] = ()) -> list[PageLinks]:
-        """Always raises SourceError: a dump does not have the current state of pages."""
-        raise SourceError(f"{self._page} is a dump and can't be read live; use the wiki's API, or the store")
-
-    async def close(self) -> None:
-        """Does nothing: no file is kept open between two calls."""
 
     def _steps(self, namespaces: frozenset[int]) -> Generator[list[PageLinks], None, None]:
         """The whole work in steps of some milliseconds; they are empty while it reads and sorts."""
@@ -137,10 +130,7 @@ class DumpSource:
         )
 
     def _columns(self, path: Path, table: str, *names: str) -> Iterator[Sequence[list[str]]]:
-        def note_read(read: int) -> None:
-            self._bytes_read[path] = read
-
-        return list_columns(path, table, names, note_read)
+        return list_columns(path, table, names, partial(self._bytes_read.__setitem__, path))
 
 
 class _Origins(dict[str, str]):
@@ -191,7 +181,6 @@ def _pages(groups: Groups) -> Iterator[PageLinks]:
 
 
 def _links(texts: list[str]) -> tuple[tuple[str, ...], tuple[InterwikiLink, ...]]:
-    """A page's links from their sorted texts."""
     if not any(_BY_PREFIX in text for text in texts):
         return tuple(texts), ()
     parts = [text.split(_BY_PREFIX) for text in texts]

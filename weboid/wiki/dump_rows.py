@@ -1,11 +1,9 @@
 """A reader of one table's rows from a file that mysqldump or mariadb-dump wrote, plain or compressed.
 
-What the rows mean belongs to ``wiki/dump``. Both layouts are read: all tuples of an INSERT on one very long line
+The rows are interpreted by ``wiki/dump``. Both layouts are read: all tuples of an INSERT on one very long line
 (Wikimedia) and one tuple a line. One compiled pattern splits a piece of text at a time and gives columns, not rows:
-nothing here is done row by row in Python.
-
-One law: either every row of the table is returned exactly as it was dumped, or SourceError says where the file is
-damaged.
+nothing here is done row by row in Python. Either every row of the table is returned exactly as it was dumped, or
+SourceError says where the file is damaged.
 """
 
 import bz2
@@ -22,36 +20,30 @@ from weboid.errors import SourceError
 
 Columns = Sequence[list[str]]
 """Some rows as columns: one list per wanted column, all of the same length. NULL reads as ''."""
-
 _CHUNK_BYTES: Final = 1 << 18
 """Much more or less is slower: the data made of a chunk should fit into the processor's cache."""
-
 _LONGEST_CHARS: Final = 1 << 20
 """No header and no row is longer: the widest value that is read is a BLOB of 64 KiB."""
-
 _ANY_STRING: Final = r"[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+"
 _USUAL_STRING: Final = r"[^']*+(?:(?:(?<=\\)'|'')[^']*+)*+"
 """The same, twice as fast, for a text without escaped backslashes: there a backslash before a quote escapes it."""
-
 _INTEGER_TYPES: Final = frozenset({"tinyint", "smallint", "mediumint", "int", "bigint"})
-
 _FOREIGN: Final = "-"
 """A mark in place of the beginning of an unfinished line that is of another statement."""
-
 _COLUMN: Final = re.compile(r"^\s*`([^`]+)` (\w+)", re.MULTILINE)
 _ESCAPE: Final = re.compile(r"\\(.)|''", re.DOTALL)
 _ESCAPED: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 
 
 def list_columns(
-    path: Path, table: str, wanted: Sequence[str], told: Callable[[int], None] = lambda _: None
+    path: Path, table: str, wanted: Sequence[str], progress: Callable[[int], None] = lambda _: None
 ) -> Iterator[Columns]:
     """The wanted columns of a table, some thousand rows at a time; bytes that are not UTF-8 become U+FFFD.
 
-    ``told`` is called with the number of bytes of the file that have been read. Raises SourceError for a file that
+    ``progress`` is called with the number of bytes of the file that have been read. Raises SourceError for a file that
     cannot be read, is damaged or cut off, or lacks the table or a column.
     """
-    texts = _texts(path, told)
+    texts = _texts(path, progress)
     head = ""
     created = re.compile(rf"CREATE TABLE (?:IF NOT EXISTS )?`{table}` \((.*?)^\)[^\n]*\n", re.DOTALL | re.MULTILINE)
     while not (found := created.search(head)):
@@ -163,7 +155,7 @@ def _unescaped(escape: re.Match[str]) -> str:
     return "'" if character is None else _ESCAPED.get(character, character)
 
 
-def _texts(path: Path, told: Callable[[int], None]) -> Iterator[str]:
+def _texts(path: Path, progress: Callable[[int], None]) -> Iterator[str]:
     """The decompressed text of a file in chunks."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     try:
@@ -171,7 +163,7 @@ def _texts(path: Path, told: Callable[[int], None]) -> Iterator[str]:
             try:
                 with _unpacked(packed) as plain:
                     while chunk := plain.read(_CHUNK_BYTES):
-                        told(packed.tell())
+                        progress(packed.tell())
                         yield decoder.decode(chunk)
             except (EOFError, OSError, zlib.error) as error:
                 raise SourceError(f"{path}: damaged near byte {packed.tell()}: {error}; fetch it again") from error

@@ -1,8 +1,7 @@
 """Sorting texts by number when memory cannot hold them: buckets of neighbouring ids, written to a temporary file.
 
-Only the ids of one bucket are compared, so that the work grows no faster than the number of texts.
-
-One law: memory depends on the budget and on the largest single id, never on the number of texts.
+Only the ids of one bucket are compared, so that the work grows no faster than the number of texts. Memory depends on
+the budget and on the largest single id, never on the number of texts.
 """
 
 import heapq
@@ -15,23 +14,18 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Final, NamedTuple, Self, cast
 
 from weboid.errors import SourceError
 
 Groups = list[tuple[int, list[str]]]
 """Ids in ascending order, each with all of its texts, which are in no order."""
-
 _BUCKET_BITS: Final = 9
 """Ids that differ in no higher bit share a bucket: few enough buckets to be fast, each far smaller than the budget."""
-
 _TEXT_BYTES: Final = 150
 """About how much memory Python's objects take around each text."""
-
 _MARSHAL: Final = 2
 """The last version that does not look for texts that are the same object; it is faster, and there are none."""
-
 _HEAD: Final = struct.Struct("<qq")
 
 
@@ -54,12 +48,9 @@ class IdSorter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._file:
             self._file.close()
-        self._forget()
 
     def add(self, ids: Iterable[int], texts: list[str]) -> None:
         """Takes more texts and their ids; raises SourceError when the temporary file cannot grow."""
@@ -97,9 +88,6 @@ class IdSorter:
                 f"cannot write a temporary file in {self._folder or tempfile.gettempdir()}: {error.strerror}; "
                 "sorting takes about as much room as the unpacked dump"
             ) from error
-        self._forget()
-
-    def _forget(self) -> None:
         self._ids.clear()
         self._texts.clear()
         self._held_bytes = 0
@@ -135,7 +123,6 @@ class _Block(NamedTuple):
 
 
 def _blocks(file: IO[bytes], start: int, end: int) -> Iterator[_Block]:
-    """The blocks of a run, in order of buckets."""
     while start < end:
         bucket, packed_bytes = _HEAD.unpack(os.pread(file.fileno(), _HEAD.size, start))
         start += _HEAD.size

@@ -1,7 +1,4 @@
-"""The interwiki map: from a prefix and a title to the URL that MediaWiki links to (L-1). It is read by the sources.
-
-One law: a prefix that is unknown, or flagged local, has no target.
-"""
+"""The interwiki map: from a prefix and a title to the URL that MediaWiki links to (L-1). It is read by the sources."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +6,7 @@ from typing import Final, Self
 from urllib.parse import quote
 
 from weboid.core.url.link_kind import InterwikiLink
-from weboid.wiki.source import clean_text
+from weboid.wiki.source import clean_text, with_scheme
 
 _KEPT: Final = ";@$!*(),/~:"
 """The characters that MediaWiki's ``wfUrlencode`` does not encode, besides letters, digits and ``-_.``."""
@@ -28,7 +25,7 @@ class InterwikiMap:
     """The interwiki prefixes of one wiki."""
 
     def __init__(self, entries: Iterable[Interwiki]) -> None:
-        self._urls = {entry.prefix.lower(): _absolute(entry.url) for entry in entries if not entry.local}
+        self._urls = {entry.prefix.lower(): with_scheme(entry.url) for entry in entries if not entry.local}
 
     @classmethod
     def from_siteinfo(cls, listed: object) -> Self:
@@ -36,7 +33,7 @@ class InterwikiMap:
         return cls(_entries(listed if isinstance(listed, list) else ()))
 
     def target(self, prefix: str, title: str) -> str | None:
-        """The URL of an interwiki link, https where the map gives no scheme; None if it is not watched (L-1)."""
+        """The URL of an interwiki link, https if the map gives no scheme; None for an unknown or local prefix (L-1)."""
         url = self._urls.get(prefix.lower())
         if url is None:
             return None
@@ -63,7 +60,3 @@ def _entries(listed: Iterable[object]) -> Iterable[Interwiki]:
                 yield Interwiki(prefix, bare, local=more.get("local", False) is not False)
             case _:
                 pass
-
-
-def _absolute(url: str) -> str:
-    return f"https:{url}" if url.startswith("//") else url

@@ -1,7 +1,7 @@
 """One connection to a MariaDB: made when needed, read as a stream in a thread of its own, tried again when it fails.
 
-What the statements mean belongs to ``wiki/replica``, where the servers are to ``wiki/toolforge``.
-One law: a query ends in bounded time and memory, with an answer or a SourceError, and the event loop never waits.
+The statements belong to ``wiki/replica``, the servers' addresses to ``wiki/toolforge``. A query ends in bounded time
+and memory, with an answer or a SourceError, and the event loop never waits.
 """
 
 import asyncio
@@ -10,6 +10,7 @@ import re
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
@@ -25,29 +26,21 @@ from weboid.errors import SourceError
 from weboid.mechanism.pauses import GrowingPause
 
 MOST_PAGES: Final = 500
-"""How many pages one query is for while there are no failures."""
-
+"""The pages that one query is for while there are no failures."""
 LEAST_PAGES: Final = 10
-
 Row = tuple[bytes | None, ...]
 """All values are bytes as the server sends them as text, numbers too, so that nothing depends on a view's types."""
-
 Values = Mapping[str, Any]
-
 _GROW_AFTER: Final = 8
 """After so many good answers in a row the number of pages in a query is doubled."""
-
 _MOST_ROWS: Final = 300_000
 """The most rows of one answer, while a query could be for fewer pages."""
-
 _PING_AFTER_S: Final = 5.0
 _COMMENT: Final = re.compile(r"^[ \t]*--.*\n?", re.MULTILINE)
 _KILLED: Final = frozenset({1021, 1028, 1053, 1158, 1159, 1160, 1161, 1205, 1213, 1317, 1927, 1969, 3024})
 """Error codes of queries that were killed, timed out or lacked resources: a query for fewer pages may succeed."""
-
 _FULL: Final = frozenset({1040, 1203, 1226})
 """Error codes for too many connections, of all or of this user: only waiting helps."""
-
 _UNREACHED: Final = frozenset({2002, 2003, 2005})
 _CLIENT: Final = range(2000, 2100)
 _ADVICE: Final = {
@@ -63,7 +56,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Where a database is and who reads it. ``socket`` is the path of a Unix socket, used instead of host and port."""
+    """Address and account of a database. ``socket`` is the path of a Unix socket, used instead of host and port."""
 
     database: str
     user: str
@@ -78,10 +71,8 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class QueryPatience:
-    """How long and how often one query is tried; the pause doubles from ``first_pause_s``.
-
-    ``silence_s`` is how long a server may send nothing while it works on a query.
-    """
+    """Limits of one query. The pause doubles from ``first_pause_s``; ``silence_s`` may a server send nothing while it
+    works on the query."""
 
     tries: int = 8
     connect_s: float = 10.0
@@ -114,12 +105,12 @@ class MariaDb:
     def __init__(self, access: Access, patience: QueryPatience | None = None) -> None:
         self.access = access
         self.connects = 0
-        """How many connections were made so far: what was found out on one may not be true of the next."""
+        """Connections made so far: a finding on one may not be true of the next."""
         self.pages = MOST_PAGES
-        """How many pages a query is for, between 10 and 500: fewer after a query was killed."""
+        """The pages that a query is for, between 10 and 500: fewer after a query was killed."""
         self._patience = patience or QueryPatience()
         self._thread = ThreadPoolExecutor(1, "mariadb")
-        self._connection: _Connection | None = None
+        self._connection: pymysql.Connection | None = None
         self._used_s = 0.0
         self._good = 0
         self._closed = False
@@ -127,7 +118,7 @@ class MariaDb:
     async def fetch(
         self, statement: str, values: Callable[[int], Values], read: Callable[[Iterator[Row]], _T]
     ) -> tuple[_T, int]:
-        """What `read` makes, in the thread, of the rows of `statement`, and how many pages the query was for.
+        """The result of `read`, in the thread, on the rows of `statement`, and the pages that the query was for.
 
         `values` makes the parameters for a number of pages. `read` is called again when a try fails in the middle.
         Raises SourceError after the last try, and Refused at once where trying again cannot help.
@@ -139,7 +130,9 @@ class MariaDb:
             pages = self.pages
             answer = await self._in_thread(self._try, statement, values(pages), read, pages)
             if not isinstance(answer, _Busy):
-                self._grow()
+                self._good += 1
+                if self._good >= _GROW_AFTER and self.pages < MOST_PAGES:
+                    self.pages, self._good = min(MOST_PAGES, 2 * self.pages), 0
                 return answer, pages
             self._good = 0
             if answer.smaller:
@@ -177,13 +170,10 @@ class MariaDb:
             raise
 
     def _interrupt(self) -> None:
-        if connection := self._connection:
-            connection.interrupt()
-
-    def _grow(self) -> None:
-        self._good += 1
-        if self._good >= _GROW_AFTER and self.pages < MOST_PAGES:
-            self.pages, self._good = min(MOST_PAGES, 2 * self.pages), 0
+        """Makes a pending read fail at once, from another thread."""
+        if sock := getattr(self._connection, "_sock", None):
+            with suppress(OSError):  # it is cut off already
+                sock.shutdown(socket.SHUT_RDWR)
 
     def _try(self, statement: str, values: Values, read: Callable[[Iterator[Row]], _T], pages: int) -> _T | _Busy:
         """One try, in the thread. A connection on which anything went wrong is not used again."""
@@ -192,7 +182,7 @@ class MariaDb:
             if self._closed:  # while it was connecting, when there was nothing to interrupt yet
                 return _Busy("closed", "send queries before closing", smaller=False)
             with connection.cursor(_Stream) as stream:
-                stream.execute(statement, _as_bytes(values) or None)
+                stream.execute(statement, {name: _encoded(value) for name, value in values.items()} or None)
                 most = _MOST_ROWS if pages > LEAST_PAGES else None
                 answer = read(islice(stream, most))
                 if most is None or stream.fetchone() is None:
@@ -207,14 +197,14 @@ class MariaDb:
             self._drop()
             raise
 
-    def _connected(self) -> "_Connection":
+    def _connected(self) -> pymysql.Connection:
         if self._connection and monotonic() - self._used_s > _PING_AFTER_S:
             try:  # servers end connections that are idle for long
                 self._connection.ping(reconnect=False)
             except pymysql.err.Error:
                 self._drop()
         if self._connection is None:
-            self._connection = _Connection(
+            self._connection = pymysql.Connection(
                 host=self.access.host,
                 port=self.access.port,
                 unix_socket=self.access.socket or None,
@@ -271,7 +261,6 @@ def statement(name: str) -> str:
 
 @cache
 def has_statement(name: str) -> bool:
-    """Whether there is such a statement."""
     return (asset("sql") / "replica" / f"{name}.sql").is_file()
 
 
@@ -288,20 +277,6 @@ class _Stream(SSCursor):
     __del__ = close
 
 
-class _Connection(pymysql.Connection):
-    """A connection that may be cut off from another thread."""
-
-    _sock: socket.socket | None
-
-    def interrupt(self) -> None:
-        """Makes a pending read from it fail at once."""
-        if sock := self._sock:
-            try:
-                sock.shutdown(socket.SHUT_RDWR)
-            except OSError as error:
-                log.debug("already cut off: %s", error)
-
-
 def _unix_socket(path: str, timeout_s: float) -> socket.socket:
     # PyMySQL would do it too, but leaves the socket open when the connection is refused.
     sock = socket.socket(socket.AF_UNIX)
@@ -314,12 +289,8 @@ def _unix_socket(path: str, timeout_s: float) -> socket.socket:
     return sock
 
 
-def _as_bytes(values: Values) -> dict[str, Any]:
-    # The columns of MediaWiki's tables are binary: a comparison with a text would need a common character set.
-    return {name: _encoded(value) for name, value in values.items()}
-
-
 def _encoded(value: Any) -> Any:
+    """Texts as bytes: the columns of MediaWiki's tables are binary, and would need a common character set."""
     match value:
         case str():
             return value.encode(errors="replace")

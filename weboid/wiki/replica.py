@@ -1,15 +1,14 @@
 """The source that reads a wiki's replica by SQL: pages, links and lag as Wikimedia's wiki replicas show them.
 
 The pages of a criterion are selected by its statement ``select_*`` in ``sql/replica``; the connection to the server
-belongs to ``wiki/mariadb``.
-One law: a page's state is read before its links; so if the page changes in between, its mark is the older one, and the
-next pass reads the links again.
+belongs to ``wiki/mariadb``. A page's state is read before its links; so if the page changes in between, its mark is the
+older one, and the next pass reads the links again.
 """
 
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import islice, repeat
 from operator import add
 from typing import Final, TypeVar
@@ -31,8 +30,7 @@ from weboid.wiki.source import (
 )
 
 _MOST_REDIRECTS: Final = 5
-"""How many redirects in a row are followed; MediaWiki's API follows them all."""
-
+"""Redirects in a row that are followed; MediaWiki's API follows them all."""
 _ORIGINS: Final = 50_000
 _NO_LAG_TABLE: Final = frozenset({1044, 1049, 1142, 1146})
 _BATCH_TITLES: Final = 250
@@ -71,7 +69,6 @@ class ReplicaSource:
         self._old_categories = (0, False)
 
     async def find_namespaces(self) -> Sequence[Namespace]:
-        """As in WikiSource: those that it was given."""
         return self._names
 
     async def walk(self, selection: Selection, place: str = "") -> AsyncGenerator[WalkBatch, None]:
@@ -85,7 +82,6 @@ class ReplicaSource:
             yield WalkBatch(pages, str(after))
 
     async def find_states(self, ids: Sequence[int]) -> list[PageState]:
-        """As in WikiSource."""
         found: list[PageState] = []
         await self._by_pages(self._db, "states", sorted(set(ids)), lambda rows: list(map(_state, rows)), found.extend)
         return found
@@ -108,7 +104,6 @@ class ReplicaSource:
         return max([await self._lag_s(db) for db in {self._db, self._links}])
 
     async def close(self) -> None:
-        """As in WikiSource."""
         for db in {self._db, self._links}:
             await db.close()
 
@@ -130,7 +125,7 @@ class ReplicaSource:
         return states, last
 
     async def _has_old_categories(self) -> bool:
-        """Whether ``categorylinks`` has titles, and not yet the ids of link targets; queried once per connection."""
+        """Returns whether ``categorylinks`` has titles, not yet ids of link targets; queried once per connection."""
         known, answer = self._old_categories
         if not known or known != self._db.connects:
             rows = await self._db.list_rows(statement("columns"), {"table": "categorylinks"})
@@ -150,17 +145,17 @@ class ReplicaSource:
         """Runs a query for many pages, as many at a time as the database manages."""
         left = list(pages)
         while left:
-            answer, queried = await db.fetch(statement(name), partial(_first, left), read)
+            answer, queried = await db.fetch(statement(name), lambda most: {"pages": left[:most]}, read)
             use(answer)
             del left[:queried]
 
     async def _links_of(self, pages: Sequence[int]) -> dict[int, _Links]:
         """All links out of the wiki that the pages have, external and interwiki."""
-        external: list[_UrlsByPage] = []
-        interwiki: list[_InterwikiByPage] = []
-        await self._by_pages(self._links, "externallinks", pages, _external, external.append)
-        await self._by_pages(self._links, "iwlinks", pages, self._foreign, interwiki.append)
-        return await asyncio.to_thread(_merged, external, interwiki)
+        urls: _UrlsByPage = {}
+        interwiki: _InterwikiByPage = {}
+        await self._by_pages(self._links, "externallinks", pages, _external, urls.update)
+        await self._by_pages(self._links, "iwlinks", pages, self._foreign, interwiki.update)
+        return await asyncio.to_thread(_merged, urls, interwiki)
 
     def _foreign(self, rows: Iterator[Row]) -> _InterwikiByPage:
         found: _InterwikiByPage = defaultdict(list)
@@ -209,10 +204,6 @@ class ReplicaSource:
         return max((float(lag or 0) for _, lag in own), default=0.0)
 
 
-def _first(pages: Sequence[int], most: int) -> dict[str, Sequence[int]]:
-    return {"pages": pages[:most]}
-
-
 def _state(row: Row) -> PageState:
     page, namespace, title, latest, redirect, updated, model = row
     number, name = int(namespace or 0), _text(title)
@@ -238,7 +229,7 @@ def _external(rows: Iterator[Row]) -> _UrlsByPage:
 
 
 def _stored_urls(indexes: Sequence[bytes | None], paths: Sequence[bytes | None]) -> Iterable[str]:
-    """What ``stored_url`` gives for each row, but mostly without a Python call for each row."""
+    """As ``stored_url`` for each row, but mostly without a Python call for each."""
     known = [path or b"" for path in paths]
     if all(map(bytes.startswith, known, repeat(b"/"))):
         texts = map(bytes.decode, known, repeat("utf-8"), repeat("replace"))
@@ -248,19 +239,9 @@ def _stored_urls(indexes: Sequence[bytes | None], paths: Sequence[bytes | None])
     return urls if "".join(urls).isprintable() else map(clean_text, urls)
 
 
-def _merged(external: Iterable[_UrlsByPage], interwiki: Iterable[_InterwikiByPage]) -> dict[int, _Links]:
-    """The links of each page: its external ones and its interwiki ones."""
-    urls, links = _joined(external), _joined(interwiki)
-    return {page: all_links(urls.get(page, ()), links.get(page, ())) for page in urls.keys() | links.keys()}
-
-
-def _joined(found: Iterable[dict[int, list[_T]]]) -> dict[int, list[_T]]:
-    """What several queries have found of each page."""
-    joined: dict[int, list[_T]] = {}
-    for more in found:
-        for page, items in more.items():
-            joined[page] = joined[page] + items if page in joined else items
-    return joined
+def _merged(urls: _UrlsByPage, interwiki: _InterwikiByPage) -> dict[int, _Links]:
+    pages = urls.keys() | interwiki.keys()
+    return {page: all_links(urls.get(page, ()), interwiki.get(page, ())) for page in pages}
 
 
 @lru_cache(_ORIGINS)

@@ -1,7 +1,7 @@
 """The protocols of the sources of pages and links, and the values that all of them yield.
 
 The sources are ``wiki/api``, ``wiki/replica`` and ``wiki/dump``.
-One law: the same page gives the same ``PageLinks`` from every source (L-2).
+One law: the same page gives the same ``PageLinks`` from every source (L-2, ``tests/wiki/test_source_contract.py``).
 """
 
 import re
@@ -14,7 +14,6 @@ from weboid.core.wikitext.titles import Namespace
 
 WIKITEXT: Final = "wikitext"
 """The only content model that is watched (P-2)."""
-
 _USER: Final = 2
 _MEDIAWIKI: Final = 8
 _MODULE: Final = 828
@@ -41,7 +40,7 @@ class PageState:
 
     @property
     def is_watchable(self) -> bool:
-        """Whether such a page is watched at all (P-2)."""
+        """Returns whether such a page is watched at all (P-2)."""
         return self.model == WIKITEXT and not self.redirect
 
 
@@ -86,16 +85,17 @@ class WalkBatch:
 class PageReader(Protocol):
     """A way to read single pages live. Every method raises SourceError when it cannot answer now."""
 
+    async def find_namespaces(self) -> Sequence[Namespace]:
+        """The names of the wiki's namespaces."""
+
     async def find_pages(self, *, ids: Sequence[int] = (), titles: Sequence[str] = ()) -> list[PageLinks]:
         """The named wikitext pages as they are now, by page id and each once; missing ones are left out.
 
         A title (with its namespace prefix) that redirects gives the page it leads to; an id gives that page itself.
         """
-        ...
 
     async def close(self) -> None:
         """Closes what the source itself opened."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,63 +114,36 @@ class WikiItself(PageReader, Protocol):
 
     @property
     def answered(self) -> int:
-        """How many answers came through this source: that tells a page that takes long from a silent wiki."""
-        ...
-
-    async def find_namespaces(self) -> Sequence[Namespace]:
-        """How the wiki names its namespaces."""
-        ...
+        """The number of answers through this source: a page that takes long has some, a silent wiki none."""
 
     async def find_pages(
         self, *, ids: Sequence[int] = (), titles: Sequence[str] = (), most_links: int | None = None
-    ) -> list[PageLinks]:
-        """As in `PageReader`."""
-        ...
+    ) -> list[PageLinks]: ...
 
     async def find_titled(self, titles: Sequence[str], *, most_links: int | None = None) -> dict[str, PageLinks]:
-        """What `find_pages` gives for titles, each page by the titles that lead to it; other titles are left out."""
-        ...
+        """The pages that `find_pages` gives, each by the titles that lead to it; other titles are left out."""
 
     async def list_members(self, category: str, *, place: str = "", limit: int = 500) -> Members:
         """Some pages of a category (named without prefix) from `place` on, without those of its subcategories.
 
         `limit` is at most 500. A category that does not exist has none. An invalid place raises SourceError.
         """
-        ...
 
 
 class WikiSource(PageReader, Protocol):
     """A live way to read all that is watched of a wiki; errors as in `PageReader`."""
-
-    async def find_namespaces(self) -> Sequence[Namespace]:
-        """How the wiki names its namespaces."""
-        ...
 
     def walk(self, selection: Selection, place: str = "") -> AsyncGenerator[WalkBatch, None]:
         """The pages of the selection, whatever their kind, in batches of at most 500, beginning after `place`.
 
         The order is the source's own. A page that matches throughout the walk is yielded at least once.
         """
-        ...
 
     async def find_states(self, ids: Sequence[int]) -> list[PageState]:
         """The pages with these ids as they are now, by id; deleted ones are left out."""
-        ...
 
     async def find_lag_s(self) -> float:
-        """How many seconds the source is behind the wiki: 0 for a source that is the wiki itself."""
-        ...
-
-
-class Sweep(Protocol):
-    """A source that gives all pages with their links in one go, but cannot be read live: a dump."""
-
-    def pages(self, namespaces: frozenset[int]) -> AsyncGenerator[Sequence[PageLinks], None]:
-        """Every wikitext page of the namespaces that is no redirect, with links or not, in batches of at most 500.
-
-        The order is the source's own. Raises SourceError when the source cannot be read to its end.
-        """
-        ...
+        """The seconds that the source is behind the wiki: 0 for a source that is the wiki itself."""
 
 
 def all_links(
@@ -193,6 +166,10 @@ def clean_text(text: str) -> str:
     The result can be encoded, stored in PostgreSQL and written to one line.
     """
     return text if text.isprintable() else _UNFIT.sub("\ufffd", text)
+
+
+def with_scheme(url: str) -> str:
+    return f"https:{url}" if url.startswith("//") else url
 
 
 def default_model(namespace: int, title: str) -> str:

@@ -1,12 +1,11 @@
 """Fetching the spam lists of a wiki and of its farm, which are pages of wikis (L-3).
 
-Reading their lines belongs to ``core/url/spam_lines``.
-One law: a missing page is an empty list; a page that cannot be read is an error, so that no list is taken as empty
-because a wiki could not answer.
+Reading their lines belongs to ``core/url/spam_lines``. A missing page is an empty list; a page that cannot be read is
+an error, so that no list is taken as empty because a wiki could not answer.
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from weboid.errors import SourceError
 from weboid.wiki.action import ActionApi
@@ -40,21 +39,11 @@ async def fetch_text(api: ActionApi, title: str) -> str:
     question = {"titles": title, "prop": "revisions", "rvprop": "content", "rvslots": "main"}
     answer = await api.fetch_answer(question)
     match answer.get("query"):
-        case {"pages": [dict(page)]}:
-            return _text(page, title, api.url)
-        case _:
-            raise _unreadable(title, api.url)
-
-
-def _text(page: dict[str, Any], title: str, url: str) -> str:
-    match page:
-        case {"missing": True}:
+        case {"pages": [{"missing": True}]}:
             return ""
-        case {"revisions": [{"slots": {"main": {"content": str(text)}}}, *_]}:
+        case {"pages": [{"revisions": [{"slots": {"main": {"content": str(text)}}}, *_]}]}:
             return text
         case _:
-            raise _unreadable(title, url)
-
-
-def _unreadable(title: str, url: str) -> SourceError:
-    return SourceError(f"{url} does not return the text of {title!r}; what was fetched before stays in force")
+            raise SourceError(
+                f"{api.url} does not return the text of {title!r}; what was fetched before stays in force"
+            )

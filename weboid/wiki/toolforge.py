@@ -1,11 +1,8 @@
-"""Toolforge's wiki replicas: credentials, the names of hosts and databases, the list of wikis (P-1).
-
-One law: nothing here reads the environment, and no password is printed.
-"""
+"""Toolforge's wiki replicas: credentials, the names of hosts and databases, the list of wikis (P-1)."""
 
 from configparser import Error as ConfigParserError
 from configparser import RawConfigParser
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -14,15 +11,11 @@ from weboid.wiki.mariadb import Access, MariaDb, QueryPatience, statement
 
 HOSTS: Final = "{db}.{cluster}.db.svc.wikimedia.cloud"
 """The pattern of the host names: ``db`` is the wiki's database, ``cluster`` is ``web`` or ``analytics``."""
-
 CLUSTERS: Final = ("web", "analytics")
 """``web`` answers fast and kills queries after 300 s, ``analytics`` is for sweeps and kills them after three hours."""
-
 _LINKS_APART: Final = frozenset({"commonswiki"})
 """Wikis whose link tables have had a host of their own since September 2026."""
-
 _META: Final = "s7"
-_PORT: Final = 3306
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +35,11 @@ class Credentials:
     """The account that reads the replicas."""
 
     user: str
-    password: str
-
-    def __repr__(self) -> str:
-        return f"Credentials({self.user!r})"
+    password: str = field(repr=False)
 
 
 class Replicas:
-    """Where the replicas are. ``hosts`` is a pattern like `HOSTS`, also with a port (``127.0.0.1:4711``: a tunnel).
+    """Addresses of the replicas. ``hosts`` is a pattern like `HOSTS`, also with a port (``127.0.0.1:4711``: a tunnel).
 
     A pattern that begins with a slash is the path of a Unix socket. Raises ConfigError for an unknown cluster or a
     pattern that can't be filled.
@@ -90,9 +80,7 @@ class Replicas:
             if place.startswith("/"):
                 return Access(database, self._credentials.user, self._credentials.password, socket=place)
             name, _, port = place.partition(":")
-            return Access(
-                database, self._credentials.user, self._credentials.password, name, int(port) if port else _PORT
-            )
+            return Access(database, self._credentials.user, self._credentials.password, name, int(port or 3306))
         except (LookupError, ValueError) as error:
             raise ConfigError(f"replicas: the pattern of hosts {self._hosts!r} can't be filled: {error!r}") from None
 

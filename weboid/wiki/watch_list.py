@@ -1,7 +1,7 @@
-"""The JSON page that says which wikis are watched: fetching it, and what it means.
+"""Fetches and reads the JSON page that lists the watched wikis.
 
-``{"dewiki@WMF": {"namespaces": [0], "categories": ["Physik"]}}``, with the keys of ``[wiki."…"]``. One law: whoever
-edits the page chooses among the wikis of known farms; addresses, farms and secrets are the operator's.
+``{"dewiki@WMF": {"namespaces": [0], "categories": ["Physik"]}}``, with the keys of ``[wiki."…"]``. Its editors choose
+among the wikis of known farms; addresses, farms and secrets are the operator's.
 """
 
 import json
@@ -47,7 +47,12 @@ def read_watch_list(text: str, farms: tuple[Farm, ...]) -> tuple[WikiConfig, ...
     if len({wiki.name for wiki in wikis}) < len(wikis):
         raise ConfigError("it names a wiki twice")
     for wiki in wikis:
-        _require_criteria(wiki)
+        try:
+            read_criteria(wiki.matching, wiki.without)
+        except ConfigError as error:
+            raise ConfigError(f"{wiki.name}: {error}") from None
+        except (RecursionError, TypeError, ValueError) as error:
+            raise ConfigError(f"{wiki.name}: its criteria cannot be used ({error})") from None
     return wikis
 
 
@@ -72,16 +77,6 @@ async def fetch_address(client: aiohttp.ClientSession, url: str, user_agent: str
             raise NotContacted(f"{url} {refusal}") from None
         raise SourceError(f"{url} cannot be read ({error or type(error).__name__})") from None
     return body.decode(errors="replace")
-
-
-def _require_criteria(wiki: WikiConfig) -> None:
-    """Raises ConfigError for criteria that cannot be used, with the wiki."""
-    try:
-        read_criteria(wiki.matching, wiki.without)
-    except ConfigError as error:
-        raise ConfigError(f"{wiki.name}: {error}") from None
-    except (RecursionError, TypeError, ValueError) as error:
-        raise ConfigError(f"{wiki.name}: its criteria cannot be used ({error})") from None
 
 
 def names(text: str | None) -> frozenset[str]:

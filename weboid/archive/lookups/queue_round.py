@@ -200,7 +200,8 @@ class QueueRound:
         while (task := await supply.get()) is not None:
             if self._is_ended:
                 continue
-            self._done.append((task, await self._look_up(task)))
+            result = await self._look_up(task)
+            self._done.append((task, result))
             if len(self._done) >= _BATCH or monotonic() - self._recorded > _WRITE_S:
                 await self._record()
 

@@ -72,18 +72,15 @@ class Limiter(Protocol):
 
     async def turn(self, service: ArchiveService, kind: RequestKind) -> None:
         """Returns when a request may be sent; raises Resting where the service rests for too long to wait."""
-        ...
 
     async def rest(self, service: ArchiveService, why: str, wanted_s: float | None) -> float:
         """Pauses the service: for as long as it wants (None = it did not say), longer each time in a row.
 
         Returns for how many seconds.
         """
-        ...
 
     async def answered(self, service: ArchiveService, took_s: float) -> None:
         """A request that was sent so many seconds ago was answered as it should: the next pause is a short one."""
-        ...
 
 
 class ArchiveClient:

@@ -86,7 +86,9 @@ class SharedLimiter:
         if now + seconds <= known.until + _SAME_S:
             return known.until - now  # it was sent before the pause began
         known.until, known.rest_s = now + seconds, seconds
-        self._forget_looks(service)
+        for (number, _), lane in self._lanes.items():
+            if number == service.archive.number:
+                lane.looked = -inf
         detail = f"it is not asked for {seconds:.0f} s: {why}"
         log.warning("%s rests: %s", service.name, detail)
         try:
@@ -126,8 +128,3 @@ class SharedLimiter:
 
     def _rest_of(self, service: ArchiveService) -> _KnownRest:
         return self._known_rests.setdefault(service.archive.number, _KnownRest())
-
-    def _forget_looks(self, service: ArchiveService) -> None:
-        for (number, _), lane in self._lanes.items():
-            if number == service.archive.number:
-                lane.looked = -inf

@@ -1,15 +1,15 @@
 """The protocol of criteria for watching pages (P-4), and the registry that finds the criteria in this folder's modules.
 
-A module here is a criterion: it has ``KEYS``, the keys it reads in ``[wiki."…"]`` and in ``[wiki."…".without]``, and
+A module here has ``KEYS``, the keys it reads in ``[wiki."…"]`` and in ``[wiki."…".without]``, and
 ``criteria_of(values)``, which makes criteria of those that are set and raises ConfigError naming the key it can't use.
-One law: adding a criterion takes one module; nothing else lists them.
+One law: adding a criterion takes one module; nothing else lists them (`test_adding_a_criterion_takes_one_file`).
 """
 
 import json
 import re
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence, Set
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import iter_modules
@@ -19,10 +19,8 @@ from weboid.errors import ConfigError
 from weboid.wiki.source import PageState, Selection, WalkBatch, WikiSource
 
 _SPACES: Final = re.compile("[ _]+")
-
 CATEGORY: Final = 14
 """The namespace of categories."""
-
 Values = Mapping[str, object]
 """The keys of one wiki as TOML gives them."""
 
@@ -38,10 +36,9 @@ class Criterion(Protocol):
 
         A place of another criterion is ignored. Raises SourceError when the source cannot answer.
         """
-        ...
 
     def covers(self, page: PageState) -> bool | None:
-        """Whether the page matches, as far as the page itself shows it; None = only a walk can decide."""
+        """Returns whether the page matches, as far as the page itself shows it; None = only a walk can decide."""
         return None
 
     @property
@@ -52,7 +49,7 @@ class Criterion(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
-    """What is watched of a wiki: what is included, except what is excluded.
+    """The watched pages of a wiki: those that are included, except those that are excluded.
 
     `plan` shows whether a walk that was broken off can be resumed: it is the same as long as the criteria are.
     """
@@ -62,7 +59,7 @@ class Criteria:
     plan: str
 
     def covers(self, page: PageState) -> bool | None:
-        """Whether such a page is watched, as far as the page itself shows it; None = only walks can decide.
+        """Returns whether such a page is watched, as far as the page itself shows it; None = only walks can decide.
 
         An exclusion that only a walk can decide counts as none here: the next pass corrects that (P-4).
         """
@@ -136,18 +133,11 @@ def whole(value: object, key: str, most: int = 2**31 - 1) -> int:
     return value
 
 
-def in_tables(title: str) -> str:
-    """A title as MediaWiki's tables have it, with underscores."""
-    return title.replace(" ", "_")
-
-
 def _place(place: str) -> tuple[str, str]:
-    try:
+    with suppress(ValueError):
         match json.loads(place or "null"):
             case [str(name), str(inner)]:
                 return name, inner
             case _:
                 pass
-    except ValueError:
-        pass
     return "", ""

@@ -3,15 +3,14 @@
 import json
 import logging
 from collections.abc import AsyncGenerator, Iterable
-from contextlib import aclosing
-from typing import Final, NamedTuple
+from contextlib import aclosing, suppress
+from typing import Final
 
 from weboid.errors import ConfigError, SourceError
-from weboid.wiki.criteria import CATEGORY, Criterion, Values, in_tables, texts, whole
+from weboid.wiki.criteria import CATEGORY, Criterion, Values, texts, whole
 from weboid.wiki.source import PageState, Selection, WalkBatch, WikiSource
 
 KEYS: Final = frozenset({"categories", "category_depth"})
-
 _DEPTH: Final = 10
 _MOST_DEPTH: Final = 1_000
 _MOST_CATEGORIES: Final = 200_000
@@ -32,12 +31,8 @@ def criteria_of(values: Values) -> list[Criterion]:
     return [Categories(found, depth)] if found else []
 
 
-class _Place(NamedTuple):
-    """The position of a walk: its level, the category in it, and the place of the source within that."""
-
-    depth: int
-    title: str
-    inner: str
+_Place = tuple[int, str, str]
+"""The position of a walk: its level, the category in it, and the place of the source within that."""
 
 
 class Categories(Criterion):
@@ -60,18 +55,20 @@ class Categories(Criterion):
 
     async def walk(self, source: WikiSource, place: str = "") -> AsyncGenerator[WalkBatch, None]:
         """As in Criterion. Raises SourceError also if the trees have more than 200,000 categories."""
-        after = _read(place)
+        at_depth, at_title, at_inner = _read(place)
+        begin = (at_depth, at_title)
         self._seen = set(self._roots)
         level = self._roots
         for depth in range(self._depth + 1):
             below: set[str] = set()
             for title in level:
-                inner = after.inner if (depth, title) == after[:2] else ""
-                if inner or (depth, title) < after[:2]:
+                inner = at_inner if (depth, title) == begin else ""
+                if inner or (depth, title) < begin:
                     await self._read_below(source, depth, title, below)
-                if (depth, title) < after[:2]:
+                if (depth, title) < begin:
                     continue
-                async with aclosing(source.walk(self._members(depth, title), inner)) as stretches:
+                types = "page|subcat" if depth < self._depth else "page"
+                async with aclosing(source.walk(members_of(title, types), inner)) as stretches:
                     found = bool(inner)
                     async for stretch in stretches:
                         found = found or bool(stretch.pages)
@@ -85,9 +82,6 @@ class Categories(Criterion):
     def covers(self, page: PageState) -> bool | None:
         """False for categories, which are never yielded; else None, as a page does not state its categories."""
         return False if page.namespace == CATEGORY else None
-
-    def _members(self, depth: int, title: str) -> Selection:
-        return members_of(title, "page|subcat" if depth < self._depth else "page")
 
     async def _read_below(self, source: WikiSource, depth: int, title: str, below: set[str]) -> None:
         if depth < self._depth:
@@ -110,16 +104,14 @@ class Categories(Criterion):
 def members_of(title: str, types: str) -> Selection:
     """The members of a category (title without prefix): ``page``, ``subcat`` or ``page|subcat``; never files."""
     question = {"generator": "categorymembers", "gcmtitle": f"Category:{title}", "gcmtype": types}
-    return Selection(question, "select_category", {"title": in_tables(title), "types": types.replace("|", ",")})
+    return Selection(question, "select_category", {"title": title.replace(" ", "_"), "types": types.replace("|", ",")})
 
 
 def _read(place: str) -> _Place:
-    try:
+    with suppress(ValueError):
         match json.loads(place or "null"):
             case [int(depth), str(title), str(inner)]:
-                return _Place(depth, title, inner)
+                return depth, title, inner
             case _:
                 pass
-    except ValueError:
-        pass
-    return _Place(0, "", "")
+    return 0, "", ""

@@ -1,5 +1,1 @@
-"""The gadget on a wiki: which pages it consists of, the user script made of the same files, saving them (G-1).
-
-What the gadget does is written in ``gadget/``. One law: what is built here is the files as they are; nothing is
-compressed or compiled, so that an interface administrator can read on the wiki what was reviewed in the repository.
-"""
+"""The gadget on a wiki: its pages, built of the files in ``gadget/`` as they are, and saving them (G-1)."""

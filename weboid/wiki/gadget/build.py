@@ -1,19 +1,19 @@
-"""What the gadget consists of on a wiki: its pages, the line that defines it, and the same as one user script (G-1).
+"""Builds the gadget: its pages on a wiki, the line that defines it, and the same as one user script (G-1).
 
 ``gadget/definition.txt`` names the pages in order, the script to begin with first; the page ``weboid-core.js`` is the
-file ``core.js``. One law: a name that nothing stands for ends the build, with the file that has it.
-There is no bundler: the wiki minifies, and an interface administrator reads on the wiki what was reviewed here.
+file ``core.js``. A name that nothing stands for ends the build, with the file that has it. There is no bundler: the
+wiki minifies, and an interface administrator reads on the wiki what was reviewed here. The user script is ECMAScript
+2016, as MediaWiki demands of scripts, like the files it is made of.
 """
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from weboid.errors import ConfigError
-from weboid.wiki.gadget.user_script import user_script
 
 NAME: Final = "weboid"
 """The gadget's identifier on the wiki, and the word before the dash in the names of its pages."""
@@ -23,12 +23,33 @@ MESSAGES: Final = f"{NAME}-messages.json"
 DESCRIPTION_KEY: Final = "weboid-gadget-description"
 SECTION_KEY: Final = "weboid-gadget-section"
 """Messages for the wiki's preferences, saved as pages of their own; all others with the key prefix are the gadget's."""
-
 _KEY_PREFIX: Final = "weboid-gadget-"
 _LINE: Final = re.compile(rf"\* {NAME}\[(?P<options>[^\]]*)\](?P<pages>(?:\|[^|\n]+)+)")
 _REQUIRE: Final = re.compile(r"""\brequire\(\s*(?:(['"])(?P<name>[^'"\n]*)\1\s*\))?""")
 _SERVICE: Final = re.compile(r"https?://[^\s?#<>\[\]{|}\"'/]+(/[^\s?#<>\[\]{|}\"']*)?")
 _FARM: Final = re.compile(r"[A-Za-z0-9_-]{1,32}")
+_SCRIPT: Final = """\
+// SPDX-License-Identifier: MIT
+// Weboid's gadget as one script, made by `weboid gadget` of the files in gadget/: change those, not this.
+mw.loader.using( %(modules)s ).then( ( requireModule ) => {
+	const files = {
+%(files)s
+	};
+	const loaded = {};
+	const requireFile = ( name ) => {
+		if ( !Object.prototype.hasOwnProperty.call( files, name ) ) {
+			return requireModule( name );
+		}
+		if ( !loaded[ name ] ) {
+			const module = loaded[ name ] = { exports: {} };
+			files[ name ]( module, requireFile );
+		}
+		return loaded[ name ].exports;
+	};
+	mw.util.addCSS( %(styles)s );
+	requireFile( %(first)s );
+} );
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +86,9 @@ def built_gadget(
         raise ValueError(f"definition.txt is no line that defines the gadget {NAME}: {definition[:80]!r}")
     names = [name.strip() for name in line["pages"].split("|")[1:]]
     modules = _dependencies(line["options"])
-    _check_complete(folder, names)
+    present = {file.name for file in folder.iterdir() if file.suffix in {".js", ".css"}}
+    if forgotten := present - {file_of(name) for name in names}:
+        raise ValueError(f"definition.txt does not name the page of {min(forgotten)}")
     translations = _translations(messages)
     if languages:
         translations = {code: words for code, words in translations.items() if code in {"en", language, *languages}}
@@ -83,20 +106,13 @@ def built_gadget(
         {f"{PREFIX}{name}": texts[name] for name in reversed(names)},
         _descriptions(translations, language, config["service"]),
         definition,
-        user_script({name: texts[name] for name in names}, modules),
+        _user_script({name: texts[name] for name in names}, modules),
     )
 
 
 def file_of(page: str) -> str:
     """The file for a page by its name in the definition, e.g. ``core.js`` for ``weboid-core.js``."""
     return page.removeprefix(f"{NAME}-")
-
-
-def _check_complete(folder: Path, names: list[str]) -> None:
-    """Raises ValueError for code and styles that the definition does not name."""
-    present = {file.name for file in folder.iterdir() if file.suffix in {".js", ".css"}}
-    if forgotten := present - {file_of(name) for name in names}:
-        raise ValueError(f"definition.txt does not name the page of {min(forgotten)}")
 
 
 def _dependencies(options: str) -> tuple[str, ...]:
@@ -160,8 +176,30 @@ def _with_page_names(text: str, page: str, pages: list[str], modules: tuple[str,
     return _REQUIRE.sub(renamed, text) if page.endswith(".js") else text
 
 
+def _user_script(texts: Mapping[str, str], modules: Sequence[str]) -> str:
+    """One script of the gadget's pages by name, the script to begin with first, that loads MediaWiki's `modules`."""
+    scripts = [name for name in texts if name.endswith(".js")]
+    files = []
+    for name, text in texts.items():
+        if name in scripts:
+            files.append(f"\t\t{_literal(f'./{name}')}: ( module, require ) => {{\n{text}\n\t\t}}")
+        elif not name.endswith(".css"):
+            data = f"module.exports = {_literal(json.loads(text))};"
+            files.append(f"\t\t{_literal(f'./{name}')}: ( module ) => {{\n\t\t\t{data}\n\t\t}}")
+    return _SCRIPT % {
+        "modules": _literal(list(dict.fromkeys(("mediawiki.util", *modules)))),
+        "files": ",\n".join(files),
+        "styles": _literal("\n".join(text for name, text in texts.items() if name.endswith(".css"))),
+        "first": _literal(f"./{scripts[0]}"),
+    }
+
+
+def _literal(value: Any) -> str:
+    """A value as an expression: in ECMAScript 2016 two characters may stand in JSON's strings but not in a script's."""
+    return json.dumps(value, ensure_ascii=False).replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
 def _json(content: Any) -> str:
-    """JSON as MediaWiki stores it."""
     return json.dumps(content, ensure_ascii=False, indent="\t")
 
 

@@ -1,6 +1,6 @@
 """Saving the gadget on a wiki by its Action API, signed in with a bot password (G-1).
 
-One law: only what differs is saved, and nothing if one page of it cannot be; an interrupted deployment is repeated.
+Only pages that differ are saved, and none if one of them cannot be; an interrupted deployment is repeated.
 """
 
 import json
@@ -37,7 +37,7 @@ _REFUSALS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class BotPassword:
-    """What MediaWiki's Special:BotPasswords gives: a name with ``@`` in it, and a password for it."""
+    """A name with ``@`` in it and its password, as MediaWiki's Special:BotPasswords gives them."""
 
     name: str
     password: str = field(repr=False)
@@ -209,8 +209,8 @@ async def _send_changed(
 
 
 def _advice(account: WikiAccount, refused: Mapping[str, _Page], changed: int) -> str:
-    """What the account lacks to save the pages that the wiki refuses, of so many that are to be changed."""
-    said = f"nothing was saved, as {account.name} may not save {len(refused)} of {changed} pages"
+    """The rights that the account lacks to save the pages that the wiki refuses, of `changed` ones."""
+    summary = f"nothing was saved, as {account.name} may not save {len(refused)} of {changed} pages"
     wanted = {
         right
         for title, page in refused.items()
@@ -218,7 +218,7 @@ def _advice(account: WikiAccount, refused: Mapping[str, _Page], changed: int) ->
     }
     lacking = sorted(wanted - account.rights)
     if not lacking:
-        return f"{said}: see to what the wiki says of them, and run this again"
+        return f"{summary}: see to what the wiki says of them, and run this again"
     grants = " and ".join(f'"{grant}"' for grant in permissions.grants_with(lacking))
     needed = f"the bot password needs the grants {grants} (Special:BotPasswords), and the account" if grants else "it"
     hint = (
@@ -226,18 +226,15 @@ def _advice(account: WikiAccount, refused: Mapping[str, _Page], changed: int) ->
         if "editinterface" in wanted
         else ""
     )
-    return f"{said}: it lacks {', '.join(lacking[:_MOST_NAMED])}; {needed} must have these rights in the wiki{hint}"
+    return f"{summary}: it lacks {', '.join(lacking[:_MOST_NAMED])}; {needed} must have these rights in the wiki{hint}"
 
 
-def _page_of(told: Mapping[str, Any]) -> _Page:
+def _page_of(page: Mapping[str, Any]) -> _Page:
     text, revision = "", 0
-    if revisions := told.get("revisions"):
+    if revisions := page.get("revisions"):
         text, revision = str(revisions[0]["slots"]["main"]["content"]), int(revisions[0]["revid"])
     return _Page(
-        text,
-        revision,
-        permissions.refusals_of(told, is_new=not revision),
-        permissions.protection_rights(told),
+        text, revision, permissions.refusals_of(page, is_new=not revision), permissions.protection_rights(page)
     )
 
 
@@ -251,7 +248,7 @@ def _well_formed(api: ActionApi) -> Iterator[None]:
 
 
 def _is_same(title: str, before: str, after: str) -> bool:
-    """Whether saving would change nothing: MediaWiki cuts spaces off at the end, and writes JSON in its own way."""
+    """Returns whether saving changes nothing: MediaWiki strips spaces at the end, and formats JSON in its own way."""
     if title.endswith(".json"):
         try:
             return bool(json.loads(before) == json.loads(after))

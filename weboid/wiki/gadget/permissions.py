@@ -1,14 +1,13 @@
-"""Whether an account may save a page, in the wiki's words, and which rights and grants it lacks (G-1).
+"""The reasons why an account may not save a page, in the wiki's words, and the rights and grants it lacks (G-1).
 
-One law: the wiki's own test of a page decides; rights only explain it, as wikis give and demand them in their own ways.
+The wiki's own test of a page decides; rights only explain it, as wikis give and demand them in their own ways.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 QUESTION: Final = {"inprop": "protection", "intestactions": "edit|create", "intestactionsdetail": "full"}
-"""What ``prop=info`` is asked for `refusals_of` and `protection_rights`."""
-
+"""The parameters of ``prop=info`` for `refusals_of` and `protection_rights`."""
 _MOST_REASONS: Final = 5
 _MOST_LEVELS: Final = 10
 _LONGEST_CODE: Final = 80
@@ -39,14 +38,14 @@ _GRANTS: Final = {
 """The grant of Special:BotPasswords that has a right, as MediaWiki 1.43 words it (tried on one with each alone)."""
 
 
-def refusals_of(told: Mapping[str, Any], *, is_new: bool) -> tuple[str, ...]:
-    """Why a page cannot be saved, in the wiki's words and bounded; nothing if it can. `told` is of ``prop=info``.
+def refusals_of(page: Mapping[str, Any], *, is_new: bool) -> tuple[str, ...]:
+    """The reasons why a page cannot be saved, in the wiki's words and bounded. `page` is of ``prop=info``.
 
     Raises LookupError, TypeError or ValueError for what MediaWiki does not answer.
     """
     reasons: dict[str, None] = {}
     for action in ("edit", "create") if is_new else ("edit",):
-        match told["actions"][action]:
+        match page["actions"][action]:
             case True:
                 pass
             case False:
@@ -58,9 +57,9 @@ def refusals_of(told: Mapping[str, Any], *, is_new: bool) -> tuple[str, ...]:
     return tuple(reasons)[:_MOST_REASONS]
 
 
-def protection_rights(told: Mapping[str, Any]) -> frozenset[str]:
-    """The rights that the protection of a page demands; `told` and what is raised are as in `refusals_of`."""
-    levels = [str(each["level"]) for each in told["protection"][:_MOST_LEVELS] if each["type"] in ("edit", "create")]
+def protection_rights(page: Mapping[str, Any]) -> frozenset[str]:
+    """The rights that the protection of a page demands; `page` and what is raised are as in `refusals_of`."""
+    levels = [str(each["level"]) for each in page["protection"][:_MOST_LEVELS] if each["type"] in ("edit", "create")]
     return frozenset(_LEVEL_RIGHTS.get(level, level)[:_LONGEST_CODE] for level in levels)
 
 
