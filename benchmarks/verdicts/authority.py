@@ -15,11 +15,19 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from weboid.demo.world import Certificate, World, certificate_on
+from weboid.demo.world import Certificate, Lost, World, behaviour_on, lost_on
 
 _CONTEXTS: Final = 20_000
 _LONG: Final = timedelta(days=3650)
 _STRANGER: Final = "other.example"
+
+
+def certificate_on(world: World, host: str, day: int, hour: int = 0) -> Certificate:
+    """The certificate that a host shows on a day; hosts outside the world have a valid one."""
+    if lost_on(world, host, day) is Lost.CAPTIVE:
+        return Certificate.WRONG_HOST
+    known = world.hosts.get(host.lower())
+    return behaviour_on(known.certificate, day, hour) if known else Certificate.FINE
 
 
 class Authority:

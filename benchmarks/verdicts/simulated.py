@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from pycares import errno as ares
 
+from benchmarks.verdicts.authority import certificate_on
 from benchmarks.worlds.sight import PATIENCE_S
 from weboid.config import NetConfig
 from weboid.core.url.hosts import is_ip
@@ -30,7 +31,6 @@ from weboid.demo.world import (
     Trouble,
     World,
     answer_of,
-    certificate_on,
     host_state,
     located,
     lost_on,

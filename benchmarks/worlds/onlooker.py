@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from benchmarks.worlds.sight import Sight, is_walled, sight_and_hosts
 from benchmarks.worlds.worldfile import WorldFile
-from weboid.demo.life import DAY_HOURS, Life, behaviour_on, hours_of
+from weboid.demo.life import DAY_HOURS, Hours, Life, behaviour_on
 
 _BEST: Final = (Sight.SEEN, Sight.HIDDEN, Sight.GONE)
 
@@ -74,7 +74,10 @@ class Onlooker:
         return tuple(sorted({spell.from_day for life in self._lives(host) for spell in life}))
 
     def _hours_of(self, host: str) -> frozenset[int]:
-        return frozenset(hour for life in self._lives(host) for hour in hours_of(life))
+        """The hours of the day at which the host may change, besides midnight; none = the hour does not matter."""
+        spells = (spell.behaviour for life in self._lives(host) for spell in life)
+        parts = (part for behaviour in spells if isinstance(behaviour, Hours) for part in behaviour.parts)
+        return frozenset(hour % DAY_HOURS for part in parts for hour in (part.first, part.until))
 
 
 def _best(sights: set[Sight]) -> Sight:

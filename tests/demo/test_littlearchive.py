@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import aiohttp
 import pytest
+from support.demo_truth import ground_truth
 
 from weboid.core.archive.addresses import index_request, reader_address, replay_address
 from weboid.core.archive.captures import ServiceReply
@@ -13,9 +14,8 @@ from weboid.core.archive.listings import listing_of
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.replay import ReplayResult, replay_of
 from weboid.core.url.urls import parse
-from weboid.demo.copies import CAPTURED, CITED, EXCLUDED, EXPECTED, demo_captures, demo_excluded
 from weboid.demo.littlearchive import LittleArchive, open_littlearchive
-from weboid.demo.story import ground_truth
+from weboid.demo.story import CAPTURED, CITED, EXCLUDED, EXPECTED, demo_captures, demo_excluded
 
 FIRST = 3_500
 URL = "http://tidalmill.demo/opening-hours"

@@ -6,8 +6,9 @@ from typing import Any
 
 import aiohttp
 import pytest
+from support.wiki_edits import record_edit
 
-from weboid.demo.littlewiki import LittleWiki, open_littlewiki
+from weboid.demo.littlewiki import LittleWiki, open_littlewiki, page_path
 from weboid.demo.story import demo_interwiki, demo_pages
 from weboid.demo.wikipages import Site, WikiLink, WikiPage, answer_of
 from weboid.wiki.api import ApiSource
@@ -81,7 +82,7 @@ async def test_an_edit_is_reported_by_the_next_answer(session: aiohttp.ClientSes
     async with open_littlewiki(PAGES) as wiki:
         source = ApiSource(wiki.api_url, session, user_agent="Weboid/0")
         (before,) = await source.find_pages(titles=["Skarvey"])
-        wiki.record_edit("Skarvey", [WikiLink("http://harbour.demo/history")])
+        record_edit(wiki, "Skarvey", [WikiLink("http://harbour.demo/history")])
         (after,) = await source.find_pages(titles=["Skarvey"])
         assert (before.urls, after.urls) == ((), ("http://harbour.demo/history",))
         assert after.latest > before.latest
@@ -150,7 +151,7 @@ class Tags(HTMLParser):
 
 async def test_articles_can_be_read_and_hostile_ones_do_no_harm(session: aiohttp.ClientSession) -> None:
     async with open_littlewiki(PAGES, weboid_url="http://127.0.0.1:8000/") as wiki:
-        for url in (f"{wiki.site.server}/", *(wiki.page_url(page.title) for page in PAGES)):
+        for url in (f"{wiki.site.server}/", *(wiki.url + page_path(page.title) for page in PAGES)):
             async with session.get(url) as response:
                 text = await response.text()
                 assert response.status == 200, url
@@ -163,7 +164,7 @@ async def test_articles_can_be_read_and_hostile_ones_do_no_harm(session: aiohttp
 
 async def test_an_article_leads_to_what_weboid_knows_and_nothing_else_is_there(session: aiohttp.ClientSession) -> None:
     async with open_littlewiki(PAGES, weboid_url="http://127.0.0.1:8000/") as wiki:
-        async with session.get(wiki.page_url("Tidal mill")) as response:
+        async with session.get(wiki.url + page_path("Tidal mill")) as response:
             text = await response.text()
         page = wiki.pages["Tidal mill"].page
         assert f"http://127.0.0.1:8000/externalLinkInfo?dbname=demowiki%40wmflabs&amp;pageid={page}" in text

@@ -1,6 +1,7 @@
 """The story as it is written; that it ends so is in ``tests/whole/test_story.py``."""
 
 import pytest
+from support.demo_truth import ground_truth
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import DEFAULT
@@ -13,7 +14,7 @@ from weboid.core.verdict.judge import judge
 from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.demo.articles import ARTICLES, HOST_LIVES
 from weboid.demo.story import DAYS as STORY_DAYS
-from weboid.demo.story import WIKI, demo_days, demo_pages, demo_world, ground_truth
+from weboid.demo.story import WIKI, demo_days, demo_pages, demo_world
 from weboid.demo.world import Page, World, behaviour_on, located
 
 LAST_DAY = 3600

@@ -12,6 +12,7 @@ import pytest
 from support.database_proxy import open_database_proxy
 from support.killing import open_killer
 from support.stored import do, key
+from support.wiki_edits import record_edit
 
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.demo.littlewiki import LittleWiki, open_littlewiki
@@ -157,7 +158,7 @@ async def _pass_rows(dsn: str) -> int:
 
 async def test_only_pages_that_changed_are_read_again(wiki: Fed) -> None:
     await wiki.passed(100)
-    wiki.little.record_edit("Page 03", [WikiLink("http://new.demo/", "new")])
+    record_edit(wiki.little, "Page 03", [WikiLink("http://new.demo/", "new")])
     done = (await wiki.passed(107)).intake
     assert (done.pages, done.pages_changed, done.links_new, done.links_gone) == (1, 1, 1, 2)
     orphans = await wiki.rows("SELECT host FROM url JOIN host USING (bucket, host_key) WHERE orphaned = 107")
@@ -180,7 +181,7 @@ async def test_what_matches_no_more_is_kept_for_months_and_still_read(database: 
         await wiki.passed(100, namespaces=[0, 1])
         await wiki.passed(110)
         assert 20 in await wiki.watched()
-        wiki.little.record_edit("Talk:A", [WikiLink("http://other.demo/", "other")])
+        record_edit(wiki.little, "Talk:A", [WikiLink("http://other.demo/", "other")])
         assert (await wiki.passed(120)).intake.links_new == 1
         assert await wiki.rows("SELECT touched FROM page WHERE page = 20") == [(100,)]
         assert (await wiki.passed(191)).intake.pages_gone == 1
@@ -224,7 +225,7 @@ async def killed_pass(dsn: str) -> None:
 
 def edit(little: LittleWiki) -> None:
     """One page of other links, one gone, one new."""
-    little.record_edit("Page 03", [WikiLink("http://new.demo/", "new"), WikiLink("http://common.demo/", "common")])
+    record_edit(little, "Page 03", [WikiLink("http://new.demo/", "new"), WikiLink("http://common.demo/", "common")])
     del little.pages["Page 07"]
     little.pages["Page 13"] = page(13, "http://site13.demo/")
 

@@ -16,6 +16,7 @@ from support.realsources import open_real_api
 from support.remote import feeder_client, open_bad_network, open_server
 from support.sseserver import event_id
 from support.stored import key
+from support.wiki_edits import record_edit
 
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.spam_lines import parse_lines
@@ -134,7 +135,7 @@ async def story(store: FeedStore, again: Again) -> None:
                 )
 
             _, before = await again(take)
-        little.record_edit("Page 4", [WikiLink(B)])
+        record_edit(little, "Page 4", [WikiLink(B)])
         await again(lambda: reread(store, source, followed, day=DAY + 1, now=moment(90), margin_s=0.0))
         await _listed(store, again, "", DAY + 1)
         for title in ("Page 7", "Page 8"):

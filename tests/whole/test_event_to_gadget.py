@@ -7,6 +7,7 @@ import aiohttp
 from support.commands import Place, open_place
 from support.eventmaker import links_added
 from support.sseserver import open_event_server
+from support.wiki_edits import record_edit
 
 from weboid.demo.wikipages import WikiLink
 from weboid.demo.world import Code, Host, Page, Spell, World
@@ -26,7 +27,7 @@ async def test_a_link_that_an_edit_adds_is_reported_dead_a_fortnight_after_its_d
         place.environ["WEBOID_DATABASE"] = database
         brief = place.web.located("http://site.demo/brief")
         assert (await place.run("feed", "pass", "--day", "100")).status == 0
-        place.wiki.record_edit("Harbour", [*place.wiki.pages["Harbour"].links, WikiLink(brief)])
+        record_edit(place.wiki, "Harbour", [*place.wiki.pages["Harbour"].links, WikiLink(brief)])
         async with open_event_server([links_added(1, [brief], 1, wiki="demowiki")]) as stream:
             followed = await place.run(
                 "feed", "events", "--once", "--farm", "wmflabs", "--url", stream.url, "--day", str(ADDED)

@@ -15,6 +15,7 @@ from support.databases import all_rows
 from support.eventmaker import change, links_added
 from support.remote import CRAWLERS, FEED_TOKEN, FEEDERS, TOKEN, open_bad_network
 from support.sseserver import EventServer, Turn, open_event_server
+from support.wiki_edits import record_edit
 
 from weboid.demo.wikipages import WikiLink
 from weboid.demo.world import World
@@ -178,7 +179,7 @@ async def test_pages_that_change_while_the_core_is_away_are_taken_in_when_it_is_
         os.kill(scene.web.pid, signal.SIGKILL)
         await scene.web.wait()
         assert scene.near.wiki
-        scene.near.wiki.record_edit("Page 400", [WikiLink("http://late.demo/")])
+        record_edit(scene.near.wiki, "Page 400", [WikiLink("http://late.demo/")])
         scene.web, _ = await scene.near.serve("--day", "100", port=scene.core.rpartition(":")[2])
         await _in_order(far)
         assert await scene.count("SELECT count(*) FROM host WHERE host = 'late.demo'") == 1

@@ -1,6 +1,7 @@
 """The whole story once: from a wiki's links over weeks of rounds to what is known of each."""
 
 import pytest
+from support.demo_truth import ground_truth
 from support.store_reads import list_changes
 
 from weboid.config import load_config
@@ -10,9 +11,8 @@ from weboid.core.url.farms import WMFLABS, parse_wiki_name
 from weboid.core.url.keys import key_of
 from weboid.core.url.urls import parse
 from weboid.core.verdict.verdict import Verdict, finding_of
-from weboid.demo.copies import EXPECTED
 from weboid.demo.play import Stage, feed_story, open_stage, play_story
-from weboid.demo.story import WIKI, ground_truth
+from weboid.demo.story import EXPECTED, WIKI
 from weboid.store.archives.copy_queue import count_queue
 from weboid.store.archives.lookup import list_lookups
 from weboid.store.archives.snapshot import list_snapshots

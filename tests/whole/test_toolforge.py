@@ -16,6 +16,7 @@ from support.eventmaker import links_added
 from support.ports import free_port
 from support.sseserver import EventServer, Turn, open_event_server
 from support.toolforge import PROBES_S, Tool, handed_over, loaded_jobs
+from support.wiki_edits import record_edit
 
 from weboid.cli.days import today
 from weboid.core.url.keys import key_of
@@ -52,7 +53,7 @@ async def test_what_toolforge_starts_tells_of_a_dead_link(database: str, tmp_pat
                 if job["name"] != "events":
                     await tool.start(job["cmd"])
             await _until_watched(tool, database, kept)
-            place.wiki.record_edit("Harbour", [*place.wiki.pages["Harbour"].links, WikiLink(brief)])
+            record_edit(place.wiki, "Harbour", [*place.wiki.pages["Harbour"].links, WikiLink(brief)])
             await tool.start(lasting["events"]["cmd"])
             await _until_watched(tool, database, brief)
             for job in lasting.values():

@@ -1,4 +1,1 @@
-"""The demo: a made-up web and wiki on loopback, for ``weboid demo`` and for tests; no real server is ever contacted.
-
-One law: no floor below imports it; what runs against it is the real program.
-"""
+"""The demo: a made-up web and wiki on loopback, for ``weboid demo`` and for tests; no real server is ever contacted."""

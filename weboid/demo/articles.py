@@ -1,8 +1,7 @@
-"""The articles of the made-up wiki, and what happens to each link and host on which day; content only.
+"""The articles of the made-up wiki, and the life of each link and host by days; content only.
 
-Days count from the beginning of the story.
-One law: an invented island, invented sources, no real name; every host ends in .demo, a domain that does not exist, but
-those of examples and of the archive that a page cites, which the made-up one stands for.
+Days count from the beginning of the story. An invented island, invented sources, no real name; every host ends in
+.demo, a domain that does not exist, but those of examples and of the archive that a page cites, a made-up one here.
 """
 
 from collections.abc import Mapping
@@ -90,231 +89,222 @@ _LEAFLET = works(
     reason=Reason.CODE_CORRECTED,
 )
 
-_HARBOUR = Article(
-    "Harbour of Nordholm",
-    "The harbour of Nordholm is the only deep-water harbour of the isle. Its inner basin was dug by hand and falls dry "
-    "twice a day.\nSince the herring left, it serves the ferry to Skarvey, a handful of crabbers and many visitors.",
-    (
-        works("http://harbour.demo/", "The harbour's own site"),
-        _HISTORY,
-        works("http://harbour.demo/tide-tables.pdf", "Tide tables (PDF)", (0, Page("application/pdf", 48))),
-        works("http://harbour.demo/notices", "Notices to mariners", (0, Chain(3)), reason=Reason.MOVED),
-        works(
-            "http://harbour.demo/old-map",
-            "Map of the basins",
-            (18, Redirect("/map?basin=inner")),
-            reason=Reason.MOVED,
-        ),
-        works("http://harbour.demo/map?basin=inner", "The inner basin"),
-        _TIMETABLE,
-    ),
-    interwiki=(("isles", "Skarvey"), ("sister", "Harbour")),
-)
-_MILL = Article(
-    "Tidal mill",
-    "The tidal mill stands on the dam between basin and sea. The flood fills the pond through a gate that shuts by "
-    "itself, and the ebb drives the wheel.\nIt ground barley until the year of the great storm and is a museum today.",
-    (
-        works("http://tidalmill.demo/", "The mill's site"),
-        _HOURS,
-        _BROCHURE,
-        works(
-            "http://tidalmill.demo/restoration",
-            "The restoration of the wheel",
-            (24, Code(404)),
-            (50, Page(title="The restoration of the wheel")),
-            was_dead=True,
-        ),
-        works(
-            "http://tidalmill.demo/wheel",
-            "How the wheel works",
-            (11, Code(404)),
-            (20, Page(title="How the wheel works")),
-        ),
-        _LEAFLET,
-    ),
-)
-_LIGHTHOUSE = Article(
-    "Nordholm lighthouse",
-    "The lighthouse is built of red granite and shows two white flashes every fifteen seconds. Its last keeper left "
-    "the tower to a family of jackdaws.",
-    (
-        works("http://lighthouse.demo/", "Friends of the lighthouse"),
-        works("http://lighthouse.demo/lamp", "The lamp and its lens"),
-        works("http://lighthouse.demo/keepers?from=1871&to=1964", "List of the keepers"),
-        dead_with_host("http://observatory.demo/fog", "Days with fog, by year", Reason.DNS_ERROR),
-    ),
-)
-_FERRY = Article(
-    "Ferry to Skarvey",
-    "The ferry crosses the sound in forty minutes if the tide allows. The line has changed its owner four times and "
-    "its name only once.",
-    (
-        _TIMETABLE,
-        cited_copy(
-            "20190611120000", "http://ferryline.demo/timetable", "Timetable of the ferry, as it was in June 2019"
-        ),
-        _FARES,
-        dead_with_host("http://ferryline.demo/ships/gannet", "The ship Gannet", Reason.DNS_GONE),
-        dead_with_host("http://skarvey.demo/", "The landing stage of Skarvey", Reason.TIMEOUT),
-        _HISTORY,
-    ),
-)
-_COUNCIL = Article(
-    "Town council of Nordholm",
-    "The council has nine members and one rule of its own: no sitting during low water, when everybody has work to do.",
-    (
-        works("http://council.demo/minutes/1987", "Minutes of 1987"),
-        doubtful("http://council.demo/budget", "Budget", Reason.REDIRECT_TO_LOGIN, (35, Redirect("/login", 302))),
-        doubtful("http://council.demo/planning", "Planning register", Reason.LOGIN, (0, Code(401))),
-        doubtful(
-            "http://council.demo/roadworks/quay", "Works at the quay", Reason.REDIRECT_TO_ROOT, (33, Redirect("/"))
-        ),
-        doubtful("http://council.demo/verdict-1962", "A sealed judgement", Reason.LEGAL, (0, Code(451))),
-    ),
-)
-_GAZETTE = Article(
-    "Nordholm Gazette",
-    "The Gazette has appeared every Friday since there was a press on the isle. Its weather column is famous for being "
-    "right a day late.",
-    (
-        doubtful("http://gazette.demo/storm-tide", "The storm tide", Reason.FORBIDDEN, (0, BotWall())),
-        doubtful("http://gazette.demo/lanterns", "Night of lanterns", Reason.FORBIDDEN, (13, BotWall())),
-        doubtful("http://gazette.demo/archive/1931", "The volume of 1931", Reason.PAYMENT, (0, Code(402))),
-        doubtful("http://tickets.demo/press-museum", "Tickets", Reason.BOT_WALL, (0, BotWall(challenge=True))),
-    ),
-)
-_WEATHER = Article(
-    "Weather of the outer isles",
-    "Wind from the west, rain from the south-west, sun from time to time. Snow stays on Nordholm for two days a year.",
-    (
-        works("http://weather.demo/skarvey", "Measurements at Skarvey", *flapping("Measurements", 4, 5, 66)),
-        doubtful("http://weather.demo/data", "Data service", Reason.RATE_LIMIT, (2, Code(429, retry_after_s=3600))),
-        dead_with_host("http://observatory.demo/wind", "Wind rose", Reason.DNS_ERROR),
-        works("http://radio.demo/forecast", "Forecast on the radio", (0, Drip(0.02))),
-    ),
-)
-_MUSEUM = Article(
-    "Island museum",
-    "The museum keeps what the sea left behind and what people did not want to lose: nets, figureheads, a whale's jaw "
-    "and some thousand photographs.",
-    (
-        works(
-            "http://museum.demo/object/12",
-            "Model of a herring boat",
-            (15, Redirect("http://collections.demo/object/12")),
-            reason=Reason.MOVED,
-        ),
-        works(
-            "http://museum.demo/object/31",
-            "A harpoon",
-            (15, Redirect("http://collections.demo/object/31", 308)),
-            reason=Reason.MOVED,
-        ),
-        _FIGUREHEAD,
-        dead("http://museum.demo/visit", "Plan a visit", Reason.REDIRECT_LOOP, (12, Loop())),
-        works("http://collections.demo/", "The collections"),
-        works("http://vault.demo/", "The vault of photographs"),
-        works("https://vault.demo/plates", "Glass plates", (0, Page(title="Glass plates")), reason=Reason.NEEDS_HTTP),
-    ),
-)
-_CHARTS = Article(
-    "Sea charts of Nordholm",
-    "The oldest chart of the waters around Nordholm shows a sea serpent where the ferry turns today.",
-    (
-        works("http://charts.demo/1790", "Chart of 1790", (0, NoHead(405, "Chart of 1790"))),
-        works("http://charts.demo/1844", "Chart of 1844", (0, NoHead(501, "Chart of 1844"))),
-        works("http://charts.demo/1902", "Chart of 1902", (0, NoHead(0, "Chart of 1902"))),
-        works(
-            "http://library.demo/scans/serpent",
-            "The sea serpent",
-            (0, Code(410, kind="image/jpeg", size_kib=60)),
-            reason=Reason.CODE_CORRECTED,
-        ),
-    ),
-)
-_BREWERY = Article(
-    "Salt brewery",
-    "Salt was boiled from sea water over peat fires. The brewery closed when a ship brought a whole load of cheaper "
-    "salt as ballast.",
-    (
-        works("http://brewery.demo/", "Society for the salt brewery"),
-        _PANS,
-        works("http://bakery.demo/salt-bread", "A recipe for salt bread"),
-        dead("http://guild.demo/members", "Members of the guild", Reason.SERVER_ERROR, (14, Code(500))),
-        works("http://guild.demo/rules", "Rules of the guild", (43, Code(500)), (50, Page(title="Rules"))),
-    ),
-)
-_FESTIVAL = Article(
-    "Lantern festival",
-    "On the longest night each household hangs a lantern where it can be seen from the sea.",
-    (
-        doubtful("http://festival.demo/programme", "Programme", Reason.RATE_LIMIT),
-        works("http://bakery.demo/lantern-buns", "Lantern buns"),
-        doubtful("http://gazette.demo/lanterns", "Night of lanterns", Reason.FORBIDDEN, (13, BotWall())),
-    ),
-)
-_LIBRARY = Article(
-    "Isles library",
-    "The library owns two boats and no building. Books come back when the tide does.",
-    (
-        works("http://library.demo/", "The library's catalogue"),
-        _LEAFLET,
-        works("http://library.demo/boat/log", "Log of the book boat"),
-    ),
-)
-_SKARVEY = Article("Skarvey", "Skarvey is an isle of sheep, without a tree and without a link.")
-
-_LOST = Article(
-    LOST_PAGES,
-    "What was written about Nordholm on pages that can no longer be read. Of some an archive has a copy, of some none, "
-    "and of some it shows none.",
-    (_HOURS, _TIMETABLE, _BROCHURE, _PANS, _FARES, _FIGUREHEAD, _PILOTS),
-)
-
-_HOSTILE = Article(
-    "\"Quoted\" & '</script><script>alert(1)</script>' \u2028 \u202eflipped\u202c \u2066isolated\u2069",
-    "An article for testing: </script><script>alert(2)</script> <img src=x onerror=alert(3)> {{1}} ' \" \u2029 \u202e.",
-    (
-        works('http://harbour.demo/"><script>alert(1)</script>', '"><script>alert(4)</script>'),
-        works("http://harbour.demo/it's%20\u2028here", "A separator in the path"),
-        works("http://harbour.demo/%E2%80%AEfdp.exe", "A path that runs backwards"),
-        works("http://harbour.demo/?q=]]>&amp;--><b>", "Closing marks of everything"),
-        dead("http://harbour.demo/</script><script>alert(5)</script>", "gone", Reason.NOT_FOUND, (3, Code(404))),
-        unwatched("javascript:alert(1)", UrlClass.IGNORED, "A script"),
-        unwatched("mailto:keeper@lighthouse.demo", UrlClass.IGNORED, "A mailbox"),
-        unwatched("http://www.example.org/", UrlClass.EXAMPLE, "An example"),
-        unwatched("https://en.wikipedia.beta.wmcloud.org/wiki/Harbour", UrlClass.OWN_FARM, "Another wiki of the farm"),
-        *(
-            unwatched(url, UrlClass.INVALID)
-            for url in (
-                "http:///example.org",
-                "http://http://example.org/",
-                "http://docs/about.htm",
-                "http://a document title http://example.org/x",
-                "http://example.com:8o8o/foo",
-                "http://example.c/x",
-                "http://300.1.2.3/",
-            )
-        ),
-    ),
-)
-
 ARTICLES: Final = (
-    _HARBOUR,
-    _MILL,
-    _LIGHTHOUSE,
-    _FERRY,
-    _COUNCIL,
-    _GAZETTE,
-    _WEATHER,
-    _MUSEUM,
-    _CHARTS,
-    _BREWERY,
-    _FESTIVAL,
-    _LIBRARY,
-    _SKARVEY,
-    _LOST,
-    _HOSTILE,
+    Article(
+        "Harbour of Nordholm",
+        "The harbour of Nordholm is the only deep-water harbour of the isle. Its inner basin was dug by hand and falls "
+        "dry twice a day.\nSince the herring left, it serves the ferry to Skarvey, a handful of crabbers and many "
+        "visitors.",
+        (
+            works("http://harbour.demo/", "The harbour's own site"),
+            _HISTORY,
+            works("http://harbour.demo/tide-tables.pdf", "Tide tables (PDF)", (0, Page("application/pdf", 48))),
+            works("http://harbour.demo/notices", "Notices to mariners", (0, Chain(3)), reason=Reason.MOVED),
+            works(
+                "http://harbour.demo/old-map",
+                "Map of the basins",
+                (18, Redirect("/map?basin=inner")),
+                reason=Reason.MOVED,
+            ),
+            works("http://harbour.demo/map?basin=inner", "The inner basin"),
+            _TIMETABLE,
+        ),
+        interwiki=(("isles", "Skarvey"), ("sister", "Harbour")),
+    ),
+    Article(
+        "Tidal mill",
+        "The tidal mill stands on the dam between basin and sea. The flood fills the pond through a gate that shuts by "
+        "itself, and the ebb drives the wheel.\nIt ground barley until the year of the great storm and is a museum "
+        "today.",
+        (
+            works("http://tidalmill.demo/", "The mill's site"),
+            _HOURS,
+            _BROCHURE,
+            works(
+                "http://tidalmill.demo/restoration",
+                "The restoration of the wheel",
+                (24, Code(404)),
+                (50, Page(title="The restoration of the wheel")),
+                was_dead=True,
+            ),
+            works(
+                "http://tidalmill.demo/wheel",
+                "How the wheel works",
+                (11, Code(404)),
+                (20, Page(title="How the wheel works")),
+            ),
+            _LEAFLET,
+        ),
+    ),
+    Article(
+        "Nordholm lighthouse",
+        "The lighthouse is built of red granite and shows two white flashes every fifteen seconds. Its last keeper "
+        "left the tower to a family of jackdaws.",
+        (
+            works("http://lighthouse.demo/", "Friends of the lighthouse"),
+            works("http://lighthouse.demo/lamp", "The lamp and its lens"),
+            works("http://lighthouse.demo/keepers?from=1871&to=1964", "List of the keepers"),
+            dead_with_host("http://observatory.demo/fog", "Days with fog, by year", Reason.DNS_ERROR),
+        ),
+    ),
+    Article(
+        "Ferry to Skarvey",
+        "The ferry crosses the sound in forty minutes if the tide allows. The line has changed its owner four times "
+        "and its name only once.",
+        (
+            _TIMETABLE,
+            cited_copy(
+                "20190611120000", "http://ferryline.demo/timetable", "Timetable of the ferry, as it was in June 2019"
+            ),
+            _FARES,
+            dead_with_host("http://ferryline.demo/ships/gannet", "The ship Gannet", Reason.DNS_GONE),
+            dead_with_host("http://skarvey.demo/", "The landing stage of Skarvey", Reason.TIMEOUT),
+            _HISTORY,
+        ),
+    ),
+    Article(
+        "Town council of Nordholm",
+        "The council has nine members and one rule of its own: no sitting during low water, when everybody has work to "
+        "do.",
+        (
+            works("http://council.demo/minutes/1987", "Minutes of 1987"),
+            doubtful("http://council.demo/budget", "Budget", Reason.REDIRECT_TO_LOGIN, (35, Redirect("/login", 302))),
+            doubtful("http://council.demo/planning", "Planning register", Reason.LOGIN, (0, Code(401))),
+            doubtful(
+                "http://council.demo/roadworks/quay", "Works at the quay", Reason.REDIRECT_TO_ROOT, (33, Redirect("/"))
+            ),
+            doubtful("http://council.demo/verdict-1962", "A sealed judgement", Reason.LEGAL, (0, Code(451))),
+        ),
+    ),
+    Article(
+        "Nordholm Gazette",
+        "The Gazette has appeared every Friday since there was a press on the isle. Its weather column is famous for "
+        "being right a day late.",
+        (
+            doubtful("http://gazette.demo/storm-tide", "The storm tide", Reason.FORBIDDEN, (0, BotWall())),
+            doubtful("http://gazette.demo/lanterns", "Night of lanterns", Reason.FORBIDDEN, (13, BotWall())),
+            doubtful("http://gazette.demo/archive/1931", "The volume of 1931", Reason.PAYMENT, (0, Code(402))),
+            doubtful("http://tickets.demo/press-museum", "Tickets", Reason.BOT_WALL, (0, BotWall(challenge=True))),
+        ),
+    ),
+    Article(
+        "Weather of the outer isles",
+        "Wind from the west, rain from the south-west, sun from time to time. Snow stays on Nordholm for two days a "
+        "year.",
+        (
+            works("http://weather.demo/skarvey", "Measurements at Skarvey", *flapping("Measurements", 4, 5, 66)),
+            doubtful("http://weather.demo/data", "Data service", Reason.RATE_LIMIT, (2, Code(429, retry_after_s=3600))),
+            dead_with_host("http://observatory.demo/wind", "Wind rose", Reason.DNS_ERROR),
+            works("http://radio.demo/forecast", "Forecast on the radio", (0, Drip(0.02))),
+        ),
+    ),
+    Article(
+        "Island museum",
+        "The museum keeps what the sea left behind and what people did not want to lose: nets, figureheads, a whale's "
+        "jaw and some thousand photographs.",
+        (
+            works(
+                "http://museum.demo/object/12",
+                "Model of a herring boat",
+                (15, Redirect("http://collections.demo/object/12")),
+                reason=Reason.MOVED,
+            ),
+            works(
+                "http://museum.demo/object/31",
+                "A harpoon",
+                (15, Redirect("http://collections.demo/object/31", 308)),
+                reason=Reason.MOVED,
+            ),
+            _FIGUREHEAD,
+            dead("http://museum.demo/visit", "Plan a visit", Reason.REDIRECT_LOOP, (12, Loop())),
+            works("http://collections.demo/", "The collections"),
+            works("http://vault.demo/", "The vault of photographs"),
+            works(
+                "https://vault.demo/plates", "Glass plates", (0, Page(title="Glass plates")), reason=Reason.NEEDS_HTTP
+            ),
+        ),
+    ),
+    Article(
+        "Sea charts of Nordholm",
+        "The oldest chart of the waters around Nordholm shows a sea serpent where the ferry turns today.",
+        (
+            works("http://charts.demo/1790", "Chart of 1790", (0, NoHead(405, "Chart of 1790"))),
+            works("http://charts.demo/1844", "Chart of 1844", (0, NoHead(501, "Chart of 1844"))),
+            works("http://charts.demo/1902", "Chart of 1902", (0, NoHead(0, "Chart of 1902"))),
+            works(
+                "http://library.demo/scans/serpent",
+                "The sea serpent",
+                (0, Code(410, kind="image/jpeg", size_kib=60)),
+                reason=Reason.CODE_CORRECTED,
+            ),
+        ),
+    ),
+    Article(
+        "Salt brewery",
+        "Salt was boiled from sea water over peat fires. The brewery closed when a ship brought a whole load of "
+        "cheaper salt as ballast.",
+        (
+            works("http://brewery.demo/", "Society for the salt brewery"),
+            _PANS,
+            works("http://bakery.demo/salt-bread", "A recipe for salt bread"),
+            dead("http://guild.demo/members", "Members of the guild", Reason.SERVER_ERROR, (14, Code(500))),
+            works("http://guild.demo/rules", "Rules of the guild", (43, Code(500)), (50, Page(title="Rules"))),
+        ),
+    ),
+    Article(
+        "Lantern festival",
+        "On the longest night each household hangs a lantern where it can be seen from the sea.",
+        (
+            doubtful("http://festival.demo/programme", "Programme", Reason.RATE_LIMIT),
+            works("http://bakery.demo/lantern-buns", "Lantern buns"),
+            doubtful("http://gazette.demo/lanterns", "Night of lanterns", Reason.FORBIDDEN, (13, BotWall())),
+        ),
+    ),
+    Article(
+        "Isles library",
+        "The library owns two boats and no building. Books come back when the tide does.",
+        (
+            works("http://library.demo/", "The library's catalogue"),
+            _LEAFLET,
+            works("http://library.demo/boat/log", "Log of the book boat"),
+        ),
+    ),
+    Article("Skarvey", "Skarvey is an isle of sheep, without a tree and without a link."),
+    Article(
+        LOST_PAGES,
+        "What was written about Nordholm on pages that can no longer be read. Of some an archive has a copy, of some "
+        "none, and of some it shows none.",
+        (_HOURS, _TIMETABLE, _BROCHURE, _PANS, _FARES, _FIGUREHEAD, _PILOTS),
+    ),
+    Article(
+        "\"Quoted\" & '</script><script>alert(1)</script>' \u2028 \u202eflipped\u202c \u2066isolated\u2069",
+        "An article for testing: </script><script>alert(2)</script> <img src=x onerror=alert(3)> "
+        "{{1}} ' \" \u2029 \u202e.",
+        (
+            works('http://harbour.demo/"><script>alert(1)</script>', '"><script>alert(4)</script>'),
+            works("http://harbour.demo/it's%20\u2028here", "A separator in the path"),
+            works("http://harbour.demo/%E2%80%AEfdp.exe", "A path that runs backwards"),
+            works("http://harbour.demo/?q=]]>&amp;--><b>", "Closing marks of everything"),
+            dead("http://harbour.demo/</script><script>alert(5)</script>", "gone", Reason.NOT_FOUND, (3, Code(404))),
+            unwatched("javascript:alert(1)", UrlClass.IGNORED, "A script"),
+            unwatched("mailto:keeper@lighthouse.demo", UrlClass.IGNORED, "A mailbox"),
+            unwatched("http://www.example.org/", UrlClass.EXAMPLE, "An example"),
+            unwatched(
+                "https://en.wikipedia.beta.wmcloud.org/wiki/Harbour", UrlClass.OWN_FARM, "Another wiki of the farm"
+            ),
+            *(
+                unwatched(url, UrlClass.INVALID)
+                for url in (
+                    "http:///example.org",
+                    "http://http://example.org/",
+                    "http://docs/about.htm",
+                    "http://a document title http://example.org/x",
+                    "http://example.com:8o8o/foo",
+                    "http://example.c/x",
+                    "http://300.1.2.3/",
+                )
+            ),
+        ),
+    ),
     Article("Nordholm harbour", redirect="Harbour of Nordholm"),
 )

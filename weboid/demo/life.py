@@ -1,7 +1,4 @@
-"""Lives: behaviours by day, or by day and hour of the day; pure data that fit into JSON.
-
-One law: what holds at a moment follows from the life, the day and the hour alone.
-"""
+"""Lives: behaviours by day, or by day and hour of the day; pure data that fit into JSON."""
 
 from itertools import pairwise
 from typing import Final, Generic, NamedTuple, TypeVar
@@ -20,7 +17,7 @@ class HourPart(NamedTuple, Generic[B]):
     behaviour: B
 
     def holds(self, hour: int) -> bool:
-        """Whether an hour is among those of the part."""
+        """Returns whether an hour is among those of the part."""
         if self.first < self.until:
             return self.first <= hour < self.until
         return hour >= self.first or hour < self.until
@@ -58,14 +55,3 @@ def behaviour_on(life: Life[B], day: int, hour: int = 0) -> B:
         begun = [spell.behaviour for spell in life if spell.from_day <= day]
         found = begun[-1] if begun else life[0].behaviour
     return found.at(hour) if isinstance(found, Hours) else found
-
-
-def hours_of(life: Life[B]) -> frozenset[int]:
-    """The hours of the day at which a life may change, besides midnight; none = the hour does not matter to it."""
-    return frozenset(
-        hour % DAY_HOURS
-        for spell in life
-        if isinstance(spell.behaviour, Hours)
-        for part in spell.behaviour.parts
-        for hour in (part.first, part.until)
-    )

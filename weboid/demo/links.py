@@ -1,6 +1,7 @@
 """The links of the demo's articles: each with its life and its expected verdict, and short functions to write them.
 
-One law: a life begins with a page, unless its first turn is on day 0; and each life is written with its verdict.
+A life begins with a page, unless its first turn is on day 0. The expected verdict is written by hand, with each link,
+so that it can prove the crawler right or wrong.
 """
 
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ class Link:
 
     @property
     def is_checked(self) -> bool:
-        """Whether the link checker visits it."""
+        """Returns whether the link checker visits it."""
         return self.kind is UrlClass.WATCHED and not self.copy_of
 
 

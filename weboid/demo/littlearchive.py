@@ -1,12 +1,11 @@
 """The little archive: a made-up web archive on loopback that answers as the Wayback Machine does, to people as well.
 
-What it has is given to it; what has been excluded answers 200 to readers and programs, but without Memento-Datetime.
-One law: on a day it has what was captured until then, and shows nothing that is excluded by then.
+Its captures are given to it; a URL that has been excluded answers 200 to readers and programs, but without
+Memento-Datetime. On a day it has what was captured until then, and shows nothing that is excluded by then.
 """
 
 import base64
 import hashlib
-import json
 import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -21,7 +20,7 @@ from aiohttp import web
 
 from weboid.core.record.days import date_of
 from weboid.demo.replies import ReceivedRequest, reply_of
-from weboid.demo.serving import open_application
+from weboid.demo.serving import SAFE_HEADERS, open_application
 from weboid.demo.world import Code, Page
 
 NAME: Final = "Archive of the outer isles"
@@ -33,11 +32,6 @@ _RAW: Final = "id_"
 _MOST_ROWS: Final = 1000
 _EXCLUDED: Final = "This URL has been excluded from the Wayback Machine."
 _WHY_EXCLUDED: Final = "org.archive.wayback.exception.AdministrativeAccessControlException: Blocked Site Error"
-_SAFE_HEADERS: Final = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-}
 _STYLE: Final = """
 body { margin: 0 auto; max-width: 46rem; padding: 1.5rem; font: 1.05rem/1.6 Georgia, serif; color: #202122; }
 .archive { padding: .5rem 1rem; background: #eaf3ff; font: .875rem/1.5 system-ui, sans-serif; color: #202122; }
@@ -49,7 +43,7 @@ a { color: #36c; overflow-wrap: anywhere; }
 
 @dataclass(frozen=True, slots=True)
 class LittleCapture:
-    """What a URL answered at a moment (UTC), whole seconds. The URL is as the wiki has it."""
+    """The answer of a URL at a moment (UTC), whole seconds. The URL is as the wiki has it."""
 
     url: str
     taken: datetime
@@ -83,11 +77,11 @@ class LittleArchive:
     url: str = ""
 
     def is_excluded(self, url: str) -> bool:
-        """Whether it shows nothing of a URL today."""
+        """Returns whether it shows nothing of a URL today."""
         return any(_key(one) == _key(url) and first <= self.day() for one, first in self.excluded.items())
 
     def captures_of(self, url: str) -> list[LittleCapture]:
-        """What it has of a URL today, oldest first."""
+        """The captures of a URL today, oldest first."""
         today = date_of(self.day())
         known = (one for one in self.captures if _key(one.url) == _key(url) and one.taken.date() <= today)
         return sorted(known, key=lambda one: one.taken)
@@ -100,10 +94,7 @@ def moment_on(day: int, hour: int = 9) -> datetime:
 
 @asynccontextmanager
 async def open_littlearchive(
-    captures: Sequence[LittleCapture],
-    *,
-    day: Callable[[], int],
-    excluded: Mapping[str, int] | None = None,
+    captures: Sequence[LittleCapture], *, day: Callable[[], int], excluded: Mapping[str, int] | None = None
 ) -> AsyncIterator[LittleArchive]:
     """Serves captures on a free port of 127.0.0.1 until the block ends; `day` is called at every request.
 
@@ -147,12 +138,12 @@ def _cdx(little: LittleArchive, query: Mapping[str, str]) -> web.Response:
     found = little.captures_of(url)
     if query.get("sort") == "closest" and (closest := _moment(query.get("closest", ""))):
         found.sort(key=lambda one: abs(one.taken - closest))
-    rows = [_row(one) for one in found[: _limit(query.get("limit", ""))]]
+    limit = query.get("limit", "")
+    rows = [_row(one) for one in found[: min(int(limit), _MOST_ROWS) if limit.isdecimal() else _MOST_ROWS]]
     columns = [name for name in query.get("fl", ",".join(_COLUMNS)).split(",") if name in _COLUMNS]
     if query.get("output") != "json":
         return web.Response(text="".join(" ".join(row[name] for name in columns) + "\n" for row in rows))
-    table = [columns, *([row[name] for name in columns] for row in rows)] if rows else []
-    return _json(table)
+    return web.json_response([columns, *([row[name] for name in columns] for row in rows)] if rows else [])
 
 
 def _row(one: LittleCapture) -> dict[str, str]:
@@ -166,23 +157,22 @@ def _available(little: LittleArchive, url: str) -> web.Response:
     """As the archive's own interface, which says of what is excluded the same as of what it never had."""
     found = [] if little.is_excluded(url) else [one for one in little.captures_of(url) if one.status == 200]
     if not found:
-        return _json({"url": url, "archived_snapshots": {}})
+        return web.json_response({"url": url, "archived_snapshots": {}})
     one = found[-1]
     address = f"{little.url}/web/{one.stamp}/{one.url}"
     closest = {"status": str(one.status), "available": True, "url": address, "timestamp": one.stamp}
-    return _json({"url": url, "archived_snapshots": {"closest": closest}})
+    return web.json_response({"url": url, "archived_snapshots": {"closest": closest}})
 
 
 def _timemap(little: LittleArchive, url: str) -> web.Response:
     found = [] if little.is_excluded(url) else little.captures_of(url)
     if not found:
         return web.Response(status=404)
-    links = [f'<{url}>; rel="original"', *(_memento(little, one) for one in found)]
+    links = [f'<{url}>; rel="original"']
+    for one in found:
+        date = format_datetime(one.taken, usegmt=True)
+        links.append(f'<{little.url}/web/{one.stamp}/{one.url}>; rel="memento"; datetime="{date}"')
     return web.Response(text=",\n".join(links), content_type="application/link-format")
-
-
-def _memento(little: LittleArchive, one: LittleCapture) -> str:
-    return f'<{little.url}/web/{one.stamp}/{one.url}>; rel="memento"; datetime="{_http_date(one.taken)}"'
 
 
 def _playback(little: LittleArchive, stamp: str, flag: str, url: str) -> web.Response:
@@ -199,47 +189,36 @@ def _playback(little: LittleArchive, stamp: str, flag: str, url: str) -> web.Res
         reason = {"Location": to, "X-Archive-Redirect-Reason": f"found capture at {one.stamp}"}
         return web.Response(status=302, headers=reason)
     named = escape(one.url)  # as the Wayback Machine has done it
-    told = {
-        "Memento-Datetime": _http_date(one.taken),
+    headers = {
+        "Memento-Datetime": format_datetime(one.taken, usegmt=True),
         "Link": f'<{named}>; rel="original", <{little.url}/web/timemap/link/{named}>; rel="timemap"',
     }
     if flag == _RAW or one.shown.kind != "text/html":
-        return web.Response(status=one.status, body=one.body, content_type=one.shown.kind, headers=_SAFE_HEADERS | told)
+        return web.Response(
+            status=one.status, body=one.body, content_type=one.shown.kind, headers=SAFE_HEADERS | headers
+        )
     banner = (
         f"<p class=archive>{escape(NAME)}: <bdi>{escape(one.url)}</bdi> as it was on {one.taken:%Y-%m-%d, %H:%M} UTC. "
         '<a href="/">All captures</a></p>'
     )
-    return _page(_title(one), banner + _inner(one), one.status, told)
+    title = one.shown.title if isinstance(one.shown, Page) else str(one.status)
+    # The captured document is below the archive's own line; its last line may be cut.
+    inner = one.body.decode("utf-8", "replace").partition("</title>")[2].rpartition("\n")[0]
+    return _page(title, banner + inner, one.status, headers)
 
 
 def _everything(little: LittleArchive) -> str:
     """All captures, for people."""
-    urls = dict.fromkeys(one.url for one in little.captures)
-    items = "".join(
-        f"<li><bdi>{escape(url)}</bdi>: "
-        + (
-            "excluded"
-            if little.is_excluded(url)
-            else ", ".join(
-                f'<a href="{escape(f"/web/{one.stamp}/{one.url}")}">{one.taken:%Y-%m-%d}</a>'
-                + (f" ({one.status})" if one.status != 200 else "")
-                for one in little.captures_of(url)
-            )
-            or "nothing yet"
+    items = ""
+    for url in dict.fromkeys(one.url for one in little.captures):
+        links = (
+            f'<a href="{escape(f"/web/{one.stamp}/{one.url}")}">{one.taken:%Y-%m-%d}</a>'
+            + (f" ({one.status})" if one.status != 200 else "")
+            for one in little.captures_of(url)
         )
-        + "</li>\n"
-        for url in urls
-    )
+        shown = "excluded" if little.is_excluded(url) else ", ".join(links) or "nothing yet"
+        items += f"<li><bdi>{escape(url)}</bdi>: {shown}</li>\n"
     return f"<p>A made-up archive of a made-up web.</p>\n<ul>\n{items}</ul>\n"
-
-
-def _title(one: LittleCapture) -> str:
-    return one.shown.title if isinstance(one.shown, Page) else str(one.status)
-
-
-def _inner(one: LittleCapture) -> str:
-    """The captured document below the archive's own line; its last line may be cut."""
-    return one.body.decode("utf-8", "replace").partition("</title>")[2].rpartition("\n")[0]
 
 
 def _page(title: str, body: str, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:
@@ -248,17 +227,11 @@ def _page(title: str, body: str, status: int = 200, headers: Mapping[str, str] |
         '<meta name="viewport" content="width=device-width">\n'
         f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n{body}\n</html>\n"
     )
-    return web.Response(
-        status=status, text=text, content_type="text/html", headers=_SAFE_HEADERS | (dict(headers) if headers else {})
-    )
-
-
-def _json(value: object) -> web.Response:
-    return web.Response(text=json.dumps(value), content_type="application/json")
+    return web.Response(status=status, text=text, content_type="text/html", headers={**SAFE_HEADERS, **(headers or {})})
 
 
 def _key(url: str) -> str:
-    """Under which URLs are one to the archive: without scheme, www., case, final slash and fragment."""
+    """The URL as the archive compares it: without scheme, www., case, final slash and fragment."""
     return re.sub(r"^(?:https?:/+)?(?:www\.)?", "", url.partition("#")[0].lower()).rstrip("/")
 
 
@@ -268,11 +241,3 @@ def _moment(stamp: str) -> datetime | None:
         return datetime.strptime(stamp + "00010101000000"[len(stamp) :], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
     except ValueError:
         return None
-
-
-def _limit(text: str) -> int:
-    return min(int(text), _MOST_ROWS) if text.isdecimal() else _MOST_ROWS
-
-
-def _http_date(moment: datetime) -> str:
-    return format_datetime(moment, usegmt=True)

@@ -1,13 +1,10 @@
-"""The little web's name server (UDP, dnslib): a host of the world has a loopback address, or fails as its life says.
-
-One law: names that are neither in the world nor its root do not exist; in an outage of our own no name is resolved.
-"""
+"""The little web's name server (UDP, dnslib): a host of the world has a loopback address, or fails as its life says."""
 
 import asyncio
 from collections import deque
 from collections.abc import Callable
 from time import monotonic
-from typing import Final, NamedTuple, assert_never, cast
+from typing import Final, NamedTuple, cast
 
 from dnslib import NS, QTYPE, RCODE, RR, A, DNSError, DNSRecord
 
@@ -47,36 +44,28 @@ class LittleDns(asyncio.DatagramProtocol):
             return
         day = self._day()
         self.questions.append(DnsQuestion(monotonic(), day, kind, name))
-        answer = query.reply()
         lost = lost_on(self._world, name, day)
         if lost in (Lost.ALL, Lost.NAMES):
             return
+        answer, ip = query.reply(), ""
         if lost is Lost.CAPTIVE:
-            if kind == "A":
-                answer.add_answer(RR(query.q.qname, QTYPE.A, rdata=A(address_of(self._world, "")), ttl=0))
-            self._transport.sendto(answer.pack(), addr)
-            return
-        if not name:
-            if lost is not Lost.NAMES_FAIL:
-                answer.add_answer(RR(query.q.qname, QTYPE.NS, rdata=NS("ns.weboid.demo"), ttl=0))
-            else:
-                answer.header.rcode = RCODE.SERVFAIL
-            self._transport.sendto(answer.pack(), addr)
-            return
-        state = host_state(self._world, name, day, self._hour(name))
-        match HostState.DNS_SERVFAIL if lost is Lost.NAMES_FAIL else state:
-            case HostState.DNS_SILENT:
-                return
-            case None | HostState.DNS_GONE:
-                answer.header.rcode = RCODE.NXDOMAIN
-            case HostState.DNS_SERVFAIL:
-                answer.header.rcode = RCODE.SERVFAIL
-            case HostState.DNS_EMPTY:
-                pass
-            case HostState.UP | HostState.TLS_BROKEN | HostState.NO_HTTP | HostState.REFUSED:
-                if kind == "A":
+            ip = address_of(self._world, "")
+        elif lost is Lost.NAMES_FAIL:
+            answer.header.rcode = RCODE.SERVFAIL
+        elif not name:
+            answer.add_answer(RR(query.q.qname, QTYPE.NS, rdata=NS("ns.weboid.demo"), ttl=0))
+        else:
+            match host_state(self._world, name, day, self._hour(name)):
+                case HostState.DNS_SILENT:
+                    return
+                case None | HostState.DNS_GONE:
+                    answer.header.rcode = RCODE.NXDOMAIN
+                case HostState.DNS_SERVFAIL:
+                    answer.header.rcode = RCODE.SERVFAIL
+                case HostState.DNS_EMPTY:
+                    pass
+                case HostState.UP | HostState.TLS_BROKEN | HostState.NO_HTTP | HostState.REFUSED as state:
                     ip = address_of(self._world, name, refusing=state is HostState.REFUSED)
-                    answer.add_answer(RR(query.q.qname, QTYPE.A, rdata=A(ip), ttl=0))
-            case _ as never:
-                assert_never(never)
+        if ip and kind == "A":
+            answer.add_answer(RR(query.q.qname, QTYPE.A, rdata=A(ip), ttl=0))
         self._transport.sendto(answer.pack(), addr)

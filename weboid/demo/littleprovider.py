@@ -1,9 +1,8 @@
 """The demo's OAuth 2 provider on loopback: a page on which one chooses an editor, and the endpoints for the client.
 
-It answers as MediaWiki does (authorize, access_token, resource/profile; of its Action API what is said of users) and is
-strict: a code is valid once, for the client, the address and the PKCE verifier it was made for. Tests may make it
-misbehave.
-Its codes and tokens are random and valid nowhere else.
+It answers as MediaWiki does (authorize, access_token, resource/profile; of its Action API the queries about users) and
+is strict: a code is valid once, for the client, the address and the PKCE verifier it was made for. Tests may make it
+misbehave. Its codes and tokens are random and valid at this provider only.
 """
 
 import asyncio
@@ -80,9 +79,9 @@ class Editor:
     def user(self, *, is_central: bool) -> dict[str, Any]:
         """The user as MediaWiki's Action API gives it (list=users, formatversion 2)."""
         local = self.sub if isinstance(self.sub, int) and not is_central else _LOCAL
-        told: dict[str, Any] = {"userid": local, "name": self.username, "editcount": self.editcount}
+        user: dict[str, Any] = {"userid": local, "name": self.username, "editcount": self.editcount}
         if self.blocked or self.partially:
-            told |= {
+            user |= {
                 "blockid": 5,
                 "blockedby": "Demo administrator",
                 "blockedbyid": 8,
@@ -95,15 +94,12 @@ class Editor:
             }
         ids = {"CentralAuth": self.sub} if is_central else {}
         attached = dict.fromkeys(ids, True)
-        return told | {
-            "centralids": {**ids, "local": local},
-            "attachedlocal": {**attached, "local": True},
-        }
+        return user | {"centralids": {**ids, "local": local}, "attachedlocal": {**attached, "local": True}}
 
     def global_user(self) -> dict[str, Any]:
         """The central account as CentralAuth gives it (meta=globaluserinfo)."""
-        told = {"home": "demowiki", "id": self.sub, "registration": "2005-01-01T00:00:00Z", "name": self.username}
-        return told | ({"locked": True} if self.locked else {})
+        account = {"home": "demowiki", "id": self.sub, "registration": "2005-01-01T00:00:00Z", "name": self.username}
+        return account | ({"locked": True} if self.locked else {})
 
 
 ADMINISTRATOR: Final = Editor(8, "Demo administrator")
@@ -187,7 +183,8 @@ class LittleProvider:
             return self._refuse("invalid_client: secret")
         if given.get("redirect_uri") != grant.address:
             return self._refuse("invalid_grant: redirect_uri")
-        if _challenge(str(given.get("code_verifier"))) != grant.challenge:
+        digest = sha256(str(given.get("code_verifier")).encode()).digest()
+        if urlsafe_b64encode(digest).rstrip(b"=").decode() != grant.challenge:
             return self._refuse("invalid_grant: code_verifier")
         token = secrets.token_urlsafe(24)
         self._tokens[token] = grant.editor
@@ -203,7 +200,7 @@ class LittleProvider:
         return web.json_response(self._tokens[token].profile())
 
     async def give_user(self, request: web.Request) -> web.Response:
-        """What the Action API says of a user, without anybody signed in."""
+        """The Action API's answer about a user, without anybody signed in."""
         given = dict(request.query)
         self.asked.append(given.get("ususers", ""))
         if reply := self.replies.get("api.php"):
@@ -213,16 +210,14 @@ class LittleProvider:
         editor = self.editors.get(self.asked[-1])
         user = editor.user(is_central=self.is_central) if editor else {"name": self.asked[-1], "missing": True}
         query: dict[str, Any] = {"users": [user]}
-        told: dict[str, Any] = {"batchcomplete": True}
+        answer: dict[str, Any] = {"batchcomplete": True}
         if self.is_central:
             query["globaluserinfo"] = editor.global_user() if editor else {"missing": True}
         else:
             warning = 'Unrecognized value for parameter "meta": globaluserinfo.'
-            told["warnings"] = {
-                "query": {"warnings": warning},
-                "main": {"warnings": "Unrecognized parameter: guiuser."},
-            }
-        return web.json_response({**told, "query": query})
+            main = {"warnings": "Unrecognized parameter: guiuser."}
+            answer["warnings"] = {"query": {"warnings": warning}, "main": main}
+        return web.json_response({**answer, "query": query})
 
     def _wrong(self, given: dict[str, str]) -> str:
         if given.get("client_id") != CLIENT or given.get("redirect_uri") not in self.addresses:
@@ -259,7 +254,3 @@ async def _instead(reply: ProviderReply) -> web.Response:
     await asyncio.sleep(reply.pause_s)
     headers = {"Location": reply.location} if reply.location else {}
     return web.Response(status=reply.status, body=reply.body, content_type=reply.content_type, headers=headers)
-
-
-def _challenge(verifier: str) -> str:
-    return urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=").decode()

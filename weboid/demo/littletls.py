@@ -8,6 +8,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing, suppress
+from dataclasses import dataclass, field
 from typing import Final
 
 _BACKLOG: Final = 1024
@@ -37,71 +38,61 @@ async def open_tls_port(
     """
     with closing(socket.create_server((ip, port), backlog=_BACKLOG)) as listener:
         listener.setblocking(False)
-        front = _Front(tls, broken, silent, connected, stream_bytes)
-        accepting = asyncio.create_task(front.accept(listener))
+        handshakes = _Handshakes(tls, broken, silent, connected, stream_bytes)
+        accepting = asyncio.create_task(handshakes.accept(listener))
         try:
             yield listener.getsockname()[1]
         finally:
             accepting.cancel()
             await asyncio.gather(accepting, return_exceptions=True)
-            await front.close()
+            await handshakes.close()
 
 
-class _Front:
+@dataclass(slots=True)
+class _Handshakes:
     """The handshakes under way at one port."""
 
-    def __init__(
-        self,
-        tls: ssl.SSLContext | None,
-        broken: Callable[[str], bool],
-        silent: Callable[[str], bool],
-        connected: Connected,
-        stream_bytes: int,
-    ) -> None:
-        self._tls = tls
-        self._broken = broken
-        self._silent = silent
-        self._connected = connected
-        self._stream_bytes = stream_bytes
-        self._greetings: set[asyncio.Task[None]] = set()
+    tls: ssl.SSLContext | None
+    broken: Callable[[str], bool]
+    silent: Callable[[str], bool]
+    connected: Connected
+    stream_bytes: int
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def accept(self, listener: socket.socket) -> None:
         """Accepts connections until it is cancelled."""
         while True:
             connection, _ = await asyncio.get_running_loop().sock_accept(listener)
-            greeting = asyncio.create_task(self._greet(connection))
-            self._greetings.add(greeting)
-            greeting.add_done_callback(self._greetings.discard)
+            task = asyncio.create_task(self._greet(connection))
+            self.tasks.add(task)
+            task.add_done_callback(self.tasks.discard)
 
     async def close(self) -> None:
         """Ends the handshakes under way."""
-        for greeting in self._greetings:
-            greeting.cancel()
-        await asyncio.gather(*self._greetings, return_exceptions=True)
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
 
     async def _greet(self, connection: socket.socket) -> None:
         try:
             async with asyncio.timeout(_HELLO_S):
                 hello = await _peeked(connection)
                 host = server_name(hello)
-                if self._silent(host):
+                if self.silent(host):
                     await _ignore(connection)
                     return
-                if self._broken(host) or self._tls is None:
+                if self.broken(host) or self.tls is None:
                     await _refuse(connection)
                 else:
-                    await self._hand_on(connection, self._tls)
+                    reader = asyncio.StreamReader(limit=self.stream_bytes)
+                    protocol = asyncio.StreamReaderProtocol(reader, self.connected)
+                    loop = asyncio.get_running_loop()
+                    await loop.connect_accepted_socket(lambda: protocol, connection, ssl=self.tls)
         except (OSError, TimeoutError):
             connection.close()  # the other side went away, or did not like our certificate
         except asyncio.CancelledError:
             connection.close()
             raise
-
-    async def _hand_on(self, connection: socket.socket, tls: ssl.SSLContext) -> None:
-        loop = asyncio.get_running_loop()
-        reader = asyncio.StreamReader(limit=self._stream_bytes)
-        protocol = asyncio.StreamReaderProtocol(reader, self._connected)
-        await loop.connect_accepted_socket(lambda: protocol, connection, ssl=tls)
 
 
 async def _peeked(connection: socket.socket) -> bytes:

@@ -1,7 +1,7 @@
 """The little web: servers on loopback that play a world, with its misbehaviour: HTTP/1.1, HTTPS, DNS.
 
-Their replies are made in ``replies``, their behaviour on each day is in ``world``.
-One law: every request is logged before it is answered, and nothing outlives `open_littleweb`.
+Their replies are made in ``replies``, their behaviour on each day is in ``world``. Every request is logged before it is
+answered, and nothing outlives `open_littleweb`.
 """
 
 import asyncio
@@ -10,15 +10,16 @@ import socket
 import ssl
 import struct
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
 from time import monotonic
 from typing import Final
 
 from weboid.demo.littledns import DnsQuestion, LittleDns
-from weboid.demo.littletls import Connected, open_tls_port
-from weboid.demo.replies import ReceivedRequest, Replying, plain_of, reply_of, request_of
+from weboid.demo.littletls import open_tls_port
+from weboid.demo.replies import ReceivedRequest, plain_of, reply_of, request_of
 from weboid.demo.world import (
     Drip,
     HostState,
@@ -95,27 +96,28 @@ async def open_littleweb(
 ) -> AsyncIterator[LittleWeb]:
     """Plays a world on 127.0.0.1, and on one address a network, until the block ends. Port 0 = any free one.
 
-    `day`, and `hour` with the name of a host, are called at every request.
-
-    A second of the world takes `pace` seconds, which shortens the pauses of slow servers. Without `tls` every handshake
-    at the https port fails; its `sni_callback` may choose among several certificates.
-    Raises OSError if a port is taken.
+    `day`, and `hour` with the name of a host, are called at every request. A second of the world takes `pace` seconds,
+    which shortens the pauses of slow servers. Without `tls` every handshake at the https port fails; its `sni_callback`
+    may choose among several certificates. Raises OSError if a port is taken.
     """
     dns = LittleDns(world, day, hour)
     little = LittleWeb(world, deque(maxlen=REQUESTS_KEPT), dns.questions)
-    player = _Player(little, day, hour, tls=tls is not None, pace=pace)
+    player = _Player(little, day, hour, tls is not None, pace)
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(player.close)
         little.http_port, little.https_port = http_port, https_port
         for ip in sorted({_IP, *(address_of(world, host) for host in world.hosts)}):
-            little.http_port = await _listen(stack, player.play, ip, little.http_port)
+            connected = partial(player.play, secure=False)
+            server = await asyncio.start_server(connected, ip, little.http_port, limit=_HEAD_BYTES, backlog=_BACKLOG)
+            stack.callback(server.close)
+            little.http_port = server.sockets[0].getsockname()[1]
             secure = open_tls_port(
                 ip,
                 little.https_port,
                 tls=tls,
                 broken=player.refuses_tls,
                 silent=player.is_silent,
-                connected=player.play_secure,
+                connected=partial(player.play, secure=True),
                 stream_bytes=_HEAD_BYTES,
             )
             little.https_port = await stack.enter_async_context(secure)
@@ -126,98 +128,75 @@ async def open_littleweb(
         yield little
 
 
-async def _listen(stack: contextlib.AsyncExitStack, connected: Connected, ip: str, port: int) -> int:
-    """Opens a server that the stack closes; returns its port."""
-    server = await asyncio.start_server(connected, ip, port, limit=_HEAD_BYTES, backlog=_BACKLOG)
-    stack.callback(server.close)
-    bound: int = server.sockets[0].getsockname()[1]
-    return bound
-
-
+@dataclass(slots=True)
 class _Player:
     """The connections of one little web."""
 
-    def __init__(
-        self, little: LittleWeb, day: Callable[[], int], hour: Callable[[str], int], *, tls: bool, pace: float
-    ) -> None:
-        self._little = little
-        self._day = day
-        self._hour = hour
-        self._tls = tls
-        self._pace = pace
-        self._tasks: set[asyncio.Task[None]] = set()
+    little: LittleWeb
+    day: Callable[[], int]
+    hour: Callable[[str], int]
+    tls: bool
+    pace: float
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
-    async def play(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serves one connection until one side ends it."""
-        await self._play(reader, writer, secure=False)
-
-    async def play_secure(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """As `play`, over TLS."""
-        await self._play(reader, writer, secure=True)
-
-    async def _play(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, secure: bool) -> None:
-        with self._kept(writer):
+    async def play(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, secure: bool) -> None:
+        """Serves one connection, `secure` over TLS, until one side ends it."""
+        task = asyncio.current_task()
+        assert task
+        self.tasks.add(task)
+        try:
             for _ in range(_REQUESTS_A_CONNECTION):
                 async with asyncio.timeout(_IDLE_S):
                     request = request_of(await reader.readuntil(b"\r\n\r\n"))
                 if request is None:
                     return
-                plain = await self._met(request, secure=secure)
+                plain = await self._behaviour_for(request, secure=secure)
                 if not await self._exchange(plain, request, reader, writer):
                     return
+        except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            pass  # the other side goes away or sends no valid request
+        finally:
+            self.tasks.discard(task)
+            writer.close()
 
     def refuses_tls(self, host: str) -> bool:
-        """Whether a handshake for a host must fail now; if so, it is logged."""
-        state = host_state(self._little.world, host, self._day(), self._hour(host))
-        broken = not self._tls or state is HostState.TLS_BROKEN
+        """Returns whether a handshake for a host must fail now; if so, it is logged."""
+        state = host_state(self.little.world, host, self.day(), self.hour(host))
+        broken = not self.tls or state is HostState.TLS_BROKEN
         if broken:
             self._note("TLS", host)
         return broken
 
     def is_silent(self, host: str) -> bool:
-        """Whether a host's server is not reached today, because of an outage of our own."""
-        return lost_on(self._little.world, host, self._day()) in (Lost.ALL, Lost.SERVERS)
+        """Returns whether a host's server is not reached today, because of an outage of our own."""
+        return lost_on(self.little.world, host, self.day()) in (Lost.ALL, Lost.SERVERS)
 
     async def close(self) -> None:
         """Ends all connections."""
         await asyncio.sleep(0)  # so that connections just accepted register their tasks
-        for task in self._tasks:
+        for task in self.tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*self.tasks, return_exceptions=True)
         await asyncio.sleep(0)  # sockets are closed in the loop's next turn
-
-    @contextmanager
-    def _kept(self, writer: asyncio.StreamWriter) -> Iterator[None]:
-        """Registers a connection; errors end it silently when the other side goes away or sends no valid request."""
-        task = asyncio.current_task()
-        assert task
-        self._tasks.add(task)
-        try:
-            yield
-        except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            pass
-        finally:
-            self._tasks.discard(task)
-            writer.close()
 
     def _note(self, method: str, host: str, target: str = "", headers: Mapping[str, str] | None = None) -> int:
         """Logs a request; returns its day."""
-        day = self._day()
-        self._little.requests.append(LoggedRequest(monotonic(), day, method, host, target, headers or {}))
+        day = self.day()
+        self.little.requests.append(LoggedRequest(monotonic(), day, method, host, target, headers or {}))
         return day
 
-    async def _met(self, request: ReceivedRequest, *, secure: bool) -> Plain:
+    async def _behaviour_for(self, request: ReceivedRequest, *, secure: bool) -> Plain:
         """The behaviour that a request gets today, after the time that it takes."""
-        world = self._little.world
+        world = self.little.world
         day = self._note(request.method, request.host, request.target, request.headers)
         if self.is_silent(request.host):
             return Trouble.SILENCE
         if lost_on(world, request.host, day) is Lost.CAPTIVE:
-            return plain_of(portal_answer(request.host, self._little.http_port), request)[0]
-        behaviour = answer_of(world, request.host, request.target, day, self._hour(request.host), secure=secure)
+            return plain_of(portal_answer(request.host, self.little.http_port), request)[0]
+        behaviour = answer_of(world, request.host, request.target, day, self.hour(request.host), secure=secure)
         plain, waits_s = plain_of(behaviour, request)
         if waits_s:
-            await asyncio.sleep(waits_s * self._pace)
+            await asyncio.sleep(waits_s * self.pace)
         return plain
 
     async def _exchange(
@@ -236,20 +215,16 @@ class _Player:
                 await reader.read()  # until the other side gives up
                 return False
             case Drip(pause_s, tarpit):
-                await _drip(writer, reply_of(plain, request) or b"", pause_s * self._pace, tarpit=tarpit)
+                await _drip(writer, reply_of(plain, request) or b"", pause_s * self.pace, tarpit=tarpit)
                 return False
             case _:
-                return await self._reply(plain, request, writer)
-
-    async def _reply(self, behaviour: Replying, request: ReceivedRequest, writer: asyncio.StreamWriter) -> bool:
-        if isinstance(behaviour, Redirect):
-            behaviour = replace(behaviour, to=self._little.located(behaviour.to))
-        data = reply_of(behaviour, request)
-        if data is None:
-            return False
-        writer.write(data)
-        await writer.drain()
-        return request.keeps
+                if isinstance(plain, Redirect):
+                    plain = replace(plain, to=self.little.located(plain.to))
+                if (data := reply_of(plain, request)) is None:
+                    return False
+                writer.write(data)
+                await writer.drain()
+                return request.keeps
 
 
 async def _drip(writer: asyncio.StreamWriter, data: bytes, pause_s: float, *, tarpit: bool) -> None:

@@ -1,7 +1,6 @@
-"""Playing the story: a pass over the wiki, then one round a day and what archives have of its failures, all with the
-program's own parts.
+"""Plays the story: a pass over the wiki, then one round a day with look-ups of copies, all by the program itself.
 
-One law: only the pauses are shorter; requests, judgements and writes are the same as in operation.
+Only the pauses are shorter; requests, judgements and writes are the same as in operation.
 """
 
 import asyncio
@@ -25,11 +24,22 @@ from weboid.core.url.farms import WMFLABS, parse_wiki_name
 from weboid.core.url.keys import key_of
 from weboid.core.url.urls import parse
 from weboid.crawl.round import Round
-from weboid.demo.copies import EXPECTED, LOOKED_UP_UNTIL, QUARTER_DAYS, demo_captures, demo_excluded
 from weboid.demo.littlearchive import LittleArchive, open_littlearchive
 from weboid.demo.littleweb import LittleWeb, open_littleweb
 from weboid.demo.littlewiki import LittleWiki, open_littlewiki
-from weboid.demo.story import WIKI, demo_days, demo_interwiki, demo_pages, demo_settings_page, demo_world
+from weboid.demo.story import (
+    EXPECTED,
+    LOOKED_UP_UNTIL,
+    QUARTER_DAYS,
+    WIKI,
+    demo_captures,
+    demo_days,
+    demo_excluded,
+    demo_interwiki,
+    demo_pages,
+    demo_settings_page,
+    demo_world,
+)
 from weboid.feed.page_pass import PagePass, PassProgress
 from weboid.maintain.settings_pages import refresh_settings
 from weboid.net.outbound import open_client, open_session
@@ -73,13 +83,8 @@ async def open_stage(config: Config, last_day: int, *, weboid_url: str | None = 
         web = await stack.enter_async_context(open_littleweb(demo_world(days[0]), day=today))
         pages, interwiki = [*demo_pages(web.located), demo_settings_page()], demo_interwiki(web.located)
         wiki = await stack.enter_async_context(open_littlewiki(pages, interwiki=interwiki, weboid_url=weboid_url))
-        archive = await stack.enter_async_context(
-            open_littlearchive(
-                demo_captures(days[0], web.located),
-                day=today,
-                excluded=demo_excluded(days[0], web.located),
-            )
-        )
+        captures, excluded = demo_captures(days[0], web.located), demo_excluded(days[0], web.located)
+        archive = await stack.enter_async_context(open_littlearchive(captures, day=today, excluded=excluded))
         stage = Stage(days, days[0], web, wiki, archive, _config(config, web, archive))
         yield stage
 
@@ -111,23 +116,17 @@ async def feed_story(stage: Stage, pool: Pool) -> PassProgress:
 
 
 async def _pass_over(stage: Stage, pool: Pool, wiki: StoredWiki, day: int) -> PassProgress:
-    untouched_days = stage.config.feed.untouched_days
+    days = stage.config.feed.untouched_days
     async with open_client(stage.config.net) as client:
         source = ApiSource(stage.wiki.api_url, client, user_agent=stage.config.net.user_agent)
-        return await PagePass(
-            local_feed_store(pool),
-            source,
-            wiki,
-            WMFLABS,
-            read_criteria({}, {}),
-            today=lambda: day,
-            untouched_days=untouched_days,
-        ).run()
+        criteria = read_criteria({}, {})
+        work = PagePass(local_feed_store(pool), source, wiki, WMFLABS, criteria, today=lambda: day, untouched_days=days)
+        return await work.run()
 
 
 async def play_story(stage: Stage, pool: Pool, show: Callable[[int, Tally], None]) -> None:
-    """Runs one round on each day of the story, and looks copies up; `show` is called with the day and what its round
-    has done."""
+    """Runs one round on each day of the story, and looks copies up; `show` is called with the day and its round's
+    counts."""
     for day in stage.days:
         stage.day = day
         tally = await _round(stage, pool, day)
@@ -140,7 +139,7 @@ async def play_story(stage: Stage, pool: Pool, show: Callable[[int, Tally], None
 
 
 async def _look_at_copies(stage: Stage, pool: Pool, day: int) -> None:
-    """What ``weboid archive`` does in a day: look-ups of what failed, visits to copies that are kept or cited."""
+    """Does the work of ``weboid archive`` of a day: look-ups of failed links, visits to kept and cited copies."""
     stopped = asyncio.Event()
     services = stage.config.archive.services
     async with open_archive_client(stage.config.net, SharedLimiter(pool, lambda: day)) as client:

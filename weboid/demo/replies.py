@@ -1,7 +1,6 @@
 """The replies of the little web: the bytes of a reply to a request, made from a behaviour.
 
-Pure; sockets belong to ``littleweb``.
-One law: the same request on the same day gets the same bytes.
+Pure; sockets belong to ``littleweb``. The same request on the same day gets the same bytes.
 """
 
 import re
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
 from http import HTTPStatus
-from typing import Final, assert_never
+from typing import Final
 from urllib.parse import urlsplit
 
 from weboid.demo.world import (
@@ -45,7 +44,7 @@ _MAGIC: Final = {
 _FRAMING: Final = frozenset(
     {"content-type", "content-length", "transfer-encoding", "content-encoding", "connection", "keep-alive", "trailer"}
 )
-"""What a reply says of itself as a message: it was true of another one."""
+"""Headers of a reply as a message: they were true of another one."""
 _PORT: Final = re.compile(r":[0-9]*$")
 _FILLER: Final = "<p>The tide comes in and the tide goes out, and the island stays where it is.</p>\n"
 
@@ -59,7 +58,7 @@ class ReceivedRequest:
     target: str
     headers: Mapping[str, str]
     keeps: bool
-    """Whether the connection may be used for another request."""
+    """The connection may be used for another request."""
 
 
 def request_of(head: bytes) -> ReceivedRequest | None:
@@ -136,8 +135,6 @@ def reply_of(behaviour: Replying, request: ReceivedRequest) -> bytes | None:
             return _reply(request, code, page or Page(size_kib=1, title="Are you a machine?"), *lines)
         case Drip():
             return _reply(request, 200, Page(size_kib=1, title="Slowly"))
-        case _ as never:
-            assert_never(never)
 
 
 def _redirect(request: ReceivedRequest, code: int, to: str) -> bytes:
@@ -145,7 +142,7 @@ def _redirect(request: ReceivedRequest, code: int, to: str) -> bytes:
 
 
 def _hops(target: str) -> int:
-    """How many redirects of a chain have led to a target."""
+    """The number of redirects of a chain that have led to a target."""
     found = HOP.search(target)
     return int(found[1]) if found else 0
 

@@ -1,9 +1,16 @@
-"""Applications on loopback: the little wiki, archive and provider are one each."""
+"""Applications on loopback: the little wiki, archive and provider."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Final
 
 from aiohttp import web
+
+SAFE_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
 
 
 @asynccontextmanager

@@ -1,23 +1,21 @@
-"""The story of the demo: ten weeks of the links in ``articles``, and the verdict that each must have in the end.
+"""The story of the demo: ten weeks of the links in ``articles``, and the copies that the made-up archive has of them.
 
-One law: the expected verdict is written by hand, with each link, so that it can prove the crawler right or wrong.
+Days count from the beginning of the story, and are negative before it.
 """
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import unquote
 
 from weboid.assets import asset
 from weboid.config import SETTINGS_TITLE
-from weboid.core.record.reasons import Reason
-from weboid.core.url.classify import UrlClass
-from weboid.core.verdict.verdict import Verdict
 from weboid.demo.articles import ARTICLES, HOST_LIVES, INTERWIKI, UNLINKED
 from weboid.demo.links import Article, Link
+from weboid.demo.littlearchive import LittleCapture, moment_on
 from weboid.demo.wikipages import InterwikiEntry, WikiLink, WikiPage
-from weboid.demo.world import Behaviour, Host, Life, Spell, World, shifted
+from weboid.demo.world import Behaviour, Code, Host, Life, Page, Spell, World, shifted
 
 WIKI: Final = "demowiki@wmflabs"
 DAYS: Final = 70
@@ -25,6 +23,44 @@ DAYS: Final = 70
 
 Located = Callable[[str], str]
 """Puts the port into a URL of the world, as `LittleWeb.located` does."""
+
+CAPTURED: Final[Mapping[str, tuple[tuple[int, Page | Code], ...]]] = {
+    # Three good ones, and one that came too late.
+    "http://tidalmill.demo/opening-hours": (
+        (-700, Page(title="Opening hours")),
+        (-40, Page(title="Opening hours")),
+        (5, Page(title="Opening hours")),
+        (20, Code(404)),
+    ),
+    # It came at a bad moment.
+    "http://brewery.demo/pans": ((-200, Code(404)),),
+    "http://ferryline.demo/fares": ((-90, Page(title="Fares")),),
+    "http://museum.demo/object/77": ((-300, Page(title="A figurehead")),),
+    "http://observatory.demo/fog": ((-1200, Page(title="Days with fog, by year")),),
+}
+CITED: Final = ("20190611120000", "http://ferryline.demo/timetable", Page(title="Timetable of the ferry"))
+"""The copy that a page links to."""
+
+EXCLUDED: Final[Mapping[str, int]] = {
+    "http://ferryline.demo/fares": -90,
+    "http://museum.demo/object/77": 36,
+}
+"""The day from which on the archive shows nothing of a URL: its owner has asked for that."""
+LOOKED_UP_UNTIL: Final = 61
+"""Links that begin to fail after this day wait in the queue: archives allow few look-ups a minute."""
+QUARTER_DAYS: Final = 14
+"""Kept copies are visited so often in the story, which has not the time for quarters."""
+
+EXPECTED: Final[Mapping[str, str]] = {
+    "http://tidalmill.demo/opening-hours": "found",
+    "http://ferryline.demo/timetable": "found",
+    "http://tidalmill.demo/brochure": "none",
+    "http://brewery.demo/pans": "unsuitable",
+    "http://ferryline.demo/fares": "excluded",
+    "http://museum.demo/object/77": "withdrawn",
+    "http://pilots.demo/rules": "pending",
+}
+"""The state of copies of these links at the end of the story, each state once, by the stable word."""
 
 
 def demo_days(last_day: int) -> range:
@@ -70,7 +106,7 @@ def _page(number: int, article: Article, located: Located) -> WikiPage:
     return WikiPage(
         page=100 + number,
         title=article.title,
-        links=tuple(WikiLink(_located(link, located), link.caption) for link in article.links),
+        links=tuple(WikiLink(located_link(link, located), link.caption) for link in article.links),
         text=article.text,
         revision=1000 + number,
         interwiki=article.interwiki,
@@ -78,7 +114,7 @@ def _page(number: int, article: Article, located: Located) -> WikiPage:
     )
 
 
-def _located(link: Link, located: Located) -> str:
+def located_link(link: Link, located: Located) -> str:
     """The URL of a link; in that of a copy, the URL of which it is one gets its port."""
     return link.url.replace(link.copy_of, located(link.copy_of)) if link.copy_of else located(link.url)
 
@@ -88,38 +124,18 @@ def demo_interwiki(located: Located) -> list[InterwikiEntry]:
     return [InterwikiEntry(each.prefix, located(each.url), each.local) for each in INTERWIKI]
 
 
-@dataclass(frozen=True, slots=True)
-class Truth:
-    """What is true of a link at the end. `verdict` None = it is not checked, because of its class.
-
-    `reasons` are the words of which Weboid must give one; `was_dead`: the verdict must have been dead before, rightly.
-    `is_checked`: by the link checker, which leaves copies in web archives to those who visit these.
-    """
-
-    kind: UrlClass
-    verdict: Verdict | None
-    reasons: tuple[str, ...]
-    was_dead: bool
-    is_checked: bool = True
-
-
-def ground_truth(located: Located) -> Mapping[str, Truth]:
-    """The truth at the end of the story, by URL as the wiki has it: not yet in normal form."""
-    links = {_located(link, located): _truth(link) for article in ARTICLES for link in article.links}
-    foreign = {each.prefix: each.url for each in INTERWIKI if not each.local}
-    targets = [
-        located(foreign[prefix].replace("$1", title))
-        for article in ARTICLES
-        for prefix, title in article.interwiki
-        if prefix in foreign
+def demo_captures(first_day: int, located: Located) -> list[LittleCapture]:
+    """All captures of a story that begins on a day, with the URLs that its wiki has."""
+    found = [
+        LittleCapture(located(url), moment_on(first_day + day), shown)
+        for url, captured in CAPTURED.items()
+        for day, shown in captured
     ]
-    fine = Truth(UrlClass.WATCHED, Verdict.WORKING, (Reason.OK.word,), was_dead=False)
-    return links | dict.fromkeys(targets, fine)
+    stamp, url, shown = CITED
+    taken = datetime.strptime(stamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    return [*found, LittleCapture(located(url), taken, shown)]
 
 
-def _truth(link: Link) -> Truth:
-    if link.kind is UrlClass.INVALID:
-        return Truth(link.kind, Verdict.INVALID, (), was_dead=False, is_checked=False)
-    words = tuple(reason.word for reason in link.reasons)
-    verdict = link.verdict if link.kind is UrlClass.WATCHED else None
-    return Truth(link.kind, verdict, words, was_dead=link.was_dead, is_checked=link.is_checked)
+def demo_excluded(first_day: int, located: Located) -> dict[str, int]:
+    """The URLs of which the archive shows nothing, with the day from which on."""
+    return {located(url): first_day + day for url, day in EXCLUDED.items()}

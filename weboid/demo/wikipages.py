@@ -1,7 +1,6 @@
 """The pages of the little wiki and its answers to Action API queries, as MediaWiki gives them (formatversion 2).
 
-Pure; HTTP belongs to ``littlewiki``, HTML to ``wikihtml``.
-One law: an answer has the same continuations as MediaWiki's, with any limits.
+Pure; HTTP and HTML belong to ``littlewiki``. An answer has the same continuations as MediaWiki's, with any limits.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

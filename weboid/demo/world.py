@@ -1,8 +1,7 @@
 """Worlds: hosts and their addresses, each with a scripted life (``life``) of behaviours; pure data that fit into JSON.
 
-A world is played on sockets by ``littleweb``; reading one from a file, and what a person sees of it, belong to
-``benchmarks/worlds``.
-One law: what a world answers follows from the day, the hour and the request alone.
+A world is played on sockets by ``littleweb``; reading one from a file, and a person's view of it, belong to
+``benchmarks/worlds``. Its answers follow from the day, the hour and the request alone.
 """
 
 import re
@@ -10,15 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 from urllib.parse import unquote
 
+from weboid.demo.life import B
 from weboid.demo.life import Hours as Hours
 from weboid.demo.life import Life as Life
 from weboid.demo.life import Spell as Spell
 from weboid.demo.life import behaviour_on as behaviour_on
-
-B = TypeVar("B")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +176,7 @@ HostBehaviour = HostState | Behaviour
 
 
 class Certificate(Enum):
-    """What is wrong with a host's certificate (C-9). The caller of the little web has to make the certificates."""
+    """The state of a host's certificate (C-9). The caller of the little web has to make the certificates."""
 
     FINE = "fine"
     EXPIRED = "expired"
@@ -204,7 +202,7 @@ class Host:
 
 
 class Lost(Enum):
-    """What fails in our own network (C-16): DNS queries get no answer or failures, servers are silent.
+    """Failures of our own network (C-16): DNS queries get no answer or failures, servers are silent.
 
     CAPTIVE: every name leads to a portal that wants a login, with a certificate of its own.
     """
@@ -231,7 +229,7 @@ class Outage(NamedTuple):
 
     @property
     def is_total(self) -> bool:
-        """Whether all hosts are lost."""
+        """Returns whether all hosts are lost."""
         return not (self.hosts or self.networks)
 
 
@@ -251,14 +249,6 @@ def host_state(world: World, host: str, day: int, hour: int = 0) -> HostState | 
     return state if isinstance(state, HostState) else HostState.UP
 
 
-def certificate_on(world: World, host: str, day: int, hour: int = 0) -> Certificate:
-    """The certificate that a host shows on a day; hosts outside the world have a valid one."""
-    if lost_on(world, host, day) is Lost.CAPTIVE:
-        return Certificate.WRONG_HOST
-    known = world.hosts.get(host.lower())
-    return behaviour_on(known.certificate, day, hour) if known else Certificate.FINE
-
-
 def outage_on(world: World, host: str, day: int) -> Outage | None:
     """The outage of our own network that a host is lost to us by on a day; None if there is none."""
     for outage in world.outages:
@@ -272,13 +262,13 @@ def outage_on(world: World, host: str, day: int) -> Outage | None:
 
 
 def lost_on(world: World, host: str, day: int) -> Lost | None:
-    """What of a host fails in our own network on a day; None if nothing does."""
+    """The failure of our own network that concerns a host on a day; None if there is none."""
     outage = outage_on(world, host, day)
     return outage.lost if outage else None
 
 
 def portal_answer(host: str, http_port: int) -> Behaviour:
-    """What a captive portal says in place of a host."""
+    """The answer of a captive portal in place of a host."""
     return Page(title="Log in") if host == PORTAL else Redirect(f"http://{PORTAL}:{http_port}/", 302)
 
 
@@ -311,7 +301,7 @@ def answer_of(world: World, host: str, target: str, day: int, hour: int = 0, *, 
 
 
 HOP: Final = re.compile(r"[?&]hop=([0-9]{1,3})$")
-"""What redirects in a row append to the same path."""
+"""The end of a path after redirects in a row."""
 
 
 def _answer_of_path(host: Host, name: str, target: str, day: int, hour: int) -> Behaviour:
