@@ -180,7 +180,7 @@ def _message(request: ReceivedRequest, code: int, kind: str, body: bytes, *lines
 @lru_cache(maxsize=1024)
 def _body(page: Page, host: str) -> bytes:
     """A body of exactly so many KiB (at least one character more than its beginning), or the given text as it is."""
-    wanted = min(page.size_kib, MOST_KIB) * 1024
+    size_bytes = min(page.size_kib, MOST_KIB) * 1024
     if page.kind != "text/html" and page.text:
         return page.text.encode()
     if page.kind != "text/html":
@@ -192,8 +192,8 @@ def _body(page: Page, host: str) -> bytes:
         return f"{_beginning(page, host)}{text}\n</html>\n".encode()
     else:
         begin, filler = _beginning(page, host).encode(), _FILLER.encode()
-    wanted = max(wanted, len(begin) + 1)
-    return (begin + filler * (wanted // len(filler) + 1))[:wanted]
+    size_bytes = max(size_bytes, len(begin) + 1)
+    return (begin + filler * (size_bytes // len(filler) + 1))[:size_bytes]
 
 
 def _beginning(page: Page, host: str) -> str:

@@ -79,11 +79,11 @@ class ActionApi:
                 return answer
             busy = answer
             pause_s = pause.grown_s()
-            wanted_s = pause_s if busy.pause_s is None else busy.pause_s
-            if wanted_s > self._patience.longest_pause_s:
-                raise self._error(f"{busy.reason}; it asks to wait {wanted_s:.0f} s, so try again after that")
+            wait_s = pause_s if busy.pause_s is None else busy.pause_s
+            if wait_s > self._patience.longest_pause_s:
+                raise self._error(f"{busy.reason}; it asks to wait {wait_s:.0f} s, so try again after that")
             if left:
-                await sleep(wanted_s)
+                await sleep(wait_s)
         raise self._error(f"{busy.reason}, {self._patience.tries} times in a row; try again later")
 
     async def _try(self, question: dict[str, str], is_change: bool) -> dict[str, Any] | _Busy:

@@ -14,7 +14,7 @@ import aiohttp
 from weboid.core.wikitext.titles import Namespace
 from weboid.errors import SourceError, TooManyLinks
 from weboid.wiki.action import ActionApi, ApiPatience, ApiRefusal
-from weboid.wiki.api_pages import PAGE_IDS, ApiPage, Leads, add_listed, namespaces_of, states_of
+from weboid.wiki.api_pages import PAGE_IDS, ApiPage, TitleTargets, add_listed, namespaces_of, states_of
 from weboid.wiki.interwiki import InterwikiMap
 from weboid.wiki.source import WIKITEXT, Members, PageLinks, PageState, Selection, WalkBatch, clean_text, with_scheme
 
@@ -120,13 +120,13 @@ class ApiSource:
         limit = _LIMITS.get(selection.question.get("generator", ""))
         question = {**({limit: _WALK_PAGES} if limit else {}), **selection.question, **_INFO}
         async with aclosing(self._batches(question, _continuation_at(place))) as batches:
-            async for gathered, going_on in batches:
-                yield WalkBatch(states_of(gathered), json.dumps(going_on) if going_on else _OVER)
+            async for gathered, continuation in batches:
+                yield WalkBatch(states_of(gathered), json.dumps(continuation) if continuation else _OVER)
 
     async def find_states(self, ids: Sequence[int]) -> list[PageState]:
         """As in WikiSource. Raises SourceError also if the answer does not even state that a page is missing."""
         found: list[PageState] = []
-        for some in _fifties(sorted(set(ids))):
+        for some in _chunks(sorted(set(ids))):
             answered: dict[int, ApiPage] = {}
             async with aclosing(self._batches({"pageids": "|".join(map(str, some)), **_INFO})) as batches:
                 async for gathered, _ in batches:
@@ -146,8 +146,8 @@ class ApiSource:
         self, *, ids: Sequence[int] = (), titles: Sequence[str] = (), most_links: int | None = None
     ) -> list[PageLinks]:
         """As in WikiSource and WikiItself. A title that MediaWiki cannot have is left out, like a missing one."""
-        questions = [{"pageids": "|".join(map(str, some))} for some in _fifties(ids)]
-        questions += [{"titles": "|".join(some), "redirects": "1"} for some in _fifties(_possible(titles))]
+        questions = [{"pageids": "|".join(map(str, some))} for some in _chunks(ids)]
+        questions += [{"titles": "|".join(some), "redirects": "1"} for some in _chunks(_possible(titles))]
         found: dict[int, PageLinks] = {}
         for question in questions:
             left = None if most_links is None else most_links - sum(len(page.urls) for page in found.values())
@@ -156,11 +156,11 @@ class ApiSource:
 
     async def find_titled(self, titles: Sequence[str], *, most_links: int | None = None) -> dict[str, PageLinks]:
         found: dict[str, PageLinks] = {}
-        for some in _fifties(_possible(titles)):
-            leads = Leads()
+        for some in _chunks(_possible(titles)):
+            targets = TitleTargets()
             left = None if most_links is None else most_links - sum(len(page.urls) for page in found.values())
-            pages = await self._linked({"titles": "|".join(some), "redirects": "1"}, left, leads)
-            ids = {title: leads.page_of(title) for title in some}
+            pages = await self._linked({"titles": "|".join(some), "redirects": "1"}, left, targets)
+            ids = {title: targets.page_of(title) for title in some}
             found |= {title: pages[page] for title, page in ids.items() if page in pages}
         return found
 
@@ -190,38 +190,38 @@ class ApiSource:
         question: Mapping[str, str],
         begin: Mapping[str, str] | None = None,
         *,
-        leads: Leads | None = None,
+        targets: TitleTargets | None = None,
         most_links: int | None = None,
     ) -> AsyncGenerator[tuple[dict[int, ApiPage], dict[str, str]], None]:
         """The complete batches of one query, each with the parameters for the next; {} = it is the last.
 
         Raises TooManyLinks as soon as one has more than `most_links`.
         """
-        going_on = dict(begin or {})
+        continuation = dict(begin or {})
         gathered: dict[int, ApiPage] = {}
-        circle = _Circle(going_on)
+        detector = _CycleDetector(continuation)
         answers = 0
         while True:
             answers += 1
             try:
-                answer = await self._api.fetch_answer({**question, **going_on})
+                answer = await self._api.fetch_answer({**question, **continuation})
             except ApiRefusal as refusal:
                 # The place may come from another version of MediaWiki: reading all again is better than never the rest.
-                if not begin or going_on != begin or refusal.code != "badcontinue":
+                if not begin or continuation != begin or refusal.code != "badcontinue":
                     raise
-                going_on = {}
+                continuation = {}
                 continue
             self._gather(answer, gathered, most_links)
-            if leads is not None:
-                leads.add(answer.get("query", {}))
-            going_on = self._continuation(answer)
+            if targets is not None:
+                targets.add(answer.get("query", {}))
+            continuation = self._continuation(answer)
             if "batchcomplete" in answer:
                 answers = 0 if gathered else answers
-                yield gathered, going_on
+                yield gathered, continuation
                 gathered = {}
-            if not going_on:
+            if not continuation:
                 break
-            if circle.closes(going_on) or answers == _MOST_ANSWERS:
+            if detector.closes(continuation) or answers == _MOST_ANSWERS:
                 raise self._unreadable("a continuation without end")
         if gathered:
             raise self._unreadable("an end in the middle of a batch")
@@ -246,11 +246,11 @@ class ApiSource:
             raise self._unreadable(f"more than {_MOST_LINKS:,} pages and links in one batch")
 
     async def _linked(
-        self, question: Mapping[str, str], most_links: int | None, leads: Leads | None = None
+        self, question: Mapping[str, str], most_links: int | None, targets: TitleTargets | None = None
     ) -> dict[int, PageLinks]:
         """The wikitext pages that a query gives, by id, with all their links."""
         found: dict[int, PageLinks] = {}
-        async with aclosing(self._batches({**question, **_LINKS}, leads=leads, most_links=most_links)) as batches:
+        async with aclosing(self._batches({**question, **_LINKS}, targets=targets, most_links=most_links)) as batches:
             async for gathered, _ in batches:
                 watched = {page: known for page, known in gathered.items() if known.model == WIKITEXT}
                 if self._interwiki is None and any(known.interwikis for known in watched.values()):
@@ -262,20 +262,20 @@ class ApiSource:
         return SourceError(f"{self._api.url} gave {what}; is it a MediaWiki's api.php?")
 
 
-class _Circle:
+class _CycleDetector:
     """Detects that a continuation repeats, keeping only one of them (Brent's cycle finding)."""
 
     def __init__(self, begin: Mapping[str, str]) -> None:
         self._kept, self._steps, self._room = begin, 0, 1
 
-    def closes(self, going_on: Mapping[str, str]) -> bool:
+    def closes(self, continuation: Mapping[str, str]) -> bool:
         """Returns whether this continuation, the next in order, is a repeated one; a cycle is noticed by its third
         round."""
-        if going_on == self._kept:
+        if continuation == self._kept:
             return True
         self._steps += 1
         if self._steps == self._room:
-            self._kept, self._steps, self._room = going_on, 0, 2 * self._room
+            self._kept, self._steps, self._room = continuation, 0, 2 * self._room
         return False
 
 
@@ -292,5 +292,5 @@ def _possible(titles: Iterable[str]) -> list[str]:
     return [title for title in titles if title and not set(_NEVER_IN_TITLES) & set(title)]
 
 
-def _fifties(values: Sequence[_T]) -> list[Sequence[_T]]:
+def _chunks(values: Sequence[_T]) -> list[Sequence[_T]]:
     return [values[start : start + _BATCH_PAGES] for start in range(0, len(values), _BATCH_PAGES)]

@@ -17,7 +17,7 @@ from weboid.wiki.source import PageLinks, PageState, all_links, clean_text, with
 PAGE_IDS: Final = range(1, 1 << 32)
 _NAMESPACES: Final = range(1 << 31)
 _REVISION_IDS: Final = range(1 << 63)
-_MOST_LEADS: Final = 5
+_MOST_STEPS: Final = 5
 """A title is normalised, and MediaWiki follows one redirect, at most a second one that a move has left."""
 _MOST_NAMES: Final = 1_000
 _MOST_LISTED: Final = 4 * _MOST_NAMES
@@ -75,7 +75,7 @@ class ApiPage:
 
 
 @dataclass(slots=True)
-class Leads:
+class TitleTargets:
     """The pages that titles lead to, by the answers to one query for titles: normalised, or redirected."""
 
     next: dict[str, str] = field(default_factory=dict)
@@ -101,7 +101,7 @@ class Leads:
 
     def page_of(self, title: str) -> int | None:
         """The id of the page that a title leads to; None if it is not known."""
-        for _ in range(_MOST_LEADS):
+        for _ in range(_MOST_STEPS):
             if title not in self.next:
                 break
             title = self.next[title]

@@ -19,7 +19,7 @@ from typing import IO, Final, cast
 from weboid.errors import SourceError
 
 Columns = Sequence[list[str]]
-"""Some rows as columns: one list per wanted column, all of the same length. NULL reads as ''."""
+"""Some rows as columns: one list per chosen column, all of the same length. NULL reads as ''."""
 _CHUNK_BYTES: Final = 1 << 18
 """Much more or less is slower: the data made of a chunk should fit into the processor's cache."""
 _LONGEST_CHARS: Final = 1 << 20
@@ -36,9 +36,9 @@ _ESCAPED: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "
 
 
 def list_columns(
-    path: Path, table: str, wanted: Sequence[str], progress: Callable[[int], None] = lambda _: None
+    path: Path, table: str, chosen: Sequence[str], progress: Callable[[int], None] = lambda _: None
 ) -> Iterator[Columns]:
-    """The wanted columns of a table, some thousand rows at a time; bytes that are not UTF-8 become U+FFFD.
+    """The chosen columns of a table, some thousand rows at a time; bytes that are not UTF-8 become U+FFFD.
 
     ``progress`` is called with the number of bytes of the file that have been read. Raises SourceError for a file that
     cannot be read, is damaged or cut off, or lacks the table or a column.
@@ -52,27 +52,27 @@ def list_columns(
             raise SourceError(f"{path}: no CREATE TABLE `{table}` at its beginning; is it the dump of that table?")
         head += text
     columns = dict(_COLUMN.findall(found[1]))
-    if missing := [name for name in wanted if name not in columns]:
+    if missing := [name for name in chosen if name not in columns]:
         raise SourceError(
             f"{path}: table `{table}` has no column {', '.join(missing)} (it has {', '.join(columns)}); "
             "the dump must come from MediaWiki 1.41 or later"
         )
-    yield from _Reader(path, table, columns, wanted).read(head[found.end() :], texts)
+    yield from _Reader(path, table, columns, chosen).read(head[found.end() :], texts)
 
 
 class _Reader:
     """Splits the statements of one table into columns."""
 
-    def __init__(self, path: Path, table: str, columns: dict[str, str], wanted: Sequence[str]) -> None:
+    def __init__(self, path: Path, table: str, columns: dict[str, str], chosen: Sequence[str]) -> None:
         self._path = path
         self._insert = f"INSERT INTO `{table}` VALUES"
-        order = [name for name in columns if name in wanted]
-        self._picked = [order.index(name) + 1 for name in wanted]
+        order = [name for name in columns if name in chosen]
+        self._picked = [order.index(name) + 1 for name in chosen]
         self._width = len(order) + 1
         self._any_row, self._usual_row = (
             re.compile(
                 rf"\s*(?:{re.escape(self._insert)}\s*)?"
-                rf"\({','.join(_pattern(kind, name in wanted, string) for name, kind in columns.items())}\)\s*[,;]\s*",
+                rf"\({','.join(_pattern(kind, name in chosen, string) for name, kind in columns.items())}\)\s*[,;]\s*",
                 re.DOTALL,
             )
             for string in (_ANY_STRING, _USUAL_STRING)
@@ -125,9 +125,9 @@ class _Reader:
         return [_plain(parts[first : -1 : self._width]) for first in self._picked], cast(str, parts[-1]).lstrip()
 
 
-def _pattern(kind: str, wanted: bool, string: str) -> str:
+def _pattern(kind: str, chosen: bool, string: str) -> str:
     # The most frequent alternative comes first.
-    if not wanted:
+    if not chosen:
         return rf"(?:[-+.\deE]++|(?:_binary )?'{string}'|NULL)"
     return r"(?:(-?\d{1,10}+)|NULL)" if kind in _INTEGER_TYPES else f"(?:(?:_binary )?'({string})'|NULL)"
 

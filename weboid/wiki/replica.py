@@ -166,23 +166,23 @@ class ReplicaSource:
 
     async def _titled(self, titles: Sequence[str]) -> list[PageState]:
         """The pages with these titles, or those that they redirect to."""
-        wanted = {tuple(spots) for title in titles if (spots := self._namespaces.spots(title))}
+        places = {tuple(spots) for title in titles if (spots := self._namespaces.spots(title))}
         found: dict[int, PageState] = {}
         for _ in range(_MOST_REDIRECTS + 1):
-            states = await self._at(wanted)
+            states = await self._at(places)
             redirects = [state.page for state in states if state.redirect and state.page not in found]
             found |= {state.page: state for state in states}
             targets: list[PageSpot] = []
             await self._by_pages(self._db, "redirects", redirects, _targets, targets.extend)
             if not targets:
                 break
-            wanted = {(target,) for target in targets}
+            places = {(target,) for target in targets}
         return [state for state in found.values() if not state.redirect]
 
-    async def _at(self, wanted: Collection[tuple[PageSpot, ...]]) -> list[PageState]:
+    async def _at(self, places: Collection[tuple[PageSpot, ...]]) -> list[PageState]:
         """The pages at the first of each of these spots where there is one."""
         by_namespace: dict[int, list[str]] = defaultdict(list)
-        for namespace, title in sorted({spot for spots in wanted for spot in spots}):
+        for namespace, title in sorted({spot for spots in places for spot in spots}):
             by_namespace[namespace].append(title.replace(" ", "_"))
         found: dict[PageSpot, PageState] = {}
         for namespace, titles in by_namespace.items():
@@ -190,7 +190,7 @@ class ReplicaSource:
                 some = titles[begin : begin + _BATCH_TITLES]
                 rows = await self._db.list_rows(statement("titles"), {"namespace": namespace, "titles": some})
                 found |= {PageSpot(namespace, state.title): state for state in map(_state, rows)}
-        first = (next((spot for spot in spots if spot in found), None) for spots in wanted)
+        first = (next((spot for spot in spots if spot in found), None) for spots in places)
         return [found[spot] for spot in first if spot is not None]
 
     async def _lag_s(self, db: MariaDb) -> float:

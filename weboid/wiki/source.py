@@ -1,7 +1,7 @@
 """The protocols of the sources of pages and links, and the values that all of them yield.
 
-The sources are ``wiki/api``, ``wiki/replica`` and ``wiki/dump``.
-One law: the same page gives the same ``PageLinks`` from every source (L-2, ``tests/wiki/test_source_contract.py``).
+The sources are ``wiki/api``, ``wiki/replica`` and ``wiki/dump``. The same page gives the same ``PageLinks`` from every
+source (L-2).
 """
 
 import re

@@ -15,8 +15,8 @@ from support.misbehaving import Act, Asked, HangUp, Script, Silence, reply, serv
 from weboid.archive.service.client import INDEX_BYTES, REPLAY_BYTES, ArchiveClient, Resting, open_archive_client
 from weboid.archive.service.limits import (
     FIRST_REST_S,
+    LONGEST_NAMED_REST_S,
     LONGEST_REST_S,
-    LONGEST_WISH_S,
     LocalLimiter,
     gap_s,
     pace_of,
@@ -209,7 +209,7 @@ def test_pauses_grow_to_hours_and_what_a_service_wishes_is_bounded() -> None:
     assert pauses[-1] == LONGEST_REST_S
     assert rest_after(0, 5) == 5
     assert rest_after(0, 0) == 1
-    assert rest_after(0, 1e12) == LONGEST_WISH_S
+    assert rest_after(0, 1e12) == LONGEST_NAMED_REST_S
     # It said five seconds before, and that was in vain.
     assert rest_after(40, 5) == 80
 

@@ -120,5 +120,4 @@ def _wish(known: KnownUrl, day: int, *, since: int | None = None) -> Wish:
 
 
 def _cited(known: KnownUrl, day: int) -> int:
-    """The day of the citation, as far as the store knows it."""
     return known.record.history[-1].first if known.record.history else day

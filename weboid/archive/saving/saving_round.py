@@ -80,7 +80,6 @@ class SavingRound:
         return self._progress.tally
 
     async def run(self) -> None:
-        """Sweeps again and again until stopped."""
         await sweep_until_stopped(self.sweep, self._stopped, what="savings", log=log, idle_s=_IDLE_S)
 
     async def sweep(self) -> SavingTally:

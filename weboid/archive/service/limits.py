@@ -18,7 +18,7 @@ from weboid.store.archives.service_limit import RequestKind
 FIRST_REST_S: Final = 60.0
 """The first pause of a service that does not say how long."""
 LONGEST_REST_S: Final = 6 * 3_600.0
-LONGEST_WISH_S: Final = 24 * 3_600.0
+LONGEST_NAMED_REST_S: Final = 24 * 3_600.0
 """So long a pause is granted to a service that says how long; a longer one counts as this."""
 PATIENCE_S: Final = 5.0
 """So long a pause is waited for with a request in hand; for a longer one the request is put off."""
@@ -60,7 +60,7 @@ def rest_after(last_s: float, wanted_s: float | None) -> float:
     grown_s = min(2 * last_s, LONGEST_REST_S)
     if wanted_s is None:
         return max(grown_s, FIRST_REST_S)
-    return max(min(wanted_s, LONGEST_WISH_S), grown_s, 1.0)
+    return max(min(wanted_s, LONGEST_NAMED_REST_S), grown_s, 1.0)
 
 
 @dataclass(slots=True)

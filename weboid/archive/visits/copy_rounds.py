@@ -50,7 +50,6 @@ class CopyRounds:
         )
 
     async def run(self) -> None:
-        """Sweeps again and again until stopped."""
         await sweep_until_stopped(self.sweep, self._stopped, what="visits to copies", log=log, idle_s=_PAUSE_S)
 
     async def sweep(self) -> None:

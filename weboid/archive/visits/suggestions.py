@@ -142,7 +142,6 @@ class Suggestions:
         self._connectivity = Connectivity(self._ask, online)
 
     async def run(self) -> None:
-        """Sweeps again and again until stopped."""
         await sweep_until_stopped(self.sweep, self._stopped, what="suggestions", log=log, idle_s=_PAUSE_S)
 
     async def sweep(self) -> int:
@@ -152,22 +151,22 @@ class Suggestions:
         try:
             while not self._stopped.is_set() and not self._connectivity.is_down:
                 async with self._pool.connection() as conn:
-                    taken = await lease_replacements(conn, self._today(), limit=_LEASED, archived=False)
-                    if taken and not count:
+                    leased = await lease_replacements(conn, self._today(), limit=_LEASED, archived=False)
+                    if leased and not count:
                         self._connectivity.know(await list_canaries(conn, limit=CANARIES))
-                if taken and not count:
+                if leased and not count:
                     await self._connectivity.look()
-                if not taken:
+                if not leased:
                     break
-                count += len(taken)
-                await self._check_all(taken)
+                count += len(leased)
+                await self._check_all(leased)
         finally:
             await self._connectivity.close()
         return count
 
-    async def _check_all(self, taken: Sequence[Replacement]) -> None:
+    async def _check_all(self, leased: Sequence[Replacement]) -> None:
         """Checks a few at a time. Those that a stop leaves unchecked are due again a day after they were leased."""
-        waiting = iter(taken)
+        waiting = iter(leased)
 
         async def work() -> None:
             for suggestion in waiting:
@@ -207,7 +206,6 @@ class SuggestedCopies:
         self._stopped = stopped
 
     async def run(self) -> None:
-        """Sweeps again and again until stopped."""
         await sweep_until_stopped(self.sweep, self._stopped, what="suggested copies", log=log, idle_s=_PAUSE_S)
 
     async def sweep(self) -> int:
@@ -216,10 +214,10 @@ class SuggestedCopies:
         async with ending(self._stopped):
             while not self._stopped.is_set():
                 async with self._pool.connection() as conn:
-                    taken = await lease_replacements(conn, self._today(), limit=_LEASED, archived=True)
-                if not taken:
+                    leased = await lease_replacements(conn, self._today(), limit=_LEASED, archived=True)
+                if not leased:
                     break
-                for suggestion in taken:
+                for suggestion in leased:
                     if self._stopped.is_set():
                         break
                     await _record(self._pool, suggestion, await self._played(suggestion), self._today())

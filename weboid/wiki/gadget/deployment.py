@@ -211,19 +211,19 @@ async def _send_changed(
 def _advice(account: WikiAccount, refused: Mapping[str, _Page], changed: int) -> str:
     """The rights that the account lacks to save the pages that the wiki refuses, of `changed` ones."""
     summary = f"nothing was saved, as {account.name} may not save {len(refused)} of {changed} pages"
-    wanted = {
+    demanded = {
         right
         for title, page in refused.items()
         for right in permissions.rights_for(title, is_new=not page.revision) | page.protection
     }
-    lacking = sorted(wanted - account.rights)
+    lacking = sorted(demanded - account.rights)
     if not lacking:
         return f"{summary}: see to what the wiki says of them, and run this again"
     grants = " and ".join(f'"{grant}"' for grant in permissions.grants_with(lacking))
     needed = f"the bot password needs the grants {grants} (Special:BotPasswords), and the account" if grants else "it"
     hint = (
         ", as interface administrators do; --user installs the gadget for this account alone"
-        if "editinterface" in wanted
+        if "editinterface" in demanded
         else ""
     )
     return f"{summary}: it lacks {', '.join(lacking[:_MOST_NAMED])}; {needed} must have these rights in the wiki{hint}"
