@@ -64,7 +64,7 @@ async def test_a_lasting_trouble_ends_after_the_last_try(session: aiohttp.Client
 
 
 @pytest.mark.parametrize(
-    ("refusal", "told"),
+    ("refusal", "message"),
     [
         (broken(404), "HTTP 404; is it the address of a MediaWiki's api.php"),
         (broken(302, Location="http://127.0.0.2/w/api.php"), "redirects to 'http://127.0.0.2/w/api.php', which is not"),
@@ -75,10 +75,10 @@ async def test_a_lasting_trouble_ends_after_the_last_try(session: aiohttp.Client
     ],
 )
 async def test_what_cannot_get_better_is_asked_once(
-    session: aiohttp.ClientSession, refusal: Exchange, told: str
+    session: aiohttp.ClientSession, refusal: Exchange, message: str
 ) -> None:
     async with open_wiki_replay([refusal]) as replay:
-        with pytest.raises(SourceError, match=told):
+        with pytest.raises(SourceError, match=message):
             await ActionApi(replay.url, session, "Weboid-test", QUICK).fetch_answer(QUESTION)
         assert len(replay.asked) == 1
 
@@ -96,7 +96,7 @@ async def test_retry_after_is_waited_for(session: aiohttp.ClientSession) -> None
     assert waited_s == [7]
 
 
-async def test_a_server_that_is_not_there_is_told(session: aiohttp.ClientSession, unused_tcp_port: int) -> None:
+async def test_a_server_that_is_not_there_is_reported(session: aiohttp.ClientSession, unused_tcp_port: int) -> None:
     url = f"http://127.0.0.1:{unused_tcp_port}/w/api.php"
     with pytest.raises(SourceError, match="cannot be reached"):
         await ActionApi(url, session, "Weboid-test", QUICK).fetch_answer(QUESTION)

@@ -131,13 +131,13 @@ async def test_a_walk_goes_on_from_the_place_of_every_stretch() -> None:
 
 
 async def test_a_walk_tells_of_pages_what_their_info_says() -> None:
-    told = [
+    listed = [
         page(1, touched="2026-11-21T02:07:03Z", lastrevid=7),
         page(2, ns=14, title="Kategorie:A: b", redirect=True, touched="yesterday"),
         page(3, contentmodel="json", touched=5),
         page(4, redirect="no"),
     ]
-    async with opened(exchange(WALK, answer(*told, batchcomplete=True))) as (source, _):
+    async with opened(exchange(WALK, answer(*listed, batchcomplete=True))) as (source, _):
         assert await walked(source) == [
             PageState(1, 0, "Page 1", 7, 20261121020703),
             PageState(2, 14, "A: b", 1, None, redirect=True),
@@ -147,8 +147,8 @@ async def test_a_walk_tells_of_pages_what_their_info_says() -> None:
 
 
 async def test_missing_pages_and_pages_without_info_are_not_walked() -> None:
-    told = [{"ns": 0, "title": "Nowhere", "missing": True}, {"pageid": 3, "ns": 0, "title": "x"}, page(1)]
-    titles = exchange({"titles": "Page 1", "prop": "info"}, answer(*told, batchcomplete=True))
+    listed = [{"ns": 0, "title": "Nowhere", "missing": True}, {"pageid": 3, "ns": 0, "title": "x"}, page(1)]
+    titles = exchange({"titles": "Page 1", "prop": "info"}, answer(*listed, batchcomplete=True))
     async with opened(titles, exchange(WALK, {"batchcomplete": True})) as (source, _):
         assert [found.page for found in await walked(source, selection=TITLES)] == [1]
         assert await walked(source) == []
@@ -216,15 +216,15 @@ async def test_a_walk_that_is_broken_off_in_the_middle_of_a_batch_gives_whole_ba
 
 
 async def test_states_are_found_by_id_and_those_of_pages_that_are_gone_left_out() -> None:
-    told = answer(page(9, redirect=True), {"pageid": 7, "missing": True}, page(3), batchcomplete=True)
-    async with opened(exchange({"pageids": "3|7|9", "prop": "info"}, told)) as (source, _):
+    listed = answer(page(9, redirect=True), {"pageid": 7, "missing": True}, page(3), batchcomplete=True)
+    async with opened(exchange({"pageids": "3|7|9", "prop": "info"}, listed)) as (source, _):
         states = await source.find_states([9, 3, 7, 3])
         assert [(state.page, state.is_watchable) for state in states] == [(3, True), (9, False)]
 
 
 async def test_a_page_of_which_nothing_is_said_is_not_taken_for_gone() -> None:
-    for told in ([page(1)], [page(1), {"pageid": 2, "ns": 0, "title": "Page 2"}], [page(1), page(-2)]):
-        states = exchange({"pageids": "1|2", "prop": "info"}, answer(*told, batchcomplete=True))
+    for listed in ([page(1)], [page(1), {"pageid": 2, "ns": 0, "title": "Page 2"}], [page(1), page(-2)]):
+        states = exchange({"pageids": "1|2", "prop": "info"}, answer(*listed, batchcomplete=True))
         async with opened(states) as (source, _):
             with pytest.raises(SourceError, match="nothing about page 2"):
                 await source.find_states([1, 2])
@@ -256,11 +256,11 @@ async def test_ids_and_titles_find_pages_and_missing_or_impossible_ones_are_left
         assert not replay.unknown
 
 
-async def test_each_title_is_told_with_the_page_to_which_it_leads_and_a_circle_leads_nowhere() -> None:
+async def test_each_title_comes_with_the_page_to_which_it_leads_and_a_circle_leads_nowhere() -> None:
     titles = ["Old light", "harbour_light", "O'Hara's mill", "<bad>", "Nowhere", "Special:Version", "a|b", ""]
     asked = [title for title in titles if title and "|" not in title]
-    told = answer(page(1), page(3, ns=4, title="Project:Mill"), {"ns": 0, "title": "Nowhere", "missing": True})
-    told["query"] |= {  # type: ignore[operator]
+    listed = answer(page(1), page(3, ns=4, title="Project:Mill"), {"ns": 0, "title": "Nowhere", "missing": True})
+    listed["query"] |= {  # type: ignore[operator]
         "normalized": [
             {"fromencoded": False, "from": "harbour_light", "to": "Harbour light"},
             {"fromencoded": True, "from": "O%27Hara%27s%20mill", "to": "Mill"},
@@ -273,7 +273,7 @@ async def test_each_title_is_told_with_the_page_to_which_it_leads_and_a_circle_l
         ],
     }
     question = {"titles": "|".join(asked), "redirects": "1", **LINKS}
-    async with opened(exchange(question, {**told, "batchcomplete": True})) as (source, replay):
+    async with opened(exchange(question, {**listed, "batchcomplete": True})) as (source, replay):
         found = await source.find_titled(titles)
         leads = {title: one.page for title, one in found.items()}
         assert leads == {"Old light": 1, "harbour_light": 1, "O'Hara's mill": 3}
@@ -332,11 +332,11 @@ async def test_the_interwiki_map_is_fetched_once_and_only_where_it_is_needed() -
 
 async def test_siteinfo_names_the_wiki() -> None:
     async with opened(FIXTURE[0]) as (source, _):
-        told = await source.fetch_siteinfo()
+        site = await source.fetch_siteinfo()
         facts = ("lightwiki", "https://lights.wiki.net", "Lights", "en")
-        assert (told.dbname, told.server, told.sitename, told.lang) == facts
-        assert [(each.number, each.name) for each in told.namespaces] == [(0, ""), (1, "Talk")]
-        assert told.interwiki.target("word", "A b") == "https://words.net/wiki/A_b"
+        assert (site.dbname, site.server, site.sitename, site.lang) == facts
+        assert [(each.number, each.name) for each in site.namespaces] == [(0, ""), (1, "Talk")]
+        assert site.interwiki.target("word", "A b") == "https://words.net/wiki/A_b"
     async with opened(exchange({"meta": "siteinfo"}, {"hello": 1})) as (source, _):
         with pytest.raises(SourceError, match="no siteinfo"):
             await source.fetch_siteinfo()
@@ -359,9 +359,9 @@ async def test_a_read_for_a_reader_ends_as_soon_as_there_are_too_many_links() ->
 
 async def test_siteinfo_of_the_real_wiki() -> None:
     async with opened(siteinfo(shared("api/siteinfo.json"))) as (source, _):
-        told = await source.fetch_siteinfo()
-        assert (told.dbname, told.lang, len(told.interwiki)) == ("w145", "de", 49)
-        users = [(each.name, each.is_alias) for each in told.namespaces if each.number == 2]
+        site = await source.fetch_siteinfo()
+        assert (site.dbname, site.lang, len(site.interwiki)) == ("w145", "de", 49)
+        users = [(each.name, each.is_alias) for each in site.namespaces if each.number == 2]
         assert users == [("Benutzer", False), ("Benutzerin", True), ("User", True)]
 
 

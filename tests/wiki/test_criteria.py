@@ -45,7 +45,7 @@ PREFIXES = {"Category": 14, "Talk": 1}
 FACTS = {"contentmodel": "wikitext", "lastrevid": 7, "touched": "2026-01-02T03:04:05Z"}
 
 
-def told(title: str, **more: Any) -> dict[str, Any]:
+def listed(title: str, **more: Any) -> dict[str, Any]:
     namespace = PREFIXES.get(title.partition(":")[0], 0)
     # What a namespace is called is each wiki's own affair.
     shown = title.replace("Category:", "Kategorie:")
@@ -69,7 +69,7 @@ async def opened(*exchanges: Exchange) -> AsyncIterator[tuple[ApiSource, WikiRep
 
 
 def lights(at_once: int = 2) -> list[Exchange]:
-    return list(tree_answers({title: list(map(told, members)) for title, members in TREE.items()}, at_once))
+    return list(tree_answers({title: list(map(listed, members)) for title, members in TREE.items()}, at_once))
 
 
 async def titles_of(criterion: Criterion, source: WikiSource, place: str = "") -> list[str]:
@@ -150,7 +150,7 @@ async def test_more_categories_than_memory_may_hold_are_refused(monkeypatch: pyt
             await titles_of(one(categories=["Lights"]), source)
 
 
-async def test_a_root_without_members_is_told_to_the_operator(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_root_without_members_is_reported_to_the_operator(caplog: pytest.LogCaptureFixture) -> None:
     async with opened(*lights()) as (source, _):
         assert await titles_of(one(categories=["Category:Empty"]), source) == []
         assert "'Empty' is empty here" in caplog.text
@@ -272,7 +272,7 @@ async def test_namespaces_are_walked_one_after_the_other_and_can_be_resumed() ->
     exchanges = [
         each
         for namespace, titles in ((0, ["A", "B", "C"]), (1, []), (100, ["D", "E"]))
-        for each in in_parts(question | {"gapnamespace": str(namespace)}, list(map(told, titles)), 2)
+        for each in in_parts(question | {"gapnamespace": str(namespace)}, list(map(listed, titles)), 2)
     ]
     async with opened(*exchanges) as (source, _):
         criterion = one(namespaces=[100, 1, 0])
@@ -282,8 +282,8 @@ async def test_namespaces_are_walked_one_after_the_other_and_can_be_resumed() ->
 
 async def test_pages_that_use_a_template_are_walked() -> None:
     exchanges = [
-        *in_parts(USING | {"geititle": "Template:Light list"}, [told("A"), told("B"), told("C")], 2),
-        *in_parts(USING | {"geititle": "Template:Lamp"}, [told("D")], 2),
+        *in_parts(USING | {"geititle": "Template:Light list"}, [listed("A"), listed("B"), listed("C")], 2),
+        *in_parts(USING | {"geititle": "Template:Lamp"}, [listed("D")], 2),
     ]
     async with opened(*exchanges) as (source, _):
         criterion = one(templates=["Template:Light_list", "Lamp"])
@@ -296,7 +296,7 @@ async def test_single_pages_are_found_by_title_fifty_at_a_time() -> None:
     titles = [f"Page {number:02}" for number in range(60)]
     exchanges = []
     for some in (titles[:50], titles[50:]):
-        pages = [told(title, pageid=int(title[-2:]) + 1) for title in some if title != "Page 55"]
+        pages = [listed(title, pageid=int(title[-2:]) + 1) for title in some if title != "Page 55"]
         question = {"titles": "|".join(some), "redirects": "1", **LINKS}
         exchanges.append(exchange(question, {"batchcomplete": True, "query": {"pages": pages}}))
     async with opened(*exchanges) as (source, _):
@@ -306,7 +306,7 @@ async def test_single_pages_are_found_by_title_fifty_at_a_time() -> None:
 
 
 async def test_the_place_of_another_criterion_is_as_none() -> None:
-    using = in_parts(USING | {"geititle": "Template:L"}, [told("A")], 1)
+    using = in_parts(USING | {"geititle": "Template:L"}, [listed("A")], 1)
     async with opened(*lights(), *using) as (source, _):
         for criterion in (one(categories=["Lights"]), one(templates=["L"])):
             whole = await stretches_of(criterion, source)
@@ -348,7 +348,7 @@ def test_a_plan_is_the_same_as_long_as_the_criteria_are() -> None:
     assert plan != read_criteria({"pages": ["A"], "templates": ["T"]}, {}).plan
 
 
-def test_a_value_that_cannot_be_used_is_told_with_its_key() -> None:
+def test_a_value_that_cannot_be_used_is_reported_with_its_key() -> None:
     unusable: dict[str, Sequence[object]] = {
         "namespaces": (0, [-1], [True], "0", [1 << 40]),
         "categories": ("Physik", [1], ["_"], ["Category:"]),
@@ -410,7 +410,7 @@ async def test_adding_a_criterion_takes_one_file(tmp_path: Path, monkeypatch: py
     (tmp_path / "backlinks_for_a_test.py").write_text(ONE_FILE)
     monkeypatch.setattr(criteria, "__path__", [*criteria.__path__, str(tmp_path)])
     question = {"generator": "backlinks", "gbltitle": "Lamp", "gbllimit": "500", "prop": "info"}
-    async with opened(*in_parts(question, [told("A"), told("B")], 1)) as (source, _):
+    async with opened(*in_parts(question, [listed("A"), listed("B")], 1)) as (source, _):
         criterion = one(linking_to=["Lamp"])
         assert await titles_of(criterion, source) == ["A", "B"]
         assert await assert_resumable(criterion, source) == 2

@@ -62,14 +62,14 @@ async def test_pages_come_in_order_of_ids_in_batches_however_small_memory_is(tmp
 
 
 async def test_progress_tells_bytes_up_to_the_whole() -> None:
-    told: list[tuple[int, int]] = []
-    source = DumpSource(*(FIXTURES / f"{table}.sql" for table in TABLES), progress=lambda *bytes_: told.append(bytes_))
+    calls: list[tuple[int, int]] = []
+    source = DumpSource(*(FIXTURES / f"{table}.sql" for table in TABLES), progress=lambda *bytes_: calls.append(bytes_))
     for _ in range(2):
-        told.clear()
+        calls.clear()
         assert [batch async for batch in source.pages(frozenset({0}))]
         whole = sum((FIXTURES / f"{table}.sql").stat().st_size for table in TABLES[:3])
-        assert told[-1] == (whole, whole)
-        assert told == sorted(told)
+        assert calls[-1] == (whole, whole)
+        assert calls == sorted(calls)
 
 
 async def test_a_reader_may_stop_early(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ async def test_a_cut_dump_gives_no_page_at_all(tmp_path: Path) -> None:
             await first_batch(DumpSource(files["page"], files["externallinks"]))
 
 
-async def test_a_page_that_is_there_twice_and_a_dump_that_is_missing_are_told(tmp_path: Path) -> None:
+async def test_a_page_that_is_there_twice_and_a_dump_that_is_missing_are_reported(tmp_path: Path) -> None:
     page = written(tmp_path, "page", (f"(7,0,'{title}',0,0,0.1,'','',1,1,'wikitext',NULL)" for title in "AB"))
     with pytest.raises(SourceError, match="page 7 is there twice"):
         await first_batch(DumpSource(page, FIXTURES / "externallinks.sql"))
@@ -107,11 +107,11 @@ async def test_a_page_that_is_there_twice_and_a_dump_that_is_missing_are_told(tm
 
 
 async def test_interwiki_links_need_a_map_which_may_be_given() -> None:
-    interwiki = InterwikiMap([Interwiki("doi", "https://elsewhere.net/$1", local=False)])
+    interwiki = InterwikiMap([Interwiki("doi", "https://other.net/$1", local=False)])
     page, externallinks, iwlinks = (FIXTURES / f"{table}.sql" for table in TABLES[:3])
     source = DumpSource(page, externallinks, iwlinks, interwiki)
     urls = [url async for batch in source.pages(frozenset({0})) for page in batch for url in page.urls]
-    assert "https://elsewhere.net/10.5555/12(3)" in urls
+    assert "https://other.net/10.5555/12(3)" in urls
     assert not any("words.net" in url for url in urls)
     with pytest.raises(SourceError, match="needs the wiki's interwiki map"):
         DumpSource(page, externallinks, iwlinks)

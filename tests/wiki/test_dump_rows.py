@@ -112,7 +112,7 @@ def test_packed_files_are_recognised_by_their_content(pack: Callable[[bytes], by
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
-def test_packed_files_that_are_cut_or_damaged_are_told_with_name_and_place(pack: Callable[[bytes], bytes]) -> None:
+def test_packed_files_that_are_cut_or_damaged_are_reported_with_name_and_place(pack: Callable[[bytes], bytes]) -> None:
     rows: list[Row] = [(number, f"{number * 7919:x}", 0.5, b"", "y") for number in range(3000)]
     packed = pack(dumped(rows, lines=True, doubled=False, statement_rows=100))
     middle = len(packed) // 2
@@ -135,7 +135,7 @@ def test_rows_of_other_tables_are_passed_over() -> None:
         assert read(CREATED.encode() + other + ours + other, chunk_bytes=chunk_bytes) == [("y", "3", "x")]
 
 
-def test_a_row_that_does_not_fit_its_table_is_told() -> None:
+def test_a_row_that_does_not_fit_its_table_is_reported() -> None:
     for values in (
         "1,'x',0,'')",
         "1,'x',0,'','y','z')",
@@ -150,7 +150,7 @@ def test_a_row_that_does_not_fit_its_table_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "message"),
     [
         (b"", "no CREATE TABLE `t`"),
         (b"CREATE TABLE `u` (\n  `a` int\n);\n", "no CREATE TABLE `t`"),
@@ -158,8 +158,8 @@ def test_a_row_that_does_not_fit_its_table_is_told() -> None:
         (b"CREATE TABLE `t` (\n  `a` int NOT NULL,\n  `b` blob\n);\n", r"has no column e \(it has a, b\)"),
     ],
 )
-def test_files_that_are_no_dump_of_the_table_are_told(data: bytes, told: str, tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=told):
+def test_files_that_are_no_dump_of_the_table_are_reported(data: bytes, message: str, tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=message):
         read(data)
     with pytest.raises(SourceError, match=r"nowhere\.sql: cannot be read: No such file"):
         list(dump_rows.list_columns(tmp_path / "nowhere.sql", "t", WANTED))

@@ -56,6 +56,6 @@ def test_a_bucket_larger_than_memory_is_held_an_id_at_a_time() -> None:
     assert sorted_out(longer, 0) == expected(longer), "a text longer than memory is kept whole"
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     with IdSorter(0, tmp_path / "missing") as sorter, pytest.raises(SourceError, match="cannot write a temporary file"):
         sorter.add([1], ["a"])

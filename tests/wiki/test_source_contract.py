@@ -131,14 +131,14 @@ async def test_the_states_of_the_real_wikis_pages_are_found_as_they_are_walked()
 async def test_the_targets_that_we_fill_are_those_that_mediawiki_tells() -> None:
     recorded_siteinfo = siteinfo(shared("api/siteinfo.json"))
     interwiki = InterwikiMap.from_siteinfo(body_of(recorded_siteinfo)["query"]["interwikimap"])
-    told = [
+    links = [
         link
         for one in recorded(shared("api/allpages-links.json.gz"))
         for page in body_of(one)["query"]["pages"]
         for link in page.get("iwlinks", ())
     ]
-    assert len(told) == 43
-    assert [interwiki.target(link["prefix"], link["title"]) for link in told] == [link["url"] for link in told]
+    assert len(links) == 43
+    assert [interwiki.target(link["prefix"], link["title"]) for link in links] == [link["url"] for link in links]
 
 
 def _only_in(pages: Sequence[PageLinks], others: Sequence[PageLinks]) -> set[tuple[int, str]]:

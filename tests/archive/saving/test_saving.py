@@ -213,8 +213,8 @@ async def test_a_submission_without_a_readable_answer_is_not_repeated_on_the_sam
             assert len(here.archive.submitted) == 1
 
 
-async def test_refusals_inside_200_are_told_apart_and_not_repeated_on_the_same_day(database: str) -> None:
-    told: dict[str, tuple[Any, SavingState, str]] = {
+async def test_refusals_inside_200_are_distinguished_and_not_repeated_on_the_same_day(database: str) -> None:
+    cases: dict[str, tuple[Any, SavingState, str]] = {
         "http://d0.demo/": (failed("blocked-url"), SavingState.REFUSED, "blocked-url"),
         "http://d1.demo/": (failed("no-access"), SavingState.REFUSED, "no-access"),
         "http://d2.demo/": (failed("not-found"), SavingState.REFUSED, "not-found"),
@@ -225,12 +225,12 @@ async def test_refusals_inside_200_are_told_apart_and_not_repeated_on_the_same_d
         "http://d7.demo/": ({"message": "This URL is in our block list."}, SavingState.REFUSED, "blocked-url"),
         "http://d8.demo/": ({}, SavingState.WAITING, "no-reason"),
     }
-    async with saver(database, told) as here:
-        here.archive.refusals = {url: says for url, (says, _, _) in told.items()}
+    async with saver(database, cases) as here:
+        here.archive.refusals = {url: says for url, (says, _, _) in cases.items()}
         for _ in range(2):
             await here.sweep()
-            assert [await here.state(url) for url in told] == [tuple(last) for _, *last in told.values()]
-            assert sorted(form["url"] for form in here.archive.submitted) == sorted(told)
+            assert [await here.state(url) for url in cases] == [tuple(last) for _, *last in cases.values()]
+            assert sorted(form["url"] for form in here.archive.submitted) == sorted(cases)
 
 
 @pytest.mark.parametrize("reason", ["user-session-limit", "max-daily-bandwidth-of-the-host"])
@@ -415,15 +415,15 @@ async def test_the_keys_go_to_the_service_alone_and_into_no_log(
         return reply(200, body=b'{"status": "ok"}')
 
     async with serve(stranger) as other, saver(database) as here:
-        elsewhere = reply(302, f"Location: {other.url('/save/status/system')}")
+        away = reply(302, f"Location: {other.url('/save/status/system')}")
         for part in ("system", "user", "save"):
-            here.archive.answers = {part: elsewhere}
+            here.archive.answers = {part: away}
             await here.sweep()
             await here.pass_time() if await here.saving() else None
         assert asked == []
         await here.sweep(secret="wr0ng")
-        told = caplog.text + repr(ArchiveConfig(save_key=KEY, save_secret=SECRET))
-        assert not [word for word in (KEY, SECRET, "wr0ng", "LOW ") if word in told]
+        output = caplog.text + repr(ArchiveConfig(save_key=KEY, save_secret=SECRET))
+        assert not [word for word in (KEY, SECRET, "wr0ng", "LOW ") if word in output]
         # Nor are they sent where nothing is saved.
         system = "/save/status/system"
         lists = [
@@ -486,8 +486,8 @@ async def test_the_command_saves_with_keys_from_the_environment_and_shows_them_n
         second = await place.run("archive", "--once", "--day", str(DAY + 3))
         assert await here.state() == (SavingState.KEPT, "")
         assert [snapshot.stamp for snapshot in await here.snapshots()] == [STAMP]
-        told = first.out + first.err + second.out + second.err
-        assert not [word for word in (KEY, SECRET) if word in told]
+        output = first.out + first.err + second.out + second.err
+        assert not [word for word in (KEY, SECRET) if word in output]
         place.environ["WEBOID_ARCHIVE_WAYBACK_BASE"] = "http://web.archive.demo"
         refused = await place.run("archive", "--once", "--day", str(DAY + 3))
         assert refused.status == 2

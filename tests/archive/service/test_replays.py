@@ -31,8 +31,8 @@ async def play(url: str, *acts: Act, service: str = "perma") -> tuple[CitedPlay 
         public = {"perma": "https://perma.cc", "wikiwix": "https://archive.wikiwix.com"}[service]
         table = {"base": site.url(""), "public": public, "per_minute": 0, "replay_per_minute": 0}
         async with asyncio.timeout(30):
-            told = await Replays(client, configured((service,), {service: table})).play_cited(parse(url))
-        return told, [each.target for each in site.asked]
+            played = await Replays(client, configured((service,), {service: table})).play_cited(parse(url))
+        return played, [each.target for each in site.asked]
 
 
 @pytest.mark.parametrize(
@@ -47,34 +47,34 @@ async def play(url: str, *acts: Act, service: str = "perma") -> tuple[CitedPlay 
         (reply(403, "Server: cloudflare", body=b"<title>Just a moment...</title>"), None),
         (reply(429, body=b"slow down"), None),
         (reply(503, body=b"later"), None),
-        (reply(302, "Location: https://elsewhere.demo/"), None),
+        (reply(302, "Location: https://other.demo/"), None),
     ],
 )
 async def test_a_short_code_is_judged_by_moment_status_and_text(act: Act, reason: Reason | None) -> None:
-    told, asked = await play(CODE, act)
-    assert told
-    assert (told.seen.reason if told.seen else None) is reason
+    played, asked = await play(CODE, act)
+    assert played
+    assert (played.seen.reason if played.seen else None) is reason
     assert asked == ["/ABCD-1234"]
 
 
 async def test_redirects_within_the_service_are_followed_but_not_for_ever() -> None:
     on = reply(302, "Location: /ABCD-1234?type=source")
-    told, asked = await play(CODE, on, FINE)
-    assert told
-    assert told.seen
-    assert told.seen.reason is Reason.OK
+    played, asked = await play(CODE, on, FINE)
+    assert played
+    assert played.seen
+    assert played.seen.reason is Reason.OK
     assert asked == ["/ABCD-1234", "/ABCD-1234?type=source"]
-    told, asked = await play(CODE, on, on, on, on)
-    assert told
-    assert told.seen is None or told.seen.reason is Reason.NOT_FOUND
+    played, asked = await play(CODE, on, on, on, on)
+    assert played
+    assert played.seen is None or played.seen.reason is Reason.NOT_FOUND
     assert len(asked) == 3
 
 
 async def test_wikiwix_that_cannot_reach_its_database_has_said_nothing() -> None:
     cited = "https://archive.wikiwix.com/cache/?url=http://mill.demo/"
-    told, asked = await play(cited, reply(200, body=b"can't connect db"), service="wikiwix")
-    assert told
-    assert told.seen is None
+    played, asked = await play(cited, reply(200, body=b"can't connect db"), service="wikiwix")
+    assert played
+    assert played.seen is None
     assert asked == ["/cache/?url=http://mill.demo/"]
 
 

@@ -1,4 +1,4 @@
-"""Visits to copies that pages cite: told as working, gone or unknown; one request for each and its snapshot (A-3)."""
+"""Visits to copies that pages cite: reported working, gone or unknown; one request for each and its snapshot (A-3)."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

@@ -78,21 +78,21 @@ async def alarms(wiki: WikiInStore) -> list[tuple[str, str]]:
         return [(alarm.kind, alarm.subject) for alarm in await list_alarms(conn)]
 
 
-def told(tally: VisitTally) -> dict[str, int]:
+def counts(tally: VisitTally) -> dict[str, int]:
     return {name: count for name, count in asdict(tally).items() if count}
 
 
 async def test_a_snapshot_that_plays_is_asked_for_raw_once_a_quarter(wiki: WikiInStore, archive: MadeArchive) -> None:
     await keep(wiki, 3)
-    assert told(await sweep(wiki, archive, DAY - 1)) == {}
-    assert told(await sweep(wiki, archive, DAY)) == {"visited": 3, "kept": 3}
+    assert counts(await sweep(wiki, archive, DAY - 1)) == {}
+    assert counts(await sweep(wiki, archive, DAY)) == {"visited": 3, "kept": 3}
     assert sorted(archive.played) == [(STAMP + number, URLS[number]) for number in range(3)]
     assert archive.others == []
     for snapshot in (await kept(wiki)).values():
         assert (snapshot.asked, snapshot.strikes) == (DAY, 0)
         assert QUARTER_DAYS - 14 < snapshot.due - DAY <= QUARTER_DAYS
-    assert told(await sweep(wiki, archive, DAY + 1)) == {}
-    assert told(await sweep(wiki, archive, DAY + QUARTER_DAYS))["visited"] == 3
+    assert counts(await sweep(wiki, archive, DAY + 1)) == {}
+    assert counts(await sweep(wiki, archive, DAY + QUARTER_DAYS))["visited"] == 3
 
 
 @pytest.mark.parametrize("deed", [absent, no_moment, moved_to(20190101000000)])
@@ -101,23 +101,23 @@ async def test_what_is_not_found_three_times_a_week_apart_is_dropped(
 ) -> None:
     await keep(wiki, 8)
     archive.deeds[URLS[3]] = deed
-    assert told(await sweep(wiki, archive, DAY)) == {"visited": 8, "kept": 7, "struck": 1}
-    assert told(await sweep(wiki, archive, DAY + STRIKE_DAYS - 1)) == {}
-    assert told(await sweep(wiki, archive, DAY + STRIKE_DAYS)) == {"visited": 1, "struck": 1}
+    assert counts(await sweep(wiki, archive, DAY)) == {"visited": 8, "kept": 7, "struck": 1}
+    assert counts(await sweep(wiki, archive, DAY + STRIKE_DAYS - 1)) == {}
+    assert counts(await sweep(wiki, archive, DAY + STRIKE_DAYS)) == {"visited": 1, "struck": 1}
     assert (await kept(wiki))[URLS[3]].strikes == 2
-    assert told(await sweep(wiki, archive, DAY + 2 * STRIKE_DAYS)) == {"visited": 1, "dropped": 1}
+    assert counts(await sweep(wiki, archive, DAY + 2 * STRIKE_DAYS)) == {"visited": 1, "dropped": 1}
     assert sorted(await kept(wiki)) == sorted(url for url in URLS[:8] if url != URLS[3])
     assert await alarms(wiki) == []
 
 
 @pytest.mark.parametrize("deed", [withdrawn, excluded])
-async def test_what_is_withdrawn_is_dropped_at_once_and_told(
+async def test_what_is_withdrawn_is_dropped_at_once_and_reported(
     wiki: WikiInStore, archive: MadeArchive, deed: Deed
 ) -> None:
     await wiki.round(DAY - 30, lambda url, day: LOST)
     await keep(wiki, 6)
     archive.deeds[URLS[2]] = deed
-    assert told(await sweep(wiki, archive, DAY)) == {"visited": 6, "kept": 5, "dropped": 1}
+    assert counts(await sweep(wiki, archive, DAY)) == {"visited": 6, "kept": 5, "dropped": 1}
     assert URLS[2] not in await kept(wiki)
     async with wiki.pool.connection() as conn:
         [lookup] = (await list_lookups(conn, [key(URLS[2])]))[key(URLS[2])]
@@ -130,7 +130,7 @@ async def test_another_copy_is_looked_for_only_of_what_is_not_working(wiki: Wiki
         await wiki.round(day, lambda url, day: LOST if url == URLS[0] else FINE)
     await keep(wiki, 6)
     archive.deeds |= {URLS[0]: withdrawn, URLS[1]: withdrawn}
-    assert told(await sweep(wiki, archive, DAY))["dropped"] == 2
+    assert counts(await sweep(wiki, archive, DAY))["dropped"] == 2
     queued = await wiki.rows("SELECT bucket, host_key, url_key FROM copy_queue WHERE waits")
     assert queued == [tuple(key(URLS[0]))]
 
@@ -138,7 +138,7 @@ async def test_another_copy_is_looked_for_only_of_what_is_not_working(wiki: Wiki
 async def test_a_single_snapshot_can_be_dropped(wiki: WikiInStore, archive: MadeArchive) -> None:
     await keep(wiki, 1)
     archive.usual = withdrawn
-    assert told(await sweep(wiki, archive, DAY)) == {"visited": 1, "dropped": 1}
+    assert counts(await sweep(wiki, archive, DAY)) == {"visited": 1, "dropped": 1}
     assert await kept(wiki) == {}
 
 
@@ -147,9 +147,9 @@ async def test_the_two_that_there_are_can_be_dropped_where_the_archive_says_so(
 ) -> None:
     await keep(wiki, 2)
     archive.deeds |= {URLS[0]: withdrawn, URLS[1]: absent}
-    assert told(await sweep(wiki, archive, DAY)) == {"visited": 2, "dropped": 1, "struck": 1}
-    assert told(await sweep(wiki, archive, DAY + STRIKE_DAYS)) == {"visited": 1, "struck": 1}
-    assert told(await sweep(wiki, archive, DAY + 2 * STRIKE_DAYS)) == {"visited": 1, "dropped": 1}
+    assert counts(await sweep(wiki, archive, DAY)) == {"visited": 2, "dropped": 1, "struck": 1}
+    assert counts(await sweep(wiki, archive, DAY + STRIKE_DAYS)) == {"visited": 1, "struck": 1}
+    assert counts(await sweep(wiki, archive, DAY + 2 * STRIKE_DAYS)) == {"visited": 1, "dropped": 1}
 
 
 async def test_a_site_that_is_withdrawn_as_a_whole_is_no_fault_of_the_archive(
@@ -157,7 +157,7 @@ async def test_a_site_that_is_withdrawn_as_a_whole_is_no_fault_of_the_archive(
 ) -> None:
     await keep(wiki, 20)
     archive.deeds |= dict.fromkeys(URLS[:5], excluded)
-    assert told(await sweep(wiki, archive, DAY)) == {"visited": 20, "kept": 15, "dropped": 5}
+    assert counts(await sweep(wiki, archive, DAY)) == {"visited": 20, "kept": 15, "dropped": 5}
 
 
 @pytest.mark.parametrize("deed", [unavailable, busy, walled])
@@ -188,7 +188,7 @@ async def test_an_outage_of_the_whole_archive_for_eight_days_strikes_nothing(
     # A worker asks no more of it than one group and its canary copies, once a day.
     assert len(archive.played) <= 8 * (30 + 20)
     archive.usual = plays
-    assert told(await sweep(wiki, archive, DAY + 8)) == {"visited": 30, "kept": 30}
+    assert counts(await sweep(wiki, archive, DAY + 8)) == {"visited": 30, "kept": 30}
     assert await alarms(wiki) == []
     assert {each.strikes for each in (await kept(wiki)).values()} == {0}
 
@@ -198,16 +198,16 @@ async def test_without_any_copy_that_ever_played_an_archive_that_shows_nothing_i
 ) -> None:
     await keep(wiki, 5, asked=None)
     archive.usual = absent
-    assert told(await sweep(wiki, archive, DAY)) == {"visited": 5, "held": 5}
+    assert counts(await sweep(wiki, archive, DAY)) == {"visited": 5, "held": 5}
     archive.deeds[URLS[0]] = plays
-    assert told(await sweep(wiki, archive, DAY + 1)) == {"visited": 5, "kept": 1, "struck": 4}
+    assert counts(await sweep(wiki, archive, DAY + 1)) == {"visited": 5, "kept": 1, "struck": 4}
 
 
 async def test_canary_copies_that_play_have_been_visited(wiki: WikiInStore, archive: MadeArchive) -> None:
     await keep(wiki, 1)
     await keep(wiki, 5, due=DAY + 50, first=1)
     archive.deeds[URLS[0]] = absent
-    assert told(await sweep(wiki, archive, DAY)) == {"visited": 1, "struck": 1}
+    assert counts(await sweep(wiki, archive, DAY)) == {"visited": 1, "struck": 1}
     assert {each.asked for url, each in (await kept(wiki)).items() if url != URLS[0]} == {DAY}
 
 
@@ -236,7 +236,7 @@ async def test_a_copy_that_has_moved_within_a_day_is_kept_where_it_is_now(
 ) -> None:
     await keep(wiki, 1)
     archive.deeds[STAMP] = moved_to(20170101120000)
-    assert told(await sweep(wiki, archive, DAY)) == {"visited": 1, "kept": 1}
+    assert counts(await sweep(wiki, archive, DAY)) == {"visited": 1, "kept": 1}
     assert (await kept(wiki))[URLS[0]].stamp == 20170101120000
 
 
@@ -262,7 +262,7 @@ async def test_a_stop_leaves_the_rest_for_tomorrow(wiki: WikiInStore, archive: M
         replays = Replays(client, archive.services)
         tally = await SnapshotRounds(wiki.pool, replays, now=lambda: Moment(DAY), stopped=stopped).sweep()
     assert tally.visited <= 4
-    assert told(await sweep(wiki, archive, DAY)) == {}
+    assert counts(await sweep(wiki, archive, DAY)) == {}
     assert (await sweep(wiki, archive, DAY + 1)).visited == 40 - tally.visited
 
 

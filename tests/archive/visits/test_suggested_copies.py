@@ -59,8 +59,8 @@ async def sweep(wiki: WikiInStore, services: tuple[ArchiveService, ...], day: in
 async def state(wiki: WikiInStore) -> tuple[bool, int | None, int, int] | None:
     """Whether it works, the day of its visit, its strikes, the day of its next visit."""
     async with wiki.pool.connection() as conn:
-        told = next(iter(await find_replacements(conn, key(DEAD))), None)
-    return None if told is None else (told.works, told.asked, told.strikes, told.due)
+        stored = next(iter(await find_replacements(conn, key(DEAD))), None)
+    return None if stored is None else (stored.works, stored.asked, stored.strikes, stored.due)
 
 
 async def test_a_snapshot_that_plays_is_shown_and_visited_every_quarter(

@@ -73,8 +73,8 @@ async def stands(wiki: WikiInStore, number: int = 0) -> Replacement | None:
 
 async def state(wiki: WikiInStore, number: int = 0) -> tuple[bool, int | None, int, int] | None:
     """Whether it works, the day of its check, its strikes, the day of its next check."""
-    told = await stands(wiki, number)
-    return None if told is None else (told.works, told.asked, told.strikes, told.due)
+    stored = await stands(wiki, number)
+    return None if stored is None else (stored.works, stored.asked, stored.strikes, stored.due)
 
 
 @asynccontextmanager
@@ -136,12 +136,12 @@ async def test_what_worked_is_hidden_at_its_first_failure_and_shown_again_when_i
 
     async with serve(script) as site:
         await suggest(wiki, site.url("/new"))
-        told = []
+        states = []
         for is_up, day in ((True, 100), (False, 128), (True, 131), (False, 159)):
             works = is_up
             await sweep(wiki, day)
-            told.append(await state(wiki))
-    assert told == [(True, 100, 0, 128), (False, 128, 1, 131), (True, 131, 0, 159), (False, 159, 1, 162)]
+            states.append(await state(wiki))
+    assert states == [(True, 100, 0, 128), (False, 128, 1, 131), (True, 131, 0, 159), (False, 159, 1, 162)]
 
 
 @pytest.mark.parametrize(
@@ -162,9 +162,9 @@ async def test_only_what_works_without_a_but_is_shown(wiki: WikiInStore, act: Ac
     async with serve(script) as site:
         await suggest(wiki, site.url("/new"))
         await sweep(wiki, 100, net=replace(NET, answer_s=0.3) if isinstance(act, Silence) else NET)
-    told = await stands(wiki)
-    assert told
-    assert (told.works, told.strikes) == (False, 1)
+    stored = await stands(wiki)
+    assert stored
+    assert (stored.works, stored.strikes) == (False, 1)
 
 
 @pytest.mark.parametrize("busy", [reply(429, body=b"no"), reply(503, "Retry-After: 3600", body=b"no")])
@@ -194,9 +194,9 @@ async def test_a_page_that_answers_whatever_is_asked_for_is_not_shown(wiki: Wiki
 async def test_no_check_goes_where_nobody_may_go(wiki: WikiInStore, target: str) -> None:
     await suggest(wiki, target)
     assert await sweep(wiki, 100) == 1
-    told = await stands(wiki)
-    assert told
-    assert (told.works, told.strikes) == (False, 1)
+    stored = await stands(wiki)
+    assert stored
+    assert (stored.works, stored.strikes) == (False, 1)
 
 
 async def test_a_host_on_the_stop_list_is_not_asked_and_its_suggestion_given_up_in_time(wiki: WikiInStore) -> None:
@@ -290,13 +290,13 @@ async def test_nothing_of_our_own_urls_is_touched(wiki: WikiInStore) -> None:
 
 
 def suggestion(archive: int = 0, **more: object) -> Replacement:
-    told = {"day": 100, "asked": None, "due": 100, "strikes": 0, "works": False, "subject": "7", "name": "Ann"} | more
-    return Replacement(key(URLS[0]), archive, "http://new.demo/", **told)  # type: ignore[arg-type]
+    values = {"day": 100, "asked": None, "due": 100, "strikes": 0, "works": False, "subject": "7", "name": "Ann"} | more
+    return Replacement(key(URLS[0]), archive, "http://new.demo/", **values)  # type: ignore[arg-type]
 
 
 def test_snapshots_are_visited_every_quarter_and_dropped_when_depublished() -> None:
-    told = judged(suggestion(1), FINE, 100)
-    assert (told.fate, told.due) == (SuggestionFate.WORKS, 100 + ARCHIVE_DAYS)
+    result = judged(suggestion(1), FINE, 100)
+    assert (result.fate, result.due) == (SuggestionFate.WORKS, 100 + ARCHIVE_DAYS)
     for status, reason in ((Status.GONE, Reason.GONE), (Status.NO_ACCESS, Reason.LEGAL)):
         assert judged(suggestion(1, works=True), Observation(status, reason), 191).fate is SuggestionFate.GONE
         assert judged(suggestion(0, works=True), Observation(status, reason), 191).fate is SuggestionFate.STRIKE
@@ -304,11 +304,11 @@ def test_snapshots_are_visited_every_quarter_and_dropped_when_depublished() -> N
 
 @pytest.mark.parametrize("reason", Reason)
 def test_each_reason_has_its_fate(reason: Reason) -> None:
-    told = judged(suggestion(), Observation(Status.FINE, reason), 100)
+    result = judged(suggestion(), Observation(Status.FINE, reason), 100)
     fine = {Reason.OK, Reason.MOVED, Reason.CODE_CORRECTED, Reason.NEEDS_GET}
-    assert told.fate is (SuggestionFate.WORKS if reason in fine else SuggestionFate.STRIKE)
+    assert result.fate is (SuggestionFate.WORKS if reason in fine else SuggestionFate.STRIKE)
     days = WORKING_DAYS if reason in fine else FAILING_DAYS if reason.outcome is Outcome.FAILING else DOUBTFUL_DAYS
-    assert told.due == 100 + days
+    assert result.due == 100 + days
 
 
 def test_nobody_is_sent_on_to_an_archive_that_is_not_offered() -> None:

@@ -82,8 +82,8 @@ async def test_what_is_depublished_is_dropped_in_the_next_quarter(wiki: WikiInSt
     await live(wiki, base, first + 1, 22, 3)
     assert await kept(wiki) == set(PAGES) - {PAGES[0], PAGES[3]}
     assert [(await wiki.finding(url)).verdict for url in CITED] == [Verdict.DEAD, Verdict.WORKING]
-    told = await wiki.rows("SELECT outcome, passed FROM lookup")
-    assert (LookupOutcome.EXCLUDED.number, withdrawn_note(STAMP + 3)) in told
+    rows = await wiki.rows("SELECT outcome, passed FROM lookup")
+    assert (LookupOutcome.EXCLUDED.number, withdrawn_note(STAMP + 3)) in rows
 
 
 async def test_an_archive_that_is_away_for_eight_days_loses_nothing(
