@@ -169,12 +169,7 @@ async def _round(stage: Stage, pool: Pool, day: int) -> Tally:
         work = Round(
             Work(pool, "demo", stage.config.crawl, stage.config.policy),
             checker.ask,
-            Online(
-                checker.fetch,
-                session.resolver.look_up,
-                apis=[stage.wiki.api_url],
-                http_port=stage.config.net.web_ports[0],
-            ),
+            Online(checker.fetch, session.resolver.look_up, apis=[stage.wiki.api_url], http_port=stage.web.http_port),
             now=lambda: Moment(day),
             config=stage.config.crawl,
             connections=stage.config.net.connections,
