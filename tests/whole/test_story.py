@@ -27,7 +27,12 @@ LAST_DAY = 3_600
 
 
 @pytest.mark.long
-async def test_ten_weeks_of_a_little_web_are_judged_as_they_were_written(database: str) -> None:
+@pytest.mark.timeout(300)
+async def test_ten_weeks_of_a_little_web_are_judged_as_they_were_written(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # All servers are this process, which a busy machine makes late: what answers late would fail before its day.
+    monkeypatch.setattr("weboid.demo.play.ANSWER_S", 2.0)
     tallies: list[Tally] = []
     async with (
         open_pool(database, size=4, part="test") as pool,
