@@ -109,8 +109,8 @@ async def _measured(pool: Pool, wanted: int) -> Due:
             row = {"buckets": all_buckets, "day": DAY, "limit": wanted}
             await (await conn.execute(_BARE, row)).fetchall()
 
-        async def read(buckets: list[int], beside: list[HostKey]) -> None:
-            found = await list_due_hosts(conn, buckets, until=until, without=beside, limit=wanted)
+        async def read(buckets: list[int], others: list[HostKey]) -> None:
+            found = await list_due_hosts(conn, buckets, until=until, without=others, limit=wanted)
             assert len(found) == wanted
 
         async def in_round() -> None:

@@ -52,7 +52,7 @@ def test_what_is_withdrawn_is_dropped_at_once() -> None:
 
 
 @given(st.lists(results), st.integers(0, 2))
-def test_what_proves_nothing_changes_no_fate(found: list[ReplayResult], strikes: int) -> None:
+def test_what_proves_nothing_changes_no_outcome(found: list[ReplayResult], strikes: int) -> None:
     def lived(story: list[ReplayResult]) -> list[tuple[VisitOutcome, int]]:
         now, outcomes = strikes, []
         for result in story:

@@ -62,7 +62,7 @@ class WorkersCollector(Collector):
         self._counted = MultiProcessCollector(CollectorRegistry(), str(folder))
 
     def collect(self) -> Iterator[Metric]:
-        """The metric families, each with its samples."""
+        """The metric families of all workers, each with its samples."""
         yield from self._read()
         families: dict[str, Metric] = {}
         for number, pid in sorted(_pids(self._folder).items()):

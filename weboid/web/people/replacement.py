@@ -98,7 +98,7 @@ def _require_copy(snapshot: Snapshot, url: Url) -> None:
 
 
 class ReplacementPage(LinkForms):
-    """The handlers."""
+    """Forms of replacements."""
 
     route = "replacement"
 

@@ -46,7 +46,7 @@ _DONE: Final = {
 
 
 class ReportPage(LinkForms):
-    """The handlers."""
+    """Forms of reports."""
 
     route = "report"
 
