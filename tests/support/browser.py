@@ -5,7 +5,7 @@ Without Chromium these tests are skipped with that reason.
 
 import os
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -100,10 +100,17 @@ async def add_axe(context: BrowserContext) -> None:
     await context.add_init_script(_AXE)
 
 
-async def barriers(page: Page) -> list[str]:
-    """What axe-core complains of, a line each. The page must allow scripts."""
+async def barriers(page: Page, within: Sequence[str] = ()) -> list[str]:
+    """What axe-core complains of, a line each, in the page or in the elements of these selectors that are there.
+
+    The page must allow scripts.
+    """
     found: dict[str, Any] = await page.evaluate(
-        f"axe.run(document, {{runOnly: {_RULES}, resultTypes: ['violations']}})"
+        f"""within => axe.run(
+            within.length ? {{include: within.filter(each => document.querySelector(each))}} : document,
+            {{runOnly: {_RULES}, resultTypes: ['violations']}}
+        )""",
+        list(within),
     )
     return [
         f"{rule['id']}: {rule['help']}: {node['html'][:160]}" for rule in found["violations"] for node in rule["nodes"]
