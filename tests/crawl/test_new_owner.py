@@ -44,7 +44,7 @@ def article(topic: str, number: int) -> Json:
     return {"page": {"title": f"The {topic} and its history, part {number}", "text": "\n".join(lines), "lang": "en"}}
 
 
-def paths(topic: str, count: int = 4) -> Json:
+def paths(topic: str, count: int = 3) -> Json:
     """The linked pages of a site."""
     return {f"/{topic}/{number}.html": article(topic, number) for number in range(count)}
 
@@ -138,7 +138,7 @@ def other(title: str, text: str) -> Json:
     return {"page": {"title": title, "text": text, "lang": "en"}}
 
 
-def from_change_on(topic: str, change: Json, count: int = 4) -> Json:
+def from_change_on(topic: str, change: Json, count: int = 3) -> Json:
     """A host whose pages all become another one."""
     return {"paths": {path: [[0, page], [CHANGE, change]] for path, page in paths(topic, count).items()}}
 
