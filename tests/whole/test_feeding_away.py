@@ -34,11 +34,11 @@ from weboid.store.db.pool import open_pool
 from weboid.store.embedded import embedded_folder, open_server
 from weboid.store.upkeep.rekey import rekey
 
-_PAGES: Final = 3_000
+_PAGES: Final = 1_500
 _MANY_PAGES: Final = 15_000
 """The embedded server is looked after once a second."""
-_WIKI_PAGES: Final = 700
-_EVENTS: Final = 1_200
+_WIKI_PAGES: Final = 600
+_EVENTS: Final = 600
 _GRACE_S: Final = 15.0
 _STORE: Final[Sequence[LiteralString]] = (
     "SELECT wiki, page, namespace, title, latest, mark, urls, touched, flagged FROM page",
