@@ -379,7 +379,7 @@ async def test_hundreds_of_random_interleavings_leave_the_store_sound(database: 
     print(f"seed {seed}")
     async with open_pool(database, size=6, part="test") as pool, open_wiki(database, {}) as stored:
         (corner,) = await filled(pool, stored.wiki.wiki, 1)
-        for number in range(300):
+        for number in range(200):
             await asyncio.gather(
                 *(_random_writer(pool, stored, corner, chance, NOW + number, each) for each in range(4))
             )
