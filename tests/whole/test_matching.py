@@ -43,10 +43,10 @@ REDIRECTED: Final = {
     "older_name": "Harbour light",
     "talk:old": "Über uns:About this",
 }
-ARTICLES_OF: Final = {"en": 8, "ltg": 12}
+ARTICLES_OF: Final = {"en": 16, "ltg": 24}
 """Of how many articles one is taken."""
 
-PARSOID: Final = {"en": 3, "ltg": 8}
+PARSOID: Final = {"en": 2, "ltg": 4}
 """Of how many of these one is rendered by Parsoid as well, which takes over a second for an article."""
 
 PARSERS: Final[tuple[Parser, ...]] = ("legacy", "parsoid")
@@ -65,7 +65,7 @@ def wiki() -> Iterator[MediaWiki]:
     """A running wiki with our own articles."""
     with make_wiki() as wiki:
         wiki.import_images({"Dot.png": dot()})
-        wiki.save_pages(ARTICLES | TITLED | {"Many": many_links(700), "Very many": many_links(2_500)})
+        wiki.save_pages(ARTICLES | TITLED | {"Many": many_links(2_100)})
         wiki.start()
         yield wiki
 
@@ -104,7 +104,7 @@ async def test_every_link_of_awkward_articles_finds_its_answer(
 
 @pytest.mark.parametrize(
     ("name", "language", "pages", "nodes"),
-    [("enwiki-2016", "en", 13, 500), ("ltgwiki-2017", "ltg", 70, 70)],
+    [("enwiki-2016", "en", 7, 250), ("ltgwiki-2017", "ltg", 35, 35)],
     ids=["en", "ltg"],
 )
 async def test_every_link_of_real_articles_finds_its_answer(
@@ -117,7 +117,7 @@ async def test_every_link_of_real_articles_finds_its_answer(
         parsoid = await meeting.matched(some, "parsoid", meeting.by_python)
     print(f"legacy: {legacy}\nParsoid: {parsoid}")
     assert legacy.missed + parsoid.missed + legacy.unseen == []
-    assert (legacy.pages >= pages, legacy.nodes >= nodes, parsoid.pages >= 5, parsoid.nodes >= 5) == (True,) * 4
+    assert (legacy.pages >= pages, legacy.nodes >= nodes, parsoid.pages >= 4, parsoid.nodes >= 5) == (True,) * 4
 
 
 async def test_titles_lead_to_the_pages_to_which_they_lead_on_the_wiki(meeting: Meeting) -> None:
@@ -145,14 +145,12 @@ async def test_titles_lead_to_the_same_pages_while_the_wiki_is_away(meeting: Mee
     assert stored["missing"] == [title.replace("_", " ") for title in (*REDIRECTED, *NOWHERE)]
 
 
-@pytest.mark.parametrize(("title", "count"), [("Many", 700), ("Very many", 2_500)])
-async def test_a_page_has_all_its_links_however_many_answers_they_take(
-    meeting: Meeting, title: str, count: int
-) -> None:
+async def test_a_page_has_all_its_links_however_many_answers_they_take(meeting: Meeting) -> None:
+    title, count = "Many", 2_100
     page = next(page for page, named in (await meeting.pages()).items() if named == title)
     before = meeting.answers
     links = (await meeting.links(page))[page]
-    assert meeting.answers - before == -(-count // 2_000)
+    assert meeting.answers - before == 2
     assert {link["normal"] for link in links} == {f"http://h{n}.3sat.de/page?{n}" for n in range(count)}
     assert len(links) == count
     matched = await meeting.matched({page: title}, "legacy", meeting.by_python)
