@@ -69,12 +69,9 @@ _IDLE: Final = "() => new Promise( ( resolve ) => mw.requestIdleCallback( () => 
 Answer = Callable[[str], Observation]
 
 
-def policies(weboid: str) -> dict[str, str]:
-    """Wikimedia's Content Security Policy as it is today, and as it is announced: no scripts from outside any more."""
-    return {
-        "today": f"{_OWN}; {_SCRIPTS} {weboid}; connect-src 'self' {weboid}",
-        "announced": f"{_OWN}; {_SCRIPTS}; connect-src 'self' {weboid}",
-    }
+def announced_policy(weboid: str) -> str:
+    """Wikimedia's Content Security Policy as it is announced: today's, but for scripts from outside."""
+    return f"{_OWN}; {_SCRIPTS}; connect-src 'self' {weboid}"
 
 
 def answer_by_chance(url: str) -> Observation:
