@@ -88,7 +88,7 @@ def test_each_fault_is_named_with_its_path() -> None:
         ({"lang": "tlh"}, "lang: 'tlh': no language that CLDR has dates of"),
         ({"lang": "../../etc"}, "lang: '../../etc' is not a language"),
         ({"options": {"run": "yes"}}, "options.run: must be true or false"),
-        ({"options": {"talk": "always"}}, "options.talk: must be 'never' or 'next to' or 'instead'"),
+        ({"options": {"talk": "always"}}, "options.talk: must be 'never' or 'beside' or 'instead'"),
         ({"dead_tag__place": ["after"]}, "dead_tag.place: must be 'after' or 'swallow'"),
         ({"dead_tag__write": "{{dead link|date={moon}}}"}, "dead_tag.write: '{{dead link|date={moon}}}' is not"),
         ({"dead_tag__write": "{{dead link}} and more"}, "dead_tag.write: '{{dead link}} and more' is not a template"),
