@@ -119,7 +119,7 @@ async def test_an_expired_certificate_is_reported_though_the_content_is_there_by
 async def test_what_is_missing_behind_a_bad_certificate_is_missing(certificates: Certificates) -> None:
     seen, _, secure = await switching(hangs_up, site_of({}), certificates, "https", expired=True)
     assert (seen.reason, seen.outcome) == (Reason.NOT_FOUND, Outcome.FAILING)
-    assert secure == ["HEAD /a", "GET /a"]
+    assert secure == ["HEAD /a", "GET /a", "GET /a"]
 
 
 async def test_what_is_there_behind_a_bad_certificate_is_in_doubt(certificates: Certificates) -> None:

@@ -40,11 +40,6 @@ def whole(answer: bytes) -> Script:
     return lambda asked: head_only(asked, answer)
 
 
-def by_header(name: str, value: str | None, refusal: int) -> Script:
-    """A server that wants a header to be so, None = not to be there, and refuses requests of all others."""
-    return lambda asked: reply(200 if asked.headers.get(name) == value else refusal, body=b"")
-
-
 HEAD, GET = "HEAD /", "GET /"
 CHUNKED = reply(200, "Transfer-Encoding: chunked", body=None)
 
@@ -64,9 +59,6 @@ CHUNKED = reply(200, "Transfer-Encoding: chunked", body=None)
         pytest.param(whole(reply(429)), 429, [HEAD], id="who is asked too often is not asked again"),
         pytest.param(whole(reply(429, "Retry-After: 60")), 429, [HEAD], id="nor who names a time"),
         pytest.param(whole(reply(503, "Retry-After: 60")), 503, [HEAD], id="nor who has none for us"),
-        pytest.param(by_header("Accept", "text/html", 406), 200, [HEAD, HEAD], id="after a 406 HTML is asked for"),
-        pytest.param(lambda _: reply(406), 406, [HEAD, HEAD, GET], id="a 406 that stays"),
-        pytest.param(by_header("Accept", None, 431), 200, [HEAD, HEAD], id="after a 431 the fewest headers are sent"),
     ],
 )
 async def test_a_check_sends_no_request_more_than_it_takes(
@@ -179,19 +171,6 @@ async def test_the_headers_are_those_of_the_requirement(settings: NetConfig) -> 
         "From": "weboid@tools.example",
     }
     assert seen == [expected, expected]
-
-
-async def test_a_431_that_stays_has_a_status_of_its_own(settings: NetConfig) -> None:
-    seen: list[set[str]] = []
-
-    def script(asked: Asked) -> Act:
-        seen.append(set(asked.headers))
-        return reply(431, body=b"")
-
-    answer, asked = await answered(settings, script)
-    assert (answer.bare, asked) == (True, [HEAD, HEAD, GET])
-    assert seen[1] == seen[2] == {"Host", "User-Agent"}
-    assert observation_of(answer).status is Status.HEADERS_TOO_LARGE
 
 
 async def test_a_host_that_needs_get_is_asked_by_get_only(settings: NetConfig) -> None:

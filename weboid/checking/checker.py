@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Final, TypeVar
 
+from weboid.checking.other_places import OtherPlaces
 from weboid.checking.stop_list import StopList
 from weboid.checking.turns import LocalTurns, NotAsked
 from weboid.config import CrawlConfig
@@ -20,21 +21,22 @@ from weboid.core.document.portrait import Portrait
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.content import document_in
 from weboid.core.observe.facing import Asking, Likeness, answer_of, face_suspicion, likeness_of
+from weboid.core.observe.failing_codes import REFUSING, calls_for_second_asking
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.observe.observe import observation_of
 from weboid.core.observe.recognition import adds_to, portrait_in
 from weboid.core.observe.robots import Robots
 from weboid.core.observe.scheme_switch import BAD_CERTIFICATES, as_switched, calls_for_switch, switch_of, switched
-from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.reasons import Outcome, Reason, code_reason
 from weboid.core.record.specials import Special
-from weboid.core.record.status import Status
+from weboid.core.record.status import Status, status_of
 from weboid.core.url.archives import BARRED_HOSTS
 from weboid.core.url.made_up import MadeUp, Probes, probes_of
 from weboid.core.url.urls import Url, front_page, parse, parse_again
 from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.loop_lag import LATE_S, LoopLag
 from weboid.net.exchange import Sending
-from weboid.net.fetch import fetch_answer
+from weboid.net.fetch import Manner, fetch_answer
 from weboid.net.ftp import fetch_ftp
 from weboid.net.guard import NotPublic
 from weboid.net.outbound import Outbound
@@ -105,6 +107,7 @@ class Checker:
         """Hosts that redirects have led to, with a URL there; their rules are not known yet."""
         self._strict = config.strict
         self._lag = lag if session.now is monotonic else None
+        self._other_places = OtherPlaces(self._asked_politely, session.now)
         self._faces: BoundedMap[str, _KeptFace] | None = BoundedMap(FACES) if keeps_faces else None
 
     async def check(self, request: CheckRequest) -> CheckResult:
@@ -199,7 +202,7 @@ class Checker:
                 return replace(there, seen=as_switched(None, there.seen, need, request.warned))
         here = await self._with_referrer(url, request)
         if other and need not in request.needs and calls_for_switch(here.seen, thorough=request.tries(need)):
-            there = await self._with_referrer(other, request)
+            there = await self._with_referrer(other, replace(request, asks_again=False))
             if there.seen.outcome is Outcome.WORKING:
                 return replace(there, seen=as_switched(here.seen, there.seen, need))
         return await self._despite_certificate(url, request, here) if here.seen.reason in BAD_CERTIFICATES else here
@@ -209,8 +212,10 @@ class Checker:
         answer = await self._optional(self._answer(url, request, trusting=True))
         if answer is None or answer.code is None:
             return warned
-        seen = observation_of(answer, read_body=False)
-        return CheckResult(seen, answer) if seen.outcome is Outcome.FAILING else warned
+        found = CheckResult(observation_of(answer, read_body=False), answer)
+        if found.seen.outcome is Outcome.FAILING:
+            found = await self._asked_again(url, request, found, trusting=True)
+        return found if found.seen.outcome is Outcome.FAILING else warned
 
     async def _with_referrer(self, url: Url, request: CheckRequest) -> CheckResult:
         """The result without a Referer or, if that helps, with the site's own front page as Referer (C-7)."""
@@ -218,24 +223,72 @@ class Checker:
             answer = await self._answer(url, request, str(front_page(url)))
             return await self._examined(url, request, answer)
         finding = await self._examined(url, request, await self._answer(url, request))
+        finding = await self._asked_again(url, request, finding)
         if request.tries(Special.NEEDS_REFERRER) and finding.seen.reason is Reason.FORBIDDEN:
             inside = await self._optional(self._answer(url, request, str(front_page(url))))
-            if inside and (seen := observation_of(inside)).outcome is Outcome.WORKING:
+            if inside and inside.code not in REFUSING and (seen := observation_of(inside)).outcome is Outcome.WORKING:
                 needs = seen.needs | {Special.NEEDS_REFERRER}
                 seen = replace(seen, status=Status.CORRECTED, reason=Reason.NEEDS_REFERRER, needs=needs)
                 return CheckResult(seen, inside)
         return finding
 
+    async def _asked_again(
+        self, url: Url, request: CheckRequest, finding: CheckResult, *, trusting: bool = False
+    ) -> CheckResult:
+        """The result once nothing of ours can be the reason of a failing code: our headers, or that we are a program.
+
+        The URL is asked once more from its first hop, as a browser would (after a 431 with the fewest headers), then
+        the front page of the host that answered (C-2, D-2).
+        """
+        answer, may_ask = finding.answer, request.asks_again or Special.NEEDS_BROWSER in request.known
+        if answer is None or not may_ask or not calls_for_second_asking(answer, finding.seen):
+            return finding
+        if finding.seen.reason is Reason.UNAVAILABLE and not request.thorough:
+            return finding  # It proves nothing, and it asks for fewer requests (D-78).
+        is_plain = Special.NEEDS_BROWSER not in request.needs
+        manner = Manner.FEWEST if answer.code == 431 else Manner.BROWSER if is_plain else Manner.PLAIN
+        again = await self._optional(self._answer(url, request, trusting=trusting, manner=manner))
+        if again is not None:
+            found = await self._examined(url, request, again)
+            await self._back_off(url, found.seen)
+            if found.seen.outcome is Outcome.WORKING and manner is Manner.BROWSER:
+                return replace(found, seen=replace(found.seen, needs=found.seen.needs | {Special.NEEDS_BROWSER}))
+            is_answer = found.seen.outcome is not Outcome.FAILING and found.seen.reason is not Reason.RATE_LIMIT
+            if is_answer or (manner is Manner.FEWEST and again.code is not None):
+                finding, answer = found, again
+        if finding.seen.outcome is Outcome.FAILING and (doubt := await self._other_places.suspicion(answer)):
+            return replace(finding, seen=replace(finding.seen, reason=doubt.reason), signals=doubt.signals)
+        return finding
+
+    async def _asked_politely(self, url: str) -> RawResponse | None:
+        """The answer of another URL of a host, as browsers ask; None if it could not be asked now (C-3, C-15)."""
+        if not await self._may_look(url):
+            return None
+        answer = await self._optional(
+            fetch_answer(self._session, url, turn=self.turn, get_only=True, manner=Manner.BROWSER)
+        )
+        if answer:
+            await self._back_off(parse(url), observation_of(answer, read_body=False))
+        return answer
+
     async def _answer(
-        self, url: Url, request: CheckRequest, referrer: str | None = None, *, trusting: bool = False
+        self,
+        url: Url,
+        request: CheckRequest,
+        referrer: str | None = None,
+        *,
+        trusting: bool = False,
+        manner: Manner | None = None,
     ) -> RawResponse:
+        """The answer of the URL itself; `manner` is given where it is asked once more."""
         answer = await fetch_answer(
             self._session,
             str(url),
             turn=self.turn,
-            get_only=request.looks or Special.NEEDS_GET in request.needs,
+            get_only=request.looks or manner is not None or Special.NEEDS_GET in request.needs,
             referrer=referrer,
             trusting=trusting,
+            manner=manner or (Manner.BROWSER if Special.NEEDS_BROWSER in request.needs else Manner.PLAIN),
         )
         self._note_passed(url, answer)
         return answer
@@ -247,6 +300,11 @@ class Checker:
             case Outcome.DOUBTFUL if seen != observation_of(answer, read_body=False):
                 if not await self._may_look(answer.final):
                     seen = observation_of(answer, read_body=False)
+            case Outcome.WORKING if answer.code in REFUSING:
+                # A document came with the refusal: it is the picture of a wall if others are like it (U-5).
+                if not await self._other_places.is_own(url, answer):
+                    refusal = Observation(status_of(answer.code), code_reason(answer.code), http=answer.code)
+                    seen = replace(refusal, on_other_host=seen.on_other_host)
             case Outcome.WORKING if request.examines and (document := document_in(answer)).is_page:
                 portrait, page = _new_portrait(request, document), _judged(url, request, document, answer)
                 if (portrait or page) and await self._may_look(answer.final):

@@ -13,7 +13,15 @@ from math import ceil
 from typing import Final
 
 from weboid.core.document.face import NO_FACE
-from weboid.core.observe.check_request import CheckRequest, disproved, is_thorough, looks, may_be_strange, portrays
+from weboid.core.observe.check_request import (
+    CheckRequest,
+    asks_again,
+    disproved,
+    is_thorough,
+    looks,
+    may_be_strange,
+    portrays,
+)
 from weboid.core.observe.observation import Observation
 from weboid.core.observe.scheme_switch import BAD_CERTIFICATES
 from weboid.core.record.moment import Moment, shuffled
@@ -214,7 +222,7 @@ class Visit:
         if front in self._asked:
             return True
         self._asked.add(front)
-        found = await self._check(CheckRequest(front, self._believed()))
+        found = await self._check(CheckRequest(front, self._believed(), asks_again=False))
         self._is_up = found is not None and not is_host_failure(found)
         return found is not None and not self._is_up
 
@@ -233,6 +241,7 @@ class Visit:
             looks=looks(record, key, day, earlier=earlier, returned=returned, suspected=suspected),
             # What is wrong with the host itself, the first of its URLs has shown in every way.
             thorough=(self._is_up or not self._failures) and is_thorough(record, key, day, self._policy),
+            asks_again=asks_again(record, key, day, self._policy),
             earlier=earlier,
             portrays=portrays(record, key, day, earlier=earlier, returned=returned)
             # Where others are suspected, those that are recognised must say so.

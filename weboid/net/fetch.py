@@ -7,6 +7,7 @@ Nothing is called failing because of the way we requested it.
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from enum import Enum
 from typing import Final, NamedTuple
 from urllib.parse import quote_from_bytes
 
@@ -47,6 +48,14 @@ _FOLLOWED: Final = frozenset({301, 302, 303, 307, 308})
 _ASCII: Final = bytes(range(0x80))
 
 
+class Manner(Enum):
+    """The headers of a request: the plain ones (C-2), those of a browser, or the fewest (after a 431)."""
+
+    PLAIN = "plain"
+    BROWSER = "browser"
+    FEWEST = "fewest"
+
+
 async def fetch_answer(
     session: Outbound,
     url: str,
@@ -55,6 +64,7 @@ async def fetch_answer(
     get_only: bool = False,
     referrer: str | None = None,
     trusting: bool = False,
+    manner: Manner = Manner.PLAIN,
 ) -> RawResponse:
     """The answer to one check of an http or https URL in normal form; raises ValueError for anything else.
 
@@ -65,14 +75,14 @@ async def fetch_answer(
     """
     if not url.startswith(_SCHEMES):
         raise ValueError(f"{url} is not for HTTP")
-    walk = _Walk(session, url, turn, referrer, trusting)
+    walk = _Walk(session, url, turn, referrer, trusting, manner)
     if not get_only:
         head = await walk.follow("HEAD")
         if _is_believed(head):
             return (await walk.follow("GET")).answer if needs_body(head.answer) else head.answer
         if _is_redirect(head.answer):
             # The redirects themselves are in doubt, so GET starts again from the first URL.
-            walk = _Walk(session, url, turn, referrer, trusting, seconds=walk.seconds)
+            walk = _Walk(session, url, turn, referrer, trusting, manner, seconds=walk.seconds)
         return replace((await walk.follow("GET")).answer, head_failed=True)
     return (await walk.follow("GET")).answer
 
@@ -104,7 +114,14 @@ class _Walk:
     """The walk along redirects: its current URL, hops and cookies so far, and the headers to send."""
 
     def __init__(
-        self, session: Outbound, url: str, turn: Turn, referrer: str | None, trusting: bool, seconds: float = 0.0
+        self,
+        session: Outbound,
+        url: str,
+        turn: Turn,
+        referrer: str | None,
+        trusting: bool,
+        manner: Manner,
+        seconds: float = 0.0,
     ) -> None:
         self.seconds = seconds
         self._session = session
@@ -112,12 +129,11 @@ class _Walk:
         self._turn = turn
         self._referrer = referrer
         self._trusting = trusting
+        self._manner = manner
         self._go(url)
         self._hops: list[Hop] = []
         self._cookies = CookieJar()
         self._visited: set[tuple[str, str, str]] = set()
-        self._accept = "*/*"
-        self._bare = False
 
     async def follow(self, method: str) -> _End:
         """Follows redirects from the current URL; a second call requests the last URL again, by another method."""
@@ -125,8 +141,6 @@ class _Walk:
             reply = await self._reply(method)
             if isinstance(reply, Fault):
                 return self._end(method, reply)
-            if self._changes_headers(reply.code):
-                continue
             if reply.code not in _FOLLOWED:
                 return self._end(method, reply)
             target = _target(self._url, reply.location)
@@ -173,7 +187,7 @@ class _Walk:
             return Fault(Reason.TIMEOUT)
         key = self._key(method, self._url)
         self._visited.add(key)
-        headers = _headers(settings, self._accept, key[2], bare=self._bare)
+        headers = _headers(settings, self._manner, key[2])
         if self._referrer:
             headers["Referer"] = self._referrer
         request = Request(method, self._url, headers, self._trusting, sending.sent if sending else None)
@@ -189,26 +203,17 @@ class _Walk:
             finally:
                 self.seconds += self._session.now() - begun
 
-    def _changes_headers(self, code: int) -> bool:
-        """Returns whether the same request should be sent once more with other headers; sets them (C-2, U-4)."""
-        if code == 406 and self._accept == "*/*":
-            self._accept = "text/html"
-            return True
-        if code == 431 and not self._bare:
-            self._bare = True
-            return True
-        return False
-
     def _key(self, method: str, url: str) -> tuple[str, str, str]:
         """Identifies a request, to detect loops: with a new cookie, the same URL is another request."""
         host = self._host if url == self._url else parse(url).host
-        return method, url, self._cookies.header(host)
+        return method, url, self._cookies.header(host, COOKIES_CHARS if self._manner is Manner.PLAIN else COOKIE_CHARS)
 
     def _end(self, method: str, result: Reply | Fault) -> _End:
         answer = RawResponse(self._start, self._normal, method, hops=tuple(self._hops), seconds=self.seconds)
         if isinstance(result, Fault):
             return _End(replace(answer, fault=result.reason), result.reached)
-        got = replace(answer, code=result.code, headers=result.headers, body=result.body, bare=self._bare)
+        bare = self._manner is Manner.FEWEST
+        got = replace(answer, code=result.code, headers=result.headers, body=result.body, bare=bare)
         return _End(got, reached=True)
 
 
@@ -236,32 +241,36 @@ class CookieJar:
         elif len(self._cookies) < COOKIES or (scope, name) in self._cookies:
             self._cookies[scope, name] = pair
 
-    def header(self, host: str) -> str:
-        """Returns the value of the Cookie header for a host, empty if there is none."""
+    def header(self, host: str, limit: int = COOKIES_CHARS) -> str:
+        """The value of the Cookie header for a host, in at most `limit` characters; empty if there is none."""
         pairs: list[str] = []
         chars = 0
         for (scope, _), pair in self._cookies.items():
             if scope == host or (scope.startswith(".") and f".{host}".endswith(scope)):
                 chars += len(pair) + 2
-                if chars <= COOKIES_CHARS:
+                if chars <= limit:
                     pairs.append(pair)
         return "; ".join(pairs)
 
 
-def _headers(settings: NetConfig, accept: str, cookies: str, *, bare: bool) -> dict[str, str]:
-    """The request headers of C-2; `bare` = as few as possible, after a 431."""
-    if bare:
-        return {"User-Agent": settings.user_agent}
-    headers = {
-        "User-Agent": settings.user_agent,
-        "Accept": accept,
-        "Accept-Language": "*",
-        "Accept-Encoding": "gzip, deflate",
-        "Connection": "keep-alive",
-        "Cache-Control": "max-age=0",
-    }
-    if settings.sender:
-        headers["From"] = settings.sender
+def _headers(settings: NetConfig, manner: Manner, cookies: str) -> dict[str, str]:
+    """The request headers: those of C-2, or fewer with nothing that a browser does not send (D-2)."""
+    if manner is Manner.PLAIN:
+        headers = {
+            "User-Agent": settings.user_agent,
+            "Accept": "*/*",
+            "Accept-Language": "*",
+            "Accept-Encoding": "gzip, deflate",
+            "Connection": "keep-alive",
+            "Cache-Control": "max-age=0",
+        }
+        if settings.sender:
+            headers["From"] = settings.sender
+    else:
+        headers = {"User-Agent": settings.user_agent, "Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+        if manner is Manner.FEWEST:
+            return headers
+        headers |= {"Accept-Language": "en", "Accept-Encoding": "gzip, deflate"}
     if cookies:
         headers["Cookie"] = cookies
     return headers

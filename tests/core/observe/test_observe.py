@@ -87,7 +87,7 @@ def test_an_answer_without_code_or_fault_is_a_bug() -> None:
 
 def test_a_431_with_the_fewest_headers_has_a_status_of_its_own() -> None:
     seen = observation_of(RawResponse(PAGE, PAGE, "GET", code=431, bare=True))
-    assert (seen.status, seen.reason) == (Status.HEADERS_TOO_LARGE, Reason.BAD_REQUEST)
+    assert (seen.status, seen.reason) == (Status.HEADERS_TOO_LARGE, Reason.BOT_WALL)
     assert observation_of(RawResponse(PAGE, PAGE, "GET", code=404, bare=True)).status is Status.NOT_FOUND
 
 

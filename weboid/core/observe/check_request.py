@@ -9,7 +9,7 @@ from typing import Final
 from weboid.core.document.face import NO_FACE, Face
 from weboid.core.document.portrait import BLANK, Portrait
 from weboid.core.observe.observation import Observation
-from weboid.core.record.policy import Policy, may_prove
+from weboid.core.record.policy import Policy, may_prove, proven
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UrlRecord
 from weboid.core.record.specials import Sights, Special
@@ -20,6 +20,8 @@ LOOK_DAYS: Final = 14
 """Once in so many days the document itself is examined, not only headers: nothing else shows a soft 404 (C-11)."""
 _RENEWAL_DAYS: Final = 13 * LOOK_DAYS
 """Once in so many days the portrait is taken anew, for documents change."""
+_REVIEW_DAYS: Final = 4 * LOOK_DAYS
+"""Once in so many days the code of a dead URL is asked for once more as a browser would."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class CheckRequest:
     `needs` are the specials to rely on, `known` those that were seen before and are tried anew. `looks`: the document
     itself is examined. `thorough`: all other ways are tried before a failure is reported. `earlier` is the stored
     portrait: a new one is returned if it differs; `portrays`: also if it is the same.
+    `asks_again`: a failing code is asked for once more as a browser would, and compared with the front page (C-2).
     `follows`: other URLs of its host have just answered. `warned` is the certificate's fault that the newest check
     found. `face` is what is known on `day` of the host's answers for made-up URLs; None = none is to be asked for.
     """
@@ -38,6 +41,7 @@ class CheckRequest:
     known: frozenset[Special] = frozenset()
     looks: bool = False
     thorough: bool = False
+    asks_again: bool = True
     earlier: Portrait | None = None
     portrays: bool = False
     follows: bool = False
@@ -111,6 +115,16 @@ def is_thorough(record: UrlRecord, url_key: int, day: int, policy: Policy) -> bo
     return third or _is_turn(record, url_key, day, LOOK_DAYS) or may_prove(record.streak, day, policy)
 
 
+def asks_again(record: UrlRecord, url_key: int, day: int, policy: Policy) -> bool:
+    """True if a failing code is asked for once more: at the first strike, before the one that may prove the death, and
+    now and then after it.
+    """
+    streak = record.streak
+    if not streak.strikes or may_prove(streak, day, policy):
+        return True
+    return proven(streak, policy) and _is_turn(record, url_key, day, _REVIEW_DAYS)
+
+
 def disproved(sights: Sights, request: CheckRequest, seen: Observation) -> frozenset[Special]:
     """Specials that were known but not relied on, and that the URL turned out not to need (C-6)."""
     if not sights or seen.outcome is not Outcome.WORKING:
@@ -121,6 +135,7 @@ def disproved(sights: Sights, request: CheckRequest, seen: Observation) -> froze
         Special.NEEDS_HTTPS: scheme == "http",
         Special.NEEDS_HTTP: scheme == "https",
         Special.NEEDS_REFERRER: True,
+        Special.NEEDS_BROWSER: True,
     }
     return frozenset(special for special in sights.keys() - request.needs - seen.needs if tried.get(special))
 

@@ -9,11 +9,12 @@ from urllib.parse import urlsplit
 
 from weboid.core.document.document import Document, document_of, is_html
 from weboid.core.observe.observation import RawResponse
-from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.reasons import Outcome, Reason, code_reason
 from weboid.core.signs.botwall import CODES, wall_by_content, wall_by_headers
 from weboid.core.signs.hosting import hosting_suspicion
 from weboid.core.signs.login_walls import is_consent_url, is_login_url, login_suspicion
 from weboid.core.signs.parked import parked_suspicion
+from weboid.core.signs.scripts import script_suspicion
 from weboid.core.signs.soft404 import document_suspicion, redirect_suspicion
 from weboid.core.signs.suspicion import Suspicion
 from weboid.core.url.hosts import registrable_domain
@@ -36,7 +37,7 @@ def content_suspicion(answer: RawResponse, *, read_body: bool = True) -> Suspici
     Without `read_body` the document's text is not analysed (C-15: robots.txt may forbid it), except for bot walls.
     """
     code = answer.code
-    if code is None or not (200 <= code <= 299 or code in CODES):
+    if code is None or (code not in CODES and 300 <= code <= 399):
         return None
     if found := wall_by_headers(code, answer.headers, answer.final):
         return found
@@ -45,7 +46,10 @@ def content_suspicion(answer: RawResponse, *, read_body: bool = True) -> Suspici
     document = document_in(answer)
     if (code > 299 or document.is_page) and (found := wall_by_content(code, answer.body, document)):
         return found
-    if code > 299 or is_consent_url(answer.final):
+    if code > 299:
+        is_failure = code_reason(code).outcome is Outcome.FAILING
+        return script_suspicion(code, answer.headers, answer.body, document, reads=read_body) if is_failure else None
+    if is_consent_url(answer.final):
         return None
     if is_login_url(answer.final) and not is_login_url(answer.url):
         return None  # a redirect to a login, with or without body: ``core/observe/observe`` reports it

@@ -10,6 +10,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from weboid.core.observe.content import content_suspicion
+from weboid.core.observe.failing_codes import REFUSING
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.observe.retry_after import retry_after_s
 from weboid.core.record import mime
@@ -104,6 +105,10 @@ def _reason(answer: RawResponse, code: int, *, read_body: bool) -> Reason:
         is_loop = answer.hops[-1].location in {hop.url for hop in answer.hops}
         return Reason.REDIRECT_LOOP if is_loop else Reason.TOO_MANY_REDIRECTS
     reason = code_reason(code)
+    if code == 431 and answer.bare:
+        return Reason.BOT_WALL
+    if code in REFUSING and _is_document(answer):
+        return Reason.CODE_CORRECTED
     if (found := content_suspicion(answer, read_body=read_body)) is not None:
         return found.reason
     if reason.outcome is Outcome.WORKING and _has_moved(answer):
@@ -150,13 +155,20 @@ def _is_on_other_host(answer: RawResponse) -> bool:
     return bool(answer.hops) and _host(answer.final) != _host(answer.url)
 
 
+def _is_document(answer: RawResponse) -> bool:
+    """True if a picture, a sound, a PDF and the like was sent, whatever the code."""
+    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if not kind.startswith(_CONTENT_TYPES) or kind in _ERROR_TYPES or kind.endswith(_ERROR_SUFFIXES):
+        return False
+    return bool(_length_kib(answer) or answer.body)
+
+
 def _is_content(answer: RawResponse, code: int) -> bool:
     """True if an answer with a failure code is clearly the content itself (U-5): never 404 or 410 with a text."""
-    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     size_kib = _length_kib(answer)
-    if kind.startswith(_CONTENT_TYPES) and kind not in _ERROR_TYPES and not kind.endswith(_ERROR_SUFFIXES):
+    if _is_document(answer):
         # A 5xx is taken for content only with a Server header: gateways answer without one (U-5).
-        return bool(size_kib or answer.body) and (400 <= code <= 499 or "server" in answer.headers)
+        return 400 <= code <= 499 or "server" in answer.headers
     return 400 <= code <= 499 and size_kib is not None and size_kib > _ERROR_PAGE_KIB
 
 

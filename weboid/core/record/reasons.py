@@ -135,7 +135,7 @@ _BY_CODE: Final[dict[int, Reason]] = {
     503: Reason.UNAVAILABLE,
     504: Reason.GATEWAY,
     509: Reason.RATE_LIMIT,
-    # By then it was requested again with HTML accepted: bot filters answer this, servers without the page do not.
+    # By then it was requested again as browsers do: bot filters answer this, servers without the page do not.
     406: Reason.BOT_WALL,
 }
 # Registered with IANA; 418 is reserved and unused.
@@ -157,6 +157,18 @@ def code_reason(code: int) -> Reason:
         return Reason.SERVER_ERROR
     # A code that is in no standard (418, 444, 999 …) comes from a filter (D-2), not from the page's own server.
     return Reason.STRANGE_CODE if code in _REGISTERED else Reason.BOT_WALL
+
+
+_KNOWN_5XX: Final = frozenset({*range(500, 505), *range(507, 512), *range(520, 528), 530})
+"""Codes of servers that fail, and of proxies in front of them; 505 and 506 are about the request."""
+
+
+def needs_contrast(code: int) -> bool:
+    """True if a failing code is evidence only where its host answers otherwise in another place (D-2).
+
+    404 and 410 are about the page, the known 5xx about the server: hosts die that way.
+    """
+    return code not in (404, 410) if 400 <= code <= 499 else 500 <= code <= 599 and code not in _KNOWN_5XX
 
 
 _CONTENT_IS_THERE: Final = frozenset({Status.CORRECTED, Status.SCHEME_SWITCHED})

@@ -22,6 +22,8 @@ class Special(IntEnum):
     NEEDS_REFERRER = 4
     RETURNED = 6
     NEW_OWNER = 7
+    NEEDS_BROWSER = 8
+    """It answers well only to the headers of a browser (C-2)."""
 
 
 class Sight(NamedTuple):
@@ -57,5 +59,5 @@ def _believed_days(kind: Special, spread: int) -> int:
             return NEEDS_GET_DAYS
         case Special.RETURNED | Special.NEW_OWNER:
             return 0  # An event, and nothing to rely on.
-        case Special.NEEDS_HTTPS | Special.NEEDS_HTTP | Special.NEEDS_REFERRER:
+        case Special.NEEDS_HTTPS | Special.NEEDS_HTTP | Special.NEEDS_REFERRER | Special.NEEDS_BROWSER:
             return _RETRIED_FROM + spread % (_RETRIED_UNTIL - _RETRIED_FROM + 1)

@@ -1,0 +1,54 @@
+"""Compares an answer with those of other places of its host: its front page, or a made-up URL (C-11, D-2)."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from weboid.core.observe.failing_codes import FrontPage, calls_for_front, front_of, front_suspicion
+from weboid.core.observe.observation import RawResponse
+from weboid.core.observe.observe import observation_of
+from weboid.core.signs.suspicion import Suspicion
+from weboid.core.url.made_up import probes_of
+from weboid.core.url.urls import Url, front_page, parse_again
+from weboid.mechanism.bounded import BoundedMap
+
+_FRONTS: Final = 1_000
+"""Front pages that are kept, …"""
+_FRONT_S: Final = 600.0
+"""… and for so long: they must show how the host answers now."""
+_TINY: Final = 1_024
+"""A document of fewer bytes is the picture of a wall, or of nothing."""
+
+
+class OtherPlaces:
+    """Front pages as they were answered lately. `ask` gives the answer of a URL, None if it cannot be asked now."""
+
+    def __init__(self, ask: Callable[[str], Awaitable[RawResponse | None]], now: Callable[[], float]) -> None:
+        self._ask = ask
+        self._now = now
+        self._fronts: BoundedMap[str, tuple[float, FrontPage]] = BoundedMap(_FRONTS)
+
+    async def suspicion(self, answer: RawResponse) -> Suspicion | None:
+        """The suspicion against a failing code, by the front page of the host that answered; None = it counts."""
+        if not calls_for_front(answer):
+            return None
+        place = parse_again(answer.final)
+        root = front_page(place)
+        return front_suspicion(answer, None if root == place else await self._front(str(root)))
+
+    async def _front(self, root: str) -> FrontPage | None:
+        known = self._fronts.use(root)
+        if known and self._now() - known[0] <= _FRONT_S:
+            return known[1]
+        if (asked := await self._ask(root)) is None:
+            return None
+        front = front_of(asked, observation_of(asked, read_body=False))
+        self._fronts[root] = self._now(), front
+        return front
+
+    async def is_own(self, url: Url, answer: RawResponse) -> bool:
+        """True if the document of a refusal is that of the URL: another place of the host has another one (U-5)."""
+        if len(answer.body) < _TINY:
+            return False
+        probes = probes_of(url)
+        other = await self._ask(str(probes.near.url if probes else front_page(url)))
+        return other is not None and other.body != answer.body
