@@ -5,6 +5,7 @@ Each behaviour has the slug and the repository of the report that it was rebuilt
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from support.misbehaving import Act, Asked, Script, head_only, reply, serve
@@ -25,6 +26,7 @@ PDF = b"%PDF-1.7\n" + bytes(range(256)) * 20
 PICTURE = b"\x89PNG\r\n" + bytes(range(256)) * 20
 
 SHELL = b"<!doctype html><title>Mills</title><div id=root></div><script src=/app.5f3.js></script>"
+HUMAN = page("Access denied", "Please verify you are a human to continue.")
 APP, FRAME, OLD = reply(200, body=SHELL), SHELL + b"<i>...</i>", page("Update your browser")
 TO_LOGIN = b"<script>window.location.href = '/login?next=' + encodeURIComponent(document.URL)</script>"
 COOKIE = b"<html><script>document.cookie='k=7';location.reload()</script></html>"
@@ -164,6 +166,8 @@ LIVING: list[tuple[str, Script, set[Outcome]]] = [
     ("edge-567 reqable/reqable-app#2045", everywhere(567), REFUSED),
     ("prog-529-days ssllabs/ssllabs-scan#1011", once_then_529(), REFUSED | WORKS),
     ("custom-441 gjtorikian/html-proofer#584", everywhere(441), REFUSED),
+    ("ua-404-all webrecorder/browsertrix-crawler#719", everywhere(404, body=HUMAN), REFUSED),
+    ("ua-410-all a sibling", everywhere(410, body=HUMAN), REFUSED),
     ("404-login a sibling", only_here(reply(404, body=TO_LOGIN)), REFUSED),
     ("404-cookie tempesta-tech/tempesta#536", only_here(reply(404, body=COOKIE)), REFUSED),
     ("412-cookie a sibling", only_here(reply(412, body=COOKIE)), REFUSED),
@@ -182,6 +186,7 @@ LIVING: list[tuple[str, Script, set[Outcome]]] = [
 DEAD: list[tuple[str, Script, Reason]] = [
     ("a 404 of a host that works", only_here(MISSING), Reason.NOT_FOUND),
     ("a 404 of a host that is all 404", everywhere(404), Reason.NOT_FOUND),
+    ("a 404 with a wall's words of a host that works", only_here(reply(404, body=HUMAN)), Reason.NOT_FOUND),
     ("a 410", only_here(reply(410, body=b"gone")), Reason.GONE),
     *(
         (f"{code} on all paths", everywhere(code), reason)
@@ -210,9 +215,9 @@ DEAD: list[tuple[str, Script, Reason]] = [
 ]  # fmt: skip
 
 
-async def seen_of(script: Script, path: str = PATH, **request: object) -> tuple[Observation, list[str]]:
+async def seen_of(script: Script, path: str = PATH, **request: Any) -> tuple[Observation, list[str]]:
     async with serve(script) as site, checking() as checker:
-        found = await checker().check(CheckRequest(site.url(path), **request))  # type: ignore[arg-type]
+        found = await checker().check(CheckRequest(site.url(path), **request))
         return found.seen, site.lines()
 
 
@@ -256,7 +261,7 @@ async def test_a_front_page_alone_proves_nothing_by_a_code_about_the_request() -
     ],
     ids=["living", "missing", "within a streak", "unavailable", "as a browser", "tried anew", "plain"],
 )  # fmt: skip
-async def test_no_more_requests_than_it_takes(script: Script, request_of: dict[str, object], asked: list[str]) -> None:
+async def test_no_more_requests_than_it_takes(script: Script, request_of: dict[str, Any], asked: list[str]) -> None:
     _, lines = await seen_of(script, **request_of)
     assert lines == [f"{method} {PATH}" for method in asked]
 

@@ -34,20 +34,20 @@ async def seen(script: Script, *, busy: bool, answer_s: float = 30.0) -> Observa
     async with serve(script) as site, open_session(replace(NET, answer_s=answer_s)) as session:
         checker = Checker(session, LocalTurns(0.0), CrawlConfig(), lag=lag)
         if not busy:  # nor measured: this machine may be busy by itself
-            return await checker.ask(CheckRequest(site.url()))
+            return await checker.ask(CheckRequest(site.url("/a")))
         with lag.open():
             asyncio.get_running_loop().call_later(0.05, sleep, BUSY_S)
-            return await checker.ask(CheckRequest(site.url()))
+            return await checker.ask(CheckRequest(site.url("/a")))
 
 
 def late(answer: bytes) -> Script:
-    """A server that answers after a while, or hangs up then."""
+    """A server that answers after a while, or hangs up then; its front page is fine."""
 
     async def sent() -> AsyncIterator[bytes]:
         await asyncio.sleep(0.1)
         yield answer
 
-    return lambda _: sent()
+    return lambda asked: sent() if asked.target == "/a" else reply(200, body=b"fine")
 
 
 @pytest.mark.parametrize(

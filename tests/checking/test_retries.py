@@ -58,6 +58,10 @@ async def verdicts(wiki: WikiInStore, url: str) -> list[Verdict]:
         return [change.after for change in await list_changes(conn, key(url))]
 
 
+def wants_browser(asked: Asked) -> Act:
+    return fine(asked) if "*" not in asked.headers["Accept-Language"] else head_only(asked, reply(500, body=b"no"))
+
+
 def retries(wiki: WikiInStore, special: Special) -> int:
     """In how many checks the host's need was known but tried anew."""
     return sum(special in question.known for question in wiki.questions)
@@ -69,8 +73,9 @@ def retries(wiki: WikiInStore, special: Special) -> int:
         (fine, hangs_up, "https", Special.NEEDS_HTTP, {Reason.NEEDS_HTTP}),
         (hangs_up, fine, "http", Special.NEEDS_HTTPS, {Reason.NEEDS_HTTPS}),
         (wants_referrer, wants_referrer, "http", Special.NEEDS_REFERRER, {Reason.NEEDS_REFERRER, Reason.OK}),
+        (wants_browser, wants_browser, "http", Special.NEEDS_BROWSER, {Reason.OK}),
     ],
-    ids=["needs http", "needs https", "needs a referrer"],
+    ids=["needs http", "needs https", "needs a referrer", "needs a browser"],
 )
 async def test_what_works_in_another_way_stays_working_when_that_is_tried_anew(
     database: str,

@@ -55,6 +55,7 @@ async def test_bad_certificates_are_reported_apart(
     [
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", Reason.TLS),
         (b"\x15\x03\x01\x00\x02\x02\x28", Reason.TLS),  # alert: no common cipher
+        (b"\x15\x03\x03\x00\x02\x02\x78", Reason.BOT_WALL),  # alert: no common protocol (h2 alone)
         (b"", Reason.RESET),
     ],
 )

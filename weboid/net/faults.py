@@ -42,6 +42,8 @@ def fault_of(exc: BaseException) -> Fault | None:
         case ssl.SSLEOFError() | ssl.SSLZeroReturnError():
             # The other side hung up during the handshake; Python 3.11.2 says so in this way, later ones by a reset.
             return Fault(Reason.RESET, reached=True)
+        case ssl.SSLError() if "no application protocol" in str(exc):
+            return Fault(Reason.BOT_WALL, reached=True)  # It serves other protocols than ours, as with a 505 (D-2).
         case ssl.SSLError():
             return Fault(Reason.TLS, reached=True)
         case TimeoutError() if exc.errno is None:
@@ -99,6 +101,7 @@ _NEAREST_FIRST: Final = (
     Reason.CERTIFICATE_WRONG_HOST,
     Reason.CERTIFICATE_SELF_SIGNED,
     Reason.CERTIFICATE_UNKNOWN_ISSUER,
+    Reason.BOT_WALL,
     Reason.TLS,
     Reason.CONNECTION_REFUSED,
     Reason.RESET,

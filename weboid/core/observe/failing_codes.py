@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 from weboid.core.observe.content import document_in
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.record.reasons import Outcome, Reason, needs_contrast
+from weboid.core.signs.botwall import wall_by_content
 from weboid.core.signs.soft404 import document_suspicion
 from weboid.core.signs.suspicion import Suspicion
 
@@ -31,7 +32,9 @@ def calls_for_second_asking(answer: RawResponse, seen: Observation) -> bool:
 
 def calls_for_front(answer: RawResponse) -> bool:
     """True if the front page may show that a failing code is no evidence."""
-    return answer.code is not None and (needs_contrast(answer.code) or bool(_application(answer)))
+    if answer.code is None or needs_contrast(answer.code):
+        return answer.code is not None
+    return bool(_application(answer)) or _is_wall_in_404(answer)
 
 
 def front_of(answer: RawResponse, seen: Observation) -> FrontPage:
@@ -50,9 +53,16 @@ def front_suspicion(answer: RawResponse, front: FrontPage | None) -> Suspicion |
             if is_there or (front.outcome is Outcome.FAILING and not needs_contrast(front.code)):
                 return None
         return Suspicion(Reason.BOT_WALL, (f"code:{answer.code}", "same-everywhere"))
+    if front is not None and front.code == answer.code and _is_wall_in_404(answer):
+        return Suspicion(Reason.BOT_WALL, ("same-everywhere",))
     if front is not None and front.outcome is Outcome.WORKING and front.sources == _application(answer) != ():
         return Suspicion(Reason.SOFT_404, ("application",))
     return None
+
+
+def _is_wall_in_404(answer: RawResponse) -> bool:
+    """True if a 404 has the words of a wall: then it is one if the front page is missing, too."""
+    return answer.code in (404, 410) and wall_by_content(403, answer.body, document_in(answer)) is not None
 
 
 def _application(answer: RawResponse) -> tuple[str, ...]:
