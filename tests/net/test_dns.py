@@ -178,10 +178,11 @@ async def test_an_answer_too_long_for_a_datagram_is_fetched_by_tcp() -> None:
     address = server.sockets[0].getsockname()
     loop = asyncio.get_running_loop()
     transport, _ = await loop.create_datagram_endpoint(Truncating, local_addr=address)
+    addresses = tuple(f"127.0.0.{number}" for number in range(1, dns.ADDRESSES + 1))
     async with server:
         resolver = Resolver(LOOPBACK, (f"127.0.0.1:{address[1]}",), 10)
         for name in ("one.test", "two.test"):
-            assert await resolver.addresses(name) == ("127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4")
+            assert await resolver.addresses(name) == addresses
         await resolver.close()
         transport.close()
         await asyncio.sleep(0.01)
@@ -265,9 +266,10 @@ async def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert server.asked.count("A 0.test") == 2
 
 
-async def test_at_most_four_addresses_of_a_family_are_tried() -> None:
-    async with resolving({"site.test": [f"127.0.0.{n}" for n in range(1, 20)]}) as (resolver, _):
-        assert len(await addresses(resolver, "site.test")) == 4
+async def test_all_addresses_of_a_farm_are_tried_and_of_more_some() -> None:
+    zone: Zone = {f"{count}.test": [f"127.0.0.{n}" for n in range(count)] for count in (10, 60)}
+    async with resolving(zone) as (resolver, _):
+        assert [len(await addresses(resolver, name)) for name in zone] == [10, dns.ADDRESSES]
 
 
 @pytest.mark.parametrize("name", ["localhost", "printer", "127.1", "0x7f.1", "a..b.test", "x" * 70 + ".test"])

@@ -11,7 +11,7 @@ from weboid.net.dial import NoIpv6, NotConnected
 from weboid.net.dns import LookupFailed
 from weboid.net.faults import Fault, fault_of
 from weboid.net.guard import BadPort, NotPublic
-from weboid.net.response_parser import BrokenReply
+from weboid.net.response_parser import BrokenReply, ReplyTooLarge
 
 
 def connecting(*errors: Exception) -> NotConnected:
@@ -81,6 +81,7 @@ def test_what_fails_before_a_connection_stands(exc: Exception, reason: Reason) -
         (BrokenPipeError(errno.EPIPE, "pipe"), Reason.RESET),
         (OSError(errno.ETIMEDOUT, "late"), Reason.TIMEOUT),
         (BrokenReply("nonsense"), Reason.PROTOCOL),
+        (ReplyTooLarge("much"), Reason.OUR_LIMIT),
         (ssl.SSLError(1, "alert"), Reason.TLS),
     ],
 )

@@ -13,7 +13,7 @@ from support.misbehaving import Act, Asked, HangUp, Script, Silence, at_once, he
 from weboid.config import NetConfig
 from weboid.core.observe.observation import RawResponse
 from weboid.core.observe.observe import observation_of
-from weboid.core.record.reasons import Reason
+from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.status import Status
 from weboid.core.url.hosts import InvalidUrl
 from weboid.net.fetch import ANSWERS_A_CHECK, fetch_answer
@@ -239,22 +239,53 @@ async def test_headers_that_drip_are_a_timeout(hasty: NetConfig) -> None:
 
 
 @pytest.mark.parametrize("line", [b"X-A: b\r\n", b"X-A: " + b"b" * 20_000 + b"\r\n", b"b" * 10_000])
-async def test_endless_headers_are_a_broken_protocol(settings: NetConfig, line: bytes) -> None:
+async def test_endless_headers_are_beyond_our_limit(settings: NetConfig, line: bytes) -> None:
     async def endless() -> AsyncIterator[bytes]:
         yield b"HTTP/1.1 200 OK\r\n"
         while True:
             yield line
 
     answer, _ = await answered(settings, lambda _: endless())
-    assert answer.fault is Reason.PROTOCOL
+    assert answer.fault is Reason.OUR_LIMIT
+    assert observation_of(answer).outcome is Outcome.DOUBTFUL
 
 
-async def test_only_some_headers_are_kept_and_little_of_each(settings: NetConfig) -> None:
+async def test_all_headers_are_kept_and_little_of_each(settings: NetConfig) -> None:
     lines = [f"X-{number}: {'v' * 1200}" for number in range(50)]
     answer, _ = await answered(settings, lambda _: reply(200, *lines))
     assert answer.code == 200
-    assert len(answer.headers) == 40
+    assert (len(answer.headers), answer.headers["content-type"]) == (52, "text/html")
     assert max(map(len, answer.headers.values())) == 1000
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [f"X-{number}: debug" for number in range(108)],
+        [f"X-{number}: debug" for number in range(1000)],
+        [f"X-{number}: {'v' * 2000}" for number in range(20)],
+        [f"X-{number}: {'v' * 8000}" for number in range(30)],
+        ["Content-Security-Policy: " + "a" * 80_000],
+        ["Content-Security-Policy: " + "a" * 240_000],
+    ],
+)
+async def test_the_headers_of_a_living_page_may_be_as_large_as_in_browsers(
+    settings: NetConfig, lines: list[str]
+) -> None:
+    def script(asked: Asked) -> Act:
+        if asked.target == "/":
+            return reply(302, *lines, "Location: /b")
+        return head_only(asked, reply(200, *lines, body=PAGE))
+
+    answer, asked = await answered(settings, script)
+    assert (answer.code, asked) == (200, ["HEAD /", "HEAD /b"])
+    assert observation_of(answer).outcome is Outcome.WORKING
+
+
+async def test_a_late_retry_after_counts(settings: NetConfig) -> None:
+    lines = [f"X-{number}: debug" for number in range(300)]
+    answer, asked = await answered(settings, lambda _: reply(503, *lines, "Retry-After: 60"))
+    assert (asked, observation_of(answer).retry_after_s) == (["HEAD /"], 60)
 
 
 async def test_headers_in_any_bytes_can_be_stored(settings: NetConfig) -> None:
@@ -270,8 +301,31 @@ async def test_a_whole_check_has_an_end(hasty: NetConfig) -> None:
     script = lambda asked: slow(302, f"Location: /{asked.count}")  # noqa: E731
     async with serve(script) as site, open_session(hasty) as session:
         answer = await fetch_answer(session, site.url(), turn=at_once)
-        assert answer.fault is Reason.TIMEOUT
+        assert answer.fault is Reason.OUR_LIMIT
+        assert observation_of(answer).outcome is Outcome.DOUBTFUL
         assert len(site.asked) <= 2 * ANSWERS_A_CHECK / 0.7  # twice: a busy machine sees the end late
+
+
+async def test_a_dead_server_behind_slow_redirects_is_a_timeout_all_the_same(hasty: NetConfig) -> None:
+    async def slow(asked: Asked) -> AsyncIterator[bytes]:
+        await asyncio.sleep((0.8 if asked.target in ("/", "/1") else 60) * hasty.answer_s)
+        yield reply(302, f"Location: /{asked.count}")
+
+    answer, asked = await answered(hasty, lambda asked: slow(asked))
+    assert (answer.fault, asked) == (Reason.TIMEOUT, ["HEAD /", "HEAD /1", "HEAD /2", "GET /2"])
+
+
+@pytest.mark.parametrize("pause_s", [0.0, 0.001, 0.05])
+async def test_endless_interim_responses_do_not_run_over_the_time(hasty: NetConfig, pause_s: float) -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            yield b"HTTP/1.1 103 Hints\r\nLink: </a>\r\n\r\n"
+            await asyncio.sleep(pause_s)
+
+    begun = monotonic()
+    answer, _ = await answered(hasty, lambda _: endless())
+    assert answer.fault in (Reason.TIMEOUT, Reason.OUR_LIMIT)
+    assert monotonic() - begun < ANSWERS_A_CHECK * hasty.answer_s + 0.5  # a busy machine sees the end late
 
 
 async def test_every_single_request_takes_its_turn(settings: NetConfig) -> None:

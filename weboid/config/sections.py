@@ -47,9 +47,9 @@ class NetConfig:
     """Bytes that are kept of the beginning of a body, decompressed."""
     text_bytes: int = 524_288
     """Bytes of an HTML document, decompressed, that are read at most to find some text; 0 = no more than the others."""
-    header_bytes: int = 32_768
-    """Bytes of the head of an answer, at most."""
-    redirects: int = 10
+    header_bytes: int = 262_144
+    """Bytes of a header of an answer, at most."""
+    redirects: int = 20
     """Redirects that are followed, at most."""
     web_ports: Ports = (80, 443)
     """The ports of http and https, between which a check may switch (63); others only for a simulated web."""

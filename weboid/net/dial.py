@@ -31,6 +31,8 @@ KEEP_ALIVE_S: Final = 2.5
 """Seconds for which an idle connection is kept: for the GET after a HEAD, or for a host's next URL a second later."""
 STAGGER_S: Final = 0.25
 """If an address has not answered after so many seconds, the next one is tried as well (RFC 8305, 5)."""
+AT_ONCE: Final = 8
+"""Addresses of a name that are tried at the same time, at most: the longest attempt ends for the next one."""
 
 _LEGACY_RENEGOTIATION: Final = 0x4  # OpenSSL's SSL_OP_LEGACY_SERVER_CONNECT; the ssl module names it from 3.12 on
 
@@ -114,6 +116,8 @@ class Dial:
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         if family == socket.AF_INET6 and not self._ipv6:
             raise NoIpv6
+        if len(self._open) == AT_ONCE:
+            self._end_attempt(next(iter(self._open)), TimeoutError())
         sock = socket.socket(family, socket.SOCK_STREAM)
         sock.setblocking(False)
         code = sock.connect_ex((address, self._port))
@@ -125,16 +129,19 @@ class Dial:
         self._loop.add_writer(fd, self._decided, fd)
 
     def _decided(self, fd: int) -> None:
-        sock = self._open.pop(fd)
-        code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        code = self._open[fd].getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if not code:
+            sock = self._open.pop(fd)
             self.close()
             self._connected(sock)
             return
-        self._loop.remove_writer(fd)
-        sock.close()
-        self._errors.append(OSError(code, os.strerror(code)))
+        self._end_attempt(fd, OSError(code, os.strerror(code)))
         self.begin()
+
+    def _end_attempt(self, fd: int, error: OSError) -> None:
+        self._loop.remove_writer(fd)
+        self._open.pop(fd).close()
+        self._errors.append(error)
 
     async def _find(self, more: Callable[[], Awaitable[Iterable[str]]]) -> None:
         try:

@@ -30,7 +30,7 @@ NO_NAME_TTL_S: Final = 300
 ERROR_TTL_S: Final = 30
 NAME_SERVERS: Final = 4
 """Name servers by which a domain is distinguished from others, at most."""
-ADDRESSES: Final = 4
+ADDRESSES: Final = 32
 """Addresses of each family that are tried, at most."""
 LOOKUPS_A_CHANNEL: Final = 20_000
 """Queries until a channel is replaced: c-ares keeps each answer, 1.4 KB, for up to an hour and without a bound."""

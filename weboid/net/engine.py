@@ -11,7 +11,6 @@ import resource
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from itertools import islice
 from typing import Final, NamedTuple
 
 from weboid.config import NetConfig
@@ -24,8 +23,6 @@ from weboid.net.exchange import Reply, Request
 from weboid.net.guard import Guard, require_port
 from weboid.net.response_parser import ResponseParser
 
-HEADERS: Final = 40
-"""Headers of a reply that are kept, at most."""
 HEADER_CHARS: Final = 1000
 """Characters of a header's value that are kept; a Location is kept whole."""
 
@@ -233,7 +230,7 @@ def parser_of(method: str, settings: NetConfig) -> ResponseParser:
 
 def reply_from(parser: ResponseParser) -> Reply:
     """The reply that a parser has read, bounded."""
-    headers = {_clean(name): _clean(value) for name, value in islice(parser.headers.items(), HEADERS)}
+    headers = {_clean(name): _clean(value) for name, value in parser.headers.items()}
     return Reply(
         code=parser.code,
         headers=headers,

@@ -12,7 +12,7 @@ from weboid.core.record.reasons import Reason
 from weboid.net.dial import NotConnected
 from weboid.net.dns import NO_NAME, NO_SERVER, LookupFailed
 from weboid.net.guard import BadPort, NotPublic
-from weboid.net.response_parser import BrokenReply
+from weboid.net.response_parser import BrokenReply, ReplyTooLarge
 
 
 class Fault(NamedTuple):
@@ -37,6 +37,8 @@ def fault_of(exc: BaseException) -> Fault | None:
             return _not_connected(exc.errors)
         case BrokenReply():
             return Fault(Reason.PROTOCOL, reached=True)
+        case ReplyTooLarge():
+            return Fault(Reason.OUR_LIMIT, reached=True)
         case ssl.SSLCertVerificationError():
             return Fault(_BY_VERIFY_CODE.get(exc.verify_code, Reason.CERTIFICATE_UNKNOWN_ISSUER))
         case ssl.SSLEOFError() | ssl.SSLZeroReturnError():

@@ -65,17 +65,18 @@ async def fetch_answer(
     referrer: str | None = None,
     trusting: bool = False,
     manner: Manner = Manner.PLAIN,
+    spent_s: float = 0.0,
 ) -> RawResponse:
     """The answer to one check of an http or https URL in normal form; raises ValueError for anything else.
 
-    `trusting`: any certificate is accepted (C-9). In the answer `method` is GET if HEAD was not enough, looked
-    suspicious (C-11), or was not requested (`get_only`). Failures of servers are values. Other errors (bugs of ours, a
-    machine out of sockets, silent name servers) are raised unchanged: the caller logs and counts them, and they count
-    against no link.
+    `trusting`: any certificate is accepted (C-9). `spent_s`: seconds that the same check has taken before. In the
+    answer `method` is GET if HEAD was not enough, looked suspicious (C-11), or was not requested (`get_only`). Failures
+    of servers are values. Other errors (bugs of ours, a machine out of sockets, silent name servers) are raised
+    unchanged: the caller logs and counts them, and they count against no link.
     """
     if not url.startswith(_SCHEMES):
         raise ValueError(f"{url} is not for HTTP")
-    walk = _Walk(session, url, turn, referrer, trusting, manner)
+    walk = _Walk(session, url, turn, referrer, trusting, manner, spent_s)
     if not get_only:
         head = await walk.follow("HEAD")
         if _is_believed(head):
@@ -83,7 +84,13 @@ async def fetch_answer(
         if _is_redirect(head.answer):
             # The redirects themselves are in doubt, so GET starts again from the first URL.
             walk = _Walk(session, url, turn, referrer, trusting, manner, seconds=walk.seconds)
-        return replace((await walk.follow("GET")).answer, head_failed=True)
+        answer = replace((await walk.follow("GET")).answer, head_failed=True)
+        if answer.fault is Reason.OUR_LIMIT and (head.answer.fault, head.answer.final) == (
+            Reason.TIMEOUT,
+            answer.final,
+        ):
+            return replace(answer, fault=Reason.TIMEOUT)
+        return answer
     return (await walk.follow("GET")).answer
 
 
@@ -141,7 +148,7 @@ class _Walk:
             reply = await self._reply(method)
             if isinstance(reply, Fault):
                 return self._end(method, reply)
-            if reply.code not in _FOLLOWED:
+            if reply.code not in _FOLLOWED or not reply.location:
                 return self._end(method, reply)
             target = _target(self._url, reply.location)
             if target is None:
@@ -184,7 +191,7 @@ class _Walk:
         settings = self._session.settings
         left_s = ANSWERS_A_CHECK * settings.answer_s - self.seconds
         if left_s <= 0:
-            return Fault(Reason.TIMEOUT)
+            return Fault(Reason.OUR_LIMIT)
         key = self._key(method, self._url)
         self._visited.add(key)
         headers = _headers(settings, self._manner, key[2])
@@ -199,6 +206,10 @@ class _Walk:
                 fault = fault_of(exc)
                 if fault is None:
                     raise
+                if fault.reason is Reason.TIMEOUT and left_s < (
+                    settings.answer_s if fault.reached else settings.connect_s
+                ):
+                    return Fault(Reason.OUR_LIMIT, fault.reached)
                 return fault
             finally:
                 self.seconds += self._session.now() - begun
@@ -276,13 +287,11 @@ def _headers(settings: NetConfig, manner: Manner, cookies: str) -> dict[str, str
     return headers
 
 
-def _target(current: str, location: str | None) -> str | None:
+def _target(current: str, location: str) -> str | None:
     """The target of a Location, absolute and as a browser would request it (WHATWG URL); None if it is invalid.
 
     It is requested as resolved, not in normal form: a server may insist on an escape that the normal form removes.
     """
-    if not location:
-        return None
     # Raw bytes outside ASCII are sent as received, escaped; in a host the parser reads them as UTF-8.
     escaped = quote_from_bytes(location.encode("utf-8", "surrogateescape"), safe=_ASCII)
     try:

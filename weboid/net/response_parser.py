@@ -12,12 +12,12 @@ from typing import Final
 from weboid.core.document.skim import Skim
 from weboid.net.content_coding import Decoder
 
-HEADER_LINES: Final = 256
-"""Header lines of a reply, at most; more count as a broken protocol."""
-HEAD_BYTES: Final = 65_536
-"""Bytes of a head with all that precedes it (empty lines, heads with 1xx), at most; more are a broken protocol."""
+HEADER_LINES: Final = 2048
+"""Header lines of a reply, at most."""
+HEAD_BYTES: Final = 262_144
+"""Bytes of a head with all that precedes it (empty lines, heads with 1xx), at most: as many as in browsers."""
 INTERIM: Final = 64
-"""Interim responses (1xx) before the reply, at most; more are a broken protocol."""
+"""Interim responses (1xx) before the reply, at most."""
 
 _START: Final = re.compile(r"(?:HTTP/(\d)(?:\.(\d))?|ICY)[ \t]+(\d{3})(?!\d)")
 _FOLDED: Final = re.compile(r"\r?\n[ \t]+")
@@ -39,7 +39,11 @@ _TOO_LONG: Final = f"response headers exceed {HEAD_BYTES // 1024} KiB or {HEADER
 
 
 class BrokenReply(OSError):
-    """The received data is not an HTTP/1 reply, or exceeds the limits."""
+    """The received data is not an HTTP/1 reply."""
+
+
+class ReplyTooLarge(OSError):
+    """The head exceeds the limits: it may be a reply, but nobody has read it."""
 
 
 class ResponseParser:
@@ -88,8 +92,8 @@ class ResponseParser:
     def take(self, data: bytes) -> bool:
         """Takes received data, b"" for the end of the connection; returns whether no more data is needed.
 
-        A body that breaks off, or whose framing is wrong, ends there; the status remains valid. Raises BrokenReply, and
-        ConnectionResetError if the connection ends before the head is complete.
+        A body that breaks off, or whose framing is wrong, ends there; the status remains valid. Raises BrokenReply,
+        ReplyTooLarge, and ConnectionResetError if the connection ends before the head is complete.
         """
         if self.code:
             return not data or self._take_body(data)
@@ -112,7 +116,7 @@ class ResponseParser:
                     buffer += data
                 self._lines += data.count(b"\n")
                 if self._head_bytes + len(buffer) > HEAD_BYTES or self._lines > HEADER_LINES + 1:
-                    raise BrokenReply(_TOO_LONG)
+                    raise ReplyTooLarge(_TOO_LONG)
                 return False
             end, after = found
             whole = bytes(buffer) if known else data
@@ -123,8 +127,8 @@ class ResponseParser:
             self._count_head_bytes(after)
             self._complete_bytes = self._head_bytes
             if self._take_complete_head(head):
-                # The body of a redirect is not waited for: only its Location matters.
-                return self._take_body(data) or self.code // 100 == 3
+                # The body of a redirect is not waited for: only its Location matters, if it has one.
+                return self._take_body(data) or (self.code // 100 == 3 and bool(self.headers.get("location")))
 
     def _without_blank(self, data: bytes) -> bytes:
         rest = data.lstrip(b"\r\n")
@@ -134,7 +138,7 @@ class ResponseParser:
     def _count_head_bytes(self, count: int) -> None:
         self._head_bytes += count
         if self._head_bytes > HEAD_BYTES:
-            raise BrokenReply(_TOO_LONG)
+            raise ReplyTooLarge(_TOO_LONG)
 
     def _take_complete_head(self, head: bytes) -> bool:
         """Takes a head, without the empty line; returns whether it is the reply's, not an interim one (1xx)."""
@@ -143,15 +147,17 @@ class ResponseParser:
             text = _FOLDED.sub(" ", text)
         lines = text.split("\n")
         start = _START.match(lines[0])
-        if start is None or head.count(b"\n") > HEADER_LINES or b"\0" in head:
+        if start is None or b"\0" in head:
             raise BrokenReply("not an HTTP/1 response")
+        if head.count(b"\n") > HEADER_LINES:
+            raise ReplyTooLarge(_TOO_LONG)
         if len(head) > self._line_bytes and max(map(len, lines)) > self._line_bytes:
-            raise BrokenReply(f"a response header exceeds {self._line_bytes} bytes")
+            raise ReplyTooLarge(f"a response header exceeds {self._line_bytes} bytes")
         code = int(start[3])
         if code // 100 == 1 and code != _SWITCHING:
             self._interim += 1
             if self._interim > INTERIM:
-                raise BrokenReply(f"more than {INTERIM} interim responses")
+                raise ReplyTooLarge(f"more than {INTERIM} interim responses")
             return False
         self._take_fields(lines)
         self.code = code

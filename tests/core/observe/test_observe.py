@@ -36,7 +36,9 @@ def moved(*urls: str, codes: tuple[int, ...] = (), end: int = 200, headers: dict
 def stopped(*urls: str) -> Observation:
     """The observation of an answer whose last redirect was not followed."""
     hops = tuple(Hop(start, 302, target) for start, target in pairwise(urls))
-    return observation_of(RawResponse(urls[0], urls[-2], "GET", code=302, hops=hops, headers=HTML))
+    return observation_of(
+        RawResponse(urls[0], urls[-2], "GET", code=302, hops=hops, headers=HTML | {"location": urls[-1]})
+    )
 
 
 def test_every_code_has_its_status_and_its_reason() -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit
 
-from weboid.core.observe.content import content_suspicion
+from weboid.core.observe.content import content_suspicion, document_in
 from weboid.core.observe.failing_codes import REFUSING
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.observe.retry_after import retry_after_s
@@ -22,6 +22,10 @@ from weboid.core.url.hosts import InvalidUrl, is_ip
 from weboid.core.url.urls import Url, parse_again
 
 _FOLLOWED: Final = frozenset({301, 302, 303, 307, 308})
+_UNENDED: Final = frozenset({Reason.REDIRECT_LOOP, Reason.TOO_MANY_REDIRECTS, Reason.OUR_LIMIT})
+"""Reasons for which the last response is a redirect."""
+_TEXT_WORDS: Final = 40
+"""The body of a redirect without a target that has so many words is a page; fewer say that something has moved."""
 _ROOT: Final = re.compile(r"/?|/(?:index|default|home)\.[a-z]{2,5}")
 _CONTENT_TYPES: Final = ("application/", "image/", "audio/", "video/", "font/")
 # Types of machine-readable error messages; all others under application/ are content (U-5).
@@ -51,7 +55,7 @@ def _code_before(answer: RawResponse, fault: Reason) -> int:
 
 def _code_observation(answer: RawResponse, code: int, *, read_body: bool) -> Observation:
     reason = _reason(answer, code, read_body=read_body)
-    if reason.outcome in (Outcome.WORKING, Outcome.DOUBTFUL):
+    if reason.outcome in (Outcome.WORKING, Outcome.DOUBTFUL) and reason not in _UNENDED:
         seen = _arrived(answer, code, reason)
         needs_get = answer.head_failed and seen.outcome is Outcome.WORKING
         return replace(seen, needs=frozenset({Special.NEEDS_GET})) if needs_get else seen
@@ -60,7 +64,7 @@ def _code_observation(answer: RawResponse, code: int, *, read_body: bool) -> Obs
 
 def _refused_or_failed(answer: RawResponse, code: int, reason: Reason) -> Observation:
     on_other_host = _is_on_other_host(answer)
-    if reason in (Reason.REDIRECT_LOOP, Reason.TOO_MANY_REDIRECTS):
+    if reason in _UNENDED:
         return Observation(status_of(508), reason, on_other_host=on_other_host)
     status = Status.HEADERS_TOO_LARGE if code == 431 and answer.bare else status_of(code)
     return Observation(status, reason, on_other_host=on_other_host)
@@ -100,6 +104,8 @@ def _arrived(answer: RawResponse, code: int, reason: Reason) -> Observation:
 
 
 def _reason(answer: RawResponse, code: int, *, read_body: bool) -> Reason:
+    if code in _FOLLOWED and not answer.headers.get("location"):
+        return _untargeted_reason(answer, read_body=read_body)
     if code in _FOLLOWED and answer.hops:
         # The last redirect was not followed: ``net/fetch`` returns it as the final response then.
         is_loop = answer.hops[-1].location in {hop.url for hop in answer.hops}
@@ -119,6 +125,14 @@ def _reason(answer: RawResponse, code: int, *, read_body: bool) -> Reason:
         if _is_content(answer, code):
             return Reason.CODE_CORRECTED
     return reason
+
+
+def _untargeted_reason(answer: RawResponse, *, read_body: bool) -> Reason:
+    """The reason for a redirect without a target: browsers show its body."""
+    if not read_body or len(document_in(answer).words) < _TEXT_WORDS:
+        return Reason.OUR_LIMIT
+    found = content_suspicion(replace(answer, code=200))
+    return found.reason if found else Reason.CODE_CORRECTED
 
 
 def _redirect_reason(answer: RawResponse) -> Reason:

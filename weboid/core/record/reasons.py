@@ -73,6 +73,11 @@ class Reason(Enum):
     REPORTED = 34, _D
     # Never requested: our own policy again (C-13).
     BAD_PORT = 35, _D
+    # Doubts, not failures: a limit of ours ended the check (bytes of headers, time of all hops), or a redirect names no
+    # target, where browsers show its body. There are living pages behind longer chains, too; the number of those is of
+    # the time when they were failures.
+    OUR_LIMIT = 38, _D
+    TOO_MANY_REDIRECTS = 69, _D
 
     LOGIN = 40, _R
     PAYMENT = 41, _R
@@ -92,7 +97,6 @@ class Reason(Enum):
     GATEWAY = 66, _F
     UNAVAILABLE = 67, _F
     REDIRECT_LOOP = 68, _F
-    TOO_MANY_REDIRECTS = 69, _F
     REDIRECT_BROKEN = 70, _F
 
     DNS_GONE = 80, _F
