@@ -13,7 +13,7 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
-from support.misbehaving import Act, Asked, Certificates, HangUp, Script, head_only, reply, serve
+from support.misbehaving import Act, Asked, Certificates, HangUp, Script, Zone, head_only, name_server, reply, serve
 
 from weboid.checking.checker import Checker
 from weboid.checking.turns import LocalTurns, NotAsked
@@ -24,6 +24,7 @@ from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.specials import Special
 from weboid.core.record.status import Status
+from weboid.core.url.farms import Farm
 from weboid.core.url.urls import parse
 from weboid.net.outbound import open_session
 
@@ -227,6 +228,41 @@ async def test_nothing_is_asked_of_a_host_on_the_stop_list_nor_through_a_redirec
             seen = await checker().ask(CheckRequest(site.url("/a")))
             assert seen.outcome is Outcome.DOUBTFUL
             assert stopped.connections == 0
+
+
+async def test_no_redirect_leads_into_an_own_farm_though_its_wikis_are_witnesses() -> None:
+    zone: Zone = {"wiki.test": ["127.0.0.3"], "m.wiki.test": ["127.0.0.3"], "site.test": ["127.0.0.4"]}
+    farm = Farm(7, "own", api="http://wiki.test/api.php", domains=frozenset({"wiki.test"}))
+    async with name_server(zone) as dns, serve(site_of({}), ip="127.0.0.3") as own:
+        led: dict[str, Act] = {
+            path: reply(302, f"Location: {own.url('/b', host='m.wiki.test')}") for path in ("/a", "/robots.txt")
+        }
+        async with (
+            serve(site_of(led), ip="127.0.0.4") as site,
+            open_session(replace(NET, dns=(dns.address,))) as session,
+        ):
+            checker = Checker(session, LocalTurns(0.0), CrawlConfig(), own_farms=(farm,))
+            for follows in (False, True):
+                seen = await checker.ask(CheckRequest(site.url("/a", host="site.test"), follows=follows, looks=True))
+                assert (seen.outcome, seen.reason) == (Outcome.DOUBTFUL, Reason.NOT_PUBLIC)
+            assert own.connections == 0
+            assert (await checker.fetch(own.url("/c", host="wiki.test"))).code == 404
+
+
+async def test_both_schemes_together_take_no_longer_than_one_check(certificates: Certificates) -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            yield b"HTTP/1.1 103 Hints\r\nLink: </a>\r\n\r\n"
+            await asyncio.sleep(0.1)
+
+    script: Script = lambda _: endless()  # noqa: E731
+    async with serve(script) as plain, serve(script, tls=certificates.good("127.0.0.1")) as secure:
+        net = replace(NET, ca=certificates.ca_file, web_ports=(plain.port, secure.port), answer_s=1.0)
+        async with checking(net) as checker:
+            begun = monotonic()
+            seen = await checker().ask(CheckRequest(plain.url("/a"), thorough=True))
+    assert (seen.reason, len(plain.asked), len(secure.asked)) == (Reason.TIMEOUT, 2, 1)
+    assert monotonic() - begun < 3.9
 
 
 async def test_in_strict_mode_robots_may_forbid_the_check_itself() -> None:

@@ -6,7 +6,7 @@ Every additional request waits for its host's turn and obeys robots.txt, and its
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Collection
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Final, TypeVar
@@ -31,6 +31,7 @@ from weboid.core.record.reasons import Outcome, Reason, code_reason
 from weboid.core.record.specials import Special
 from weboid.core.record.status import Status, status_of
 from weboid.core.url.archives import BARRED_HOSTS
+from weboid.core.url.farms import Farm, owns
 from weboid.core.url.made_up import MadeUp, Probes, probes_of
 from weboid.core.url.urls import Url, front_page, parse, parse_again
 from weboid.mechanism.bounded import BoundedMap
@@ -87,7 +88,7 @@ class Checker:
 
     With `lag`, rounds get no failures by time from a time in which our own event loop lagged; where time is simulated,
     the lag says nothing. With `keeps_faces`, the faces of hosts are kept from check to check, whatever the requests
-    say: for runs without a store (C-11).
+    say: for runs without a store (C-11). No redirect is followed to a host of `own_farms` (C-13).
     """
 
     def __init__(
@@ -98,10 +99,12 @@ class Checker:
         *,
         lag: LoopLag | None = None,
         keeps_faces: bool = False,
+        own_farms: Collection[Farm] = (),
     ) -> None:
         self._session = session
+        self._own_farms = own_farms
         self._turns = turns
-        self._robots = RobotsCache(session, self._plain_turn)
+        self._robots = RobotsCache(session, self._foreign_turn)
         self._stop_list = StopList((*config.stop, *BARRED_HOSTS), config.stop_file)
         self._passed: BoundedMap[str, str] = BoundedMap(_PASSED)
         """Hosts that redirects have led to, with a URL there; their rules are not known yet."""
@@ -142,26 +145,33 @@ class Checker:
 
     async def fetch(self, url: str) -> RawResponse:
         """The plain answer of an HTTP URL in normal form, of a witness, say; raises like `check`."""
-        return await fetch_answer(self._session, url, turn=self.turn, get_only=True)
+        return await fetch_answer(self._session, url, turn=self._plain_turn, get_only=True)
 
     async def find_address(self, host: str, limit_s: float) -> str | None:
         """The address that a host would be requested at; None if it is not known soon, or the host is not requested."""
         return None if self._stop_list.holds(host) else await self._session.resolver.find_address(host, limit_s)
 
     async def turn(self, host: str) -> Sending | None:
-        """Waits for a host's turn; raises NotPublic for one on the stop list, and NotAsked if the wait is too long.
+        """Waits for a host's turn; raises NotPublic for one on the stop list or of an own farm, and NotAsked if the
+        wait is too long.
 
         Where a redirect has led before, robots.txt is read first: one request for all that will come (C-15).
         """
-        if self._stop_list.holds(host):
+        if (there := self._passed.take(host)) is not None:
+            await self._optional(self._rules_of(there))
+        return await self._foreign_turn(host)
+
+    def _is_own(self, host: str) -> bool:
+        return any(owns(farm, host) for farm in self._own_farms)
+
+    async def _foreign_turn(self, host: str) -> Sending | None:
+        """The same without reading robots.txt first: where that redirects in a circle, it would wait for itself."""
+        if self._is_own(host):
             raise NotPublic
-        if (there := self._passed.take(host)) is None:
-            return await self._turns.turn(host)
-        await self._optional(self._rules_of(there))
         return await self._plain_turn(host)
 
     async def _plain_turn(self, host: str) -> Sending | None:
-        """The same without reading robots.txt first: where that redirects in a circle, it would wait for itself."""
+        """The same for a host of an own farm as well."""
         if self._stop_list.holds(host):
             raise NotPublic
         return await self._turns.turn(host)
@@ -202,7 +212,8 @@ class Checker:
                 return replace(there, seen=as_switched(None, there.seen, need, request.warned))
         here = await self._with_referrer(url, request)
         if other and need not in request.needs and calls_for_switch(here.seen, thorough=request.tries(need)):
-            there = await self._with_referrer(other, replace(request, asks_again=False))
+            spent_s = here.answer.seconds if here.answer else 0.0
+            there = await self._with_referrer(other, replace(request, asks_again=False), spent_s=spent_s)
             if there.seen.outcome is Outcome.WORKING:
                 return replace(there, seen=as_switched(here.seen, there.seen, need))
         return await self._despite_certificate(url, request, here) if here.seen.reason in BAD_CERTIFICATES else here
@@ -217,12 +228,12 @@ class Checker:
             found = await self._asked_again(url, request, found, trusting=True)
         return found if found.seen.outcome is Outcome.FAILING else warned
 
-    async def _with_referrer(self, url: Url, request: CheckRequest) -> CheckResult:
+    async def _with_referrer(self, url: Url, request: CheckRequest, spent_s: float = 0.0) -> CheckResult:
         """The result without a Referer or, if that helps, with the site's own front page as Referer (C-7)."""
         if Special.NEEDS_REFERRER in request.needs:
             answer = await self._answer(url, request, str(front_page(url)))
             return await self._examined(url, request, answer)
-        finding = await self._examined(url, request, await self._answer(url, request))
+        finding = await self._examined(url, request, await self._answer(url, request, spent_s=spent_s))
         finding = await self._asked_again(url, request, finding)
         if request.tries(Special.NEEDS_REFERRER) and finding.seen.reason is Reason.FORBIDDEN:
             inside = await self._optional(self._answer(url, request, str(front_page(url))))
@@ -279,16 +290,18 @@ class Checker:
         *,
         trusting: bool = False,
         manner: Manner | None = None,
+        spent_s: float = 0.0,
     ) -> RawResponse:
         """The answer of the URL itself; `manner` is given where it is asked once more."""
         answer = await fetch_answer(
             self._session,
             str(url),
-            turn=self.turn,
+            turn=self._plain_turn if self._is_own(url.host) else self.turn,
             get_only=request.looks or manner is not None or Special.NEEDS_GET in request.needs,
             referrer=referrer,
             trusting=trusting,
             manner=manner or (Manner.BROWSER if Special.NEEDS_BROWSER in request.needs else Manner.PLAIN),
+            spent_s=spent_s,
         )
         self._note_passed(url, answer)
         return answer

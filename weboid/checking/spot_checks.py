@@ -4,7 +4,7 @@ In which order URLs are checked, and how many at a time, is the caller's matter;
 """
 
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Final
@@ -18,6 +18,7 @@ from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.content import signals_of
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.url.classify import Classified, UrlClass
+from weboid.core.url.farms import Farm
 from weboid.core.url.hosts import registrable_domain
 from weboid.net.outbound import Outbound, open_session
 
@@ -106,11 +107,15 @@ class DomainTurns(LocalTurns):
 
 @asynccontextmanager
 async def open_spot_checks(
-    net: NetConfig, crawl: CrawlConfig, turns: LocalTurns, online: Callable[[Checker, Outbound], Online]
+    net: NetConfig,
+    crawl: CrawlConfig,
+    turns: LocalTurns,
+    online: Callable[[Checker, Outbound], Online],
+    own_farms: Collection[Farm],
 ) -> AsyncIterator[SpotChecks]:
     """Checks over a session of their own; `online` makes the witnesses of our own connection."""
     async with open_session(net) as session:
-        checker = Checker(session, turns, crawl, keeps_faces=True)
+        checker = Checker(session, turns, crawl, keeps_faces=True, own_farms=own_farms)
         # Whatever is open may still answer: nothing is decided before all of it has failed.
         connectivity = Connectivity(checker.ask, online(checker, session), suspects=net.connections + 1)
         await connectivity.look()
@@ -142,5 +147,5 @@ async def open_domain_checks(*, connections: int, contact: str, apis: Sequence[s
         )
 
     turns = DomainTurns(config.crawl.delay)
-    async with open_spot_checks(net, config.crawl, turns, online) as checks:
+    async with open_spot_checks(net, config.crawl, turns, online, config.own_farms) as checks:
         yield checks

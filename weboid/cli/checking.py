@@ -59,7 +59,8 @@ async def checked(
     """
     net = replace(config.net, connections=raise_open_files(config.net.connections))
     online = partial(online_of, config)
-    async with open_spot_checks(net, config.crawl, LocalTurns(config.crawl.delay), online) as checks:
+    turns = LocalTurns(config.crawl.delay)
+    async with open_spot_checks(net, config.crawl, turns, online, (farm,)) as checks:
 
         def check(url: str) -> asyncio.Task[SpotCheck]:
             return asyncio.create_task(checks.check(classify(url, farm), quick=quick))

@@ -148,7 +148,7 @@ async def crawl_by(
     turns = options.open_turns(core.slots, config.crawl.delay)
     async with options.open_outbound(replace(config.net, connections=connections)) as session:
         lag = LoopLag()
-        checker = Checker(session, turns, config.crawl, lag=lag)
+        checker = Checker(session, turns, config.crawl, lag=lag, own_farms=config.own_farms)
 
         async def witnessed(day: int) -> bool:
             canaries = config.crawl.canaries or await core.work.list_canaries(_CANARIES)

@@ -261,6 +261,12 @@ class Config:
     farms: tuple[Farm, ...] = BUILT_IN
     wikis: tuple[WikiConfig, ...] = ()
 
+    @property
+    def own_farms(self) -> tuple[Farm, ...]:
+        """The farms of the configured wikis, which no redirect leads to (C-13); all known farms if there are none."""
+        names = {wiki.name.farm for wiki in self.wikis} or {farm.name for farm in self.farms}
+        return tuple(farm for farm in self.farms if farm.name in names)
+
 
 SECTIONS: Final[Mapping[str, type[Any]]] = {
     "net": NetConfig,

@@ -39,8 +39,8 @@ def test_words_and_numbers_of_reasons_are_unique_and_lead_back() -> None:
     assert Reason.NOT_FOUND.word == "not-found"
 
 
-def test_redirects_are_exactly_8_to_13() -> None:
-    assert {int(status) for status in REDIRECTS} == {8, 9, 10, 11, 12, 13}
+def test_redirects_are_those_that_are_followed() -> None:
+    assert {int(status) for status in REDIRECTS} == {8, 9, 10, 13}
 
 
 def test_a_history_shows_each_status_by_its_outcome() -> None:
@@ -48,7 +48,8 @@ def test_a_history_shows_each_status_by_its_outcome() -> None:
         (Status.FINE, Outcome.WORKING), (Status.MOVED_PERMANENTLY, Outcome.WORKING),
         (Status.CORRECTED, Outcome.WORKING), (Status.SCHEME_SWITCHED, Outcome.WORKING),
         (Status.NO_ACCESS, Outcome.DOUBTFUL), (Status.METHOD, Outcome.DOUBTFUL), (Status.NOT_FOUND, Outcome.FAILING),
-        (Status.DNS_GONE, Outcome.FAILING),
+        (Status.DNS_GONE, Outcome.FAILING), (Status.USE_PROXY, Outcome.FAILING),
+        (Status.SWITCH_PROXY, Outcome.FAILING),
     ]:  # fmt: skip
         assert status_outcome(status) is outcome
     assert Outcome.REFUSED not in map(status_outcome, Status)

@@ -65,10 +65,8 @@ BY_NUMBER: Final = {status.value: status for status in Status}
 # Of two with the same code the first counts.
 _BY_CODE: Final = {code: status for status in reversed(Status) for code in status.codes}
 
-REDIRECTS: Final = frozenset(
-    {Status.MOVED_PERMANENTLY, Status.FOUND, Status.SEE_OTHER, Status.USE_PROXY, Status.SWITCH_PROXY, Status.REDIRECTED}
-)
-"""Recorded when a redirect ends well; its target is stored as well (U-4)."""
+REDIRECTS: Final = frozenset({Status.MOVED_PERMANENTLY, Status.FOUND, Status.SEE_OTHER, Status.REDIRECTED})
+"""Recorded when a redirect ends well; its target is stored as well (U-4). 305 and 306 are never followed."""
 
 NO_CODE: Final = 0
 """Stands for the HTTP code of a check that got none."""
