@@ -258,7 +258,7 @@ class Checker:
             return finding  # It proves nothing, and it asks for fewer requests (D-78).
         is_plain = Special.NEEDS_BROWSER not in request.needs
         manner = Manner.FEWEST if answer.code == 431 else Manner.BROWSER if is_plain else Manner.PLAIN
-        again = await self._optional(self._answer(url, request, trusting=trusting, manner=manner))
+        again = await self._optional(self._answer(url, request, trusting=trusting, manner=manner, spent_s=answer.seconds))
         if again is not None:
             found = await self._examined(url, request, again)
             await self._back_off(url, found.seen)
@@ -302,6 +302,7 @@ class Checker:
             trusting=trusting,
             manner=manner or (Manner.BROWSER if Special.NEEDS_BROWSER in request.needs else Manner.PLAIN),
             spent_s=spent_s,
+            may_read=self._may_look,
         )
         self._note_passed(url, answer)
         return answer

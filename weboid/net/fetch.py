@@ -14,7 +14,7 @@ from urllib.parse import quote_from_bytes
 import ada_url
 
 from weboid.config import NetConfig
-from weboid.core.observe.content import needs_body
+from weboid.core.observe.content import forward_in, needs_body
 from weboid.core.observe.observation import Hop, RawResponse
 from weboid.core.record.reasons import Reason
 from weboid.core.url.urls import MAX_URL, parse, parse_again
@@ -26,6 +26,9 @@ from weboid.net.outbound import Outbound
 Turn = Callable[[str], Awaitable[Sending | None]]
 """Awaited with the host before each request (C-17); may raise NotPublic to refuse a host. The Sending must be `sent` or
 ended."""
+
+MayRead = Callable[[str], Awaitable[bool]]
+"""Awaited with a URL: whether its document may be read (C-15)."""
 
 ANSWERS_A_CHECK: Final = 3
 """A check may take this many times `answer_s` in total, without the waiting for turns."""
@@ -66,24 +69,26 @@ async def fetch_answer(
     trusting: bool = False,
     manner: Manner = Manner.PLAIN,
     spent_s: float = 0.0,
+    may_read: MayRead | None = None,
 ) -> RawResponse:
     """The answer to one check of an http or https URL in normal form; raises ValueError for anything else.
 
-    `trusting`: any certificate is accepted (C-9). `spent_s`: seconds that the same check has taken before. In the
-    answer `method` is GET if HEAD was not enough, looked suspicious (C-11), or was not requested (`get_only`). Failures
-    of servers are values. Other errors (bugs of ours, a machine out of sockets, silent name servers) are raised
-    unchanged: the caller logs and counts them, and they count against no link.
+    `trusting`: any certificate is accepted (C-9). `spent_s`: seconds that the same check has taken before. With
+    `may_read`, documents that only lead on are hops as well, as far as it allows to read them. In the answer `method`
+    is GET if HEAD was not enough, looked suspicious (C-11), or was not requested (`get_only`). Failures of servers are
+    values. Other errors (bugs of ours, a machine out of sockets, silent name servers) are raised unchanged: the caller
+    logs and counts them, and they count against no link.
     """
     if not url.startswith(_SCHEMES):
         raise ValueError(f"{url} is not for HTTP")
-    walk = _Walk(session, url, turn, referrer, trusting, manner, spent_s)
+    walk = _Walk(session, url, turn, referrer, trusting, manner, spent_s, may_read)
     if not get_only:
         head = await walk.follow("HEAD")
         if _is_believed(head):
             return (await walk.follow("GET")).answer if needs_body(head.answer) else head.answer
         if _is_redirect(head.answer):
             # The redirects themselves are in doubt, so GET starts again from the first URL.
-            walk = _Walk(session, url, turn, referrer, trusting, manner, seconds=walk.seconds)
+            walk = _Walk(session, url, turn, referrer, trusting, manner, walk.seconds, may_read)
         answer = replace((await walk.follow("GET")).answer, head_failed=True)
         if answer.fault is Reason.OUR_LIMIT and (head.answer.fault, head.answer.final) == (
             Reason.TIMEOUT,
@@ -128,8 +133,10 @@ class _Walk:
         referrer: str | None,
         trusting: bool,
         manner: Manner,
-        seconds: float = 0.0,
+        seconds: float,
+        may_read: MayRead | None,
     ) -> None:
+        self._may_read = may_read
         self.seconds = seconds
         self._session = session
         self._start = url
@@ -148,17 +155,28 @@ class _Walk:
             reply = await self._reply(method)
             if isinstance(reply, Fault):
                 return self._end(method, reply)
-            if reply.code not in _FOLLOWED or not reply.location:
-                return self._end(method, reply)
-            target = _target(self._url, reply.location)
+            is_redirect = reply.code in _FOLLOWED and bool(reply.location)
+            target = _target(self._url, reply.location or "") if is_redirect else await self._forward(method, reply)
             if target is None:
-                return self._end(method, Fault(Reason.REDIRECT_BROKEN))
+                return self._end(method, Fault(Reason.REDIRECT_BROKEN) if is_redirect else reply)
             self._hops.append(Hop(self._url, reply.code, target))
             if not target.startswith(_SCHEMES):
                 return self._end(method, Fault(Reason.REDIRECT_TO_SCHEME))
-            if len(self._hops) > self._session.settings.redirects or self._key(method, target) in self._visited:
+            if self._key(method, target) in self._visited:
                 return self._end(method, reply)
+            if len(self._hops) > self._session.settings.redirects:
+                return self._end(method, reply if is_redirect else Fault(Reason.TOO_MANY_REDIRECTS))
             self._go(target)
+
+    async def _forward(self, method: str, reply: Reply) -> str | None:
+        """The URL to which a document only leads on; None if it is the page, or leads back to where we were."""
+        if self._may_read is None:
+            return None
+        forward = forward_in(self._end(method, reply).answer)
+        target = _target(self._url, forward) if forward else None
+        if target is None or not target.startswith(_SCHEMES) or self._key(method, target) in self._visited:
+            return None
+        return target if await self._may_read(self._normal) else None
 
     def _go(self, url: str) -> None:
         """Moves to another URL, which is reported in normal form but requested as it is."""

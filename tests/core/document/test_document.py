@@ -74,10 +74,34 @@ def test_a_refresh_that_leads_to_another_page_soon_is_a_redirect() -> None:
     for content, target in [
         ("0; url=/new", "http://site.test/new"), ("0;URL='http://other.test/x'", "http://other.test/x"),
         ("3, url = c.html", "http://site.test/a/c.html"), ("5;c.html", "http://site.test/a/c.html"),
+        ("0; url=/it's", "http://site.test/it's"), ("0; url='/new' soon", "http://site.test/new"),
+        ("0 url=/new", "http://site.test/new"), (".5,url=/new", "http://site.test/new"),
+        ("0;;url=/new", "http://site.test/new"), ("0; URL=\nhttp://other.test/x", "http://other.test/x"),
+        ("0url=/new", None), ("; url=/new", None), ("soon; url=/new", None),
         ("30; url=/new", None), ("300", None), ("0", None), ("", None), ("0; url=http://[", None),
     ]:  # fmt: skip
         head = f'<meta http-equiv="Refresh" content="{content}">'
         assert document_of(page(head=head), "", URL).refresh == target, content
+
+
+def test_a_document_that_is_nothing_but_a_forward_leads_on_at_once() -> None:
+    meta = '<meta http-equiv=refresh content="{}; url=/new">'
+    text = "<p>" + "There are some words of its own. " * 10
+    for body, is_forward in [
+        (meta.format(0), True), (meta.format(1) + text, True), (meta.format(2), False),
+        (f"<noscript>{meta.format(0)}</noscript>", False), (f"<!-- {meta.format(0)} -->", False),
+        ("<script>location = '/new'</script>", True), ("<script>window.location.href=\"/new\";</script>", True),
+        ("<script>\n<!--\ntop.location.replace('\\/new');\n//-->\n</script>", True),
+        ("<script>document.location.assign( '/new' )</script><p>Moved. <a href=/new>Go on</a>", True),
+        ("<script>location='/new'</script><noscript>" + meta.format(0) + "</noscript>", True),
+        ("<script>location='/new'</script>" + text, False),
+        ("<script>location='/new'</script><script src=app.js></script>", False),
+        ("<script>location='/new'</script><script>go()</script>", False),
+        ("<script>if (old) location='/new'</script>", False), ("<script>location=target</script>", False),
+        ("<script>document.cookie='a=1';location='/new'</script>", False), ("<script></script>", False),
+        ("<button onclick=\"window.location='/new'\">", False), ("<script>location.reload()</script>", False),
+    ]:  # fmt: skip
+        assert (document_of(page(body=body), "", URL).forward == "http://site.test/new") is is_forward, body
 
 
 def test_links_are_resolved_by_the_pages_base() -> None:

@@ -23,11 +23,26 @@ _MAX_SOURCES: Final = 60
 _MAX_ALTERNATES: Final = 60
 _MAX_URL: Final = 2_000
 _REFRESH_S: Final = 10
+_AT_ONCE_S: Final = 1
+_FEW_WORDS: Final = 40
+"""A document with more words is more than its script."""
 
 _HTML: Final = re.compile(r"text/html|application/xhtml\+xml|application/vnd\.wap\.xhtml\+xml", re.IGNORECASE)
 _LOOKS_HTML: Final = re.compile(rb"[\s\xef\xbb\xbf\0]*+<(?:!doctype html|html|head|title|body|!--|meta|frameset)", re.I)
 _LANGUAGE: Final = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,3}", re.IGNORECASE)
-_REFRESH: Final = re.compile(r"\s*([0-9]{0,4})[0-9.]*+[\s;,]*+(?:url\s*+=\s*+)?+[\"']?+([^\"']*+)", re.IGNORECASE)
+# As in HTML, "shared declarative refresh steps": a quote ends the URL only if one began it.
+_REFRESH: Final = re.compile(
+    r"\s*+(?=[0-9.])([0-9]{0,4})[0-9.]*+[\s;,]++(?:url\s*+=\s*+)?+(?:\"([^\"]*+)|'([^']*+)|(.*+))",
+    re.IGNORECASE | re.DOTALL,
+)
+_FORWARD: Final = re.compile(
+    r"""\s*+(?:<!--[^\n]*+\n\s*+)?+
+    (?:(?:window|document|self|top|parent)\s*+\.\s*+)?+location\s*+
+    (?:(?:\.\s*+href\s*+)?+=|\.\s*+(?:replace|assign)\s*+(?P<call>\())\s*+
+    (?P<quote>["'])(?P<url>(?:[^"'\\\s]|\\/)++)(?P=quote)\s*+(?(call)\)\s*+);?+
+    \s*+(?://\s*+)?+(?:-->)?+\s*+""",
+    re.VERBOSE,
+)
 _HEADINGS: Final = frozenset({"h1", "h2"})
 _AUTHORS: Final = ("author", "article:author", "dc.creator", "dcterms.creator", "citation_author", "parsely-author")
 
@@ -50,6 +65,8 @@ class Document:
     canonical: str | None = None
     refresh: str | None = None
     """The target of ``meta refresh``, if it names a URL and acts within ten seconds."""
+    forward: str | None = None
+    """Where browsers go on at once: by ``meta refresh``, or by a script that does nothing else, alone in its page."""
     sources: tuple[str, ...] = ()
     alternates: tuple[str, ...] = ()
     """The languages in which it says that it can be had, too."""
@@ -92,7 +109,8 @@ class _Reader:
     def __init__(self, url: str) -> None:
         self._url = self._base = url
         self._meta: dict[str, str] = {}
-        self._title = self._language = self._canonical = self._refresh = ""
+        self._title = self._language = self._canonical = self._refresh = self._forward = ""
+        self._scripts: set[str] = set()
         self._text: list[str] = []
         self._own: list[str] = []
         self._unscripted: list[str] = []
@@ -147,6 +165,9 @@ class _Reader:
         match name:
             case "title":
                 self._title = self._title or collapsed(piece.text)[:_MAX_TITLE]
+            case "script" if not attributes.get("src"):
+                script = _FORWARD.fullmatch(piece.text[: 2 * _MAX_URL])
+                self._scripts.add(script["url"].replace("\\/", "/") if script else "")
             case "noscript":
                 self._unscripted.append(piece.text)
             case "a":
@@ -174,8 +195,10 @@ class _Reader:
 
     def _take_meta(self, attributes: dict[str, str]) -> None:
         content = attributes.get("content", "")[:_MAX_URL]
-        if attributes.get("http-equiv", "").lower() == "refresh":
-            self._refresh = self._refresh or self._absolute(_refresh_target(content))
+        is_refresh = attributes.get("http-equiv", "").lower() == "refresh" and not self._refresh
+        if is_refresh and (refresh := refresh_of(content)):
+            self._refresh = self._absolute(refresh[1])
+            self._forward = self._refresh if refresh[0] <= _AT_ONCE_S else ""
         name = (attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or "").lower()
         if name and content:
             self._meta.setdefault(name, content)
@@ -204,6 +227,8 @@ class _Reader:
         own_text = collapsed("".join(self._own))
         language = self._language or self._meta.get("language", "") or self._meta.get("dc.language", "")
         found = _LANGUAGE.fullmatch(language.strip().replace("_", "-"))
+        if not self._sources and len(self._scripts) == 1 and len(words(text)) <= _FEW_WORDS:
+            self._forward = self._forward or self._absolute(*self._scripts)
         author = next((self._meta[name] for name in _AUTHORS if name in self._meta), "")
         return Document(
             url=self._url,
@@ -215,6 +240,7 @@ class _Reader:
             author=collapsed(author)[:_MAX_TITLE] or None,
             canonical=self._canonical or None,
             refresh=self._refresh or None,
+            forward=self._forward or None,
             sources=tuple(self._sources),
             alternates=tuple(self._alternates),
             links=self._links,
@@ -227,10 +253,19 @@ class _Reader:
         )
 
 
-def _refresh_target(content: str) -> str:
-    """The target of a ``meta refresh``; empty if it acts too late or only reloads the document."""
+def refresh_of(content: str) -> tuple[int, str] | None:
+    """The seconds and the target of a ``Refresh``; None if it acts too late or only reloads the document."""
     match = _REFRESH.match(content)
-    return match[2].strip() if match and int(match[1] or 0) <= _REFRESH_S else ""
+    if match is None or int(match[1] or 0) > _REFRESH_S:
+        return None
+    target = (match[2] or match[3] or match[4] or "").strip()
+    return (int(match[1] or 0), target) if target else None
+
+
+def header_forward(refresh: str) -> str | None:
+    """The target of the header ``Refresh``, not yet absolute; None if browsers do not go there at once."""
+    found = refresh_of(refresh)
+    return found[1] if found and found[0] <= _AT_ONCE_S else None
 
 
 _READ: Final = frozenset(["meta", "link", "base", "html", "iframe", "frame", "script", "embed", "input"])

@@ -4,10 +4,11 @@ Bot walls come first, since nothing is known of what is behind them; then domain
 logins and soft 404s. Content leads to a doubt or a refusal at most, never to a failure (U-7, D-14).
 """
 
+import re
 from typing import Final
 from urllib.parse import urlsplit
 
-from weboid.core.document.document import Document, document_of, is_html
+from weboid.core.document.document import Document, document_of, header_forward, is_html
 from weboid.core.observe.observation import RawResponse
 from weboid.core.record.reasons import Outcome, Reason, code_reason
 from weboid.core.signs.botwall import CODES, wall_by_content, wall_by_headers
@@ -19,6 +20,7 @@ from weboid.core.signs.soft404 import document_suspicion, redirect_suspicion
 from weboid.core.signs.suspicion import Suspicion
 from weboid.core.url.hosts import registrable_domain
 
+_MAY_FORWARD: Final = re.compile(rb"http-equiv\s*+=\s*+[\"']?+\s*+refresh|location\s*+[.=]", re.IGNORECASE)
 _SENT_ON_WORDS: Final = 40
 """A document with more words that forwards after a while has content of its own."""
 
@@ -87,6 +89,16 @@ def _refresh_suspicion(asked: str, document: Document) -> Suspicion | None:
     if start.path not in ("", "/") and end.path in ("", "/") and not end.query and end.scheme.startswith("http"):
         return Suspicion(Reason.REDIRECT_TO_ROOT, ("meta-refresh",))
     return None
+
+
+def forward_in(answer: RawResponse) -> str | None:
+    """The target to which browsers go on at once from a document that seems to be fine; None if they show it."""
+    if answer.code is None or not 200 <= answer.code <= 299:
+        return None
+    target = header_forward(answer.headers.get("refresh", ""))
+    if target is None and _MAY_FORWARD.search(answer.body):
+        target = document_in(answer).forward
+    return None if target is None or content_suspicion(answer) else target
 
 
 def needs_body(answer: RawResponse) -> bool:

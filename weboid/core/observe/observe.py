@@ -81,7 +81,7 @@ def _pause_s(answer: RawResponse) -> float | None:
 def _fault_observation(answer: RawResponse, fault: Reason) -> Observation:
     """The observation without a final answer. A broken redirect is no network problem: its sender answered."""
     on_other_host = _is_on_other_host(answer)
-    if fault is Reason.REDIRECT_BROKEN:
+    if fault in (Reason.REDIRECT_BROKEN, Reason.TOO_MANY_REDIRECTS):
         return Observation(status_of(508), fault, on_other_host=on_other_host)
     if fault is Reason.REDIRECT_TO_SCHEME and answer.hops:
         out = _typed(answer.hops[-1].location)
@@ -100,7 +100,8 @@ def _arrived(answer: RawResponse, code: int, reason: Reason) -> Observation:
     target = _typed(answer.final) if moved and not _awaits_consent(answer) else None
     if reason is Reason.CODE_CORRECTED:
         return Observation(Status.CORRECTED, reason, target, keyword, size_kib)
-    return Observation(status_of(answer.hops[0].code if moved else code), reason, target, keyword, size_kib)
+    first = next((hop.code for hop in answer.hops if hop.code in _FOLLOWED), code) if moved else code
+    return Observation(status_of(first), reason, target, keyword, size_kib)
 
 
 def _reason(answer: RawResponse, code: int, *, read_body: bool) -> Reason:
@@ -109,6 +110,8 @@ def _reason(answer: RawResponse, code: int, *, read_body: bool) -> Reason:
     if code in _FOLLOWED and answer.hops:
         # The last redirect was not followed: ``net/fetch`` returns it as the final response then.
         is_loop = answer.hops[-1].location in {hop.url for hop in answer.hops}
+        if is_loop and any(hop.code not in _FOLLOWED for hop in answer.hops):
+            return Reason.OUR_LIMIT  # scripts may lead out of a circle in which a document took part
         return Reason.REDIRECT_LOOP if is_loop else Reason.TOO_MANY_REDIRECTS
     reason = code_reason(code)
     if code == 431 and answer.bare:
