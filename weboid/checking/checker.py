@@ -258,7 +258,9 @@ class Checker:
             return finding  # It proves nothing, and it asks for fewer requests (D-78).
         is_plain = Special.NEEDS_BROWSER not in request.needs
         manner = Manner.FEWEST if answer.code == 431 else Manner.BROWSER if is_plain else Manner.PLAIN
-        again = await self._optional(self._answer(url, request, trusting=trusting, manner=manner, spent_s=answer.seconds))
+        again = await self._optional(
+            self._answer(url, request, trusting=trusting, manner=manner, spent_s=answer.seconds)
+        )
         if again is not None:
             found = await self._examined(url, request, again)
             await self._back_off(url, found.seen)
