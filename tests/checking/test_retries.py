@@ -94,6 +94,10 @@ async def test_what_works_in_another_way_stays_working_when_that_is_tried_anew(
             assert {each for _, each in found} == reasons
             assert await verdicts(wiki, url) == [Verdict.WORKING]
             assert retries(wiki, need) >= 2
+            # What the known special explains is an ordinary check: at most the discovery has an entry of its own.
+            history = (await wiki.known(url)).record.history
+            assert len(history) <= 2
+            assert all(entry.first == BEGIN for entry in history[1:])
 
 
 async def test_an_expired_certificate_stays_a_doubt_though_the_content_is_there_by_http(

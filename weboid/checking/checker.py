@@ -238,8 +238,10 @@ class Checker:
         if request.tries(Special.NEEDS_REFERRER) and finding.seen.reason is Reason.FORBIDDEN:
             inside = await self._optional(self._answer(url, request, str(front_page(url))))
             if inside and inside.code not in REFUSING and (seen := observation_of(inside)).outcome is Outcome.WORKING:
-                needs = seen.needs | {Special.NEEDS_REFERRER}
-                seen = replace(seen, status=Status.CORRECTED, reason=Reason.NEEDS_REFERRER, needs=needs)
+                seen = replace(seen, needs=seen.needs | {Special.NEEDS_REFERRER})
+                if Special.NEEDS_REFERRER not in request.known:
+                    # Only its discovery is news: at later retries the history would hold nothing else (U-3).
+                    seen = replace(seen, status=Status.CORRECTED, reason=Reason.NEEDS_REFERRER)
                 return CheckResult(seen, inside)
         return finding
 
