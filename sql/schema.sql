@@ -324,7 +324,8 @@ CREATE TABLE alarm (
     PRIMARY KEY (kind, subject)
 );
 
--- Visits to groups of hosts by day (C-16), of the last week and only for groups with failing hosts: `answered` = steady
+-- Visits to groups of hosts by day (C-16), of the last week and only for groups with failing hosts, and of four weeks for
+-- the names of all: `answered` = steady
 -- hosts that answered again, `failed` = keys of domains with steady hosts that failed, `more` = beyond those kept, `still`
 -- and `back` = hosts that had failed before, and did so again or answered. `subject` as in `alarm`.
 CREATE TABLE loss_tally (

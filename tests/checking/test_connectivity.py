@@ -1,13 +1,14 @@
 """Whether our own connection is down (C-16): failures are believed only while others answer."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from support.observations import FINE, LOST, NO_NAME, SILENT
 from support.stored import CUT_OFF, NAMES_ALONE, WikiInStore, honest, open_wiki, silent
 
 from weboid.checking.connectivity import SUSPECTS, Connectivity
-from weboid.checking.online import Online
+from weboid.checking.online import LookUp, Online
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.record.reasons import Reason
@@ -146,6 +147,96 @@ async def test_name_servers_that_cannot_be_asked_are_an_outage_of_ours() -> None
     connectivity = Connectivity(ask, CUT_OFF)
     assert await connectivity.check(CheckRequest(HOSTS[0])) is None
     assert connectivity.is_down
+
+
+BY_ADDRESS = "http://192.0.2.7/"
+NAMED, NUMBERED = "http://canary.demo/", "http://192.0.2.8/"
+
+
+def denying(*denied: str, root: NameAnswer = NameAnswer.ADDRESSES) -> LookUp:
+    """Name servers that deny some names, made-up ones among them."""
+
+    async def look_up(name: str) -> NameAnswer:
+        if name == ".":
+            return root
+        return NameAnswer.NO_NAME if name.removesuffix(".com") != name or name in denied else NameAnswer.ADDRESSES
+
+    return look_up
+
+
+LYING = denying("h1.demo", "canary.demo", "wiki.demo", root=NameAnswer.NO_NAME)
+FILTERING = denying("h1.demo", "canary.demo", "wiki.demo")
+HONEST = denying("h1.demo")
+
+
+@pytest.mark.parametrize(
+    ("look_up", "canaries", "apis", "believed", "down"),
+    [
+        # An answer by an address proves nothing of name servers; those that know neither root nor names lie.
+        (LYING, [], [], False, True),
+        (LYING, [NUMBERED], [], False, True),
+        (HONEST, [], [], True, False),
+        (HONEST, [NUMBERED], [], True, False),
+        # A canary's name that is denied is a lie whatever else is known, and the round goes on.
+        (LYING, [NAMED], [], False, False),
+        (FILTERING, [NAMED], [], False, False),
+        (FILTERING, [NUMBERED, "https://h9.demo/", NAMED], [], False, False),
+        (HONEST, [NAMED], [], True, False),
+        # The API of a wiki stands for canaries where there is none.
+        (FILTERING, [], ["http://wiki.demo/w/api.php"], False, False),
+        (FILTERING, [NUMBERED], ["http://wiki.demo/w/api.php"], False, False),
+        (FILTERING, ["https://h9.demo/"], ["http://wiki.demo/w/api.php"], True, False),
+        (HONEST, [], ["http://wiki.demo/w/api.php"], True, False),
+    ],
+)
+@pytest.mark.parametrize("seen", [NO_NAME, replace(NO_NAME, not_http=True)])
+async def test_a_name_that_fails_is_believed_only_of_name_servers_that_do_not_lie(
+    look_up: LookUp, canaries: list[str], apis: list[str], believed: bool, down: bool, seen: Observation
+) -> None:
+    async def ask(question: CheckRequest) -> Observation:
+        return FINE if question.url == BY_ADDRESS else seen
+
+    connectivity = Connectivity(ask, Online(answered, look_up, canaries=canaries, apis=apis))
+    urls = [BY_ADDRESS, "http://h1.demo/", "http://h1.demo/2", BY_ADDRESS]
+    found = await asyncio.gather(*(connectivity.check(CheckRequest(url)) for url in urls))
+    await connectivity.close()
+    assert found == [FINE, *[seen if believed else None] * 2, FINE]
+    assert connectivity.is_down is down
+    assert bool(connectivity.why_names_are_doubted) is not (believed or down)
+
+
+@pytest.mark.parametrize(
+    ("url", "look_up", "canaries", "believed"),
+    [
+        ("http://h3.demo/", FILTERING, [NAMED], False),
+        ("http://h3.demo/", HONEST, [NAMED], True),
+        ("http://h3.demo/", HONEST, [], True),
+        (BY_ADDRESS, LYING, [], False),
+        (BY_ADDRESS, HONEST, [], True),
+    ],
+)
+async def test_a_redirect_to_a_name_that_fails_is_believed_of_the_same_name_servers_alone(
+    url: str, look_up: LookUp, canaries: list[str], believed: bool
+) -> None:
+    seen = replace(NO_NAME, on_other_host=True)
+
+    async def ask(question: CheckRequest) -> Observation:
+        return seen
+
+    connectivity = Connectivity(ask, Online(answered, look_up, canaries=canaries))
+    assert await connectivity.check(CheckRequest(url)) == (seen if believed else None)
+    await connectivity.close()
+
+
+async def test_a_host_that_is_silent_is_believed_while_another_answers_by_its_address() -> None:
+    async def ask(question: CheckRequest) -> Observation:
+        await asyncio.sleep(0.01 * (question.url == BY_ADDRESS))
+        return FINE if question.url == BY_ADDRESS else SILENT
+
+    connectivity = Connectivity(ask, Online(unanswered, LYING))
+    urls = ["http://h1.demo/", BY_ADDRESS]
+    assert await asyncio.gather(*(connectivity.check(CheckRequest(url)) for url in urls)) == [SILENT, FINE]
+    await connectivity.close()
 
 
 async def test_while_somebody_answers_for_all_hosts_nothing_is_believed() -> None:

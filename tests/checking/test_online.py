@@ -58,6 +58,7 @@ AWAY = Heard(Voice.OTHER, "hotel.demo", b"login")
 HERE = Heard(Voice.SOMEHOW, "", b"login")
 OURS = Heard(Voice.SOMEHOW, "", b"login", is_ours=True)
 OURS_AWAY = Heard(Voice.OTHER, "hotel.demo", b"login", is_ours=True)
+NUMBERED = Heard(Voice.SOMEHOW, likeness=b"own", by_name=False)
 FORGED = Heard(Voice.OTHER, CERTIFICATE)
 NAMES, OFFLINE = Reach.NAMES, Reach.OFFLINE
 
@@ -70,6 +71,7 @@ NAMES, OFFLINE = Reach.NAMES, Reach.OFFLINE
         ([Heard(Voice.NOBODY)], None, OFFLINE, "", Reach.OFFLINE),
         ([SOMEHOW], None, OFFLINE, "", Reach.ONLINE),
         ([ITSELF], None, OFFLINE, "", Reach.CONTACT),
+        ([NUMBERED], None, OFFLINE, "", Reach.ONLINE),
         # Anyone who answers as only it can is met, whatever else answers for names that nobody has.
         ([ITSELF, AWAY], AWAY, NAMES, "hotel.demo", Reach.ONLINE),
         ([SOMEHOW, AWAY], AWAY, NAMES, "hotel.demo", Reach.ONLINE),
@@ -94,6 +96,16 @@ def test_somebody_who_answers_for_all_is_reported_from_a_resolver_that_knows_eve
     heard: list[Heard], stranger: Heard | None, names: Reach, suspected: str, reach: Reach
 ) -> None:
     assert reach_of(heard, stranger, names, suspected) is reach
+
+
+@pytest.mark.parametrize(
+    ("heard", "reach"),
+    [([NUMBERED], Reach.CONTACT), ([NUMBERED, SOMEHOW], Reach.ONLINE), ([ITSELF], Reach.CONTACT), ([], OFFLINE)],
+)
+def test_what_answers_by_its_address_is_no_proof_of_name_servers_that_deny_all(
+    heard: list[Heard], reach: Reach
+) -> None:
+    assert reach_of(heard, None, OFFLINE, deny_all=True) is reach
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Detects whether our own connection is down (C-16): a host's failure is believed only while others answer.
 
 A failure is held back until another host has answered since, or a witness does (``checking/online``); failures during
-an outage of our own do not count, and while somebody answers for all hosts nothing does.
+an outage of our own do not count, and while somebody answers for all hosts nothing does. A failure of a name needs an
+answer by name, and none counts while name servers deny the name of a canary.
 """
 
 import asyncio
@@ -9,6 +10,7 @@ import errno
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
+from time import monotonic
 from typing import Final
 
 from weboid.checking.online import CERTIFICATE, LOGIN, LOGIN_WANTED, Online, Reach
@@ -34,6 +36,9 @@ CANARIES: Final = 8
 ALIKE: Final = 4
 """So many domains that answer from one place, among the newest answers, are suspicious."""
 NEWEST: Final = 40
+
+_DENIED_S: Final = 60.0
+"""Seconds for which it is known whether name servers deny a canary, while names fail."""
 
 _NAMES: Final = frozenset({Status.DNS_ERROR, Status.DNS_GONE})
 _NO_ANSWERS: Final = BAD_CERTIFICATES | {Reason.NOT_PUBLIC, Reason.UNSAFE}
@@ -120,6 +125,10 @@ class Connectivity:
         self._deciding: asyncio.Task[None] | None = None
         self._lookalikes = Lookalikes()
         self._clearing = asyncio.Lock()
+        self._denying = asyncio.Lock()
+        self._denied_until = float("-inf")
+        self.denied = ""
+        """The canary whose name name servers denied when names failed last; empty if none."""
         self.reach = Reach.ONLINE
         """The last finding about our connection."""
         self.is_down = False
@@ -128,6 +137,15 @@ class Connectivity:
     @property
     def explanation(self) -> str:
         return self._online.explanation_of(self.reach)
+
+    @property
+    def why_names_are_doubted(self) -> str:
+        """The lie of name servers, for an operator; empty if none is known."""
+        return self.denied and (
+            f"name servers say that {self.denied} does not exist, which always answers: failures of names count "
+            "against no link. Look at WEBOID_NET_DNS or resolv.conf; if it is really gone, take it out of "
+            "WEBOID_CRAWL_CANARIES"
+        )
 
     def know(self, lately: Iterable[str]) -> None:
         """Adds witnesses: URLs that answered when they were last checked."""
@@ -172,20 +190,38 @@ class Connectivity:
             await self._clear(place)
         if self.reach is Reach.CAPTIVE:
             return None
+        # A redirect may lead to a name that fails: then the host has answered, and the name is doubted all the same.
+        of_name = seen.status in _NAMES
         if is_answer(seen):
+            by_name = not is_ip(host.strip("[]"))
             # A host that requested a pause is not used as a witness.
-            self._answered(None if seen.retry_after_s else request.url)
-            return seen
+            self._answered(None if seen.retry_after_s else request.url, by_name=by_name)
+            if not of_name or (by_name and not await self._is_denied()):
+                return seen
         if is_unasked(host, seen):
             return seen
-        return seen if await self._is_believed(host, of_name=seen.status in _NAMES) else None
+        if of_name and await self._is_denied():
+            return None
+        return seen if await self._is_believed(host, of_name=of_name) else None
 
-    def _answered(self, url: str | None) -> None:
-        """Ends all suspicion after an answer of any kind; `url` is None if it must not be used as a witness."""
+    def _answered(self, url: str | None, *, by_name: bool) -> None:
+        """Ends all suspicion after an answer of any kind; `url` is None if it must not be used as a witness.
+
+        One by an address proves nothing of name servers.
+        """
         if url:
             self._lately.append(url)
-        self._suspects.clear()
-        self._settle(Reach.ONLINE)
+        if by_name:
+            self._suspects.clear()
+        self._settle(Reach.ONLINE, with_names=by_name)
+
+    async def _is_denied(self) -> bool:
+        """Returns whether name servers deny the name of a canary, so that no name that fails is evidence."""
+        async with self._denying:
+            if monotonic() >= self._denied_until:
+                self.denied = await self._online.denied()
+                self._denied_until = monotonic() + _DENIED_S
+        return bool(self.denied)
 
     async def _clear(self, place: str | None) -> None:
         """Finds out whether a place is that of somebody who answers for all hosts; waits while that is being done."""
@@ -239,8 +275,10 @@ class Connectivity:
             if reach is Reach.CAPTIVE:
                 self._settle(reach)
 
-    def _settle(self, reach: Reach) -> None:
+    def _settle(self, reach: Reach, *, with_names: bool = True) -> None:
         waiting, self._waiting = self._waiting, []
         for verdict, of_name in waiting:
-            if not verdict.done():
+            if of_name and not with_names:
+                self._waiting.append((verdict, of_name))
+            elif not verdict.done():
                 verdict.set_result(self._online.believes(reach, of_name=of_name))

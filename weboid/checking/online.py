@@ -97,11 +97,12 @@ def heard_of(witness: Witness, answer: RawResponse | None) -> Heard:
     if answer is None or (answer.code is None and not answer.hops and not place):
         return Heard(Voice.NOBODY)
     likeness = blake2b(b"%d " % (answer.code or 0) + answer.body, digest_size=8).digest()
+    by_name = not is_ip(parse(witness.url).host)
     # A certificate was verified: it is the host itself, wherever it sends us.
     is_itself = place != CERTIFICATE and witness.url.startswith("https:")
     if is_itself or (witness.is_api and not place and _is_siteinfo(answer)):
-        return Heard(Voice.ITSELF, by_name=not is_ip(parse(witness.url).host))
-    return Heard(Voice.OTHER if place else Voice.SOMEHOW, place, likeness, witness.is_ours)
+        return Heard(Voice.ITSELF, by_name=by_name)
+    return Heard(Voice.OTHER if place else Voice.SOMEHOW, place, likeness, witness.is_ours, by_name)
 
 
 def place_of(answer: RawResponse) -> str:
@@ -125,18 +126,20 @@ def _is_siteinfo(answer: RawResponse) -> bool:
     return isinstance(found, dict) and "general" in found.get("query", {})
 
 
-def reach_of(heard: Iterable[Heard], stranger: Heard | None, names: Reach, suspected: str = "") -> Reach:
+def reach_of(
+    heard: Iterable[Heard], stranger: Heard | None, names: Reach, suspected: str = "", *, deny_all: bool = False
+) -> Reach:
     """Concludes from all answers together.
 
     `stranger` is what a host that does not exist has answered, `names` the Reach by name servers alone, `suspected`
-    the place at which many watched hosts seem to have been met (D-102).
+    the place at which many watched hosts seem to have been met (D-102). `deny_all`: name servers deny all.
     """
     voices = [each for each in heard if each.voice is not Voice.NOBODY]
     if any(each.voice is Voice.ITSELF for each in voices):
         return Reach.ONLINE if names is Reach.NAMES else Reach.CONTACT
     alike = [each for each in voices if stranger and _is_alike(each, stranger)]
-    if any(not each.place and each not in alike for each in voices):
-        return Reach.ONLINE
+    if met := [each for each in voices if not each.place and each not in alike]:
+        return Reach.CONTACT if deny_all and not any(each.by_name for each in met) else Reach.ONLINE
     at = [each.place for each in voices if not each.is_ours]
     is_one_place = any(place and (place == suspected or at.count(place) > 1) for place in at)
     is_strangers = any(each.place or not each.is_ours for each in alike)
@@ -209,9 +212,10 @@ class Online:
                     if any(each.by_name for each in found):
                         return Reach.ONLINE
                     break
-            names, is_wild = await asking
-            stranger = await self._stranger(made_up) if is_wild else None
-            return reach_of(heard, stranger, names, suspected)
+            names, of_made_up = await asking
+            stranger = await self._stranger(made_up) if of_made_up is NameAnswer.ADDRESSES else None
+            deny_all = names is Reach.OFFLINE and of_made_up is NameAnswer.NO_NAME
+            return reach_of(heard, stranger, names, suspected, deny_all=deny_all)
         finally:
             asking.cancel()
 
@@ -224,6 +228,17 @@ class Online:
                 self._free_until = monotonic() + LOOK_S
                 return False
         return await self.reach(lately, suspected=suspected) is Reach.CAPTIVE
+
+    async def denied(self) -> str:
+        """The host of a canary (without any, of a wiki's API) whose name does not exist as name servers say now.
+
+        Empty if there is none. Asked past all caches: links may work by address, or by a name that is remembered.
+        """
+        named = [witness for witness in self._witnesses if not is_ip(parse(witness.url).host)]
+        chosen = [witness for witness in named if not witness.is_api] or named
+        hosts = list(dict.fromkeys(parse(witness.url).host for witness in chosen))[:ASKED]
+        answers = await asyncio.gather(*map(self._look_up, hosts))
+        return next((host for host, answer in zip(hosts, answers, strict=True) if answer is NameAnswer.NO_NAME), "")
 
     def explanation_of(self, reach: Reach) -> str:
         """Explains to an operator what is wrong, and what to do."""
@@ -276,8 +291,8 @@ class Online:
             log.info("could not ask the witness %r: %r", witness.url, error)
             return Heard(Voice.NOBODY)
 
-    async def _names(self, made_up: str, hosts: Sequence[str]) -> tuple[Reach, bool]:
-        """The Reach by name servers alone, and whether they know even a name that nobody has.
+    async def _names(self, made_up: str, hosts: Sequence[str]) -> tuple[Reach, NameAnswer]:
+        """The Reach by name servers alone, and their answer for a name that nobody has.
 
         A name that does not exist must be unknown, which nobody can know without asking others, and one that exists
         must be known: where no name at all is, the one that answers is no name server of the world's (D-101).
@@ -285,9 +300,9 @@ class Online:
         names = [host for host in hosts if not is_ip(host)][:NAMES_ASKED]
         answer, *others = await asyncio.gather(*map(self._look_up, (made_up, _ROOT, *names)))
         if answer is NameAnswer.ADDRESSES:
-            return Reach.NAMES, True
+            return Reach.NAMES, answer
         knows = NameAnswer.ADDRESSES in others or NameAnswer.NO_ADDRESS in others
-        return Reach.NAMES if answer is NameAnswer.NO_NAME and knows else Reach.OFFLINE, False
+        return Reach.NAMES if answer is NameAnswer.NO_NAME and knows else Reach.OFFLINE, answer
 
     async def _stranger(self, made_up: str) -> Heard | None:
         """Asks a host that does not exist; None if it does not answer."""

@@ -89,6 +89,8 @@ class SpotChecks:
             return SpotCheck(link, error=f"could not be checked: {type(error).__name__}", is_own_fault=True)
         if seen is None and self._connectivity.is_down:
             return SpotCheck(link, no_network=self._connectivity.explanation)
+        if seen is None and made.seen:
+            return SpotCheck(link, no_network=self._connectivity.why_names_are_doubted)
         return made
 
 

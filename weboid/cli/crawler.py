@@ -159,7 +159,7 @@ class Crawler:
         why = work.why_cut_off if work.is_cut_off else None
         if tally.written:
             await self._add_up(day, time.monotonic() - start)
-        await self._tell(why, day)
+        await self._tell(why, work.why_names_are_doubted, day)
         return why
 
     async def _add_up(self, day: int, seconds: float) -> None:
@@ -172,13 +172,14 @@ class Crawler:
         except StoreAway as error:
             log.debug("the round is not added up: %s", error)
 
-    async def _tell(self, why: str | None, day: int) -> None:
-        """Raises the alarm of a round that was given up; a good one lowers it (C-16)."""
-        if why:
-            self.console.print(f"{iso(day)}: the round was given up: {why}", style="red", markup=False, highlight=False)
+    async def _tell(self, why: str | None, doubted: str, day: int) -> None:
+        """Raises the alarm of a round that was given up, or whose names were `doubted`; a good one lowers it (C-16)."""
+        detail = f"the last round was given up: {why}" if why else doubted
+        if detail:
+            self.console.print(f"{iso(day)}: {detail}", style="red", markup=False, highlight=False)
         try:
-            if why:
-                await self.core.alarms.raise_alarm(AlarmKind.OFFLINE, day, f"the last round was given up: {why}")
+            if detail:
+                await self.core.alarms.raise_alarm(AlarmKind.OFFLINE, day, detail)
             else:
                 await self.core.alarms.lower_alarm(AlarmKind.OFFLINE)
         except StoreAway as error:

@@ -14,11 +14,13 @@ from typing import Final, NamedTuple
 
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
+from weboid.core.record.status import Status
 from weboid.core.url.hosts import registrable_domain
 from weboid.core.url.keys import host_key
 from weboid.core.verdict.judge import is_host_failure
 from weboid.core.verdict.partial_loss import (
     DOMAINS_KEPT,
+    NAMES,
     NO_CONTACTS,
     SUSPECTED,
     WINDOW_DAYS,
@@ -146,7 +148,7 @@ class Losses:
         taken = {
             (group, day): contacts
             for (group, day), contacts in self._new.items()
-            if contacts.domains or group in self._stored or group in self._lost
+            if contacts.domains or group == NAMES or group in self._stored or group in self._lost
         }
         for key in taken:
             self._new.take(key)
@@ -161,7 +163,8 @@ class Losses:
         are_suspected = any(group.kind is GroupKind.NAME_SERVERS for group in (*self._stored, *self._lost))
         if (fails_by_name and (past.is_steady or are_suspected)) or (are_suspected and not is_host_failure(seen)):
             names = await self._name_servers(registrable_domain(host))
-        return groups_of(host, self._addresses(host), names)
+        of_names = not is_host_failure(seen) or seen.status is Status.DNS_GONE
+        return groups_of(host, self._addresses(host), names, of_names=of_names)
 
     def count(self, host: str, past: Past, groups: Sequence[HostGroup], *, failed: bool) -> None:
         """Counts one visit. What a lost group explains says nothing of wider groups that are not lost."""
@@ -179,8 +182,8 @@ class Losses:
                 log.error("a part of the net is lost: %s, %d hosts fail", group.subject, failing.domains)
                 self._lost[group] = day
                 self._found[group] = failing
-            is_explained = is_explained or group in self._lost
-            self._has_news = self._has_news or failed or group in self._lost
+            is_explained = is_explained or (failed and group in self._lost)
+            self._has_news = self._has_news or failed or group == NAMES or group in self._lost
 
     def _failure(self, group: HostGroup, day: int, host: str) -> Contacts:
         domain = host_key(registrable_domain(host))

@@ -134,6 +134,11 @@ class Round:
         """The fault of our connection, for an operator."""
         return self._connectivity.explanation
 
+    @property
+    def why_names_are_doubted(self) -> str:
+        """The lie of our name servers, for an operator; empty if none is known."""
+        return self._connectivity.why_names_are_doubted
+
     async def run(self) -> Tally:
         """Returns when no host is due any more, soon after `stop`, or when our connection is found to be down."""
         self._connectivity.know(await self._work.list_canaries(CANARIES))

@@ -14,18 +14,19 @@ SET answered = loss_tally.answered + excluded.answered, more = loss_tally.more +
     failed = ARRAY(SELECT DISTINCT unnest(loss_tally.failed || excluded.failed))
 
 -- name: list_contacts
--- Of groups that are lost, or in which so many domains fail that they may be.
+-- Of groups that are lost, or in which so many domains fail that they may be; of names all that there is.
 SELECT subject, day, answered, more, still, back, failed FROM loss_tally
-WHERE day BETWEEN %(first)s AND %(day)s AND subject IN (
-    SELECT subject FROM loss_tally
-    WHERE day BETWEEN %(first)s AND %(day)s
-    GROUP BY subject
-    HAVING sum(cardinality(failed) + more) >= %(least)s OR subject = ANY(%(lost)s::text[])
-)
+WHERE (subject = %(names)s AND day BETWEEN %(names_first)s AND %(day)s)
+    OR (day BETWEEN %(first)s AND %(day)s AND subject IN (
+        SELECT subject FROM loss_tally
+        WHERE day BETWEEN %(first)s AND %(day)s
+        GROUP BY subject
+        HAVING sum(cardinality(failed) + more) >= %(least)s OR subject = ANY(%(lost)s::text[])
+    ))
 
 -- name: delete_past
 -- under lock: upkeep/loss lock_losses, by the same transaction.
-DELETE FROM loss_tally WHERE day < %(first)s
+DELETE FROM loss_tally WHERE day < %(names_first)s OR (day < %(first)s AND subject <> %(names)s)
 
 -- name: delete_contacts
 -- under lock: upkeep/loss lock_losses, by the same transaction.

@@ -11,9 +11,11 @@ from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
 from weboid.core.record.status import Status
 from weboid.core.record.streak import Streak
+from weboid.core.url.hosts import is_ip
 from weboid.core.verdict.partial_loss import (
     HOLD_DAYS,
     LOST_AT,
+    NAMES,
     WINDOW_DAYS,
     Contacts,
     Failing,
@@ -39,15 +41,37 @@ def failing(*domains: int, answered: int = 0) -> Contacts:
 
 def test_groups_of_a_host_and_their_subjects() -> None:
     for host, address, names, subjects in [
+        ("a.us.kg", None, None, ["top-level-domain us.kg", "top-level-domain kg", "all-hosts"]),
         ("a.demo", "192.0.2.7", None, ["network 192.0.2.0/24", "top-level-domain demo", "all-hosts"]),
         ("a.demo", "2001:db8:1:2::7", None, ["network 2001:db8:1::/48", "top-level-domain demo", "all-hosts"]),
         ("a.demo", None, "ns1.x ns2.x", ["name-servers ns1.x ns2.x", "top-level-domain demo", "all-hosts"]),
         ("192.0.2.7", "192.0.2.7", None, ["network 192.0.2.0/24", "all-hosts"]),
         ("a.demo", None, None, ["top-level-domain demo", "all-hosts"]),
     ]:
-        groups = groups_of(host, address, names)
+        groups = groups_of(host, address, names, of_names=False)
         assert [group.subject for group in groups] == subjects, host
-        assert [group_of(group.subject) for group in groups] == groups, host
+        with_names = groups_of(host, address, names, of_names=True)
+        assert with_names == (groups if is_ip(host) else [*groups[:-1], NAMES, ALL])
+        assert [group_of(group.subject) for group in with_names] == with_names, host
+
+
+def test_twenty_names_denied_in_a_day_are_a_loss_if_five_times_as_many_as_in_the_weeks_before() -> None:
+    twenty = range(20)
+    for least, now, before, is_lost in [
+        # Nothing is known of the weeks before: three hosts of a hundred die in a month.
+        (20, failing(*twenty, answered=550), {}, True),
+        (20, failing(*twenty, answered=560), {}, False),
+        (19, failing(*range(19)), {}, False),
+        (20, failing(*twenty, answered=980), {93: failing(answered=3_000)}, True),
+        (20, failing(*twenty, answered=980), {93: failing(*range(11), answered=2_989)}, True),
+        (20, failing(*twenty, answered=980), {93: failing(*range(12), answered=2_988)}, False),
+        # The day before is as old as what is 28 days old, and what is older says nothing.
+        (20, failing(*twenty, answered=980), {99: failing(*twenty, answered=980)}, False),
+        (20, failing(*twenty, answered=980), {72: failing(*twenty, answered=980)}, False),
+        (20, failing(*twenty), {71: failing(*range(60))}, True),
+    ]:
+        found = loss_in(NAMES, {**before, 100: now}, 100)
+        assert found == (Failing(least, least + now.answered) if is_lost else None), (now, before)
 
 
 def test_eight_domains_that_fail_together_are_a_loss_seven_are_none() -> None:
@@ -81,7 +105,7 @@ def test_ordinary_deaths_make_no_loss_in_a_thousand_years_of_a_hundred_thousand_
         least, percent = LOST_AT[kind]
         # Larger groups are less and less likely; each day has windows of seven lengths.
         worst = max(chance(hosts, least, percent) for hosts in range(least, 200))
-        groups = 1 if kind is GroupKind.ALL else 1_500 if kind is GroupKind.TLD else 100_000
+        groups = 1 if kind is GroupKind.ALL else 12_000 if kind is GroupKind.TLD else 100_000
         assert worst * groups * WINDOW_DAYS * 365 * 1_000 < 0.02, kind
 
 

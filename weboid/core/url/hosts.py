@@ -132,6 +132,12 @@ def registrable_domain(host: str) -> str:
     return host if is_ip(host) else _suffixes().privatesuffix(host) or host
 
 
+@lru_cache(maxsize=65_536)
+def public_suffix(host: str) -> str:
+    """The suffix under which a name is registered (``co.uk``, ``us.kg``), by both sections of the list."""
+    return _suffixes().publicsuffix(host) or last_label(host)
+
+
 def parent_names(host: str) -> list[str]:
     """The names above a host, up to its registrable domain: specials of these hold for the host, too (C-0)."""
     domain = registrable_domain(host)

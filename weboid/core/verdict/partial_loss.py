@@ -1,6 +1,7 @@
 """Partial loss: a part of the net that is lost to us alone, recognised by the hosts' own past (C-16).
 
-Hosts form groups: those of one network (/24, IPv6 /48), of one set of name servers, of one top-level domain, and all.
+Hosts form groups: those of one network (/24, IPv6 /48), of one set of name servers, of one public suffix, of one
+top-level domain, and all; all once more by their names alone, as name servers may lie about a few of them.
 Only steady hosts are evidence of a loss: those that answered at their last visit and had not failed lately. A group is
 lost only where so many steady hosts of different domains fail within days of each other that independent deaths (3 % of
 hosts a month) cannot explain it, and never for longer than HOLD_DAYS.
@@ -16,7 +17,7 @@ from typing import Final, NamedTuple
 from weboid.core.observe.observation import Observation
 from weboid.core.record.record import HostRecord, UrlRecord
 from weboid.core.record.status import HOST_FAILURES, Status
-from weboid.core.url.hosts import is_ip, last_label
+from weboid.core.url.hosts import is_ip, last_label, public_suffix
 from weboid.core.verdict.judge import is_host_failure
 
 WINDOW_DAYS: Final = 7
@@ -30,6 +31,15 @@ OVER_DAYS: Final = 3
 OVER_HOSTS: Final = 3
 DOMAINS_KEPT: Final = 64
 """Failing domains kept by key in a group and day; further ones are only counted."""
+
+SHARE_DAYS: Final = 28
+"""Days before a day by which the share of names that are denied is judged."""
+NAMES_LOST_AT: Final = 20
+"""Unrelated domains whose names are denied on one day, at least, that make a loss of names…"""
+_TIMES: Final = 5
+"""…if they are more than so many times their share in the days before."""
+_USUAL: Final = 143
+"""So many contacts with one death are added to those days: 3 % of hosts a month, where nothing else is known."""
 
 _NAMES_FAIL: Final = frozenset({Status.DNS_ERROR, Status.DNS_GONE})
 
@@ -67,21 +77,29 @@ class HostGroup(NamedTuple):
         return f"{self.kind} {self.name}".rstrip()
 
 
+NAMES: Final = HostGroup(GroupKind.ALL, "names")
+"""All hosts by their names: it fails by those that are denied (NXDOMAIN), and answers by all that are met."""
+
+
 def group_of(subject: str) -> HostGroup:
     """The group that an alarm is about; raises ValueError for a subject of another form."""
     kind, _, name = subject.partition(" ")
     return HostGroup(GroupKind(kind), name)
 
 
-def groups_of(host: str, address: str | None, name_servers: str | None) -> list[HostGroup]:
-    """The groups of a host, the narrowest first, as far as its address and its name servers are known."""
+def groups_of(host: str, address: str | None, name_servers: str | None, *, of_names: bool) -> list[HostGroup]:
+    """The groups of a host, the narrowest first, as far as its address and its name servers are known.
+
+    `of_names`: the result says something of its name.
+    """
     groups = []
     if address is not None:
         groups.append(HostGroup(GroupKind.NETWORK, _network_of(address)))
     if name_servers:
         groups.append(HostGroup(GroupKind.NAME_SERVERS, name_servers))
     if not is_ip(host):
-        groups.append(HostGroup(GroupKind.TLD, last_label(host)))
+        groups += [HostGroup(GroupKind.TLD, each) for each in dict.fromkeys((public_suffix(host), last_label(host)))]
+        groups += [NAMES] if of_names else []
     return [*groups, HostGroup(GroupKind.ALL)]
 
 
@@ -146,6 +164,11 @@ class Contacts:
         """Domains with a steady host that failed."""
         return len(self.failed) + self.more
 
+    @property
+    def contacted(self) -> int:
+        """Hosts that had answered before."""
+        return self.domains + self.answered + self.back
+
 
 NO_CONTACTS: Final = Contacts()
 DailyContacts = Mapping[int, Contacts]
@@ -163,14 +186,23 @@ def loss_in(group: HostGroup, contacts: DailyContacts, day: int) -> Failing | No
     """The failures if the group is lost on `day`: in the whole window or in any shorter one, so that answers from
     before the loss began hide nothing. None if it is not lost.
     """
+    if group == NAMES:
+        return _denied_in(contacts, day)
     least, percent = LOST_AT[group.kind]
     seen = NO_CONTACTS
     for earlier in range(day, day - WINDOW_DAYS, -1):
         seen += contacts.get(earlier, NO_CONTACTS)
-        contacted = seen.domains + seen.answered + seen.back
-        if seen.domains >= least and 100 * seen.domains >= percent * contacted:
-            return Failing(seen.domains, contacted)
+        if seen.domains >= least and 100 * seen.domains >= percent * seen.contacted:
+            return Failing(seen.domains, seen.contacted)
     return None
+
+
+def _denied_in(contacts: DailyContacts, day: int) -> Failing | None:
+    """The names that are denied on `day` if they are many, and many more than in the four weeks before."""
+    now = contacts.get(day, NO_CONTACTS)
+    before = sum((contacts.get(day - ago, NO_CONTACTS) for ago in range(1, SHARE_DAYS + 1)), NO_CONTACTS)
+    is_jump = now.domains * (before.contacted + _USUAL) > _TIMES * (before.domains + 1) * now.contacted
+    return Failing(now.domains, now.contacted) if now.domains >= NAMES_LOST_AT and is_jump else None
 
 
 def is_over(contacts: DailyContacts, since: int, day: int) -> bool:

@@ -21,7 +21,7 @@ from weboid.core.record.days import iso
 from weboid.core.record.policy import Policy
 from weboid.core.record.reasons import Outcome
 from weboid.core.url.keys import UrlKey
-from weboid.core.verdict.partial_loss import HOLD_DAYS, Contacts, Failing, HostGroup, is_over, loss_in
+from weboid.core.verdict.partial_loss import HOLD_DAYS, NAMES, Contacts, Failing, HostGroup, is_over, loss_in
 from weboid.errors import StoreRefuses
 from weboid.mechanism.disturbance import Disturbance
 from weboid.remote.crawl.validation import require_valid_contacts, require_valid_groups
@@ -133,11 +133,19 @@ class LossExchange(OnStore):
 
 async def _raise_loss(conn: Connection, group: HostGroup, since: int, failing: Failing) -> None:
     """Raises the alarm of a lost group; while its hosts go on failing, its numbers are brought up to date."""
+    if group == NAMES:
+        causes = (
+            "name servers deny the names of unrelated hosts. Look some of them up at other name servers: if they are "
+            "known there, look at WEBOID_NET_DNS or resolv.conf"
+        )
+    else:
+        causes = (
+            "look at some of them from another address: if they answer there, ask the hoster whether our address is "
+            "blocked; WEBOID_CRAWL_VANTAGE sets a second vantage point"
+        )
     detail = (
         f"{failing.domains} of {failing.contacted} hosts that had answered before fail together; until "
-        f"{iso(since + HOLD_DAYS)} at most their failures count against no link. Look at some of them from another "
-        "address: if they answer there, ask the hoster whether our address is blocked; WEBOID_CRAWL_VANTAGE sets a "
-        "second vantage point"
+        f"{iso(since + HOLD_DAYS)} at most their failures count against no link: {causes}"
     )
     await raise_alarm(conn, AlarmKind.PARTIAL_LOSS, group.subject, since, detail)
 

@@ -6,7 +6,7 @@ When a group is lost is decided in ``core/verdict/partial_loss``; a lost group i
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from weboid.core.verdict.partial_loss import SUSPECTED, WINDOW_DAYS, Contacts, HostGroup, group_of
+from weboid.core.verdict.partial_loss import NAMES, SHARE_DAYS, SUSPECTED, WINDOW_DAYS, Contacts, HostGroup, group_of
 from weboid.store.db.pool import Connection
 from weboid.store.db.statements import statements
 from weboid.store.upkeep.alarm import AlarmKind, lower_alarm
@@ -38,8 +38,12 @@ async def record_contacts(conn: Connection, contacts: Mapping[tuple[HostGroup, i
 
 
 async def list_contacts(conn: Connection, day: int, lost: Collection[HostGroup]) -> ContactsByDay:
-    """The contacts of all workers within the window, of groups that are lost or in which several domains fail."""
-    row = {"first": day - WINDOW_DAYS + 1, "day": day, "least": SUSPECTED, "lost": [group.subject for group in lost]}
+    """The contacts of all workers within the window, of groups that are lost or in which several domains fail.
+
+    Those of names go back as far as their share is judged by.
+    """
+    least = {"least": SUSPECTED, "lost": [group.subject for group in lost]}
+    row = {**_days_kept(day), "day": day, **least}
     found: ContactsByDay = {}
     async for subject, seen_on, answered, more, still, back, failed in await conn.execute(SQL["list_contacts"], row):
         contacts = Contacts(answered, frozenset(failed), more, still, back)
@@ -49,7 +53,11 @@ async def list_contacts(conn: Connection, day: int, lost: Collection[HostGroup])
 
 async def delete_past_contacts(conn: Connection, day: int) -> None:
     """Deletes what is older than the window."""
-    await conn.execute(SQL["delete_past"], {"first": day - WINDOW_DAYS + 1})
+    await conn.execute(SQL["delete_past"], _days_kept(day))
+
+
+def _days_kept(day: int) -> dict[str, int | str]:
+    return {"first": day - WINDOW_DAYS + 1, "names": NAMES.subject, "names_first": day - SHARE_DAYS}
 
 
 async def list_losses(conn: Connection) -> dict[HostGroup, int]:
