@@ -127,6 +127,24 @@ async def test_a_throttling_archive_ends_it_with_a_word_and_all_waiting(place: P
     assert "archive-rests" in (await place.run("maintain", "--day", str(DAY))).err
 
 
+async def test_a_limit_that_the_archive_command_met_is_obeyed_by_snapshots_and_the_other_way_round(
+    place: Place, wiki: WikiInStore
+) -> None:
+    for first, second in (("archive", "snapshots"), ("snapshots", "archive")):
+        calls = {"archive": ("archive", "--once"), "snapshots": ("snapshots", URLS[0])}
+        async with archive_at(place) as archive:
+            archive.act = lambda asked: rate_limited("600")
+            await place.run(*calls[first])
+            asked = len(archive.site.asked)
+            assert asked
+            ran = await place.run(*calls[second])
+            assert (ran.status, len(archive.site.asked)) == (4 if second == "snapshots" else 0, asked)
+            assert "wayback" in ran.err
+        async with wiki.pool.connection() as conn:
+            await conn.execute(b"DELETE FROM archive_service")
+    assert await found(wiki) == 0
+
+
 @pytest.mark.parametrize("call", [["archive", "--once"], ["up"]])
 async def test_half_a_key_for_saving_ends_it_before_a_store_is_touched(tmp_path: Path, call: list[str]) -> None:
     async with open_place(tmp_path, World({}), {}) as place:

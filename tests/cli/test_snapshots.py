@@ -1,13 +1,15 @@
 """``weboid snapshots``: looks up now, politely, and reports nothing that no archive has."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from time import monotonic
 
 import pytest
 from support.archives import PAGE_FOR_PEOPLE, Copy, MadeArchive, failing, open_made_archive, rate_limited
 from support.commands import Place, Ran, open_place
-from support.misbehaving import Act, name_server, reply
+from support.misbehaving import Act, name_server, reply, serve
 
 from weboid.demo.world import World
 
@@ -169,3 +171,63 @@ async def test_an_unknown_service_is_named(place: Place) -> None:
     place.environ["WEBOID_ARCHIVE_SERVICES"] = "wayback,wayforward"
     ran = await json_of(place, URL)
     assert (ran.status, "wayforward" in ran.err) == (2, True), ran.err
+
+
+SHELL_LOOP = tuple(f"http://gone.demo/{number}" for number in range(5))
+
+
+@pytest.mark.parametrize(
+    ("act", "slug"),
+    [
+        (rate_limited(), "ia-429-from-first"),
+        (rate_limited("900"), "retry-after"),
+        (reply(503, "Retry-After: 900"), "503-with-retry-after"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+async def test_a_limit_that_one_process_met_is_obeyed_by_the_next_which_says_until_when(
+    place: Place, act: Act, slug: str
+) -> None:
+    async with archive_at(place) as archive:
+        archive.act = lambda asked: act
+        first = await json_of(place, SHELL_LOOP[0])
+        assert (first.status, len(archive.site.asked)) == (0, 1)
+        for url in SHELL_LOOP[1:]:
+            ran = await json_of(place, url)
+            assert (ran.status, ran.lines()[0]["tries"][0]["why"]) == (4, "resting")
+            assert "wayback is not asked until 2" in ran.err
+            assert "look up then" in ran.err
+        assert len(archive.site.asked) == 1
+        # Another archive is asked, by the same processes.
+    async with archive_at(place, {URL: [Copy(OLD)]}):
+        assert (await json_of(place, URL)).lines()[0]["outcome"] == "found"
+
+
+async def test_a_firewall_that_one_process_met_is_not_tried_by_the_next(place: Place) -> None:
+    """ia-refused-after-15: each attempt prolongs it."""
+    async with archive_at(place) as archive:
+        pass
+    ran = await json_of(place, SHELL_LOOP[0])
+    assert ran.lines()[0]["tries"][0]["why"] == "refused"
+    async with serve(archive.answer, port=archive.site.port) as site:
+        ran = await json_of(place, SHELL_LOOP[1])
+        assert (ran.status, ran.lines()[0]["tries"][0]["why"], site.asked) == (4, "resting", [])
+
+
+async def test_processes_in_a_loop_and_at_once_keep_one_limit_together(place: Place) -> None:
+    """ia-24-a-minute, with 120 a minute: four at once, then one in 60 / 117 s."""
+    times: list[float] = []
+    async with archive_at(place, limit="120") as archive:
+        archive.act = lambda asked: times.append(monotonic())
+        await asyncio.gather(*(json_of(place, f"http://gone.demo/{number}") for number in range(3)))
+        await json_of(place, "http://gone.demo/3")
+    assert len(times) == 8  # each URL takes the index and the second voice
+    assert times[7] - times[0] > 4 * 60 / 117 - 0.2
+
+
+async def test_without_a_folder_that_can_be_written_limits_hold_for_the_process_with_one_warning(place: Place) -> None:
+    place.environ["XDG_STATE_HOME"] = "/proc/none"
+    async with archive_at(place, {URL: [Copy(OLD)]}):
+        ran = await json_of(place, URL, "http://gone.demo/2")
+    assert (ran.status, [line["outcome"] for line in ran.lines()]) == (0, ["found", "none"])
+    assert ran.err.count("limits of archives hold for this process alone") == 1

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from weboid.config import load_config
-from weboid.config.places import default_data, find_file, places
+from weboid.config.places import default_data, find_file, places, state_folder
 
 
 def write(file: Path, text: str) -> Path:
@@ -101,3 +101,12 @@ def test_a_user_id_without_an_account_has_no_home(tmp_path: Path, monkeypatch: p
 def test_a_folder_that_is_named_wins(environ: dict[str, str], data: str) -> None:
     assert load_config(None, {**environ, "STATE_DIRECTORY": "/state"}).data == Path(data)
     assert load_config(None, environ, data=Path("/option")).data == Path("/option")
+
+
+def test_the_state_is_where_systemd_and_the_specification_say_whatever_the_data_folder(tmp_path: Path) -> None:
+    environ = {"HOME": str(tmp_path), "WEBOID_DATA": "/data"}
+    usual = tmp_path / ".local" / "state" / "weboid"
+    assert state_folder(environ) == usual
+    assert state_folder({**environ, "XDG_STATE_HOME": "relative"}) == usual
+    assert state_folder({**environ, "XDG_STATE_HOME": "/state"}) == Path("/state/weboid")
+    assert state_folder({**environ, "XDG_STATE_HOME": "/state", "STATE_DIRECTORY": "/run/a:/run/b"}) == Path("/run/a")

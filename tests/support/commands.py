@@ -92,7 +92,8 @@ class Place:
 
     def _environ(self) -> dict[str, str]:
         environ = {name: value for name, value in os.environ.items() if not name.startswith(_CONFIGURES)}
-        return {**environ, "WEBOID_DATA": str(self.folder / "data"), **self.environ}
+        own = {"WEBOID_DATA": str(self.folder / "data"), "XDG_STATE_HOME": str(self.folder / "state")}
+        return {**environ, **own, **self.environ}
 
     def watch(self, wiki: str, api: str) -> None:
         """Tells Weboid of a wiki, as ``dbname@farm``, and its api.php."""

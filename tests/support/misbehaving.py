@@ -83,7 +83,9 @@ def head_only(asked: Asked, whole: bytes) -> bytes:
 
 
 @asynccontextmanager
-async def open_server(talk: Talk, ip: str, tls: ssl.SSLContext | None, *, aborts: bool = False) -> AsyncIterator[int]:
+async def open_server(
+    talk: Talk, ip: str, tls: ssl.SSLContext | None, *, aborts: bool = False, port: int = 0
+) -> AsyncIterator[int]:
     """Runs a server until the block ends, and with it all connections, which `aborts` or flushes; gives its port."""
     tasks: set[asyncio.Task[None]] = set()
 
@@ -102,7 +104,7 @@ async def open_server(talk: Talk, ip: str, tls: ssl.SSLContext | None, *, aborts
             tasks.discard(task)
             writer.transport.abort() if aborts else writer.close()
 
-    server = await asyncio.start_server(connected, ip, 0, ssl=tls)
+    server = await asyncio.start_server(connected, ip, port, ssl=tls)
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
@@ -142,7 +144,9 @@ async def perform(act: Act, writer: asyncio.StreamWriter, count: Callable[[int],
 
 
 @asynccontextmanager
-async def serve(script: Script, ip: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> AsyncIterator[Site]:
+async def serve(
+    script: Script, ip: str = "127.0.0.1", tls: ssl.SSLContext | None = None, port: int = 0
+) -> AsyncIterator[Site]:
     """Runs a server until the block ends; all its connections end with it."""
     site = Site(ip, 0, "https" if tls else "http")
 
@@ -151,7 +155,7 @@ async def serve(script: Script, ip: str = "127.0.0.1", tls: ssl.SSLContext | Non
         while await _exchange(site, script, reader, writer):
             pass
 
-    async with open_server(talk, ip, tls) as site.port:
+    async with open_server(talk, ip, tls, port=port) as site.port:
         yield site
 
 

@@ -12,12 +12,14 @@ from rich.console import Console
 from weboid.archive.lookups.queue_round import QueueRound, QueueTally
 from weboid.archive.saving.save_keys import require_save_keys
 from weboid.archive.saving.saving_round import saving_round
-from weboid.archive.service.client import open_archive_client
+from weboid.archive.service.client import Limiter, open_archive_client
+from weboid.archive.service.limits import JointLimiter, LocalLimiter
+from weboid.archive.service.limits_file import limits_file
 from weboid.archive.service.replays import Replays
 from weboid.archive.service.shared_limits import SharedLimiter
 from weboid.archive.visits.copy_rounds import CopyRounds
 from weboid.archive.visits.suggestions import SuggestedCopies
-from weboid.cli.days import clock, day_option, moments
+from weboid.cli.days import clock, day_option, moments, seconds_now
 from weboid.cli.processes.process import run_async
 from weboid.cli.processes.store_process import open_process
 from weboid.cli.terminal.console import ProcessConsole, bar
@@ -36,6 +38,10 @@ from weboid.store.schedule.process import ProcessRole
 
 _GRACE_S = 12.0
 """Seconds after a stop until work that does not end is cut off: more than any needs to write its results."""
+
+_LONGEST_WAIT_S = 120.0
+"""So long a pause of the first archive is waited for by a run that ends when all is done: its first and its second one,
+if it does not say how long. A moment of slowness, in which five requests fail, leaves nothing undone."""
 
 
 class ArchiveWork(Protocol):
@@ -58,12 +64,13 @@ class ArchiveWork(Protocol):
 def command(config: Config, once: bool, allow_many: bool, day: int | None) -> None:
     """Looks up copies of links that died or are doubtful, the newest first, in the archives of the configuration.
 
-    Limits of archives hold for all workers together. An archive that throttles us, refuses connections or fails is left
-    alone for a while, longer each time; what it was to be asked waits. Copies that are kept are visited once a quarter,
-    and so are those that pages link to; what is no longer published is dropped. With keys in WEBOID_ARCHIVE_SAVE_KEY
-    and WEBOID_ARCHIVE_SAVE_SECRET the Wayback Machine is asked to save links that live and have no copy. Ctrl-C or
-    SIGTERM ends it in order: what was found is written. A crash loses nothing: what was under way is looked up again a
-    quarter of an hour later.
+    Limits of archives hold for all workers together, and for all commands of a user on a machine. An archive that
+    throttles us, refuses connections or fails is left alone for a while, longer each time; what it was to be asked
+    waits, and so does --once, up to two minutes at a time. Copies that are kept are visited once a quarter, and so are
+    those that pages link to; what is no longer published is dropped. With keys in WEBOID_ARCHIVE_SAVE_KEY and
+    WEBOID_ARCHIVE_SAVE_SECRET the Wayback Machine is asked to save links that live and have no copy. Ctrl-C or SIGTERM
+    ends it in order: what was found is written. A crash loses nothing: what was under way is looked up again a quarter
+    of an hour later.
     """
     console = ProcessConsole()
     require_save_keys(config)
@@ -82,6 +89,8 @@ def command(config: Config, once: bool, allow_many: bool, day: int | None) -> No
                 now=moments(day, None),
                 allow_many=allow_many,
                 stopped=process.stopped,
+                # Simulated days are over before a pause of real time is.
+                machine=LocalLimiter(limits_file(seconds_now)) if day is None else None,
             )
 
     run_async(main())
@@ -97,10 +106,11 @@ async def archive(
     now: Callable[[], Moment] | None = None,
     allow_many: bool = False,
     stopped: asyncio.Event | None = None,
+    machine: LocalLimiter | None = None,
 ) -> QueueTally:
     """Does all works side by side, until `stopped` is set or, if `once`, until all is done; prints what was looked up.
 
-    `now` None = the hour of the day does not matter.
+    `now` None = the hour of the day does not matter; `machine` limits requests together with those of other commands.
     """
     if not config.contact:
         console.print("no contact is configured: set WEBOID_CONTACT, so that archives can reach you", style="yellow")
@@ -108,7 +118,10 @@ async def archive(
     await patiently(partial(_require_scheme, pool), stopped, pool.away)
     with bar(console) as shown:
         await _take_in_known(pool, today, stopped)
-        async with open_archive_client(config.net, SharedLimiter(pool, today)) as client:
+        limiter: Limiter = SharedLimiter(pool, today)
+        if machine:
+            limiter = JointLimiter(machine, limiter)
+        async with open_archive_client(config.net, limiter) as client:
             task = shown.add_task(
                 "looking up copies", total=await patiently(partial(_waiting, pool), stopped, pool.away)
             )
@@ -117,7 +130,15 @@ async def archive(
                 shown.update(task, completed=tally.done, description=f"looking up copies: {_counts(tally)}")
 
             begun = time.monotonic()
-            queue = QueueRound(pool, client, config.archive.services, today=today, stopped=stopped, show=show)
+            queue = QueueRound(
+                pool,
+                client,
+                config.archive.services,
+                today=today,
+                stopped=stopped,
+                show=show,
+                waits_s=_LONGEST_WAIT_S if once else 0.0,
+            )
             rounds = CopyRounds(
                 pool,
                 client,

@@ -20,6 +20,11 @@ def moment_now() -> datetime:
     return datetime.now(UTC)
 
 
+def seconds_now() -> float:
+    """The current moment in seconds since 1970, which all processes of a machine read alike."""
+    return moment_now().timestamp()
+
+
 def clock(day: int | None) -> Callable[[], int]:
     """A function that returns the day for a command: always the given one, or the current one."""
     return today if day is None else lambda: day

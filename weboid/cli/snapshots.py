@@ -5,22 +5,24 @@ import re
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass
-from datetime import UTC, datetime, time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, time, timedelta
+from math import ceil
 from typing import Any, Final
 
 import click
 from rich.console import JustifyMethod
 from rich.text import Text
 
-from weboid.archive.lookups.look_up import look_up
+from weboid.archive.lookups.look_up import RESTING, look_up
 from weboid.archive.lookups.look_up_result import GivenCopy, LookUpResult
 from weboid.archive.service.client import ArchiveClient, open_archive_client
 from weboid.archive.service.limits import LocalLimiter
+from weboid.archive.service.limits_file import limits_file
 from weboid.checking.checker import Checker
 from weboid.checking.turns import LocalTurns
 from weboid.cli.checking import EXIT_NO_NETWORK
-from weboid.cli.days import moment_now
+from weboid.cli.days import moment_now, seconds_now
 from weboid.cli.processes.process import run_async
 from weboid.cli.terminal.arguments import online_of, urls_of
 from weboid.cli.terminal.console import print_json_lines, print_table, styled
@@ -37,6 +39,8 @@ from weboid.net.outbound import open_session
 
 EXIT_INVALID: Final = 2
 """The exit status where some of the URLs are none."""
+EXIT_RESTING: Final = 4
+"""The exit status where some of the URLs were not looked up, since an archive rests."""
 
 _AT_ONCE: Final = 4
 """URLs under way: with more, the second voice of the first one would wait in line behind the first of all others."""
@@ -131,21 +135,30 @@ def command(config: Config, urls: tuple[str, ...], at: datetime | None, as_json:
     """Looks in web archives for the copy of each URL that shows what was cited; nothing is stored.
 
     A URL ``-`` means the lines of standard input. Of a URL that is a copy itself, that copy is kept if it plays.
-    Archives limit requests: expect some seconds for each URL. ``none`` is only said where an archive says so twice;
-    an archive that does not answer is an ``error``.
+    Archives limit requests: expect some seconds for each URL. All processes of a user share the limits, and an archive
+    that has limited or refused one of them is not asked until it may be. ``none`` is only said
+    where an archive says so twice; an archive that does not answer is an ``error``.
 
     The exit status is 0 whatever is found; 2 if something is wrong with the call or a URL; 3 if this machine seems to
-    have no network.
+    have no network; 4 if some URLs were not looked up since an archive is not to be asked yet: run it again later.
     """
 
     async def main() -> int:
-        async with open_archive_client(config.net, LocalLimiter()) as client:
+        shown = _Shown()
+        async with open_archive_client(config.net, LocalLimiter(limits_file(seconds_now))) as client:
             async with aclosing(_looked_up(client, config.archive.services, urls_of(urls), at)) as lines:
-                is_invalid = await _show(lines, as_json=as_json)
+                await _show(lines, shown, as_json=as_json)
             if client.sent and not client.met and (why := await _no_network(config, client.hosts)):
                 print_error(f"no archive answers, nor anybody else: {why}")
                 return EXIT_NO_NETWORK
-        return EXIT_INVALID if is_invalid else 0
+        for name, until in sorted(shown.rests.items()):
+            print_error(
+                f"{name} is not asked until {until:%Y-%m-%d %H:%M:%S} UTC, as it limited or refused requests or failed;"
+                " look up then what has an error"
+            )
+        if shown.is_invalid:
+            return EXIT_INVALID
+        return EXIT_RESTING if shown.is_unasked else 0
 
     sys.exit(run_async(main()))
 
@@ -192,14 +205,30 @@ def _given(url: Url, services: tuple[ArchiveService, ...]) -> tuple[Url, datetim
     return copy.original, copy.taken, (GivenCopy(service, copy.taken, copy.original),)
 
 
-async def _show(lines: AsyncIterator[SnapshotLine], *, as_json: bool) -> bool:
-    """Prints all lines; returns whether some URL is none."""
-    is_invalid = False
+@dataclass(slots=True)
+class _Shown:
+    """A summary of the lines: some URL is none, or was not looked up since a service rests; until when each rests."""
+
+    is_invalid: bool = False
+    is_unasked: bool = False
+    rests: dict[str, datetime] = field(default_factory=dict)
+
+    def add(self, line: SnapshotLine) -> None:
+        self.is_invalid |= line.error is not None
+        if line.result is None or line.result.found is not None:
+            return
+        for tried in line.result.tries:
+            self.is_unasked |= tried.why == RESTING
+            if tried.rest_s is not None:
+                self.rests[tried.service.name] = moment_now() + timedelta(seconds=ceil(tried.rest_s))
+
+
+async def _show(lines: AsyncIterator[SnapshotLine], shown: _Shown, *, as_json: bool) -> None:
+    """Prints all lines."""
 
     async def noted() -> AsyncIterator[SnapshotLine]:
-        nonlocal is_invalid
         async for line in lines:
-            is_invalid |= line.error is not None
+            shown.add(line)
             yield line
 
     if as_json:
@@ -212,7 +241,6 @@ async def _show(lines: AsyncIterator[SnapshotLine], *, as_json: bool) -> bool:
             "Distance": "right",
         }
         await print_table({**headings, "URL": "left"}, (_row(line) async for line in noted()), "looking up")
-    return is_invalid
 
 
 def _row(line: SnapshotLine) -> tuple[Text, ...]:

@@ -6,6 +6,8 @@ variables), ``environment`` (keys that variables set), ``places`` and ``tables``
 """
 
 from weboid.config.effective import effective_lines
+from weboid.config.environment import process_environment
+from weboid.config.places import state_folder
 from weboid.config.reading import ConfigReading, load_config, read_config
 from weboid.config.sample import sample
 from weboid.config.sections import (
@@ -45,7 +47,9 @@ __all__ = [
     "WikiConfig",
     "effective_lines",
     "load_config",
+    "process_environment",
     "read_config",
     "read_wikis",
     "sample",
+    "state_folder",
 ]

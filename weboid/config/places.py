@@ -45,6 +45,16 @@ def default_data(environ: Mapping[str, str]) -> Path:
     return chosen / "weboid"
 
 
+def state_folder(environ: Mapping[str, str]) -> Path | None:
+    """The folder of what the programs of a user remember: systemd's STATE_DIRECTORY, else ``$XDG_STATE_HOME/weboid`` or
+    ``~/.local/state/weboid``; None for a user without a home. It does not change with the folder of the data."""
+    if state := environ.get("STATE_DIRECTORY", "").split(":")[0]:
+        return Path(state)
+    home = _home(environ)
+    chosen = _absolute(environ, "XDG_STATE_HOME") or (home / ".local" / "state" if home else None)
+    return chosen / "weboid" if chosen else None
+
+
 def _is_there(look: Callable[[], bool]) -> bool:
     """As the specification has it, what may not be looked at (the home of root, under sudo or setpriv) is not there."""
     with suppress(OSError):

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from ipaddress import ip_network
+from typing import Any
 
 import pytest
 from support.archives import PAGE_FOR_PEOPLE, TEXT, Copy, failing, open_made_archive, rate_limited
@@ -21,8 +22,9 @@ from weboid.core.archive.rows.fitness import Wish
 from weboid.core.archive.services import ArchiveService
 from weboid.core.observe.observation import Observation
 from weboid.core.verdict.verdict import Verdict
+from weboid.errors import StoreAway
 from weboid.store.archives.changing_page import list_changing, record_lifted
-from weboid.store.archives.copy_queue import Rank, WantedCopy, count_queue, record_wanted
+from weboid.store.archives.copy_queue import Rank, WantedCopy, count_queue, record_done, record_wanted
 from weboid.store.archives.lookup import StoredLookup, list_lookups
 from weboid.store.archives.service_limit import RequestKind, list_services, record_rest
 from weboid.store.archives.snapshot import Origin, StoredSnapshot, list_snapshots
@@ -51,14 +53,18 @@ async def lose(wiki: WikiInStore, urls: Sequence[str] = URLS) -> None:
 
 @asynccontextmanager
 async def worker(
-    pool: Pool, services: Sequence[ArchiveService], day: int = DAY, *, at_once: int = 4, lease_s: float = 900
+    pool: Pool,
+    services: Sequence[ArchiveService],
+    day: int = DAY,
+    *,
+    at_once: int = 4,
+    lease_s: float = 900,
+    waits_s: float = 0,
 ) -> AsyncIterator[tuple[QueueRound, asyncio.Event]]:
     stopped = asyncio.Event()
     async with open_archive_client(NET, SharedLimiter(pool, lambda: day, patience_s=0.2)) as client:
-        yield (
-            QueueRound(pool, client, services, today=lambda: day, stopped=stopped, at_once=at_once, lease_s=lease_s),
-            stopped,
-        )
+        limits = {"at_once": at_once, "lease_s": lease_s, "waits_s": waits_s}
+        yield QueueRound(pool, client, services, today=lambda: day, stopped=stopped, **limits), stopped  # type: ignore[arg-type]  # of several types
 
 
 async def sweep(wiki: WikiInStore, *services: ArchiveService, day: int = DAY, at_once: int = 4) -> QueueTally:
@@ -278,6 +284,62 @@ async def test_two_workers_share_what_waits_and_the_limit_of_the_service(wiki: W
         async with wiki.pool.connection() as conn:
             counted = {state.kind: state.requests for state in await list_services(conn)}
         assert counted[RequestKind.INDEX] == 6
+
+
+async def test_two_workers_share_what_waits_though_one_could_take_it_all(wiki: WikiInStore, database: str) -> None:
+    async with open_made_archive({url: [Copy(OLD)] for url in URLS}) as archive, open_wiki(database, {}) as other:
+        service = archive.service(per_minute=600)
+        tallies = await asyncio.gather(sweep(wiki, service, at_once=2), sweep(other, service, at_once=2))
+        assert [tally.done for tally in tallies if tally.done < 2] == []
+        assert (sum(tally.done for tally in tallies), await waiting(wiki)) == (6, 0)
+
+
+async def test_a_sweep_waits_for_a_short_pause_and_leaves_nothing_undone(wiki: WikiInStore) -> None:
+    async with open_made_archive({url: [Copy(OLD)] for url in URLS}) as archive:
+        archive.act = lambda asked: rate_limited("1") if asked.count == 4 else None
+        async with worker(wiki.pool, [archive.service()], at_once=1, waits_s=2) as (queue, _):
+            assert ((await queue.sweep()).outcomes, await waiting(wiki)) == ({LookupOutcome.FOUND: 6}, 0)
+
+
+async def test_a_pause_is_not_waited_for_with_nothing_to_do_nor_after_a_stop(wiki: WikiInStore) -> None:
+    async with open_made_archive({url: [Copy(OLD)] for url in URLS}) as archive:
+        archive.act = lambda asked: rate_limited("600")
+        async with (
+            worker(wiki.pool, [archive.service()], at_once=1, waits_s=900) as (queue, stopped),
+            asyncio.timeout(30),
+        ):
+            sweeping = asyncio.create_task(queue.sweep())
+            while queue.rest_s is None:
+                await asyncio.sleep(0.01)
+            stopped.set()
+            assert ((await sweeping).done, await waiting(wiki)) == (0, 6)
+            async with wiki.pool.connection() as conn:
+                await conn.execute(b"DELETE FROM copy_queue")
+            stopped.clear()
+            assert (await queue.sweep()).done == 0
+
+
+async def test_what_could_not_be_given_back_while_the_store_was_away_is_looked_up_by_the_next_attempt(
+    wiki: WikiInStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_away = True
+
+    async def record(*args: Any) -> None:
+        if is_away:
+            raise StoreAway("the database restarts")
+        await record_done(*args)
+
+    monkeypatch.setattr("weboid.archive.lookups.queue_round.record_done", record)
+    monkeypatch.setattr("weboid.archive.lookups.queue_round._WRITE_S", -1.0)
+    async with (
+        open_made_archive({url: [Copy(OLD)] for url in URLS}) as archive,
+        worker(wiki.pool, [archive.service()], at_once=2) as (queue, _),
+    ):
+        with pytest.raises(StoreAway):
+            await queue.sweep()
+        is_away = False
+        await queue.sweep()
+        assert await waiting(wiki) == 0
 
 
 async def test_a_stop_lets_what_is_under_way_end_and_gives_the_rest_back(wiki: WikiInStore) -> None:

@@ -32,10 +32,11 @@ from weboid.core.archive.services import ArchiveService, playing
 from weboid.core.record.days import NEVER_DUE, day_of
 from weboid.core.url.keys import UrlKey
 from weboid.errors import StoreAway, StoreError
-from weboid.mechanism.patience import ending, sweep_until_stopped
+from weboid.mechanism.patience import ending, is_stopped_within, sweep_until_stopped
 from weboid.store.archives.changing_page import ChangingPage, list_changing, record_changing
 from weboid.store.archives.copy_queue import (
     WantedCopy,
+    count_queue,
     follow_changes,
     lease_wanted,
     record_done,
@@ -53,7 +54,7 @@ AT_ONCE: Final = 32
 LEASE_S: Final = 900.0
 """So long a URL is kept from other workers; one that waits for a service that rests is taken up again after it."""
 _BATCH: Final = 64
-"""URLs taken, and written, at a time."""
+"""URLs written at a time at most."""
 _WRITE_S: Final = 0.5
 """Results wait no longer than so many seconds after the last writing, if there is a look-up."""
 _FOLLOW_S: Final = 5.0
@@ -94,7 +95,10 @@ _Done = tuple[_Task, LookUpResult | None]
 
 
 class QueueRound:
-    """One worker's look-ups; `today` is called for each, `stopped` ends it, `show` is called after each batch."""
+    """One worker's look-ups; `today` is called for each, `stopped` ends it, `show` is called after each batch.
+
+    `waits_s`: for so long a sweep waits for the first of all services if that rests.
+    """
 
     def __init__(
         self,
@@ -107,6 +111,7 @@ class QueueRound:
         at_once: int = AT_ONCE,
         lease_s: float = LEASE_S,
         show: Callable[[QueueTally], None] | None = None,
+        waits_s: float = 0.0,
     ) -> None:
         self.tally = QueueTally()
         self.rests: dict[str, float] = {}
@@ -119,6 +124,7 @@ class QueueRound:
         self._at_once = at_once
         self._lease_s = lease_s
         self._show = show
+        self._waits_s = waits_s
         self._numbers = playing(services)
         self._open: dict[UrlKey, _Task] = {}
         self._done: list[_Done] = []
@@ -141,8 +147,24 @@ class QueueRound:
 
     async def sweep(self) -> QueueTally:
         """Looks up all that waits; raises StoreError. Ends early if stopped, or if the first of all services rests."""
+        await self._sweep_once()
+        while (rest_s := self.rest_s) is not None and rest_s <= self._waits_s and await self._is_more():
+            log.info("look-ups of copies wait for %.0f s, since %s rests", rest_s, self._services[0].name)
+            if await is_stopped_within(self._stopped, rest_s):
+                break
+            await self._sweep_once()
+        return self.tally
+
+    async def _is_more(self) -> bool:
+        async with self._pool.connection() as conn:
+            return any(length.count for length in (await count_queue(conn, limit=1)).values())
+
+    async def _sweep_once(self) -> None:
         self.rests.clear()
-        supply: asyncio.Queue[_Task | None] = asyncio.Queue(self._at_once)
+        # What a sweep had taken that ended while the store was away, so that it could not give it back.
+        await self._record()
+        await self._release()
+        supply: asyncio.Queue[_Task | None] = asyncio.Queue(1)  # what one worker holds, no other can look up
         try:
             async with ending(self._stopped), asyncio.TaskGroup() as group:
                 group.create_task(self._supply(supply))
@@ -153,7 +175,6 @@ class QueueRound:
         finally:
             await self._record()
             await self._release()
-        return self.tally
 
     @property
     def _is_ended(self) -> bool:
@@ -184,7 +205,7 @@ class QueueRound:
 
     async def _lease(self) -> list[_Task]:
         async with self._pool.connection() as conn:
-            wanted = await lease_wanted(conn, self._today(), limit=_BATCH, lease_s=self._lease_s)
+            wanted = await lease_wanted(conn, self._today(), limit=max(self._at_once // 2, 1), lease_s=self._lease_s)
             keys = [one.key for one in wanted]
             lookups = await list_lookups(conn, keys) if keys else {}
             snapshots = await list_snapshots(conn, keys) if keys else {}

@@ -1,31 +1,32 @@
-"""Limits and growing pauses of requests to archive services, for one process (A-2).
+"""Limits and growing pauses of requests to archive services, for one process or all of a user (A-2).
 
-``shared_limits`` does the same for all workers of a store. In no minute are there more requests of a kind than the
-service's limit, and none to a service that rests.
+``limits_file`` keeps them for the latter; ``shared_limits`` does the same for all workers of a store. In no minute are
+there more requests of a kind than the service's limit, and none to a service that rests.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, nullcontext
 from math import inf
 from time import monotonic
 from typing import Final
 
-from weboid.archive.service.client import Resting
+from weboid.archive.service.client import Limiter, Resting
+from weboid.archive.service.limits_file import LONGEST_NAMED_REST_S, LimitsFile, ServicePace
 from weboid.core.archive.services import ArchiveService
 from weboid.store.archives.service_limit import RequestKind
 
 FIRST_REST_S: Final = 60.0
 """The first pause of a service that does not say how long."""
 LONGEST_REST_S: Final = 6 * 3_600.0
-LONGEST_NAMED_REST_S: Final = 24 * 3_600.0
-"""So long a pause is granted to a service that says how long; a longer one counts as this."""
 PATIENCE_S: Final = 5.0
 """So long a pause is waited for with a request in hand; for a longer one the request is put off."""
 _MOST_AT_ONCE: Final = 4
 """Requests of a kind that need not wait for each other, if none was sent before: those of one look-up."""
 _SAVES_PER_MINUTE: Final = 5
 """Below the seven that archive.org allows an account."""
+_NO_PACE: Final = ServicePace()
 
 
 def gap_s(service: ArchiveService, kind: RequestKind) -> float:
@@ -63,65 +64,79 @@ def rest_after(last_s: float, wanted_s: float | None) -> float:
     return max(min(wanted_s, LONGEST_NAMED_REST_S), grown_s, 1.0)
 
 
-@dataclass(slots=True)
-class _Lane:
-    """The requests of one kind to one service: when all that were sent will have had their time, by the limiter's
-    clock."""
-
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    free: float = -inf
-
-
-@dataclass(slots=True)
-class _Rest:
-    """The pause of one service, over or not; `seconds` 0 = it has answered since."""
-
-    until: float = -inf
-    seconds: float = 0.0
-    why: str = ""
-
-
 class LocalLimiter:
-    """A `Limiter` for one process; `now` are seconds of any clock."""
+    """A `Limiter` for one process, or with a `file` for all of a user on this machine. `now` are seconds of any clock;
+    with a file its own is used."""
 
     def __init__(
         self,
+        file: LimitsFile | None = None,
         *,
         patience_s: float = PATIENCE_S,
         now: Callable[[], float] = monotonic,
         wait: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
+        self._file = file
         self._patience_s = patience_s
-        self._now = now
+        self._now = file.now if file else now
         self._wait = wait
-        self._lanes: dict[tuple[int, RequestKind], _Lane] = {}
-        self._rests: dict[int, _Rest] = {}
+        self._locks: defaultdict[tuple[str, RequestKind], asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._services: dict[str, ServicePace] = {}
 
     async def turn(self, service: ArchiveService, kind: RequestKind) -> None:
         at_once, each_s = pace_of(service, kind)
-        lane = self._lanes.setdefault((service.archive.number, kind), _Lane())
-        rest = self._rests.setdefault(service.archive.number, _Rest())
-        async with lane.lock:
+        async with self._locks[service.base, kind]:
             while True:
-                now = self._now()
-                if rest.until - now > self._patience_s:
-                    raise Resting(service, rest.until - now, rest.why)
-                if (wait_s := max(rest.until, lane.free - (at_once - 1) * each_s) - now) <= 0:
-                    break
+                async with self._shared(service) as pace:
+                    now, free = self._now(), pace.free.get(kind, -inf)
+                    if pace.until - now > self._patience_s:
+                        raise Resting(service, pace.until - now, pace.why)
+                    if (wait_s := max(pace.until, free - (at_once - 1) * each_s) - now) <= 0:
+                        if each_s:
+                            pace.free[kind] = max(free, now) + each_s
+                        return
                 await self._wait(wait_s)
-            lane.free = max(lane.free, now) + each_s
 
     async def rest(self, service: ArchiveService, why: str, wanted_s: float | None) -> float:
         """Pauses the service, for so many seconds. What was sent before a pause began makes the next one no longer."""
-        now = self._now()
-        rest = self._rests.setdefault(service.archive.number, _Rest())
-        seconds = rest_after(0.0 if rest.until > now else rest.seconds, wanted_s)
-        if now + seconds > rest.until:
-            rest.until, rest.seconds, rest.why = now + seconds, seconds, why
-        return rest.until - now
+        async with self._shared(service) as pace:
+            now = self._now()
+            seconds = rest_after(0.0 if pace.until > now else pace.rest_s, wanted_s)
+            if now + seconds > pace.until:
+                pace.until, pace.rest_s, pace.why = now + seconds, seconds, why
+            return pace.until - now
 
     async def answered(self, service: ArchiveService, took_s: float) -> None:
         """Makes the next pause a short one, if the request was sent after the last one."""
-        rest = self._rests.get(service.archive.number)
-        if rest is not None and rest.until <= self._now() - took_s:
-            rest.seconds = 0.0
+        if self._services.get(service.base, _NO_PACE).rest_s:
+            async with self._shared(service) as pace:
+                if pace.until <= self._now() - took_s:
+                    pace.rest_s = 0.0
+
+    @asynccontextmanager
+    async def _shared(self, service: ArchiveService) -> AsyncIterator[ServicePace]:
+        """The pace of a service, which no other process changes until the end of the block."""
+        async with self._file.shared(self._services) if self._file else nullcontext():
+            yield self._services.setdefault(service.base, ServicePace())
+
+
+class JointLimiter:
+    """A `Limiter` that heeds two: this machine's, which other stores and commands share, and that of a store."""
+
+    def __init__(self, machine: LocalLimiter, store: Limiter) -> None:
+        self._machine = machine
+        self._store = store
+
+    async def turn(self, service: ArchiveService, kind: RequestKind) -> None:
+        """Returns when a request may be sent; raises Resting where the service rests for too long to wait."""
+        await self._machine.turn(service, kind)
+        await self._store.turn(service, kind)
+
+    async def rest(self, service: ArchiveService, why: str, wanted_s: float | None) -> float:
+        """Pauses the service for all that share the store or the machine; returns for how many seconds."""
+        return await self._machine.rest(service, why, await self._store.rest(service, why, wanted_s))
+
+    async def answered(self, service: ArchiveService, took_s: float) -> None:
+        """Makes the next pause a short one, if the request was sent after the last one."""
+        await self._machine.answered(service, took_s)
+        await self._store.answered(service, took_s)
