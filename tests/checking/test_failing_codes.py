@@ -210,7 +210,7 @@ DEAD: list[tuple[str, Script, Reason]] = [
     ("a 404 of a site with other scripts", only_here(reply(404, body=SHELL)), Reason.NOT_FOUND),
     ("a 404 with a form to log in", only_here(
         reply(404, body=page("Not found") + b"<script>location.hash=1</script><a href=/login>")), Reason.NOT_FOUND),
-    ("a 404 that throttles whoever asks again", lambda asked: head_only(
+    ("a 404 that throttles who asks again", lambda asked: head_only(
         asked, reply(429, "Retry-After: 1") if names_html(asked) else MISSING), Reason.NOT_FOUND),
 ]  # fmt: skip
 

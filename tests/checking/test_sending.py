@@ -224,4 +224,4 @@ async def test_a_check_whose_time_is_over_gives_its_turn_back() -> None:
     async with open_session(replace(NET, answer_s=0.0)) as session, asyncio.timeout(60):
         for _ in range(2):
             answer = await fetch_answer(session, "http://127.0.0.1:9/", turn=turns.turn, get_only=True)
-            assert answer.fault is Reason.TIMEOUT
+            assert answer.fault is Reason.OUR_LIMIT

@@ -128,7 +128,7 @@ class JointLimiter:
         self._store = store
 
     async def turn(self, service: ArchiveService, kind: RequestKind) -> None:
-        """Returns when a request may be sent; raises Resting where the service rests for too long to wait."""
+        """Waits for the machine first, then for the store."""
         await self._machine.turn(service, kind)
         await self._store.turn(service, kind)
 
@@ -137,6 +137,6 @@ class JointLimiter:
         return await self._machine.rest(service, why, await self._store.rest(service, why, wanted_s))
 
     async def answered(self, service: ArchiveService, took_s: float) -> None:
-        """Makes the next pause a short one, if the request was sent after the last one."""
+        """Informs both, each of which knows its own last pause."""
         await self._machine.answered(service, took_s)
         await self._store.answered(service, took_s)
