@@ -68,7 +68,8 @@ async def test_when_one_link_answers_all_others_are_judged(place: Place) -> None
     assert place.web
     assert place.wiki
     (place.folder / "weboid.toml").unlink()
-    async with name_server({}) as names:
+    # One that knows the root: who denies even that is not believed (C-16).
+    async with name_server({"": ["@ns.demo"]}) as names:
         place.environ["WEBOID_NET_DNS"] = names.address
         ran = await place.run("check", "--json", *(f"http://{name}/" for name in NAMES), place.wiki.api_url)
     assert ran.status == 0

@@ -28,7 +28,11 @@ async def test_what_a_host_needs_holds_for_its_subdomains_which_may_have_their_o
     names = {host(name): name for name in (WWW, ABOVE, "other.example")}
     found = await list_specials(conn, names)
     assert found[host(WWW)] == {Special.NEEDS_GET: Sight(100, 100), Special.NEEDS_HTTPS: Sight(120, 120)}
-    assert found[host(ABOVE)].keys() == set(Special) - {Special.NEEDS_HTTP, Special.NEEDS_REFERRER}
+    assert found[host(ABOVE)].keys() == set(Special) - {
+        Special.NEEDS_HTTP,
+        Special.NEEDS_REFERRER,
+        Special.NEEDS_BROWSER,
+    }
     assert found[host("other.example")] == {}
 
 
