@@ -109,7 +109,6 @@ async def archive(
     machine: LocalLimiter | None = None,
 ) -> QueueTally:
     """Does all works side by side, until `stopped` is set or, if `once`, until all is done; prints what was looked up.
-
     `now` None = the hour of the day does not matter; `machine` limits requests together with those of other commands.
     """
     if not config.contact:
@@ -118,13 +117,9 @@ async def archive(
     await patiently(partial(_require_scheme, pool), stopped, pool.away)
     with bar(console) as shown:
         await _take_in_known(pool, today, stopped)
-        limiter: Limiter = SharedLimiter(pool, today)
-        if machine:
-            limiter = JointLimiter(machine, limiter)
-        async with open_archive_client(config.net, limiter) as client:
-            task = shown.add_task(
-                "looking up copies", total=await patiently(partial(_waiting, pool), stopped, pool.away)
-            )
+        async with open_archive_client(config.net, _limiter(pool, today, machine)) as client:
+            total = await patiently(partial(_waiting, pool), stopped, pool.away)
+            task = shown.add_task("looking up copies", total=total)
 
             def show(tally: QueueTally) -> None:
                 shown.update(task, completed=tally.done, description=f"looking up copies: {_counts(tally)}")
@@ -161,6 +156,12 @@ async def archive(
     if rounds.summary:
         console.print(rounds.summary)
     return queue.tally
+
+
+def _limiter(pool: Pool, today: Callable[[], int], machine: LocalLimiter | None) -> Limiter:
+    """The limits of the store, and of the machine if they are shared with its other commands."""
+    store = SharedLimiter(pool, today)
+    return JointLimiter(machine, store) if machine else store
 
 
 async def _work(works: Sequence[ArchiveWork], stopped: asyncio.Event, away: Disturbance, *, once: bool) -> None:
