@@ -41,7 +41,7 @@ SET_RIGHT = {*VOLATILE, "lease"}
 async def test_a_backup_under_load_is_one_moment_and_goes_on_in_another_folder(
     server_folder: Path, tmp_path: Path
 ) -> None:
-    folder, other, file = server_folder / "load", server_folder / "other", tmp_path / "weboid.dump"
+    folder, other, file = server_folder / "load", server_folder / "load-restored", tmp_path / "weboid.dump"
     folder.mkdir(mode=0o711)
     async with open_place(folder, WORLD, PAGES) as place:
         assert place.web
