@@ -83,7 +83,13 @@ async def open_site(
             await each.close()
         if accepting:
             await connections.close(_CLOSING_S)
-        await runner.cleanup()
+        try:
+            await runner.cleanup()
+        except web.CleanupError as error:
+            # The block is cancelled again while it ends: aiohttp collects what each of its parts raised then.
+            if all(isinstance(each, asyncio.CancelledError) for each in error.args[1]):
+                raise asyncio.CancelledError from None
+            raise
 
 
 @dataclass(slots=True)
