@@ -1,5 +1,7 @@
 """Who proves that we are online (C-16): witnesses that answer as only they can, and name servers that know names."""
 
+import re
+
 import pytest
 
 from weboid.checking.connectivity import ALIKE, Lookalikes
@@ -149,6 +151,19 @@ async def test_a_few_witnesses_are_asked_before_all_are() -> None:
     assert await online.reach([f"http://h{number}.demo/" for number in range(30)]) is Reach.ONLINE
     assert 1 <= len(asked) <= 3
     assert not any("h" in url.split("/")[2] for url in asked)
+
+
+@pytest.mark.parametrize("reach", [Reach.CAPTIVE, Reach.NAMES])
+async def test_an_explanation_names_witnesses_only_where_there_are_any(reach: Reach) -> None:
+    async def fetch(url: str) -> RawResponse:
+        raise ConnectionRefusedError
+
+    async def look_up(name: str) -> NameAnswer:
+        return NameAnswer.NOTHING
+
+    assert " c1.demo" in Online(fetch, look_up, canaries=["https://c1.demo/"]).explanation_of(reach)
+    without = Online(fetch, look_up).explanation_of(reach)
+    assert not re.search(r"[ ,]{2,}[.;]| [.;]|even;|among them", without), without
 
 
 def moved(target: str) -> Observation:

@@ -249,16 +249,18 @@ class Online:
         )
         match reach:
             case Reach.CAPTIVE:
+                witnesses = f", {named} among them" if named else ""
                 return (
-                    f"another server answers in place of all hosts, such as a network that wants a login; {named} "
-                    "cannot be met. Log in there, or use another network"
+                    f"another server answers in place of all hosts{witnesses}. If this network wants a login, log in "
+                    "there, or use another network"
                 )
             case Reach.CONTACT:
                 return (
                     "servers can be reached, but no name server knows any name; look at WEBOID_NET_DNS or resolv.conf"
                 )
             case Reach.NAMES:
-                return f"name servers answer, but no server does, not even {named}; look at firewall and routes"
+                witnesses = f", not even {named}" if named else ""
+                return f"name servers answer, but no server does{witnesses}; look at firewall and routes"
             case _ if self._witnesses:
                 return f"neither name servers nor {named} answer; look at this machine's network"
             case _:
