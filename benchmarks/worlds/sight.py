@@ -46,16 +46,6 @@ class Sight(Enum):
 
 
 _REFUSALS: Final = frozenset({401, 402, 403, 407, 429, 451, 509, 999})
-_NO_SERVER: Final = frozenset(
-    {
-        None,
-        HostState.DNS_GONE,
-        HostState.DNS_SERVFAIL,
-        HostState.DNS_EMPTY,
-        HostState.DNS_SILENT,
-        HostState.REFUSED,
-    }
-)
 _NO_PORT: Final = {"http": HostState.NO_HTTP, "https": HostState.TLS_BROKEN}
 
 
@@ -83,8 +73,6 @@ def sight_and_hosts(world: World, url: str, day: int, hour: int) -> tuple[Sight,
 def is_walled(world: World, url: str, day: int, hour: int = 0) -> bool:
     """Whether a machine meets a wall there, so that it cannot know what a person sees."""
     parts = urlsplit(url)
-    if host_state(world, parts.netloc, day, hour) in _NO_SERVER:
-        return False
     secure = parts.scheme == "https"
     behaviour: Behaviour | None = answer_of(world, parts.netloc, _target(parts), day, hour, secure=secure)
     while isinstance(behaviour, Slow | NoHead):
@@ -108,8 +96,7 @@ def _followed(world: World, url: str, day: int, hour: int) -> tuple[Sight, str, 
         parts = urlsplit(url)
         host = parts.netloc.lower()
         hosts.add(host)
-        state = host_state(world, host, day, hour)
-        if state in _NO_SERVER or state is _NO_PORT.get(parts.scheme):
+        if host_state(world, host, day, hour) is _NO_PORT.get(parts.scheme):
             return Sight.GONE, url, frozenset(hosts)
         target = _target(parts)
         person = ReceivedRequest(

@@ -296,6 +296,22 @@ def test_what_a_host_does_concerns_all_its_addresses() -> None:
         assert [sight_of(world, f"{scheme}://a.demo/x", 0) for scheme in ("http", "https")] == [sight] * 2, life
 
 
+def test_a_redirect_to_a_host_that_does_not_answer_over_its_scheme_leads_nowhere() -> None:
+    """Only where she starts does a person try the other scheme."""
+    for life, http, https in (
+        ("up", Sight.SEEN, Sight.SEEN),
+        ("tls-broken", Sight.SEEN, Sight.GONE),
+        ("no-http", Sight.GONE, Sight.SEEN),
+        ("dns-empty", Sight.GONE, Sight.GONE),
+        ("dns-silent", Sight.GONE, Sight.GONE),
+    ):
+        ways = {f"/{scheme}": {"redirect": f"{scheme}://a.demo/x"} for scheme in ("http", "https")}
+        hosts = {"a.demo": {"life": life, "paths": {"/x": {"wall": 403}}}, "b.demo": {"paths": ways}}
+        world = read(hosts).world
+        assert [sight_of(world, f"http://b.demo{way}", 0) for way in ways] == [http, https], life
+        assert is_walled(world, "https://a.demo/x", 0) is not life.startswith("dns-"), life
+
+
 def test_a_page_that_dies_behind_a_wall_is_gone_for_people_and_walled_for_machines() -> None:
     world = read({"a.demo": {"life": {"wall": 403}, "paths": {"/x": [[0, "page"], [5, {"status": 404}]]}}}).world
     assert [sight_of(world, "http://a.demo/x", day) for day in (4, 5)] == [Sight.SEEN, Sight.GONE]
