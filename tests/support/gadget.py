@@ -7,8 +7,8 @@ console, what its Content Security Policy refused, and requests to anybody but t
 
 import asyncio
 import zlib
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 from urllib.parse import urlencode
@@ -108,11 +108,19 @@ class View:
     console: list[str] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
 
-    def note(self) -> None:
-        """Begins to note what the page does."""
-        self.page.on("console", lambda message: self.console.append(f"{message.type}: {message.text}"))
-        self.page.on("pageerror", lambda error: self.console.append(f"error: {error.message}"))
-        self.page.on("request", lambda request: self.requests.append(request))
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """Notes what the page does."""
+        listeners: dict[Any, Callable[[Any], None]] = {
+            "console": lambda message: self.console.append(f"{message.type}: {message.text}"),
+            "pageerror": lambda error: self.console.append(f"error: {error.message}"),
+            "request": lambda request: self.requests.append(request),
+        }
+        for event, listener in listeners.items():
+            self.page.on(event, listener)
+        yield
+        for event, listener in listeners.items():
+            self.page.remove_listener(event, listener)
 
     @property
     def asked(self) -> list[str]:
@@ -161,14 +169,21 @@ class GadgetWiki:
     meeting: Meeting
     browser: Browser
     pages: Mapping[str, int]
-    _session: BrowserContext | None = None
+    _idle: Page | None = None
 
-    async def _reader(self) -> BrowserContext:
-        """The session of a reader who changes nothing that it keeps: what the wiki serves is loaded once only."""
-        if self._session is None:
-            self._session = await self.browser.new_context(viewport={"width": DESK, "height": 900})
-            self._session.set_default_timeout(_LIMIT_S * 1000)
-        return self._session
+    @asynccontextmanager
+    async def _reader(self) -> AsyncIterator[Page]:
+        """The page of a reader who changes nothing that a session keeps: what the wiki serves is loaded once only, and
+        the browser starts one process for it.
+        """
+        page, self._idle = self._idle, None
+        if page is None:
+            session = await self.browser.new_context(viewport={"width": DESK, "height": 900})
+            session.set_default_timeout(_LIMIT_S * 1000)
+            page = await session.new_page()
+        yield page
+        await page.goto("about:blank")
+        self._idle = page
 
     @asynccontextmanager
     async def context(
@@ -206,7 +221,7 @@ class GadgetWiki:
     ) -> AsyncIterator[View]:
         """A page of the wiki in the browser; `query` are more parameters of its address, `reader` is for `context`.
 
-        In a context that many share, unless one is given, or something is said of the reader.
+        On a page that many use in turn, unless a context is given, or something is said of the reader.
         """
         parameters: dict[str, str | int] = {"title": title, "useskin": skin}
         if parser == "parsoid":
@@ -219,23 +234,15 @@ class GadgetWiki:
             # Only MobileFrontend lets it heed the cookie.
             parameters["minervanightmode"] = "night"
         parameters |= query or {}
+        address = f"{self.meeting.wiki.url}/w/index.php?{urlencode(parameters)}"
         async with AsyncExitStack() as stack:
             if reader and context is None:
                 context = await stack.enter_async_context(self.context(**reader))
-            yield await stack.enter_async_context(self.view_at(context or await self._reader(), parameters))
-
-    @asynccontextmanager
-    async def view_at(self, context: BrowserContext, parameters: Mapping[str, str | int]) -> AsyncIterator[View]:
-        """The page at index.php with these parameters."""
-        wiki = self.meeting.wiki.url
-        page = await context.new_page()
-        view = View(page, wiki, self.meeting.weboid)
-        view.note()
-        try:
-            await page.goto(f"{wiki}/w/index.php?{urlencode(parameters)}", wait_until="domcontentloaded")
+            opening = self._reader() if context is None else _new_page(context)
+            view = View(await stack.enter_async_context(opening), self.meeting.wiki.url, self.meeting.weboid)
+            stack.enter_context(view.noting())
+            await view.page.goto(address, wait_until="domcontentloaded")
             yield view
-        finally:
-            await page.close()
 
     async def _sign_in(self, context: BrowserContext, user: str) -> None:
         """Signs a user in, by the wiki's API."""
@@ -252,6 +259,15 @@ class GadgetWiki:
         }
         done = await (await context.request.post(api, form=form)).json()
         assert done["clientlogin"]["status"] == "PASS", done
+
+
+@asynccontextmanager
+async def _new_page(context: BrowserContext) -> AsyncIterator[Page]:
+    page = await context.new_page()
+    try:
+        yield page
+    finally:
+        await page.close()
 
 
 async def findings(meeting: Meeting, rendered: str, page: int) -> list[tuple[str, str]]:
