@@ -21,7 +21,7 @@ from pathlib import Path
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _PROGRAM = """
-import atexit, importlib, json, os, pkgutil, select, socket, sys
+import atexit, gc, importlib, json, os, pkgutil, select, socket, sys
 import bs4, mwparserfromhell, requests
 import weboid.bot.repair, weboid.bot.reverts, weboid.checking.spot_checks, weboid.cli
 from weboid.core.url.hosts import registrable_domain
@@ -68,6 +68,8 @@ def answer(connection):
 for module in pkgutil.iter_modules(weboid.cli.__path__):
     importlib.import_module(f"weboid.cli.{module.name}")
 registrable_domain("example.org")  # the suffix list is read once, too
+gc.collect()
+gc.freeze()
 listener = socket.socket(fileno=int(sys.argv[1]))
 while select.select([listener, sys.stdin], [], [])[0] == [listener]:
     connection, _ = listener.accept()
