@@ -54,11 +54,21 @@ class Away:
         await set_read_only(self.database, is_on=False)
         self.proxy.heal()
 
+    @asynccontextmanager
+    async def counting(self, query: LiteralString) -> AsyncIterator[Callable[[], Awaitable[int]]]:
+        """By one connection, the one number that a query gives at the time."""
+        async with await psycopg.AsyncConnection.connect(self.database, autocommit=True) as connection:
+
+            async def number() -> int:
+                row = await (await connection.execute(query)).fetchone()
+                return int(row[0]) if row else 0
+
+            yield number
+
     async def number(self, query: LiteralString) -> int:
         """The one number that a query gives."""
-        async with await psycopg.AsyncConnection.connect(self.database) as connection:
-            row = await (await connection.execute(query)).fetchone()
-        return int(row[0]) if row else 0
+        async with self.counting(query) as number:
+            return await number()
 
 
 @dataclass

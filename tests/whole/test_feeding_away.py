@@ -204,10 +204,10 @@ async def strike(running: Running, work: Work, reached: Away, moment: int, kind:
 
     Else a command on a busy machine would have ended before.
     """
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(60), reached.counting(work.progress) as number:
         while True:
             running.process.send_signal(signal.SIGSTOP)
-            if await reached.number(work.progress) >= moment:
+            if await number() >= moment:
                 break
             running.process.send_signal(signal.SIGCONT)
             await asyncio.sleep(0.05)
@@ -292,10 +292,12 @@ async def test_a_lasting_part_waits_at_its_start_and_ends_in_order_while_it_has_
         await running.until_away()
         await reached.end()
 
-        async def goes_on() -> bool:
-            return await reached.number(work.progress) > first
+        async with reached.counting(work.progress) as number:
 
-        await running.until(goes_on)
+            async def goes_on() -> bool:
+                return await number() > first
+
+            await running.until(goes_on)
         await reached.begin(kind)
         running.process.terminate()
         assert await running.ended(_GRACE_S) == 0, running.said
