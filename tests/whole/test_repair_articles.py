@@ -26,7 +26,7 @@ from weboid.core.wikitext.reader import read_wikitext
 pytestmark = pytest.mark.long
 
 WIKI = "testwiki@WMF"
-_PAGES = 10
+_PAGES = 6
 _SAVED = 4
 _CITATION = re.compile(r"\{\{\s*cite ", re.IGNORECASE)
 _LINK = re.compile(r'<a [^>]*class="external [^>]*href="([^"]*)"')
@@ -94,8 +94,8 @@ def test_articles_render_as_before_but_for_what_was_repaired(person: Person) -> 
         wrong, changes = zip(*executor.map(check, count(), islice(chosen(), _PAGES)), strict=True)
     assert [each for each in wrong if any(each)] == []
     by_chance, all_of_them = map(sum, zip(*changes, strict=True))
-    assert by_chance > 40
-    assert all_of_them > 250
+    assert by_chance > 20
+    assert all_of_them > 150
 
 
 def answer(text: str, dice: random.Random) -> list[dict[str, Any]]:
