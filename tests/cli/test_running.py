@@ -10,6 +10,7 @@ import secrets
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import LiteralString
 
@@ -151,7 +152,15 @@ def test_while_the_database_is_away_a_job_is_shown_healthy_in_time(database: str
     call = [sys.executable, "-m", "weboid", "health", ProcessRole.CRAWL.value]
     with open_database_proxy(database) as proxy:
         proxy.swallow()
-        subprocess.run(call, env={**os.environ, "WEBOID_DATABASE": proxy.dsn}, timeout=PROBE_S, check=True)
+
+        def is_healthy_in_time() -> bool:
+            with suppress(subprocess.TimeoutExpired):
+                subprocess.run(call, env={**os.environ, "WEBOID_DATABASE": proxy.dsn}, timeout=PROBE_S, check=True)
+                return True
+            return False
+
+        # A busy machine may take longer to start a program.
+        assert any(is_healthy_in_time() for _ in range(3))
 
 
 async def test_a_job_whose_role_another_container_still_has_is_healthy(database: str, tmp_path: Path) -> None:
