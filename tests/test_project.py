@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 from click.testing import CliRunner
+from support.running import LONGEST
 
 import weboid
 from weboid.cli import main
@@ -75,3 +76,7 @@ def _listed(name: str) -> str:
     found = re.search(rf"^ +{name}: (\[.*\])$", _WORKFLOW, re.M)
     assert found
     return found[1]
+
+
+def test_the_files_of_tests_that_are_run_first_exist() -> None:
+    assert [name for name in LONGEST if not (_REPOSITORY / name).is_file()] == []

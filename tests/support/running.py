@@ -37,6 +37,25 @@ _TOGETHER: Final = (
 )
 """Beginnings of the names of tests that share something dear: a MariaDB, a repaired wiki, a web archive."""
 
+LONGEST: Final = (
+    "tests/whole/test_story.py",
+    "tests/whole/test_gadget.py",
+    "tests/whole/test_feeding_away.py",
+    "tests/whole/test_database_away.py",
+    "tests/web/test_browser.py",
+    "tests/whole/test_matching.py",
+    "tests/whole/test_remote_crawlers.py",
+    "tests/whole/test_repair_troubles.py",
+    "tests/whole/test_writers.py",
+    "tests/worlds/test_simulated.py",
+    "tests/crawl/test_new_owner.py",
+    "tests/gadget/test_deploy.py",
+    "tests/whole/test_gadget_looks.py",
+    "tests/web/test_openapi.py",
+    "tests/whole/test_benchmarks.py",
+)
+"""The files that take longest, which begin first: at the end all workers have some of the others left."""
+
 _FOLDER: Final = "weboid_turns"
 _AHEAD: Final = 4
 """Tests that a worker is given at a time, with the rest of their file; of two it has, it runs the first."""
@@ -153,10 +172,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those that run alone last; first those that belong together."""
+    """Those that run alone last; first those that belong together, then those that take longest."""
+    first = (*range(len(_TOGETHER)), *LONGEST)
 
     def place(item: pytest.Item) -> tuple[bool, int]:
-        group = _group(item.nodeid)
-        return _is_alone(item), len(_TOGETHER) if group is None else group
+        group = _shares(item.nodeid)
+        return _is_alone(item), first.index(group) if group in first else len(first)
 
     items.sort(key=place)
