@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -33,3 +34,26 @@ async def test_a_block_that_is_cancelled_again_while_it_ends_is_cancelled_and_no
         task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+async def test_a_request_that_arrives_as_its_connection_is_ended_is_answered() -> None:
+    used: list[Any] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        used.append(request.protocol)
+        return web.Response(text="here")
+
+    app = web.Application()
+    app.router.add_get("/", answer)
+    sent = b"GET / HTTP/1.1\r\nHost: a.example\r\n\r\n"
+    async with open_site(app, "127.0.0.1", 0) as url, asyncio.timeout(30):
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+        writer.write(sent)
+        assert (await reader.readuntil(b"here")).startswith(b"HTTP/1.1 200 ")
+        (connection,) = used
+        connection.data_received(sent)
+        connection.end()
+        answered = await reader.read()
+        assert (answered.startswith(b"HTTP/1.1 200 "), b"\r\nConnection: close\r\n" in answered) == (True, True)
+        writer.close()
+        await writer.wait_closed()

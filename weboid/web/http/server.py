@@ -165,7 +165,7 @@ class _Connections:
 class _Connection(web.RequestHandler):
     """aiohttp's handler with deadlines; its own error answers reveal nothing and are not logged."""
 
-    __slots__ = ("_connections", "_deadline", "_is_last", "_stall", "is_busy")
+    __slots__ = ("_connections", "_deadline", "_is_answering", "_is_last", "_stall")
 
     def __init__(self, connections: _Connections, *, is_extra: bool) -> None:
         super().__init__(
@@ -183,12 +183,16 @@ class _Connection(web.RequestHandler):
         self._deadline: asyncio.TimerHandle | None = None
         """The timer by which the headers, or the body, must have arrived, or the other side have closed."""
         self._stall: asyncio.TimerHandle | None = None
-        self.is_busy = False
-        """True while a request has been read and not been answered yet."""
+        self._is_answering = False
         self._is_last = False
         if is_extra:
             self._request_handler = _too_many
             self._deadline = self._abort_in(connections.timeouts.headers_s)
+
+    @property
+    def is_busy(self) -> bool:
+        """True while a request has been read and not been answered yet."""
+        return self._is_answering or bool(self._messages)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -214,7 +218,7 @@ class _Connection(web.RequestHandler):
 
     def begin(self, payload: StreamReader) -> None:
         """Notes that a request has been read, all but its body."""
-        self.is_busy = True
+        self._is_answering = True
         self._connections.idle.pop(self, None)
         self._stop_deadline()
         if not payload.is_eof():
@@ -258,7 +262,7 @@ class _Connection(web.RequestHandler):
         try:
             return await super().finish_response(request, resp, start_time)
         finally:
-            self.is_busy = False
+            self._is_answering = False
             if self in self._connections.all:
                 self._connections.note_idle(self)
 
