@@ -195,8 +195,9 @@ async def test_visits_to_hosts_whose_lease_is_lost_end_at_once(database: str) ->
             await asyncio.sleep(3600)
             return FINE
 
-        late = asyncio.create_task(wiki.new_round(100, lambda url, day: hangs(url), worker="late", lease_s=0.3).run())
-        await started.wait()
+        late = asyncio.create_task(wiki.new_round(100, lambda url, day: hangs(url), worker="late", lease_s=1.0).run())
+        await asyncio.wait((late, asyncio.create_task(started.wait())), return_when="FIRST_COMPLETED")
+        assert started.is_set(), late
         await wiki.execute("UPDATE lease SET worker = 'other', epoch = epoch + 1, until = now() + interval '1 second'")
         async with asyncio.timeout(60):
             while len(wiki.asked) < 2:  # it is asked again once the other's lease has run out
