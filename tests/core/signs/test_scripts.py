@@ -11,6 +11,17 @@ LONG = b"<p>" + b"The mill stands on the dam. " * 4
 RELOAD = b"<script>document.cookie='a=1';location.reload()</script>"
 LOGIN = b"<script>location.replace('/login?next=/a')</script>"
 ROUTER = b"<script>location.replace('/?p='+location.pathname)</script>"
+SESSION = b"<script>sessionStorage.redirect = location.href</script><meta http-equiv=refresh content='0; url=/'>"
+AGAIN = (
+    b"setTimeout('window.location.reload(true)', 9)",
+    b"location=location",
+    b"window.location.href = window.location.href;",
+    b"document.location.replace(document.location.href)",
+    b"location.assign(document.URL)",
+    b"location.href='/a/b'",
+    b"location.href='http://mill.test/a/b?i=1'",
+    b"history.go(0)",
+)
 
 
 @pytest.mark.parametrize(
@@ -28,6 +39,15 @@ ROUTER = b"<script>location.replace('/?p='+location.pathname)</script>"
         (404, {}, ROUTER, Reason.SOFT_404),
         (404, {}, b"<script>send(location.pathname)</script>", None),
         (404, {}, b"location.reload() document.cookie", None),
+        *((404, {}, b"<script>document.cookie='a=1';" + again + b"</script>", Reason.BOT_WALL) for again in AGAIN),
+        (404, {}, b"<script>document['cookie']='a=1';location.reload()</script>", Reason.BOT_WALL),
+        (404, {}, b"<script>document.cookie='a=1';location.href=location.origin</script>", None),
+        (404, {}, b"<script>location.href=location.href</script>", None),
+        (404, {}, b"<script>location.href='http://[mill/'</script>", None),
+        (404, {}, b"<html><script>" + 100 * b"var a=[1];" + b"</script></html>", None),
+        (404, {}, b"<html><script>" + 110 * b"var a=[1];" + b"</script></html>", Reason.BOT_WALL),
+        (404, {}, b"<html><div id=root></div><script>" + 110 * b"var a=[1];" + b"</script></html>", None),
+        (404, {}, SESSION, Reason.SOFT_404),
         *((code, {}, RELOAD, None) for code in (500, 502, 504, 520, 530)),
     ],
 )

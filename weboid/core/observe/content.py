@@ -49,8 +49,10 @@ def content_suspicion(answer: RawResponse, *, read_body: bool = True) -> Suspici
     if (code > 299 or document.is_page) and (found := wall_by_content(code, answer.body, document)):
         return found
     if code > 299:
-        is_failure = code_reason(code).outcome is Outcome.FAILING
-        return script_suspicion(code, answer.headers, answer.body, document, reads=read_body) if is_failure else None
+        if code_reason(code).outcome is not Outcome.FAILING:
+            return None
+        found = script_suspicion(code, answer.headers, answer.body, document, reads=read_body)
+        return found or (login_suspicion(answer.url, document) if read_body and code <= 499 else None)
     if is_consent_url(answer.final):
         return None
     if is_login_url(answer.final) and not is_login_url(answer.url):

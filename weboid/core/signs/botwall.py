@@ -21,7 +21,7 @@ from weboid.core.signs.tables import Marks, Phrases, table_of
 
 _REFUSALS: Final = frozenset({401, 403, 405, 406, 409, 415, 418, 420, 428, 429, 444, 468, 493})
 """The codes of refusals. With other codes a vendor's name is no wall: it may report that the host behind it is down."""
-CODES: Final = _REFUSALS | {200, 202, 203, 247, 400, 436, 500, 503, 512, 521}
+CODES: Final = _REFUSALS | {200, 202, 203, 247, 400, 436, 500, 503, 504, 512, 521}
 """The codes that walls use. Not 404 and 410: these are statements of the server behind the wall."""
 _TEXT_WORDS: Final = 150
 """A document sent with success that has more words is the document itself, unless a mark is unique."""

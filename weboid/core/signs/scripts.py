@@ -5,6 +5,7 @@ People see what the script leads to, so the code is no statement about the page 
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final
 from urllib.parse import urljoin
 
@@ -15,10 +16,22 @@ from weboid.core.signs.suspicion import Suspicion
 
 _FEW_WORDS: Final = 8
 _GOES: Final = re.compile(rb"location(?:\.href)?\s*=(?!=)|location\.(?:replace|assign)\s*\(|history\.replacestate\s*\(")
-_RELOADS: Final = re.compile(rb"location\.reload\s*\(|http-equiv\s*=\s*[\"']?refresh")
+_HERE: Final = rb"\s*(?:\w+\.){0,2}(?:location(?!\.(?:origin|host|protocol))|url)\b"
+_RELOADS: Final = re.compile(
+    rb"location\.reload\s*\(|history\.go\s*\(|http-equiv\s*=\s*[\"']?refresh|"
+    rb"location(?:(?:\.href)?\s*=|\.(?:replace|assign)\s*\()" + _HERE
+)
+_SETS_COOKIE: Final = re.compile(rb"document(?:\.cookie|\[[\"']cookie[\"']\])")
 _LITERAL: Final = re.compile(rb"[\"']((?:https?:/)?/[^\"'\s<>]{1,300})[\"']")
+_ALONE: Final = re.compile(
+    rb"(?:\s|<!doctype[^>]*+>|</?(?:html|head|body|meta)\b[^>]*+>)*+<script\b(?![^>]*\ssrc)[^>]*+>"
+    rb"(?:(?!</script).){1024,}+</script>(?:\s|</(?:head|body|html)>|<body>)*+",
+    re.DOTALL,
+)
+"""A page that is nothing but one long script: it computes what a wall wants to know."""
 _ROUTES: Final = re.compile(
-    rb"pathname|pathsegmentstokeep|switch\s*\(\s*(?:window\.|document\.)?location|location(?:\.href)?\s*={2,3}"
+    rb"pathname|pathsegmentstokeep|sessionstorage[^;]{1,40}=\s*(?:\w+\.)?location|"
+    rb"switch\s*\(\s*(?:window\.|document\.)?location|location(?:\.href)?\s*={2,3}"
 )
 """A script that reads the path that was asked for, to lead on from there."""
 
@@ -32,13 +45,32 @@ def script_suspicion(
     page = body.lower()
     if b"<script" not in page:
         return None
-    goes, is_bare = _GOES.search(page), len(document.words) <= _FEW_WORDS
+    reloads, is_bare = _RELOADS.search(page), len(document.words) <= _FEW_WORDS
+    goes = reloads or _GOES.search(page)
     if is_bare:
-        sets_cookie = b"document.cookie" in page or "set-cookie" in headers
-        if sets_cookie and (needs_contrast(code) or (_RELOADS.search(page) and b"document.cookie" in page)):
+        targets = _targets(document.url, page) if goes else []
+        sets_cookie = _SETS_COOKIE.search(page)
+        if needs_contrast(code) and (sets_cookie or "set-cookie" in headers):
             return Suspicion(Reason.BOT_WALL, ("script:cookie",))
-        if goes and any(is_login_url(urljoin(document.url, to.decode("latin-1"))) for to in _LITERAL.findall(page)):
+        if sets_cookie and (reloads or _path_of(document.url) in map(_path_of, targets)):
+            return Suspicion(Reason.BOT_WALL, ("script:cookie",))
+        if any(map(is_login_url, targets)):
             return Suspicion(Reason.LOGIN, ("script:login",))
+        if not document.words and _ALONE.fullmatch(page):
+            return Suspicion(Reason.BOT_WALL, ("script:alone",))
     if reads and goes and _ROUTES.search(page) and (is_bare or b"switch" in page or b"pathsegmentstokeep" in page):
         return Suspicion(Reason.SOFT_404, ("script:router",))
     return None
+
+
+def _targets(base: str, page: bytes) -> list[str]:
+    """The URLs in quotation marks, as far as they are valid."""
+    targets = []
+    for literal in _LITERAL.findall(page):
+        with suppress(ValueError):
+            targets.append(urljoin(base, literal.decode("latin-1")))
+    return targets
+
+
+def _path_of(url: str) -> str:
+    return url.lower().partition("?")[0]
