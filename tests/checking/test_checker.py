@@ -96,6 +96,19 @@ async def test_what_works_by_the_other_scheme_only_works_and_the_host_is_remembe
     assert (seen.status, seen.reason, seen.needs) == (Status.SCHEME_SWITCHED, reason, frozenset({need}))
 
 
+@pytest.mark.parametrize("scheme", ["http", "https"])
+async def test_what_works_by_the_other_scheme_and_with_the_headers_of_a_browser_works(
+    certificates: Certificates, scheme: str
+) -> None:
+    def picky(asked: Asked) -> Act:
+        return FINE(asked) if "text/html" in asked.headers["Accept"] else reply(404)
+
+    scripts = (hangs_up, picky) if scheme == "http" else (picky, hangs_up)
+    seen, _, _ = await switching(*scripts, certificates, scheme)
+    need = Special.NEEDS_HTTPS if scheme == "http" else Special.NEEDS_HTTP
+    assert (seen.status, seen.needs) == (Status.SCHEME_SWITCHED, frozenset({need, Special.NEEDS_BROWSER}))
+
+
 async def test_what_is_remembered_is_asked_at_once_under_the_other_scheme(certificates: Certificates) -> None:
     needs = frozenset({Special.NEEDS_HTTPS})
     seen, plain, secure = await switching(hangs_up, FINE, certificates, "http", needs=needs)

@@ -213,7 +213,8 @@ class Checker:
         here = await self._with_referrer(url, request)
         if other and need not in request.needs and calls_for_switch(here.seen, thorough=request.tries(need)):
             spent_s = here.answer.seconds if here.answer else 0.0
-            there = await self._with_referrer(other, replace(request, asks_again=False), spent_s=spent_s)
+            asks_again = request.asks_again and not here.seen.http  # what answered was asked once more already
+            there = await self._with_referrer(other, replace(request, asks_again=asks_again), spent_s=spent_s)
             if there.seen.outcome is Outcome.WORKING:
                 return replace(there, seen=as_switched(here.seen, there.seen, need))
         return await self._despite_certificate(url, request, here) if here.seen.reason in BAD_CERTIFICATES else here
@@ -271,7 +272,8 @@ class Checker:
             is_answer = found.seen.outcome is not Outcome.FAILING and found.seen.reason is not Reason.RATE_LIMIT
             if is_answer or (manner is Manner.FEWEST and again.code is not None):
                 finding, answer = found, again
-        if finding.seen.outcome is Outcome.FAILING and (doubt := await self._other_places.suspicion(answer)):
+        is_failing = finding.seen.outcome is Outcome.FAILING
+        if is_failing and (doubt := await self._other_places.suspicion(answer, request.others)):
             return replace(finding, seen=replace(finding.seen, reason=doubt.reason), signals=doubt.signals)
         return finding
 

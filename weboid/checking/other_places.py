@@ -1,6 +1,6 @@
 """Compares an answer with those of other places of its host: its front page, or a made-up URL (C-11, D-2)."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import Final
 
 from weboid.core.observe.failing_codes import FrontPage, calls_for_front, front_of, front_suspicion
@@ -27,13 +27,18 @@ class OtherPlaces:
         self._now = now
         self._fronts: BoundedMap[str, tuple[float, FrontPage]] = BoundedMap(_FRONTS)
 
-    async def suspicion(self, answer: RawResponse) -> Suspicion | None:
-        """The suspicion against a failing code, by the front page of the host that answered; None = it counts."""
+    async def suspicion(self, answer: RawResponse, others: Collection[int]) -> Suspicion | None:
+        """The suspicion against a failing code, by other places of the host that answered; None = it counts.
+
+        `others` are the codes of watched URLs of the host that was asked.
+        """
         if not calls_for_front(answer):
             return None
         place = parse_again(answer.final)
         root = front_page(place)
-        return front_suspicion(answer, None if root == place else await self._front(str(root)))
+        if place.host != parse_again(answer.url).host:
+            others = ()
+        return front_suspicion(answer, None if root == place else await self._front(str(root)), others)
 
     async def _front(self, root: str) -> FrontPage | None:
         known = self._fronts.use(root)

@@ -22,11 +22,12 @@ from weboid.core.observe.check_request import (
     may_be_strange,
     portrays,
 )
+from weboid.core.observe.failing_codes import ALIKE
 from weboid.core.observe.observation import Observation
 from weboid.core.observe.scheme_switch import BAD_CERTIFICATES
 from weboid.core.record.moment import Moment, shuffled
-from weboid.core.record.policy import Policy, proven
-from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.policy import NO_PROOF, Policy, proven
+from weboid.core.record.reasons import Outcome, Reason, needs_contrast
 from weboid.core.record.record import HostRecord
 from weboid.core.record.specials import Special, believed
 from weboid.core.record.status import HOST_FAILURES, NO_CODE, Status
@@ -63,6 +64,7 @@ _CONTACTS_PROVEN: Final = 4
 _POSTPONED: Final = 1
 """Days until a URL that could not be requested at all is tried again."""
 _POSTPONED_LIMIT: Final = 28
+_WEEK: Final = 7
 _NAMES: Final = frozenset({Status.DNS_ERROR, Status.DNS_GONE})
 """A name without addresses needs no second URL: all of its URLs have that name."""
 
@@ -109,6 +111,9 @@ class Visit:
         self._is_up = False
         self._failures = 0
         self._limited = 0
+        self._codes: list[int] = []
+        """Codes that say whether the host refuses us: not those of walls that show it otherwise, nor within streaks."""
+        self._struck: list[tuple[StoredUrl, Observation]] = []
         self._second_outcome: Outcome | None = None
         self.found_down = found_down
         """The failure of the host as it stands for all of its URLs, once it is found."""
@@ -128,7 +133,7 @@ class Visit:
             self.at = str(url.url)
             request = self._request(url)
             seen = await self._check(request)
-            if seen is None:
+            if seen is None or self._awaits_others(url, seen):
                 if not self._stopping():
                     await self._put_off([url], self._now().day, _POSTPONED)
                 continue
@@ -142,6 +147,7 @@ class Visit:
         """Judges one check, and the host if it was the last that this takes."""
         seen, gone = self._compared(url, seen)
         self._shown |= seen.needs
+        self._note_code(url, seen)
         self._face = seen.face or self._face
         failed = is_host_failure(seen)
         self._is_up = self._is_up or not (failed or seen.not_http)
@@ -166,6 +172,7 @@ class Visit:
         checked = self._checked(url, seen, moment, before, gone)
         await self._report(checked)
         await self._judge_others_again(checked, moment)
+        await self._take_strikes_back(checked, moment)
         if is_down:
             self.found_down = Observation(seen.status, seen.reason, http=NO_CODE, inferred=True)
             await self._infer_rest(self.found_down, moment.day)
@@ -211,6 +218,38 @@ class Visit:
         for url, found in others:
             await self._report(self._checked(url, replace(found, reason=Reason.REPLACED), moment, self._state))
 
+    def _note_code(self, url: StoredUrl, seen: Observation) -> None:
+        """Keeps the code of a URL if it says whether the host refuses us."""
+        if not seen.http or seen.on_other_host:
+            return
+        if needs_contrast(seen.http):
+            is_news = seen.outcome is not Outcome.FAILING or not url.record.streak.strikes
+        else:
+            is_news = seen.outcome is not Outcome.REFUSED and seen.reason not in NO_PROOF
+        if is_news:
+            self._codes.append(seen.http)
+
+    async def _take_strikes_back(self, checked: Checked, moment: Moment) -> None:
+        """Takes the strikes of this visit back if three URLs, and no other, show that the host refuses us (D-2)."""
+        seen = checked.seen
+        if seen and seen.outcome is Outcome.FAILING and _may_refuse(seen.http):
+            self._struck.append((replace(checked.url, record=checked.record), seen))
+        if len(self._codes) > ALIKE and all(map(needs_contrast, self._codes)):
+            struck, self._struck = self._struck, []
+            for url, found in struck:
+                await self._report(self._checked(url, replace(found, reason=Reason.BOT_WALL), moment, self._state))
+
+    def _awaits_others(self, url: StoredUrl, seen: Observation) -> bool:
+        """Returns whether a streak waits, for a week at most, for a visit in which other URLs of the host are due.
+
+        Its first strike counted since the host answered otherwise; now the front page is like it (D-2).
+        """
+        streak, policy = url.record.streak, self._policy
+        if seen.reason is not Reason.BOT_WALL or not _may_refuse(seen.http) or not streak.strikes:
+            return False
+        limit = _WEEK + (policy.dead_interval_limit if proven(streak, policy) else 0)
+        return len(self._codes) + len(self._queue) < ALIKE and self._now().day - (url.record.checked or 0) < limit
+
     async def _is_down(self, url: StoredUrl, seen: Observation) -> bool:
         """Returns whether the host counts as failing after one more failure: its front page is asked at last."""
         if seen.status in _NAMES:
@@ -248,6 +287,7 @@ class Visit:
             or suspected
             or Special.NEW_OWNER in self._host.sights,
             follows=self._is_up,
+            others=(*self._codes, *(other.record.http or NO_CODE for other in self._queue if _is_refused(other))),
             warned=record.reason if record.reason in BAD_CERTIFICATES else None,
             face=self._face,
             day=day,
@@ -325,12 +365,22 @@ def postponed(
 def _order(day: int, url: StoredUrl) -> tuple[bool, int, int]:
     """The order of a host's URLs: those that answered last first, then by the day of their own newest contact.
 
-    Those where another document was found come later: before they say that the host has a new owner, all others have
-    been looked at. Among equals the order is another one each day (D-21).
+    Those where another document was found, or whose code may be a refusal, come later: before they say anything of the
+    host, all others have been looked at. Among equals the order is another one each day (D-21).
     """
     history, chance = url.record.history, shuffled(url.key.url_key, day)
     if not history or history[0].status not in HOST_FAILURES:
-        return False, int(jump_of(url.portrait) is not None), chance
+        return False, int(jump_of(url.portrait) is not None or _may_refuse(url.record.http)), chance
     # A check without contact adds no strike; whatever answered before is an older entry of the history.
     answered = history[1].last if len(history) > 1 else 0
     return True, max(answered, url.record.streak.until or 0), chance
+
+
+def _is_refused(url: StoredUrl) -> bool:
+    reason = url.record.reason
+    return reason is not None and reason.outcome is Outcome.REFUSED and _may_refuse(url.record.http)
+
+
+def _may_refuse(code: int | None) -> bool:
+    """True if a host may answer a code to programs alone (D-2)."""
+    return bool(code) and needs_contrast(code or NO_CODE)

@@ -32,8 +32,9 @@ class CheckRequest:
     itself is examined. `thorough`: all other ways are tried before a failure is reported. `earlier` is the stored
     portrait: a new one is returned if it differs; `portrays`: also if it is the same.
     `asks_again`: a failing code is asked for once more as a browser would, and compared with the front page (C-2).
-    `follows`: other URLs of its host have just answered. `warned` is the certificate's fault that the newest check
-    found. `face` is what is known on `day` of the host's answers for made-up URLs; None = none is to be asked for.
+    `follows`: other URLs of its host have just answered; `others` are the codes of other watched URLs, as they answer
+    now. `warned` is the certificate's fault that the newest check found. `face` is what is known on `day` of the host's
+    answers for made-up URLs; None = none is to be asked for.
     """
 
     url: str
@@ -45,6 +46,7 @@ class CheckRequest:
     earlier: Portrait | None = None
     portrays: bool = False
     follows: bool = False
+    others: tuple[int, ...] = ()
     warned: Reason | None = None
     face: Face | None = NO_FACE
     day: int = 0

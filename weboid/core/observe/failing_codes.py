@@ -1,5 +1,7 @@
 """Doubts about failing codes: which are asked for again, and what the host's front page says of them (C-2, D-2)."""
 
+import re
+from collections.abc import Collection
 from typing import Final, NamedTuple
 
 from weboid.core.observe.content import document_in
@@ -11,16 +13,31 @@ from weboid.core.signs.suspicion import Suspicion
 
 REFUSING: Final = frozenset({401, 403, 406, 418})
 """Refusals; with a document that is no text the document was sent all the same (U-5)."""
-_SHELL_WORDS: Final = 40
-"""A document with more words is no mere frame that scripts fill in."""
+ALIKE: Final = 2
+"""So many other URLs with the same kind of code say more than the front page, which may be let through alone."""
+_FRAME_WORDS: Final = 40
+"""A document with more words is no mere frame that scripts fill in, …"""
+_EMPTY_WORDS: Final = 3
+"""… and one with no more is empty."""
+_MOUNT: Final = re.compile(
+    rb"\bid=[\"']?(?:root|app|__next|__nuxt|___gatsby|q-app|svelte)\b|<app-root|__sveltekit|config/environment|"
+    rb"flutter_bootstrap\.js|flutter\.js",
+    re.IGNORECASE,
+)
+"""The places that the programs of applications fill in."""
+_IMPORTED: Final = re.compile(rb"\bimport\(\s*[\"']([^\"'\s]+)")
 
 
 class FrontPage(NamedTuple):
-    """The front page of a host, as it is compared with an answer: its code and what fills it in."""
+    """The front page of a host, as it is compared with an answer: its code and the scripts that fill it in.
+
+    `is_frame`: these are all there is of it.
+    """
 
     code: int | None
     outcome: Outcome
-    sources: tuple[str, ...]
+    sources: frozenset[str]
+    is_frame: bool
 
 
 def calls_for_second_asking(answer: RawResponse, seen: Observation) -> bool:
@@ -34,28 +51,32 @@ def calls_for_front(answer: RawResponse) -> bool:
     """True if the front page may show that a failing code is no evidence."""
     if answer.code is None or needs_contrast(answer.code):
         return answer.code is not None
-    return bool(_application(answer)) or _is_wall_in_404(answer)
+    return bool(_frame(answer)) or _is_wall_in_404(answer)
 
 
 def front_of(answer: RawResponse, seen: Observation) -> FrontPage:
     """The front page as it was answered."""
-    return FrontPage(answer.code, seen.outcome, _shell_sources(answer))
+    return FrontPage(answer.code, seen.outcome, _sources(answer), len(document_in(answer).words) <= _FRAME_WORDS)
 
 
-def front_suspicion(answer: RawResponse, front: FrontPage | None) -> Suspicion | None:
+def front_suspicion(answer: RawResponse, front: FrontPage | None, others: Collection[int] = ()) -> Suspicion | None:
     """The suspicion against a failing code; `front` is None if there is no other place, or none could be asked.
 
-    A code about the request is a refusal unless the front page has an answer of another kind (D-2).
+    A code about the request is a refusal unless the front page has an answer of another kind (D-2). What `others`,
+    watched URLs of the host, answer now goes before it: one of another kind, or `ALIKE` of the same kind alone.
     """
     if answer.code is not None and needs_contrast(answer.code):
-        if front is not None and front.code is not None:
+        if not all(map(needs_contrast, others)):
+            return None
+        if front is not None and front.code is not None and len(others) < ALIKE:
             is_there = front.outcome in (Outcome.WORKING, Outcome.DOUBTFUL)
-            if is_there or (front.outcome is Outcome.FAILING and not needs_contrast(front.code)):
+            # A bare 503 says no more than a refusal (D-78).
+            if is_there or (front.outcome is Outcome.FAILING and not (needs_contrast(front.code) or front.code == 503)):
                 return None
         return Suspicion(Reason.BOT_WALL, (f"code:{answer.code}", "same-everywhere"))
     if front is not None and front.code == answer.code and _is_wall_in_404(answer):
         return Suspicion(Reason.BOT_WALL, ("same-everywhere",))
-    if front is not None and front.outcome is Outcome.WORKING and front.sources == _application(answer) != ():
+    if front is not None and front.outcome is Outcome.WORKING and _is_application(answer, front):
         return Suspicion(Reason.SOFT_404, ("application",))
     return None
 
@@ -65,13 +86,24 @@ def _is_wall_in_404(answer: RawResponse) -> bool:
     return answer.code in (404, 410) and wall_by_content(403, answer.body, document_in(answer)) is not None
 
 
-def _application(answer: RawResponse) -> tuple[str, ...]:
+def _frame(answer: RawResponse) -> frozenset[str]:
     """The scripts of a 404 that may be an application's frame for every path; empty if it says what is missing."""
-    if answer.code != 404 or document_suspicion(answer.url, document_in(answer)):
-        return ()
-    return _shell_sources(answer)
-
-
-def _shell_sources(answer: RawResponse) -> tuple[str, ...]:
     document = document_in(answer)
-    return document.sources if len(document.words) <= _SHELL_WORDS else ()
+    if answer.code != 404 or len(document.words) > _FRAME_WORDS or document_suspicion(answer.url, document):
+        return frozenset()
+    return _sources(answer)
+
+
+def _is_application(answer: RawResponse, front: FrontPage) -> bool:
+    """True if a 404 is the frame of the front page, which may have been filled in on the server."""
+    sources, document = _frame(answer), document_in(answer)
+    if front.is_frame:
+        return bool(sources) and sources == front.sources
+    is_empty = len(document.words) <= _EMPTY_WORDS and _MOUNT.search(answer.body) is not None
+    return bool(sources) and is_empty and sources <= front.sources
+
+
+def _sources(answer: RawResponse) -> frozenset[str]:
+    """The scripts that a document loads, or imports."""
+    imported = (name.decode("latin-1") for name in _IMPORTED.findall(answer.body))
+    return frozenset((*document_in(answer).sources, *imported))

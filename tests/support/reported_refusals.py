@@ -1,0 +1,262 @@
+"""Refusals in codes that look like failures, and documents with codes of refusal (issue 31, points 2 and 7)."""
+
+from typing import Final
+
+from support.misbehaving import Act, Asked, HangUp, Script, reply
+from support.reported import (
+    DOUBTFUL,
+    FINE,
+    HOME,
+    HOST,
+    MISSING,
+    NO_FAILURE,
+    PATH,
+    PDF,
+    PICTURE,
+    REFUSED,
+    WORKS,
+    DeadRow,
+    Row,
+    after,
+    at,
+    but_robots,
+    by_method,
+    everywhere,
+    header,
+    one_in,
+    only_here,
+    page,
+    sent,
+    site,
+)
+from support.reported_pages import (
+    COOKIE_SCRIPTS,
+    HUMAN,
+    LOGIN,
+    OLD,
+    ROUTER,
+    SCRIPT,
+    SESSION_ROUTER,
+    SHELLS,
+    SWITCH,
+    TESTCOOKIE,
+    TO_LOGIN,
+    TO_SIGN_IN,
+    cookie_page,
+)
+
+from weboid.core.record.reasons import Reason
+
+
+def cookie_then_400(asked: Asked) -> Act:
+    if "Cookie" in asked.headers:
+        return sent(asked, reply(400, body=SCRIPT))
+    return sent(asked, reply(412, "Set-Cookie: k=1", body=SCRIPT))
+
+
+def moved_to_refusing(code: int, body: bytes = b"no") -> Script:
+    """A page that has moved to a host which refuses programs everywhere."""
+
+    def script(asked: Asked) -> Act:
+        if header(asked, "Host").startswith("new."):
+            return sent(asked, reply(code, body=body))
+        return (
+            reply(301, f"Location: {at(asked, 'new.mill.demo', PATH)}") if asked.target == PATH else sent(asked, HOME)
+        )
+
+    return script
+
+
+def no_cookies(asked: Asked) -> Act:
+    """A shop that sends who brings no cookie back to a page that says so."""
+    if asked.target == "/no_cookies":
+        return sent(asked, reply(400, body=page("Cookies are off", "Please allow cookies.")))
+    if "token=" in header(asked, "Cookie"):
+        return sent(asked, FINE)
+    return reply(302, "Location: /no_cookies", "Set-Cookie: token=x; expires=Thu, 01-Jan-1970 00:00:01 GMT")
+
+
+def loops_of_an_edge(asked: Asked) -> Act:
+    return sent(asked, reply(423 if asked.count % 2 else 418, body=b"no"))
+
+
+def documents(code: int, body: bytes, kind: str) -> Script:
+    """A host that sends one document with a code of refusal; other paths are missing."""
+    return site({PATH: reply(code, body=body, kind=kind), "/": HOME})
+
+
+def filled(shell: bytes) -> bytes:
+    """The frame of an application as a server has filled it in for the front page."""
+    return shell.replace(b"<title>", b"<h1>Mills</h1><p>" + 60 * b"of wind and water " + b"</p><title>")
+
+
+LIVING: Final = site({PATH: FINE, "/": HOME})
+CHALLENGE: Final = page("Just a moment...", "Checking if the site connection is secure.") + (
+    b'<div class="cf-browser-verification cf-im-under-attack"><noscript><h1>Please turn JavaScript on and reload the '
+    b"page.</h1></noscript></div>"
+)
+WAF_202: Final = reply(202, "x-amzn-waf-action: challenge", body=b"")
+CAPTCHA: Final = reply(405, "x-amzn-waf-action: captcha", body=b"<script>window.gokuProps={}</script>")
+DENIED: Final = page("Request Denied", "Your request was denied by the security policy. Incident id: 4711.")
+SAME_CODE: Final = (400, 402, 405, 408, 409, 411, 412, 413, 414, 415, 416, 417, 418, 420, 421, 422, 423, 424, 425, 426,
+    428, 430, 431, 440, 444, 449, 456, 460, 463, 468, 472, 484, 493, 494, 495, 496, 497, 498, 499, 501, 505, 506,
+    512, 513, 529, 533, 539, 555, 561, 567, 590, 598, 599, 600, 666, 999)  # fmt: skip
+"""Codes about the request, of filters and of no standard: of a whole host they are a refusal."""
+
+REFUSALS: list[Row] = [
+    ("meta400 WenyuChiou/awesome-agentic-ai-zh#101", but_robots(everywhere(400)), REFUSED),
+    ("ua-sniff-400-all stevenvachon/broken-link-checker#210", everywhere(400, body=OLD), REFUSED),
+    ("ua-sniff-400-moved linkchecker/linkchecker#525", moved_to_refusing(400, OLD), REFUSED),
+    ("ua-400-all pawroman/links#8", but_robots(everywhere(400, body=b"")), REFUSED),
+    ("mtls-400-all kubernetes/ingress-nginx#7176",
+     everywhere(400, body=page("400 No required SSL certificate was sent", "nginx")), REFUSED),
+    ("rate-400 yasserg/crawler4j#395", after(2, reply(400, body=b"no"), LIVING), NO_FAILURE),
+    ("rs412 jae-jae/QueryList#150", everywhere(412, "Set-Cookie: k=1", body=SCRIPT), REFUSED),
+    ("rs412-deep a sibling", only_here(reply(412, "Set-Cookie: k=1", body=SCRIPT)), REFUSED),
+    ("rs412-front-503 a sibling", site({"/": reply(503)}, reply(412, body=b"no")), REFUSED),
+    ("rs412-front-403 a sibling", site({"/": reply(403)}, reply(412, body=b"no")), REFUSED),
+    ("rs412-then-400 zaxtyson/CDUT_SelectCourse#1", cookie_then_400, REFUSED),
+    ("rate-412 iiicebearrr/spiders-for-all#36",
+     everywhere(412, body=b'{"code":-412}', kind="application/json"), REFUSED),
+    ("h2only505 jprante/netty-http#1", everywhere(505), REFUSED),
+    ("h2only505-robots smxiazi/xia_Yue#10", but_robots(everywhere(505, body=b"")), REFUSED),
+    ("prog-415-all attune-io/attune#162", everywhere(415), REFUSED),
+    ("cdn-409-all getlantern/lantern#1739", everywhere(409, body=b"error code: 1001"), REFUSED),
+    ("cdn-409-moved a sibling", moved_to_refusing(409), REFUSED),
+    ("sni-421-all ros2/ros2_documentation#6092", everywhere(421), REFUSED),
+    ("sni-421-some haproxy/haproxy#3133", one_in(30, reply(421, body=b"no"), LIVING), NO_FAILURE),
+    ("busy-425 setnicka/ulozto-downloader#137", everywhere(425), REFUSED),
+    ("upgrade-426-all linkchecker/linkchecker#895", everywhere(426, "Upgrade: h2,h2c", body=b"Upgrade Required"),
+     REFUSED),
+    ("edge-423-418 edgeone.ai/document/58009", loops_of_an_edge, REFUSED),
+    ("edge-567 reqable/reqable-app#2045", everywhere(567, body=page("The request was intercepted")), REFUSED),
+    ("prog-529-days ssllabs/ssllabs-scan#1011", after(1, reply(529, body=b""), LIVING), NO_FAILURE),
+    ("shop-430-all kirillplatonov/shopify_graphql#38", everywhere(430), REFUSED),
+    ("custom-441 gjtorikian/html-proofer#584", everywhere(441, body=b""), REFUSED),
+    ("custom-441-deep a sibling", only_here(reply(441, body=b"")), REFUSED),
+    ("code-469 Ekultek/WhatWaf#1272", only_here(reply(469, body=page("Illegal Application Element"))), REFUSED),
+    ("code-418-all repology/repology-rs#367", everywhere(418), REFUSED),
+    ("code-999 dkhamsing/awesome_bot#165", only_here(reply(999, body=b"<script>1</script>")), REFUSED),
+    ("modsec-406 Ekultek/WhatWaf#683", everywhere(406, body=page("Not Acceptable!", "Mod_Security")), REFUSED),
+    ("modsec-406-deep sphinx-doc/sphinx#6378", only_here(reply(406, body=b"Not Acceptable")), REFUSED),
+    ("cdn-406-incident Ekultek/WhatWaf#1473",
+     everywhere(406, body=page("Not Acceptable", "Incident 12-4711")), REFUSED),
+    ("tengine-405 Ekultek/WhatWaf#1256", everywhere(405, "Set-Cookie: acw_tc=1", body=b"<html>no</html>"), REFUSED),
+    ("waf-405-captcha germondai/trawl#82", everywhere(405, "x-amzn-waf-action: captcha"), REFUSED),
+    ("waf-405-captcha-deep a sibling", only_here(CAPTCHA), REFUSED),
+    ("waf-202-empty germondai/trawl#65", only_here(WAF_202, WAF_202), REFUSED),
+    ("waf-202-all Aureliolo/synthorg#2711", everywhere(202, body=b""), NO_FAILURE),
+    ("waf-202-some Kilo-Org/kilocode#11016", one_in(3, reply(202, body=b""), LIVING), NO_FAILURE),
+    ("challenge-202 nciefeiniu/wenshu#1", everywhere(202, "Set-Cookie: a=1", body=SCRIPT), NO_FAILURE),
+    ("challenge-403 PhialsBasement/LibreCrawl#82",
+     only_here(reply(403, body=page("Anti-Crawler Protection"))), REFUSED),
+    ("challenge-503 afollestad/nock-nock#52", everywhere(503, body=CHALLENGE), REFUSED),
+    ("challenge-504 sypets/brofix#289", everywhere(504, body=CHALLENGE), REFUSED),
+    ("challenge-504-deep a sibling", only_here(reply(504, body=CHALLENGE)), REFUSED),
+    ("challenge-429 a sibling", everywhere(429, body=CHALLENGE), REFUSED),
+    ("challenge-501 stevenvachon/broken-link-checker#121", only_here(reply(501, body=b"no")), REFUSED),
+    ("interruption-200 unclecode/crawl4ai#1197", everywhere(200, body=page(
+        "Pardon Our Interruption", "Something about your browser made us think you were a bot. To regain access, "
+        "please make sure that cookies and JavaScript are enabled before reloading the page.")), NO_FAILURE),
+    ("cookie-script-200 tempesta-tech/tempesta#536", everywhere(200, body=cookie_page("timer")), NO_FAILURE),
+    ("naxsi-200 opnsense/plugins#5656", everywhere(200, body=DENIED), NO_FAILURE),
+    ("cf-challenge-403 filiph/linkcheck#122", everywhere(403, "cf-mitigated: challenge"), REFUSED),
+    ("cf-rate-403 webrecorder/browsertrix-crawler#1124", after(3, reply(403, body=page(
+        "ERROR: The request could not be satisfied", "Request blocked.")), LIVING), NO_FAILURE),
+    ("status-403-then-page spatie/crawler#265", everywhere(503, body=b"<script>setTimeout(function(){location.href='/a"
+     b"/the-mill.html'},5000);document.cookie='ok=1'</script>"), REFUSED),
+    ("host-503-tool corona-warn-app/cwa-documentation#542", everywhere(503), NO_FAILURE | {Reason.UNAVAILABLE.outcome}),
+    ("shop-503-captcha HongPong/broken-link-checker#27", only_here(reply(503, body=page("Robot Check", "Enter the "
+     "characters you see below") + b'<form action="/errors/validateCaptcha"><input name=field></form>')), REFUSED),
+    ("head-500-get-403 lycheeverse/lychee#799", by_method(everywhere(500), everywhere(403)), REFUSED),
+    ("ua-404-all webrecorder/browsertrix-crawler#719", everywhere(404, body=HUMAN), REFUSED),
+    ("ua-404-all-robots a sibling", but_robots(everywhere(404, body=HUMAN)), REFUSED),
+    ("ua-410-all a sibling", everywhere(410, body=HUMAN), REFUSED),
+    ("no-cookies-400 laterpay/laterpay-wordpress-plugin#334", no_cookies, NO_FAILURE),
+    ("404-login a sibling", only_here(reply(404, body=TO_LOGIN)), REFUSED),
+    ("404-sign-in a sibling", only_here(reply(404, body=TO_SIGN_IN)), REFUSED),
+    ("410-login-form metal3-io/metal3-io.github.io#527", only_here(reply(410, body=LOGIN)), REFUSED),
+    ("404-login-form a sibling", everywhere(404, body=LOGIN), REFUSED),
+    ("400-login-form a sibling", only_here(reply(400, body=LOGIN)), REFUSED),
+    *((f"testcookie-{code} kyprizel/testcookie-nginx-module#68", everywhere(code, body=TESTCOOKIE), NO_FAILURE)
+      for code in (200, 202, 307, 403, 404, 412, 503)),
+    ("ua-400-iis sonata-project/SonataGoutteBundle#10", everywhere(400, "Server: Microsoft-IIS/7.0"), REFUSED),
+    ("464-all connectrpc/connectrpc.com#67", but_robots(everywhere(464, body=b"")), REFUSED),
+    ("script-alone a sibling", only_here(reply(404, body=b"<html><script>" + 90 * b"var a=[1];b(a);" + b"</script>")),
+     REFUSED),
+    ("private-redirect ooni/probe#605", everywhere(302, "Location: http://192.168.1.1/blocked"), DOUBTFUL),
+    ("xlsx-200-odd-path internetarchive/iari#879",
+     site({PATH: reply(200, body=b"PK\x03\x04", kind="application/vnd.ms-excel")}), WORKS),
+    ("hello-204 GCTC-NTGC/gc-digital-talent#16559", everywhere(204, body=b""), WORKS),
+    ("hello-206 a sibling", everywhere(206, body=page("Mill")), WORKS),
+    *((f"{code}-all a sibling", everywhere(code), REFUSED) for code in SAME_CODE),
+    *((f"{code}-all-but-robots a sibling", but_robots(everywhere(code, body=b"")), REFUSED)
+      for code in (409, 412, 421)),
+    *((f"{code}-cookie-{name} modx-pro/miniShop2#71", only_here(reply(code, body=cookie_page(name))), REFUSED)
+      for code in (404, 412, 503) for name in COOKIE_SCRIPTS),
+    # The frame of an application, and routers.
+    *((f"spa-404-{name} rafgraph/spa-github-pages#30", only_here(reply(404, body=shell), reply(200, body=shell)),
+       DOUBTFUL) for name, shell in SHELLS.items()),
+    *((f"spa-404-{name}-moved sveltejs/kit#4278",
+       only_here(reply(404, body=shell + b"<i>...</i>"), reply(200, body=shell)), DOUBTFUL)
+      for name, shell in SHELLS.items()),
+    *((f"spa-404-{name}-rendered AOSSIE-Org/OrgExplorer#203", only_here(
+        reply(404, body=shell), reply(200, body=filled(shell))), DOUBTFUL)
+      for name, shell in SHELLS.items()),
+    ("spa-404-script isaacs/github#408", only_here(reply(404, body=ROUTER)), DOUBTFUL),
+    ("spa-404-session rafgraph/spa-github-pages#7", only_here(reply(404, body=SESSION_ROUTER)), DOUBTFUL),
+    ("moved-404-switch checkstyle/checkstyle#15949", only_here(reply(404, body=SWITCH)), DOUBTFUL),
+    # Documents with a code of refusal.
+    *((f"pdf-{code}-all a sibling", only_here(reply(code, body=PDF, kind="application/pdf"), HOME), REFUSED)
+      for code in (401, 403, 406, 418)),
+    *((f"pdf-{code} submariner-io/submariner-website#1285", documents(code, PDF, "application/pdf"), WORKS)
+      for code in (401, 403, 406, 418)),
+    *((f"picture-{code} a sibling", documents(code, PICTURE, "image/png"), WORKS) for code in (401, 403, 406, 418)),
+    *((f"{kind}-403 a sibling", documents(403, PDF, kind), WORKS) for kind in (
+        "audio/mpeg", "video/mp4", "application/zip", "application/vnd.ms-excel", "font/woff2",
+        "application/octet-stream")),
+    ("pdf-404 cakephp/cakephp#7280", documents(404, PDF, "application/pdf"), WORKS),
+    ("picture-404 atmos/camo#75", documents(404, PICTURE, "image/png"), WORKS),
+    ("pdf-403-html a sibling", documents(403, page("Forbidden"), "text/html"), REFUSED),
+    ("hang-up-403 a sibling", lambda a: HangUp() if a.method == "HEAD" else reply(403, body=b"no"), REFUSED),
+]  # fmt: skip
+
+DEAD: list[DeadRow] = [
+    ("a 404 of a host that works", only_here(MISSING), Reason.NOT_FOUND),
+    ("a 404 of a host that is all 404", everywhere(404), Reason.NOT_FOUND),
+    ("a 404 with a wall's words of a host that works", only_here(reply(404, body=HUMAN)), Reason.NOT_FOUND),
+    ("a 410", only_here(reply(410, body=b"gone")), Reason.GONE),
+    *((f"{code} on all paths", everywhere(code), reason) for code, reason in [
+        (500, Reason.SERVER_ERROR), (502, Reason.GATEWAY), (504, Reason.GATEWAY), (503, Reason.UNAVAILABLE),
+        *((code, Reason.SERVER_ERROR) for code in (507, 508, 510, 511, *range(520, 528), 530))]),
+    *((f"a {code} of a host that works", only_here(reply(code, body=b"no")), reason) for code, reason in [
+        (400, Reason.BAD_REQUEST), (409, Reason.STRANGE_CODE), (412, Reason.STRANGE_CODE), (408, Reason.TIMEOUT),
+        (505, Reason.SERVER_ERROR), (529, Reason.SERVER_ERROR), (421, Reason.STRANGE_CODE), (426, Reason.BAD_REQUEST)]),
+    ("a 400 of a host whose front page is missing", only_here(reply(400, body=b"no"), MISSING), Reason.BAD_REQUEST),
+    ("a 400 of a host whose front page fails", only_here(reply(400, body=b"no"), reply(500)), Reason.BAD_REQUEST),
+    *((f"a 404 with the scripts of {name}, and says so", only_here(
+        reply(404, body=shell + b"<h1>Page not found</h1>"), reply(200, body=shell)), Reason.NOT_FOUND)
+      for name, shell in SHELLS.items()),
+    *((f"a 404 with the frame of {name}, of a site of another kind", only_here(reply(404, body=shell)),
+       Reason.NOT_FOUND) for name, shell in SHELLS.items()),
+    ("a 404 with the site's script, and few words", only_here(
+        reply(404, body=b"<title>Mills</title><script src=/app.js></script><p>Oh dear!</p>"),
+        reply(200, body=page("Mills") + b"<script src=/app.js></script>")), Reason.NOT_FOUND),
+    ("a 404 that leads to the front page", only_here(
+        reply(404, body=b"<script>location.href='/'</script>")), Reason.NOT_FOUND),
+    ("a 404 whose script leads to no URL", only_here(
+        reply(404, body=b"<script>location.href='http://[mill/'</script>")), Reason.NOT_FOUND),
+    ("a 404 that sets a cookie, and has a text", only_here(
+        reply(404, body=page("Not found") + b"<script>document.cookie='seen=1'</script>")), Reason.NOT_FOUND),
+    ("a 404 with a form to log in", only_here(
+        reply(404, body=page("Not found") + b"<script>location.hash=1</script><a href=/login>")), Reason.NOT_FOUND),
+    ("a 404 that is nothing but a counter", only_here(reply(404, body=b"<html><script>count('a')</script></html>")),
+     Reason.NOT_FOUND),
+    ("a 410 that leads to the front page and sets a cookie", only_here(reply(
+        410, body=b"<script>document.cookie='gone=1';location.href=location.origin</script>")), Reason.GONE),
+    ("a 404 that throttles who asks again", lambda asked: sent(
+        asked, reply(429, "Retry-After: 1") if "text/html" in header(asked, "Accept") else MISSING), Reason.NOT_FOUND),
+    ("a page that has moved to a host where it is missing", lambda asked: sent(asked, reply(
+        301, f"Location: {at(asked, 'new.mill.demo', PATH)}") if header(asked, "Host").startswith(HOST) else MISSING),
+     Reason.NOT_FOUND),
+]  # fmt: skip
