@@ -214,6 +214,14 @@ async def test_a_firewall_that_one_process_met_is_not_tried_by_the_next(place: P
         assert (ran.status, ran.lines()[0]["tries"][0]["why"], site.asked) == (4, "resting", [])
 
 
+async def test_failures_that_processes_in_a_loop_meet_are_counted_together(place: Place) -> None:
+    async with archive_at(place, limit="6000") as archive:
+        archive.act = lambda asked: reply(500)
+        tries = [(await json_of(place, f"http://gone.demo/{number}")).lines()[0]["tries"] for number in range(8)]
+        assert len(archive.site.asked) in (5, 6)
+    assert [whys[0]["why"] for whys in tries][-2:] == ["resting", "resting"]
+
+
 async def test_processes_in_a_loop_and_at_once_keep_one_limit_together(place: Place) -> None:
     """ia-24-a-minute, with 120 a minute: four at once, then one in 60 / 117 s."""
     times: list[float] = []

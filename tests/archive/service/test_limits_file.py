@@ -77,6 +77,17 @@ async def test_a_pause_holds_for_others_grows_in_them_and_ends_with_an_answer(ma
     assert await machine.process().rest(SERVICE, "refused", None) == 60
 
 
+async def test_failures_in_a_row_are_counted_for_all_processes_until_an_answer(machine: Machine) -> None:
+    for number in range(1, 6):
+        process = machine.process()
+        await process.turn(SERVICE, INDEX)
+        assert await process.failed(SERVICE) == number
+    other = machine.process()
+    await other.turn(SERVICE, INDEX)
+    await other.answered(SERVICE, 0.1)
+    assert await machine.process().failed(SERVICE) == 1
+
+
 @pytest.mark.parametrize("jump_s", [-10 * 365 * 86_400.0, -3_600.0, 3_600.0, 10 * 365 * 86_400.0])
 @pytest.mark.parametrize("wanted_s", [None, 900.0, 1e12])
 async def test_no_pause_is_longer_than_it_was_when_it_began_whatever_the_clock_does(

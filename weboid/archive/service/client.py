@@ -35,7 +35,7 @@ REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
 _WINDOW: Final = 10
 _FAILURES: Final = 5
-"""A service of whose last ten requests of a kind so many failed is paused."""
+"""A service of whose last ten requests of a kind so many failed is paused, and one with so many failures in a row."""
 _HOPS: Final = 2
 _SLACK: Final = 4
 """A reply of more than so many times its bound as sent is cut: it is compressed, and stands for nothing."""
@@ -78,6 +78,10 @@ class Limiter(Protocol):
 
         Returns for how many seconds.
         """
+
+    async def failed(self, service: ArchiveService) -> int:
+        """A request failed; returns how many in a row have, of all who share the limits; 0 = they are not counted."""
+        return 0
 
     async def answered(self, service: ArchiveService, took_s: float) -> None:
         """A request that was sent so many seconds ago was answered as it should: the next pause is a short one."""
@@ -196,7 +200,7 @@ class ArchiveClient:
         last.append(not failure)
         if not failure:
             await self.limiter.answered(service, took_s)
-        elif last.count(False) >= _FAILURES:
+        elif max(await self.limiter.failed(service), last.count(False)) >= _FAILURES:
             # After the pause one more failure is enough for the next one, until there are answers again.
             last.clear()
             last.extend([False] * (_FAILURES - 1))

@@ -106,12 +106,18 @@ class LocalLimiter:
                 pace.until, pace.rest_s, pace.why = now + seconds, seconds, why
             return pace.until - now
 
+    async def failed(self, service: ArchiveService) -> int:
+        async with self._shared(service) as pace:
+            pace.failures += 1
+            return pace.failures
+
     async def answered(self, service: ArchiveService, took_s: float) -> None:
         """Makes the next pause a short one, if the request was sent after the last one."""
-        if self._services.get(service.base, _NO_PACE).rest_s:
+        known = self._services.get(service.base, _NO_PACE)
+        if known.rest_s or known.failures:
             async with self._shared(service) as pace:
                 if pace.until <= self._now() - took_s:
-                    pace.rest_s = 0.0
+                    pace.rest_s, pace.failures = 0.0, 0
 
     @asynccontextmanager
     async def _shared(self, service: ArchiveService) -> AsyncIterator[ServicePace]:
@@ -135,6 +141,10 @@ class JointLimiter:
     async def rest(self, service: ArchiveService, why: str, wanted_s: float | None) -> float:
         """Pauses the service for all that share the store or the machine; returns for how many seconds."""
         return await self._machine.rest(service, why, await self._store.rest(service, why, wanted_s))
+
+    async def failed(self, service: ArchiveService) -> int:
+        """Counts it for the machine, whose processes share the count whatever their stores."""
+        return await self._machine.failed(service)
 
     async def answered(self, service: ArchiveService, took_s: float) -> None:
         """Informs both, each of which knows its own last pause."""

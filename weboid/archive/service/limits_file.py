@@ -14,7 +14,7 @@ import re
 import stat
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any, Final
@@ -42,13 +42,14 @@ class ServicePace:
     """The requests and the pause of one service, in seconds of the limiter's clock.
 
     `free`: by kind of request, when all that were sent will have had their time. `rest_s` = how long the newest pause
-    is or was, 0 if a request was answered since; `until` = its end.
+    is or was, 0 if a request was answered since; `until` = its end. `failures` = failures in a row.
     """
 
     free: dict[int, float] = field(default_factory=dict)
     until: float = -inf
     rest_s: float = 0.0
     why: str = ""
+    failures: int = 0
 
 
 class LimitsFile:
@@ -152,14 +153,14 @@ def _parse(data: bytes, now: float) -> dict[str, ServicePace]:
 
 def _service(values: Any, now: float) -> ServicePace:
     """Raises ValueError, TypeError, KeyError."""
-    free = {RequestKind(int(kind)): _seconds(value) for kind, value in values["free"].items()}
+    latest = now + _LONGEST_FREE_S  # if the clock was set back, nothing waits longer than if it had begun just now
+    found = values["free"].items()
+    free: dict[int, float] = {RequestKind(int(kind)): min(_seconds(value), latest) for kind, value in found}
     until, rest_s, why = _seconds(values["until"]), _seconds(values["rest_s"]), values["why"]
-    if not 0 <= rest_s <= LONGEST_NAMED_REST_S or not _WHY.fullmatch(why):
+    failures = int(values.get("failures", 0))
+    if not 0 <= rest_s <= LONGEST_NAMED_REST_S or not _WHY.fullmatch(why) or not 0 <= failures < _SIZE:
         raise ValueError
-    # If the clock was set back, nothing waits longer than if it had begun just now.
-    return ServicePace(
-        {kind: min(value, now + _LONGEST_FREE_S) for kind, value in free.items()}, min(until, now + rest_s), rest_s, why
-    )
+    return ServicePace(free, min(until, now + rest_s), rest_s, why, failures)
 
 
 def _seconds(value: Any) -> float:
@@ -172,7 +173,7 @@ def _seconds(value: Any) -> float:
 def _text(services: dict[str, ServicePace], now: float) -> bytes:
     """The content of the file: what matters a day later is left out, and if there are too many, the oldest."""
     rows = {
-        base: {"free": known.free, "until": max(known.until, 0.0), "rest_s": known.rest_s, "why": known.why}
+        base: {**asdict(known), "until": max(known.until, 0.0)}
         for base, known in sorted(services.items(), key=lambda item: _newest(item[1]))
         if _newest(known) > now - LONGEST_NAMED_REST_S
     }

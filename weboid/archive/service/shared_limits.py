@@ -12,7 +12,7 @@ from math import inf
 from time import monotonic
 from typing import Final
 
-from weboid.archive.service.client import Resting
+from weboid.archive.service.client import Limiter, Resting
 from weboid.archive.service.limits import PATIENCE_S, gap_s, rest_after
 from weboid.core.archive.services import ArchiveService
 from weboid.errors import StoreAway
@@ -53,7 +53,7 @@ class _KnownRest:
     rest_s: float = 0.0
 
 
-class SharedLimiter:
+class SharedLimiter(Limiter):
     """A `Limiter` for all processes that share a store; `today` is called with each request."""
 
     def __init__(self, pool: Pool, today: Callable[[], int], *, patience_s: float = PATIENCE_S) -> None:
