@@ -26,6 +26,8 @@ _LYING_WALLS: Final[tuple[Any, ...]] = (
     {"wall": {"how": "reset"}},
     {"wall": {"how": "silence"}},
 )
+_OF_PROXIES: Final = (520, 521, 522, 523, 524, 525, 526, 527, 530)
+"""What a proxy in front of a host answers where that fails: no connection, no answer, a bad certificate, no name."""
 
 
 def fault_of(chance: Random) -> Any:
@@ -175,3 +177,36 @@ def new_owner(chance: Random) -> Json:
     day, pause = chance.randint(5, 60), chance.choice((3, 8, 20, 35, 60))
     new: Any = chance.choice(({"sold": "en"}, {"sold": "pl"}, {"for-sale": "de"}, {"parked": "en"}))
     return {"life": [[0, "up"], [day, "dns-gone"], [day + pause, new]], **_steady(chance)}
+
+
+def _of_proxy(chance: Random) -> Any:
+    return {"status": chance.choice(_OF_PROXIES)}
+
+
+def dying_behind_proxy(chance: Random) -> Json:
+    """A host whose proxy stays: its codes change, or the name goes at last."""
+    day = chance.randint(5, 100)
+    life: Life = [[0, "up"], [day, _of_proxy(chance)]]
+    if chance.random() < 0.5:
+        life.append([day + chance.randint(1, 20), _of_proxy(chance)])
+    if chance.random() < 0.3:
+        life.append([life[-1][0] + chance.randint(10, 40), "dns-gone"])
+    return {"life": life, **_steady(chance)}
+
+
+def flaky_behind_proxy(chance: Random) -> Json:
+    """A living host that its proxy does not reach for hours, days or weeks."""
+    day, fault = chance.randint(5, 60), _of_proxy(chance)
+    match chance.choice(("once", "often", "hours", "wall")):
+        case "once":
+            life: Any = [[0, "up"], [day, fault], [day + chance.randint(1, 27), "up"]]
+        case "often":
+            turns = [[chance.randint(2, 9), "up"], [chance.randint(1, 3), fault]]
+            life = [[0, "up"], {"from": day, "repeat": turns}]
+        case "hours":
+            first = chance.randint(0, 23)
+            life = {"hours": [[first, (first + chance.randint(1, 6)) % 24, fault]], "else": "up"}
+        case _:
+            wall = {"wall": {"code": 403, "challenge": True}}
+            life = [[0, "up"], {"from": day, "repeat": [[chance.randint(5, 20), wall], [chance.randint(1, 3), fault]]}]
+    return {"life": life, **_steady(chance)}

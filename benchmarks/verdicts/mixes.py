@@ -90,6 +90,12 @@ _OWN_TROUBLES: Final[Mapping[Kind, int]] = {
     lives.head_hater: 3,
     hard.new_owner: 2,
 }
+_PROXIES: Final[Mapping[Kind, int]] = {
+    lives.sound: 20,
+    hard.dying_behind_proxy: 35,
+    hard.flaky_behind_proxy: 35,
+    lives.walled: 10,
+}
 MIXES: Final[Mapping[str, Mix]] = {
     "usual": Mix(
         lives.MIXES["usual"],
@@ -125,6 +131,9 @@ MIXES: Final[Mapping[str, Mix]] = {
         },
         _networked,
         "it is our side that fails",
+    ),
+    "proxies": Mix(
+        _PROXIES, hard.HARD_DAYS, {"own-outages": [{"from": 50, "to": 51}]}, note="proxies whose hosts fail"
     ),
     "store": Mix(
         {
