@@ -290,7 +290,7 @@ async def test_a_handshake_that_does_not_end_is_a_timeout_before_a_connection(
     assert found == Fault(Reason.TIMEOUT, reached=False)
 
 
-async def test_a_client_certificate_that_is_missed_after_the_handshake_is_a_tls_fault(
+async def test_a_client_certificate_that_is_missed_after_the_handshake_is_a_login(
     engine: SocketEngine, certificates: Certificates
 ) -> None:
     tls = certificates.good("127.0.0.1")
@@ -299,7 +299,7 @@ async def test_a_client_certificate_that_is_missed_after_the_handshake_is_a_tls_
     async with serve(lambda _: reply(200), tls=tls) as site:
         found = await fault(engine, site.url())
     assert found is not None
-    assert found.reason in (Reason.TLS, Reason.RESET)
+    assert found.reason in (Reason.LOGIN, Reason.RESET)
 
 
 async def test_a_name_server_that_is_silent_does_not_outlast_the_request(settings: NetConfig) -> None:

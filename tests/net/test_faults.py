@@ -54,6 +54,7 @@ def system(*numbers: int) -> list[OSError]:
         (LookupFailed(ares.ARES_ESERVFAIL), Reason.DNS_ERROR),
         (LookupFailed(ares.ARES_ETIMEOUT), Reason.DNS_ERROR),
         (connecting(ssl.SSLError(1, "no")), Reason.TLS),
+        (connecting(ssl.SSLError(1, "[SSL: TLSV13_ALERT_CERTIFICATE_REQUIRED] alert")), Reason.LOGIN),
         (connecting(ssl.SSLZeroReturnError(6, "closed")), Reason.RESET),
         (connecting(ssl.SSLEOFError(8, "EOF occurred")), Reason.RESET),
         (unverified(9), Reason.CERTIFICATE_EXPIRED),
@@ -83,6 +84,7 @@ def test_what_fails_before_a_connection_stands(exc: Exception, reason: Reason) -
         (BrokenReply("nonsense"), Reason.PROTOCOL),
         (ReplyTooLarge("much"), Reason.OUR_LIMIT),
         (ssl.SSLError(1, "alert"), Reason.TLS),
+        (ssl.SSLError(1, "[SSL: TLSV13_ALERT_CERTIFICATE_REQUIRED] alert"), Reason.LOGIN),
     ],
 )
 def test_what_fails_on_a_connection_that_stood(exc: Exception, reason: Reason) -> None:

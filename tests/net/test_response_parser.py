@@ -91,6 +91,9 @@ def test_a_change_of_protocol_is_the_reply_and_the_last_one() -> None:
         (b"HTTP/1.1 999 Denied", 999),
         (b"HTTP/1.1 200 caf\xe9 \xff", 200),
         (b"ICY 200 OK", 200),  # a radio station
+        (b"http/1.1 200 OK", 200),
+        (b"HTTP/1.1 OK", 200),
+        (b"\xef\xbb\xbfHTTP/1.1 302 Found", 302),
     ],
 )
 def test_first_lines_that_browsers_read_are_read(start: bytes, code: int) -> None:
@@ -101,11 +104,8 @@ def test_first_lines_that_browsers_read_are_read(start: bytes, code: int) -> Non
     "head",
     [
         b"nonsense\r\n\r\n",
-        b"<html>HTTP/0.9</html>\r\n\r\n",
         b"HTTP/1.1 99999 What\r\n\r\n",
         b"HTTP/1.1 20 What\r\n\r\n",
-        b"HTTP/1.1 OK\r\n\r\n",
-        b"http/1.1 200 OK\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nX: a\x00b\r\n\r\n",
         b"SSH-2.0-Other\r\n\r\n",
     ],
@@ -113,6 +113,12 @@ def test_first_lines_that_browsers_read_are_read(start: bytes, code: int) -> Non
 def test_what_is_no_reply_is_broken(head: bytes) -> None:
     with pytest.raises(BrokenReply):
         read(head)
+
+
+@pytest.mark.parametrize("body", [b"<html>HTTP/0.9</html>", b"<!DOCTYPE html>\r\n\r\n<p>A mill"])
+def test_a_document_without_a_head_is_an_answer_that_nobody_has_read(body: bytes) -> None:
+    with pytest.raises(ReplyTooLarge, match="status line"):
+        read(body, b"")
 
 
 @pytest.mark.parametrize("piece", [b"x" * 100, b"\r\n" * 50, b"HTTP/1.1 102 Wait\r\n\r\n"])
@@ -198,6 +204,11 @@ def test_a_body_in_chunks_that_are_nearly_all_framing_ends_early() -> None:
         taken += 1
     assert taken < 20
     assert (coming.code, coming.is_clean, coming.body) == (200, False, b"y" * (taken - 1))
+
+
+def test_a_head_that_lacks_only_its_empty_line_is_a_reply_once_the_connection_ends() -> None:
+    coming, done = read(b"HTTP/1.1 302 Found\r\n", b"Location: /x\r\n", b"")
+    assert (coming.code, coming.headers, coming.is_clean, done) == (302, {"location": "/x"}, False, True)
 
 
 @pytest.mark.parametrize("begun", [(), (b"HTTP/1.1 200 OK\r\nContent-",), (b"HTTP/1.1 100 Continue\r\n\r\n",)])

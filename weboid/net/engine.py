@@ -216,7 +216,7 @@ def _prepared(request: Request) -> _Prepared:
         host=host.strip("[]"),
         port=int(port) if port else _PORTS[scheme],
         method=request.method,
-        data=text.replace("\n", "\r\n").encode() + b"\r\n\r\n",
+        data=text.replace("\n", "\r\n").encode("utf-8", "surrogateescape") + b"\r\n\r\n",
         sent=request.sent,
     )
 
@@ -231,6 +231,8 @@ def parser_of(method: str, settings: NetConfig) -> ResponseParser:
 def reply_from(parser: ResponseParser) -> Reply:
     """The reply that a parser has read, bounded."""
     headers = {_clean(name): _clean(value) for name, value in parser.headers.items()}
+    if len(headers.get("refresh", "")) == HEADER_CHARS:
+        del headers["refresh"]  # cut short, it would lead to another URL
     return Reply(
         code=parser.code,
         headers=headers,

@@ -46,6 +46,8 @@ def fault_of(exc: BaseException) -> Fault | None:
             return Fault(Reason.RESET, reached=True)
         case ssl.SSLError() if "no application protocol" in str(exc):
             return Fault(Reason.BOT_WALL, reached=True)  # It serves other protocols than ours, as with a 505 (D-2).
+        case ssl.SSLError() if "CERTIFICATE_REQUIRED" in str(exc):
+            return Fault(Reason.LOGIN, reached=True)  # the certificate of a person, as with a password
         case ssl.SSLError():
             return Fault(Reason.TLS, reached=True)
         case TimeoutError() if exc.errno is None:
@@ -103,6 +105,7 @@ _NEAREST_FIRST: Final = (
     Reason.CERTIFICATE_WRONG_HOST,
     Reason.CERTIFICATE_SELF_SIGNED,
     Reason.CERTIFICATE_UNKNOWN_ISSUER,
+    Reason.LOGIN,
     Reason.BOT_WALL,
     Reason.TLS,
     Reason.CONNECTION_REFUSED,

@@ -33,14 +33,15 @@ MayRead = Callable[[str], Awaitable[bool]]
 ANSWERS_A_CHECK: Final = 3
 """A check may take this many times `answer_s` in total, without the waiting for turns."""
 
-COOKIES: Final = 20
-"""Cookies that are kept in a check, at most, …"""
+COOKIES: Final = 50
+"""Cookies that are kept in a check, at most (RFC 6265, 6.1), …"""
 COOKIE_CHARS: Final = 4096
 """… characters of each, …"""
 COOKIES_CHARS: Final = 8192
 """… and of the header that has all of them."""
 
-_PAIR: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+=[\x20-\x3a\x3c-\x7e]*")
+_PAIR: Final = re.compile(r"[^\0-\x1f\x7f;]+")
+"""Any name and any value, or a value alone, as browsers send them back (RFC 6265, 5.2)."""
 _ENDED: Final = re.compile(
     r";\s*(?:max-age\s*=\s*(?:-|0+\s*(?:;|$))|expires\s*=[^;]*\b(?:19[0-9]{2}|200[0-9])\b)", re.I
 )
@@ -159,11 +160,14 @@ class _Walk:
             target = _target(self._url, reply.location or "") if is_redirect else await self._forward(method, reply)
             if target is None:
                 return self._end(method, Fault(Reason.REDIRECT_BROKEN) if is_redirect else reply)
+            if len(target) > MAX_URL:
+                return self._end(method, Fault(Reason.OUR_LIMIT, reached=True))
             self._hops.append(Hop(self._url, reply.code, target))
             if not target.startswith(_SCHEMES):
                 return self._end(method, Fault(Reason.REDIRECT_TO_SCHEME))
             if self._key(method, target) in self._visited:
-                return self._end(method, reply)
+                # With a cookie that was not kept the server may have led on.
+                return self._end(method, Fault(Reason.OUR_LIMIT, reached=True) if self._cookies.is_full else reply)
             if len(self._hops) > self._session.settings.redirects:
                 return self._end(method, reply if is_redirect else Fault(Reason.TOO_MANY_REDIRECTS))
             self._go(target)
@@ -174,7 +178,9 @@ class _Walk:
             return None
         forward = forward_in(self._end(method, reply).answer)
         target = _target(self._url, forward) if forward else None
-        if target is None or not target.startswith(_SCHEMES) or self._key(method, target) in self._visited:
+        if target is None or len(target) > MAX_URL or not target.startswith(_SCHEMES):
+            return None
+        if self._key(method, target) in self._visited:
             return None
         return target if await self._may_read(self._normal) else None
 
@@ -249,18 +255,21 @@ class _Walk:
 class CookieJar:
     """The cookies of one check (C-2), by domain and name: for servers that set one and redirect to the same URL.
 
-    Paths, dates and flags are not kept: the jar exists for seconds and contains no secret of ours.
+    Paths, dates and flags are not kept: the jar exists for seconds and contains no secret of ours. `is_full`: there
+    were more cookies than are kept or sent.
     """
 
     def __init__(self) -> None:
         self._cookies: dict[tuple[str, str], str] = {}
+        self.is_full = False
 
     def take(self, host: str, line: str) -> None:
         """Keeps, replaces or deletes a cookie by a Set-Cookie line from `host`; invalid lines are ignored."""
         pair = line.partition(";")[0].strip()
         if len(pair) > COOKIE_CHARS or not _PAIR.fullmatch(pair):
             return
-        name = pair.partition("=")[0]
+        name, equals, _ = pair.partition("=")
+        name = name if equals else ""
         domain = _DOMAIN.search(line)
         scope = f".{domain[1].lower()}" if domain and "." in domain[1] else host
         if scope != host and not f".{host}".endswith(scope):
@@ -269,6 +278,8 @@ class CookieJar:
             self._cookies.pop((scope, name), None)
         elif len(self._cookies) < COOKIES or (scope, name) in self._cookies:
             self._cookies[scope, name] = pair
+        else:
+            self.is_full = True
 
     def header(self, host: str, limit: int = COOKIES_CHARS) -> str:
         """The value of the Cookie header for a host, in at most `limit` characters; empty if there is none."""
@@ -279,6 +290,8 @@ class CookieJar:
                 chars += len(pair) + 2
                 if chars <= limit:
                     pairs.append(pair)
+                else:
+                    self.is_full = True
         return "; ".join(pairs)
 
 
@@ -308,7 +321,8 @@ def _headers(settings: NetConfig, manner: Manner, cookies: str) -> dict[str, str
 def _target(current: str, location: str) -> str | None:
     """The target of a Location, absolute and as a browser would request it (WHATWG URL); None if it is invalid.
 
-    It is requested as resolved, not in normal form: a server may insist on an escape that the normal form removes.
+    It may be longer than MAX_URL. It is requested as resolved, not in normal form: a server may insist on an escape
+    that the normal form removes.
     """
     # Raw bytes outside ASCII are sent as received, escaped; in a host the parser reads them as UTF-8.
     escaped = quote_from_bytes(location.encode("utf-8", "surrogateescape"), safe=_ASCII)
@@ -316,6 +330,8 @@ def _target(current: str, location: str) -> str | None:
         url = ada_url.URL(escaped, base=current)
         if url.href.startswith(_SCHEMES):
             url.username = url.password = url.hash = ""
+            if len(url.href) > MAX_URL:
+                return url.href
             parse(url.href)
     except ValueError:  # ada's, or InvalidUrl
         return None

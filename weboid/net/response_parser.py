@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from weboid.core.document.document import is_html
 from weboid.core.document.skim import Skim
 from weboid.net.content_coding import Decoder
 
@@ -19,7 +20,10 @@ HEAD_BYTES: Final = 262_144
 INTERIM: Final = 64
 """Interim responses (1xx) before the reply, at most."""
 
-_START: Final = re.compile(r"(?:HTTP/(\d)(?:\.(\d))?|ICY)[ \t]+(\d{3})(?!\d)")
+_START: Final = re.compile(
+    r"[^\n]{0,4}?(?:HTTP/(\d)(?:\.(\d))?+|ICY)(?:[ \t]+(\d{3})(?!\d)|[ \t]*+(?!\d))", re.IGNORECASE
+)
+"""A status line as browsers read it: after a few other bytes, in any case, and without a code, which is 200 then."""
 _FOLDED: Final = re.compile(r"\r?\n[ \t]+")
 _CHUNK: Final = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;.*)?\r?")
 _CHUNK_LINE: Final = 4096
@@ -35,6 +39,7 @@ _SWITCHING: Final = 101
 _WITHOUT_BODY: Final = frozenset({_SWITCHING, 204, 304})
 
 
+_NO_HEAD: Final = "an HTML document without a status line"
 _TOO_LONG: Final = f"response headers exceed {HEAD_BYTES // 1024} KiB or {HEADER_LINES} lines"
 
 
@@ -43,7 +48,7 @@ class BrokenReply(OSError):
 
 
 class ReplyTooLarge(OSError):
-    """The head exceeds the limits: it may be a reply, but nobody has read it."""
+    """The head exceeds the limits, or there is none (HTTP/0.9): it may be a reply, but nobody has read it."""
 
 
 class ResponseParser:
@@ -98,7 +103,7 @@ class ResponseParser:
         if self.code:
             return not data or self._take_body(data)
         if not data:
-            raise ConnectionResetError
+            return self._take_end_of_head()
         return self._take_head(data)
 
     def _take_head(self, data: bytes) -> bool:
@@ -130,6 +135,15 @@ class ResponseParser:
                 # The body of a redirect is not waited for: only its Location matters, if it has one.
                 return self._take_body(data) or (self.code // 100 == 3 and bool(self.headers.get("location")))
 
+    def _take_end_of_head(self) -> bool:
+        """Takes the end of the connection; browsers take a head for complete that lacks nothing but its empty line."""
+        buffer = bytes(self._buffer)
+        if is_html("", buffer):
+            raise ReplyTooLarge(_NO_HEAD)
+        if buffer.count(b"\n") > 1 and buffer.endswith(b"\n") and self._take_complete_head(buffer.rstrip(b"\r\n")):
+            return True
+        raise ConnectionResetError
+
     def _without_blank(self, data: bytes) -> bytes:
         rest = data.lstrip(b"\r\n")
         self._count_head_bytes(len(data) - len(rest))
@@ -148,12 +162,12 @@ class ResponseParser:
         lines = text.split("\n")
         start = _START.match(lines[0])
         if start is None or b"\0" in head:
-            raise BrokenReply("not an HTTP/1 response")
+            raise ReplyTooLarge(_NO_HEAD) if is_html("", head) else BrokenReply("not an HTTP/1 response")
         if head.count(b"\n") > HEADER_LINES:
             raise ReplyTooLarge(_TOO_LONG)
         if len(head) > self._line_bytes and max(map(len, lines)) > self._line_bytes:
             raise ReplyTooLarge(f"a response header exceeds {self._line_bytes} bytes")
-        code = int(start[3])
+        code = int(start[3] or 200)
         if code // 100 == 1 and code != _SWITCHING:
             self._interim += 1
             if self._interim > INTERIM:

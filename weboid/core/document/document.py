@@ -35,6 +35,8 @@ _REFRESH: Final = re.compile(
     r"\s*+(?=[0-9.])([0-9]{0,4})[0-9.]*+[\s;,]++(?:url\s*+=\s*+)?+(?:\"([^\"]*+)|'([^']*+)|(.*+))",
     re.IGNORECASE | re.DOTALL,
 )
+_SCRIPT_TYPE: Final = re.compile(r"\s*(?:|module|[a-z/-]*(?:java|ecma)script[0-9.]*)\s*", re.IGNORECASE)
+"""Types of what browsers run; all others are data."""
 _FORWARD: Final = re.compile(
     r"""\s*+(?:<!--[^\n]*+\n\s*+)?+
     (?:(?:window|document|self|top|parent)\s*+\.\s*+)?+location\s*+
@@ -87,7 +89,7 @@ class Document:
         return fingerprint(list(self.words))
 
 
-def is_html(content_type: str, body: bytes) -> bool:
+def is_html(content_type: str, body: bytes | bytearray) -> bool:
     """True if an answer is an HTML document: by its type, or by its first bytes if no type is given."""
     if content_type.strip():
         return bool(_HTML.match(content_type.strip()))
@@ -165,7 +167,7 @@ class _Reader:
         match name:
             case "title":
                 self._title = self._title or collapsed(piece.text)[:_MAX_TITLE]
-            case "script" if not attributes.get("src"):
+            case "script" if not attributes.get("src") and _SCRIPT_TYPE.fullmatch(attributes.get("type", "")):
                 script = _FORWARD.fullmatch(piece.text[: 2 * _MAX_URL])
                 self._scripts.add(script["url"].replace("\\/", "/") if script else "")
             case "noscript":
@@ -194,14 +196,14 @@ class _Reader:
             self._hidden_by, self._hidden_depth = name, 1
 
     def _take_meta(self, attributes: dict[str, str]) -> None:
-        content = attributes.get("content", "")[:_MAX_URL]
+        content = attributes.get("content", "")
         is_refresh = attributes.get("http-equiv", "").lower() == "refresh" and not self._refresh
-        if is_refresh and (refresh := refresh_of(content)):
+        if is_refresh and len(content) <= _MAX_URL and (refresh := refresh_of(content)):
             self._refresh = self._absolute(refresh[1])
             self._forward = self._refresh if refresh[0] <= _AT_ONCE_S else ""
         name = (attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or "").lower()
         if name and content:
-            self._meta.setdefault(name, content)
+            self._meta.setdefault(name, content[:_MAX_URL])
 
     def _take_link(self, attributes: dict[str, str]) -> None:
         relations = attributes.get("rel", "").lower().split()

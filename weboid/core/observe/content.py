@@ -94,7 +94,10 @@ def _refresh_suspicion(asked: str, document: Document) -> Suspicion | None:
 
 
 def forward_in(answer: RawResponse) -> str | None:
-    """The target to which browsers go on at once from a document that seems to be fine; None if they show it."""
+    """The target to which browsers go on at once from a document that seems to be fine; None if they show it.
+
+    Its target is judged in its place (D-471).
+    """
     if answer.code is None or not 200 <= answer.code <= 299:
         return None
     target = header_forward(answer.headers.get("refresh", ""))

@@ -73,9 +73,9 @@ class Reason(Enum):
     REPORTED = 34, _D
     # Never requested: our own policy again (C-13).
     BAD_PORT = 35, _D
-    # Doubts, not failures: a limit of ours ended the check (bytes of headers, time of all hops), or a redirect names no
-    # target, where browsers show its body. There are living pages behind longer chains, too; the number of those is of
-    # the time when they were failures.
+    # Doubts, not failures: a limit of ours ended the check (bytes of headers, time of all hops; D-470), or a redirect
+    # names no target, where browsers show its body. There are living pages behind longer chains, too; the number of
+    # those is of the time when they were failures.
     OUR_LIMIT = 38, _D
     TOO_MANY_REDIRECTS = 69, _D
 

@@ -1,0 +1,226 @@
+"""Documents that only lead on, as users of other tools have reported them, and those that only look so."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from support.misbehaving import Act, Asked, HangUp, head_only, reply
+from support.reported_servers import (
+    DEAD,
+    FINE,
+    GONE,
+    LIVES,
+    PAGE,
+    PATH,
+    SUSPECT,
+    TARGET,
+    TEXT,
+    WORKS,
+    Row,
+    chain,
+    doc,
+    meta,
+    page_of,
+    raw,
+)
+
+
+def with_text(markup: str) -> bytes:
+    """A page with words of its own and this in it; whatever it names is not there."""
+    return page_of(f"<!doctype html><html lang=en><title>Mill</title><body>{markup}<h1>Mill</h1>{TEXT}</html>")
+
+
+def cookie_by_refresh(asked: Asked) -> Act:
+    """The first answer sets a cookie and reloads itself by a document."""
+    if asked.target != PATH:
+        return head_only(asked, GONE)
+    if "Cookie" in asked.headers:
+        return head_only(asked, FINE)
+    return head_only(asked, page_of(meta(f"0; url={PATH}"), "Set-Cookie: k=1"))
+
+
+LEADING_ON: Final[Sequence[Row]] = [
+    Row(
+        "refresh-upper-case repology/repology-rs#263",
+        doc(page_of('<html><head><meta HTTP-EQUIV="REFRESH" content="0; url=/target"></head></html>')),
+        WORKS,
+    ),
+    Row("refresh-no-space JustinBeckwith/linkinator#552", doc(page_of(meta("0;url=/target"))), WORKS),
+    Row("refresh-quoted asciimoo/morty#20", doc(page_of(meta("0; url='/target'"))), WORKS),
+    Row("refresh-quote-open zaproxy/zaproxy#5795", doc(page_of(meta("0; url='/target"))), WORKS),
+    Row("refresh-no-url internetarchive/Zeno#303", doc(page_of(meta("0;/target"))), WORKS),
+    Row("refresh-comma whatwg/html#246", doc(page_of(meta("0, url = /target"))), WORKS),
+    Row("refresh-fraction a sibling", doc(page_of(meta("0.5; url=/target"))), WORKS),
+    Row("refresh-entity a sibling", doc(page_of(meta("0; url=/target?a=1&amp;b=2")), place="/target?a=1&b=2"), WORKS),
+    Row(
+        "refresh-content-first a sibling", doc(page_of("<meta content='0;URL=/target' http-equiv='Refresh' />")), WORKS
+    ),
+    Row("refresh-twice a sibling", doc(page_of(meta("0; url=/target") + meta("0; url=/gone"))), WORKS),
+    Row(
+        "refresh-base a sibling",
+        doc(page_of("<base href='/deep/'><meta http-equiv=refresh content='0;url=target'>"), place="/deep/target"),
+        WORKS,
+    ),
+    Row("refresh-180 wummel/linkchecker#122", doc(with_text("<meta http-equiv=refresh content=180>")), WORKS),
+    Row(
+        "refresh-2s wummel/linkchecker#187", doc(with_text("<meta http-equiv=refresh content='2;URL=/wb/gone'>")), WORKS
+    ),
+    Row("refresh-anchor a sibling", doc(with_text("<meta http-equiv=refresh content='0;url=#top'>")), WORKS),
+    Row(
+        "refresh-script a sibling",
+        doc(with_text("<meta http-equiv=refresh content='0;url=javascript:void(0)'>")),
+        WORKS,
+    ),
+    Row("refresh-empty a sibling", doc(with_text("<meta http-equiv=refresh content='0;url='>")), WORKS),
+    Row(
+        "refresh-old-browsers a sibling",
+        doc(with_text("<!--[if lt IE 9]><meta http-equiv=refresh content='0;url=/old'><![endif]-->")),
+        WORKS,
+    ),
+    Row(
+        "refresh-noframes a sibling",
+        doc(with_text("<noframes><meta http-equiv=refresh content='0;url=/old'></noframes>")),
+        WORKS,
+    ),
+    Row(
+        "refresh-textarea a sibling",
+        doc(with_text("<textarea><meta http-equiv=refresh content='0;url=/old'></textarea>")),
+        WORKS,
+    ),
+    Row(
+        "refresh-template a sibling",
+        doc(with_text("<template><meta http-equiv=refresh content='0;url=/old'></template>")),
+        WORKS,
+    ),
+    Row(
+        "refresh-noscript scrapy/scrapy#6342",
+        doc(with_text("<noscript><meta http-equiv=refresh content='1;URL=/js.html'></noscript>")),
+        WORKS,
+    ),
+    Row(
+        "refresh-in-script a sibling",
+        doc(with_text("<script>var m = '<meta http-equiv=refresh content=\"0;url=/old\">'</script>")),
+        WORKS,
+    ),
+    Row(
+        "refresh-escaped a sibling",
+        doc(with_text("<pre>&lt;meta http-equiv=refresh content='0;url=/old'&gt;</pre>")),
+        WORKS,
+    ),
+    Row("refresh-sets-cookie a sibling", cookie_by_refresh, WORKS),
+    Row("refresh-header assaf/zombie#436", doc(page_of("", f"Refresh: 0; url={TARGET}")), WORKS),
+    Row("refresh-header-quoted ArchiveTeam/wpull#465", doc(page_of("", f'Refresh: 0;URL="{TARGET}"')), WORKS),
+    Row("refresh-header-later a sibling", doc(page_of(PAGE, "Refresh: 300; url=/gone")), WORKS),
+    Row("refresh-header-self request/request#92", doc(page_of(PAGE, "Refresh: 0.1")), LIVES),
+    Row(
+        "refresh-header-twice a sibling", doc(page_of("", f"Refresh: 0; url={TARGET}", "Refresh: 0; url=/gone")), WORKS
+    ),
+    Row("refresh-on-404-is-not-followed a sibling", doc(reply(404, body=meta("0; url=/target"))), SUSPECT),
+    Row(
+        "refresh-alias-of-generators getnikola/nikola#1776",
+        doc(
+            page_of(
+                '<!DOCTYPE html><html><head><meta charset="utf-8"><title>Redirecting...</title>'
+                '<link rel="canonical" href="/target"><meta name="robots" content="noindex">'
+                '<meta http-equiv="refresh" content="0; url=/target"></head>'
+                '<body><p>Page moved <a href="/target">here</a>.</p></body></html>'
+            )
+        ),
+        WORKS,
+    ),
+    Row(
+        "script-and-search a sibling",
+        doc(
+            page_of(
+                '<html><head><meta http-equiv="refresh" content="0;URL=../target"></head><body><p>Redirecting to <a '
+                'href="../target">../target</a>...</p><script>location.replace("../target" + location.search)</script>'
+            )
+        ),
+        WORKS,
+    ),
+    Row(
+        "script-assign follow-redirects/follow-redirects#81",
+        doc(page_of("<script>window.location.assign('/target')</script>")),
+        WORKS,
+    ),
+    Row(
+        "script-top follow-redirects/follow-redirects#81",
+        doc(page_of("<script>top.location = '/target';</script>")),
+        WORKS,
+    ),
+    Row(
+        "script-later a sibling",
+        doc(page_of("<script>setTimeout(function(){location.href='/gone'}, 90000)</script>" + TEXT)),
+        WORKS,
+    ),
+    Row(
+        "script-mobile webcompat/web-bugs#2779",
+        doc(with_text("<script>if (/Mobile/.test(navigator.userAgent)) location.href='/m'</script>")),
+        WORKS,
+    ),
+    Row(
+        "script-out-of-frame a sibling",
+        doc(with_text("<script>if (top.location != self.location) top.location = self.location</script>")),
+        WORKS,
+    ),
+    Row(
+        "script-function a sibling",
+        doc(with_text("<script>function go() { window.location = '/gone'; }</script>")),
+        WORKS,
+    ),
+    Row("script-hash a sibling", doc(with_text("<script>location.hash = 'top'</script>")), WORKS),
+    Row("script-in-svg a sibling", doc(page_of("<svg><script>location='/gone'</script></svg>" + TEXT)), WORKS),
+    Row(
+        "script-of-type a sibling",
+        doc(page_of("<script type='text/template'>location='/gone'</script><img src=a.png>")),
+        WORKS,
+    ),
+    Row(
+        "script-json a sibling",
+        doc(page_of("<script type='application/json'>location='/gone'</script><div id=app></div>")),
+        WORKS,
+    ),
+    Row(
+        "frames stevenvachon/broken-link-checker#75",
+        doc(page_of("<frameset><frame src=/gone><frame src=/gone2></frameset>")),
+        WORKS,
+    ),
+    Row(
+        "refresh-alone-frames a sibling",
+        doc(
+            page_of(b"<frameset rows=*><frame src=/target></frameset><noframes>" + meta("0;url=/gone") + b"</noframes>")
+        ),
+        WORKS,
+    ),
+]
+
+BEHIND_IS_DEAD: Final[Sequence[Row]] = [
+    Row("refresh-dead filiph/linkcheck#102", doc(page_of(meta("0; url=/target")), GONE), SUSPECT, is_read=True),
+    Row("refresh-header-dead headzoo/surf#38", doc(page_of("", "Refresh: 0; url=/target"), GONE), SUSPECT),
+    Row(
+        "refresh-attributes-dead Norconex/crawler#141",
+        doc(page_of("<META HTTP-EQUIV=REFRESH CONTENT='0; URL=/target'>"), GONE),
+        SUSPECT,
+        is_read=True,
+    ),
+    Row(
+        "script-dead scrapy/scrapy#1422",
+        doc(page_of("<script>window.location.replace('/target')</script>"), GONE),
+        SUSPECT,
+        is_read=True,
+    ),
+    Row(
+        "alias-dead repology/repology-updater#412",
+        doc(page_of(b"<title>Redirecting</title>" + meta("0;url=/target")), GONE),
+        SUSPECT,
+        is_read=True,
+    ),
+    Row(
+        "cookie-chain-dead a sibling",
+        lambda asked: reply(404) if asked.target == TARGET else reply(302, f"Location: {TARGET}", "Set-Cookie: a=1"),
+        DEAD,
+    ),
+    Row("chain-12-dead a sibling", lambda asked: reply(404) if asked.target == "/step12" else chain(15)(asked), DEAD),
+    Row("hangs-up a sibling", lambda asked: HangUp(), DEAD),
+    Row("resets a sibling", lambda asked: HangUp(reset=True), DEAD),
+    Row("nonsense a sibling", raw(b"SSH-2.0-Other\r\n\r\n"), DEAD),
+]
