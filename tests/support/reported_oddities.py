@@ -5,8 +5,8 @@ import zlib
 from collections.abc import Sequence
 from typing import Final
 
-from support.misbehaving import Act, HangUp, Script, reply
-from support.reported_servers import FINE, PAGE, PATH, TEXT, WORKS, Row, at, doc, page_of, raw
+from support.misbehaving import Act, Asked, HangUp, Script, head_only, reply
+from support.reported_servers import FINE, GONE, PAGE, PATH, TARGET, TEXT, WORKS, Row, at, doc, page_of, raw, stream
 
 ALSO: Final = "Connection: close"
 RAW_DEFLATE: Final = zlib.compress(PAGE)[2:-4]
@@ -23,6 +23,19 @@ META: Final = '<meta http-equiv="Content-Type" content="{}">'
 def titled(title: str, charset: str, meta: str, kind: str = "text/html") -> Script:
     """A page with a title in a charset, and what it says of that."""
     return doc(reply(200, body=f"{meta}<title>{title}</title>".encode(charset) + PAGE, kind=kind))
+
+
+def head_without_end(asked: Asked) -> Act:
+    if asked.target == PATH:
+        return stream(b"HTTP/1.1 301 Moved Permanently\r\nLocation: /target\r\n")
+    return head_only(asked, FINE if asked.target == TARGET else GONE)
+
+
+def head_to_an_error(asked: Asked) -> Act:
+    """HEAD alone is led to an error page that is not there."""
+    if asked.target == PATH:
+        return reply(302, "Location: /error.aspx") if asked.method == "HEAD" else FINE
+    return head_only(asked, GONE)
 
 
 CODINGS: Final[Sequence[Row]] = [
@@ -84,7 +97,9 @@ CODINGS: Final[Sequence[Row]] = [
         raw(b"\xef\xbb\xbfHTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + PAGE),
         WORKS,
     ),
-    Row("head-without-end-200 a sibling", raw(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"), WORKS),
+    Row("head-without-end-200 mnot/redbot#187", raw(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"), WORKS),
+    Row("head-without-end nodejs/node#17288", head_without_end, WORKS),
+    Row("head-to-an-error wummel/linkchecker#418", head_to_an_error, WORKS),
     Row("line-feeds a sibling", raw(b"HTTP/1.1 200 OK\nContent-Type: text/html\n\n" + PAGE), WORKS),
     Row("empty-line-first a sibling", raw(b"\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + PAGE), WORKS),
     Row(
