@@ -11,6 +11,7 @@ from support.reported_servers import (
     LIVES,
     PAGE,
     PATH,
+    REFUSES,
     SUSPECT,
     TARGET,
     TEXT,
@@ -38,6 +39,22 @@ def cookie_by_refresh(asked: Asked) -> Act:
     return head_only(asked, page_of(meta(f"0; url={PATH}"), "Set-Cookie: k=1"))
 
 
+def header_after_301(asked: Asked) -> Act:
+    match asked.target:
+        case "/from/doc":
+            return reply(301, f"Location: /redirect/?URL={PATH}&404;http://mill.demo/old")
+        case "/2016/03/index.htm":
+            return head_only(asked, FINE)
+        case other if other.startswith("/redirect/"):
+            return head_only(asked, page_of("", "refresh: 0; url=/2016/03/index.htm"))
+        case _:
+            return head_only(asked, GONE)
+
+
+CHALLENGE: Final = (
+    b"<!doctype html><title>Just a moment...</title><meta http-equiv=refresh content=12>"
+    b"<script src=/cdn-cgi/challenge-platform/h/b/orchestrate/jsch/v1></script>"
+)
 LEADING_ON: Final[Sequence[Row]] = [
     Row(
         "refresh-upper-case repology/repology-rs#263",
@@ -179,6 +196,8 @@ LEADING_ON: Final[Sequence[Row]] = [
         doc(page_of("<script type='application/json'>location='/gone'</script><div id=app></div>")),
         WORKS,
     ),
+    Row("refresh-header-after-301 jhy/jsoup#693", header_after_301, WORKS),
+    Row("refresh-12-challenge VeNoMouS/cloudscraper#209", doc(reply(503, body=CHALLENGE)), REFUSES),
     Row(
         "frames stevenvachon/broken-link-checker#75",
         doc(page_of("<frameset><frame src=/gone><frame src=/gone2></frameset>")),

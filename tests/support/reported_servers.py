@@ -289,6 +289,7 @@ REDIRECTS: Final[Sequence[Row]] = [
         WORKS,
     ),
     Row("location-twice-other psf/requests#2939", doc(reply(301, f"Location: {TARGET}", "Location: /other")), WORKS),
+    Row("xlsx-odd-path internetarchive/iari#879", moved("/a b (1) [c].xlsx", "/a%20b%20(1)%20[c].xlsx"), WORKS),
     Row("location-tab a sibling", moved("\t/target\t"), WORKS),
     Row("location-backslash a sibling", moved("\\target"), WORKS),
     Row("location-query a sibling", moved("?page=1", f"{PATH}?page=1"), WORKS),

@@ -174,7 +174,7 @@ class _Walk:
 
     async def _forward(self, method: str, reply: Reply) -> str | None:
         """The URL to which a document only leads on; None if it is the page, or leads back to where we were."""
-        if self._may_read is None:
+        if self._may_read is None or not (reply.body or "refresh" in reply.headers):
             return None
         forward = forward_in(self._end(method, reply).answer)
         target = _target(self._url, forward) if forward else None
