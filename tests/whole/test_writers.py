@@ -49,8 +49,7 @@ from weboid.store.pages.spam import record_reclassified
 from weboid.store.people.report import find_locked_url, record_check_now, record_report
 from weboid.store.results.record import Checked, record_batch, record_copy_check
 from weboid.store.upkeep.expiry import expire_urls
-from weboid.store.upkeep.invariant import Breach, Invariant, Share, Walk
-from weboid.store.upkeep.repair import confirm, repair
+from weboid.store.upkeep.invariant import Breach, Share, confirm, find_stretch, repair
 from weboid.store.urls.check import record_next_days
 from weboid.store.urls.lock import lock_hosts
 from weboid.store.urls.url import find_urls
@@ -174,10 +173,11 @@ async def visit_copies(conn: Connection, corner: Corner, seen: Observation, day:
         await record_copy_check(conn, known, record, day=day, due=day + 91)
 
 
-async def repair_all(conn: Connection, walk: Walk, keys: list[UrlKey], invariant: Invariant) -> None:
+async def repair_all(conn: Connection, walk: str, keys: list[UrlKey], invariant: str) -> None:
     """What check-store does where it suspects something."""
-    found = await confirm(conn, walk, [Breach(invariant, each, "") for each in keys], DEFAULT, Share())
-    await repair(conn, walk, found, NOW, DEFAULT)
+    if stretch := await find_stretch(conn, walk, Share(), None, 10_000):
+        found = await confirm(conn, stretch, [Breach(invariant, each) for each in keys], DEFAULT)
+        await repair(conn, walk, found, NOW, DEFAULT)
 
 
 async def next_days(conn: Connection, corner: Corner) -> None:
@@ -241,11 +241,9 @@ def writers(corner: Corner) -> dict[str, Writer]:
         "a visit of a cited copy": lambda conn: visit_copies(conn, corner, LOST),
         "an older store brought over": lambda conn: bring_over(conn),
         "repair of hosts": lambda conn: repair_all(
-            conn, Walk.HOSTS, [UrlKey(*key(url)[:2], 0) for url in (corner.up, corner.down)], Invariant.NEXT_DAY
+            conn, "host", [UrlKey(*key(url)[:2], 0) for url in (corner.up, corner.down)], "next-day"
         ),
-        "repair of URLs": lambda conn: repair_all(
-            conn, Walk.URLS, sorted(map(key, [*everything, corner.idle])), Invariant.ORPHAN
-        ),
+        "repair of URLs": lambda conn: repair_all(conn, "url", sorted(map(key, [*everything, corner.idle])), "orphan"),
     }
 
 
@@ -409,8 +407,8 @@ async def _random_writer(
         lambda conn: report(conn, some[0]),
         lambda conn: next_days(conn, corner),
         lambda conn: expire_urls(conn, sorted(map(key, some)), day - chance.randint(1, 5)),
-        lambda conn: repair_all(conn, Walk.URLS, sorted(map(key, some)), Invariant.ORPHAN),
-        lambda conn: repair_all(conn, Walk.HOSTS, [UrlKey(*key(corner.up)[:2], 0)], Invariant.NEXT_DAY),
+        lambda conn: repair_all(conn, "url", sorted(map(key, some)), "orphan"),
+        lambda conn: repair_all(conn, "host", [UrlKey(*key(corner.up)[:2], 0)], "next-day"),
         lambda conn: look_up(conn, corner),
         lambda conn: withdraw(conn, corner),
         lambda conn: follow_changes(conn),

@@ -17,7 +17,7 @@ from weboid.config import Config
 from weboid.errors import StoreError
 from weboid.maintain.consistency import WHOLE, Consistency, Show, check_store, record_outcome
 from weboid.store.db.transactions import is_read_only
-from weboid.store.upkeep.invariant import Walk
+from weboid.store.upkeep.invariant import WALKS
 
 
 @click.command("check-store")
@@ -54,7 +54,7 @@ def command(config: Config, repairs: bool, day: int | None) -> None:
 
     done: Consistency = run_async(run_long_command(config, work, size=1, name="check-store"))
     print_breaches(console, done)
-    counts = ", ".join(f"{done.rows[walk]} rows of {walk}" for walk in Walk)
+    counts = ", ".join(f"{done.rows[walk]} rows of {walk}" for walk in WALKS)
     if not done.found:
         click.echo(f"nothing is wrong in {counts}")
     else:
@@ -71,9 +71,9 @@ def command(config: Config, repairs: bool, day: int | None) -> None:
 def progress(console: Console) -> Iterator[Show]:
     """Bars for the tables that are gone through."""
     with bar(console) as shown:
-        tasks = {walk: shown.add_task(f"checking {walk}", total=None, visible=False) for walk in Walk}
+        tasks = {walk: shown.add_task(f"checking {walk}", total=None, visible=False) for walk in WALKS}
 
-        def show(walk: Walk, rows: int, about: int | None) -> None:
+        def show(walk: str, rows: int, about: int | None) -> None:
             total = None if about is None else max(about, rows)
             shown.update(tasks[walk], completed=rows, total=total, visible=True)
 

@@ -32,7 +32,7 @@ FROM unnest(%(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[],
 ON CONFLICT DO NOTHING
 
 -- name: record_dead_links_gone
--- under lock: urls/url lock_urls, of what fails before; or one repair.
+-- under lock: urls/url lock_urls, of what fails before.
 DELETE FROM dead
 USING unnest(%(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
     AS given (page, bucket, host_key, url_key)

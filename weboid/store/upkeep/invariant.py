@@ -1,248 +1,212 @@
-"""Invariants between the tables, and breaches of them, found stretch by stretch of the tables' keys.
+"""Invariants between the tables: their breaches are found stretch by stretch of the tables' keys, confirmed, repaired.
 
-Repairing belongs to ``store/upkeep/repair``, going through a whole store to ``maintain/consistency``. Nothing is
-written or locked here, and the rows read at once are bounded, however large the store is.
+The statements name the invariant of each breach and describe it. Nothing is locked to find breaches, and the rows read
+at once are bounded, however large the store is. Derived data are derived anew, other data stay as they are: the record
+goes before the log, the log before the dead links, the link before its page's list, and the wiki before all, as a page
+that was repaired is read again. The URL itself says whether it is a cited copy. Going through a whole store belongs to
+``maintain/consistency``.
 """
 
-from collections.abc import Sequence
-from enum import StrEnum
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
+
+from psycopg.rows import dict_row
 
 from weboid.core.record.days import iso
 from weboid.core.record.policy import Policy
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
-from weboid.core.url.keys import UrlKey
-from weboid.core.verdict.verdict import Verdict
+from weboid.core.url.keys import BUCKETS, UrlKey
+from weboid.core.verdict.verdict import Change, Verdict, finding_of
+from weboid.store.archives.cited_copy import cited_copy_of, record_cited
+from weboid.store.archives.copy_queue import Rank, record_wanted
+from weboid.store.archives.with_url import delete_copies, list_plain_urls
+from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Connection
-from weboid.store.db.rows import key_columns, verdict_values
-from weboid.store.db.statements import statements
-from weboid.store.pages.use import packed_keys, unpacked_keys
+from weboid.store.db.rows import Columns, columns_of, key_columns, verdict_values
+from weboid.store.db.statements import fetch_by_key, statements
+from weboid.store.pages.use import Differences, begin_intake, record_uses
+from weboid.store.people.report import delete_with_urls
+from weboid.store.upkeep.expiry import delete_hosts
+from weboid.store.urls.check import record_changes, record_next_days
+from weboid.store.urls.lock import hosts_of, lock_urls_and_hosts
+from weboid.store.urls.url import find_urls
 
 SQL: Final = statements("upkeep/invariant")
-_LEAST: Final = -(2**63)
-_MOST: Final = 2**63 - 1
-_MOST_PAGE: Final = 2**31 - 1
-_KEY_BYTES: Final = 18
-
-
-class Invariant(StrEnum):
-    """The invariants, by the word under which a breach is counted.
-
-    NEXT_DAY: a host's next day is that of its URL that is due first, or the day before. EMPTY_HOST: a host has URLs.
-    VERDICT: the newest change of a URL is to the verdict that follows from its record. ORPHAN: just URLs without a link
-    are marked as orphans. DEAD: the dead links are the links of the URLs that are dead by the log. LINKS: a page names
-    just its links, and their URLs are there. NO_HOST: the host of a URL is there. RECORD: a record can be read.
-    CITED: just the cited copies are never due. QUEUE: just the doubtful and dead URLs are queued for their copies, as
-    far as the queue has followed the log. COPY: data of copies, and reverts, belong to URLs that are there.
-    """
-
-    NEXT_DAY = "next-day"
-    EMPTY_HOST = "empty-host"
-    VERDICT = "verdict"
-    ORPHAN = "orphan"
-    DEAD = "dead"
-    LINKS = "links"
-    NO_HOST = "no-host"
-    RECORD = "record"
-    CITED = "cited"
-    QUEUE = "queue"
-    COPY = "copy"
-
-
-class Walk(StrEnum):
-    """The tables that are gone through, each in the order of its primary key."""
-
-    URLS = "url"
-    HOSTS = "host"
-    LINKS = "link"
-    PAGES = "page"
-    DEAD = "dead"
-    COPIES = "copies"
-    """All tables that are about copies of URLs, and that of reverts."""
-
-
-_COLUMNS: Final = {
-    Walk.URLS: ("bucket", "host_key", "url_key"),
-    Walk.HOSTS: ("bucket", "host_key"),
-    Walk.LINKS: ("bucket", "host_key", "url_key", "wiki", "page"),
-    Walk.PAGES: ("wiki", "page"),
-    Walk.DEAD: ("wiki", "page", "bucket", "host_key", "url_key"),
-    Walk.COPIES: ("host_key", "url_key", "bucket"),
+CHANGE_SQL: Final = statements("urls/verdict_log")
+EXPIRY_SQL: Final = statements("upkeep/expiry")
+CITED_SQL: Final = statements("archives/cited_copy")
+COPY_SQL: Final = statements("archives/with_url")
+WALKS: Final = ("page", "link", "url", "dead", "copies", "host")
+"""What is gone through, each in the order of its primary key, as the statements are named. Links come first, as
+orphans, verdicts and dead links follow from them."""
+_BEFORE_ALL: Final = {"bucket": -1, "host_key": -(2**63), "url_key": -(2**63), "wiki": 0, "page": 1 - 2**31}
+"""Of each column of a key a number before all keys."""
+_WORDS: Final[Mapping[str, Callable[[Any], str]]] = {
+    **dict.fromkeys(("logged", "verdict"), lambda number: Verdict(number).word),
+    **dict.fromkeys(("next_day", "due"), lambda day: "none" if day is None else iso(day)),
 }
-_ENDS: Final = {
-    "bucket": (-1, 2**15 - 1),
-    "host_key": (_LEAST, _MOST),
-    "url_key": (_LEAST, _MOST),
-    "wiki": (0, _MOST_PAGE),
-    "page": (-_MOST_PAGE, _MOST_PAGE),
-}
-"""Of each column the number before all keys, and the last one."""
+"""How the columns of a breach are put into words."""
 
 
 class Share(NamedTuple):
-    """One of so many shares of a store: of URLs and hosts by bucket, of pages by their number."""
+    """One of so many shares of a store: of URLs, hosts and links by bucket, of the rest by a remainder."""
 
     part: int = 0
     parts: int = 1
 
 
-Place = tuple[int, ...]
-"""A key in the order of a walk."""
-
-
 class Stretch(NamedTuple):
-    """So many rows of a walk, from one key to another, both included."""
+    """So many rows of a walk in a share: those after a key, until another; keys are columns by name."""
 
-    walk: Walk
-    first: Place
-    last: Place
-    rows: int = 0
+    walk: str
+    share: Share
+    after: Mapping[str, int]
+    last: Mapping[str, int]
+    rows: int
 
 
 class Breach(NamedTuple):
-    """A contradiction about a URL (`url_key` 0: about its host), or about a URL on a page; `detail` is for people."""
+    """A broken invariant of a URL (`url_key` 0: of its host), or of a URL on a page; `row` is that of the statement."""
 
-    invariant: Invariant
+    invariant: str
     key: UrlKey
-    detail: str
     wiki: int = 0
     page: int = 0
-    verdicts: tuple[Verdict, Verdict] | None = None
-    """Of a URL: the verdict of the log, and that which follows from the record."""
+    row: Mapping[str, Any] = {}
+
+    @property
+    def detail(self) -> str:
+        """For people."""
+        words = {name: word(self.row[name]) for name, word in _WORDS.items() if name in self.row}
+        return str(self.row["detail"]).format(**words)
 
 
-def first_place(walk: Walk) -> Place:
-    """A place before all keys."""
-    return tuple(_ENDS[column][0] for column in _COLUMNS[walk])
-
-
-def place_after(walk: Walk, place: Place) -> Place:
-    """The next place after a key."""
-    *head, last = place
-    columns = _COLUMNS[walk]
-    if last < _ENDS[columns[len(head)]][1]:
-        return (*head, last + 1)
-    return (*place_after(walk, tuple(head)), _ENDS[columns[len(head)]][0])
-
-
-def place_of(walk: Walk, breach: Breach) -> Place:
-    """The row of a walk at which a breach was found."""
-    values = {**breach.key._asdict(), "wiki": breach.wiki, "page": breach.page}
-    return tuple(values[column] for column in _COLUMNS[walk])
-
-
-async def estimate_rows(conn: Connection) -> dict[Walk, int | None]:
+async def estimate_rows(conn: Connection) -> dict[str, int | None]:
     """The approximate number of rows of each walk; None = not counted yet."""
-    rows = await conn.execute(SQL["estimate_rows"])
-    return {Walk(name): count if count >= 0 else None async for name, count in rows}
+    return {walk: count if count >= 0 else None async for walk, count in await conn.execute(SQL["estimate_rows"])}
 
 
-async def find_stretch(conn: Connection, walk: Walk, first: Place, *, last_bucket: int, limit: int) -> Stretch | None:
-    """The next `limit` rows from a place on; None if there are none."""
-    columns = _COLUMNS[walk]
-    values = dict(zip(columns, first, strict=True))
-    given = {**values, "to_bucket": last_bucket, "limit": limit}
-    row = await (await conn.execute(SQL[f"find_last_{walk}"], given)).fetchone()
-    return None if row is None else Stretch(walk, first, tuple(row[:-1]), row[-1])
+async def find_stretch(conn: Connection, walk: str, share: Share, before: Stretch | None, limit: int) -> Stretch | None:
+    """The next `limit` rows of a share after the stretch `before`; None if there are none."""
+    first, end = (BUCKETS * part // share.parts for part in (share.part, share.part + 1))
+    after = before.last if before else {**_BEFORE_ALL, "bucket": first}
+    given = {**after, "to_bucket": end - 1, "limit": limit}
+    last = await (await conn.cursor(row_factory=dict_row).execute(SQL[f"find_last_{walk}"], given)).fetchone()
+    return Stretch(walk, share, after, last, last.pop("nth")) if last else None
 
 
-class _Rule(NamedTuple):
-    """A column of a walk's statement: the invariant that is broken where it is true, and the words for people."""
-
-    invariant: Invariant
-    detail: str
-
-
-_RULES: Final = {
-    Walk.URLS: (
-        _Rule(Invariant.NO_HOST, "its host is not in the table of hosts"),
-        _Rule(Invariant.RECORD, "its record has a status, reason or day that means nothing"),
-        _Rule(Invariant.VERDICT, "by the log {}, by its record {}"),
-        _Rule(Invariant.DEAD, "dead, but not on all pages that use it"),
-        _Rule(Invariant.ORPHAN, "marked as an orphan, but in use"),
-        _Rule(Invariant.ORPHAN, "without use, but not marked as an orphan"),
-        _Rule(Invariant.CITED, "never due, but no cited copy"),
-        _Rule(Invariant.QUEUE, "{}, but its copies are not looked up"),
-    ),
-    Walk.HOSTS: (
-        _Rule(Invariant.EMPTY_HOST, "has no URL"),
-        _Rule(Invariant.NEXT_DAY, "next day {}, but its first URL is due on {}"),
-    ),
-    Walk.LINKS: (
-        _Rule(Invariant.LINKS, "a link of a page that is not there"),
-        _Rule(Invariant.LINKS, "a link whose URL is not there"),
-        _Rule(Invariant.LINKS, "a link that its page does not name"),
-    ),
-    Walk.DEAD: (_Rule(Invariant.DEAD, "a dead link that is no link, or whose URL is not dead"),),
-    Walk.COPIES: (
-        _Rule(Invariant.COPY, "its copies or reverts are known, but it is not there"),
-        _Rule(Invariant.CITED, "a cited copy that the link checker would visit"),
-        _Rule(Invariant.QUEUE, "works, but its copies are looked up"),
-    ),
-}
-
-
-async def list_breaches(conn: Connection, stretch: Stretch, policy: Policy, share: Share) -> list[Breach]:
+async def list_breaches(conn: Connection, stretch: Stretch, policy: Policy) -> list[Breach]:
     """The breaches of invariants in a stretch, at one moment."""
-    walk = stretch.walk
-    columns = _COLUMNS[walk]
-    values: dict[str, Any] = {
+    values = {
         **verdict_values(policy),
-        **share._asdict(),
-        **dict(zip(columns, stretch.first, strict=True)),
-        **{f"to_{column}": value for column, value in zip(columns, stretch.last, strict=True)},
+        **stretch.share._asdict(),
+        **stretch.after,
+        **{f"to_{column}": value for column, value in stretch.last.items()},
         "statuses": [int(each) for each in Status],
         "reasons": [each.number for each in Reason],
     }
-    if walk is Walk.PAGES:
-        return await _list_page_breaches(conn, values)
-    rules = _RULES[walk]
-    found = []
-    async for row in await conn.execute(SQL[f"list_{walk}"], values):
-        place = dict(zip(columns, row, strict=False))
-        key = UrlKey(place["bucket"], place["host_key"], place.get("url_key", 0))
-        flags, given = row[len(columns) :][: len(rules)], row[len(columns) + len(rules) :]
-        verdicts = (Verdict(given[0]), Verdict(given[1])) if walk is Walk.URLS else None
-        words = [_day_word(each) for each in given] if verdicts is None else [each.word for each in verdicts]
-        for is_broken, (invariant, detail) in zip(flags, rules, strict=True):
-            if is_broken:
-                about = place.get("wiki", 0), place.get("page", 0)
-                found.append(Breach(invariant, key, detail.format(*words), *about, verdicts))
-    return found
+    rows = await conn.cursor(row_factory=dict_row).execute(SQL[f"list_{stretch.walk}"], values)
+    return [_breach(row) async for row in rows]
 
 
-def _day_word(day: int | None) -> str:
-    return "none" if day is None else iso(day)
+def _breach(row: Mapping[str, Any]) -> Breach:
+    key = UrlKey(row["bucket"], row["host_key"], row.get("url_key", 0))
+    return Breach(row["invariant"], key, row.get("wiki", 0), row.get("page", 0), row)
 
 
-async def _list_page_breaches(conn: Connection, values: dict[str, Any]) -> list[Breach]:
-    found = []
-    uses: list[tuple[int, int, UrlKey]] = []
-    async for wiki, page, urls in await conn.execute(SQL["list_page"], values):
-        keys = whole_keys(urls)
-        uses += [(wiki, page, key) for key in keys]
-        if packed_keys(set(keys)) != urls:
-            found.append(Breach(Invariant.LINKS, UrlKey(0, 0, 0), "its list of links is out of order", wiki, page))
-    columns = {
-        "wiki": [wiki for wiki, _, _ in uses],
-        "page": [page for _, page, _ in uses],
-        **key_columns(key for _, _, key in uses),
-    }
-    rows = await conn.execute(SQL["list_unlinked"], columns)
-    detail = "named by a page, but no link"
-    return found + [Breach(Invariant.LINKS, UrlKey(*key), detail, wiki, page) async for wiki, page, *key in rows]
+async def confirm(
+    conn: Connection, stretch: Stretch, suspects: Sequence[Breach], policy: Policy, *, locks: bool = True
+) -> list[Breach]:
+    """Those of the suspects of a stretch that are breaches while all that could end them is locked.
+
+    The locks are those of all who write these rows, in their order. Not `locks`: the caller's transaction sees the
+    store at one moment, and each transaction of a writer keeps the invariants. Raises StoreError if the keys are being
+    moved (O-10).
+    """
+    if locks:
+        await require_scheme(conn)
+        if any(each.invariant in ("links", "orphan") for each in suspects):
+            await begin_intake(conn)
+        if stretch.walk in ("link", "page"):
+            await conn.execute(SQL["lock_pages"], _columns(suspects))
+        else:
+            await lock_urls_and_hosts(conn, {each.key for each in suspects})
+    suspected = {each[:4] for each in suspects}
+    return [each for each in await list_breaches(conn, stretch, policy) if each[:4] in suspected]
 
 
-def whole_keys(urls: bytes) -> list[UrlKey]:
-    """The whole keys of a page's list, whose end may be torn."""
-    return unpacked_keys(urls[: len(urls) // _KEY_BYTES * _KEY_BYTES])
-
-
-async def list_names(conn: Connection, keys: Sequence[UrlKey]) -> dict[UrlKey, str]:
+async def list_names(conn: Connection, keys: Iterable[UrlKey]) -> dict[UrlKey, str]:
     """For people: the known hosts of URLs with their paths."""
-    rows = await conn.execute(SQL["list_names"], key_columns(keys))
-    return {
-        UrlKey(*key): f"{host or f'host {key[0]}/{key[1]}'}{path or (f' URL {key[2]}' if key[2] else '')}"
-        async for *key, host, path in rows
-    }
+    return {key: name for key, (name,) in await fetch_by_key(conn, SQL["list_names"], keys)}
+
+
+async def repair(conn: Connection, walk: str, breaches: Sequence[Breach], day: int, policy: Policy) -> list[Breach]:
+    """Repairs confirmed breaches of one walk in the same transaction; returns those that could be."""
+    if not breaches:
+        return []
+
+    def keys(*invariants: str) -> list[UrlKey]:
+        return sorted({each.key for each in breaches if each.invariant in invariants})
+
+    match walk:
+        case "url":
+            await _repair_verdicts(conn, breaches, day, policy)
+            await conn.execute(SQL["record_orphaned"], {"day": day, **key_columns(keys("orphan"))})
+            await record_wanted(conn, keys("queue"), day, Rank.DEAD)
+        case "copies":
+            await delete_copies(conn, keys("copy"))
+            await delete_with_urls(conn, keys("copy"))
+            await conn.execute(COPY_SQL["delete_copy_queue"], key_columns(keys("queue")))
+        case "host":
+            await delete_hosts(conn, sorted(hosts_of(keys("empty-host"))))
+        case "dead":
+            await conn.execute(SQL["delete_dead"], _columns(breaches))
+        case _:
+            await _repair_links(conn, breaches, day)
+    await _repair_cited(conn, keys("cited"), day)
+    await record_next_days(conn, sorted(hosts_of(keys("orphan", "cited", "empty-host", "next-day"))))
+    # A URL without a host, or with a bad record, stays as it is.
+    return [each for each in breaches if each.invariant not in ("no-host", "record")]
+
+
+def _columns(breaches: Sequence[Breach]) -> Columns:
+    return columns_of(breaches, "wiki page") | key_columns(each.key for each in breaches)
+
+
+async def _repair_verdicts(conn: Connection, breaches: Sequence[Breach], day: int, policy: Policy) -> None:
+    """Continues logs and completes dead links."""
+    logged = {each.key: Verdict(each.row["logged"]) for each in breaches if each.invariant == "verdict"}
+    dead = sorted({each.key for each in breaches if each.invariant == "dead"})
+    known = await find_urls(conn, [*logged, *dead])
+    found = {key: finding_of(url.record, url.host, policy) for key, url in known.items()}
+    await record_changes(conn, [Change(key, day, before, *found[key]) for key, before in logged.items()])
+    await conn.execute(CHANGE_SQL["record_dead"], {**key_columns(dead), "since": [found[key].since for key in dead]})
+
+
+async def _repair_cited(conn: Connection, keys: Sequence[UrlKey], day: int) -> None:
+    """Records cited copies and takes them out of rounds; makes other URLs due."""
+    urls = await list_plain_urls(conn, keys)
+    copies = {key: copy for key, url in urls.items() if (copy := cited_copy_of(key, url, day))}
+    others = key_columns(sorted(urls.keys() - copies.keys()))
+    await conn.execute(CITED_SQL["record_never_due"], key_columns(sorted(copies)))
+    await record_cited(conn, copies.values())
+    await conn.execute(CITED_SQL["delete_cited"], others)
+    await conn.execute(CITED_SQL["record_due_again"], {**others, "day": day})
+
+
+async def _repair_links(conn: Connection, breaches: Sequence[Breach], day: int) -> None:
+    """Makes pages name just their links; links without page or URL are deleted, with all that follows.
+
+    Only the wiki knows the URLs that such a page really uses: it is read again.
+    """
+    gone: defaultdict[int, Differences] = defaultdict(Differences)
+    for each in breaches:
+        if each.row.get("is_pageless") or each.row.get("is_urlless"):
+            gone[each.wiki].gone.append((each.page, each.key))
+    await record_uses(conn, gone, {}, day)
+    # If such a URL comes again, it is a new one.
+    lost = {each.key for each in breaches if each.row.get("is_urlless")}
+    await conn.execute(EXPIRY_SQL["delete_changes"], key_columns(sorted(lost)))
+    await conn.execute(SQL["record_page_urls"], _columns(breaches))
