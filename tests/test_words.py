@@ -40,7 +40,7 @@ LINES: Final = {
     "checking": 1980,
     "cli": 4180,
     "cli/processes": 1610,
-    "cli/terminal": 700,
+    "cli/terminal": 600,
     "config": 1150,
     "core/archive": 2810,
     "core/document": 1360,

@@ -19,7 +19,7 @@ from benchmarks.verdicts.stage import open_socket_stage
 from benchmarks.verdicts.year import live, new_database
 from weboid.cli.checking import checked, json_line
 from weboid.cli.processes.process import run_async
-from weboid.cli.terminal.in_order import one_by_one
+from weboid.cli.terminal.arguments import urls_of
 from weboid.core.url.farms import WMFLABS
 
 _ANSWER_S: Final = 30.0
@@ -77,7 +77,7 @@ async def _checked(staged: Staged, folder: Path, show: Show) -> dict[str, tuple[
     async with open_socket_stage(staged.file, folder, _ANSWER_S) as stage:
         stage.day = staged.file.days - 1
         located = {stage.located(url): url for url in staged.played}
-        async with aclosing(checked(one_by_one(located), stage.config, WMFLABS)) as lines:
+        async with aclosing(checked(urls_of(located), stage.config, WMFLABS)) as lines:
             async for line in lines:
                 reported = json_line(line)
                 found[located[reported["url"]]] = reported["outcome"], reported["reason"]

@@ -17,7 +17,7 @@ from support.misbehaving import reply, serve
 from support.sseserver import open_event_server
 
 from weboid.cli.terminal.console import ProcessConsole, bar
-from weboid.cli.terminal.logs import JsonLines, LogForm, TextLines, begin_log, is_json, print_message
+from weboid.cli.terminal.logs import JsonLines, TextLines, begin_log, is_json, print_message
 from weboid.demo.world import Code, Host, Page, Spell, World
 
 WORLD = World({"site.demo": Host(paths={"/a": (Spell(0, Page()),), "/gone": (Spell(0, Code(404)),)})})
@@ -26,7 +26,7 @@ HOSTILE = "a\r\n2026-01-01T00:00:00.000Z ERROR weboid: forged\x1b[2J\u202eb\u202
 _DAY_NUMBER = re.compile(r"\bday \d{1,5}(?![-\d])")
 _PRINTING = """
 import threading, warnings
-from weboid.cli.terminal.logs import LogForm, begin_log
+from weboid.cli.terminal.logs import begin_log
 
 class Ending:
     def __del__(self):
@@ -35,7 +35,7 @@ class Ending:
 def fail():
     raise ValueError("in a thread")
 
-begin_log(LogForm.JSON, "crawl")
+begin_log("json", "crawl")
 warnings.warn("old")
 thread = threading.Thread(target=fail)
 thread.start()
@@ -102,9 +102,9 @@ def in_json(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for module, name in ((sys, "excepthook"), (sys, "unraisablehook")):
         monkeypatch.setattr(module, name, getattr(module, name))
     monkeypatch.setattr("threading.excepthook", threading.excepthook)
-    begin_log(LogForm.JSON, "crawl")
+    begin_log("json", "crawl")
     yield
-    begin_log(LogForm.TEXT)
+    begin_log("text")
     logging.captureWarnings(False)
 
 

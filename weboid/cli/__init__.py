@@ -19,7 +19,7 @@ import click
 from weboid import __version__
 from weboid.cli.processes.process import from_environment
 from weboid.cli.processes.supervisor import connect_parent
-from weboid.cli.terminal.logs import FORM_VARIABLE, LogForm, begin_log, chosen_form, is_json, print_error
+from weboid.cli.terminal.logs import FORM_VARIABLE, FORMS, begin_log, chosen_form, is_json, print_error
 from weboid.cli.terminal.streams import OutputClosedError, open_streams
 from weboid.errors import ConfigError, WeboidError
 
@@ -108,7 +108,7 @@ def _show_version(ctx: click.Context, _param: click.Parameter, is_given: bool) -
 @click.option("-v", "--verbose", is_flag=True, help="Log more of what is done.")
 @click.option(
     "--log",
-    type=click.Choice([form.value for form in LogForm]),
+    type=click.Choice(FORMS),
     help="Form of what is said on standard error; json: one object a line (or $WEBOID_LOG).",
 )
 @click.option("--line", type=int, hidden=True, is_eager=True, expose_value=False, callback=connect_parent)
@@ -142,7 +142,7 @@ def run() -> None:
     open_streams()
     # Faults of the options are printed in that form, too.
     form = _form_before(sys.argv[1:]) or from_environment(FORM_VARIABLE)
-    begin_log(LogForm.JSON if form == LogForm.JSON else LogForm.TEXT)
+    begin_log(form if form in FORMS else "text")
     try:
         try:
             main(standalone_mode=False)

@@ -5,12 +5,15 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 import click
+from rich.console import JustifyMethod
+from rich.text import Text
 
 from weboid.checking.spot_checks import SpotCheck
 from weboid.cli.checking import EXIT_NO_NETWORK, EXIT_OWN_FAULT, checked, json_line, quick_option
 from weboid.cli.processes.process import run_async
 from weboid.cli.terminal.arguments import urls_of
-from weboid.cli.terminal.console import check_table, print_json_lines
+from weboid.cli.terminal.console import print_json_lines, print_table, styled
+from weboid.cli.terminal.escape import host_line, plain
 from weboid.cli.terminal.logs import print_error
 from weboid.config import Config
 from weboid.core.url.farms import farm_named
@@ -51,10 +54,35 @@ async def show(lines: AsyncIterator[SpotCheck], *, as_json: bool) -> int:
             failed += line.is_own_fault
             yield line
 
-    await (print_json_lines(json_line(line) async for line in noted()) if as_json else check_table(noted()))
+    await (print_json_lines(json_line(line) async for line in noted()) if as_json else _print_table(noted()))
     if why is not None:
         print_error(f"no host answers, so these links could not be checked: {why}")
         return EXIT_NO_NETWORK
     if failed:
         print_error(f"links that an error of this program has kept from being checked: {failed}. Please report it")
     return EXIT_OWN_FAULT if failed else 0
+
+
+async def _print_table(lines: AsyncIterator[SpotCheck]) -> None:
+    headings: dict[str, JustifyMethod] = {"Outcome": "left", "Reason": "left", "HTTP": "right", "Seconds": "right"}
+    await print_table({**headings, "URL": "left"}, (_check_row(line) async for line in lines), "checking")
+
+
+def _check_row(line: SpotCheck) -> tuple[Text, ...]:
+    answer, seen, link = line.answer, line.seen, line.link
+    url = Text(plain(link.url or link.given)).append(host_line(link.url), style="dim")
+    if answer and answer.hops:
+        url.append(f"\n→ {plain(answer.final)}", style="dim")
+    return (
+        styled(seen.outcome if seen else "error" if line.error else "unknown" if line.no_network else link.kind),
+        Text(plain(line.error or line.reason or "")).append(_why(line), style="dim"),
+        Text(str(seen.http) if seen and seen.http else ""),
+        Text(f"{answer.seconds:.1f}" if answer else ""),
+        url,
+    )
+
+
+def _why(line: SpotCheck) -> str:
+    """The strongest signal in a word, unless it is the code, which has a column of its own."""
+    word = plain(line.signals[0]).partition(":")[0] if line.signals else ""
+    return f" ({word})" if word not in ("", "code") else ""

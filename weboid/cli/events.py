@@ -17,7 +17,7 @@ from weboid.cli.processes.remote_process import FeederStore, core_option, open_f
 from weboid.cli.processes.running import OwnProcess
 from weboid.cli.processes.stopping import until
 from weboid.cli.terminal.arguments import how_to_watch, named_wiki, open_source
-from weboid.cli.terminal.console import ProcessConsole, progress_on
+from weboid.cli.terminal.console import ProcessConsole, bar
 from weboid.cli.watched import watching
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WMF
@@ -133,7 +133,7 @@ async def _follow(
     by_name = {wiki.name.dbname: judged for wiki, judged in followed.items()}
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(open_client(config.net))
-        shown = stack.enter_context(progress_on(console))
+        shown = stack.enter_context(bar(console, is_counted=False))
         task = shown.add_task("waiting for events", total=None)
 
         def open_stream(names: str) -> EventStream:

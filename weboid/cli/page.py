@@ -8,9 +8,8 @@ import click
 from weboid.cli.check import show
 from weboid.cli.checking import checked, quick_option
 from weboid.cli.processes.process import run_async
-from weboid.cli.terminal.arguments import named_wiki, open_api
+from weboid.cli.terminal.arguments import named_wiki, open_api, urls_of
 from weboid.cli.terminal.escape import plain
-from weboid.cli.terminal.in_order import one_by_one
 from weboid.cli.terminal.logs import print_message
 from weboid.config import Config
 from weboid.errors import NotFound
@@ -43,7 +42,7 @@ def command(config: Config, wiki: str, page: str, as_json: bool, quick: bool) ->
             raise NotFound(f"{wiki} has no wikitext page {page!r}")
         if not as_json:
             print_message(_heading(found[0]))
-        async with aclosing(checked(one_by_one(found[0].urls), config, named.farm, quick=quick)) as lines:
+        async with aclosing(checked(urls_of(found[0].urls), config, named.farm, quick=quick)) as lines:
             return await show(lines, as_json=as_json)
 
     sys.exit(run_async(main()))

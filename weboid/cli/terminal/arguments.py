@@ -4,32 +4,36 @@ Input is read as it comes, line by line, so that a million URLs need no more mem
 are loaded where they are used: to load aiohttp is half the time of a command that needs none.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing, asynccontextmanager
+import sys
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weboid.cli.terminal.stdin import lines_of_input
+from weboid.cli.terminal.stdin import read_lines
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WMF, Farm, WikiName, api_url, farm_named, parse_wiki_name
+from weboid.errors import WeboidError
 
 if TYPE_CHECKING:
     from weboid.checking.checker import Checker
     from weboid.checking.online import Online
     from weboid.net.outbound import Outbound
     from weboid.wiki.action import ApiPatience
-    from weboid.wiki.api import ApiSource, SiteInfo
+    from weboid.wiki.api import ApiSource
     from weboid.wiki.source import WikiSource
     from weboid.wiki.toolforge import Replicas
 
 
-async def urls_of(arguments: Sequence[str]) -> AsyncGenerator[str, None]:
+async def urls_of(arguments: Iterable[str]) -> AsyncGenerator[str, None]:
     """The given URLs; ``-`` means the lines of standard input, without empty ones; raises WeboidError without one."""
     for argument in arguments:
         if argument != "-":
             yield argument
             continue
-        async with aclosing(lines_of_input()) as lines:
+        if sys.stdin is None:
+            raise WeboidError("standard input is closed: give URLs as arguments, or `< FILE`")
+        async with aclosing(read_lines(sys.stdin.fileno(), sys.stdin.encoding)) as lines:
             async for line in lines:
                 if text := line.strip():
                     yield text
@@ -79,29 +83,21 @@ async def open_source(config: Config, wiki: WikiConfig) -> AsyncIterator["WikiSo
         if wiki.source == "api":
             yield api
             return
-        source = await _replica(config, wiki.name.dbname, await api.fetch_siteinfo())
+        site = await api.fetch_siteinfo()
+    from weboid.wiki.mariadb import Refused
+    from weboid.wiki.replica import ReplicaSource
+
+    replicas, dbname, shards = replicas_of(config), wiki.name.dbname, {}
+    with suppress(Refused):  # Without a list of wikis, the largest lag counts.
+        shards = {listed.dbname: listed.shard for listed in await replicas.list_wikis()}
+    access, links = replicas.access(dbname), replicas.links_access(dbname)
+    source = ReplicaSource(
+        access, interwiki=site.interwiki, namespaces=site.namespaces, links=links, shard=shards.get(dbname, "")
+    )
     try:
         yield source
     finally:
         await source.close()
-
-
-async def _replica(config: Config, dbname: str, site: "SiteInfo") -> "WikiSource":
-    from weboid.wiki.mariadb import Refused
-    from weboid.wiki.replica import ReplicaSource
-
-    replicas = replicas_of(config)
-    try:
-        shards = {listed.dbname: listed.shard for listed in await replicas.list_wikis()}
-    except Refused:  # Without a list of wikis, the largest lag counts.
-        shards = {}
-    return ReplicaSource(
-        replicas.access(dbname),
-        interwiki=site.interwiki,
-        namespaces=site.namespaces,
-        links=replicas.links_access(dbname),
-        shard=shards.get(dbname, ""),
-    )
 
 
 def replicas_of(config: Config) -> "Replicas":

@@ -7,7 +7,7 @@ import json
 import logging
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from rich.console import Console, JustifyMethod
 from rich.progress import (
@@ -23,11 +23,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from weboid.cli.terminal.escape import host_line, plain
+from weboid.cli.terminal.escape import plain
 from weboid.cli.terminal.logs import is_json, print_message
-
-if TYPE_CHECKING:
-    from weboid.checking.spot_checks import SpotCheck
 
 _STYLES: Final = {
     "working": "green",
@@ -37,8 +34,6 @@ _STYLES: Final = {
     "dead": "bold red",
     "invalid": "magenta",
 }
-
-
 _LEVELS: Final = {"red": logging.ERROR, "yellow": logging.WARNING}
 
 
@@ -93,17 +88,13 @@ class _ReportedProgress(Progress):
         self._report("waits for work")
 
 
-def bar(console: Console) -> Progress:
-    """A progress bar with counts and time, on standard error."""
-    return progress_on(console, BarColumn(), MofNCompleteColumn())
-
-
-def progress_on(console: Console, *columns: ProgressColumn) -> Progress:
-    """Progress in words, by these columns and in time."""
-    every = (SpinnerColumn(), TextColumn("{task.description}", markup=False), *columns, TimeElapsedColumn())
+def bar(console: Console, *, is_counted: bool = True) -> Progress:
+    """Progress in words and in time, and as a bar with counts, on standard error."""
+    counts = (BarColumn(), MofNCompleteColumn()) if is_counted else ()
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), *counts, TimeElapsedColumn())
     if isinstance(console, ProcessConsole):
-        return _ReportedProgress(*every, console=console)
-    return Progress(*every, console=console)
+        return _ReportedProgress(*columns, console=console)
+    return Progress(*columns, console=console)
 
 
 async def print_json_lines(lines: AsyncIterator[Mapping[str, Any]]) -> None:
@@ -125,29 +116,3 @@ async def print_table(headings: Mapping[str, JustifyMethod], rows: AsyncIterator
             progress.advance(shown)
         progress.update(shown, total=progress.tasks[0].completed)
     Console().print(table)
-
-
-async def check_table(lines: AsyncIterator["SpotCheck"]) -> None:
-    """Prints the table of ``weboid check``."""
-    headings: dict[str, JustifyMethod] = {"Outcome": "left", "Reason": "left", "HTTP": "right", "Seconds": "right"}
-    await print_table({**headings, "URL": "left"}, (_check_row(line) async for line in lines), "checking")
-
-
-def _check_row(line: "SpotCheck") -> tuple[Text, ...]:
-    answer, seen, link = line.answer, line.seen, line.link
-    url = Text(plain(link.url or link.given)).append(host_line(link.url), style="dim")
-    if answer and answer.hops:
-        url.append(f"\n→ {plain(answer.final)}", style="dim")
-    return (
-        styled(seen.outcome if seen else "error" if line.error else "unknown" if line.no_network else link.kind),
-        Text(plain(line.error or line.reason or "")).append(_why(line), style="dim"),
-        Text(str(seen.http) if seen and seen.http else ""),
-        Text(f"{answer.seconds:.1f}" if answer else ""),
-        url,
-    )
-
-
-def _why(line: "SpotCheck") -> str:
-    """The strongest signal in a word, unless it is the code, which has a column of its own."""
-    word = plain(line.signals[0]).partition(":")[0] if line.signals else ""
-    return f" ({word})" if word not in ("", "code") else ""

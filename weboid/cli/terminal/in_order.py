@@ -4,9 +4,11 @@ A result comes as soon as it is there and those before it have come, also while 
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Any, TypeVar
+
+from weboid.mechanism.tasks import cancel
 
 _Given = TypeVar("_Given")
 _Result = TypeVar("_Result")
@@ -21,35 +23,26 @@ async def in_order(
     """
     under_way: asyncio.Queue[asyncio.Task[_Result] | None] = asyncio.Queue()
     slots = asyncio.Semaphore(at_once)
+    left: set[asyncio.Task[Any]] = set()
 
     async def take() -> None:
         try:
             async with aclosing(given):
                 async for each in given:
                     await slots.acquire()
-                    under_way.put_nowait(begin(each))
+                    left.add(task := begin(each))
+                    under_way.put_nowait(task)
                     await asyncio.sleep(0)
         finally:
             under_way.put_nowait(None)
 
-    taking = asyncio.create_task(take())
+    left.add(taking := asyncio.create_task(take()))
     try:
         while task := await under_way.get():
             result = await task
+            left.discard(task)
             slots.release()
             yield result
         await taking
     finally:
-        left: list[asyncio.Task[Any]] = [taking]
-        while not under_way.empty():
-            if task := under_way.get_nowait():
-                left.append(task)
-        for each in left:
-            each.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
-
-
-async def one_by_one(given: Iterable[_Given]) -> AsyncGenerator[_Given, None]:
-    """Items that are there already, for `in_order`."""
-    for each in given:
-        yield each
+        await cancel(*left)

@@ -9,10 +9,8 @@ import logging
 import platform
 import sys
 import threading
-import traceback
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from enum import StrEnum
+import time
+from types import SimpleNamespace
 from typing import Any, Final
 
 import click
@@ -22,52 +20,34 @@ from weboid.errors import ConfigError
 
 FORM_VARIABLE: Final = "WEBOID_LOG"
 """The form of the log, as --log gives it."""
-
-
-class LogForm(StrEnum):
-    """The form of the log."""
-
-    TEXT = "text"
-    """Lines for people."""
-    JSON = "json"
-    """One JSON object a line, and nothing else on standard error."""
-
-
-@dataclass(slots=True)
-class _Log:
-    """The log of this process."""
-
-    form: LogForm = LogForm.TEXT
-    process: str = "weboid"
-
-
-_LOG: Final = _Log()
+FORMS: Final = ("text", "json")
+"""Lines for people; or one JSON object a line, and nothing else on standard error."""
+_LOG: Final = SimpleNamespace(form="text", process="weboid")
+"""The log of this process."""
 _NAMES: Final = {"serve": "web"}
 """Commands whose processes have other names; ``run_process`` names the others."""
 _MESSAGES: Final = logging.getLogger("weboid.cli")
-_INDENT: Final = "    "
 
 
-def chosen_form(option: str | None, variable: str) -> LogForm:
+def chosen_form(option: str | None, variable: str) -> str:
     """The form that --log gives, else the variable, else lines for people; raises ConfigError."""
-    try:
-        return LogForm(option or variable or LogForm.TEXT)
-    except ValueError:
-        raise ConfigError(f"{FORM_VARIABLE} must be text or json, not {variable!r}") from None
+    if (form := option or variable or "text") not in FORMS:
+        raise ConfigError(f"{FORM_VARIABLE} must be text or json, not {variable!r}")
+    return form
 
 
-def begin_log(form: LogForm, command: str = "", *, is_verbose: bool = False) -> None:
+def begin_log(form: str, command: str = "", *, is_verbose: bool = False) -> None:
     """Begins the log of this process, which does a `command`; again: in another form, or with more in it."""
     _LOG.form = form
     name_process(_NAMES.get(command, command) or "weboid")
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines() if form is LogForm.JSON else TextLines())
+    handler.setFormatter(JsonLines() if is_json() else TextLines())
     root = logging.getLogger()
     if all(type(each) is logging.StreamHandler for each in root.handlers):  # others are a test's
         root.handlers = [handler]
     root.setLevel(logging.DEBUG if is_verbose else logging.WARNING)
     logging.getLogger("weboid").setLevel(logging.DEBUG if is_verbose else logging.INFO)
-    if form is LogForm.JSON:
+    if is_json():
         _log_output_of_python()
 
 
@@ -78,7 +58,7 @@ def name_process(name: str) -> None:
 
 def is_json() -> bool:
     """True if standard error has JSON alone: no bars, no colours."""
-    return _LOG.form is LogForm.JSON
+    return bool(_LOG.form == "json")
 
 
 def print_message(text: str, level: int = logging.INFO) -> None:
@@ -97,19 +77,27 @@ def print_error(text: object, level: int = logging.ERROR) -> None:
 class TextLines(logging.Formatter):
     """Lines for people: time in UTC, level, logger, message; what follows of a record (a trace) is indented."""
 
+    converter = staticmethod(time.gmtime)
+    default_time_format = "%Y-%m-%dT%H:%M:%S"
+    default_msec_format = "%s.%03dZ"
+
     def format(self, record: logging.LogRecord) -> str:
-        lines = [f"{_time(record)} {record.levelname} {record.name}: {plain(record.getMessage())}"]
-        if record.exc_info and (error := record.exc_info[1]):
-            lines += (_INDENT + plain(line) for line in _trace(error))
-        return "\n".join(lines)
+        line = f"{self.formatTime(record)} {record.levelname} {record.name}: {plain(record.getMessage())}"
+        return "\n    ".join([line, *self.trace(record)])
+
+    def trace(self, record: logging.LogRecord) -> list[str]:
+        """The lines of the trace of a record, if it has one."""
+        if not record.exc_info or not record.exc_info[1]:
+            return []
+        return [plain(line) for line in self.formatException(record.exc_info).split("\n")]
 
 
-class JsonLines(logging.Formatter):
+class JsonLines(TextLines):
     """One JSON object a line, in ASCII."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
-            "time": _time(record),
+            "time": self.formatTime(record),
             "level": record.levelname.lower(),
             "part": _LOG.process,
             "host": platform.node(),
@@ -118,22 +106,9 @@ class JsonLines(logging.Formatter):
             "message": plain(record.getMessage()),
         }
         if record.exc_info and (error := record.exc_info[1]):
-            line["error"] = {
-                "type": type(error).__qualname__,
-                "text": plain(error),
-                "trace": "\n".join(map(plain, _trace(error))),
-            }
+            trace = "\n".join(self.trace(record))
+            line["error"] = {"type": type(error).__qualname__, "text": plain(error), "trace": trace}
         return json.dumps(line)
-
-
-def _time(record: logging.LogRecord) -> str:
-    """ISO 8601 in UTC, in milliseconds."""
-    moment = datetime.fromtimestamp(record.created, UTC)
-    return f"{moment.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
-
-
-def _trace(error: BaseException) -> list[str]:
-    return "".join(traceback.format_exception(error)).rstrip("\n").split("\n")
 
 
 def _log_output_of_python() -> None:
