@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 import click
 from rich.console import Console
@@ -21,7 +21,7 @@ from weboid.checking.turns import LocalTurns, SharedTurns
 from weboid.cli.crawler import Crawler
 from weboid.cli.days import day_option, moments
 from weboid.cli.processes.process import raise_open_files, run_async
-from weboid.cli.processes.remote_process import CrawlerStore, open_remote_crawler
+from weboid.cli.processes.remote_process import open_remote_crawler
 from weboid.cli.processes.running import OwnProcess
 from weboid.cli.processes.store_process import open_process
 from weboid.cli.terminal.arguments import online_of
@@ -75,13 +75,14 @@ def command(config: Config, once: bool, confirm_day: bool, day: int | None, hour
 
     now = None if day is None else moments(day, hour)
 
-    def options(process: OwnProcess[Pool] | OwnProcess[CrawlerStore]) -> CrawlOptions:
+    def options(process: OwnProcess[Any]) -> CrawlOptions:
         console = ProcessConsole(process.report)
         return CrawlOptions(once, console, waits, hour, confirmed, process.stopped, process)
 
     async def remote() -> None:
         async with open_remote_crawler(config, core, worker_name(), lasting=not once) as process:
-            await crawl_by(process.store.config, process.store.core, now, options(process))
+            store, agreed = process.store
+            await crawl_by(agreed, store, now, options(process))
 
     async def local() -> None:
         opening = open_process(config, ProcessRole.CRAWL, size=4, lasting=not once, idle_s=config.crawl.lease_s)
@@ -105,7 +106,7 @@ class CrawlOptions:
     hour: int | None = None
     confirmed: bool = False
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
-    process: OwnProcess[Pool] | OwnProcess[CrawlerStore] | None = None
+    process: OwnProcess[Any] | None = None
     open_outbound: Callable[[NetConfig], AbstractAsyncContextManager[Outbound]] = open_session
     open_turns: Callable[[Slots, float], LocalTurns] = SharedTurns
 

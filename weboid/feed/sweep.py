@@ -11,12 +11,12 @@ from functools import partial
 from weboid.core.url.farms import Farm
 from weboid.feed.intake import Judge, SpamFilters, judged, page_urls
 from weboid.mechanism.patience import Again, at_once
-from weboid.remote.feed.batches import JudgedPages
 from weboid.remote.feed.calls import SpamLists
-from weboid.remote.feed.pages import DumpPasses
 from weboid.store.db.pool import Pool
-from weboid.store.pages.page import Intake
-from weboid.store.pages.wiki import StoredWiki
+from weboid.store.db.transactions import repeated
+from weboid.store.pages.page import Intake, PageChanges, record_intake
+from weboid.store.pages.spam import are_in_force
+from weboid.store.pages.wiki import StoredWiki, record_pass
 from weboid.wiki.dump import DumpSource
 from weboid.wiki.source import PageLinks
 
@@ -37,13 +37,16 @@ async def take_in(
     `again` does a batch; the source is read on only after that, so nothing is read twice or left out.
     """
     total = Intake()
-    store = DumpPasses(pool)
     spam = SpamFilters(SpamLists(pool)).of(farm.code, wiki.dbname)
 
     async def record(batch: Sequence[PageLinks]) -> Intake:
+        @repeated
         async def by(judge: Judge) -> Intake | None:
-            read = [page_urls(page, farm, judge.spam) for page in batch]
-            return await store.record(wiki.wiki, JudgedPages(read, stamp=judge.stamp), day)
+            changes = PageChanges(read=[page_urls(page, farm, judge.spam) for page in batch])
+            async with pool.connection() as conn:
+                if not await are_in_force(conn, {wiki.wiki: judge.stamp}):
+                    return None
+                return await record_intake(conn, {wiki.wiki: changes}, day)
 
         return await judged(spam, by)
 
@@ -51,5 +54,11 @@ async def take_in(
         async for batch in batches:
             total += await again(partial(record, batch))
             show(total)
-    await again(partial(store.end, wiki.wiki, day))
+
+    @repeated
+    async def end() -> None:
+        async with pool.connection() as conn:
+            await record_pass(conn, wiki.wiki, day)
+
+    await again(end)
     return total

@@ -27,12 +27,12 @@ from weboid.mechanism.disturbance import Disturbance
 from weboid.remote.crawl.validation import require_valid_contacts, require_valid_groups
 from weboid.remote.crawl.work import MOST_CHECKS, RemoteWork, Work
 from weboid.remote.http.rpc import Connections, OnStore, Remote, Transport, Wire, call, remote
-from weboid.remote.http.wire import DETAIL, OUR_SCHEME, Day, Detail, Greeted, Life, ThisDay, process_of, up_to
+from weboid.remote.http.wire import DETAIL, OUR_SCHEME, Day, Detail, Greeted, Life, ThisDay, record_life, up_to
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.db.rows import HostKey
 from weboid.store.db.transactions import all_repeated
 from weboid.store.schedule.days import find_lived, find_moment, record_confirmed_day, record_lived
-from weboid.store.schedule.process import ProcessRole, delete_process, record_seen, take_role
+from weboid.store.schedule.process import ProcessRole
 from weboid.store.schedule.second_look import LookState, TakenLook, record_look, record_look_answer, take_looks
 from weboid.store.schedule.turn import SlotNote, SlotState, WantedSlot
 from weboid.store.upkeep import loss
@@ -292,10 +292,4 @@ class CrawlerCalls:
     @call("life")
     async def live(self, life: Life) -> None:
         """Writes a sign of life, or takes it away."""
-        part = process_of(ProcessRole.CRAWL, self._client, life)
-        async with self._pool.connection() as conn:
-            if life.is_last:
-                await delete_process(conn, part)
-            elif not await record_seen(conn, part, life.doing, life.figures):
-                await take_role(conn, part)
-                await record_seen(conn, part, life.doing, life.figures)
+        await record_life(self._pool, ProcessRole.CRAWL, self._client, life)

@@ -103,13 +103,10 @@ class CrawlerRights(OnStore):
         """Refuses a day that is not about today."""
         _require_day(day, self._today())
 
-    async def require_due(self, day: int) -> None:
+    async def require_due(self, until: int | Moment) -> None:
         """Refuses work that is due on a day to come; no past day does harm."""
+        day = until.day if isinstance(until, Moment) else until
         _require_day(max(day, self._today()), self._today())
-
-    async def require_until(self, until: Moment) -> None:
-        """Refuses work that is due on a day to come."""
-        await self.require_due(until.day)
 
     async def refuse_day(self, day: int) -> None:
         """Refuses every day: after a jump an operator looks at the clock of the database's server."""
@@ -140,7 +137,8 @@ class CrawlerRights(OnStore):
 
         A record may name a later day if the stored one does: a clock has gone wrong before.
         """
-        today, longest, stored = self._today(), await self._find_longest(), await self._find_ahead(checks)
+        today, stored, paces = self._today(), await self._find_ahead(checks), await self.work.find_paces()
+        longest = max(WIDEST_INTERVAL, *(each.longest_interval for each in (paces.usual, *paces.of_hosts.values())))
         for checked in checks:
             _require_day(checked.day, today, longest)
             newest = max(today, stored.get(checked.url.key, today))
@@ -164,11 +162,6 @@ class CrawlerRights(OnStore):
             return {}
         found = await self._run(find_urls, ahead)
         return {key: _newest_of(known.record, known.host) for key, known in found.items()}
-
-    async def _find_longest(self) -> int:
-        """The longest interval of any URL, in days."""
-        paces = await self.work.find_paces()
-        return max(WIDEST_INTERVAL, *(policy.longest_interval for policy in (paces.usual, *paces.of_hosts.values())))
 
 
 class _ShortSlots(StoreSlots):

@@ -11,7 +11,7 @@ from weboid.core.document.face import MOST_PLACES, Face, packed_face, unpacked_f
 from weboid.core.document.portrait import TITLE_WORDS, Portrait, packed_portrait, unpacked_portrait
 from weboid.core.record import mime
 from weboid.core.record.days import LAST_DAY, NEVER_DUE
-from weboid.core.record.history import LIMIT, History
+from weboid.core.record.history import LIMIT
 from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UrlRecord
 from weboid.core.record.streak import Streak, packed_evidence, unpacked_evidence
@@ -43,7 +43,8 @@ def require_valid_checks(checks: Sequence[Checked]) -> None:
             _is_streak(checked.host_before.streak) and _is_streak(checked.host_after.streak), "an impossible streak"
         )
         if seen is not None:
-            _require(_is_history(record.history), "an impossible history")
+            is_filled, days = 0 < len(record.history) <= LIMIT, [(each.first, each.last) for each in record.history]
+            _require(is_filled and all(0 <= first <= last <= LAST_DAY for first, last in days), "an impossible history")
             _require(_is_streak(record.streak), "an impossible streak")
             _require(_is_record(record), "an impossible record")
             _require(seen.portrait is None or _is_portrait(seen.portrait), "an impossible portrait")
@@ -80,10 +81,6 @@ def _is_target(target: str, reason: Reason | None) -> bool:
     """True for a possible target of a redirect: out of the web any text, as a browser writes URLs."""
     is_text = reason is Reason.REDIRECT_TO_SCHEME and target.isascii() and target.isprintable()
     return len(target) <= _LONGEST_TARGET and (is_text or target.startswith(_SCHEMES))
-
-
-def _is_history(history: History) -> bool:
-    return 0 < len(history) <= LIMIT and all(0 <= entry.first <= entry.last <= LAST_DAY for entry in history)
 
 
 def _is_streak(streak: Streak) -> bool:

@@ -64,7 +64,7 @@ _OUTCOMES: Final = {
     Outcome.FAILING: DayFigure.FAILING,
 }
 
-Until = Annotated[Moment, Wire(check="require_until")]
+Until = Annotated[Moment, Wire(check="require_due")]
 Bucket = Annotated[int, Meta(ge=0, le=BUCKETS - 1)]
 HeldBuckets = Annotated[Mapping[Bucket, Annotated[int, Meta(ge=0, le=2**63 - 1)]], Meta(max_length=BUCKETS)]
 OwnOfBuckets = Annotated[

@@ -20,22 +20,14 @@ from weboid.remote.feed.pages import FollowedStreams, PagesWaiting, Passes, Stor
 from weboid.remote.feed.wire import Dbname, FarmCode, Link, OwnFarm, OwnWiki, WatchText, Wiki
 from weboid.remote.http.messages import BadMessage
 from weboid.remote.http.rpc import Connections, OnStore, call
-from weboid.remote.http.wire import OUR_SCHEME, Day, Detail, Greeted, Life, ThisDay, process_of, up_to
+from weboid.remote.http.wire import OUR_SCHEME, Day, Detail, Greeted, Life, ThisDay, record_life, up_to
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.db.transactions import all_repeated
 from weboid.store.pages import spam
 from weboid.store.pages.spam import ListKind, Reclassified, SpamList
 from weboid.store.pages.wiki import StoredWatchList, find_watch_list, record_watch_list
 from weboid.store.schedule.days import find_moment
-from weboid.store.schedule.process import (
-    EXPIRY_S,
-    KEPT_DAYS,
-    ProcessRole,
-    SeenProcess,
-    delete_process,
-    record_seen,
-    take_role,
-)
+from weboid.store.schedule.process import EXPIRY_S, KEPT_DAYS, ProcessRole, SeenProcess
 from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, record_alarms
 
 _MOST_STRETCH: Final = 100
@@ -147,21 +139,10 @@ def local_feed_store(pool: Pool, connections: Connections | None = None) -> Feed
     return FeedStore(StoredWikis(own), passes, PagesWaiting(own), streams, SpamLists(own), WatchPage(own), pool.away)
 
 
-class ServedFarm(Struct, frozen=True):
-    """A farm as the server has it."""
-
-    code: int
-    name: str
-    api: str
-    domains: list[str]
-    hosts: dict[str, str]
-    spam_wiki: str
-
-
 class FeedGreeting(Greeted, frozen=True):
     """The server's own farms, and the moment by the clock of its database."""
 
-    farms: list[ServedFarm]
+    farms: Sequence[Farm]
     moment: datetime
 
 
@@ -189,28 +170,16 @@ class FeederCalls:
     @call("greet")
     async def greet(self) -> FeedGreeting:
         """The server's farms and its moment. Raises StoreAway."""
-        farms = [
-            ServedFarm(farm.code, farm.name, farm.api, sorted(farm.domains), dict(farm.hosts), farm.spam_wiki)
-            for farm in self._farms
-        ]
         async with self._pool.connection() as conn:
-            return FeedGreeting(__version__, OUR_SCHEME, farms, await find_moment(conn))
+            return FeedGreeting(__version__, OUR_SCHEME, self._farms, await find_moment(conn))
 
     @call("life")
     async def live(self, life: FeedLife) -> SeenProcess | None:
         """Writes a sign of life, or takes it away; returns the process that has the role, if this one may not."""
         if life.role not in (ProcessRole.FEED.value, ProcessRole.EVENTS.value):
             raise BadMessage("this role is not a feeder's")
-        sign = life.life
-        part = process_of(ProcessRole(life.role), self._client, sign)
-        async with self._pool.connection() as conn:
-            if sign.is_last:
-                await delete_process(conn, part)
-                return None
-            if not life.takes and await record_seen(conn, part, sign.doing, sign.figures):
-                return None
-            expiry_s = KEPT_DAYS * 86_400.0 if life.was_away else EXPIRY_S
-            other = await take_role(conn, part, lambda other: other.name in life.gone, expiry_s=expiry_s)
-            if other is None:
-                await record_seen(conn, part, sign.doing, sign.figures)
-            return other
+        role, gone = ProcessRole(life.role), frozenset(life.gone)
+        expiry_s = KEPT_DAYS * 86_400.0 if life.was_away else EXPIRY_S
+        return await record_life(
+            self._pool, role, self._client, life.life, takes=life.takes, gone=gone, expiry_s=expiry_s
+        )

@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from weboid.errors import StoreError
 from weboid.remote.feed import wire
-from weboid.remote.feed.batches import EventsDone, JudgedPages, Page, WikiEvents
+from weboid.remote.feed.batches import EventsDone, Page, WikiEvents
 from weboid.remote.feed.wire import Limit, OwnWiki, Plan, Trees, Wiki
 from weboid.remote.http.rpc import OnStore, call
 from weboid.remote.http.wire import Day, ThisDay
@@ -25,7 +25,7 @@ from weboid.store.pages.page_pass import PageRecord, PassPosition
 from weboid.store.pages.pending import Pending, is_waiting, list_pending, record_done, record_pending
 from weboid.store.pages.stream import Position, find_position, has_category, list_watched, record_later, record_move
 from weboid.store.pages.use import begin_intake
-from weboid.store.pages.wiki import StoredWiki, list_wikis, record_namespaces, record_pass, record_wiki
+from weboid.store.pages.wiki import StoredWiki, list_wikis, record_namespaces, record_wiki
 
 
 @all_repeated
@@ -109,22 +109,6 @@ class Passes(OnStore):
     async def end(self, wiki: Wiki, started: Day, day: ThisDay) -> None:
         """Completes the pass."""
         await self._run(page_pass.record_end, wiki, started, day)
-
-
-@all_repeated
-class DumpPasses(OnStore):
-    """Passes by a dump, which are made next to the database only."""
-
-    async def record(self, wiki: int, pages: JudgedPages, day: int) -> Intake | None:
-        """Records pages of a dump; None: the spam lists have changed, judge again."""
-        async with self._connections.connection() as conn:
-            if not await spam.are_in_force(conn, {wiki: pages.stamp}):
-                return None
-            return await record_intake(conn, {wiki: PageChanges(read=pages.read)}, day)
-
-    async def end(self, wiki: int, day: int) -> None:
-        """Records that a dump was read to its end, which is as good as a pass."""
-        await self._run(record_pass, wiki, day)
 
 
 @all_repeated

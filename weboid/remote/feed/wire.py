@@ -132,14 +132,6 @@ class _SentStretch(Struct, frozen=True):
     spam: dict[int, list[str]]
 
 
-def _url_of(url: Url, _: str) -> Url:
-    return url
-
-
-def _text_of(_: Url, text: str) -> str:
-    return text
-
-
 def _by_key(links: Iterable[str], farm: Farm, value: Callable[[Url, str], _Value]) -> Steps[dict[UrlKey, _Value]]:
     """The links, or their URLs, by key, in steps. Raises BadMessage if one is not, or could not be, watched."""
     found: dict[UrlKey, _Value] = {}
@@ -154,8 +146,8 @@ def _by_key(links: Iterable[str], farm: Farm, value: Callable[[Url, str], _Value
 
 
 def _links_of(sent: _SentPage | _SentAdded, farm: Farm) -> Steps[Added]:
-    urls = yield from _by_key(sent.urls, farm, _url_of)
-    spam = yield from _by_key(sent.spam, farm, _text_of)
+    urls = yield from _by_key(sent.urls, farm, lambda url, _: url)
+    spam = yield from _by_key(sent.spam, farm, lambda _, text: text)
     return urls, spam
 
 
@@ -327,5 +319,7 @@ FetchedLists = Annotated[
     Wire({"black": _FetchedList, "white": _FetchedList}, encode=_encode_lists, resolve=_resolve_lists),
 ]
 SpamStretch = Annotated[SpamBatch | None, Wire(_SentStretch | None, encode=_encode_stretch, decode=_decode_stretch)]
-NowSpam = Annotated[SpamUses, _links_by_page(list, _text_of)]
-NoSpam = Annotated[Mapping[int, Mapping[UrlKey, Url]], _links_by_page(lambda urls: [*map(str, urls)], _url_of)]
+NowSpam = Annotated[SpamUses, _links_by_page(list, lambda _, text: text)]
+NoSpam = Annotated[
+    Mapping[int, Mapping[UrlKey, Url]], _links_by_page(lambda urls: [*map(str, urls)], lambda url, _: url)
+]

@@ -26,7 +26,7 @@ from weboid.errors import ConfigError, StoreAway, StoreError, StoreRefuses, Valu
 from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.disturbance import Disturbance
 from weboid.remote.http.endpoint import CRAWLERS, Endpoint
-from weboid.remote.http.messages import MOST_ANSWERED, BadMessage, Call, TooLong, compressed, decoded, encoded, inflated
+from weboid.remote.http.messages import BadMessage, Call, TooLong, compressed, decoded, encoded, inflated, read_whole
 from weboid.remote.http.rpc import CallKind
 
 log = logging.getLogger(__name__)
@@ -119,7 +119,7 @@ class ServerClient:
             self._address + name, data=BytesIO(sent), headers=self._headers, allow_redirects=False
         ) as response:
             if response.status == _REFUSED and response.content_type == self._endpoint.kind:
-                text = decoded(inflated(await _whole(response), _LONGEST_TEXT), str)
+                text = decoded(inflated(await read_whole(response.content), _LONGEST_TEXT), str)
                 raise StoreRefuses("the server refuses: " + "".join(c if c.isprintable() else "\ufffd" for c in text))
             if response.status in _OF_PROXIES:
                 raise _DamagedAnswer(f"a proxy answers with status {response.status} instead of the server")
@@ -127,22 +127,13 @@ class ServerClient:
                 raise _refusal(response.status, self._endpoint)
             if response.content_type != self._endpoint.kind:
                 raise _DamagedAnswer(f"something else answers instead of the server ({response.content_type})")
-            answer = await _whole(response)
+            answer = await read_whole(response.content)
         try:
             return inflated(answer)
         except TooLong:
             raise
         except BadMessage as error:
             raise _DamagedAnswer(f"the answer of the server is damaged: {error}") from None
-
-
-async def _whole(response: aiohttp.ClientResponse) -> bytes:
-    answer = bytearray()
-    async for chunk in response.content.iter_any():
-        answer += chunk
-        if len(answer) > MOST_ANSWERED:
-            raise BadMessage("the answer is too long")
-    return bytes(answer)
 
 
 def _refusal(status: int, endpoint: Endpoint) -> StoreError:

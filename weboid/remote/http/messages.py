@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, TypeVar
 from uuid import UUID
 
 import msgspec
+from aiohttp import StreamReader
 
 MOST_SENT: Final = 8 << 20
 """Bytes of a request, compressed."""
@@ -35,13 +36,30 @@ class Call(msgspec.Struct, frozen=True):
 class BadMessage(Exception):
     """Bytes that are no message of the expected form; the text names the reason, without repeating the message."""
 
+    status = 400
+    """The status of the answer."""
 
-class OtherScheme(Exception):
+
+class OtherScheme(BadMessage):
     """The remote process computes other keys than the store has (O-10)."""
+
+    status = 409
 
 
 class TooLong(BadMessage):
     """A message that is longer than any may be."""
+
+    status = 413
+
+
+async def read_whole(content: StreamReader, most: int = MOST_ANSWERED) -> bytes:
+    """The bytes of a body; raises TooLong if there are more than `most`."""
+    body = bytearray()
+    while chunk := await content.readany():
+        body += chunk
+        if len(body) > most:
+            raise TooLong("the message is too long")
+    return bytes(body)
 
 
 def _plain(value: object) -> Any:

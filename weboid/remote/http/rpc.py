@@ -5,8 +5,8 @@ work; on a `Remote` object of the same class it sends the call. One law: an argu
 refused when its class is imported (``test_an_argument_without_a_bound_is_refused``).
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import wraps
 from inspect import Signature, signature
@@ -124,16 +124,15 @@ class Transport(Protocol):
         """The result of a call. Raises StoreError, StoreAway."""
 
 
+@dataclass(frozen=True, slots=True)
 class OneTransaction:
     """Gives one connection again and again: all that is done with it is one transaction."""
 
-    def __init__(self, conn: Connection) -> None:
-        self._conn = conn
+    conn: Connection
 
-    @asynccontextmanager
-    async def connection(self) -> AsyncIterator[Connection]:
+    def connection(self) -> AbstractAsyncContextManager[Connection]:
         """The connection."""
-        yield self._conn
+        return nullcontext(self.conn)
 
 
 Connections = Pool | OneTransaction

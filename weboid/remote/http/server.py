@@ -27,8 +27,10 @@ class Handlers(NamedTuple):
     by: Mapping[type, Any]
 
 
-class NoSuchCall(Exception):
+class NoSuchCall(BadMessage):
     """A call that this version does not know."""
+
+    status = 404
 
 
 class CallRefused(Exception):
@@ -62,7 +64,7 @@ class CallServer(ABC):
     async def answer(self, client: str, name: str, sent: bytes) -> bytes:
         """The answer to a call of a client, both compressed.
 
-        Raises NoSuchCall, BadMessage, TooLong, OtherScheme, CallRefused, StoreError, and StoreAway.
+        Raises BadMessage, also of a status of its own, CallRefused, StoreError, and StoreAway.
         """
         if (known := self.calls.get(name)) is None:
             raise NoSuchCall(name)

@@ -1,14 +1,16 @@
 """Arguments and greetings that the calls of crawlers and of feeders share."""
 
-from typing import Annotated, Any, Final, TypeVar
+from collections.abc import Collection
+from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
 
-from weboid.errors import StoreError
 from weboid.remote.http.messages import OtherScheme
 from weboid.remote.http.rpc import Wire
 from weboid.store.db.key_scheme import OURS
-from weboid.store.schedule.process import ProcessRole, RunningProcess
+from weboid.store.db.pool import Pool
+from weboid.store.schedule import process as processes
+from weboid.store.schedule.process import EXPIRY_S, ProcessRole, RunningProcess, SeenProcess
 
 _MOST_DETAIL: Final = 2_000
 _MOST_SMALL: Final = 2**15 - 1
@@ -79,19 +81,26 @@ class Greeted(Struct, frozen=True):
     scheme: Scheme
 
 
-_Greeting = TypeVar("_Greeting", bound=Greeted)
+async def record_life(
+    pool: Pool,
+    role: ProcessRole,
+    client: str,
+    life: Life,
+    *,
+    takes: bool = False,
+    gone: Collection[str] = (),
+    expiry_s: float = EXPIRY_S,
+) -> SeenProcess | None:
+    """Writes a sign of life, or takes it away; a client is the name of a token, `gone` are processes that have ended.
 
-
-def of_our_scheme(greeting: _Greeting) -> _Greeting:
-    """The greeting of a server; raises StoreError if its keys are not ours (O-10)."""
-    if greeting.scheme != OUR_SCHEME:
-        raise StoreError(
-            f"the server (version {greeting.version}) has keys of another URL form or suffix list than this program: "
-            "use the same version here"
-        )
-    return greeting
-
-
-def process_of(role: ProcessRole, client: str, life: Life) -> RunningProcess:
-    """The process that has sent a sign of life, with the name of its token."""
-    return RunningProcess(role, f"{client}:{life.name}", life.host, life.machine, life.pid, life.version)
+    Returns the process that has the exclusive role, if this one may not have it; `takes`: it wants it.
+    """
+    process = RunningProcess(role, f"{client}:{life.name}", life.host, life.machine, life.pid, life.version)
+    async with pool.connection() as conn:
+        if life.is_last:
+            await processes.delete_process(conn, process)
+        elif takes or not await processes.record_seen(conn, process, life.doing, life.figures):
+            if other := await processes.take_role(conn, process, lambda other: other.name in gone, expiry_s=expiry_s):
+                return other
+            await processes.record_seen(conn, process, life.doing, life.figures)
+    return None

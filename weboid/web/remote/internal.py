@@ -12,8 +12,8 @@ from prometheus_client import Counter
 
 from weboid.errors import StoreError
 from weboid.remote.http.endpoint import Endpoint
-from weboid.remote.http.messages import MOST_SENT, BadMessage, OtherScheme, TooLong, compressed, encoded
-from weboid.remote.http.server import CallRefused, CallServer, NoSuchCall, NotAllowed
+from weboid.remote.http.messages import MOST_SENT, BadMessage, TooLong, compressed, encoded, read_whole
+from weboid.remote.http.server import CallRefused, CallServer, NotAllowed
 from weboid.web.http.lanes import lanes_of
 from weboid.web.http.tokens import TrustedClients
 from weboid.web.request.problem import Problem
@@ -39,6 +39,8 @@ class RemoteProcesses:
         """Does one call and answers it; a refusal has a status alone, or a text for the operator."""
         try:
             return await self._answer(request)
+        except BadMessage as bad:
+            return web.Response(status=bad.status, headers={hdrs.CACHE_CONTROL: "no-store"})
         except Problem as problem:
             headers = {hdrs.RETRY_AFTER: str(problem.retry_s)} if problem.retry_s else {}
             return web.Response(status=problem.http, headers={hdrs.CACHE_CONTROL: "no-store", **headers})
@@ -50,18 +52,14 @@ class RemoteProcesses:
         if not self._clients.known:
             raise Problem(404, "no-such-address")
         client = self._client_of(request)
-        body = await _body_of(request, self._endpoint.kind)
+        if request.content_type != self._endpoint.kind or hdrs.CONTENT_ENCODING in request.headers:
+            raise Problem(415, "request")
+        if (request.content_length or 0) > MOST_SENT:
+            raise TooLong
+        body = await read_whole(request.content, MOST_SENT)
         async with lanes_of(request).turn(request, self._lane):
             try:
                 answer = await self._server.answer(client, request.match_info["call"], body)
-            except NoSuchCall:
-                raise Problem(404, "no-such-address") from None
-            except TooLong:
-                raise Problem(413, "too-long") from None
-            except BadMessage:
-                raise Problem(400, "request") from None
-            except OtherScheme:
-                raise Problem(409, "request") from None
             except CallRefused as refused:
                 if isinstance(refused, NotAllowed):
                     self._forbidden.labels(self._endpoint.word, refused.key).inc()
@@ -80,16 +78,3 @@ class RemoteProcesses:
         if name is None:
             raise Problem(401, "token")
         return name
-
-
-async def _body_of(request: web.Request, kind: str) -> bytes:
-    if request.content_type != kind or hdrs.CONTENT_ENCODING in request.headers:
-        raise Problem(415, "request")
-    if (request.content_length or 0) > MOST_SENT:
-        raise Problem(413, "too-long")
-    body = bytearray()
-    while len(body) <= MOST_SENT and (chunk := await request.content.readany()):
-        body += chunk
-    if len(body) > MOST_SENT:
-        raise Problem(413, "too-long")
-    return bytes(body)
