@@ -1,15 +1,17 @@
 """The crawler next to its peers, as ratios: ``python -m benchmarks.crawl [SCENARIO …] [--seconds N] [--urls N]``.
 
-Scenarios: plain, tls, slow, skew, held, drip, workers, store; none named = all of them in their bounded form.
+Scenarios: plain, tls, life, slow, skew, held, drip, workers, store; none named = all of them in their bounded form.
 It starts its own servers and stores, asks nothing but loopback, and leaves nothing running.
 """
 
 import argparse
 import sys
+from pathlib import Path
 from time import monotonic
 
 from benchmarks.crawl.bench import Settings
 from benchmarks.crawl.fast import drip, plain, slow, tls
+from benchmarks.crawl.life import life
 from benchmarks.crawl.measure import shared_out
 from benchmarks.crawl.rounds import held, skew, workers
 from benchmarks.crawl.store import store
@@ -24,6 +26,8 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=2, help="rounds of the fast clients, of which the best counts")
     options.add_argument("--minutes", type=float, default=1.0, help="of the scenario skew; the whole of it is 30")
     options.add_argument("--urls", type=int, help="so many URLs for every client, or in the store, instead of seconds")
+    options.add_argument("--tree", type=Path, help="another working tree with its .venv, measured in turn by life")
+    options.add_argument("--pages", type=Path, help="a folder of real pages for life, one a file")
     options.add_argument("--no-install", action="store_true", help="use the peers that are installed already")
     asked = options.parse_args()
     begun = monotonic()
@@ -32,6 +36,7 @@ def main() -> None:
     known = {
         "plain": lambda: plain(settings),
         "tls": lambda: tls(settings),
+        "life": lambda: life(settings, asked.pages, asked.tree),
         "slow": lambda: slow(settings),
         "skew": lambda: skew(settings, 60 * asked.minutes),
         "held": lambda: held(settings, 5 * asked.seconds),

@@ -7,7 +7,7 @@ Only what stands here, in `bare` and in `store` knows Weboid. URLs come in by ``
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,6 +58,8 @@ class Bench:
     dsn: str
     server: Server
     variables: dict[str, str]
+    tree: Path = ROOT
+    """The working tree whose program is measured."""
     day: int = 100
 
     @property
@@ -72,7 +74,8 @@ class Bench:
 
     def command(self, *words: str) -> list[str]:
         """A call of the program."""
-        return [sys.executable, "-m", "weboid", "--data", str(self.folder / "program"), *words]
+        python = sys.executable if self.tree == ROOT else str(self.tree / ".venv/bin/python")
+        return [python, "-m", "weboid", "--data", str(self.folder / "program"), *words]
 
     def take_in(self, labels: Labels, urls: int) -> float:
         """Feeds a dump with these URLs in; returns the seconds that took."""
@@ -81,21 +84,26 @@ class Bench:
         begun = perf_counter()
         command = self.command("feed", "dump", _WIKI, "--page", str(page), "--externallinks", str(links))
         command += ["--day", str(self.day)]
-        run = subprocess.run(command, env=self.environ, cwd=ROOT, capture_output=True, text=True, check=False)
+        run = subprocess.run(command, env=self.environ, cwd=self.tree, capture_output=True, text=True, check=False)
         if run.returncode:
             raise RuntimeError(f"the URLs could not be taken in: {run.stderr}")
         return perf_counter() - begun
 
-    def next_round(self) -> None:
-        """Lets so many days go by that everything is due."""
+    def next_round(self, days: int = _BETWEEN_ROUNDS) -> None:
+        """Lets so many days go by; after the usual number everything is due."""
         vacuum(self.dsn)
-        self.day += _BETWEEN_ROUNDS
+        self.day += days
 
-    def crawler(self, name: str = "weboid crawl") -> Client:
-        """The crawler for another round over all URLs."""
-        self.next_round()
+    def empty(self) -> None:
+        """Empties the store, so that the next round is a first one."""
+        with psycopg.connect(self.dsn, autocommit=True) as connection:
+            connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+
+    def crawler(self, name: str = "weboid crawl", days: int = _BETWEEN_ROUNDS) -> Client:
+        """The crawler for another round over all URLs, so many days after the last one."""
+        self.next_round(days)
         command = self.command("crawl", "--once", "--confirm-day", "--day", str(self.day))
-        return Client(name, command, self.environ, database=database_pid(self.dsn))
+        return Client(name, command, self.environ, database=database_pid(self.dsn), folder=self.tree)
 
     def file(self, urls: int) -> Path:
         """So many URLs in a file."""
@@ -131,11 +139,13 @@ def open_bench(
     tls: bool = False,
     delay_ms: tuple[int, int] = (0, 0),
     variables: Mapping[str, str] = MappingProxyType({}),
+    pages: Sequence[bytes] = (),
+    tree: Path = ROOT,
 ) -> Iterator[Bench]:
     """A server, and a program with an empty store that asks the server's names and trusts its authority."""
     with temporary_folder() as folder, ExitStack() as stack:
         dsn = settings.database or stack.enter_context(temporary_store())
-        server = stack.enter_context(open_web(folder, tls=tls, delay_ms=delay_ms))
+        server = stack.enter_context(open_web(folder, tls=tls, delay_ms=delay_ms, pages=pages))
         usual = {
             "WEBOID_DATABASE": dsn,
             "WEBOID_NET_DNS": f"127.1.0.1:{server.dns_port}",
@@ -143,4 +153,4 @@ def open_bench(
             "WEBOID_CRAWL_DELAY": "0",
             "WEBOID_CONTACT": "benchmark@weboid.example",
         } | ({"WEBOID_NET_CA": str(server.ca)} if server.ca else {})
-        yield Bench(settings, folder, dsn, server, {**usual, **variables})
+        yield Bench(settings, folder, dsn, server, {**usual, **variables}, tree)

@@ -61,10 +61,12 @@ def _compared(bench: Bench, ours: int, fast: Mapping[str, int], once: Mapping[st
     The numbers are the checks a second that are guessed, for as many URLs as the seconds take.
     """
     share = bench.settings.share
-    bench.take_in(single, share(ours))
     rows = {name: peer(bench, name, share(guess)) for name, guess in {**fast, **once}.items()}
     best: dict[str, Figures] = {}
     for number in range(bench.settings.rounds):
+        # Every round is a first one, which asks by HEAD as the peers do.
+        bench.empty()
+        bench.take_in(single, share(ours))
         bench.measure_best(bench.crawler("weboid crawl, with store"), number, best)
         if wrong := bench.wrong():  # over servers that always answer
             tell(f"  round {number + 1}: found other than fine: {wrong}")

@@ -68,20 +68,21 @@ def bound(cores: frozenset[int]) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Something that asks URLs; `stdin` is a file, `database` the process whose costs are its own, too."""
+    """A program that requests URLs, run in `folder`; `stdin` is a file, `database` a process that works for it."""
 
     name: str
     command: Sequence[str]
     environ: Mapping[str, str] | None = None
     stdin: Path | None = None
     database: int = 0
+    folder: Path = ROOT
 
     @contextmanager
     def running(self, cores: frozenset[int], output: int = subprocess.DEVNULL) -> Iterator["subprocess.Popen[bytes]"]:
         """Starts it on these cores; at the end it is ended, and at last killed."""
         with (self.stdin or Path(os.devnull)).open("rb") as given, bound(cores):
             process = subprocess.Popen(
-                self.command, stdin=given, stdout=output, stderr=subprocess.STDOUT, env=self.environ, cwd=ROOT,
+                self.command, stdin=given, stdout=output, stderr=subprocess.STDOUT, env=self.environ, cwd=self.folder,
                 start_new_session=True,
             )  # fmt: skip
         with process:

@@ -1,11 +1,12 @@
 /* The web and the name server of the benchmarks: one thread, one epoll, faster than any client that is measured.
  *
- *   server ADDRESSES PORT DNS_PORT DELAY_MIN_MS DELAY_MAX_MS [CERTIFICATES]
+ *   server ADDRESSES PORT DNS_PORT DELAY_MIN_MS DELAY_MAX_MS [-p PAGES] [CERTIFICATES]
  *
  * Listens on 127.1.0.1 ... 127.1.0.ADDRESSES and answers any Host, HEAD and GET, kept alive; with CERTIFICATES (PEM:
  * certificate and key in turn, the n-th for *.s<n>.demo) over TLS. Names end in .demo and lead to one of the addresses.
  * Each answer waits for a time between the two delays; where the first is negative, for one without memory whose mean is
- * the second (exponential, three times the mean at most). It is told what to do on stdin, `stats` or `reset`, one line
+ * the second (exponential, three times the mean at most). PAGES is a file of pages, each with its size in a line before
+ * it, which are sent in turn by the number of the URL. It is told what to do on stdin, `stats` or `reset`, one line
  * each, and ends when that is closed. Python's `standin.py` does the same where there is no compiler. */
 
 #define _GNU_SOURCE
@@ -14,6 +15,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -38,6 +40,8 @@ typedef struct ssl_st SSL;
 #define SLOTS 32768 /* of TICK_MS each */
 #define TICK_MS 8
 #define NAME_SERVERS 2
+#define PATIENCE_MS 2000
+#define PAGES 4096
 
 enum kind { LISTENER, NAMES, CONTROL, CONNECTION };
 
@@ -67,6 +71,9 @@ static const char PAGE[] =
     "<!doctype html><html lang=en><title>A page</title><h1>A page</h1><p>It has some text, as pages do, so that whoever "
     "reads it has something to read, and it says nothing that could be taken for an error, a login or an offer. The text "
     "goes on for a while, then it ends.</p></html>\n";
+
+static struct { const char *data; int size; } pages[PAGES] = {{PAGE, sizeof PAGE - 1}};
+static int page_count = 1;
 
 static double now_s(void) {
     struct timespec t;
@@ -147,6 +154,22 @@ static int put(struct conn *c, const char *data, int size) {
     return send(c->fd, data, size, MSG_NOSIGNAL);
 }
 
+/* Sends all of it and returns 1, or 0 where the client no longer reads. */
+static int put_all(struct conn *c, const char *data, int size) {
+    while (size) {
+        int done = put(c, data, size);
+        if (done <= 0) {
+            struct pollfd writable = {.fd = c->fd, .events = POLLOUT};
+            if ((done < 0 && !c->tls && errno != EAGAIN) || poll(&writable, 1, PATIENCE_MS) <= 0) return 0;
+            if (writable.revents & (POLLERR | POLLHUP)) return 0;
+            continue;
+        }
+        data += done;
+        size -= done;
+    }
+    return 1;
+}
+
 /* Less than 0: no more for now; 0: the end. */
 static int take(struct conn *c, char *data, int size) {
 #ifdef WITH_TLS
@@ -181,13 +204,15 @@ static void read_on(struct conn *c);
 
 static void answer(struct conn *c) {
     char out[1024];
-    int body = c->is_404 ? 0 : (int)sizeof PAGE - 1;
+    int page = c->number % page_count, body = c->is_404 ? 0 : pages[page].size;
     int size = snprintf(out, sizeof out,
-        "HTTP/1.1 %s\r\nServer: bench\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\n%s\r\n%s",
-        c->is_404 ? "404 Not Found" : "200 OK", body, c->is_last ? "Connection: close\r\n" : "",
-        c->is_get && body ? PAGE : "");
+        "HTTP/1.1 %s\r\nServer: bench\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\n%s\r\n",
+        c->is_404 ? "404 Not Found" : "200 OK", body, c->is_last ? "Connection: close\r\n" : "");
     count(c);
-    c->answered = put(c, out, size) == size;
+    /* One packet where both fit. A client that has read enough of a body has its answer, too. */
+    if (c->is_get && body < (int)sizeof out - size) memcpy(out + size, pages[page].data, body), size += body, body = 0;
+    c->answered = put_all(c, out, size);
+    if (c->answered && c->is_get && body && !put_all(c, pages[page].data, body)) return drop(c);
     if (!c->answered || c->is_last) return drop(c);
     link_conn(c);
     if (c->filled) read_on(c);
@@ -387,6 +412,21 @@ static void obey(void) {
     fflush(stdout);
 }
 
+static void read_pages(const char *path) {
+    FILE *file = fopen(path, "r");
+    int size;
+    if (!file) fail(path);
+    for (page_count = 0; page_count < PAGES && fscanf(file, "%d", &size) == 1; page_count++) {
+        char *data = malloc(size);
+        fgetc(file);
+        if (fread(data, 1, size, file) != (size_t)size) fail(path);
+        pages[page_count].data = data;
+        pages[page_count].size = size;
+    }
+    fclose(file);
+    if (!page_count) fail(path);
+}
+
 static void answer_due(void) {
     for (uint64_t until = now_ms / TICK_MS; tick <= until; tick++) {
         struct conn *c = due[tick % SLOTS];
@@ -406,7 +446,7 @@ static void answer_due(void) {
 }
 
 int main(int count, char **words) {
-    if (count < 6) return fprintf(stderr, "server ADDRESSES PORT DNS_PORT DELAY_MIN_MS DELAY_MAX_MS [CERTIFICATES]\n"), 2;
+    if (count < 6) return fprintf(stderr, "see the head of server.c\n"), 2;
     struct rlimit files;
     signal(SIGPIPE, SIG_IGN); /* OpenSSL writes to whoever has gone */
     getrlimit(RLIMIT_NOFILE, &files);
@@ -418,9 +458,11 @@ int main(int count, char **words) {
     seen_head = calloc(URLS, 1);
     seen_get = calloc(URLS, 1);
     poller = epoll_create1(0);
-    if (count > 6) {
+    int paged = count > 7 && !strcmp(words[6], "-p") ? 2 : 0;
+    if (paged) read_pages(words[7]);
+    if (count > 6 + paged) {
 #ifdef WITH_TLS
-        open_tls(words[6]);
+        open_tls(words[6 + paged]);
 #else
         return fprintf(stderr, "compiled without TLS\n"), 2;
 #endif

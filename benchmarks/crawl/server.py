@@ -9,7 +9,7 @@ import os
 import shutil
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,10 +74,19 @@ class Server:
 
 
 @contextmanager
-def open_web(folder: Path, *, tls: bool = False, delay_ms: tuple[int, int] = (0, 0)) -> Iterator[Server]:
-    """A server in a process of its own; `delay_ms` as in `server.c`. Raises RuntimeError if there is no compiler."""
+def open_web(
+    folder: Path, *, tls: bool = False, delay_ms: tuple[int, int] = (0, 0), pages: Sequence[bytes] = ()
+) -> Iterator[Server]:
+    """A server in a process of its own, with these pages in turn or a small one; `delay_ms` as in `server.c`.
+
+    Raises RuntimeError if there is no compiler.
+    """
     port, dns_port = _free_port(socket.SOCK_STREAM), _free_port(socket.SOCK_DGRAM)
     command = [compiled("server", tls), ADDRESSES, port, dns_port, *delay_ms]
+    if pages:
+        file = folder / "pages"
+        file.write_bytes(b"".join(b"%d\n%s" % (len(page), page) for page in pages))
+        command += ["-p", file]
     command += [make_authority(folder)] if tls else []
     with open_process(command) as (process, hello):
         yield Server(process, port, dns_port, folder / "ca.pem" if tls else None, json.loads(hello)["port_53"])

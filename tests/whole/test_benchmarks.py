@@ -13,6 +13,7 @@ import pytest
 
 from benchmarks.crawl.bench import Settings
 from benchmarks.crawl.fast import drip, tls
+from benchmarks.crawl.life import life, written
 from benchmarks.crawl.links import host_of, single, skewed, urls_of
 from benchmarks.crawl.rounds import held, skew, workers
 from benchmarks.crawl.server import FIRST_ADDRESS, open_web
@@ -95,6 +96,29 @@ def test_clients_stand_side_by_side(database: str, capfd: pytest.CaptureFixture[
     assert "skipped: not installed" in rows["lychee"]
     assert "asked nothing" not in answer
     assert "found other than fine" not in answer
+
+
+@needs_compiler
+def test_pages_are_sent_in_turn_and_whole(tmp_path: Path) -> None:
+    pages = [written(1_000), written(600_000)]
+    with open_web(tmp_path, pages=pages) as web:
+        connection = HTTPConnection(FIRST_ADDRESS, web.port, timeout=10)
+        for number in (2, 5):
+            connection.request("GET", f"/p/{number}", headers={"Host": "h1.s1.demo"})
+            assert connection.getresponse().read() == pages[number % 2]
+        connection.close()
+
+
+@needs_compiler
+@pytest.mark.long
+def test_a_life_is_measured_round_by_round(
+    database: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchmarks.crawl.life._ROUNDS", 2)
+    assert life(few_urls(database), None, None) == []
+    answer = capfd.readouterr().out
+    assert answer.count("mean") == 3
+    assert "other than fine" not in answer
 
 
 @needs_compiler
