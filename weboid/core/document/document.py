@@ -6,17 +6,23 @@ Any bytes give a document, in time linear in their number, and at most `MAX_BODY
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
 from typing import Final
 from urllib.parse import urljoin, urlsplit
 
+from lxml.etree import iterwalk
+
 from weboid.core.document.charset import decoded
 from weboid.core.document.fingerprint import fingerprint, words
-from weboid.core.document.markup import INLINE, Piece, awaits_script, collapsed, hides, pieces
+from weboid.core.document.markup import INLINE, RAW, Element, awaits_script, collapsed, hides, tree_of
 
 MAX_SKIMMED: Final = 32_768
 """Bytes that are kept at most of what follows the beginning (``core/document/skim``)."""
 MAX_BODY: Final = 65_536 + MAX_SKIMMED
 """Bytes of a document that are read: of a longer one its beginning, and what was skimmed of the rest."""
+_MAX_ELEMENTS: Final = 10_000
+"""Elements that are read: only a hostile document has more."""
 _MAX_TITLE: Final = 300
 _MAX_HEADINGS: Final = 4
 _MAX_SOURCES: Final = 60
@@ -29,6 +35,8 @@ _FEW_WORDS: Final = 40
 
 _HTML: Final = re.compile(r"text/html|application/xhtml\+xml|application/vnd\.wap\.xhtml\+xml", re.IGNORECASE)
 _LOOKS_HTML: Final = re.compile(rb"[\s\xef\xbb\xbf\0]*+<(?:!doctype html|html|head|title|body|!--|meta|frameset)", re.I)
+_ABSOLUTE: Final = re.compile(r"https?://[a-zA-Z0-9.:-]+/[!-Z^-~]*+(?<![?#])")
+"""URLs that are resolved already, and can be split."""
 _LANGUAGE: Final = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,3}", re.IGNORECASE)
 # As in HTML, "shared declarative refresh steps": a quote ends the URL only if one began it.
 _REFRESH: Final = re.compile(
@@ -46,10 +54,13 @@ _FORWARD: Final = re.compile(
     re.VERBOSE,
 )
 _HEADINGS: Final = frozenset({"h1", "h2"})
+_READ: Final = frozenset(
+    {"title", "script", "noscript", "meta", "link", "base", "html", "input", "iframe", "frame", "embed"}
+)
 _AUTHORS: Final = ("author", "article:author", "dc.creator", "dcterms.creator", "citation_author", "parsely-author")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Document:
     """One document as it was read. Texts have single spaces. URLs are absolute and can be split, but may be invalid.
 
@@ -83,7 +94,7 @@ class Document:
     """It was read from a body; without one, a document is empty and proves nothing."""
     words: tuple[str, ...] = field(default=(), repr=False)
 
-    @property
+    @cached_property
     def fingerprint(self) -> int | None:
         """The fingerprint of the text; None if there are fewer than three words."""
         return fingerprint(list(self.words))
@@ -98,15 +109,15 @@ def is_html(content_type: str, body: bytes | bytearray) -> bool:
 
 def document_of(body: bytes, content_type: str = "", url: str = "") -> Document:
     """The document in the beginning of a body; `url` is where it came from, to resolve relative URLs."""
-    markup = decoded(body[:MAX_BODY], content_type)
     reader = _Reader(url)
-    for piece in pieces(markup):
-        reader.take(piece)
+    root = tree_of(decoded(body[:MAX_BODY], content_type))
+    if root is not None:
+        reader.read(root)
     return reader.document()
 
 
 class _Reader:
-    """Builds a `Document` from the pieces of its markup, given in order."""
+    """Builds a `Document` from the tree of its markup, in one pass."""
 
     def __init__(self, url: str) -> None:
         self._url = self._base = url
@@ -117,99 +128,87 @@ class _Reader:
         self._own: list[str] = []
         self._unscripted: list[str] = []
         self._headings: list[str] = []
-        self._heading: list[str] | None = None
         self._sources: list[str] = []
         self._alternates: list[str] = []
         self._links = 0
-        self._in_link = self._asks_password = self._is_shell = False
-        self._waiting = ""
-        self._hidden_by = ""
-        self._hidden_depth = 0
+        self._has_base = self._asks_password = self._is_shell = False
 
-    def take(self, piece: Piece) -> None:
-        name = piece.name
-        if name:
-            self._is_shell |= piece.closing and name == self._waiting
-            self._waiting = name if not piece.closing and awaits_script(name, piece.raw_attributes) else ""
-        if not name:
-            self._take_text(piece.text)
-        elif self._hidden_by:
-            if name == self._hidden_by:
-                self._hidden_depth += -1 if piece.closing else 1
-                if not self._hidden_depth:
-                    self._hidden_by = ""
-        elif piece.closing:
-            self._take_end(name)
-        else:
-            self._take_start(name, piece)
-        if name and name not in INLINE:
-            self._take_text(" ")
+    def read(self, root: Element) -> None:
+        """Takes everything from the tree."""
+        text, own = self._text, self._own
+        heading_at = -1
+        link = None
+        walk = iterwalk(root, events=("start", "end"))
+        for event, element in islice(walk, 2 * _MAX_ELEMENTS):
+            name = element.tag
+            if name not in INLINE:
+                text.append(" ")
+                own.append(" ")
+            if event == "start":
+                if name in _READ:
+                    self._take(name, element)
+                if awaits_script(name, element.get("id")) and not len(element):
+                    self._is_shell = True
+                if name in RAW or hides(name, element.get("hidden"), element.get("style")):
+                    walk.skip_subtree()
+                    continue
+                if name == "a" and element.get("href") is not None:
+                    self._links += 1
+                    link = element if link is None else link
+                elif name in _HEADINGS and len(self._headings) < _MAX_HEADINGS:
+                    heading_at = len(text)
+                found = element.text
+            else:
+                if element is link:
+                    link = None
+                elif name in _HEADINGS and heading_at >= 0:
+                    self._headings += filter(None, [collapsed("".join(text[heading_at:]))[:_MAX_TITLE]])
+                    heading_at = -1
+                found = element.tail
+            if found:
+                text.append(found)
+                if link is None:
+                    own.append(found)
 
-    def _take_text(self, text: str) -> None:
-        if self._hidden_by:
-            return
-        self._text.append(text)
-        if not self._in_link:
-            self._own.append(text)
-        if self._heading is not None:
-            self._heading.append(text)
-
-    def _take_end(self, name: str) -> None:
-        if name == "a":
-            self._in_link = False
-        elif name in _HEADINGS and self._heading is not None:
-            if heading := collapsed("".join(self._heading))[:_MAX_TITLE]:
-                self._headings.append(heading)
-            self._heading = None
-
-    def _take_start(self, name: str, piece: Piece) -> None:
-        attributes = piece.attributes() if name in _READ else {}
+    def _take(self, name: str, element: Element) -> None:
+        """Takes what an element says by its attributes, or by a content that is no text of the page."""
         match name:
             case "title":
-                self._title = self._title or collapsed(piece.text)[:_MAX_TITLE]
-            case "script" if not attributes.get("src") and _SCRIPT_TYPE.fullmatch(attributes.get("type", "")):
-                script = _FORWARD.fullmatch(piece.text[: 2 * _MAX_URL])
+                self._title = self._title or collapsed(element.text or "")[:_MAX_TITLE]
+            case "script" if not element.get("src") and _SCRIPT_TYPE.fullmatch(element.get("type", "")):
+                script = _FORWARD.fullmatch((element.text or "")[: 2 * _MAX_URL])
                 self._scripts.add(script["url"].replace("\\/", "/") if script else "")
             case "noscript":
-                self._unscripted.append(piece.text)
-            case "a":
-                self._in_link = "href" in piece.raw_attributes.lower()
-                self._links += self._in_link
-            case "h1" | "h2" if len(self._headings) < _MAX_HEADINGS:
-                self._heading = []
+                self._unscripted += map(str, element.itertext())
             case "meta":
-                self._take_meta(attributes)
+                self._take_meta(element)
             case "link":
-                self._take_link(attributes)
-            case "base":
-                self._base = self._absolute(attributes.get("href", "")) or self._base
+                self._take_link(element)
+            case "base" if not self._has_base:
+                self._has_base = "href" in element.attrib
+                self._base = self._absolute(element.get("href", "")) or self._base
             case "html":
-                self._language = attributes.get("lang") or attributes.get("xml:lang") or ""
-            case "iframe" | "frame" | "script" | "embed" if attributes.get("src"):
-                if len(self._sources) < _MAX_SOURCES and (source := self._absolute(attributes["src"])):
-                    self._sources.append(source)
+                self._language = element.get("lang") or element.get("xml:lang") or ""
             case "input":
-                self._asks_password |= attributes.get("type", "").lower() == "password"
-            case _:
-                pass
-        if hides(name, piece.raw_attributes):
-            self._hidden_by, self._hidden_depth = name, 1
+                self._asks_password |= element.get("type", "").lower() == "password"
+            case _ if len(self._sources) < _MAX_SOURCES and (source := self._absolute(element.get("src", ""))):
+                self._sources.append(source)
 
-    def _take_meta(self, attributes: dict[str, str]) -> None:
-        content = attributes.get("content", "")
-        is_refresh = attributes.get("http-equiv", "").lower() == "refresh" and not self._refresh
+    def _take_meta(self, element: Element) -> None:
+        content = element.get("content", "")
+        is_refresh = element.get("http-equiv", "").lower() == "refresh" and not self._refresh
         if is_refresh and len(content) <= _MAX_URL and (refresh := refresh_of(content)):
             self._refresh = self._absolute(refresh[1])
             self._forward = self._refresh if refresh[0] <= _AT_ONCE_S else ""
-        name = (attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or "").lower()
+        name = (element.get("name") or element.get("property") or element.get("itemprop") or "").lower()
         if name and content:
             self._meta.setdefault(name, content[:_MAX_URL])
 
-    def _take_link(self, attributes: dict[str, str]) -> None:
-        relations = attributes.get("rel", "").lower().split()
+    def _take_link(self, element: Element) -> None:
+        relations = element.get("rel", "").lower().split()
         if "canonical" in relations:
-            self._canonical = self._canonical or self._absolute(attributes.get("href", ""))
-        language = attributes.get("hreflang", "").lower()
+            self._canonical = self._canonical or self._absolute(element.get("href", ""))
+        language = element.get("hreflang", "").lower()
         if "alternate" in relations and _LANGUAGE.fullmatch(language) and len(self._alternates) < _MAX_ALTERNATES:
             self._alternates.append(language)
 
@@ -217,6 +216,8 @@ class _Reader:
         reference = reference.strip()
         if not reference or len(reference) > _MAX_URL:
             return ""
+        if _ABSOLUTE.fullmatch(reference):
+            return reference
         try:
             absolute = urljoin(self._base, reference)
             urlsplit(absolute)
@@ -226,7 +227,6 @@ class _Reader:
 
     def document(self) -> Document:
         text = collapsed("".join(self._text))
-        own_text = collapsed("".join(self._own))
         language = self._language or self._meta.get("language", "") or self._meta.get("dc.language", "")
         found = _LANGUAGE.fullmatch(language.strip().replace("_", "-"))
         if not self._sources and len(self._scripts) == 1 and len(words(text)) <= _FEW_WORDS:
@@ -246,7 +246,7 @@ class _Reader:
             sources=tuple(self._sources),
             alternates=tuple(self._alternates),
             links=self._links,
-            own_text_chars=len(own_text),
+            own_text_chars=len(collapsed("".join(self._own))),
             asks_password=self._asks_password,
             is_article="article:published_time" in self._meta or "citation_title" in self._meta,
             is_shell=self._is_shell,
@@ -268,6 +268,3 @@ def header_forward(refresh: str) -> str | None:
     """The target of the header ``Refresh``, not yet absolute; None if browsers do not go there at once."""
     found = refresh_of(refresh)
     return found[1] if found and found[0] <= _AT_ONCE_S else None
-
-
-_READ: Final = frozenset(["meta", "link", "base", "html", "iframe", "frame", "script", "embed", "input"])
