@@ -14,7 +14,7 @@ from unittest.mock import patch
 import uvloop
 
 from weboid.core.document.document import document_of
-from weboid.core.observe import content
+from weboid.core.observe import observation
 
 T = TypeVar("T")
 
@@ -43,5 +43,5 @@ def run_hurried(main: Coroutine[Any, Any, T]) -> T:
 @contextmanager
 def _read_once() -> Iterator[None]:
     """The same page is read over and over in a small world, and always says the same."""
-    with patch.object(content, "document_of", lru_cache(maxsize=_DOCUMENTS)(document_of)):
+    with patch.object(observation, "document_of", lru_cache(maxsize=_DOCUMENTS)(document_of)):
         yield

@@ -157,9 +157,13 @@ class _Walk:
             if isinstance(reply, Fault):
                 return self._end(method, reply)
             is_redirect = reply.code in _FOLLOWED and bool(reply.location)
-            target = _target(self._url, reply.location or "") if is_redirect else await self._forward(method, reply)
-            if target is None:
-                return self._end(method, Fault(Reason.REDIRECT_BROKEN) if is_redirect else reply)
+            if is_redirect:
+                if (target := _target(self._url, reply.location or "")) is None:
+                    return self._end(method, Fault(Reason.REDIRECT_BROKEN))
+            else:
+                end = self._end(method, reply)
+                if (target := await self._forward(method, end)) is None:
+                    return end
             if len(target) > MAX_URL:
                 return self._end(method, Fault(Reason.OUR_LIMIT, reached=True))
             self._hops.append(Hop(self._url, reply.code, target))
@@ -172,11 +176,11 @@ class _Walk:
                 return self._end(method, reply if is_redirect else Fault(Reason.TOO_MANY_REDIRECTS))
             self._go(target)
 
-    async def _forward(self, method: str, reply: Reply) -> str | None:
+    async def _forward(self, method: str, end: _End) -> str | None:
         """The URL to which a document only leads on; None if it is the page, or leads back to where we were."""
-        if self._may_read is None or not (reply.body or "refresh" in reply.headers):
+        if self._may_read is None:
             return None
-        forward = forward_in(self._end(method, reply).answer)
+        forward = forward_in(end.answer)
         target = _target(self._url, forward) if forward else None
         if target is None or len(target) > MAX_URL or not target.startswith(_SCHEMES):
             return None

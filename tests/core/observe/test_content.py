@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import page, prose
 
-from weboid.core.observe.content import content_suspicion, document_in, needs_body
+from weboid.core.observe.content import content_suspicion, needs_body
 from weboid.core.observe.observation import Hop, Observation, RawResponse
 from weboid.core.observe.observe import observation_of
 from weboid.core.record.reasons import Outcome, Reason
@@ -62,7 +62,7 @@ def test_only_pages_are_read() -> None:
     for kind in ["application/pdf", "text/plain", "image/png", "application/javascript"]:
         for body in (MISSING, PARKED, WALL, LOGIN):
             assert observed(200, body, headers={"content-type": kind}).reason is Reason.OK
-        assert not document_in(answer(200, MISSING, headers={"content-type": kind})).is_page
+        assert not answer(200, MISSING, headers={"content-type": kind}).document.is_page
 
 
 def test_where_robots_forbid_it_only_a_wall_is_looked_for() -> None:

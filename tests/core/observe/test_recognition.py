@@ -6,7 +6,7 @@ from support.pages import page, prose
 
 from weboid.core.document.document import document_of
 from weboid.core.document.portrait import BLANK, Newcomer, Portrait
-from weboid.core.observe.recognition import adds_to, portrait_in
+from weboid.core.observe.recognition import adds_to, is_known, portrait_in
 
 ASKED = "http://www.old-mill.demo/history.html"
 EARLIER = Portrait((1, 2), 0, 2**64 - 1, 15)
@@ -53,3 +53,14 @@ def test_a_portrait_that_says_nothing_new_is_not_wanted() -> None:
     assert adds_to(EARLIER, other, portrays=False)
     assert adds_to(replace(EARLIER, newcomer=Newcomer(other, 5)), EARLIER, portrays=False)
     assert adds_to(replace(EARLIER, language=0), EARLIER, portrays=False)
+
+
+def test_what_is_known_by_its_title_adds_nothing_and_needs_no_portrait() -> None:
+    for title, words in (("The old mill", 300), ("The old mill, and more of it", 300), ("The old mill", 20)):
+        document = document_of(page(title, body=f"<p>{prose(words)}</p>"), "text/html", ASKED)
+        earlier = document_of(page("An old mill", body=f"<p>{'of the mill and that is to be in ' * 30}</p>"))
+        now = portrait_in(earlier, ASKED)
+        assert is_known(document, now)
+        assert not adds_to(now, portrait_in(document, ASKED, now), portrays=False)
+        for other in (None, BLANK, replace(now, language=0), replace(now, newcomer=Newcomer(now, 5)), EARLIER):
+            assert not is_known(document, other)

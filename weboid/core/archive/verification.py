@@ -15,7 +15,7 @@ from weboid.core.document.document import Document, is_html
 from weboid.core.document.fingerprint import distance
 from weboid.core.document.language import UNKNOWN
 from weboid.core.document.portrait import BLANK, FAR_BITS, Portrait, is_replaced, portrait_of
-from weboid.core.observe.content import content_suspicion, document_in
+from weboid.core.observe.content import content_suspicion
 from weboid.core.observe.observation import RawResponse
 from weboid.core.signs.notices import notice_in
 from weboid.core.signs.trades import trade_in
@@ -66,7 +66,7 @@ def verified(
     answer = stored_response(reply, str(asked), GOOD)
     if len(answer.body.strip()) < _FEWEST_BYTES:
         return "empty"
-    document = document_in(answer)
+    document = answer.document
     if wants_file(wish):
         return _wrong_file(answer, document, wish)
     return _wrong_page(answer, document, wish, asked) if document.is_page else None

@@ -157,7 +157,8 @@ class Seen:
     @property
     def is_comparable(self) -> bool:
         """True if it can be like any answer at all."""
-        return bool(self.moved) or (self._plain.kind is Kind.PAGE and not self.document.is_article)
+        is_page = not self.document.is_article and _shown(self.document, frozenset(), self._body) is not None
+        return bool(self.moved) or is_page
 
     def is_like(self, look: Look | None, *, wherever: bool = False) -> bool:
         """True if it is the same as an answer: both ended on the same URL, or title and text are the same.
@@ -197,12 +198,24 @@ def look_of(document: Document, made_up: MadeUp, body: bytes = b"") -> Look:
 
 
 def _look(document: Document, left_out: frozenset[str], moved: int, body: bytes) -> Look:
+    shown = _shown(document, left_out, body)
+    if shown is None:
+        return Look(Kind.BLANK, moved)
+    text, titled = shown
+    if len(text) < _SHORT_WORDS:
+        shape = _hash(" ".join(text), 8)
+    else:
+        shape = (document.fingerprint if len(text) == len(document.words) else fingerprint(text)) or 0
+    return Look(Kind.PAGE, moved, _hash(" ".join(titled), 3), len(text), shape)
+
+
+def _shown(document: Document, left_out: frozenset[str], body: bytes) -> tuple[list[str], list[str]] | None:
+    """The words of a document and those of its title and heading, for a look; None if it cannot be compared."""
     text = [word for word in document.words if word not in left_out]
     titled = [word for part in (document.title, *document.headings[:1]) for word in words(part) if word not in left_out]
     if document.is_shell or not text or (len(text) < _SHORT_WORDS and not _is_all(document, text, titled, body)):
-        return Look(Kind.BLANK, moved)
-    shape = _hash(" ".join(text), 8) if len(text) < _SHORT_WORDS else fingerprint(text)
-    return Look(Kind.PAGE, moved, _hash(" ".join(titled), 3), len(text), shape or 0)
+        return None
+    return text, titled
 
 
 def _is_all(document: Document, text: list[str], titled: list[str], body: bytes) -> bool:

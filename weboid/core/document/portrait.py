@@ -75,15 +75,20 @@ BLANK: Final = Portrait()
 
 def portrait_of(document: Document) -> Portrait:
     """The portrait of a document as it is now."""
-    fingerprint, title = document.fingerprint, _distinctive(document.title)
-    if document.is_shell or fingerprint is None or not title or len(document.words) < REPLACED_WORDS:
+    hashes = title_hashes(document)
+    if document.is_shell or not hashes or len(document.words) < REPLACED_WORDS or document.fingerprint is None:
         return BLANK
-    if len(title) > TITLE_WORDS:
-        title = title[: TITLE_WORDS // 2] + title[-TITLE_WORDS // 2 :]
-    hashes = tuple(_hash(word) % (1 << _WORD_BITS) for word in title)
     author = 0 if document.author is None else 1 + _hash(document.author) % 255
     # Not of the language that the document declares (D-116).
-    return Portrait(hashes, author, fingerprint, language_of(document.words))
+    return Portrait(hashes, author, document.fingerprint, language_of(document.words))
+
+
+def title_hashes(document: Document) -> tuple[int, ...]:
+    """The hashes of the words of its title that a portrait keeps."""
+    title = _distinctive(document.title)
+    if len(title) > TITLE_WORDS:
+        title = title[: TITLE_WORDS // 2] + title[-TITLE_WORDS // 2 :]
+    return tuple(_hash(word) % (1 << _WORD_BITS) for word in title)
 
 
 def is_replaced(earlier: Portrait, now: Portrait) -> bool:

@@ -4,11 +4,10 @@ Bot walls come first, since nothing is known of what is behind them; then domain
 logins and soft 404s. Content leads to a doubt or a refusal at most, never to a failure (U-7, D-14).
 """
 
-import re
 from typing import Final
 from urllib.parse import urlsplit
 
-from weboid.core.document.document import Document, document_of, header_forward, is_html
+from weboid.core.document.document import Document, header_forward, is_html
 from weboid.core.observe.observation import RawResponse
 from weboid.core.record.reasons import Outcome, Reason, code_reason
 from weboid.core.signs.botwall import CODES, wall_by_content, wall_by_headers
@@ -20,17 +19,8 @@ from weboid.core.signs.soft404 import document_suspicion, redirect_suspicion
 from weboid.core.signs.suspicion import Suspicion
 from weboid.core.url.hosts import registrable_domain
 
-_MAY_FORWARD: Final = re.compile(rb"http-equiv\s*+=\s*+[\"']?+\s*+refresh|location\s*+[.=]", re.IGNORECASE)
 _SENT_ON_WORDS: Final = 40
 """A document with more words that forwards after a while has content of its own."""
-
-
-def document_in(answer: RawResponse) -> Document:
-    """The document in the body of an answer; an empty one if there is no body or it is not HTML."""
-    kind = answer.headers.get("content-type", "")
-    if not answer.body or not is_html(kind, answer.body):
-        return Document(url=answer.final)
-    return document_of(answer.body, kind, answer.final)
 
 
 def content_suspicion(answer: RawResponse, *, read_body: bool = True) -> Suspicion | None:
@@ -45,7 +35,7 @@ def content_suspicion(answer: RawResponse, *, read_body: bool = True) -> Suspici
         return found
     if not answer.body and answer.final == answer.url:
         return None  # there is nothing else to examine; nearly every answer is of this kind
-    document = document_in(answer)
+    document = answer.document
     if (code > 299 or document.is_page) and (found := wall_by_content(code, answer.body, document)):
         return found
     if code > 299:
@@ -101,8 +91,8 @@ def forward_in(answer: RawResponse) -> str | None:
     if answer.code is None or not 200 <= answer.code <= 299:
         return None
     target = header_forward(answer.headers.get("refresh", ""))
-    if target is None and _MAY_FORWARD.search(answer.body):
-        target = document_in(answer).forward
+    if target is None:
+        target = answer.document.forward
     return None if target is None or content_suspicion(answer) else target
 
 

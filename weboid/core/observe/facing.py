@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from weboid.core.document.face import Face, Kind, Look, Role, Seen, look_of
-from weboid.core.observe.content import document_in
 from weboid.core.observe.observation import RawResponse
 from weboid.core.record.reasons import Outcome, Reason, code_reason
 from weboid.core.signs.botwall import wall_by_content
@@ -97,7 +96,7 @@ def answer_of(answer: RawResponse, made_up: MadeUp) -> Look:
         return Look(Kind.HONEST)
     if answer.code is None or code_reason(answer.code).outcome is not Outcome.WORKING:
         return Look(Kind.UNCLEAR)
-    return look_of(document_in(answer), made_up, answer.body)
+    return look_of(answer.document, made_up, answer.body)
 
 
 def face_suspicion(url: Url, seen: Seen, probes: Probes, likeness: Likeness, body: bytes) -> Suspicion | None:

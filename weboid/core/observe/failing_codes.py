@@ -4,7 +4,6 @@ import re
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
-from weboid.core.observe.content import document_in
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.record.reasons import Outcome, Reason, needs_contrast
 from weboid.core.signs.botwall import wall_by_content
@@ -56,7 +55,7 @@ def calls_for_front(answer: RawResponse) -> bool:
 
 def front_of(answer: RawResponse, seen: Observation) -> FrontPage:
     """The front page as it was answered."""
-    return FrontPage(answer.code, seen.outcome, _sources(answer), len(document_in(answer).words) <= _FRAME_WORDS)
+    return FrontPage(answer.code, seen.outcome, _sources(answer), len(answer.document.words) <= _FRAME_WORDS)
 
 
 def front_suspicion(answer: RawResponse, front: FrontPage | None, others: Collection[int] = ()) -> Suspicion | None:
@@ -83,12 +82,12 @@ def front_suspicion(answer: RawResponse, front: FrontPage | None, others: Collec
 
 def _is_wall_in_404(answer: RawResponse) -> bool:
     """True if a 404 has the words of a wall: then it is one if the front page is missing, too."""
-    return answer.code in (404, 410) and wall_by_content(403, answer.body, document_in(answer)) is not None
+    return answer.code in (404, 410) and wall_by_content(403, answer.body, answer.document) is not None
 
 
 def _frame(answer: RawResponse) -> frozenset[str]:
     """The scripts of a 404 that may be an application's frame for every path; empty if it says what is missing."""
-    document = document_in(answer)
+    document = answer.document
     if answer.code != 404 or len(document.words) > _FRAME_WORDS or document_suspicion(answer.url, document):
         return frozenset()
     return _sources(answer)
@@ -96,7 +95,7 @@ def _frame(answer: RawResponse) -> frozenset[str]:
 
 def _is_application(answer: RawResponse, front: FrontPage) -> bool:
     """True if a 404 is the frame of the front page, which may have been filled in on the server."""
-    sources, document = _frame(answer), document_in(answer)
+    sources, document = _frame(answer), answer.document
     if front.is_frame:
         return bool(sources) and sources == front.sources
     is_empty = len(document.words) <= _EMPTY_WORDS and _MOUNT.search(answer.body) is not None
@@ -106,4 +105,4 @@ def _is_application(answer: RawResponse, front: FrontPage) -> bool:
 def _sources(answer: RawResponse) -> frozenset[str]:
     """The scripts that a document loads, or imports."""
     imported = (name.decode("latin-1") for name in _IMPORTED.findall(answer.body))
-    return frozenset((*document_in(answer).sources, *imported))
+    return frozenset((*answer.document.sources, *imported))

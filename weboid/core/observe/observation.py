@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from weboid.core.document.document import Document, document_of, is_html
 from weboid.core.document.face import Face
 from weboid.core.document.portrait import Portrait
 from weboid.core.record.reasons import Outcome, Reason
@@ -20,7 +22,7 @@ class Hop:
     location: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RawResponse:
     """The last response of one check. Exactly one of `code` and `fault` is set.
 
@@ -41,6 +43,14 @@ class RawResponse:
     """HEAD had been tried before, and its answer was not reliable (C-1)."""
     bare: bool = False
     """It was requested with the fewest headers, after a 431 (U-4)."""
+
+    @cached_property
+    def document(self) -> Document:
+        """The document in the body, read at its first use; an empty one if there is no body or it is not HTML."""
+        kind = self.headers.get("content-type", "")
+        if not self.body or not is_html(kind, self.body):
+            return Document(url=self.final)
+        return document_of(self.body, kind, self.final)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit
 
-from weboid.core.observe.content import content_suspicion, document_in
+from weboid.core.observe.content import content_suspicion
 from weboid.core.observe.failing_codes import REFUSING
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.observe.retry_after import retry_after_s
@@ -132,7 +132,7 @@ def _reason(answer: RawResponse, code: int, *, read_body: bool) -> Reason:
 
 def _untargeted_reason(answer: RawResponse, *, read_body: bool) -> Reason:
     """The reason for a redirect without a target: browsers show its body."""
-    if not read_body or len(document_in(answer).words) < _TEXT_WORDS:
+    if not read_body or len(answer.document.words) < _TEXT_WORDS:
         return Reason.OUR_LIMIT
     found = content_suspicion(replace(answer, code=200))
     return found.reason if found else Reason.CODE_CORRECTED

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from weboid.core.document.document import Document
 from weboid.core.document.folding import folded
 from weboid.core.document.language import UNKNOWN, number_of
-from weboid.core.document.portrait import BLANK, Portrait, is_replaced, portrait_of
+from weboid.core.document.portrait import BLANK, Portrait, is_replaced, portrait_of, title_hashes
 from weboid.core.signs.trades import trade_in
 from weboid.core.url.hosts import registrable_domain
 
@@ -27,6 +27,13 @@ def portrait_in(document: Document, asked: str, earlier: Portrait | None = None)
         return BLANK
     is_own = earlier is not None and is_replaced(earlier, now) and _is_own(document, asked, earlier)
     return replace(now, in_trade=trade_in(document.title) is not None, is_own=is_own)
+
+
+def is_known(document: Document, earlier: Portrait | None) -> bool:
+    """True if a portrait of the document would add nothing to the earlier one, as its title alone shows."""
+    if earlier is None or earlier.newcomer is not None or earlier.language == UNKNOWN:
+        return False
+    return not set(earlier.title).isdisjoint(title_hashes(document))
 
 
 def adds_to(earlier: Portrait | None, now: Portrait, *, portrays: bool) -> bool:
