@@ -21,7 +21,7 @@ import uvloop
 from support.commands import Place, open_web_place
 from support.processes import read_terminal
 
-from weboid.cli.terminal.stdin import LONGEST, read_lines
+from weboid.cli.terminal.arguments import LONGEST, read_lines
 from weboid.demo.world import World
 
 LIMIT_S = 60

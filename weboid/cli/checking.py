@@ -12,7 +12,7 @@ import click
 from weboid.checking.spot_checks import SpotCheck, open_spot_checks
 from weboid.checking.turns import LocalTurns
 from weboid.cli.processes.process import raise_open_files
-from weboid.cli.terminal.arguments import online_of
+from weboid.cli.processes.sources import online_of
 from weboid.cli.terminal.in_order import in_order
 from weboid.config import Config
 from weboid.core.url.classify import UrlClass, classify

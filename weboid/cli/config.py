@@ -11,7 +11,7 @@ import click
 from weboid.checking.stop_list import StopList
 from weboid.cli.crawl import words_of
 from weboid.cli.processes.process import run_async
-from weboid.cli.terminal.arguments import named_wiki
+from weboid.cli.processes.sources import named_wiki
 from weboid.cli.terminal.escape import plain
 from weboid.cli.terminal.logs import print_error
 from weboid.cli.watched import titled_page

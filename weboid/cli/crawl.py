@@ -23,8 +23,8 @@ from weboid.cli.days import day_option, moments
 from weboid.cli.processes.process import raise_open_files, run_async
 from weboid.cli.processes.remote_process import open_remote_crawler
 from weboid.cli.processes.running import OwnProcess
+from weboid.cli.processes.sources import online_of
 from weboid.cli.processes.store_process import open_process
-from weboid.cli.terminal.arguments import online_of
 from weboid.cli.terminal.console import ProcessConsole
 from weboid.cli.watched import with_stored
 from weboid.config import Config, CrawlConfig, NetConfig

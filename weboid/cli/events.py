@@ -15,8 +15,8 @@ from weboid.cli.lists import record_named
 from weboid.cli.processes.process import run_async
 from weboid.cli.processes.remote_process import FeederStore, core_option, open_feeder
 from weboid.cli.processes.running import OwnProcess
+from weboid.cli.processes.sources import how_to_watch, named_wiki, open_source
 from weboid.cli.processes.stopping import until
-from weboid.cli.terminal.arguments import how_to_watch, named_wiki, open_source
 from weboid.cli.terminal.console import ProcessConsole, bar
 from weboid.cli.watched import watching
 from weboid.config import Config, WikiConfig

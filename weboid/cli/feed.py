@@ -14,8 +14,8 @@ from weboid.cli.events import command as events
 from weboid.cli.passes import changes
 from weboid.cli.passes import command as page_pass
 from weboid.cli.processes.process import run_async
+from weboid.cli.processes.sources import named_wiki, replicas_of
 from weboid.cli.processes.store_process import LongCommand, run_long_command
-from weboid.cli.terminal.arguments import named_wiki, replicas_of
 from weboid.cli.terminal.console import ProcessConsole, bar
 from weboid.cli.terminal.escape import plain
 from weboid.cli.watched import command as watched

@@ -10,7 +10,7 @@ import click
 from weboid import __version__
 from weboid.assets import asset
 from weboid.cli.processes.process import from_environment, run_async
-from weboid.cli.terminal.arguments import named_wiki
+from weboid.cli.processes.sources import named_wiki
 from weboid.cli.terminal.escape import plain
 from weboid.config import Config
 from weboid.errors import ConfigError

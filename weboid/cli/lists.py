@@ -9,7 +9,7 @@ from functools import partial
 
 from rich.console import Console
 
-from weboid.cli.terminal.arguments import named_wiki
+from weboid.cli.processes.sources import named_wiki
 from weboid.cli.terminal.console import print_once
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WikiName, farm_named

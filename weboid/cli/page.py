@@ -8,7 +8,8 @@ import click
 from weboid.cli.check import show
 from weboid.cli.checking import checked, quick_option
 from weboid.cli.processes.process import run_async
-from weboid.cli.terminal.arguments import named_wiki, open_api, urls_of
+from weboid.cli.processes.sources import named_wiki, open_api
+from weboid.cli.terminal.arguments import urls_of
 from weboid.cli.terminal.escape import plain
 from weboid.cli.terminal.logs import print_message
 from weboid.config import Config

@@ -14,8 +14,8 @@ from weboid.cli.events import followed_wiki, reread_wikis
 from weboid.cli.lists import record_named, refresh_lists
 from weboid.cli.processes.process import run_async
 from weboid.cli.processes.remote_process import core_option, open_feeder
+from weboid.cli.processes.sources import how_to_watch, named_wiki, open_source
 from weboid.cli.processes.stopping import until
-from weboid.cli.terminal.arguments import how_to_watch, named_wiki, open_source
 from weboid.cli.terminal.console import ProcessConsole, bar, print_once
 from weboid.cli.watched import with_watched
 from weboid.config import Config, WikiConfig

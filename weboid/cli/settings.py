@@ -9,7 +9,7 @@ from typing import Final
 from rich.console import Console
 
 from weboid.cli.lists import record_named
-from weboid.cli.terminal.arguments import named_wiki
+from weboid.cli.processes.sources import named_wiki
 from weboid.config import Config, WikiConfig
 from weboid.errors import SourceError
 from weboid.maintain.settings_pages import is_settings_fresh, refresh_settings

@@ -24,7 +24,8 @@ from weboid.checking.turns import LocalTurns
 from weboid.cli.checking import EXIT_NO_NETWORK
 from weboid.cli.days import moment_now, seconds_now
 from weboid.cli.processes.process import run_async
-from weboid.cli.terminal.arguments import online_of, urls_of
+from weboid.cli.processes.sources import online_of
+from weboid.cli.terminal.arguments import urls_of
 from weboid.cli.terminal.console import print_json_lines, print_table, styled
 from weboid.cli.terminal.escape import plain
 from weboid.cli.terminal.in_order import in_order

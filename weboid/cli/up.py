@@ -16,8 +16,8 @@ from weboid.archive.saving.save_keys import require_save_keys
 from weboid.cli.processes.children import Child, Keeper, start_child
 from weboid.cli.processes.process import own_call, run_async
 from weboid.cli.processes.running import OwnProcess
+from weboid.cli.processes.sources import how_to_watch
 from weboid.cli.processes.store_process import open_process
-from weboid.cli.terminal.arguments import how_to_watch
 from weboid.cli.terminal.logs import print_message
 from weboid.config import Config
 from weboid.core.url.farms import WMF

@@ -16,8 +16,8 @@ import click
 from weboid.cli.days import clock, day_option
 from weboid.cli.processes.database import open_store
 from weboid.cli.processes.process import run_async
+from weboid.cli.processes.sources import NamedWiki, named_wiki
 from weboid.cli.processes.stopping import until
-from weboid.cli.terminal.arguments import NamedWiki, named_wiki
 from weboid.cli.terminal.escape import plain
 from weboid.config import Config
 from weboid.errors import ConfigError, WeboidError

@@ -1,1 +1,1 @@
-"""A command as a process: its database, signals and sign of life, and the processes that it starts."""
+"""A command as a process: its database, sources, signals and sign of life, and the processes that it starts."""

@@ -1,28 +1,25 @@
-"""The arguments of commands: URLs as arguments or on standard input, and wikis by name or address.
+"""The URLs of a command: arguments, or lines of standard input as they come, while the event loop turns.
 
-Input is read as it comes, line by line, so that a million URLs need no more memory than one. Modules for the network
-are loaded where they are used: to load aiohttp is half the time of a command that needs none.
+Neither the loop nor a thread waits in a read, so that a signal to stop is obeyed while nothing comes.
 """
 
+import asyncio
+import codecs
+import errno
+import io
+import os
+import selectors
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable
-from contextlib import aclosing, asynccontextmanager, suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import aclosing, suppress
+from functools import partial
+from typing import Final
 
-from weboid.cli.terminal.stdin import read_lines
-from weboid.config import Config, WikiConfig
-from weboid.core.url.farms import WMF, Farm, WikiName, api_url, farm_named, parse_wiki_name
 from weboid.errors import WeboidError
 
-if TYPE_CHECKING:
-    from weboid.checking.checker import Checker
-    from weboid.checking.online import Online
-    from weboid.net.outbound import Outbound
-    from weboid.wiki.action import ApiPatience
-    from weboid.wiki.api import ApiSource
-    from weboid.wiki.source import WikiSource
-    from weboid.wiki.toolforge import Replicas
+LONGEST: Final = 100_000
+"""The most characters of a line, with its end, that are one line; the rest of a longer one is the next."""
+_BLOCK: Final = 1 << 16
 
 
 async def urls_of(arguments: Iterable[str]) -> AsyncGenerator[str, None]:
@@ -39,85 +36,50 @@ async def urls_of(arguments: Iterable[str]) -> AsyncGenerator[str, None]:
                     yield text
 
 
-@dataclass(frozen=True, slots=True)
-class NamedWiki:
-    """A wiki as named on the command line: `name` is None if only its address was given."""
+async def read_lines(file: int, encoding: str) -> AsyncGenerator[str, None]:
+    """The lines of a file, a pipe or a terminal as Python's text files give them, in at most `LONGEST` characters.
 
-    name: WikiName | None
-    farm: Farm
-    api: str
-
-
-def named_wiki(text: str, config: Config) -> NamedWiki:
-    """The wiki of a name (``dewiki``, ``dewiki@WMF``) or of the URL of its api.php; raises ConfigError."""
-    if "://" in text:
-        return NamedWiki(None, WMF, text)
-    name = parse_wiki_name(text)
-    farm = farm_named(name.farm, config.farms)
-    given = next((wiki.api for wiki in config.wikis if wiki.name == name and wiki.api), "")
-    return NamedWiki(name, farm, given or api_url(farm, name.dbname))
-
-
-def how_to_watch(farm: str = WMF.name) -> str:
-    """The advice where no wiki of the farm is configured, for a message."""
-    return f'add [wiki."dewiki@{farm}"] to weboid.toml, or set WEBOID_WIKI or WEBOID_FEED_WATCHED'
-
-
-def online_of(config: Config, checker: "Checker", session: "Outbound") -> "Online":
-    """The proof that we are online, as configured: canaries, and the APIs of the watched wikis (C-16)."""
-    from weboid.checking.online import Online
-
-    return Online(
-        checker.fetch,
-        session.resolver.look_up,
-        canaries=config.crawl.canaries,
-        apis=[named_wiki(str(wiki.name), config).api for wiki in config.wikis],
-        http_port=config.net.web_ports[0],
-    )
+    Bytes that are none of the encoding are surrogates (PEP 383). Raises WeboidError if it cannot be read.
+    """
+    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(encoding)("surrogateescape"), translate=True)
+    rest, block = "", None
+    # A selector of our own, watched by the loop: loops may set O_NONBLOCK on what they watch (libuv does), and a
+    # terminal has that in common with standard output and with the shell (D-413).
+    with selectors.DefaultSelector() as selector:
+        with suppress(PermissionError):  # epoll_ctl(2): a file or /dev/null, which is never waited for
+            selector.register(file, selectors.EVENT_READ)
+        while block != b"":
+            await (_readable(selector) if selector.get_map() else asyncio.sleep(0))
+            if (block := _read(file)) is not None:
+                text = io.StringIO(rest + decoder.decode(block, final=not block))
+                rest = ""
+                for line in iter(partial(text.readline, LONGEST), ""):
+                    if line.endswith("\n") or len(line) == LONGEST:
+                        yield line
+                    else:  # the last one, whose end may come yet
+                        rest = line
+    if rest:
+        yield rest
 
 
-@asynccontextmanager
-async def open_source(config: Config, wiki: WikiConfig) -> AsyncIterator["WikiSource"]:
-    """The source from which a wiki is to be read by the configuration (L-2); raises ConfigError and SourceError."""
-    async with open_api(config, named_wiki(str(wiki.name), config).api) as api:
-        if wiki.source == "api":
-            yield api
-            return
-        site = await api.fetch_siteinfo()
-    from weboid.wiki.mariadb import Refused
-    from weboid.wiki.replica import ReplicaSource
-
-    replicas, dbname, shards = replicas_of(config), wiki.name.dbname, {}
-    with suppress(Refused):  # Without a list of wikis, the largest lag counts.
-        shards = {listed.dbname: listed.shard for listed in await replicas.list_wikis()}
-    access, links = replicas.access(dbname), replicas.links_access(dbname)
-    source = ReplicaSource(
-        access, interwiki=site.interwiki, namespaces=site.namespaces, links=links, shard=shards.get(dbname, "")
-    )
+async def _readable(selector: selectors.BaseSelector) -> None:
+    event = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    watched = selector.fileno()  # type: ignore[attr-defined]  # those of Linux and BSD have one
+    loop.add_reader(watched, event.set)
     try:
-        yield source
+        await event.wait()
     finally:
-        await source.close()
+        loop.remove_reader(watched)
 
 
-def replicas_of(config: Config) -> "Replicas":
-    """The wiki replicas as configured; raises ConfigError if there are no credentials."""
-    from weboid.wiki.toolforge import HOSTS, Replicas, read_credentials
-
-    given = config.replica
-    credentials = read_credentials(given.credentials, given.user, given.password)
-    return Replicas(credentials, cluster=given.cluster, hosts=given.hosts or HOSTS)
-
-
-@asynccontextmanager
-async def open_api(config: Config, api: str, patience: "ApiPatience | None" = None) -> AsyncIterator["ApiSource"]:
-    """A wiki's Action API, with a client whose requests all pass the guard (C-13)."""
-    from weboid.net.outbound import open_client
-    from weboid.wiki.api import ApiSource
-
-    async with open_client(config.net) as client:
-        source = ApiSource(api, client, user_agent=config.net.user_agent, patience=patience)
-        try:
-            yield source
-        finally:
-            await source.close()
+def _read(file: int) -> bytes | None:
+    """The bytes that are there, none at the end, None if another process has read them."""
+    try:
+        return os.read(file, _BLOCK)
+    except BlockingIOError:
+        return None
+    except OSError as error:
+        if error.errno == errno.EIO:  # a terminal that was closed
+            return b""
+        raise WeboidError(f"standard input cannot be read: {error.strerror}") from None
