@@ -40,7 +40,7 @@ LINES: Final = {
     "checking": 1980,
     "cli": 4180,
     "cli/processes": 1695,
-    "cli/terminal": 484,
+    "cli/terminal": 467,
     "config": 1150,
     "core/archive": 2810,
     "core/document": 1400,

@@ -19,7 +19,7 @@ import click
 from weboid import __version__
 from weboid.cli.processes.process import from_environment
 from weboid.cli.processes.supervisor import connect_parent
-from weboid.cli.terminal.logs import FORM_VARIABLE, FORMS, begin_log, chosen_form, is_json, print_error
+from weboid.cli.terminal.logs import FORM_VARIABLE, FORMS, begin_log, is_json, print_error
 from weboid.cli.terminal.streams import OutputClosedError, open_streams
 from weboid.errors import ConfigError, WeboidError
 
@@ -115,7 +115,7 @@ def _show_version(ctx: click.Context, _param: click.Parameter, is_given: bool) -
 @click.pass_context
 def main(ctx: click.Context, file: Path | None, data: Path | None, verbose: bool, log: str | None) -> None:
     """Weboid watches the external links of wikis and shows which are really dead, since when and why."""
-    begin_log(chosen_form(log, from_environment(FORM_VARIABLE)), ctx.invoked_subcommand or "", is_verbose=verbose)
+    begin_log(log or from_environment(FORM_VARIABLE) or "text", ctx.invoked_subcommand or "", is_verbose=verbose)
     from weboid.config import load_config
 
     read = partial(load_config, file, data=data, search=True)

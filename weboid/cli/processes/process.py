@@ -15,7 +15,6 @@ import click
 
 from weboid.cli.processes.stopping import ignore_repeats, stoppable
 from weboid.cli.terminal.logs import print_error
-from weboid.cli.terminal.streams import fill_standard_files
 
 if TYPE_CHECKING:
     from weboid.config import Config
@@ -27,7 +26,6 @@ _GARBAGE = 50_000
 def run_async(main: Any) -> Any:
     """Runs a coroutine on uvloop, or on asyncio's own loop if that is not installed; signals to stop cancel it."""
     _name_the_user()
-    fill_standard_files()
     # Thousands of visits under way are no garbage, and scanning them again and again costs time.
     gc.freeze()
     gc.set_threshold(_GARBAGE)

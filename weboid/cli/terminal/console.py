@@ -5,21 +5,12 @@ Text from outside is printed as plain text: no markup, no control characters, no
 
 import json
 import logging
-import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Final
 
+import click
+from rich import progress
 from rich.console import Console, JustifyMethod
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    SpinnerColumn,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
 from rich.table import Table
 from rich.text import Text
 
@@ -68,15 +59,15 @@ def print_once(console: Console, reported: dict[str, str], what: str, why: objec
         console.print(f"{what}: {why}", style=style, markup=False)
 
 
-class _ReportedProgress(Progress):
+class _ReportedProgress(progress.Progress):
     """Progress bars on the console of a process."""
 
-    def __init__(self, *columns: ProgressColumn, console: ProcessConsole) -> None:
+    def __init__(self, *columns: progress.ProgressColumn, console: ProcessConsole) -> None:
         # In a file or a journal a bar is no progress, but a line of rubbish once it is over.
         super().__init__(*columns, console=console, disable=is_json() or not console.is_terminal)
         self._report = console.report
 
-    def update(self, task_id: TaskID, *given: Any, **changed: Any) -> None:
+    def update(self, task_id: progress.TaskID, *given: Any, **changed: Any) -> None:
         super().update(task_id, *given, **changed)
         task = next(each for each in self.tasks if each.id == task_id)
         # What comes during the work makes it more than was expected.
@@ -88,20 +79,20 @@ class _ReportedProgress(Progress):
         self._report("waits for work")
 
 
-def bar(console: Console, *, is_counted: bool = True) -> Progress:
+def bar(console: Console, *, is_counted: bool = True) -> progress.Progress:
     """Progress in words and in time, and as a bar with counts, on standard error."""
-    counts = (BarColumn(), MofNCompleteColumn()) if is_counted else ()
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), *counts, TimeElapsedColumn())
+    counts = (progress.BarColumn(), progress.MofNCompleteColumn()) if is_counted else ()
+    words = progress.TextColumn("{task.description}", markup=False)
+    columns = (progress.SpinnerColumn(), words, *counts, progress.TimeElapsedColumn())
     if isinstance(console, ProcessConsole):
         return _ReportedProgress(*columns, console=console)
-    return Progress(*columns, console=console)
+    return progress.Progress(*columns, console=console)
 
 
 async def print_json_lines(lines: AsyncIterator[Mapping[str, Any]]) -> None:
     """Prints each as one line of JSON, as soon as it is available."""
     async for line in lines:
-        sys.stdout.write(json.dumps(line) + "\n")
-        sys.stdout.flush()
+        click.echo(json.dumps(line))
 
 
 async def print_table(headings: Mapping[str, JustifyMethod], rows: AsyncIterator[Sequence[Text]], task: str) -> None:
@@ -109,10 +100,10 @@ async def print_table(headings: Mapping[str, JustifyMethod], rows: AsyncIterator
     table = Table(box=None, pad_edge=False)
     for heading, justify in headings.items():
         table.add_column(heading, justify=justify, overflow="fold")
-    with bar(ProcessConsole()) as progress:
-        shown = progress.add_task(task, total=None)
+    with bar(ProcessConsole()) as shown:
+        done = shown.add_task(task, total=None)
         async for row in rows:
             table.add_row(*row)
-            progress.advance(shown)
-        progress.update(shown, total=progress.tasks[0].completed)
+            shown.advance(done)
+        shown.update(done, total=shown.tasks[0].completed)
     Console().print(table)

@@ -26,17 +26,15 @@ async def in_order(
     left: set[asyncio.Task[Any]] = set()
 
     async def take() -> None:
-        try:
-            async with aclosing(given):
-                async for each in given:
-                    await slots.acquire()
-                    left.add(task := begin(each))
-                    under_way.put_nowait(task)
-                    await asyncio.sleep(0)
-        finally:
-            under_way.put_nowait(None)
+        async with aclosing(given):
+            async for each in given:
+                await slots.acquire()
+                left.add(task := begin(each))
+                under_way.put_nowait(task)
+                await asyncio.sleep(0)
 
     left.add(taking := asyncio.create_task(take()))
+    taking.add_done_callback(lambda _: under_way.put_nowait(None))
     try:
         while task := await under_way.get():
             result = await task

@@ -29,15 +29,13 @@ _NAMES: Final = {"serve": "web"}
 _MESSAGES: Final = logging.getLogger("weboid.cli")
 
 
-def chosen_form(option: str | None, variable: str) -> str:
-    """The form that --log gives, else the variable, else lines for people; raises ConfigError."""
-    if (form := option or variable or "text") not in FORMS:
-        raise ConfigError(f"{FORM_VARIABLE} must be text or json, not {variable!r}")
-    return form
-
-
 def begin_log(form: str, command: str = "", *, is_verbose: bool = False) -> None:
-    """Begins the log of this process, which does a `command`; again: in another form, or with more in it."""
+    """Begins the log of this process, which does a `command`; again: in another form, or with more in it.
+
+    Raises ConfigError for an unknown form, which only the variable can give: click refuses one of the option.
+    """
+    if form not in FORMS:
+        raise ConfigError(f"{FORM_VARIABLE} must be text or json, not {form!r}")
     _LOG.form = form
     name_process(_NAMES.get(command, command) or "weboid")
     handler = logging.StreamHandler(sys.stderr)

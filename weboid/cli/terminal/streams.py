@@ -49,18 +49,14 @@ def open_streams() -> None:
 
     Standard input that is closed stays without one, so that who reads it can say so.
     """
-    fill_standard_files()
+    # libuv ends a process that has other files in the places of closed ones.
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(number, True)
+    os.close(number)
     if sys.stdout is sys.__stdout__:  # else a test's
         sys.stdout = _text(_Output(1, "w", closefd=False), sys.stdout, "strict", is_lined=os.isatty(1))
     if sys.stderr is sys.__stderr__:
         sys.stderr = _text(_Errors(2, "w", closefd=False), sys.stderr, "backslashreplace", is_lined=True)
-
-
-def fill_standard_files() -> None:
-    """Opens /dev/null where standard input, output or errors are closed: libuv ends a process that has others there."""
-    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
-        os.set_inheritable(number, True)
-    os.close(number)
 
 
 def _text(raw: io.FileIO, before: TextIO | None, errors: str, *, is_lined: bool) -> TextIO:
