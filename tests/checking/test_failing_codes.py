@@ -67,7 +67,11 @@ async def test_what_is_dead_still_fails(script: Script, reason: Reason) -> None:
 
 
 @pytest.mark.parametrize(
-    ("worked", "others"), [(0, []), (10, ["/b.html", "/c/d.html"])], ids=["new", "worked before, with other URLs"]
+    ("worked", "others"),
+    [
+        pytest.param(0, [], id="new"),
+        pytest.param(10, ["/b.html", "/c/d.html"], id="worked before, with other URLs", marks=pytest.mark.long),
+    ],
 )
 async def test_no_living_page_is_dead_within_five_weeks(worked: int, others: list[str]) -> None:
     failed: dict[str, object] = {}

@@ -4,6 +4,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from ipaddress import ip_network
 
+import pytest
 from support.misbehaving import Zone, name_server, serve
 from support.reported_forwards import BEHIND_IS_DEAD, LEADING_ON
 from support.reported_oddities import CODINGS, ROBOTS
@@ -23,6 +24,7 @@ LIVING = [*LIMITS, *COOKIES, *REDIRECTS, *LEADING_ON, *CODINGS, *ROBOTS]
 DAYS = range(100, 137)
 
 
+@pytest.mark.long
 async def test_no_living_page_is_dead_after_five_weeks_and_what_is_dead_is(database: str) -> None:
     zone: Zone = {"": ["@ns.demo"]}
     urls: dict[str, str] = {}
