@@ -33,7 +33,7 @@ from weboid.remote.crawl.calls import CrawlStore, local_crawl_store, remote_craw
 from weboid.remote.feed.batches import JudgedPages, Move
 from weboid.remote.feed.calls import FeedStore, local_feed_store
 from weboid.remote.http.client import open_client
-from weboid.remote.http.endpoint import FEEDERS
+from weboid.remote.http.messages import FEEDERS
 from weboid.remote.http.rpc import remote
 from weboid.wiki.source import PageLinks
 

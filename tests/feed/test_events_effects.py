@@ -19,8 +19,8 @@ from weboid.feed.effects import Applied, FollowedWiki, apply
 from weboid.feed.events import load_streams
 from weboid.feed.intake import Judge, WikiSpam
 from weboid.feed.stream import RawEvent
-from weboid.remote.feed import pages
 from weboid.remote.feed.calls import local_feed_store
+from weboid.store.pages import stream
 from weboid.store.pages.page_pass import record_trees
 from weboid.store.pages.pending import Pending, list_pending, record_pending
 from weboid.store.pages.spam import list_spam_links
@@ -167,7 +167,7 @@ async def test_the_position_is_written_with_the_effects_or_not_at_all(
     async with following(database, {1: [A]}) as wiki:
         await wiki.take(links_added(1, [B], 1))
         assert await wiki.position() == Position(STREAMS.names, event_id(0), moment(1))
-        monkeypatch.setattr(pages, "record_later", fails)
+        monkeypatch.setattr(stream, "record_later", fails)
         with pytest.raises(StoreError, match="in the middle"):
             await wiki.take(change("delete", 1, 2), links_added(2, [C], 3))
         assert await wiki.position() == Position(STREAMS.names, event_id(0), moment(1))

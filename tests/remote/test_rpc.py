@@ -16,7 +16,7 @@ from weboid.core.url.urls import parse
 from weboid.mechanism.disturbance import Disturbance
 from weboid.remote.crawl.calls import remote_crawl_store
 from weboid.remote.crawl.server import CrawlerRights, CrawlServer
-from weboid.remote.feed.server import FeederRights, FeedServer
+from weboid.remote.feed.calls import FeederRights, FeedServer
 from weboid.remote.http.messages import BadMessage, decoded, encoded
 from weboid.remote.http.rpc import CallKind, Wire, call, connected, table_of
 from weboid.remote.http.server import CallServer

@@ -15,7 +15,7 @@ from weboid.cli.serve import serving
 from weboid.config import Config, load_config
 from weboid.demo.serving import open_application
 from weboid.remote.http.client import ServerClient, open_client
-from weboid.remote.http.endpoint import FEEDERS as FEEDERS_ENDPOINT
+from weboid.remote.http.messages import FEEDERS as FEEDERS_ENDPOINT
 from weboid.store.db.pool import Pool
 
 TOKEN = "crawler-token"

@@ -64,12 +64,11 @@ def command(config: Config, url: str | None, farm: str, once: bool, server: str 
             await until(feeder.stopped, follow(feeder))
 
     async def follow(feeder: OwnProcess[FeederStore]) -> None:
-        core = feeder.store.core
+        core, agreed = feeder.store
         again = again_until(feeder.stopped, core.away)
-        agreed = feeder.store.agreed(config)
         is_changed = True
         while is_changed:
-            async with watching(agreed, core, feeder.stopped, clock(day), again) as (watched, ended):
+            async with watching(agreed(config), core, feeder.stopped, clock(day), again) as (watched, ended):
                 if wikis := _of_farm(watched, farm):
                     await follow_events(
                         watched,

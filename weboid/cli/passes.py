@@ -58,7 +58,7 @@ def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, server: st
     async def main() -> None:
         async with open_feeder(config, ProcessRole.FEED, server, size=2, lasting=repeat, day=day) as feeder:
             console.report = feeder.report
-            core, agreed = feeder.store.core, feeder.store.agreed
+            core, agreed = feeder.store
             again = again_until(feeder.stopped, core.away)
             if not repeat:
                 await until(feeder.stopped, _once(agreed(config), core, wikis, today(), console, again))

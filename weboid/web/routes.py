@@ -10,8 +10,8 @@ from aiohttp.typedefs import Handler
 
 from weboid.config import Config
 from weboid.remote.crawl.server import CrawlServer
-from weboid.remote.feed.server import FeedServer
-from weboid.remote.http.endpoint import CRAWLERS, FEEDERS
+from weboid.remote.feed.calls import FeedServer
+from weboid.remote.http.messages import CRAWLERS, FEEDERS
 from weboid.web.answer.wiki_names import Wikis
 from weboid.web.api.bulk import BulkPages
 from weboid.web.api.changes import Changes

@@ -25,8 +25,7 @@ from weboid.core.record.streak import Evidence, Streak
 from weboid.errors import ConfigError, StoreAway, StoreError
 from weboid.remote.crawl.calls import CrawlerCalls, remote_crawl_store
 from weboid.remote.crawl.server import MOST_INFLATED
-from weboid.remote.http.endpoint import CRAWLERS
-from weboid.remote.http.messages import MOST_SENT
+from weboid.remote.http.messages import CRAWLERS, MOST_SENT
 from weboid.remote.http.rpc import connected
 from weboid.remote.http.wire import Life
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
@@ -120,6 +119,14 @@ UNSOUND: Final[dict[str, Callable[[Checked], Checked]]] = {
     "strikes below 0": lambda c: replace(c, record=c.record._replace(streak=replace(LONG_AGO, strikes=-3))),
     "more than all evidence": lambda c: replace(c, host_after=HostRecord(replace(LONG_AGO, evidence=Evidence(9_999)))),
     "a script as target": lambda c: replace(c, record=c.record._replace(target="javascript:alert(1)")),
+    "strikes that no column takes": lambda c: replace(
+        c, record=c.record._replace(streak=replace(LONG_AGO, strikes=2**40))
+    ),
+    "strikes of the host, too": lambda c: replace(c, host_after=HostRecord(replace(LONG_AGO, strikes=2**15))),
+    "a size that no column takes": lambda c: replace(c, record=c.record._replace(size_kib=2**31)),
+    "a code that no column takes": lambda c: replace(c, record=c.record._replace(http=2**15)),
+    "strikes without days": lambda c: replace(c, record=c.record._replace(streak=replace(LONG_AGO, since=None))),
+    "a day after the last": lambda c: replace(c, record=c.record._replace(streak=replace(LONG_AGO, until=2**15))),
     "never due": lambda c: replace(c, due=NEVER_DUE),
     "a day below 0": lambda c: replace(c, day=-1),
     "a host not held": lambda c: replace(c, host=replace(c.host, key=HostKey(c.host.key.bucket ^ 1, 7))),
@@ -139,7 +146,7 @@ async def test_checks_that_can_be_no_check_are_refused_and_change_nothing(server
         before, urls = await wiki.rows("SELECT * FROM url CROSS JOIN host"), await wiki.rows("SELECT * FROM url")
         for name, spoiled in UNSOUND.items():
             given = {"checks": [spoiled(sound)], "held": dict(held)}
-            assert (name, (await sent(server, "record", body(given)))[0]) == (name, 400)
+            assert (name, (await sent(server, "record", body(given, "one")))[0]) == (name, 400)
         assert await wiki.rows("SELECT * FROM url CROSS JOIN host") == before
         # A URL that is not stored is none of ours, and one without the lease is another's (U-9).
         unknown = replace(sound, url=replace(url, key=url.key._replace(url_key=5)))

@@ -16,8 +16,7 @@ from weboid.core.url.spam_lines import SpamLines
 from weboid.errors import StoreError
 from weboid.remote.feed.calls import FeederCalls, FeedLife, FeedStore
 from weboid.remote.feed.wire import MOST_PAGES
-from weboid.remote.http.endpoint import CRAWLERS, FEEDERS
-from weboid.remote.http.messages import compressed, encoded
+from weboid.remote.http.messages import CRAWLERS, FEEDERS, compressed, encoded
 from weboid.remote.http.rpc import connected, remote
 from weboid.remote.http.wire import Life
 from weboid.store.pages.spam import ListKind
@@ -90,6 +89,18 @@ HOSTILE: Final = [
     ("walk", walked(page(title="x\x00")), 400),
     ("walk", walked(page(number=2**31)), 400),
     ("meet", {"wiki": WIKI, "pages": [[1, 0, "x", 2**64 - 1]], "day": 100, "move": START}, 400),
+    ("walk", walked(FINE, move=((0, ""), (2**15, "10"))), 400),
+    ("walk", walked(FINE, move=((-1, ""), (0, "10"))), 400),
+    ("walk", walked(FINE, move=((0, ""), (0, "1" * 2_001))), 400),
+    ("namespaces", {"wiki": WIKI, "names": [[0, "x" * 1_001, False, False]]}, 400),
+    ("waited", {"wiki": WIKI, "pages": [], "gone": [], "stamp": None, "day": 100,
+                "done": [[-1, "", "2026-11-20T12:00:00Z", True]]}, 400),
+    ("waited", {"wiki": WIKI, "pages": [], "gone": [], "stamp": None, "day": 100,
+                "done": [[0, "x" * 1_001, "2026-11-20T12:00:00Z", True]]}, 400),
+    ("apply", {"events": [], "move": {"before": None, "after": ["a" * 2_001, "c", "2026-11-20T12:00:00Z"]}, "day": 100},
+     400),
+    ("apply", {"events": [], "move": {"before": ["a", "b" * 20_001], "after": ["a", "c", "2026-11-20T12:00:00Z"]},
+               "day": 100}, 400),
     ("start", {"wiki": 77, "plan": "p", "day": 100}, 422),
     ("start", {"wiki": WIKI, "plan": "p", "day": 900}, 422),
     ("wiki", {"farm": "Evil", "dbname": "x", "api": None}, 422),

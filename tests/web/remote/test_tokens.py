@@ -24,7 +24,7 @@ from weboid.core.record.streak import NO_STRIKES
 from weboid.core.url.farms import WMFLABS
 from weboid.core.url.keys import bucket, host_key
 from weboid.core.verdict.judge import judge
-from weboid.remote.http.endpoint import CRAWLERS, FEEDERS, Endpoint
+from weboid.remote.http.messages import CRAWLERS, FEEDERS, Endpoint
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked
 

@@ -1,13 +1,14 @@
 """Processes without a database, whose store is behind a server: crawlers and feeders (O-1)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 import click
 from click.exceptions import Exit
+from msgspec import structs
 
 from weboid.cli.days import moment_now
 from weboid.cli.processes.database import give_up_after_stop
@@ -15,14 +16,13 @@ from weboid.cli.processes.process import from_environment
 from weboid.cli.processes.running import IsGone, OwnProcess, ProcessRow, own_process, run_process
 from weboid.cli.processes.store_process import connect_store
 from weboid.config import BY_CRAWLERS, Config
-from weboid.core.url.farms import Farm
 from weboid.errors import StoreError
 from weboid.mechanism.patience import patiently
 from weboid.mechanism.tasks import in_background
 from weboid.remote.crawl.calls import CrawlerCalls, CrawlStore, Greeting, remote_crawl_store
 from weboid.remote.feed.calls import FeederCalls, FeedLife, FeedStore, local_feed_store
 from weboid.remote.http.client import ServerClient, open_client
-from weboid.remote.http.endpoint import CRAWLERS, FEEDERS, Endpoint
+from weboid.remote.http.messages import CRAWLERS, FEEDERS, Endpoint
 from weboid.remote.http.rpc import connected, remote
 from weboid.remote.http.wire import OUR_SCHEME, Life
 from weboid.store.schedule.process import ProcessRole, RunningProcess, SeenProcess
@@ -36,16 +36,8 @@ here."""
 _Calls = TypeVar("_Calls", CrawlerCalls, FeederCalls)
 
 
-@dataclass(frozen=True, slots=True)
-class FeederStore:
-    """The store of a feeder, and the farms of the server's configuration; None: those of its own."""
-
-    core: FeedStore
-    farms: Sequence[Farm] | None = None
-
-    def agreed(self, config: Config) -> Config:
-        """The configuration, where all feeders must agree that of the server."""
-        return config if self.farms is None else replace(config, farms=tuple(self.farms))
+FeederStore = tuple[FeedStore, Callable[[Config], Config]]
+"""The store of a feeder, and a configuration with the server's values where all feeders must agree."""
 
 
 def open_remote_crawler(
@@ -77,7 +69,7 @@ def open_feeder(
     async def connect(stopped: asyncio.Event) -> AsyncIterator[tuple[ProcessRow, FeederStore]]:
         if not (address := server or config.feed.core):
             async with connect_store(config, role, size=size, lasting=lasting)(stopped) as (row, pool):
-                yield row, FeederStore(local_feed_store(pool))
+                yield row, (local_feed_store(pool), lambda own: own)
             return
         opening = _connected(config, address, process.name, FEEDERS, FeederCalls, stopped, waits=lasting)
         async with opening as (client, calls, greeting):
@@ -85,7 +77,7 @@ def open_feeder(
             if day is None and abs(off_s) > _MOST_OFF_S:
                 raise StoreError(f"the clock here is {off_s:+.0f} s from that of the server's database: set it right")
             row = _RemoteRow(client, process, lambda life, *taking: calls.live(FeedLife(role.value, life, *taking)))
-            yield row, FeederStore(remote(FeedStore, client), greeting.farms)
+            yield row, (remote(FeedStore, client), lambda own: replace(own, farms=tuple(greeting.farms)))
 
     return run_process(role, connect, lasting=lasting)
 
@@ -149,30 +141,21 @@ class _RemoteRow:
         self.process = process
         self.away = client.away
         self._send = send
+        self._life = Life(process.name, process.host[:200], process.machine[:200], process.pid, process.version)
 
     async def take(self, is_gone: IsGone, *, was_away: bool) -> SeenProcess | None:
-        return await self._write(is_gone, takes=True, was_away=was_away)
+        return await self._write(is_gone, self._life, takes=True, was_away=was_away)
 
     async def write(self, activity: str, figures: Mapping[str, float], is_gone: IsGone) -> SeenProcess | None:
-        return await self._write(is_gone, activity, figures)
+        doing = activity.encode(errors="replace").decode()[:500]
+        return await self._write(is_gone, structs.replace(self._life, doing=doing, figures=dict(figures)))
 
     async def delete(self) -> None:
-        await self._write(lambda _: False, is_last=True)
+        await self._send(structs.replace(self._life, is_last=True), False, False, [])
 
     async def _write(
-        self,
-        is_gone: IsGone,
-        activity: str = "",
-        figures: Mapping[str, float] | None = None,
-        *,
-        takes: bool = False,
-        was_away: bool = False,
-        is_last: bool = False,
+        self, is_gone: IsGone, life: Life, *, takes: bool = False, was_away: bool = False
     ) -> SeenProcess | None:
         """One call; a second one where the process that has the role is known here, and only here, to have ended."""
-        own = self.process
-        sent = activity.encode(errors="replace").decode()[:500]
-        who = own.name, own.host[:200], own.machine[:200], own.pid, own.version
-        life = Life(*who, sent, dict(figures or {}), is_last)
         other = await self._send(life, takes, was_away, [])
         return await self._send(life, takes, was_away, [other.name]) if other and is_gone(other) else other

@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
+
+from msgspec import Meta
 
 MAIN: Final = 0
 
@@ -23,7 +25,7 @@ class Namespace(NamedTuple):
     """
 
     number: int
-    name: str
+    name: Annotated[str, Meta(max_length=1_000)]
     is_alias: bool = False
     is_cased: bool = False
 

@@ -272,24 +272,24 @@ class Greeting(Greeted, frozen=True):
     """True if crawlers are each other's second vantage point (C-14)."""
 
 
+@dataclass
 class CrawlerCalls:
     """Calls of a crawler's own process; a client is the name of its token."""
 
-    def __init__(self, pool: Pool, client: str, config: CrawlConfig, policy: Policy) -> None:
-        self._pool = pool
-        self._client = client
-        self._config = config
-        self._policy = policy
+    pool: Pool
+    client: str
+    config: CrawlConfig
+    policy: Policy
 
     @call("greet")
     async def greet(self) -> Greeting:
         """The server's settings. Raises StoreAway."""
-        config = self._config
+        config = self.config
         batch, stop = min(config.batch, MOST_CHECKS), sorted(StopList(config.stop, config.stop_file).names)
         limits = (config.delay, config.per_host, batch, config.lease_s, config.strict)
-        return Greeting(__version__, OUR_SCHEME, self._policy, *limits, stop, config.are_second_looks)
+        return Greeting(__version__, OUR_SCHEME, self.policy, *limits, stop, config.are_second_looks)
 
     @call("life")
     async def live(self, life: Life) -> None:
         """Writes a sign of life, or takes it away."""
-        await record_life(self._pool, ProcessRole.CRAWL, self._client, life)
+        await record_life(self.pool, ProcessRole.CRAWL, self.client, life)

@@ -158,9 +158,7 @@ class CrawlerRights(OnStore):
     async def _find_ahead(self, checks: Sequence[Checked]) -> dict[UrlKey, int]:
         """The newest stored days of those URLs whose sent record names a day to come."""
         ahead = [checked.url.key for checked in checks if _newest_day(checked) > self._today() + _AHEAD]
-        if not ahead:
-            return {}
-        found = await self._run(find_urls, ahead)
+        found = await self._run(find_urls, ahead) if ahead else {}
         return {key: _newest_of(known.record, known.host) for key, known in found.items()}
 
 

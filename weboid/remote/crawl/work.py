@@ -22,7 +22,7 @@ from weboid.core.record.reasons import Outcome
 from weboid.core.url.keys import BUCKETS
 from weboid.errors import StoreAway
 from weboid.remote.crawl.validation import require_valid_checks
-from weboid.remote.http.rpc import Connections, OnStore, Remote, Transport, Wire, call
+from weboid.remote.http.rpc import Connections, OnStore, Remote, Wire, call
 from weboid.remote.http.wire import Day, LimitByScheme, up_to
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
@@ -111,15 +111,16 @@ class Paces:
 class Work(OnStore):
     """The work of one worker: a round uses nothing else."""
 
+    _paces: tuple[float, Paces] | None = None
+
     def __init__(self, connections: Connections, worker: str, config: CrawlConfig, policy: Policy) -> None:
         super().__init__(connections)
         self.worker = worker
         self._config = config
         self._policy = policy
-        self._checked: dict[int, int] = {}
+        self._checked: Counter[int] = Counter()
         self._totals: Counter[tuple[int, DayFigure]] = Counter()
         self._noted_at = monotonic()
-        self._paces: tuple[float, Paces] | None = None
 
     @call("count-due")
     async def count_due(self, until: Moment, limit: LimitByScheme) -> int:
@@ -204,7 +205,7 @@ class Work(OnStore):
         async with self._connections.connection() as conn:
             tally = await record_batch(conn, self.worker, checks, held, self._policy)
         day = max(checked.day for checked in checks)
-        self._checked[day] = self._checked.get(day, 0) + tally.written - tally.inferred
+        self._checked[day] += tally.written - tally.inferred
         for checked in checks:
             if checked.seen is not None:
                 self._totals[checked.day, _OUTCOMES[checked.seen.outcome]] += 1
@@ -228,7 +229,7 @@ class Work(OnStore):
     async def note_checked(self) -> None:
         """Adds what was checked to the store's numbers; if that fails, the next time."""
         self._noted_at = monotonic()
-        checked, self._checked = self._checked, {}
+        checked, self._checked = self._checked, Counter()
         totals, self._totals = self._totals, Counter()
         try:
             async with self._connections.connection() as conn:
@@ -236,17 +237,12 @@ class Work(OnStore):
                 await record_totals(conn, totals)
         except StoreAway as error:
             log.debug("it was not noted how many URLs were checked: %s", error)
-            for day, urls in checked.items():
-                self._checked[day] = self._checked.get(day, 0) + urls
+            self._checked.update(checked)
             self._totals.update(totals)
 
 
 class RemoteWork(Remote, Work):
     """The work of one remote worker."""
-
-    def __init__(self, transport: Transport) -> None:
-        super().__init__(transport)
-        self._paces: tuple[float, Paces] | None = None
 
     async def list_urls(self, hosts: Sequence[HostKey], day: int) -> Mapping[HostKey, list[StoredUrl]]:
         """Makes a call for each `MOST_HOSTS` of them."""

@@ -3,19 +3,15 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, NamedTuple
 
 from msgspec import Meta
 
 from weboid.store.pages.page import Added, Intake, PageUrls
 from weboid.store.pages.page_pass import PassPosition
-from weboid.store.pages.stream import Position
+from weboid.store.pages.pending import Page, Title
+from weboid.store.pages.stream import EventId, Position, Streams
 
-MOST_PAGE: Final = 2**31 - 1
-MOST_TITLE: Final = 1_000
-
-Page = Annotated[int, Meta(ge=0, le=MOST_PAGE)]
-Title = Annotated[str, Meta(max_length=MOST_TITLE)]
 StampLines = Annotated[tuple[Annotated[str, Meta(max_length=200)], ...], Meta(max_length=10)]
 
 
@@ -48,11 +44,6 @@ class JudgedPages:
     read: Sequence[PageUrls] = ()
     gone: Sequence[int] = ()
     stamp: Stamp | None = None
-
-    @property
-    def links(self) -> int:
-        """The number of their links."""
-        return sum(len(page.urls) + len(page.spam) for page in self.read)
 
 
 class NamedPage(NamedTuple):
@@ -94,7 +85,7 @@ class WikiEvents:
 class StreamMove:
     """From which position of a list of streams to which one: as `Position`, None = there was none."""
 
-    before: tuple[str, str] | None
+    before: tuple[Streams, EventId] | None
     after: Position
 
 

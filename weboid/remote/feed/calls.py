@@ -1,10 +1,10 @@
-"""A feeder's calls apart from those about ``pages``, and all that it needs of the store (O-1).
+"""A feeder's calls apart from those about ``pages``, all that it needs of the store, and the server of both (O-1).
 
 Each method is a call, next to the database or far from it: one transaction. All raise StoreAway while the store cannot
 be used, and a caller that tries again what has failed so does it with the same wire.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final
@@ -12,25 +12,33 @@ from typing import Annotated, Final
 from msgspec import Meta, Struct
 
 from weboid import __version__
-from weboid.core.url.farms import Farm
+from weboid.core.url.farms import Farm, WikiName, api_url
+from weboid.errors import ConfigError, StoreAway, StoreError
 from weboid.mechanism.disturbance import Disturbance
 from weboid.remote.feed import wire
-from weboid.remote.feed.batches import ListLines, Page, StampLines
+from weboid.remote.feed.batches import ListLines, StampLines
 from weboid.remote.feed.pages import FollowedStreams, PagesWaiting, Passes, StoredWikis
 from weboid.remote.feed.wire import Dbname, FarmCode, Link, OwnFarm, OwnWiki, WatchText, Wiki
 from weboid.remote.http.messages import BadMessage
-from weboid.remote.http.rpc import Connections, OnStore, call
+from weboid.remote.http.rpc import Connections, OnStore, call, implementations, table_of
+from weboid.remote.http.server import CallRefused, CallServer, Handlers, NotAllowed
 from weboid.remote.http.wire import OUR_SCHEME, Day, Detail, Greeted, Life, ThisDay, record_life, up_to
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.db.transactions import all_repeated
 from weboid.store.pages import spam
+from weboid.store.pages.pending import Page
 from weboid.store.pages.spam import ListKind, Reclassified, SpamList
 from weboid.store.pages.wiki import StoredWatchList, find_watch_list, record_watch_list
 from weboid.store.schedule.days import find_moment
 from weboid.store.schedule.process import EXPIRY_S, KEPT_DAYS, ProcessRole, SeenProcess
 from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, record_alarms
+from weboid.wiki.watch_list import read_watch_list
 
 _MOST_STRETCH: Final = 100
+_AHEAD: Final = 1
+"""Days: two clocks at midnight."""
+_BEHIND: Final = 100
+"""Days: a pass over the largest wiki, which has one day from its start to its end, takes less by far."""
 
 
 @all_repeated
@@ -159,27 +167,121 @@ class FeedLife(Struct, frozen=True):
     gone: Annotated[list[Annotated[str, Meta(max_length=200)]], Meta(max_length=10)] = []
 
 
+@dataclass
 class FeederCalls:
     """Calls of a feeder's own process; a client is the name of its token."""
 
-    def __init__(self, pool: Pool, client: str, farms: Sequence[Farm]) -> None:
-        self._pool = pool
-        self._client = client
-        self._farms = farms
+    pool: Pool
+    client: str
+    farms: Sequence[Farm]
 
     @call("greet")
     async def greet(self) -> FeedGreeting:
         """The server's farms and its moment. Raises StoreAway."""
-        async with self._pool.connection() as conn:
-            return FeedGreeting(__version__, OUR_SCHEME, self._farms, await find_moment(conn))
+        async with self.pool.connection() as conn:
+            return FeedGreeting(__version__, OUR_SCHEME, self.farms, await find_moment(conn))
 
     @call("life")
     async def live(self, life: FeedLife) -> SeenProcess | None:
         """Writes a sign of life, or takes it away; returns the process that has the role, if this one may not."""
         if life.role not in (ProcessRole.FEED.value, ProcessRole.EVENTS.value):
             raise BadMessage("this role is not a feeder's")
-        role, gone = ProcessRole(life.role), frozenset(life.gone)
+        role = ProcessRole(life.role)
         expiry_s = KEPT_DAYS * 86_400.0 if life.was_away else EXPIRY_S
         return await record_life(
-            self._pool, role, self._client, life.life, takes=life.takes, gone=gone, expiry_s=expiry_s
+            self.pool, role, self.client, life.life, takes=life.takes, gone=life.gone, expiry_s=expiry_s
+        )
+
+
+class FeedServer(CallServer):
+    """Does the calls of remote feeders, in one web process. `today` is the day here, `apis` the addresses of wikis
+    that are configured here.
+    """
+
+    calls = table_of(FeederCalls, FeedStore)
+
+    def __init__(
+        self, pool: Pool, farms: Sequence[Farm], today: Callable[[], int], apis: Mapping[WikiName, str]
+    ) -> None:
+        super().__init__(pool)
+        self.farms = tuple(farms)
+        self.today = today
+        self.apis = apis
+        self.farms_of_wikis: dict[int, Farm] = {}
+
+    def handlers(self, connections: Connections, client: str, worker: str) -> Handlers:
+        """The store's own work: a token's rights depend on the arguments alone."""
+        store = local_feed_store(self._pool, connections)
+        process = FeederCalls(self._pool, client, self.farms)
+        return Handlers(FeederRights(self, store.wikis), {FeederCalls: process, **implementations(store)})
+
+    async def answer(self, client: str, name: str, sent: bytes) -> bytes:
+        """As `CallServer`; a refusal of the store is sent with its text."""
+        try:
+            return await super().answer(client, name, sent)
+        except StoreAway:
+            raise
+        except StoreError as error:
+            raise CallRefused(str(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class FeederRights:
+    """Checks and conversions of the arguments of a feeder's calls; the methods raise CallRefused.
+
+    Nothing is written of a wiki whose farm is not configured here, nor with a day that is not about today's.
+    """
+
+    server: FeedServer
+    wikis: StoredWikis
+
+    async def require_day(self, day: int) -> None:
+        """Refuses a day that cannot be about today."""
+        if not self.server.today() - _BEHIND <= day <= self.server.today() + _AHEAD:
+            raise CallRefused("the day there is not that of this server: set the clock right, there or here")
+
+    async def require_farm(self, code: int) -> None:
+        """Refuses the code of a farm that is not configured here."""
+        self._farm("code", code)
+
+    async def require_watch_list(self, text: str | None) -> None:
+        """Refuses a page that cannot be used: every other reader of it would fail."""
+        if text:
+            try:
+                read_watch_list(text, self.server.farms)
+            except ConfigError as error:
+                raise CallRefused(f"the page of watched wikis cannot be used: {error}") from error
+
+    async def farm_named(self, name: str) -> Farm:
+        """A farm by its name."""
+        return self._farm("name", name)
+
+    def _farm(self, field: str, value: object) -> Farm:
+        for farm in self.server.farms:
+            if getattr(farm, field) == value:
+                return farm
+        raise CallRefused(f"the farm {value} is not configured on this server")
+
+    async def farm_of(self, wiki: int) -> Farm:
+        """The farm of a wiki by its number."""
+        known = self.server.farms_of_wikis
+        if wiki not in known:
+            farms = {farm.code: farm for farm in self.server.farms}
+            known.update({each.wiki: farms[each.farm] for each in await self.wikis.list_all() if each.farm in farms})
+        if (found := known.get(wiki)) is None:
+            raise CallRefused(f"there is no wiki with the number {wiki} on this server, or its farm is not configured")
+        return found
+
+    async def api_of(self, farm: Farm, name: WikiName, api: str | None) -> str | None:
+        """The address of a wiki if the feeder names one: that by the configuration here, or None for the stored one.
+        Raises NotAllowed for any other: it is asked by this machine, and readers follow links to it.
+        """
+        if api is None or api == (self.server.apis.get(name) or api_url(farm, name.dbname)):
+            return api
+        stored = await self.wikis.list_all()
+        if any((each.farm, each.dbname, each.api) == (farm.code, name.dbname, api) for each in stored):
+            return None
+        raise NotAllowed(
+            "api",
+            f'the address of the API of {name} comes from the server\'s configuration: set [wiki."{name}"] api there',
         )

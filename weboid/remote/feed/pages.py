@@ -13,17 +13,16 @@ from msgspec import Meta
 
 from weboid.errors import StoreError
 from weboid.remote.feed import wire
-from weboid.remote.feed.batches import EventsDone, Page, WikiEvents
+from weboid.remote.feed.batches import EventsDone, Move, StreamMove, WikiEvents
 from weboid.remote.feed.wire import Limit, OwnWiki, Plan, Trees, Wiki
 from weboid.remote.http.rpc import OnStore, call
 from weboid.remote.http.wire import Day, ThisDay
 from weboid.store.db.pool import Connection
 from weboid.store.db.transactions import all_repeated
-from weboid.store.pages import page_pass, spam
+from weboid.store.pages import page_pass, spam, stream
 from weboid.store.pages.page import Intake, PageChanges, record_intake
 from weboid.store.pages.page_pass import PageRecord, PassPosition
-from weboid.store.pages.pending import Pending, is_waiting, list_pending, record_done, record_pending
-from weboid.store.pages.stream import Position, find_position, has_category, list_watched, record_later, record_move
+from weboid.store.pages.pending import Page, Pending, is_waiting, list_pending, record_done, record_pending
 from weboid.store.pages.use import begin_intake
 from weboid.store.pages.wiki import StoredWiki, list_wikis, record_namespaces, record_wiki
 
@@ -58,7 +57,7 @@ class Passes(OnStore):
         return await self._run(page_pass.record_start, wiki, plan, day)
 
     @call("meet", is_once=True)
-    async def meet(self, wiki: OwnWiki, pages: wire.MetPages, day: ThisDay, move: wire.PassMove) -> None:
+    async def meet(self, wiki: OwnWiki, pages: wire.MetPages, day: ThisDay, move: Move) -> None:
         """Records pages that match the criteria."""
         async with self._connections.connection() as conn:
             await page_pass.record_touches(conn, wiki, pages, day)
@@ -66,10 +65,7 @@ class Passes(OnStore):
 
     @call("exclude", is_once=True)
     async def exclude(
-        self,
-        wiki: OwnWiki,
-        pages: Annotated[Sequence[Page], Meta(max_length=wire.MOST_PAGES)],
-        move: wire.PassMove,
+        self, wiki: OwnWiki, pages: Annotated[Sequence[Page], Meta(max_length=wire.MOST_PAGES)], move: Move
     ) -> None:
         """Makes pages count as never met."""
         async with self._connections.connection() as conn:
@@ -77,7 +73,7 @@ class Passes(OnStore):
             await page_pass.record_place(conn, wiki, *move)
 
     @call("end-step", is_once=True)
-    async def end_step(self, wiki: OwnWiki, started: Day, trees: Trees, move: wire.PassMove) -> None:
+    async def end_step(self, wiki: OwnWiki, started: Day, trees: Trees, move: Move) -> None:
         """Ends the walk of a criterion, which found these categories in its trees."""
         async with self._connections.connection() as conn:
             if trees:
@@ -95,7 +91,7 @@ class Passes(OnStore):
         return await self._run(page_pass.list_records, wiki, after, limit)
 
     @call("walk", is_once=True)
-    async def record(self, wiki: Wiki, pages: wire.WalkedPages, day: ThisDay, move: wire.PassMove) -> Intake | None:
+    async def record(self, wiki: Wiki, pages: wire.WalkedPages, day: ThisDay, move: Move) -> Intake | None:
         """Records pages that were read again, and releases others; None: the spam lists have changed, judge again."""
         async with self._connections.connection() as conn:
             if not await spam.are_in_force(conn, {wiki: pages.stamp}):
@@ -123,7 +119,7 @@ class PagesWaiting(OnStore):
     @call("watched")
     async def list_watched(self, wiki: Wiki, pages: wire.SortedPages) -> set[int]:
         """The watched ones of these pages."""
-        return await self._run(list_watched, wiki, pages)
+        return await self._run(stream.list_watched, wiki, pages)
 
     @call("waited", is_once=True)
     async def record(self, wiki: Wiki, pages: wire.WaitedPages, done: wire.DonePages, day: ThisDay) -> Intake | None:
@@ -151,15 +147,15 @@ class FollowedStreams(OnStore):
     @call("has-category")
     async def has_category(self) -> bool:
         """True if any wiki has a category tree that pages may be put into."""
-        return await self._run(has_category)
+        return await self._run(stream.has_category)
 
     @call("position")
-    async def find_position(self, names: wire.Streams) -> Position | None:
+    async def find_position(self, names: stream.Streams) -> stream.Position | None:
         """The position of that list; else of another list, of which only the moment counts; else None."""
-        return await self._run(find_position, names)
+        return await self._run(stream.find_position, names)
 
     @call("apply", is_once=True)
-    async def apply(self, events: wire.EventBatch, move: wire.StreamsMove, day: ThisDay) -> EventsDone | None:
+    async def apply(self, events: wire.EventBatch, move: StreamMove | None, day: ThisDay) -> EventsDone | None:
         """Records the effects of events with the position after them; None: the spam lists have changed, judge again.
 
         Nothing, if the streams have come there already. Raises StoreError if they are at neither position.
@@ -168,8 +164,8 @@ class FollowedStreams(OnStore):
             if not await spam.are_in_force(conn, {each.wiki: each.stamp for each in events if each.added}):
                 return None
             # The position first: of two who begin at the same one, the second waits here, and finds that it is gone.
-            if move and not await record_move(conn, move.before, move.after):
-                there = await find_position(conn, move.after.streams)
+            if move and not await stream.record_move(conn, move.before, move.after):
+                there = await stream.find_position(conn, move.after.streams)
                 if there and (there.streams, there.last_event_id) == move.after[:2]:
                     return EventsDone(Intake(), 0)
                 raise StoreError("another feeder follows the event streams: stop one of the two")
@@ -182,7 +178,7 @@ async def _record(conn: Connection, events: Sequence[WikiEvents], day: int) -> E
     changes: dict[int, PageChanges] = {}
     for each in events:
         touched = each.gone.keys() | set(each.moved)
-        watched = await list_watched(conn, each.wiki, touched) if touched else set()
+        watched = await stream.list_watched(conn, each.wiki, touched) if touched else set()
         pending.append(_pending(each, watched) + await _categorised(conn, each))
         before = changes.get(each.wiki, PageChanges())
         # Deleted pages count as deleted, whatever was added to them before or later.
@@ -192,7 +188,7 @@ async def _record(conn: Connection, events: Sequence[WikiEvents], day: int) -> E
     handed_in = 0
     for each, waiting in zip(events, pending, strict=True):
         await record_pending(conn, each.wiki, waiting)
-        await record_later(conn, each.wiki, each.later, each.later_titles)
+        await stream.record_later(conn, each.wiki, each.later, each.later_titles)
         handed_in += len(waiting)
     return EventsDone(intake, handed_in)
 

@@ -19,24 +19,12 @@ from weboid.core.url.spam_lines import SpamLines, parse_lines
 from weboid.core.url.urls import Url, parse
 from weboid.core.wikitext.titles import Namespace
 from weboid.mechanism.slices import Steps, in_slices
-from weboid.remote.feed.batches import (
-    MOST_PAGE,
-    MOST_TITLE,
-    CategorisedPage,
-    JudgedPages,
-    Move,
-    NamedPage,
-    Page,
-    Stamp,
-    StreamMove,
-    Title,
-    WikiEvents,
-)
+from weboid.remote.feed.batches import CategorisedPage, JudgedPages, NamedPage, Stamp, WikiEvents
 from weboid.remote.http.messages import BadMessage
 from weboid.remote.http.rpc import Wire
 from weboid.store.pages.page import Added, PageUrls
 from weboid.store.pages.page_pass import KnownPage
-from weboid.store.pages.pending import Pending
+from weboid.store.pages.pending import Page, Pending, Title
 from weboid.store.pages.spam import ListKind, SpamBatch, SpamUses
 
 MOST_PAGES: Final = 500
@@ -50,10 +38,6 @@ _SLICE: Final = 50
 _MOST_EVENTS: Final = 2_000
 """Wikis, and pages of each, that one batch of events touches: it has 500 events."""
 _MOST_LINES: Final = 200_000
-_MOST_STREAMS: Final = 2_000
-_MOST_EVENT_ID: Final = 20_000
-_MOST_PLACE: Final = 2_000
-_MOST_STEP: Final = 2**15 - 1
 
 _Value = TypeVar("_Value")
 
@@ -67,7 +51,6 @@ Limit = Annotated[int, Meta(ge=1, le=MOST_LISTED)]
 Plan = Annotated[str, Meta(max_length=1_000_000)]
 Trees = Annotated[Sequence[Annotated[str, Meta(max_length=1_000)]], Meta(max_length=1_000_000)]
 WatchText = Annotated[Annotated[str, Meta(max_length=4 << 20)] | None, Wire(check="require_watch_list")]
-Streams = Annotated[str, Meta(max_length=_MOST_STREAMS)]
 Link = Annotated[str, Meta(max_length=_MOST_URL)]
 _Links = Annotated[list[Link], Meta(max_length=_MOST_LINKS)]
 _LinksByPage = Annotated[dict[Page, _Links], Meta(max_length=MOST_LISTED)]
@@ -252,27 +235,6 @@ async def _resolve_name(sent: dict[str, str], here: Any, before: Mapping[str, An
     return WikiName(sent["dbname"], before["farm"].name)
 
 
-def _require_names(namespaces: Sequence[Namespace]) -> None:
-    if any(len(each.name) > MOST_TITLE for each in namespaces):
-        raise BadMessage("the name of a namespace is too long")
-
-
-def _require_pages(pages: Sequence[Pending]) -> None:
-    if any(not 0 <= each.page <= MOST_PAGE or len(each.title) > MOST_TITLE for each in pages):
-        raise BadMessage("a page is impossible")
-
-
-def _require_step(move: Move) -> None:
-    if any(not 0 <= each.step <= _MOST_STEP or len(each.place) > _MOST_PLACE for each in move):
-        raise BadMessage("a position of a pass is impossible")
-
-
-def _require_event_ids(move: StreamMove | None) -> None:
-    positions = [each[:2] for each in (move.before, move.after) if each] if move else []
-    if any(len(streams) > _MOST_STREAMS or len(last_id) > _MOST_EVENT_ID for streams, last_id in positions):
-        raise BadMessage("a position of a stream is too long")
-
-
 FarmName = Annotated[
     Farm,
     Wire(
@@ -296,8 +258,7 @@ Api = Annotated[
         resolve=lambda api, here, before: here.api_of(before["farm"], before["name"], api),
     ),
 ]
-Namespaces = Annotated[Sequence[Namespace], Meta(max_length=5_000), Wire(validate=_require_names)]
-PassMove = Annotated[Move, Wire(validate=_require_step)]
+Namespaces = Annotated[Sequence[Namespace], Meta(max_length=5_000)]
 MetPages = Annotated[
     Sequence[KnownPage],
     Wire(
@@ -307,13 +268,12 @@ MetPages = Annotated[
 ]
 WalkedPages = Annotated[JudgedPages, _judged(MOST_PAGES)]
 WaitedPages = Annotated[JudgedPages, _judged(MOST_LISTED)]
-DonePages = Annotated[Sequence[Pending], Meta(max_length=MOST_LISTED), Wire(validate=_require_pages)]
+DonePages = Annotated[Sequence[Pending], Meta(max_length=MOST_LISTED)]
 SortedPages = Annotated[Collection[Page], Wire(Annotated[list[Page], Meta(max_length=MOST_LISTED)], encode=sorted)]
 EventBatch = Annotated[
     Sequence[WikiEvents],
     Wire(Annotated[list[_SentEvents], Meta(max_length=_MOST_EVENTS)], encode=_encode_events, resolve=_resolve_events),
 ]
-StreamsMove = Annotated[StreamMove | None, Wire(validate=_require_event_ids)]
 FetchedLists = Annotated[
     Mapping[ListKind, SpamLines],
     Wire({"black": _FetchedList, "white": _FetchedList}, encode=_encode_lists, resolve=_resolve_lists),

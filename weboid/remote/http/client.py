@@ -25,8 +25,8 @@ from msgspec import Raw, Struct
 from weboid.errors import ConfigError, StoreAway, StoreError, StoreRefuses, ValuesRefused
 from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.disturbance import Disturbance
-from weboid.remote.http.endpoint import CRAWLERS, Endpoint
-from weboid.remote.http.messages import BadMessage, Call, TooLong, compressed, decoded, encoded, inflated, read_whole
+from weboid.remote.http import messages
+from weboid.remote.http.messages import CRAWLERS, BadMessage, Endpoint, TooLong, read_whole
 from weboid.remote.http.rpc import CallKind
 
 log = logging.getLogger(__name__)
@@ -68,16 +68,16 @@ class ServerClient:
 
     async def call(self, kind: CallKind, given: Struct) -> Any:
         """The result of a call. Raises StoreAway, and StoreError if the server refuses it."""
-        arguments = encoded(given)
+        arguments = messages.encoded(given)
         same = blake2b(kind.name.encode() + b" " + arguments, digest_size=16).digest()
         number, begun = self._unanswered.get(same) or (uuid4(), monotonic())
         if monotonic() - begun > kind.fresh_s:
             number, begun = uuid4(), monotonic()
         if kind.is_once:
             self._unanswered[same] = number, begun
-        sent = compressed(encoded(Call(self._worker, number, Raw(arguments))))
+        sent = messages.compressed(messages.encoded(messages.Call(self._worker, number, Raw(arguments))))
         try:
-            result = decoded(await self._answered(kind.name, sent), kind.result)
+            result = messages.decoded(await self._answered(kind.name, sent), kind.result)
         except BadMessage as error:
             raise StoreError(f"this program does not understand the answer of the server: {error}") from None
         except StoreAway as error:
@@ -119,7 +119,7 @@ class ServerClient:
             self._address + name, data=BytesIO(sent), headers=self._headers, allow_redirects=False
         ) as response:
             if response.status == _REFUSED and response.content_type == self._endpoint.kind:
-                text = decoded(inflated(await read_whole(response.content), _LONGEST_TEXT), str)
+                text = messages.decoded(messages.inflated(await read_whole(response.content), _LONGEST_TEXT), str)
                 raise StoreRefuses("the server refuses: " + "".join(c if c.isprintable() else "\ufffd" for c in text))
             if response.status in _OF_PROXIES:
                 raise _DamagedAnswer(f"a proxy answers with status {response.status} instead of the server")
@@ -129,7 +129,7 @@ class ServerClient:
                 raise _DamagedAnswer(f"something else answers instead of the server ({response.content_type})")
             answer = await read_whole(response.content)
         try:
-            return inflated(answer)
+            return messages.inflated(answer)
         except TooLong:
             raise
         except BadMessage as error:

@@ -1,4 +1,4 @@
-"""The messages between a remote process and the server, as bytes: MessagePack, compressed (zlib, RFC 1950).
+"""The endpoints of a server, and the messages to them, as bytes: MessagePack, compressed (zlib, RFC 1950).
 
 msgspec decodes into our own types and accepts nothing of another form. A message from outside is bounded before
 it is inflated or decoded, and never more is inflated than the caller allows. JSON would need a codec for each of twenty
@@ -25,6 +25,28 @@ _LEVEL: Final = 1
 _Type = TypeVar("_Type")
 
 
+class Endpoint:
+    """The endpoint for the processes of one command: its `word`, the authentication `scheme` of their tokens, next to
+    ``Bearer`` of trusted clients, and their `plural`, which is also the key of their tokens in ``[web]``.
+
+    A token opens one endpoint: who may write verdicts may not write pages, nor the other way round (D-390).
+    """
+
+    def __init__(self, word: str, scheme: str, plural: str) -> None:
+        self.word, self.scheme, self.plural = word, scheme, plural
+        self.path = f"/internal/{word}/"
+        self.kind = f"application/vnd.weboid.{word}"
+        """The media type of requests and answers."""
+        self.token, self.server = f"WEBOID_{word.upper()}_TOKEN", f"WEBOID_{word.upper()}_CORE"
+        """The variables of a process with its token, and with the address of the server."""
+        self.tokens = f"WEBOID_WEB_{plural.upper()}"
+        """The server's variable with the hashes of the tokens."""
+
+
+CRAWLERS: Final = Endpoint("crawl", "Weboid-Crawler", "crawlers")
+FEEDERS: Final = Endpoint("feed", "Weboid-Feeder", "feeders")
+
+
 class Call(msgspec.Struct, frozen=True):
     """A request: the worker that makes it, its number (for a call that `is_once`), and the arguments, by the call."""
 
@@ -34,22 +56,21 @@ class Call(msgspec.Struct, frozen=True):
 
 
 class BadMessage(Exception):
-    """Bytes that are no message of the expected form; the text names the reason, without repeating the message."""
+    """Bytes that are no message of the expected form; the text names the reason, without repeating the message.
 
-    status = 400
-    """The status of the answer."""
+    `status` is that of the answer.
+    """
 
-
-class OtherScheme(BadMessage):
-    """The remote process computes other keys than the store has (O-10)."""
-
-    status = 409
+    def __init__(self, text: str, status: int = 400) -> None:
+        super().__init__(text)
+        self.status = status
 
 
 class TooLong(BadMessage):
     """A message that is longer than any may be."""
 
-    status = 413
+    def __init__(self) -> None:
+        super().__init__("the message is too long", 413)
 
 
 async def read_whole(content: StreamReader, most: int = MOST_ANSWERED) -> bytes:
@@ -58,7 +79,7 @@ async def read_whole(content: StreamReader, most: int = MOST_ANSWERED) -> bytes:
     while chunk := await content.readany():
         body += chunk
         if len(body) > most:
-            raise TooLong("the message is too long")
+            raise TooLong
     return bytes(body)
 
 
@@ -106,7 +127,7 @@ def inflated(sent: bytes, most: int = MOST_INFLATED) -> bytes:
     except zlib.error:
         raise BadMessage("the message is not compressed with zlib, or is broken") from None
     if inflating.unconsumed_tail:
-        raise TooLong("the message is too long")
+        raise TooLong
     if not inflating.eof or inflating.unused_data:
         raise BadMessage("the message is cut off, or something follows it")
     return message

@@ -46,10 +46,6 @@ class Wire:
     check: str = ""
     resolve: Callable[[Any, Any, Mapping[str, Any]], Awaitable[Any]] | None = None
 
-    def fields(self, argument: str) -> dict[str, Any]:
-        """The fields of the message that an argument of this name has, with their types."""
-        return self.kind if isinstance(self.kind, dict) else {argument: self.kind}
-
 
 @dataclass(frozen=True, slots=True)
 class CallKind:
@@ -87,8 +83,12 @@ class CallKind:
 
     async def do(self, on: object, given: Struct, here: object) -> Any:
         """The result of the method of an object, as it is sent; raises BadMessage, CallRefused."""
-        values = {argument: self._sent(given, argument) for argument in self.arguments}
+        values: dict[str, Any] = {}
         for argument, wire in self.arguments.items():
+            if isinstance(wire.kind, dict):
+                values[argument] = {field: getattr(given, field) for field in wire.kind}
+            else:
+                values[argument] = given if wire.kind is self.given else getattr(given, argument)
             if wire.validate:
                 wire.validate(values[argument])
         for argument, wire in self.arguments.items():
@@ -102,12 +102,6 @@ class CallKind:
             values[argument] = value
         result = await getattr(on, self.method)(**values)
         return self.answer.encode(result) if self.answer.encode else Nothing() if self.result is Nothing else result
-
-    def _sent(self, given: Struct, argument: str) -> Any:
-        kind = self.arguments[argument].kind
-        if isinstance(kind, dict):
-            return {field: getattr(given, field) for field in kind}
-        return given if kind is self.given else getattr(given, argument)
 
 
 Table = Mapping[str, tuple[CallKind, type]]
@@ -225,7 +219,7 @@ def _derived(method: Callable[..., Any], name: str, is_once: bool, fresh_s: floa
     arguments = {argument: _sent(hint) for argument, hint in hints.items()}
     fields: dict[str, Any] = {}
     for argument, wire in arguments.items():
-        for field, kind in wire.fields(argument).items():
+        for field, kind in (wire.kind if isinstance(wire.kind, dict) else {argument: wire.kind}).items():
             sent = inspect.type_info(kind)
             _require_bounds(sent, f"{name}: {field}", is_deep=wire.validate is None)
             fields[field] = kind

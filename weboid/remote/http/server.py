@@ -27,12 +27,6 @@ class Handlers(NamedTuple):
     by: Mapping[type, Any]
 
 
-class NoSuchCall(BadMessage):
-    """A call that this version does not know."""
-
-    status = 404
-
-
 class CallRefused(Exception):
     """A call that is understood and is not done; the text says why, to the operator of the remote process."""
 
@@ -67,7 +61,7 @@ class CallServer(ABC):
         Raises BadMessage, also of a status of its own, CallRefused, StoreError, and StoreAway.
         """
         if (known := self.calls.get(name)) is None:
-            raise NoSuchCall(name)
+            raise BadMessage("this version knows no such call", 404)
         kind, interface = known
         call = decoded(inflated(sent, self.most_inflated), Call)
         given = decoded(call.arguments, kind.given)
@@ -91,7 +85,10 @@ class CallServer(ABC):
 
     @repeated
     async def _done_once(self, client: str, call: Call, done: Callable[[Handlers], Awaitable[bytes]]) -> bytes:
-        await self._delete_past()
+        if monotonic() - self._deleted_at > _DELETE_S:
+            self._deleted_at = monotonic()
+            async with self._pool.connection() as conn:
+                await delete_past_requests(conn)
         key = RequestKey(client, call.request)
         async with self._pool.connection() as conn:
             if (before := await begin_request(conn, key)) is not None:
@@ -99,9 +96,3 @@ class CallServer(ABC):
             answer = await done(self.handlers(OneTransaction(conn), client, call.worker))
             await record_answer(conn, key, answer)
         return answer
-
-    async def _delete_past(self) -> None:
-        if monotonic() - self._deleted_at > _DELETE_S:
-            self._deleted_at = monotonic()
-            async with self._pool.connection() as conn:
-                await delete_past_requests(conn)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
 
-from weboid.remote.http.messages import OtherScheme
+from weboid.remote.http.messages import BadMessage
 from weboid.remote.http.rpc import Wire
 from weboid.store.db.key_scheme import OURS
 from weboid.store.db.pool import Pool
@@ -45,7 +45,7 @@ OUR_SCHEME: Final = Scheme(OURS.form_version, OURS.suffix_version)
 
 def _of_scheme(sent: dict[str, Any]) -> int:
     if sent["scheme"] != OUR_SCHEME:
-        raise OtherScheme
+        raise BadMessage("the keys are of another scheme", 409)
     limit: int = sent["limit"]
     return limit
 
@@ -58,7 +58,7 @@ LimitByScheme = Annotated[
         decode=_of_scheme,
     ),
 ]
-"""A limit, with the scheme of the caller's keys; raises OtherScheme if it is not that of the server."""
+"""A limit, with the scheme of the caller's keys; refused with 409 if it is not that of the server (O-10)."""
 
 
 class Life(Struct, frozen=True):

@@ -5,7 +5,9 @@ Only a feeder that knows the current position changes it; of two feeders on one 
 
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
-from typing import Final, NamedTuple, Protocol
+from typing import Annotated, Final, NamedTuple, Protocol
+
+from msgspec import Meta
 
 from weboid.errors import StoreError
 from weboid.store.db.rows import columns_of
@@ -42,8 +44,8 @@ class PageRecord(NamedTuple):
 class PassPosition(NamedTuple):
     """The position of a pass: its step, and the place within it after which to go on."""
 
-    step: int = 0
-    place: str = ""
+    step: Annotated[int, Meta(ge=0, le=2**15 - 1)] = 0
+    place: Annotated[str, Meta(max_length=2_000)] = ""
 
 
 async def record_start(conn: Connection, wiki: int, plan: str, day: int) -> tuple[int, PassPosition]:

@@ -6,7 +6,9 @@ if they were not checked for a week (C-4): that waits for no other writer, and m
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
+
+from msgspec import Meta
 
 from weboid.core.url.keys import UrlKey
 from weboid.core.wikitext.titles import NamespaceNames
@@ -29,6 +31,9 @@ as are locked at once, so a little more if many pages are looked at in the same 
 MOST_AT_ONCE: Final = 1_000
 """URLs that are moved for one request; the longest unchecked ones come first."""
 
+Page = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+Title = Annotated[str, Meta(max_length=1_000)]
+
 
 class Pending(NamedTuple):
     """A page to read once the source has come past `seen`: by id, or by title (with prefix) and id 0.
@@ -36,8 +41,8 @@ class Pending(NamedTuple):
     `matched`: it is known to match a criterion that the page itself does not show, such as a category tree.
     """
 
-    page: int
-    title: str
+    page: Page
+    title: Title
     seen: datetime
     matched: bool = False
 

@@ -6,11 +6,16 @@ effects up to it.
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
+
+from msgspec import Meta
 
 from weboid.store.db.statements import Connection, fetch_one, fetch_value, statements
 
 SQL: Final = statements("pages/stream")
+
+Streams = Annotated[str, Meta(max_length=2_000)]
+EventId = Annotated[str, Meta(max_length=20_000)]
 
 
 class Position(NamedTuple):
@@ -19,8 +24,8 @@ class Position(NamedTuple):
     `last_event_id` is the server's own id, valid for this list only; `moment` that of the newest event (for the lag).
     """
 
-    streams: str
-    last_event_id: str
+    streams: Streams
+    last_event_id: EventId
     moment: datetime
 
 
