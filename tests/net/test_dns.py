@@ -105,6 +105,12 @@ async def test_name_servers_are_asked_for_once_and_may_be_unknown() -> None:
         assert sorted(server.asked) == ["NS a.test", "NS nowhere.test", "NS site.test"]
 
 
+async def test_a_name_server_whose_name_is_longer_than_any_is_none() -> None:
+    bytes_as_escapes = ".".join(["\\001" * 60] * 4)
+    async with resolving({"site.test": ["@ns1.host.test", f"@{bytes_as_escapes}"]}) as (resolver, _):
+        assert await resolver.name_servers_of("site.test") == "ns1.host.test"
+
+
 async def test_many_who_ask_at_once_are_one_look_up() -> None:
     async with resolving({"site.test": ["127.0.0.1"]}) as (resolver, server):
         found = await asyncio.gather(*(addresses(resolver, name) for name in ["site.test", "SITE.test."] * 20))

@@ -30,6 +30,8 @@ NO_NAME_TTL_S: Final = 300
 ERROR_TTL_S: Final = 30
 NAME_SERVERS: Final = 4
 """Name servers by which a domain is distinguished from others, at most."""
+_LONGEST_NAME: Final = 253
+"""Characters of a name (RFC 1035, 3.1)."""
 ADDRESSES: Final = 32
 """Addresses of each family that are tried, at most."""
 LOOKUPS_A_CHANNEL: Final = 20_000
@@ -163,8 +165,10 @@ class Resolver(AbstractResolver):
         if kept is None or kept[0] < monotonic():
             found = await self._queried(domain, pycares.QUERY_TYPE_NS, self.lookup_s)
             data = [] if isinstance(found, int) else [record.data for record in found.answer]
-            names = sorted({each.nsdname.lower().rstrip(".") for each in data if isinstance(each, NSRecordData)})
-            kept = monotonic() + LONGEST_TTL_S, " ".join(names[:NAME_SERVERS])
+            names = {each.nsdname.lower().rstrip(".") for each in data if isinstance(each, NSRecordData)}
+            # One of escaped bytes may be four times as long; who has it takes part in no group, and ends no round.
+            named = sorted(name for name in names if len(name) <= _LONGEST_NAME)
+            kept = monotonic() + LONGEST_TTL_S, " ".join(named[:NAME_SERVERS])
             self._served_by[domain] = kept
         return kept[1] or None
 
