@@ -143,7 +143,9 @@ def test_a_disk_that_fills_up_leaves_everything_as_it_was(older: Path, server_fo
 
         def large(dsn: str) -> None:
             with psycopg.connect(dsn) as connection:
-                connection.execute("CREATE TABLE t AS SELECT repeat(n::text, 1000) FROM generate_series(1, 1000000) n")
+                connection.execute("CREATE TABLE t (stored text)")
+                connection.execute("ALTER TABLE t ALTER COLUMN stored SET STORAGE EXTERNAL")
+                connection.execute("INSERT INTO t SELECT repeat('x', 100000) FROM generate_series(1, 3000)")
 
         with pytest.raises(FolderError, match=r"No space left on device; free some space there"):
             upgrade(folder_of(data), large, print)
