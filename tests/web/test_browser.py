@@ -148,7 +148,7 @@ async def bring_copies(people: People) -> None:
             await record_totals(conn, {(day, figure): day for figure in DayFigure})
 
 
-LOOKS: dict[str, tuple[int, Colors, int]] = {"de": (PHONE, "dark", 1), "ar": (DESK, "light", 3)}
+LOOKS: dict[str, tuple[int, Colors, int]] = {"de": (PHONE, "dark", 1), "ar": (DESK, "light", 6)}
 """The width and colours in which pages are searched for barriers, and of how many pages one is: German has long words,
 Arabic runs from the right. The search costs ten times what all else does, and colours and widths have one style sheet.
 """
