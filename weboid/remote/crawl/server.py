@@ -14,7 +14,6 @@ from weboid.core.record.moment import Moment
 from weboid.core.record.pace import WIDEST_INTERVAL
 from weboid.core.record.policy import Policy
 from weboid.core.record.record import HostRecord, UrlRecord
-from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.partial_loss import WINDOW_DAYS, Contacts, HostGroup
 from weboid.mechanism.bounded import BoundedMap
 from weboid.remote.crawl.calls import Alarms, CrawlerCalls, CrawlStore, Days, LossExchange, SecondLooks
@@ -40,6 +39,7 @@ _CLAIMS: Final = 100_000
 _LATE_S: Final = 1.0
 _LONGEST_PAUSE_S: Final = 3_600.0
 """Between two requests to a host; crawlers themselves wait two minutes at most."""
+_OTHER_DAY: Final = "the day there is not that of this server: set the clock right, there or here"
 _ALARMS: Final = frozenset({AlarmKind.OFFLINE, AlarmKind.LOOP_LAG, AlarmKind.OWN_FAULT})
 """The alarms that are a crawler's own."""
 
@@ -58,6 +58,7 @@ class CrawlServer(CallServer):
         self._config = config
         self._policy = policy
         self._slots = _ShortSlots(pool)
+        self._any = Work(pool, "", config, policy)  # its paces are kept, for all calls
 
     def handlers(self, connections: Connections, client: str, worker: str) -> Handlers:
         """The store's own work, by a worker named for its token; its place is its client (D-456)."""
@@ -66,7 +67,7 @@ class CrawlServer(CallServer):
         looks = SecondLooks(connections, client)
         store = CrawlStore(work, days, losses, alarms, self._slots, looks, self._pool.away)
         process = CrawlerCalls(self._pool, client, self._config, self._policy)
-        here = CrawlerRights(connections, client, work, self._today)
+        here = CrawlerRights(connections, client, work, self._any, self._today)
         return Handlers(here, {CrawlerCalls: process, **implementations(store)})
 
 
@@ -93,9 +94,12 @@ class _OwnWork(Work):
 class CrawlerRights(OnStore):
     """Checks and conversions of the arguments of a crawler's calls; the methods raise NotAllowed."""
 
-    def __init__(self, connections: Connections, client: str, work: _OwnWork, today: Callable[[], int]) -> None:
+    def __init__(
+        self, connections: Connections, client: str, work: _OwnWork, any_work: Work, today: Callable[[], int]
+    ) -> None:
         super().__init__(connections)
         self.work = work
+        self._any = any_work
         self._client = client
         self._today = today
 
@@ -137,13 +141,19 @@ class CrawlerRights(OnStore):
 
         A record may name a later day if the stored one does: a clock has gone wrong before.
         """
-        today, stored, paces = self._today(), await self._find_ahead(checks), await self.work.find_paces()
+        today, paces, named = self._today(), await self._any.find_paces(), list(map(_newest_day, checks))
         longest = max(WIDEST_INTERVAL, *(each.longest_interval for each in (paces.usual, *paces.of_hosts.values())))
-        for checked in checks:
-            _require_day(checked.day, today, longest)
-            newest = max(today, stored.get(checked.url.key, today))
-            _require_day(max(_newest_day(checked), today), newest)
-            _require_day(checked.due, newest + longest, newest - checked.day + 2 * longest)
+        ahead = [each.url.key for each, day in zip(checks, named, strict=True) if day > today + _AHEAD]
+        found = await self._run(find_urls, ahead) if ahead else {}
+        stored = {key: max(today, _newest_of(known.record, known.host)) for key, known in found.items()}
+        for checked, day in zip(checks, named, strict=True):
+            latest = stored.get(checked.url.key, today) + _AHEAD
+            if not (
+                today - longest <= checked.day <= today + _AHEAD
+                and day <= latest
+                and checked.day - longest <= checked.due <= latest + longest
+            ):
+                raise NotAllowed("day", _OTHER_DAY)
 
     async def signed(self, detail: str) -> str:
         """The words of an alarm, with the crawler that raises it."""
@@ -154,12 +164,6 @@ class CrawlerRights(OnStore):
         today = self._today()
         _require_day(max([today, *(seen_on for _, seen_on in written)]), today)
         return {key: contacts for key, contacts in written.items() if key[1] > today - WINDOW_DAYS}
-
-    async def _find_ahead(self, checks: Sequence[Checked]) -> dict[UrlKey, int]:
-        """The newest stored days of those URLs whose sent record names a day to come."""
-        ahead = [checked.url.key for checked in checks if _newest_day(checked) > self._today() + _AHEAD]
-        found = await self._run(find_urls, ahead) if ahead else {}
-        return {key: _newest_of(known.record, known.host) for key, known in found.items()}
 
 
 class _ShortSlots(StoreSlots):
@@ -202,7 +206,7 @@ def _pause(seconds: float) -> float:
 def _require_day(day: int, today: int, longest: int = WIDEST_INTERVAL) -> None:
     """Raises NotAllowed for a day that is not about today: so many days ago at most, and never to come."""
     if not today - longest <= day <= today + _AHEAD:
-        raise NotAllowed("day", "the day there is not that of this server: set the clock right, there or here")
+        raise NotAllowed("day", _OTHER_DAY)
 
 
 def _newest_day(checked: Checked) -> int:
