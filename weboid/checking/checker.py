@@ -124,8 +124,7 @@ class Checker:
             # A host that cannot be reached has forbidden nothing, and a dead host must be found dead.
             if robots.is_reached and not robots.allows(request.url):
                 raise NotAsked(request.url)
-        # Not before the first URL of a visit (D-16).
-        if request.follows:
+        if request.follows:  # Not before the first URL of a visit (D-16).
             await self._slow_down(request.url, url.host)
         finding = await self._under_both_schemes(url, request)
         await self._back_off(url, finding.seen)
