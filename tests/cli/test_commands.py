@@ -154,6 +154,10 @@ async def test_from_feed_over_rounds_to_what_is_known(place: Place) -> None:
         assert (await place.run("crawl", "--once", "--day", str(day))).status == 0
     (gone,) = (await place.run("show", "--json", place.web.located("http://site.demo/gone"))).lines()
     assert (gone["verdict"], gone["reason"], gone["strikes"], gone["since"]) == ("dead", "gone", 4, "2017-04-11")
+    ran = await place.run("show", "--json", "http://site.demo/never-seen", gone["normal"], "unheardofwiki:1")
+    # What is not known does not keep the others back.
+    assert (ran.status, [line.get("normal") for line in ran.lines()]) == (2, [None, gone["normal"], None])
+    assert ran.err.count("weboid: ") == 2, ran.err
     assert (gone["checked"], gone["next_check"]) == ("2017-04-25", "2017-05-02")
     (entry,) = gone["history"]
     assert (entry["status"], entry["http"], entry["state"], entry["outcome"]) == (21, 410, "gone", "failing")

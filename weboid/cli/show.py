@@ -13,6 +13,7 @@ from weboid.cli.processes.database import open_store
 from weboid.cli.processes.process import run_async
 from weboid.cli.terminal.console import styled
 from weboid.cli.terminal.escape import host_line, plain
+from weboid.cli.terminal.logs import print_error
 from weboid.config import Config
 from weboid.core.record.days import iso
 from weboid.core.url.classify import classify
@@ -23,7 +24,7 @@ from weboid.core.verdict.link_report import LinkReport, keyed_link, keyed_report
 from weboid.core.verdict.report_json import link_as_json, state_word
 from weboid.core.verdict.verdict import Grounds
 from weboid.core.wikitext.titles import NamespaceNames
-from weboid.errors import NotFound
+from weboid.errors import ConfigError, NotFound, WeboidError
 from weboid.store.db.pool import Connection
 from weboid.store.pages.spam import list_spam_links
 from weboid.store.pages.stored_page import find_page, find_titled
@@ -38,17 +39,33 @@ from weboid.store.urls.url import find_urls
 def command(config: Config, things: tuple[str, ...], as_json: bool) -> None:
     """Shows what is known of URLs, or of the watched links of pages as the last pass left them.
 
-    A page is named with its wiki: dewiki:Berlin, dewiki@WMF:9301140.
+    A page is named with its wiki: dewiki:Berlin, dewiki@WMF:9301140. What is not known does not keep the
+    others back, but ends the command with exit status 2.
     """
 
-    async def main() -> None:
+    async def main() -> bool:
+        has_all = True
         async with open_store(config, size=1, part="show") as pool:
             for thing in things:
-                async with pool.connection() as conn:
-                    links = await _find(conn, config, thing)
-                _print_json(links) if as_json else _print_table(links)
+                try:
+                    async with pool.connection() as conn:
+                        links = await _find(conn, config, thing)
+                except (NotFound, ConfigError) as error:
+                    has_all = False
+                    _print_missing(error, as_json)
+                else:
+                    _print_json(links) if as_json else _print_table(links)
+        return has_all
 
-    run_async(main())
+    if not run_async(main()):
+        sys.exit(2)
+
+
+def _print_missing(error: WeboidError, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({"error": str(error)}))
+    sys.stdout.flush()
+    print_error(error)
 
 
 async def _find(conn: Connection, config: Config, thing: str) -> Sequence[LinkReport]:

@@ -53,17 +53,17 @@ def parts_view(status: Health, say: Messages) -> list[dict[str, Any]]:
 
 def part_metrics(status: Health) -> Iterator[Metric]:
     """The processes for Prometheus: by role, so that no series begins or ends when a process does."""
-    running = GaugeMetricFamily("weboid_parts", "Parts that run.", labels=("role",))
-    missing = GaugeMetricFamily("weboid_parts_missing", "Parts that ended without a word.", labels=("role",))
+    running = GaugeMetricFamily("weboid_parts", "Processes that run.", labels=("role",))
+    missing = GaugeMetricFamily("weboid_parts_missing", "Processes that ended without a word.", labels=("role",))
     seen = GaugeMetricFamily(
         "weboid_part_last_seen_seconds",
-        "How long ago the part that was seen last wrote that it lives.",
+        "How long ago the process that was seen last wrote that it lives.",
         labels=("role",),
     )
     began = GaugeMetricFamily(
-        "weboid_part_start_timestamp_seconds", "When the part that began last did so.", labels=("role",)
+        "weboid_part_start_timestamp_seconds", "When the process that began last did so.", labels=("role",)
     )
-    versions = GaugeMetricFamily("weboid_part_info", "Parts by version.", labels=("role", "version"))
+    versions = GaugeMetricFamily("weboid_part_info", "Processes by version.", labels=("role", "version"))
     for role in sorted({*(role.value for role in ProcessRole), *(part.role for part in status.processes)}):
         ours = [part for part in status.processes if part.role == role]
         running.add_metric((role,), sum(part.is_running for part in ours))
