@@ -77,6 +77,8 @@ def _lines(restored: Restored, day: int) -> list[str]:
     """The lines for the user: the restored backup, and the next steps."""
     manifest, aftermath = restored.manifest, restored.aftermath
     lines = [f"restored: {manifest.summary}"]
+    if restored.left_out:
+        lines.append(f"left out, since nothing of Weboid's is of that kind: {', '.join(restored.left_out)}")
     if restored.migrations:
         lines.append(f"applied the migrations {', '.join(restored.migrations)}")
     if aftermath.put_off:

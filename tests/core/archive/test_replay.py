@@ -1,5 +1,7 @@
 """Whether a copy still plays: by Memento-Datetime at its raw address, never by the status."""
 
+from time import process_time
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -84,6 +86,13 @@ def test_a_replay_says() -> None:
         replayed = replay_of(reply, stamp=STAMP, url=URL, service=SERVICES["wayback"])
         assert (replayed.result.value, replayed.why) == (result, why), (code, headers, body)
         assert (replayed.status == code) == ("memento-datetime" in headers and why != "bad-moment")
+
+
+def test_an_answer_of_brackets_takes_milliseconds() -> None:
+    begun = process_time()
+    for text in (">" * 65_536, "> " * 32_768, "<title>" + " " * 65_529, "<p>too many" * 6_000):
+        replay_of(ServiceReply(404, {}, text.encode()), stamp=STAMP, url=URL, service=SERVICES["wayback"])
+    assert process_time() - begun < 0.3
 
 
 QUERY = "http://www.mill.demo/wheel?id=1&lang=en"

@@ -122,6 +122,25 @@ async def _held(dsn: str) -> dict[str, list[str]]:
     return await all_rows(dsn, without=VOLATILE | AFTERWARDS)
 
 
+async def test_what_was_planted_in_a_store_does_not_come_back(
+    database: str, second_database: str, runner: Runner, tmp_path: Path
+) -> None:
+    async with open_wiki(database, {10: [GONE]}, 90), await psycopg.AsyncConnection.connect(database) as connection:
+        await connection.execute(
+            "CREATE FUNCTION planted() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
+        )
+        await connection.execute("CREATE TRIGGER planted BEFORE INSERT ON url FOR EACH ROW EXECUTE FUNCTION planted()")
+        await connection.execute("CREATE RULE planted AS ON DELETE TO link DO INSTEAD NOTHING")
+        await connection.commit()
+        await _back_up(database, tmp_path / "weboid.dump", runner)
+    restored = await _restore(second_database, tmp_path / "weboid.dump", runner)
+    assert sorted(restored.left_out) == ["rule link planted", "trigger url planted"]
+    async with await psycopg.AsyncConnection.connect(second_database) as connection:
+        rows = await connection.execute("SELECT relname FROM pg_class WHERE relhasrules OR relhastriggers")
+        found = {name for (name,) in await rows.fetchall()}
+    assert not found & {"url", "link"}
+
+
 async def test_all_rows_and_the_schema_come_back_once(
     original: Original, backup: Path, second_database: str, runner: Runner
 ) -> None:

@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from enum import Enum
 from typing import Final, NamedTuple
 
+import re2  # type: ignore[import-untyped]
+
 from weboid.core.archive.addresses import is_in_other_archive, replay_address
 from weboid.core.archive.captures import ServiceReply
 from weboid.core.archive.dialects.link_format import links_of, memento_at
@@ -29,12 +31,14 @@ NEAR: Final = timedelta(hours=24)
 """A capture within this time of the requested one counts as the same."""
 _CHALLENGE: Final = "cf-mitigated"
 _IS_CHALLENGE: Final = re.compile(r"<title>\s*(?:just a moment|attention required|ddos-guard)", re.IGNORECASE)
-_TROUBLE: Final = re.compile(
-    r">[^<]{0,200}?(?:machine that serves this file is down|temporarily (?:unavailable|offline)|too many requests"
-    r"|(?:scheduled|under|down for) maintenance|internal (?:server )?error)",
-    re.IGNORECASE,
+_TROUBLE: Final = re2.compile(
+    r"(?i)>[^<]{0,200}?(?:machine that serves this file is down|temporarily (?:unavailable|offline)|too many requests"
+    r"|(?:scheduled|under|down for) maintenance|internal (?:server )?error)"
 )
-"""Pages of archives in trouble that come with 200 or 404, at the beginning of a paragraph: long scripts say it too."""
+"""Pages of archives in trouble that come with 200 or 404, at the beginning of a paragraph: long scripts say it too.
+
+By re2, in linear time: with `re` 64 KiB of ``>`` took 1.4 s.
+"""
 _DATABASE: Final = re.compile(r"can'?t connect db", re.IGNORECASE)
 """Wikiwix in trouble, with code 200."""
 _FRAME: Final = re.compile(rb"""<iframe[^>]{0,300}\bid=["']replay_iframe|/wb_frame\.js\b""")

@@ -29,15 +29,22 @@ from weboid.store.db.pool import Connection, Pool
 _LOCK_MS: Final = "10000"
 _MEMORY: Final = "256MB"
 _ROWS: Final = b" FROM stdin;\n"
+_OWN_KINDS: Final = frozenset({
+    "TABLE", "TABLE DATA", "TABLE ATTACH", "SEQUENCE", "SEQUENCE OWNED BY", "SEQUENCE SET", "DEFAULT", "CONSTRAINT",
+    "CHECK CONSTRAINT", "FK CONSTRAINT", "INDEX", "INDEX ATTACH", "STATISTICS",
+})  # fmt: skip
+"""The kinds of entries that our migrations make. Others (triggers, rules, policies …) were planted in the store."""
 _FROZEN: Final = b" FROM stdin WITH (FREEZE)"
 """The table was made in the same transaction: its rows need not be written again later."""
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """A restored backup, the migrations that were applied to it, and the outcome of its aftermath."""
+    """A restored backup, the entries that were left out, the migrations that were applied to it, and the outcome of its
+    aftermath."""
 
     manifest: Manifest
+    left_out: list[str]
     migrations: list[str]
     aftermath: Aftermath
 
@@ -71,7 +78,7 @@ async def restore_backup(pool: Pool, path: Path, runner: Runner, *, day: int, in
         await conn.execute("SELECT set_config('statement_timeout', '0', true)")
         await conn.execute("SELECT set_config('maintenance_work_mem', %s, true)", (_MEMORY,))
         await _require_empty(conn, manifest)
-        await _load(conn, program, path, manifest, show)
+        left_out = await _load(conn, program, path, manifest, show)
         show("migrating", manifest.size, manifest.size)
         applied = await migrate(conn)
         show("setting right", manifest.size, manifest.size)
@@ -79,7 +86,7 @@ async def restore_backup(pool: Pool, path: Path, runner: Runner, *, day: int, in
         show("analyzing", manifest.size, manifest.size)
         await conn.execute("ANALYZE")
         await to_the_end(conn.commit())
-    return Restored(manifest, applied, aftermath)
+    return Restored(manifest, left_out, applied, aftermath)
 
 
 async def _require_empty(conn: Connection, manifest: Manifest) -> None:
@@ -120,9 +127,13 @@ async def _drop(conn: Connection, schema: str, tables: Collection[str]) -> None:
         raise StoreError("a session uses the tables of this database: end it first") from None
 
 
-async def _load(conn: Connection, program: ClientProgram, path: Path, manifest: Manifest, show: Show) -> None:
-    """Runs the archive's text; raises StoreError unless there are as many rows as when it was made (D-362)."""
+async def _load(conn: Connection, program: ClientProgram, path: Path, manifest: Manifest, show: Show) -> list[str]:
+    """Runs the archive's text; returns the entries of no kind of ours, which are left out.
+
+    Raises StoreError unless there are as many rows as when it was made (D-362).
+    """
     rows: dict[str, int] = {}
+    left_out: list[str] = []
     done, entry_name = 0, ""
 
     def fed(now: int) -> None:
@@ -135,7 +146,9 @@ async def _load(conn: Connection, program: ClientProgram, path: Path, manifest: 
             async for entry in script.entries():
                 entry_name = f"restore: {entry.kind.lower()} {entry.name}"
                 show(entry_name, done, manifest.size)
-                if entry.has_rows:
+                if entry.kind not in _OWN_KINDS:
+                    left_out.append(f"{entry.kind.lower()} {entry.name}")
+                elif entry.has_rows:
                     rows[entry.name] = await _copy(conn, entry, script)
                 else:
                     # Of a file whose checksum is that of its last line: as pg_restore itself would run it.
@@ -147,6 +160,7 @@ async def _load(conn: Connection, program: ClientProgram, path: Path, manifest: 
         raise StoreError(
             f"the rows of {', '.join(wrong)} are not as many as when the backup was made: take another one"
         )
+    return left_out
 
 
 async def _copy(conn: Connection, entry: ScriptEntry, script: Script) -> int:

@@ -24,7 +24,7 @@ _NEXT: Final = re.compile(r",\s*(?=<)")
 _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 _ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _STAMPED: Final = re.compile(r"/([0-9]{14})(?:[a-z]{2}_)?/(.+)", re.DOTALL)
-_BREAK: Final = re.compile(r"[ \t]*[\r\n]\s*")
+_BREAK: Final = re.compile(r"(?<![ \t])[ \t]*[\r\n]\s*")
 """In the middle of a target, as in RFC 7089, figure 28."""
 _BEGINS: Final = re.compile(r"<[^<>]*>\s*;")
 
