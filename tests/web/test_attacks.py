@@ -424,3 +424,14 @@ async def test_what_is_public_says_nothing_of_who_said_what(people: People) -> N
         text = (await nobody.open(path)).text
         assert "Anna" not in text, path
         assert "127.0.0.1" not in text.replace(PUBLIC_URL, "").replace(URL(people.provider.url).authority, ""), path
+
+
+async def test_a_body_that_declares_to_be_too_long_is_refused_before_it_comes(site: Site) -> None:
+    at = URL(site.url)
+    for kind in ("application/x-www-form-urlencoded", "text/plain"):
+        reader, writer = await asyncio.open_connection(at.host, at.port)
+        head = f"POST /api/ping?{WIKI} HTTP/1.1\r\nHost: {at.authority}\r\nContent-Type: {kind}\r\n"
+        writer.write(f"{head}Content-Length: {100 << 20}\r\n\r\n".encode())
+        async with asyncio.timeout(5):
+            assert (await reader.readline()).split()[1] in (b"413", b"415"), kind
+        writer.close()

@@ -81,6 +81,10 @@ def test_each_fault_is_named_with_its_path() -> None:
         ({"cite__names": ["Cite web", None]}, "cite.names[1]: must be a text: the name of a template"),
         ({"cite__names": []}, "cite.names: must not be empty"),
         ({"cite__paywall": {"url|access": ["x"]}}, "cite.paywall.'url|access': 'url|access' is not the name"),
+        # Four tildes sign the edit that writes them.
+        ({"cite__archive_url": ["~~~~"]}, "cite.archive_url[0]: '~~~~' is not the name of a parameter"),
+        ({"dead_tag__names": ["~~~~"]}, "dead_tag.names[0]: '~~~~' is not the name of a template"),
+        ({"dead_tag__write": "{{~~~~|{url}}}"}, "dead_tag.write: '{{~~~~|{url}}}' is not a template"),
         ({"cite__paywall": []}, "cite.paywall: must be a table of at most 1000"),
         ({"cite": None}, "cite: must be a table"),
         ({"date": "d MMMM q"}, "date: 'd MMMM q' is not a CLDR pattern of dates"),

@@ -21,8 +21,8 @@ PLACEHOLDERS: Final = ("url", "archive_url", "archive_date", "stamp", "text", "d
 """The words in braces in a pattern: the link, its copy, the copy's day and 14-digit moment in UTC, the link's
 text, the day, the month and the moment of writing, and the name of the bot that writes."""
 
-_OUT: Final = r"\u0000-\u001f\u007f{}|<>\[\]"
-"""Characters of no name and no value: they would leave a template."""
+_OUT: Final = r"\u0000-\u001f\u007f{}|<>\[\]~"
+"""Characters of no name and no value: they would leave a template, or sign the edit."""
 _FIELD: Final = rf"\{{(?:{'|'.join(PLACEHOLDERS)})\}}"
 
 _PATTERNS_KEPT: Final = 4_096
@@ -60,16 +60,16 @@ DatePattern = Annotated[
     str,
     Form(
         "a CLDR pattern of dates, such as 'd MMMM y'",
-        rf"(?:[dMLyE]|'[^{_OUT}='~]*'|[^{_OUT}='~A-Za-z])+",
+        rf"(?:[dMLyE]|'[^{_OUT}=']*'|[^{_OUT}='A-Za-z])+",
         60,
         _bad_date,
     ),
 ]
 TemplateName = Annotated[str, Form("the name of a template, without its namespace", rf"[^{_OUT}#]+", 255)]
 Parameter = Annotated[str, Form("the name of a parameter", rf"[^{_OUT}=]+", 100)]
-Value = Annotated[str, Form("a value of a parameter", rf"(?:[^{_OUT}~]|{_FIELD})+", 200)]
+Value = Annotated[str, Form("a value of a parameter", rf"(?:[^{_OUT}]|{_FIELD})+", 200)]
 Pattern = Annotated[
-    str, Form("a template filled with placeholders", rf"\{{\{{[^{_OUT}#]+(?:\|(?:[^{_OUT}~]|{_FIELD})*)*\}}\}}")
+    str, Form("a template filled with placeholders", rf"\{{\{{[^{_OUT}#]+(?:\|(?:[^{_OUT}]|{_FIELD})*)*\}}\}}")
 ]
 """Such as ``{{webarchive|url={archive_url}|date={archive_date}}}``."""
 

@@ -39,6 +39,8 @@ class Bodies:
         if request.method != hdrs.METH_POST or not _is_form(request) or not request.can_read_body:
             return
         body, counted, most = bytearray(), 0, _most_of(request)
+        if (request.content_length or 0) > most:
+            raise Problem(413, "form-too-long")
         try:
             async with asyncio.timeout(_BODY_S):
                 while len(body) <= most and (chunk := await request.content.read(most + 1 - len(body))):
