@@ -40,7 +40,10 @@ async def test_a_wiki_that_does_not_answer_gives_the_links_of_the_last_pass_with
     _, body, _ = await site.fetch("/externalLinkInfo?dbname=testwiki@wmflabs&pageid=1&lang=en")
     assert "The wiki does not answer at the moment" in body
     assert '<time datetime="2017-04-11"' in body
-    assert (await site.fetch(f"{API}&pageid=3"))[0] == 404
+    # Of what no pass has read nobody knows then whether it exists.
+    for query in ("pageid=3", "title=Nowhere", "pageid=3|4"):
+        status, body, _ = await site.fetch(f"{API}&{query}")
+        assert (status, "weboid-error-wiki-silent" in body) == (503, True), query
 
 
 async def test_a_wiki_that_is_slow_is_given_up_after_the_budget(site: Site) -> None:

@@ -144,7 +144,7 @@ async def test_where_the_case_of_the_first_letter_counts_another_case_is_another
     await take_in(site, words)
     site.source.silent = True
     assert [page["id"] for page in (await answer_to(site, f"{API}&title=wörter:wort"))["pages"]] == [22]
-    assert (await site.fetch(f"{API}&title=Wörter:Wort"))[0] == 404
+    assert (await site.fetch(f"{API}&title=Wörter:Wort"))[0] == 503
 
 
 async def test_pages_can_be_requested_by_a_form(site: Site) -> None:

@@ -64,7 +64,8 @@ class SelectedLinks:
     """The pages of an answer with their links, in the order of the query.
 
     `titles` has the pages to which titles led, by the titles as they were given; `missing` are names for which there is
-    no page; `requested` are the pages as the wiki returned them, without links, for the feeder.
+    no page; `requested` are the pages as the wiki returned them, without links, for the feeder. `is_silent`: the wiki
+    did not answer, so that names are missing in the store alone.
     """
 
     name: WikiName
@@ -77,6 +78,7 @@ class SelectedLinks:
     next: Bookmark | None = None
     begin: Bookmark = BEGIN
     requested: tuple[PageLinks, ...] = ()
+    is_silent: bool = False
 
     @property
     def links(self) -> int:
@@ -153,10 +155,11 @@ class LinkSelector:
     async def select(self, query: PageQuery, wiki: StoredWiki, farm: Farm, day: int) -> SelectedLinks:
         """The links of one answer to a query; raises StoreError."""
         pager, begin = LinkPager(query.begin), query.begin.index
-        live, end = None, len(query.names)
+        live, end, is_silent = None, len(query.names), False
         if not query.is_for_store:
             try:
                 live = await self._cache.read(wiki, query, pager.left)
+                is_silent = live is None
             except TooManyLinks:
                 end = begin + 1
         if live is None:
@@ -187,7 +190,9 @@ class LinkSelector:
         given = {title: page for title in query.given if (page := titles.get(title_of(title))) is not None}
         requested = tuple(replace(page, urls=()) for page in (live or {}).values() if page is not None)
         return SelectedLinks(
-            query.wiki, wiki, farm, day, tuple(pages), tuple(missing), given, pager.cut or rest, query.begin, requested
+            *(query.wiki, wiki, farm, day, tuple(pages), tuple(missing), given, pager.cut or rest, query.begin),
+            requested=requested,
+            is_silent=is_silent,
         )
 
     async def _stored(

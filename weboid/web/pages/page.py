@@ -172,6 +172,8 @@ class LinksPage:
         if request.method == hdrs.METH_POST:
             request[PAGES] = max(selected.names, 1) if query.is_for_store else len(query.names)
         if selected.is_empty:
+            if selected.is_silent:
+                raise Problem(503, "wiki-silent")
             missing = [*selected.missing[:_MOST_NAMED], *(["…"] if len(selected.missing) > _MOST_NAMED else [])]
             raise Problem(404, "unknown-page", ", ".join(missing), given["dbname"])
         if kept is not None and kept.state == selected.fingerprint:
