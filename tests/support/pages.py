@@ -4,6 +4,7 @@ One law: a page of `words` words has that many different words, so that its text
 """
 
 import itertools
+import re
 
 _SYLLABLES = ("ka", "lo", "mi", "ne", "pu", "ra", "si", "to", "ve", "zu")
 
@@ -20,3 +21,8 @@ def page(title: str = "", *, body: str = "", head: str = "", lang: str = "en") -
         f'<!doctype html><html lang="{lang}"><head><meta charset="utf-8"><title>{title}</title>{head}</head>'
         f"<body>{body}</body></html>"
     ).encode()
+
+
+def filled(text: str) -> str:
+    """The text with so many words for each ``{prose 60}`` in it."""
+    return re.sub(r"\{prose (\d+)\}", lambda found: prose(int(found[1])), text)

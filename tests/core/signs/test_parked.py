@@ -2,13 +2,15 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from support.pages import page, prose
+from support.pages import filled, page, prose
 
+from weboid.assets import toml_next_to
 from weboid.core.document.document import Document, document_of
 from weboid.core.record.reasons import Reason
 from weboid.core.signs.parked import parked_suspicion
 from weboid.core.signs.suspicion import Suspicion
 
+CASES = toml_next_to(__file__)
 ASKED = "http://www.oldpress.test/history/1890.html"
 LINKS = "".join(f'<a href="/?q={n}">Topic {n}</a>' for n in range(12))
 
@@ -22,43 +24,13 @@ def judged(
     head: str = "",
 ) -> Suspicion | None:
     """The finding of a page, by default at the URL that was asked for."""
-    content = page(title, body=body, head=head)
+    content = page(title, body=filled(body).replace("{links}", LINKS), head=head)
     end = final or asked
     return parked_suspicion(asked, end, document_of(content, "text/html", end), content)
 
 
 def test_two_kinds_of_signals_are_enough() -> None:
-    for title, body, reason in [
-        ("oldpress.test is for sale", "<h1>oldpress.test</h1><p>Make an offer</p>", "for-sale"),
-        ("oldpress.test", "<p>This domain may be for sale. Buy this domain.</p>", "for-sale"),
-        ("OLDPRESS.TEST - Domain for sale", "", "for-sale"),
-        ("oldpress.test", "<p>Diese Domain steht zum Verkauf!</p>", "for-sale"),
-        ("oldpress.test steht zum Verkauf", "", "for-sale"),
-        ("", "<h1>oldpress.test</h1><p>Ce nom de domaine est à vendre</p>", "for-sale"),
-        ("oldpress.test", "<p>Este dominio está en venta</p>", "for-sale"),
-        ("oldpress.test", "<p>Questo dominio è in vendita</p>", "for-sale"),
-        ("oldpress.test", "<p>Deze domeinnaam is te koop</p>", "for-sale"),
-        ("oldpress.test", "<p>Ta domena jest na sprzedaż</p>", "for-sale"),
-        ("Домен oldpress.test продается", "<p>Купить домен</p>", "for-sale"),
-        ("oldpress.test", "<p>此域名出售</p>", "for-sale"),
-        ("oldpress.test", "<p>このドメインは販売中です</p>", "for-sale"),
-        ("oldpress.test", "<p>Bu alan adı satılıktır</p>", "for-sale"),
-        ("oldpress.test", f"<p>This domain is parked free, courtesy of a registrar.</p>{LINKS}", "parked"),
-        ("oldpress.test", f"<p>Domain parking</p>{LINKS}", "parked"),
-        ("oldpress.test", "<p>This domain has expired. Is this your domain? Renew it now.</p>", "parked"),
-        ("oldpress.test", f"{LINKS}<script src='//www.google.com/adsense/domains/caf.js'></script>", "parked"),
-        ("", "<iframe src='http://www.sedoparking.com/oldpress.test'></iframe>", "parked"),
-        ("", '<script>window.onload=function(){window.location.href="/lander"}</script>', "parked"),
-        ("oldpress.test", '<script>window.park = "eyJ1dWlk"</script>', "parked"),
-        ("", '<script>window.onload=function(){location.replace("/lander")}</script>', "parked"),
-        ("", "<p>Domain oldpress.test is parked.</p><p>This domain has expired</p>", "parked"),
-        ("AfterMarket :: domena oldpress.test", "<p>Domena oldpress.test została zarejestrowana</p>", "parked"),
-        ("oldpress.test", "<p>Votre domaine a bien été créé chez nous.</p>", "parked"),
-        ("oldpress.test", "<p>Denna domän är parkerad.</p>", "parked"),
-        ("Doména oldpress.test je zaregistrována", "", "parked"),
-        ("This domain was registered by Registrar", "<div id=root></div>", "parked"),
-        ("Parked at Loopia", f"<p>This domain has been purchased and parked.</p><p>{prose(120)}</p>", "parked"),
-    ]:
+    for title, body, reason in CASES["parked"]:
         seen = judged(title, body)
         assert seen is not None, title
         assert seen.reason.word == reason, title
@@ -108,38 +80,7 @@ def test_a_domain_in_its_own_letters_is_recognised() -> None:
 
 
 def test_what_lives_is_not_parked() -> None:
-    for title, body, asked in [
-        # A shop that sells things.
-        ("boats.test: Boats for sale", f"<p>Buy now! Make an offer.</p>{LINKS}", "http://boats.test/"),
-        ("shoes.test – buy now", f"<p>Buy now 19.99</p>{LINKS}", "http://shoes.test/"),
-        ("boats.test - for sale: boats, yachts", LINKS, "http://boats.test/"),
-        ("boats.test is for sale people", f"<p>{prose(120)}</p>", "http://boats.test/"),
-        ("Buy now - shoes.test", f"<p>{prose(60)} Buy now 19.99</p>{LINKS}", "http://shoes.test/p/1"),
-        ("Domaine à vendre en Bourgogne", "<p>Ce beau domaine viticole, 12 hectares</p>", "http://vin.test/domaine"),
-        # Articles about the trade, long and short.
-        (
-            "How to sell a name",
-            f"<p>Write: this domain is for sale. Make an offer. {prose(400)}</p>",
-            "http://blog.test/a",
-        ),
-        (
-            "What is domain parking?",
-            "<p>A parked domain shows links. Domain parking earns little.</p>",
-            "http://kb.test/7",
-        ),
-        ("My domain expired", "<p>Renew your domain in the panel.</p>", "http://help.test/renew"),
-        # A list that links to markets.
-        ("Links", '<a href="https://sedo.com/">Sedo</a><a href="https://dan.com/">Dan</a>', "http://links.test/"),
-        # Small living pages.
-        ("tiny.test", "<p>My home page.</p>", "http://tiny.test/"),
-        ("tiny.test", LINKS, "http://tiny.test/links"),
-        ("", "", "http://tiny.test/frames"),
-        ("Under construction", "<p>Coming soon</p>", "http://tiny.test/"),
-        # The markets' own pages.
-        ("sedo.com is for sale", "<p>This domain is for sale</p>", "https://sedo.com/help"),
-        # A living site that also has an ad of its own.
-        ("Old Press", f"<p>This domain is for sale.</p><p>{prose(300)}</p>", ASKED),
-    ]:
+    for title, body, asked in CASES["living"]:
         assert judged(title, body, asked=asked) is None
 
 

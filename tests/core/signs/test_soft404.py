@@ -4,79 +4,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import page, prose
 
+from weboid.assets import toml_next_to
 from weboid.core.document.document import Document, document_of
 from weboid.core.signs.missing_words import spaceless, vocabularies
 from weboid.core.signs.soft404 import Saying, document_suspicion, redirect_suspicion, saying, says_missing
 
+CASES = toml_next_to(__file__)
 ASKED = "http://site.test/deep/story-17.html"
 
-PLAIN = [
-    ("en", "Page not found"), ("en", "404 Not Found"), ("en", "Error 404: File not found"),
-    ("en", "Oops! That page can’t be found."),
-    ("en", "Sorry, the page you are looking for could not be found."),
-    ("en", "The requested URL was not found on this server."), ("en", "This page no longer exists"),
-    ("en", "404 - File or directory not found."), ("en", "Error 404 (Not Found)!!1"),
-    ("en", "IIS 10.0 Detailed Error - 404.0 - Not Found"),
-    ("de", "404 - Datei oder Verzeichnis wurde nicht gefunden."),
-    ("es", "404: archivo o directorio no encontrado"), ("pl", "Błąd 404: strona nie istnieje!"),
-    ("pl", "Nie ma takiej strony"), ("zh", "404 - 找不到文件或目录。"), ("de", "Seite nicht gefunden"),
-    ("de", "Die angeforderte Seite wurde nicht gefunden"), ("de", "Diese Seite existiert nicht (mehr)"),
-    ("fr", "Page introuvable"), ("fr", "Désolé, la page que vous recherchez n’existe pas"),
-    ("es", "Página no encontrada"), ("es", "La página que buscas no existe"), ("it", "Pagina non trovata"),
-    ("pt", "Página não encontrada"), ("nl", "Pagina niet gevonden"), ("pl", "Strona nie została znaleziona"),
-    ("ru", "Страница не найдена"), ("uk", "Сторінку не знайдено"), ("ja", "ページが見つかりません"),
-    ("ja", "お探しのページは見つかりませんでした。"), ("zh", "抱歉，您访问的页面不存在"), ("zh", "找不到頁面"),
-    ("ko", "요청하신 페이지를 찾을 수 없습니다."),
-    ("tr", "Aradığınız sayfa bulunamadı"), ("tr", "SAYFA BULUNAMADI"), ("sv", "Sidan kunde inte hittas"),
-    ("cs", "Stránka nenalezena"), ("hu", "Az oldal nem található"), ("vi", "Không tìm thấy trang"),
-    ("id", "Halaman tidak ditemukan"), ("fi", "Sivua ei löydy"), ("da", "Siden blev ikke fundet"),
-    ("no", "Siden ble ikke funnet"), ("el", "Η σελίδα δεν βρέθηκε"), ("ro", "Pagina nu a fost găsită"),
-    ("ar", "الصفحة غير موجودة"),
-    ("fa", "صفحه مورد نظر یافت نشد"),
-    ("he", "הדף לא נמצא"),
-    # In the catalogues that missing_languages names.
-    ("af", "Bladsy nie gevind nie"), ("am", "ገጽ አልተገኘም"), ("an", "No s'ha trobau ixa pachina"),
-    ("as", "পৃষ্ঠা পোৱা নগ'ল"), ("ast", "Nun s’atopó la páxina"), ("az", "Səhifə tapılmadı"),
-    ("ba", "Бит табылманы"), ("be", "Бачыну не знайшлі"), ("bg", "Страница не е намерена"),
-    ("bn", "পৃষ্ঠা পাওয়া যায়নি"), ("br", "N'eo ket bet kavet ar bajenn"), ("bs", "Stranica nije pronađena"),
-    ("ca", "Pàgina no trobada"), ("ceb", "Wala makita ang panid"), ("cy", "Heb Ganfod y Dudalen"),
-    ("dsb", "Bok njejo se namakał"), ("eo", "Paĝo ne trovita"), ("et", "Lehte ei leitud"),
-    ("eu", "ez da orria aurkitu"), ("fur", "Pagjine no cjatade"), ("fy", "side net fûn"),
-    ("ga", "Leathanach Gan Aimsiú"), ("gd", "Cha deach an duilleag a lorg"), ("gl", "Páxina non atopada"),
-    ("gn", "Kuatiarogue ojejuhu’ỹva"), ("gu", "પૃષ્ઠ મળ્યું નથી"), ("ha", "Ba a samu shafin ba"),
-    ("hi", "पृष्ठ लापता"), ("hr", "Stranica nije pronađena"), ("hsb", "Strona njeje so namakała"),
-    ("ht", "Paj la pa jwenn"), ("hy", "էջը չի գնվել"), ("ia", "Pagina non trovate"),
-    ("io", "La pagino ne renkontresis"), ("is", "Síða fannst ekki"), ("jv", "Kaca ora ditemokake"),
-    ("ka", "გვერდი ვერ მოიძებნა"), ("kab", "Ulac asebter"), ("kk", "Бет табылмады"), ("km", "រក​មិន​ឃើញ​ទំព័រ"),
-    ("kn", "ಪುಟ ಸಿಗಲಿಲ್ಲ"), ("ku", "Rûpel nehate dîtin"), ("ky", "Барак табылган жок"),
-    ("la", "Pagina non inventa"), ("lb", "Säit net fonnt"), ("lij", "Pagina no atrovâ"), ("lo", "ບໍ່ເຫັນໜ້າ"),
-    ("lt", "Puslapis nerastas"), ("lv", "Lapa nav atrasta"), ("mai", "पृष्ठ नहि भेटल"),
-    ("mg", "Tsy hita ny pejy"), ("mi", "Kua ngaro te whārangi"), ("mk", "Страницата не е најдена"),
-    ("ml", "താൾ കണ്ടെത്താനായില്ല"), ("mn", "Хуудас олдсонгүй"), ("mr", "पान मिळाले नाही"),
-    ("ms", "Laman tidak dijumpai"), ("mt", "Il-paġna ma nstabitx"), ("my", "စာမျက်နှာကို မတွေ့ပါ"),
-    ("nds", "Siet nich funnen"), ("ne", "पेज भेटिएन"), ("nn", "Fann ikkje sida"), ("oc", "Pagina Pas Trobada"),
-    ("om", "Fuulli hin argamne"), ("or", "ପୃଷ୍ଠା ମିଳିଲା ନାହିଁ"), ("os", "Фарс нӕ зыны"),
-    ("pa", "ਸਫ਼ਾ ਨਹੀਂ ਲੱਭਿਆ"), ("rm", "Betg chattà la pagina"), ("sa", "पृष्ठं न लभ्यते"),
-    ("sc", "Pàgina no agatada"), ("scn", "pàggina nun truvata"), ("sco", "Page No Fund"),
-    ("si", "පිටුව හමු නොවුණි"), ("sk", "Stránka nenájdená"), ("sl", "Stran ni najdena"),
-    ("so", "Bogga lama helin"), ("sq", "S’u gjet faqe"), ("sr", "Страница није пронађена"),
-    ("su", "Kaca teu kapanggih"), ("sw", "Ukurasa haujapatikana"), ("ta", "பக்கத்தைக் காணவில்லை"),
-    ("te", "పుట  దొరకలేదు"), ("tet", "Pájina la hetan"), ("tg", "Саҳифа ёфт нашуд"), ("th", "ไม่พบหน้า"),
-    ("tk", "Sahypa tapylmady"), ("tl", "Hindi Makita ang Pahina"), ("tt", "Сәхифә табылмаган"),
-    ("uz", "Sahifa topilmadi"), ("zu", "Ikhasi alitholakalanga"),
-    ("arz", "الصفحة مش موجودة"), ("ckb", "پەڕە نەدۆزرایەوە"), ("dv", "ޞަފްޙާ ނުފެނެއެވެ"), ("pnb", "صفحہ نہیں لبھیا"),
-    ("ps", "پاڼه ونه موندل شوه"), ("sd", "صفحو نه مليو"), ("skr", "ورقہ کائنی لبھا"), ("ug", "بەت تېپىلمىدى"),
-    ("ur", "صفحہ نھیں ملا"), ("yi", "דער בלאט איז נישט געפונען"),
-]  # fmt: skip
-LIVING = [
-    "", "--", "Page", "404 Media", "Bus line 404", "Article 404", "Peugeot 404", "How to fix the error page not found",
-    "Found not guilty", "The missing link", "Nothing found? Search again", "Product not available",
-    "This video is not available in your country", "Error handling in Go", "HTTP 404 in Wikipedia",
-    "「ページが見つかりません」エラーの対処法", "如何处理页面不存在的问题", "Seite 404 von 500",
-    "Die Seite der Anderen", "Страница истории",
-    "Faqja e parë", "Ukurasa wa kwanza", "मुख्य पृष्ठ", "पृष्ठ नहीं मिला त्रुटि कैसे ठीक करें",
-    "ไม่พบหน้า 404 วิธีแก้ไข", "Trang chủ", "Kako popraviti grešku stranica nije pronađena", "Ikke fundet skyldig",
-]  # fmt: skip
+PLAIN = [(language, text) for language, texts in CASES["plain"].items() for text in texts]
+LIVING = CASES["living"]
 
 
 def found(title: str, *, h1: str = "", words: int = 0, asked: str = ASKED, head: str = "") -> tuple[str, ...]:
