@@ -1,11 +1,12 @@
 """What replies of archive services mean, whatever they look like: an error never becomes NONE."""
 
-import json
 from datetime import UTC, datetime
+from string import Template
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weboid.assets import toml_next_to
 from weboid.core.archive.captures import Capture, Listing, ServiceReply
 from weboid.core.archive.dialects.replies import EMPTY
 from weboid.core.archive.listings import combined, listing_of, second_listing_of
@@ -13,151 +14,24 @@ from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.services import SERVICES
 from weboid.core.url.urls import parse
 
+CASES = toml_next_to(__file__)
 URL = parse("http://www.mill.demo/wheel?a=1")
-NAMES = '["urlkey","timestamp","original","mimetype","statuscode","digest","length"]'
-ROWS = f'[{NAMES},\n["demo,mill)/","20110203040506","{URL}","text/html","200","MGIGF4GRGGF5GKV6","1811"]]'
-HTML = "<!DOCTYPE html>\n<html><head><title>503 Service Unavailable</title></head><body>…</body></html>"
-CHALLENGE = "<!DOCTYPE html><html><head><title>Just a moment...</title></head><body></body></html>"
-JAVA = "org.archive.util.io.RuntimeIOException: org.archive.wayback.exception."
-BLOCKED = "AdministrativeAccessControlException: Blocked Site Error"
-ROBOTS = f"{JAVA}RobotAccessControlException: Blocked By Robots\n"
-EXCLUDED_PAGE = "<html><p>This URL has been excluded from the Wayback Machine.</p></html>"
-MEMENTO = f'<https://wayback.archive-it.org/all/20110203040506/{URL}>; rel="memento"'
-ADDRESS = f"http://web.archive.org/web/20110203040506/{URL}"
-
-STRANGERS = f'<https://archive.today/20110203040506/{URL}>; rel="memento", <{ADDRESS}>; rel="memento"'
-
 JSON = {"content-type": "application/json"}
-TEXT = {"content-type": "text/plain;charset=UTF-8"}
-NDJSON = {"content-type": "text/x-ndjson"}
 LINKS = {"content-type": "application/link-format"}
-PAGE = {"content-type": "text/html; charset=utf-8"}
-
-Case = tuple[str, int | None, dict[str, str], str, str, str]
-
-INDEX: list[Case] = [
-    ("wayback", 200, JSON, ROWS, "found", ""),
-    ("wayback", 200, JSON, "[]", "none", ""),
-    ("wayback", 200, JSON, "\ufeff\r\n [ ]\n", "none", ""),
-    ("wayback", 200, JSON, f"[{NAMES}]", "none", ""),
-    ("wayback", 200, TEXT, "", "none", ""),
-    ("wayback", 200, {**TEXT, "content-encoding": "gzip", "content-length": "20"}, "", "none", ""),
-    ("wayback", 200, {}, "", "unknown", "no-body"),
-    ("wayback", 200, JSON, "", "unknown", "no-body"),
-    ("wayback", 200, {**TEXT, "content-length": "812"}, "", "error", "cut-short"),
-    ("wayback", 200, PAGE, "", "error", "html"),
-    ("wayback", 200, PAGE, HTML, "error", "html"),
-    ("wayback", 200, PAGE, CHALLENGE, "error", "html"),
-    ("wayback", 200, JSON, f'[{NAMES},[],["key"]]', "unknown", "more-pages"),
-    ("wayback", 200, JSON, f'[{NAMES},["a","20110203040506","mailto:a@b","-","-","-","-"]]', "unknown", "bad-rows"),
-    ("wayback", 200, JSON, ROWS[:-1], "error", "cut-short"),
-    ("wayback", 200, JSON, "[", "error", "cut-short"),
-    ("wayback", 200, JSON, "null", "error", "unreadable"),
-    ("wayback", 200, JSON, "{}", "error", "error-object"),
-    ("wayback", 200, JSON, '{"message": "Internal error"}', "error", "error-object"),
-    ("wayback", 200, JSON, '{\n "detail": "slow down"\n}', "error", "error-object"),
-    ("wayback", 200, TEXT, "Too many requests", "error", "unreadable"),
-    ("wayback", 200, TEXT, ROBOTS, "excluded", "robots"),
-    ("wayback", 200, TEXT, f"{JAVA}ResourceIndexNotAvailableException: x", "error", "unreadable"),
-    ("wayback", 200, TEXT, "\x1f\x8b\x08\x00\x00\x00\x00\x00", "error", "unreadable"),
-    ("wayback", 403, TEXT, f"{JAVA}{BLOCKED}", "excluded", "blocked-site"),
-    ("wayback", 403, TEXT, ROBOTS, "excluded", "robots"),
-    ("wayback", 403, {"x-archive-wayback-runtime-error": BLOCKED}, "", "excluded", "blocked-site"),
-    ("wayback", 403, PAGE, EXCLUDED_PAGE, "excluded", "blocked-site"),
-    ("wayback", 403, {**PAGE, "server": "cloudflare", "cf-mitigated": "challenge"}, CHALLENGE, "error", "forbidden"),
-    ("wayback", 403, TEXT, "", "error", "forbidden"),
-    ("wayback", 401, TEXT, "", "error", "forbidden"),
-    ("wayback", 400, JSON, '{"message": "url?"}', "error", "bad-request"),
-    ("wayback", 404, PAGE, HTML, "error", "not-found"),
-    ("wayback", 429, PAGE, "[]", "error", "rate-limited"),
-    ("wayback", 500, JSON, "[]", "error", "server-error"),
-    ("wayback", 503, JSON, "[]", "error", "server-error"),
-    ("wayback", 504, PAGE, HTML, "error", "server-error"),
-    ("wayback", 302, {"location": "https://archive.org/sorry"}, "", "error", "redirected"),
-    ("wayback", 204, {}, "", "error", "unexpected-code"),
-    ("wayback", 451, PAGE, HTML, "excluded", "legal"),
-    ("arquivo", 200, NDJSON, "", "none", ""),
-    ("arquivo", 200, NDJSON, '{"message": "bad"}', "error", "error-object"),
-    ("arquivo", 404, JSON, '{"message": "No Captures found for: mill.demo"}', "none", ""),
-    ("arquivo", 404, JSON, '{"message": "Not here"}', "error", "not-found"),
-    ("arquivo", 200, NDJSON, '{"timestamp": "20110203040506", "url": "http://mill.demo/", "st', "error", "cut-short"),
-    ("archive-it", 200, LINKS, f'<{URL}>; rel="original",\n{MEMENTO}\n', "found", ""),
-    ("archive-it", 200, LINKS, f'<{URL}>; rel="original",\n', "error", "cut-short"),
-    ("archive-it", 200, LINKS, f'<{URL}>; rel="original"', "unknown", EMPTY),
-    ("archive-it", 200, LINKS, "", "unknown", "no-body"),
-    ("archive-it", 200, LINKS, f'<http://a.demo/2>; rel="timemap", <{URL}>; rel="original"', "unknown", "more-pages"),
-    ("archive-it", 200, LINKS, STRANGERS, "unknown", "elsewhere"),
-    ("archive-it", 404, LINKS, "", "none", ""),
-    ("archive-it", 404, PAGE, "<html>Resource Not In Archive</html>", "none", ""),
-    ("archive-it", 404, PAGE, "<html>Collection not found: <b>all</b></html>", "unknown", "no-collection"),
-    ("archive-it", 404, PAGE, HTML, "unknown", "not-found"),
-    ("archive-it", 404, {**PAGE, "x-memento-count": "0"}, "", "unknown", "not-found"),
-    ("archive-it", 404, {**TEXT, "x-memento-count": "0"}, "404 page not found\n", "unknown", "not-found"),
-    ("archive-it", 200, PAGE, HTML, "error", "html"),
-    ("archive-it", 200, JSON, json.dumps({"mementos": {"list": [{"uri": MEMENTO[1:-18]}]}}), "found", ""),
-    ("perma", 404, {**TEXT, "x-memento-count": "0"}, "404 page not found\n", "none", ""),
-    ("wikiwix", 200, {}, "can't connect db", "error", "unreadable"),
-    ("wikiwix", 200, {}, "cant connect db", "error", "unreadable"),
-    ("wikiwix", 200, {}, "null", "error", "unreadable"),
-    ("wikiwix", 200, {}, "", "error", "no-body"),
-    ("wikiwix", 200, JSON, '{"status": 404}', "none", ""),
-    ("wikiwix", 200, JSON, '{"status": 200, "longformurl": null}', "unknown", "no-statement"),
-    ("wikiwix", 200, JSON, '{"status": 404', "error", "cut-short"),
-    ("wikiwix", 200, JSON, '{"message": "no"}', "error", "error-object"),
-    ("wikiwix", 200, PAGE, HTML, "error", "html"),
-]
 
 
-def closest(**changes: object) -> str:
-    fields = {"status": "200", "available": True, "timestamp": "20110203040506", **changes}
-    return json.dumps({"archived_snapshots": {"closest": fields}})
+def test_the_index_and_the_second_voice_say() -> None:
+    for read, table in ((listing_of, "index"), (second_listing_of, "second")):
+        for name, code, kind, body, word, why, *more in CASES[table]:
+            headers = {"content-type": CASES["types"][kind]} if kind else {}
+            headers |= {header: _filled(value) for extra in more for header, value in extra.items()}
+            listing = read(SERVICES[name], ServiceReply(code, headers, _filled(body).encode()), URL)
+            assert (listing.outcome.word, listing.why) == (word, why), (table, name, code, headers, body)
+            assert bool(listing.captures) == (word == "found"), (table, name, body)
 
 
-SECOND: list[Case] = [
-    ("wayback", 200, JSON, closest(url=ADDRESS), "found", ""),
-    ("wayback", 200, JSON, closest(), "found", ""),
-    ("wayback", 200, JSON, '{"url": "mill.demo", "archived_snapshots": {}}', "unknown", EMPTY),
-    ("wayback", 200, JSON, '{"archived_snapshots": []}', "unknown", EMPTY),
-    ("wayback", 200, JSON, "{}", "unknown", "no-statement"),
-    ("wayback", 200, JSON, '{"archived_snapshots": null}', "unknown", "no-statement"),
-    ("wayback", 200, JSON, '{"archived_snapshots": ["x"]}', "unknown", "no-statement"),
-    ("wayback", 200, JSON, '{"message": "slow down"}', "error", "error-object"),
-    ("wayback", 200, JSON, closest(available=False), "unknown", "unavailable"),
-    ("wayback", 200, JSON, closest(timestamp="2011"), "unknown", "bad-rows"),
-    ("wayback", 200, JSON, '{"archived_snapshots": {', "error", "cut-short"),
-    ("wayback", 200, JSON, "[]", "error", "unreadable"),
-    ("wayback", 200, JSON, "", "error", "no-body"),
-    ("wayback", 200, PAGE, HTML, "error", "html"),
-    ("wayback", 429, PAGE, "", "error", "rate-limited"),
-    ("wayback", 404, PAGE, HTML, "error", "not-found"),
-    ("arquivo", 404, LINKS, "", "none", ""),
-    ("arquivo", 404, PAGE, "<html><p>Collection not found: <b>x</b></p></html>", "unknown", "no-collection"),
-    ("arquivo", 404, PAGE, HTML, "unknown", "not-found"),
-    ("archive-it", 404, PAGE, "<p>The url could not be found in this collection.</p>", "none", ""),
-    ("archive-it", 404, {}, "", "unknown", "not-found"),
-    ("archive-it", 200, {**PAGE, "link": MEMENTO}, HTML, "unknown", "unproved"),
-    ("archive-it", 200, {**PAGE, "link": MEMENTO.replace('"m', '"first m')}, HTML, "found", ""),
-    ("archive-it", 302, {"location": f"/all/20110203040506/{URL}"}, "", "found", ""),
-    ("archive-it", 302, {"location": f"https://archive.ph/20110203040506/{URL}"}, "", "unknown", "elsewhere"),
-    ("archive-it", 302, {"location": "https://archive-it.org/login"}, "", "unknown", "elsewhere"),
-    ("archive-it", 302, {}, "", "unknown", "elsewhere"),
-    ("archive-it", 503, PAGE, HTML, "error", "server-error"),
-    ("wikiwix", 200, JSON, '{"status": 404}', "unknown", "no-second-voice"),
-]
-
-
-def test_the_index_says() -> None:
-    for name, code, headers, body, word, why in INDEX:
-        listing = listing_of(SERVICES[name], ServiceReply(code, headers, body.encode("utf-8")), URL)
-        assert (listing.outcome.word, listing.why) == (word, why), (name, code, headers, body)
-        assert bool(listing.captures) == (word == "found"), (name, body)
-
-
-def test_the_second_voice_says() -> None:
-    for name, code, headers, body, word, why in SECOND:
-        listing = second_listing_of(SERVICES[name], ServiceReply(code, headers, body.encode("utf-8")), URL)
-        assert (listing.outcome.word, listing.why) == (word, why), (name, code, headers, body)
-        assert bool(listing.captures) == (word == "found"), (name, body)
+def _filled(text: str) -> str:
+    return Template(text).safe_substitute(CASES["names"])
 
 
 def test_a_fault_is_an_error_even_after_a_whole_reply() -> None:

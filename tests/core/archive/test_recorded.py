@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.shared import shared
 
+from weboid.assets import toml_next_to
 from weboid.core.archive.addresses import replay_address, stamp_of
 from weboid.core.archive.captures import Listing, ServiceReply
 from weboid.core.archive.choice import candidates
@@ -32,6 +33,7 @@ from weboid.core.url.archives import BY_NAME
 from weboid.core.url.spellings import is_other_page
 from weboid.core.url.urls import Url, parse
 
+CASES = toml_next_to(__file__)
 PYWB = ArchiveService(BY_NAME["ukwa"], Dialect.PYWB, "http://127.0.0.1:8097/web", "http://127.0.0.1:8097/web", 0, 0)
 UNFRAMED = replace(PYWB, base="http://127.0.0.1:8098/web", public="http://127.0.0.1:8098/web")
 RFC = replace(PYWB, dialect=Dialect.TIMEMAP, base="http://arxiv.example.net/web", public="http://arxiv.example.net/web")
@@ -70,91 +72,7 @@ def page_asked(address: str) -> Url:
 
 Row = tuple[str, str, str, str | int]
 
-TABLE: Final[dict[str, list[Row]]] = {
-    "arquivo-cdx-json": [("list", "arquivo", "found", 2)],
-    "availability-empty-for-archived": [("second", "wayback", "unknown", "empty")],
-    "availability-hit": [("second", "wayback", "found", 1)],
-    "cdx-json-two-dialects": [("list", "wayback", "found", 1), ("list", "nla", "found", 1)],
-    "link-header-archive-it": [("second", "archive-it", "found", 5)],
-    "link-header-only-one": [("link", "wayback", "found", 1)],
-    "link-header-perma": [("second", "perma", "found", 1)],
-    "link-header-ukwa-protocol-relative": [("link", "ukwa", "found", 3)],
-    "link-header-wayback-first": [("link", "wayback", "found", 3)],
-    "perma-api-archive": [("not asked", "perma", "", "")],
-    "pywb-cdx": [("list", "pywb", "found", 6), ("list", "pywb", "found", 3)],
-    "pywb-cdx-none": [
-        ("list", "pywb", "none", ""),
-        ("list", "pywb", "error", "bad-request"),
-        ("list", "pywb", "none", ""),
-    ],
-    "pywb-depublished": [
-        ("replay", "unframed", "withdrawn", "legal"), ("list", "unframed", "excluded", "blocked-site"),
-        ("second", "unframed", "found", 1), ("replay", "unframed", "absent", "not-found"),
-        ("list", "unframed", "none", ""),
-    ],
-    "pywb-framed-200-for-nothing": [
-        ("not asked", "pywb", "", ""), ("not asked", "pywb", "", ""), ("not asked", "pywb", "", ""),
-        ("replay", "pywb", "absent", "not-found"), ("replay", "pywb", "absent", "not-found"),
-        ("replay", "pywb", "withdrawn", "legal"),
-    ],
-    "pywb-timegate-307": [("timegate", "unframed", "found", 1), ("timegate", "unframed", "unknown", "not-found")],
-    "pywb-timemap-link": [("second", "pywb", "found", 6), ("second", "pywb", "none", "")],
-    "pywb-zipnum-cdx-404-none": [("list", "pywb", "none", ""), ("list", "pywb", "error", "bad-request")],
-    "spn2-status-pending-then-error": [
-        ("job", "wayback", "pending", ""),
-        ("job", "wayback", "never", "invalid-host-resolution"),
-    ],
-    "spn2-status-success": [("job", "wayback", "saved", "")],
-    "spn2-submit": [("save", "wayback", "started", "")],
-    "spn2-submit-again": [("save", "wayback", "already", "same-snapshot")],
-    "timegate-awa-302": [("timegate", "nla", "found", 1)],
-    "timemap-json-awa": [("second", "nla", "found", 1)],
-    "timemap-json-wayback": [("list", "wayback", "error", "cut-short")],
-    "timemap-link-awa": [("second", "nla", "found", 2)],
-    "timemap-link-lac": [("list", "bac-lac", "found", 4)],
-    "timemap-link-ukgwa": [("list", "nationalarchives", "found", 2)],
-    "timemap-link-ukwa": [("second", "ukwa", "found", 2)],
-    "timemap-link-wayback": [("list", "wayback", "found", 2)],
-    "timemap-rfc7089-fig28": [("list", "rfc", "found", 4)],
-    "ukwa-cdx-429": [("list", "ukwa", "error", "rate-limited")],
-    "ukwa-timegate-200-for-nothing": [("timegate", "ukwa", "unknown", "unproved")],
-    "wayback-429-headers-2022": [("save", "wayback", "later", "rate-limited")],
-    "wayback-429-html": [("list", "wayback", "error", "rate-limited")],
-    "wayback-cdx-bad-timestamps": [("list", "wayback", "found", 3)],
-    "wayback-cdx-blocked-403": [("list", "wayback", "excluded", "blocked-site")],
-    "wayback-cdx-closest": [("list", "wayback", "found", 1), ("list", "wayback", "found", 5)],
-    "wayback-cdx-duplicate-rows": [("list", "wayback", "found", 15)],
-    "wayback-cdx-filter-single": [("list", "wayback", "found", 6)],
-    "wayback-cdx-filters": [("list", "wayback", "found", 10), ("list", "wayback", "found", 6)],
-    "wayback-cdx-history-1997-2010": [("list", "wayback", "found", 352)],
-    "wayback-cdx-json-2025": [("list", "wayback", "found", 10)],
-    "wayback-cdx-json-resumekey": [("list", "wayback", "found", 3)],
-    "wayback-cdx-malformed": [("list", "wayback", "found", 3)],
-    "wayback-cdx-resumekey": [
-        ("list", "wayback", "found", 7),
-        ("list", "wayback", "found", 7),
-        ("list", "wayback", "none", ""),
-    ],
-    "wayback-cdx-text": [("list", "wayback", "found", 1)],
-    "wayback-cdx-timezone": [("list", "wayback", "found", 5), ("list", "wayback", "found", 5)],
-    "wayback-memento-200": [("replay", "wayback", "plays", "")],
-    "wayback-memento-302-nearest": [("replay", "wayback", "moved-far", "far"), ("replay", "wayback", "plays", "")],
-    "wayback-memento-302-no-window": [("replay", "wayback", "moved-far", "far")],
-    "wayback-memento-404-not-archived": [("replay", "wayback", "absent", "not-found")],
-    "wayback-memento-accurate-url": [("replay", "wayback", "plays", "")],
-    "wayback-memento-excluded-200": [("replay", "wayback", "withdrawn", "excluded")],
-    "wayback-memento-of-429": [("replay", "wayback", "plays", "")],
-    "wayback-memento-of-redirect": [
-        ("replay", "wayback", "moved", "near"), ("replay", "wayback", "plays", ""),
-        ("replay", "wayback", "moved", "near"), ("replay", "wayback", "plays", ""),
-    ],
-    "wayback-memento-redirect-view-mode": [
-        ("replay", "wayback", "absent", "no-moment"),
-        ("replay", "wayback", "moved", "near"),
-        ("replay", "wayback", "plays", ""),
-    ],
-    "wikiwix-api-hit": [("list", "wikiwix", "found", 1)],
-}  # fmt: skip
+TABLE: Final[dict[str, list[Row]]] = CASES["exchanges"]
 
 
 def said(how: str, name: str, address: str, reply: ServiceReply) -> tuple[str, str | int]:

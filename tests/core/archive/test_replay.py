@@ -1,15 +1,18 @@
 """Whether a copy still plays: by Memento-Datetime at its raw address, never by the status."""
 
+from string import Template
 from time import process_time
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weboid.assets import toml_next_to
 from weboid.core.archive.captures import ServiceReply
 from weboid.core.archive.replay import ReplayResult, replay_of
 from weboid.core.archive.services import SERVICES
 from weboid.core.url.urls import parse
 
+CASES = toml_next_to(__file__)
 URL = parse("http://www.mill.demo/wheel")
 STAMP = 20110203040506
 THEN = {"memento-datetime": "Thu, 03 Feb 2011 04:05:06 GMT"}
@@ -21,68 +24,15 @@ CHALLENGE = "<html><head><title>Just a moment...</title></head></html>"
 EXCLUDED = "<html>" + "<p>x</p>" * 7_000 + "<p>This URL has been excluded from the Wayback Machine.</p></html>"
 
 
-def _to(address: str) -> dict[str, str]:
-    return {"location": address}
-
-
 def test_a_replay_says() -> None:
-    for code, headers, body, result, why in [
-        (200, THEN, "text", "plays", ""),
-        (404, THEN, "", "plays", ""),
-        (429, THEN, "", "plays", ""),
-        (503, THEN, "", "plays", ""),
-        (301, {**THEN, **_to("https://mill.demo/new")}, "", "plays", ""),
-        (200, THEN, EXCLUDED, "plays", ""),
-        (200, {**THEN, "link": '<http://other.demo/>; rel="original"'}, "text", "moved-far", "other-page"),
-        (200, {**THEN, "link": '<http://www2.Mill.demo:80/WHEEL/>; rel="original"'}, "text", "plays", ""),
-        (200, {**THEN, "link": '<urn:x>; rel="original"'}, "text", "plays", ""),
-        (200, {**SOON, "link": '<urn:x>; rel="original"'}, "text", "nothing", "unsure-page"),
-        (200, {**SOON, "link": '<http://mill.demo:80/%57HEEL>; rel="original"'}, "text", "nothing", "unsure-page"),
-        (200, THEN, "<html><iframe class=x id='replay_iframe'></iframe>", "absent", "frame"),
-        (200, THEN, "<script src='/static/wb_frame.js'> </script>", "absent", "frame"),
-        (200, SOON, "text", "moved", "near"),
-        (200, LATE, "text", "moved-far", "far"),
-        (200, {**SOON, "link": '<http://other.demo/>; rel="original"'}, "", "moved-far", "other-page"),
-        (200, {**SOON, "link": '<https://mill.demo/wheel/>; rel="original"'}, "", "moved", "near"),
-        (200, {"memento-datetime": "soon"}, "", "nothing", "bad-moment"),
-        (302, _to(f"{WEB}/20110203040507id_/{URL}"), "", "moved", "near"),
-        (302, _to(f"/web/20110203040507id_/{URL}"), "", "moved", "near"),
-        (307, _to(f"{WEB}/20110203040507id_/https://mill.demo/wheel/"), "", "moved", "near"),
-        (302, _to(f"{WEB}/20110303040507id_/{URL}"), "", "moved-far", "far"),
-        (302, _to(f"{WEB}/20110203040507id_/http://mill.demo/"), "", "moved-far", "other-page"),
-        (302, _to(f"{WEB}/20110203040507id_/http://mill.demo/Wheel"), "", "nothing", "unsure-page"),
-        (302, _to(f"{WEB}/20110203040506id_/{URL}"), "", "nothing", "circular"),
-        (302, _to(f"{WEB}/20110203040506id_/http://WWW.mill.demo:80/%77heel"), "", "moved", "near"),
-        (302, _to("https://archive.org/"), "", "absent", "elsewhere"),
-        (302, _to(str(URL)), "", "absent", "elsewhere"),
-        (302, _to(f"https://archive.ph/20110203040506/{URL}"), "", "absent", "elsewhere"),
-        (302, _to("http://[/"), "", "absent", "elsewhere"),
-        (302, {}, "", "absent", "elsewhere"),
-        (451, {}, "", "withdrawn", "legal"),
-        (410, {}, "", "withdrawn", "gone"),
-        (403, {"x-archive-wayback-runtime-error": BLOCKED}, "", "withdrawn", "excluded"),
-        (403, {}, f"org.archive.x: {BLOCKED}", "withdrawn", "excluded"),
-        (200, {}, EXCLUDED, "withdrawn", "excluded"),
-        (404, {}, EXCLUDED, "withdrawn", "excluded"),
-        (403, {}, "<html>Page cannot be displayed due to robots.txt.</html>", "withdrawn", "excluded"),
-        (404, {}, "<p>has not archived that URL</p>", "absent", "not-found"),
-        (404, {}, "<p>Collection not found: <b>x</b></p>", "nothing", "no-collection"),
-        (200, {}, "<html>the frame</html>", "absent", "no-moment"),
-        (200, {}, "", "absent", "no-moment"),
-        (200, {}, "<p>The machine that serves this file is down.</p>", "nothing", "in-trouble"),
-        (404, {}, "<p>Internal Error</p>", "nothing", "in-trouble"),
-        (200, {}, "<h1>Internet Archive services are temporarily offline.</h1>", "nothing", "in-trouble"),
-        (200, {}, CHALLENGE, "nothing", "challenge"),
-        (403, {"server": "cloudflare"}, CHALLENGE, "nothing", "forbidden"),
-        (401, {}, "", "nothing", "forbidden"),
-        (429, {"retry-after": "30"}, "", "nothing", "rate-limited"),
-        (500, {}, EXCLUDED, "nothing", "server-error"),
-        (503, {}, "", "nothing", "server-error"),
-        (523, {}, CHALLENGE, "nothing", "server-error"),
-        (400, {}, "", "nothing", "unexpected-code"),
-        (408, {}, "", "nothing", "unexpected-code"),
-    ]:
-        reply = ServiceReply(code, headers, body.encode())
+    def filled(text: str) -> str:
+        return Template(text).safe_substitute(URL=URL, WEB=WEB, BLOCKED=BLOCKED, CHALLENGE=CHALLENGE, EXCLUDED=EXCLUDED)
+
+    for code, when, more, body, result, why in CASES["replays"]:
+        headers = {"THEN": THEN, "SOON": SOON, "LATE": LATE}.get(when, {}) | {
+            name: filled(value) for name, value in more.items()
+        }
+        reply = ServiceReply(code, headers, filled(body).encode())
         replayed = replay_of(reply, stamp=STAMP, url=URL, service=SERVICES["wayback"])
         assert (replayed.result.value, replayed.why) == (result, why), (code, headers, body)
         assert (replayed.status == code) == ("memento-datetime" in headers and why != "bad-moment")

@@ -5,9 +5,11 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weboid.assets import toml_next_to
 from weboid.core.archive.captures import ServiceReply
 from weboid.core.archive.save_replies import SaveAccount, SaveState, account_of, job_status, submitted
 
+CASES = toml_next_to(__file__)
 JOB = "spn2-ffa890ab71a52c6ca87389d4f214becedbaa275a"
 
 
@@ -16,56 +18,16 @@ def _reply(data: object, code: int = 200) -> ServiceReply:
 
 
 def test_a_submission_says() -> None:
-    for data, state, why in [
-        ({"url": "https://mill.demo/", "job_id": JOB}, "started", ""),
-        ({"url": "https://mill.demo/", "job_id": "ac58789b-f3ca-48d0-9ea6-1d1225e98695"}, "started", ""),
-        ({"job_id": JOB, "message": "The same snapshot had been made 1 second ago."}, "already", "same-snapshot"),
-        ({"status": "error", "status_ext": "error:user-session-limit"}, "later", "user-session-limit"),
-        (
-            {"message": "You have already reached the limit of active Save Page Now sessions."},
-            "later",
-            "user-session-limit",
-        ),
-        ({"message": "You have reached your daily captures limit of 40000"}, "later", "daily-limit"),
-        (
-            {"status": "error", "status_ext": "error:too-many-daily-captures", "job_id": JOB},
-            "already",
-            "too-many-daily-captures",
-        ),
-        (
-            {"message": "This URL has been already captured 10 times today. Please try again tomorrow."},
-            "already",
-            "too-many-daily-captures",
-        ),
-        ({"status": "error", "status_ext": "error:blocked-url", "job_id": None}, "never", "blocked-url"),
-        ({"status": "error", "status_ext": "error:max-daily-bandwidth-host"}, "later", "max-daily-bandwidth-host"),
-        ({"status": "error", "status_ext": "error:too-many-requests"}, "again", "too-many-requests"),
-        ({"status": "error", "status_ext": "error:no-captures"}, "tomorrow", "no-captures"),
-        ({"status": "error", "status_ext": ["x"]}, "tomorrow", "no-reason"),
-        ({"message": "You need to be logged in to use Save Page Now."}, "refused", "unauthorized-keys"),
-        ({"job_id": 5}, "tomorrow", "no-reason"),
-        ({"job_id": "a b"}, "tomorrow", "no-reason"),
-        ({}, "tomorrow", "no-reason"),
-    ]:
-        said = submitted(_reply(data))
+    for data, state, why in CASES["submissions"]:
+        said = submitted(_reply(json.loads(data)))
         assert (said.state, said.why) == (state, why), data
         has_job = said.state in (SaveState.STARTED, SaveState.PENDING) or why == "same-snapshot"
         assert (said.job is not None) == has_job, data
 
 
 def test_a_job_says() -> None:
-    for data, state, why in [
-        ({"status": "pending", "job_id": JOB, "resources": []}, "pending", ""),
-        ({"status": "success", "job_id": JOB, "timestamp": "20240104034229"}, "saved", ""),
-        ({"status": "success", "job_id": JOB, "timestamp": "2024"}, "tomorrow", "no-stamp"),
-        ({"status": "success", "job_id": "another", "timestamp": "20240104034229"}, "tomorrow", "other-job"),
-        ({"status": "error", "status_ext": "error:no-access", "job_id": JOB}, "never", "no-access"),
-        ({"status": "error", "status_ext": "error:not-found", "job_id": JOB}, "never", "not-found"),
-        ({"status": "error", "status_ext": "error:celery", "job_id": JOB}, "again", "celery"),
-        ({"status": "error", "message": "Couldn't resolve host for x"}, "never", "invalid-host-resolution"),
-        ({"status": ["success"]}, "tomorrow", "no-reason"),
-    ]:
-        said = job_status(_reply(data), JOB)
+    for data, state, why in CASES["jobs"]:
+        said = job_status(_reply(json.loads(data)), JOB)
         assert (said.state, said.why) == (state, why), data
 
 
