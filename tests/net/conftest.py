@@ -20,6 +20,7 @@ _OF_THE_LOOP = {
     "test_sftp",
     "test_dialer",
     "test_tls",
+    "test_watch",
 }
 
 

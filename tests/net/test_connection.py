@@ -10,6 +10,7 @@ from support.misbehaving import Asked, serve
 
 from weboid.config import NetConfig
 from weboid.core.record.reasons import Reason
+from weboid.mechanism.deadlines import Deadlines
 from weboid.net import connection, engine
 from weboid.net.dial import tls_context
 from weboid.net.dns import Resolver
@@ -18,6 +19,7 @@ from weboid.net.exchange import Reply, Request
 from weboid.net.faults import fault_of
 from weboid.net.guard import Guard
 from weboid.net.response_parser import ResponseParser
+from weboid.net.watch import open_watch
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Long: " + b"y" * 1500 + b"\r\n\r\n"
 ANSWER_S = 100.0
@@ -139,7 +141,7 @@ async def test_a_connection_that_opens_too_late_to_be_in_time_ends_by_its_limit(
     ours, theirs = socket.socketpair()
     with theirs:
         ours.setblocking(False)
-        line = connection.HttpConnection("mill.demo", None)
+        line = connection.HttpConnection("mill.demo", None, open_watch(), Deadlines())
         waiting = line.exchange(
             b"GET / HTTP/1.1\r\n\r\n", ResponseParser("GET", line_bytes=99, body_bytes=99), open_at=0, end_at=1
         )

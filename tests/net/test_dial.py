@@ -14,6 +14,7 @@ from weboid.net import dial
 from weboid.net.dial import Dial, NoIpv6, NotConnected
 from weboid.net.faults import fault_of
 from weboid.net.guard import BadPort, Guard, NotPublic
+from weboid.net.watch import open_watch
 
 LOOPBACK = Guard(permit=(ip_network("127.0.0.0/8"),), deny=(ip_network("127.0.0.66/32"),))
 ONE, TWO, DENIED = "127.0.0.11", "127.0.0.12", "127.0.0.66"
@@ -30,18 +31,22 @@ async def dialled(
     """The address to which a connection came about, or why none did."""
     ended: asyncio.Future[str | NotConnected] = asyncio.get_running_loop().create_future()
 
+    watch = open_watch()
+
     def connected(sock: socket.socket) -> None:
-        asyncio.get_running_loop().remove_writer(sock.fileno())
+        watch.forget(sock.fileno())
         with sock:
             ended.set_result(str(sock.getpeername()[0]))
 
-    way = Dial(guard, addresses, port, ipv6=ipv6, connected=connected, failed=ended.set_result, more=more)
+    way = Dial(guard, addresses, port, watch=watch, ipv6=ipv6, connected=connected, failed=ended.set_result, more=more)
     way.begin()
     try:
         async with asyncio.timeout(60):
             return await ended
     finally:
         way.close()
+        watch.close()
+        await asyncio.sleep(0.01)  # the server of the test takes what was connected before it ends
 
 
 @contextmanager
@@ -168,11 +173,13 @@ async def test_giving_up_leaves_nothing_behind() -> None:
         raise AssertionError
 
     with silent(ONE) as port:
-        way = Dial(LOOPBACK, [ONE], port, ipv6=False, connected=surprised, failed=surprised)
+        way = Dial(LOOPBACK, [ONE], port, watch=open_watch(), ipv6=False, connected=surprised, failed=surprised)
         way.begin()
         await asyncio.sleep(0)
         way.close()
-    way = Dial(LOOPBACK, [DENIED], port, ipv6=False, connected=surprised, failed=surprised, more=more)
+    way = Dial(
+        LOOPBACK, [DENIED], port, watch=open_watch(), ipv6=False, connected=surprised, failed=surprised, more=more
+    )
     way.begin()
     await found.wait()
     way.close()

@@ -10,8 +10,10 @@ import ssl
 from collections.abc import Callable
 from typing import Final
 
+from weboid.mechanism.deadlines import Deadlines
 from weboid.net.dial import NotConnected
 from weboid.net.response_parser import ResponseParser
+from weboid.net.watch import READ, WRITE, Watch
 
 BODY_S: Final = 10.0
 """Seconds for the body: with the status the server has answered, and the body is optional."""
@@ -37,10 +39,12 @@ class HttpConnection:
     `is_open`: the socket is connected and the handshake done, so that later failures are failures of a connection.
     """
 
-    def __init__(self, host: str, context: ssl.SSLContext | None) -> None:
+    def __init__(self, host: str, context: ssl.SSLContext | None, watch: Watch, deadlines: Deadlines) -> None:
         self.is_open = False
         self.is_closed = False
         self._loop = asyncio.get_running_loop()
+        self._watch = watch
+        self._deadlines = deadlines
         self._host = host
         self._context = context
         self._sock: socket.socket | None = None
@@ -51,8 +55,8 @@ class HttpConnection:
         self._sent: Callable[[], None] | None = None
         self._parser: ResponseParser | None = None
         self._waiting: asyncio.Future[None] | None = None
-        self._timer: asyncio.Handle | None = None
-        self._end_at = self._limit_at = self._timer_at = 0.0
+        self._end_at = self._limit_at = 0.0
+        self._slot = 0
         self._head_timer: asyncio.TimerHandle | None = None
         self._small_reads = 0.0
         self._paused: asyncio.TimerHandle | None = None
@@ -90,8 +94,7 @@ class HttpConnection:
         """Takes over a connected socket, still watched for writing, from `Dial`."""
         self._sock = sock
         self._fd = sock.fileno()
-        self._loop.add_reader(self._fd, self._readable)
-        self._loop.remove_writer(self._fd)
+        self._watch.set(self._fd, READ, self._readable)
         if self._context is not None:
             self._in, self._out = ssl.MemoryBIO(), ssl.MemoryBIO()
             try:
@@ -125,9 +128,7 @@ class HttpConnection:
             self._paused.cancel()
             self._paused = None
         if self._sock is not None:
-            self._loop.remove_reader(self._fd)
-            if self._unsent:
-                self._loop.remove_writer(self._fd)
+            self._watch.forget(self._fd)
             self._sock.close()
         self._tls = self._parser = self._waiting = None
 
@@ -136,22 +137,20 @@ class HttpConnection:
         self._limit(self._end_at)
 
     def _limit(self, at: float) -> None:
-        """Ends the connection at a time of the loop. An earlier timer is kept: `_expire` extends it."""
+        """Ends the connection at a time of the loop. An earlier limit is kept: `expire` extends it."""
+        if self._slot and at < self._limit_at:
+            self._unlimit()
         self._limit_at = at
-        if self._timer is not None and self._timer_at > at:
-            self._timer.cancel()
-            self._timer = None
-        if self._timer is None:
-            # For a time that has passed, uvloop gives a handle that does not know when.
-            self._timer, self._timer_at = self._loop.call_at(at, self._expire), at
+        if not self._slot:
+            self._slot = self._deadlines.add(self, at)
 
     def _unlimit(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        if self._slot:
+            self._deadlines.remove(self, self._slot)
+            self._slot = 0
 
-    def _expire(self) -> None:
-        self._timer = None
+    def expire(self) -> None:
+        self._slot = 0
         if self._limit_at > self._loop.time():
             self._limit(self._limit_at)
         else:
@@ -181,12 +180,25 @@ class HttpConnection:
     def _pause(self) -> None:
         assert self._sock is not None
         self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _PAUSED_BYTES)
-        self._loop.remove_reader(self._fd)
+        self._watch.forget(self._fd)
         self._paused = self._loop.call_later(PAUSE_S, self._resume)
 
     def _resume(self) -> None:
         self._paused = None
-        self._loop.add_reader(self._fd, self._readable)
+        self._watch_again()
+
+    def _watch_again(self) -> None:
+        if self._unsent:
+            self._watch.set(self._fd, READ | WRITE, self._ready)
+        else:
+            self._watch.set(self._fd, READ, self._readable)
+
+    def _ready(self) -> None:
+        data, self._unsent = self._unsent, b""
+        self._send(data)
+        if not self.is_closed and self._paused is None:
+            self._watch_again()
+            self._readable()
 
     def _watch_head(self, parser: ResponseParser) -> None:
         """Ends the connection if a head that has begun comes too slowly; servers may think before it begins."""
@@ -289,9 +301,5 @@ class HttpConnection:
             return
         if sent < len(data):
             self._unsent = data[sent:]
-            self._loop.add_writer(self._fd, self._writable)
-
-    def _writable(self) -> None:
-        data, self._unsent = self._unsent, b""
-        self._loop.remove_writer(self._fd)
-        self._send(data)
+            if self._paused is None:
+                self._watch_again()

@@ -12,6 +12,7 @@ import socket
 import ssl
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Final, TypeVar
@@ -24,6 +25,7 @@ from weboid.core.url.hosts import is_ip
 from weboid.errors import ConfigError
 from weboid.net.dns import Resolver
 from weboid.net.guard import Guard, NotPublic, require_port
+from weboid.net.watch import WRITE, Watch
 
 _Opened = TypeVar("_Opened")
 
@@ -65,6 +67,7 @@ class Dial:
         addresses: Iterable[str],
         port: int,
         *,
+        watch: Watch,
         ipv6: bool,
         connected: Callable[[socket.socket], None],
         failed: Callable[[NotConnected], None],
@@ -74,6 +77,7 @@ class Dial:
         self._guard = guard
         self._left = deque(addresses)
         self._port = port
+        self._watch = watch
         self._ipv6 = ipv6
         self._connected = connected
         self._failed = failed
@@ -107,7 +111,7 @@ class Dial:
         if self._finding:
             self._finding.cancel()
         for fd, sock in self._open.items():
-            self._loop.remove_writer(fd)
+            self._watch.forget(fd)
             sock.close()
         self._open.clear()
 
@@ -126,7 +130,7 @@ class Dial:
             raise OSError(code, os.strerror(code))
         fd = sock.fileno()
         self._open[fd] = sock
-        self._loop.add_writer(fd, self._decided, fd)
+        self._watch.set(fd, WRITE, partial(self._decided, fd))
 
     def _decided(self, fd: int) -> None:
         code = self._open[fd].getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
@@ -139,7 +143,7 @@ class Dial:
         self.begin()
 
     def _end_attempt(self, fd: int, error: OSError) -> None:
-        self._loop.remove_writer(fd)
+        self._watch.forget(fd)
         self._open.pop(fd).close()
         self._errors.append(error)
 

@@ -16,12 +16,14 @@ from typing import Final, NamedTuple
 from weboid.config import NetConfig
 from weboid.core.url.hosts import is_ip
 from weboid.mechanism.bounded import BoundedMap
+from weboid.mechanism.deadlines import Deadlines
 from weboid.net.connection import HttpConnection
 from weboid.net.dial import KEEP_ALIVE_S, Dial, NotConnected, ipv6_is_routed, trusting_context
 from weboid.net.dns import Resolver
 from weboid.net.exchange import Reply, Request
 from weboid.net.guard import Guard, require_port
 from weboid.net.response_parser import ResponseParser
+from weboid.net.watch import open_watch
 
 HEADER_CHARS: Final = 1000
 """Characters of a header's value that are kept; a Location is kept whole."""
@@ -35,6 +37,8 @@ _URL: Final = re.compile(
 KEPT: Final = 1000
 """Idle connections, at most; fewer if fewer connections or open files are allowed."""
 _LEAST_KEPT: Final = 16
+_SWEEP_S: Final = 0.25
+"""Seconds between two sweeps over idle connections, at least."""
 _OTHER_FILES: Final = 200
 """Open files reserved for other purposes: the store, name servers, logs."""
 _AMPLE: Final = 3
@@ -77,6 +81,8 @@ class SocketEngine:
             _most_kept(settings.connections), dropped=lambda kept: kept[1].close()
         )
         self._open: set[HttpConnection] = set()
+        self._watch = open_watch()
+        self._deadlines = Deadlines()
         self._sweeping: asyncio.TimerHandle | None = None
 
     def close(self) -> None:
@@ -84,6 +90,8 @@ class SocketEngine:
         for connection in list(self._open):
             connection.end(RuntimeError("the engine was closed"))
         self._drop_kept()
+        self._deadlines.close()
+        self._watch.close()
 
     async def send(self, request: Request, timeout_s: float) -> Reply:
         """The reply to a request; raises exceptions of ``dns``, ``dial``, ``guard`` or ``connection``; ValueError.
@@ -114,11 +122,12 @@ class SocketEngine:
         addresses, more = await self._addresses(request.host, end_at)
         open_at = min(self._loop.time() + self._settings.connect_s, end_at)
         tls = self._trusting_tls if request.trusting else self._tls
-        connection = HttpConnection(request.host, tls if request.is_tls else None)
+        connection = HttpConnection(request.host, tls if request.is_tls else None, self._watch, self._deadlines)
         dial = Dial(
             self._guard,
             addresses,
             request.port,
+            watch=self._watch,
             ipv6=self._ipv6,
             connected=connection.connect,
             failed=connection.end,
@@ -172,12 +181,12 @@ class SocketEngine:
         """Closes the connections that have been idle long enough; they are in the order in which they became idle."""
         now = self._loop.time()
         self._sweeping = None
-        for origin, (end, connection) in self._kept.items():
-            if end > now:
-                self._sweeping = self._loop.call_at(end, self._sweep)
+        while (oldest := next(iter(self._kept), None)) and (kept := self._kept.get(oldest)):
+            if kept[0] > now:
+                self._sweeping = self._loop.call_at(max(kept[0], now + _SWEEP_S), self._sweep)
                 return
-            self._kept.take(origin)
-            connection.close()
+            self._kept.take(oldest)
+            kept[1].close()
 
     def _drop_kept(self) -> None:
         for origin, (_, connection) in self._kept.items():
