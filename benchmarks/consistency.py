@@ -6,20 +6,16 @@ of the rows of the same tables, run in turn with the check.
 
 import argparse
 import asyncio
-import resource
 from statistics import median
 from time import perf_counter
 
-from benchmarks.harness import open_migrated, take_in, temporary_store, vacuum
-from benchmarks.storage import ALONE
-from weboid.config import CrawlConfig
+from benchmarks.harness import open_migrated, peak_mib, take_in, temporary_store, vacuum
+from benchmarks.storage import UNPACED, run_round
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
-from weboid.core.record.moment import Moment
 from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
-from weboid.crawl.round import Round
 from weboid.maintain.consistency import check_store
 from weboid.remote.crawl.work import Work
 from weboid.store.db.pool import Pool
@@ -42,10 +38,9 @@ async def main(urls: int, rounds: int, dsn: str) -> dict[str, float]:
             checks.append(await _check(pool, urls))
             counts.append(await _count(pool, urls))
     checked, counted = median(checks), median(counts)
-    memory_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
         f"{urls} URLs: {checked:,.0f} checked a second, 1/{counted / checked:.0f} of a bare count of the rows "
-        f"({counted:,.0f}); {memory_mib:.0f} MiB"
+        f"({counted:,.0f}); {peak_mib():.0f} MiB"
     )
     return {"checked": checked, "counted": counted}
 
@@ -57,9 +52,7 @@ async def _crawl(pool: Pool, day: int) -> None:
         is_lost = question.url.endswith(("00", "25", "50", "75"))
         return Observation(Status.NOT_FOUND, Reason.NOT_FOUND) if is_lost else Observation(Status.FINE, Reason.OK)
 
-    config = CrawlConfig(delay=0.0)
-    work = Work(pool, "benchmark", config, DEFAULT)
-    await Round(work, ask, ALONE, now=lambda: Moment(day), config=config, connections=1_000, policy=DEFAULT).run()
+    await run_round(Work(pool, "benchmark", UNPACED, DEFAULT), ask, day)
 
 
 async def _check(pool: Pool, urls: int) -> float:

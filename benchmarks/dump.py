@@ -7,15 +7,13 @@ import argparse
 import asyncio
 import gzip
 import random
-import resource
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks.harness import write_dump
+from benchmarks.harness import peak_mib, write_dump
 from weboid.wiki.dump import DumpSource
 from weboid.wiki.dump_rows import list_columns
 
@@ -54,7 +52,6 @@ def main() -> None:
     options.add_argument("--pages", type=int, default=200_000)
     options.add_argument("--links", type=int, default=3, help="links a page")
     options.add_argument("--layout", choices=["lines", "giant"], default="lines")
-    options.add_argument("--store", action="store_true", help="import it into an embedded database, too")
     asked = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         page, links = Path(folder, "page.sql.gz"), Path(folder, "externallinks.sql.gz")
@@ -63,15 +60,12 @@ def main() -> None:
         write_dump(links, _EXTERNALLINKS, "externallinks", _link_rows(asked.pages, asked.links), between)
         rows = asked.pages * (1 + asked.links)
         print(f"{asked.pages:,} pages, {asked.pages * asked.links:,} links, layout {asked.layout}; rows/s:")
-        before_mib = _peak_mib()
+        before_mib = peak_mib()
         bare = _rate("bare gzip and split", rows, lambda: _bare(page, asked.layout) + _bare(links, asked.layout))
         columns = _rate("columns (sqlrows)", rows, lambda: _columns(page, links))
         source = _rate("pages with links (DumpSource)", rows, lambda: asyncio.run(_pages(page, links)))
         print(f"ratio to bare: columns {columns / bare:.0%}, pages with links {source / bare:.0%}")
-        print(f"peak memory: {_peak_mib():.0f} MiB (before reading {before_mib:.0f} MiB)")
-        if asked.store:
-            stored = _rate("weboid feed dump, with the store", rows, lambda: _fed(Path(folder), page, links, rows))
-            print(f"ratio to bare: {stored / bare:.1%}; peak memory {_peak_mib(resource.RUSAGE_CHILDREN):.0f} MiB")
+        print(f"peak memory: {peak_mib():.0f} MiB (before reading {before_mib:.0f} MiB)")
 
 
 def _page_rows(pages: int) -> Iterator[str]:
@@ -130,19 +124,6 @@ def _rate(name: str, rows: int, read: Callable[[], int]) -> float:
     if found != rows:
         sys.exit(f"{name}: {found:,} rows, but {rows:,} were written")
     return rate
-
-
-def _fed(folder: Path, page: Path, links: Path, rows: int) -> int:
-    """The whole import by the command, start and end of the database included."""
-    folder.chmod(0o711)
-    call = [sys.executable, "-m", "weboid", "--data", str(folder / "data"), "feed", "dump", "benchwiki@wmflabs"]
-    subprocess.run([*call, "--page", str(page), "--externallinks", str(links)], check=True)
-    return rows
-
-
-def _peak_mib(whose: int = resource.RUSAGE_SELF) -> float:
-    peak = resource.getrusage(whose).ru_maxrss
-    return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
 if __name__ == "__main__":

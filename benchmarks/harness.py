@@ -3,6 +3,7 @@
 Results go to stdout, progress to stderr. What is measured of a process comes from the kernel (Linux's /proc).
 """
 
+import asyncio
 import gzip
 import os
 import platform
@@ -11,12 +12,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import psycopg
 
@@ -119,6 +120,40 @@ def open_process(command: Sequence[object]) -> Iterator[tuple["subprocess.Popen[
                 process.kill()
 
 
+class _Exchange(asyncio.Protocol):
+    """One connection: answers what comes, one request after the other."""
+
+    def __init__(self, answer: Callable[[str], bytes], opened: Callable[[], None]) -> None:
+        self._answer, self._opened = answer, opened
+        self._data = b""
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is no subclass of it
+        self._opened()
+
+    def data_received(self, data: bytes) -> None:
+        self._data += data
+        while self._transport and (end := self._data.find(b"\r\n\r\n")) >= 0:
+            (method, target, _), self._data = self._data[:end].decode("latin-1").split(" ", 2), self._data[end + 4 :]
+            answered = self._answer(target)
+            self._transport.write(answered.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" if method == "HEAD" else answered)
+
+
+async def serve_answers(answer: Callable[[str], bytes], opened: Callable[[], None] = lambda: None) -> None:
+    """A web server that answers by the target of a request: prints its port, and ends with its input."""
+    server = await asyncio.get_running_loop().create_server(lambda: _Exchange(answer, opened), "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    server.close()
+
+
+def reply(code: int, body: bytes, *lines: str, kind: str = "application/json") -> bytes:
+    """A whole answer, with these lines in its head."""
+    head = [f"HTTP/1.1 {code} Word", *lines, f"Content-Type: {kind}", f"Content-Length: {len(body)}", "", ""]
+    return "\r\n".join(head).encode() + body
+
+
 def module(name: str, *words: object) -> list[object]:
     """The command that runs one of our modules."""
     return [sys.executable, "-m", f"benchmarks.{name}", *words]
@@ -159,6 +194,12 @@ def used(*roots: int) -> Used:
     ticks = sum(int(ticks) for pid in tree for ticks in processes[pid][11:15])
     pages = sum(int(processes[pid][21]) for pid in tree)
     return Used(ticks / _TICKS_A_S, pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20))
+
+
+def peak_mib() -> float:
+    """Most memory of this program alone: getrusage begins with the memory of the process that started it."""
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 def database_pid(dsn: str) -> int:

@@ -12,20 +12,29 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from email.utils import format_datetime
 from ipaddress import ip_network
-from pathlib import Path
 from time import monotonic, process_time
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 from urllib.request import urlopen
 
 import psycopg
 
-from benchmarks.harness import open_migrated, temporary_store
+from benchmarks.harness import (
+    Target,
+    module,
+    open_migrated,
+    open_process,
+    reply,
+    serve_answers,
+    tell_targets,
+    temporary_store,
+    used,
+)  # fmt: skip
 from weboid.archive.lookups.queue_round import QueueRound, QueueTally
 from weboid.archive.service.client import open_archive_client
 from weboid.archive.service.shared_limits import SharedLimiter
@@ -91,24 +100,6 @@ VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 # The archive
 
 
-class _Exchange(asyncio.Protocol):
-    """One connection to the archive: answers what comes, one request after the other."""
-
-    def __init__(self, log: "Log") -> None:
-        self._log = log
-        self._data = b""
-        self._transport: asyncio.Transport | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.Transport", transport)  # uvloop's is no subclass of it
-
-    def data_received(self, data: bytes) -> None:
-        self._data += data
-        while self._transport and (end := self._data.find(b"\r\n\r\n")) >= 0:
-            head, self._data = self._data[:end], self._data[end + 4 :]
-            self._transport.write(self._log.answer(head.split(b" ", 2)[1].decode("latin-1")))
-
-
 @dataclass
 class Log:
     """What the archive was asked: when it was for listings, and how often by kind of request."""
@@ -122,12 +113,12 @@ class Log:
         if parts.path == "/log":
             reported = {"times": self.times, "counts": self.counts}
             self.times, self.counts = [], Counter()
-            return _reply(200, json.dumps(reported).encode())
+            return reply(200, json.dumps(reported).encode())
         if parts.path in ("/cdx/search/cdx", "/wayback/available"):
             self.times.append(monotonic())
             self.counts[parts.path] += 1
             if parts.path == "/wayback/available":
-                return _reply(200, b'{"url": "x", "archived_snapshots": {}}')
+                return reply(200, b'{"url": "x", "archived_snapshots": {}}')
             return _listed(parse_qs(parts.query)["url"][0])
         self.counts["/web"] += 1
         _, _, stamp, url = target.split("/", 3)
@@ -138,39 +129,25 @@ def _listed(url: str) -> bytes:
     kind = url.split("/")[3]
     if kind == "excluded":
         why = "X-Archive-Wayback-Runtime-Error: AdministrativeAccessControlException: Blocked Site Error"
-        return _reply(403, b"", why)
+        return reply(403, b"", why)
     codes = {"none": [], "gone": [404] * 3, "moved": [301] * 3}.get(kind, [200] * 3)
     rows = [
         [str(stamp), url, str(code), "text/html", f"D{stamp}{code}", "2400"]
         for stamp, code in zip(_STAMPS, codes, strict=False)
     ]
-    return _reply(200, json.dumps([_NAMES, *rows] if rows else []).encode())
+    return reply(200, json.dumps([_NAMES, *rows] if rows else []).encode())
 
 
 def _played(stamp: int, url: str) -> bytes:
     kind = url.split("/")[3]
     if kind in ("broken", "none"):
-        return _reply(404, b"The Wayback Machine has not archived that URL.", kind="text/html")
+        return reply(404, b"The Wayback Machine has not archived that URL.", kind="text/html")
     moment = f"Memento-Datetime: {format_datetime(taken_of(stamp), usegmt=True)}"
     if kind == "moved":
         target = url.replace("/moved/", "/copy/")
-        return _reply(301, b"", moment, f"Location: /web/{stamp}id_/{target}", kind="text/html")
+        return reply(301, b"", moment, f"Location: /web/{stamp}id_/{target}", kind="text/html")
     body = _LOGIN if kind == "wall" and stamp != _STAMPS[0] else _TEXT
-    return _reply(200, body, moment, kind="text/html")
-
-
-def _reply(code: int, body: bytes, *lines: str, kind: str = "application/json") -> bytes:
-    head = [f"HTTP/1.1 {code} Word", *lines, f"Content-Type: {kind}", f"Content-Length: {len(body)}", "", ""]
-    return "\r\n".join(head).encode() + body
-
-
-async def serve() -> None:
-    """The archive's process: prints its port, and ends with its input."""
-    loop, log = asyncio.get_running_loop(), Log()
-    server = await loop.create_server(lambda: _Exchange(log), "127.0.0.1", 0)
-    print(server.sockets[0].getsockname()[1], flush=True)
-    await asyncio.to_thread(sys.stdin.read)
-    server.close()
+    return reply(200, body, moment, kind="text/html")
 
 
 class Asked(NamedTuple):
@@ -202,19 +179,11 @@ class MadeUp:
         return Asked(reported["times"], reported["counts"])
 
 
-@asynccontextmanager
-async def open_made_up() -> AsyncIterator[MadeUp]:
+@contextmanager
+def open_made_up() -> Iterator[MadeUp]:
     """Starts the archive; it ends with the block."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "benchmarks.lookups", "--serve"), stdin=-1, stdout=-1
-    )
-    try:
-        assert process.stdout
-        yield MadeUp(f"http://127.0.0.1:{int(await process.stdout.readline())}")
-    finally:
-        assert process.stdin
-        process.stdin.close()  # it ends with its input
-        await process.wait()
+    with open_process(module("lookups", "--serve")) as (_, port):
+        yield MadeUp(f"http://127.0.0.1:{port}")
 
 
 # The store
@@ -295,7 +264,7 @@ async def worked(pool: Pool, service: ArchiveService, seconds: float) -> Run:
     async def watch() -> None:
         for _ in range(10):
             await asyncio.sleep(seconds / 10)
-            mib.append(_rss_mib())
+            mib.append(used(os.getpid()).rss_mib)
         stopped.set()
 
     async with open_archive_client(net, SharedLimiter(pool, lambda: DAY)) as client:
@@ -305,33 +274,36 @@ async def worked(pool: Pool, service: ArchiveService, seconds: float) -> Run:
         tally = await queue.sweep()
         took, cpu = monotonic() - begun, process_time() - cpu
         watching.cancel()
-    return Run(tally, took, cpu, mib or [_rss_mib()])
+    return Run(tally, took, cpu, mib or [used(os.getpid()).rss_mib])
 
 
 async def lookups(dsn: str, queued: int, seconds: float, limited: int) -> dict[str, float]:
     """Measures and prints; returns the figures by name."""
     figures: dict[str, float] = {}
-    async with open_migrated(dsn) as pool, open_made_up() as archive:
-        await asyncio.to_thread(fill, dsn, 1, min(_SHORT, queued))
-        short = await worked(pool, archive.service(), seconds)
-        _tell_run(f"{min(_SHORT, queued):,} URLs queued", short, await archive.asked())
-        await asyncio.to_thread(fill, dsn, _SHORT + 1, max(queued, 2 * _SHORT))
-        long = await worked(pool, archive.service(), seconds)
-        _tell_run(f"{queued:,} URLs queued", long, await archive.asked())
-        figures |= {"rate": long.rate, "cpu": 1_000 / long.cpu_ms, "grown": max(long.mib) / max(short.mib)}
-        both = short.tally.requests_of + long.tally.requests_of
-        counts = short.tally.outcomes + long.tally.outcomes
-        for outcome in LookupOutcome:
-            if counts[outcome]:
-                figures[outcome.word] = both[outcome] / counts[outcome]
-                print(f"  {outcome.word:>11}: {figures[outcome.word]:.2f} requests a URL, of {counts[outcome]:,} URLs")
-        await fill_cited(pool, min(_CITED_URLS, queued))
-        cited = await worked(pool, archive.service(), 600)
-        figures["cited"] = cited.tally.requests / max(cited.tally.done, 1)
-        _tell_run("URLs of which a page cites a copy", cited, await archive.asked())
-        if limited:
-            figures["most"] = await _limited(dsn, pool, archive, limited)
-    _tell_targets(figures, limited)
+    with open_made_up() as archive:
+        async with open_migrated(dsn) as pool:
+            await asyncio.to_thread(fill, dsn, 1, min(_SHORT, queued))
+            short = await worked(pool, archive.service(), seconds)
+            _tell_run(f"{min(_SHORT, queued):,} URLs queued", short, await archive.asked())
+            await asyncio.to_thread(fill, dsn, _SHORT + 1, max(queued, 2 * _SHORT))
+            long = await worked(pool, archive.service(), seconds)
+            _tell_run(f"{queued:,} URLs queued", long, await archive.asked())
+            figures |= {"rate": long.rate, "cpu": 1_000 / long.cpu_ms, "grown": max(long.mib) / max(short.mib)}
+            both = short.tally.requests_of + long.tally.requests_of
+            counts = short.tally.outcomes + long.tally.outcomes
+            for outcome in LookupOutcome:
+                if counts[outcome]:
+                    figures[outcome.word] = both[outcome] / counts[outcome]
+                    print(
+                        f"  {outcome.word:>11}: {figures[outcome.word]:.2f} requests a URL, of {counts[outcome]:,} URLs"
+                    )
+            await fill_cited(pool, min(_CITED_URLS, queued))
+            cited = await worked(pool, archive.service(), 600)
+            figures["cited"] = cited.tally.requests / max(cited.tally.done, 1)
+            _tell_run("URLs of which a page cites a copy", cited, await archive.asked())
+            if limited:
+                figures["most"] = await _limited(dsn, pool, archive, limited)
+    tell_targets(_targets(figures, limited))
     return figures
 
 
@@ -365,21 +337,15 @@ def _tell_run(what: str, run: Run, asked: Asked) -> None:
     print(f"  the archive was asked {sum(asked.counts.values()):,} times, {run.tally.requests:,} were counted here")
 
 
-def _tell_targets(figures: dict[str, float], limited: int) -> None:
-    targets = [
-        (f"at least {_TARGET:.0f} look-ups a second", figures["rate"] >= _TARGET),
-        (f"at least {_TARGET:.0f} by CPU", figures["cpu"] >= _TARGET),
-        (f"at most {_WITH_COPY} requests where there is a copy", figures.get("found", 0) <= _WITH_COPY),
-        (f"at most {_CITED} where a page cites one", figures["cited"] <= _CITED),
-        (f"a long queue takes at most {_FLAT} times the memory of a short one", figures["grown"] <= _FLAT),
-        *([("the limit held over two workers", figures["most"] <= 1)] if limited else []),
+def _targets(figures: dict[str, float], limited: int) -> list[Target]:
+    return [
+        Target("look-ups a second", figures["rate"], _TARGET),
+        Target("the same by CPU", figures["cpu"], _TARGET),
+        Target("requests where there is a copy", figures.get("found", 0), _WITH_COPY, at_most=True),
+        Target("requests where a page cites one", figures["cited"], _CITED, at_most=True),
+        Target("memory with a long queue by that with a short one", figures["grown"], _FLAT, at_most=True),
+        *([Target("of the limit over two workers", figures["most"], 1, at_most=True)] if limited else []),
     ]
-    for name, is_met in targets:
-        print(f"{name}: {'met' if is_met else 'MISSED'}")
-
-
-def _rss_mib() -> float:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
 
 
 async def _work(base: str, per_minute: int) -> None:
@@ -399,7 +365,7 @@ def main() -> None:
     options.add_argument("--work", default="", help=argparse.SUPPRESS)
     asked = options.parse_args()
     if asked.serve:
-        run_async(serve())
+        run_async(serve_answers(Log().answer))
         return
     if asked.work:
         run_async(_work(asked.work, asked.limited))

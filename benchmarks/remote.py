@@ -17,17 +17,14 @@ from time import perf_counter
 from typing import Final
 
 from benchmarks.harness import open_migrated, open_serve, take_in, temporary_store
-from benchmarks.storage import ALONE
+from benchmarks.storage import UNPACED, run_round
 from weboid.cli.days import clock
-from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
-from weboid.core.record.moment import Moment
 from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
 from weboid.core.url.farms import WMFLABS, WikiName
-from weboid.crawl.round import Round
 from weboid.feed.intake import page_urls
 from weboid.remote.crawl.calls import CrawlStore, local_crawl_store, remote_crawl_store
 from weboid.remote.feed.batches import JudgedPages, Move
@@ -38,8 +35,6 @@ from weboid.remote.http.rpc import remote
 from weboid.wiki.source import PageLinks
 
 _URLS_A_HOST: Final = 3
-_CONNECTIONS: Final = 1_000
-_CONFIG: Final = CrawlConfig(delay=0.0)
 _LINKS_A_PAGE: Final = 20
 _PAGES_AT_ONCE: Final = 500
 _TOKEN: Final = "benchmark"
@@ -56,7 +51,7 @@ async def crawlers(dsn: str, serve: Serve, number: int, rounds: int) -> Rates:
     rates: Rates = {}
     async with open_migrated(dsn) as pool:
         await take_in(pool, [f"http://host-{n // _URLS_A_HOST}.demo/path/{n}" for n in range(number)], 1_000)
-        here = local_crawl_store(pool, "here", _CONFIG, DEFAULT)
+        here = local_crawl_store(pool, "here", UNPACED, DEFAULT)
         await _results(here, 100)  # the first checks of all write more than later ones
         for day in range(130, 130 + 60 * rounds, 60):
             rates.setdefault("results, here", []).append(await _results(here, day))
@@ -72,10 +67,7 @@ async def _results(core: CrawlStore, day: int) -> float:
     async def ask(_: CheckRequest) -> Observation:
         return _SEEN
 
-    now = partial(Moment, day)
-    begun = perf_counter()
-    work = Round(core.work, ask, ALONE, now=now, config=_CONFIG, connections=_CONNECTIONS, policy=DEFAULT)
-    return (await work.run()).written / (perf_counter() - begun)
+    return await run_round(core.work, ask, day)
 
 
 async def feeders(dsn: str, serve: Serve, number: int, rounds: int) -> Rates:

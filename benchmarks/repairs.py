@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.little_bot_wiki import DBNAME, LittleBotWiki, open_little_bot_wiki, site_of
 from support.little_service import LittleService, link, open_little_service
 
-from benchmarks.harness import Target, say, tell
+from benchmarks.harness import Target, peak_mib, say, tell, tell_targets
 from weboid.assets import asset
 
 _PAGES: Final = 5_000
@@ -95,13 +95,7 @@ def _run_bot(wiki: str, service: str, folder: str) -> None:
             site, [f"-service:{service}", f"-settings:{folder}/settings.json", "-start:!", "-always"]
         )
     seconds = time.monotonic() - begin_s
-    print(json.dumps({"seconds": seconds, "peak_mib": _peak_mib()}))
-
-
-def _peak_mib() -> float:
-    """Of this program alone: what getrusage says begins with the memory of the process that started it."""
-    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+    print(json.dumps({"seconds": seconds, "peak_mib": peak_mib()}))
 
 
 def main() -> None:
@@ -136,8 +130,7 @@ def main() -> None:
         ),
         Target(f"pages a second, at least {_LEAST_PAGES_S:g}", many.pages / many.seconds, _LEAST_PAGES_S),
     ]
-    for target in targets:
-        tell(str(target))
+    tell_targets(targets)
     if not all(target.met for target in targets):
         sys.exit(1)
 

@@ -13,6 +13,7 @@ from typing import Final, NoReturn
 from zlib import crc32
 
 from benchmarks.harness import open_migrated, take_in, temporary_store, vacuum
+from weboid.checking.connectivity import Ask
 from weboid.checking.online import Online
 from weboid.config import CrawlConfig
 from weboid.core.document.face import NO_FACE, Face, Kind, Look, Role
@@ -51,8 +52,14 @@ async def _no_answer(name: str) -> NameAnswer:
     return NameAnswer.NOTHING
 
 
-ALONE: Final = Online(_not_asked, _no_answer)
-"""Nobody else is asked."""
+UNPACED: Final = CrawlConfig(delay=0.0)
+
+
+async def run_round(work: Work, ask: Ask, day: int) -> float:
+    """Results a second of a round on a day, whose checks are answered by `ask` at once; nobody else is asked."""
+    online, begun = Online(_not_asked, _no_answer), perf_counter()
+    run = Round(work, ask, online, now=partial(Moment, day), config=UNPACED, connections=1_000, policy=DEFAULT)
+    return (await run.run()).written / (perf_counter() - begun)
 
 
 async def main(urls: int, rounds: int, dsn: str) -> None:
@@ -72,20 +79,7 @@ async def main(urls: int, rounds: int, dsn: str) -> None:
         await take_in(pool, [f"http://www.host-{n % hosts}.demo/a/path/of/usual/length-{n}.html" for n in range(urls)])
         await _print_sizes(pool, "fresh", urls)
         for number in range(1, rounds + 1):
-            day = 100 + 30 * number
-            begun = perf_counter()
-            config = CrawlConfig(delay=0.0)
-            work = Round(
-                Work(pool, "benchmark", config, DEFAULT),
-                ask,
-                ALONE,
-                now=partial(Moment, day),
-                config=config,
-                connections=1000,
-                policy=DEFAULT,
-            )
-            written = (await work.run()).written
-            rate = written / (perf_counter() - begun)
+            rate = await run_round(Work(pool, "benchmark", UNPACED, DEFAULT), ask, 100 + 30 * number)
             await asyncio.to_thread(vacuum, dsn)
             await _print_sizes(pool, f"after round {number}, {rate:,.0f} checks/s without network", urls)
 

@@ -6,11 +6,10 @@ with the last commit.
 
 import argparse
 import asyncio
-import resource
 from collections.abc import Awaitable
 from time import perf_counter
 
-from benchmarks.harness import open_migrated, take_in, temporary_store
+from benchmarks.harness import open_migrated, peak_mib, take_in, temporary_store
 from weboid.core.url import keys
 from weboid.core.url.urls import Url
 from weboid.maintain.expiry import expire, planned
@@ -43,10 +42,9 @@ async def main(urls: int, dsn: str) -> dict[str, float]:
             plan = await planned(conn, 200)
         assert plan.urls == urls
         deleted = await _rate(urls, expire(pool, plan, 200, allow_many=True))
-    memory_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
         f"{urls} URLs on {pages} pages: {moved:,.0f} rekeyed a second, {deleted:,.0f} expired a second; "
-        f"{memory_mib:.0f} MiB"
+        f"{peak_mib():.0f} MiB"
     )
     return {"rekeyed": moved, "expired": deleted}
 

@@ -102,7 +102,7 @@ class _Client:
         writer.write(request)
         head = (await reader.readuntil(_END)).decode("latin-1").lower()
         fields = dict(line.split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)
-        if "content-length" in fields:
+        if "content-length" in fields and head[9:12] != "304":
             self._outcome.bytes += len(await reader.readexactly(int(fields["content-length"])))
         elif "chunked" in fields.get("transfer-encoding", ""):
             while size := int(await reader.readline(), 16):

@@ -3,19 +3,17 @@
 One law: an answer counts when its last byte has come, and only with the status that was expected.
 """
 
-import asyncio
 import gzip
-import random
 import socket
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Final
 from urllib.parse import urlsplit
 
+from benchmarks.load.crowd import Crowd, outcome_of
+
 _END: Final = b"\r\n\r\n"
-_LENGTH: Final = b"content-length:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,27 +76,8 @@ def request_of(path: str, method: str = "GET", body: bytes = b"", **headers: str
 
 
 async def rate_of(url: str, requests: Sequence[bytes], *, expected: int, connections: int, seconds: float) -> float:
-    """Answers a second with that status, the requests drawn at random; raises RuntimeError for another status."""
-    place = urlsplit(url)
-    begun = perf_counter()
-    until = begun + seconds
-    counts = await asyncio.gather(
-        *(_asked(place.hostname or "", place.port or 0, requests, expected, until) for _ in range(connections))
-    )
-    return sum(counts) / (perf_counter() - begun)
-
-
-async def _asked(host: str, port: int, requests: Sequence[bytes], expected: int, until: float) -> int:
-    reader, writer = await asyncio.open_connection(host, port, limit=1 << 20)
-    chance = random.Random()
-    count = 0
-    while perf_counter() < until:
-        writer.write(chance.choice(requests))
-        head = (await reader.readuntil(_END)).lower()
-        if int(head[9:12]) != expected:
-            raise RuntimeError(f"an answer has the status {int(head[9:12])} instead of {expected}")
-        if (at := head.find(_LENGTH)) >= 0 and expected != 304:
-            await reader.readexactly(int(head[at + len(_LENGTH) : head.index(b"\r", at)]))
-        count += 1
-    writer.close()
-    return count
+    """Answers a second with that status, the requests drawn at random; raises RuntimeError for any other outcome."""
+    outcome = await outcome_of(Crowd(url, [request.decode() for request in requests], connections, seconds))
+    if outcome.broken or outcome.ms.keys() != {str(expected)}:
+        raise RuntimeError(f"not all answers have the status {expected}: {outcome}")
+    return outcome.count(expected) / outcome.seconds
