@@ -43,7 +43,7 @@ LINES: Final = {
     "cli/terminal": 467,
     "config": 1150,
     "core/archive": 2810,
-    "core/document": 1400,
+    "core/document": 1320,
     "core/observe": 1320,
     "core/record": 920,
     "core/signs": 1090,

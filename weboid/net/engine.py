@@ -248,6 +248,7 @@ def reply_from(parser: ResponseParser) -> Reply:
         location=parser.headers.get("location"),
         cookies=parser.cookies,
         body=parser.body,
+        reading=parser.reading,
     )
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from weboid.core.document.reading import MarkupReader
+
 
 class Sending(Protocol):
     """A request whose turn it is, for the scheduler that gave it the turn (C-17).
@@ -47,8 +49,9 @@ class Request:
 class Reply:
     """One reply, bounded: lower-case header names with the first value of each, the body's beginning decompressed.
 
-    Of HTML without much text in its beginning, what follows in `body` is shortened (``core/document/skim``).
-    `location` and `cookies` are as sent; bytes that are not UTF-8 are surrogates in them.
+    Of HTML without much text in its beginning, what follows in `body` is shortened (``core/document/skim``). `reading`
+    is what was read of it while it arrived, None if that was not needed. `location` and `cookies` are as sent; bytes
+    that are not UTF-8 are surrogates in them.
     """
 
     code: int
@@ -56,6 +59,7 @@ class Reply:
     location: str | None = None
     cookies: tuple[str, ...] = ()
     body: bytes = b""
+    reading: MarkupReader | None = None
 
 
 class Engine(Protocol):

@@ -252,7 +252,8 @@ class _Walk:
         if isinstance(result, Fault):
             return _End(replace(answer, fault=result.reason), result.reached)
         bare = self._manner is Manner.FEWEST
-        got = replace(answer, code=result.code, headers=result.headers, body=result.body, bare=bare)
+        code, headers, body, reading = result.code, result.headers, result.body, result.reading
+        got = replace(answer, code=code, headers=headers, body=body, reading=reading, bare=bare)
         return _End(got, reached=True)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from weboid.core.document.document import is_html
+from weboid.core.document.reading import MarkupReader
 from weboid.core.document.skim import Skim
 from weboid.net.content_coding import Decoder
 
@@ -88,6 +89,11 @@ class ResponseParser:
     def body(self) -> bytes:
         """The kept part of the body, decompressed; no more of it can be taken afterwards."""
         return self._body.content() if self._body else b""
+
+    @property
+    def reading(self) -> MarkupReader | None:
+        """The reader of the document in the body, if it was read while it arrived."""
+        return self._body.reading if self._body else None
 
     @property
     def begun_bytes(self) -> int:
@@ -293,6 +299,11 @@ class Body:
             self._left = 0 if self._skim.take(found) else self._left - len(found)
         limit = self._body_bytes if self._decoder.is_at_end else self._most_sent
         return not self._left or self._sent >= limit
+
+    @property
+    def reading(self) -> MarkupReader | None:
+        """The reader of a long document."""
+        return self._skim.reading
 
     def content(self) -> bytes:
         """Returns what is kept; nothing can be taken any more."""

@@ -4,7 +4,7 @@ No bytes and no declaration make this raise; what cannot be read becomes U+FFFD.
 """
 
 import re
-from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, getincrementaldecoder
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, IncrementalDecoder, getincrementaldecoder
 from typing import Final
 
 from webencodings import PYTHON_NAMES
@@ -43,15 +43,13 @@ _DECLARED: Final = re.compile(
 )
 
 
-def decoded(body: bytes, content_type: str = "") -> str:
-    """The characters of a document: by byte order mark, else header, else declaration, else UTF-8 or Windows-1252.
+def decoder_of(body: bytes, content_type: str = "") -> tuple[bytes, IncrementalDecoder]:
+    """The decoder of a document, and its beginning without a byte order mark.
 
-    An incomplete character at the end is dropped; NUL, which no document means, becomes a space.
+    By byte order mark, else header, else declaration, else UTF-8 or Windows-1252.
     """
     body, codec = _codec(body, content_type)
-    # Not final: the body may be cut anywhere, even within a character.
-    text = getincrementaldecoder(codec)(errors="replace").decode(body)
-    return text.replace("\0", " ")
+    return body, getincrementaldecoder(codec)(errors="replace")
 
 
 def _codec(body: bytes, content_type: str) -> tuple[bytes, str]:

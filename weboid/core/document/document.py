@@ -5,26 +5,20 @@ Any bytes give a document, in time linear in their number, and at most `MAX_BODY
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
 from typing import Final
 from urllib.parse import urljoin, urlsplit
 
-from lxml.etree import iterwalk
-
-from weboid.core.document.charset import decoded
 from weboid.core.document.fingerprint import fingerprint, words
-from weboid.core.document.markup import INLINE, RAW, Element, awaits_script, collapsed, hides, tree_of
+from weboid.core.document.markup import collapsed
+from weboid.core.document.reading import MAX_TITLE, MarkupReader, Telling
 
 MAX_SKIMMED: Final = 32_768
 """Bytes that are kept at most of what follows the beginning (``core/document/skim``)."""
 MAX_BODY: Final = 65_536 + MAX_SKIMMED
 """Bytes of a document that are read: of a longer one its beginning, and what was skimmed of the rest."""
-_MAX_ELEMENTS: Final = 10_000
-"""Elements that are read: only a hostile document has more."""
-_MAX_TITLE: Final = 300
-_MAX_HEADINGS: Final = 4
 _MAX_SOURCES: Final = 60
 _MAX_ALTERNATES: Final = 60
 _MAX_URL: Final = 2_000
@@ -52,10 +46,6 @@ _FORWARD: Final = re.compile(
     (?P<quote>["'])(?P<url>(?:[^"'\\\s]|\\/)++)(?P=quote)\s*+(?(call)\)\s*+);?+
     \s*+(?://\s*+)?+(?:-->)?+\s*+""",
     re.VERBOSE,
-)
-_HEADINGS: Final = frozenset({"h1", "h2"})
-_READ: Final = frozenset(
-    {"title", "script", "noscript", "meta", "link", "base", "html", "input", "iframe", "frame", "embed"}
 )
 _AUTHORS: Final = ("author", "article:author", "dc.creator", "dcterms.creator", "citation_author", "parsely-author")
 
@@ -109,106 +99,75 @@ def is_html(content_type: str, body: bytes | bytearray) -> bool:
 
 def document_of(body: bytes, content_type: str = "", url: str = "") -> Document:
     """The document in the beginning of a body; `url` is where it came from, to resolve relative URLs."""
-    reader = _Reader(url)
-    root = tree_of(decoded(body[:MAX_BODY], content_type))
-    if root is not None:
-        reader.read(root)
-    return reader.document()
+    reading = MarkupReader(content_type)
+    reading.feed(body[:MAX_BODY])
+    reading.finish()
+    return document_from(reading, url)
 
 
-class _Reader:
-    """Builds a `Document` from the tree of its markup, in one pass."""
+def document_from(reading: MarkupReader, url: str = "") -> Document:
+    """The document that was read; `url` as above."""
+    teller = _Teller(url)
+    for telling in reading.telling:
+        teller.take(telling)
+    return teller.document(reading)
+
+
+class _Teller:
+    """Builds a `Document` from what was read, and from the elements that say something more."""
 
     def __init__(self, url: str) -> None:
         self._url = self._base = url
         self._meta: dict[str, str] = {}
         self._title = self._language = self._canonical = self._refresh = self._forward = ""
         self._scripts: set[str] = set()
-        self._text: list[str] = []
-        self._own: list[str] = []
         self._unscripted: list[str] = []
-        self._headings: list[str] = []
         self._sources: list[str] = []
         self._alternates: list[str] = []
-        self._links = 0
-        self._has_base = self._asks_password = self._is_shell = False
+        self._has_base = self._asks_password = False
 
-    def read(self, root: Element) -> None:
-        """Takes everything from the tree."""
-        text, own = self._text, self._own
-        heading_at = -1
-        link = None
-        walk = iterwalk(root, events=("start", "end"))
-        for event, element in islice(walk, 2 * _MAX_ELEMENTS):
-            name = element.tag
-            if name not in INLINE:
-                text.append(" ")
-                own.append(" ")
-            if event == "start":
-                if name in _READ:
-                    self._take(name, element)
-                if awaits_script(name, element.get("id")) and not len(element):
-                    self._is_shell = True
-                if name in RAW or hides(name, element.get("hidden"), element.get("style")):
-                    walk.skip_subtree()
-                    continue
-                if name == "a" and element.get("href") is not None:
-                    self._links += 1
-                    link = element if link is None else link
-                elif name in _HEADINGS and len(self._headings) < _MAX_HEADINGS:
-                    heading_at = len(text)
-                found = element.text
-            else:
-                if element is link:
-                    link = None
-                elif name in _HEADINGS and heading_at >= 0:
-                    self._headings += filter(None, [collapsed("".join(text[heading_at:]))[:_MAX_TITLE]])
-                    heading_at = -1
-                found = element.tail
-            if found:
-                text.append(found)
-                if link is None:
-                    own.append(found)
-
-    def _take(self, name: str, element: Element) -> None:
-        """Takes what an element says by its attributes, or by a content that is no text of the page."""
+    def take(self, telling: Telling) -> None:
+        """Takes what an attributes says by its attributes, or by a content that is no text of the page."""
+        name, attributes, content = telling
         match name:
             case "title":
-                self._title = self._title or collapsed(element.text or "")[:_MAX_TITLE]
-            case "script" if not element.get("src") and _SCRIPT_TYPE.fullmatch(element.get("type", "")):
-                script = _FORWARD.fullmatch((element.text or "")[: 2 * _MAX_URL])
+                self._title = self._title or collapsed("".join(content))[:MAX_TITLE]
+            case "script" if not attributes.get("src") and _SCRIPT_TYPE.fullmatch(attributes.get("type", "")):
+                script = _FORWARD.fullmatch("".join(content)[: 2 * _MAX_URL])
                 self._scripts.add(script["url"].replace("\\/", "/") if script else "")
             case "noscript":
-                self._unscripted += map(str, element.itertext())
+                self._unscripted += [*content, " "]
             case "meta":
-                self._take_meta(element)
+                self._take_meta(attributes)
             case "link":
-                self._take_link(element)
+                self._take_link(attributes)
             case "base" if not self._has_base:
-                self._has_base = "href" in element.attrib
-                self._base = self._absolute(element.get("href", "")) or self._base
+                self._has_base = "href" in attributes
+                self._base = self._absolute(attributes.get("href", "")) or self._base
             case "html":
-                self._language = element.get("lang") or element.get("xml:lang") or ""
+                self._language = attributes.get("lang") or attributes.get("xml:lang") or ""
             case "input":
-                self._asks_password |= element.get("type", "").lower() == "password"
-            case _ if len(self._sources) < _MAX_SOURCES and (source := self._absolute(element.get("src", ""))):
+                self._asks_password |= attributes.get("type", "").lower() == "password"
+            case "iframe" | "frame" | "embed" | "script" if len(self._sources) < _MAX_SOURCES and (
+                source := self._absolute(attributes.get("src", ""))
+            ):
                 self._sources.append(source)
 
-    def _take_meta(self, element: Element) -> None:
-        content = element.get("content", "")
-        is_refresh = element.get("http-equiv", "").lower() == "refresh" and not self._refresh
+    def _take_meta(self, attributes: Mapping[str, str]) -> None:
+        content = attributes.get("content", "")
+        is_refresh = attributes.get("http-equiv", "").lower() == "refresh" and not self._refresh
         if is_refresh and len(content) <= _MAX_URL and (refresh := refresh_of(content)):
             self._refresh = self._absolute(refresh[1])
             self._forward = self._refresh if refresh[0] <= _AT_ONCE_S else ""
-        name = (element.get("name") or element.get("property") or element.get("itemprop") or "").lower()
+        name = (attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or "").lower()
         if name and content:
             self._meta.setdefault(name, content[:_MAX_URL])
 
-    def _take_link(self, element: Element) -> None:
-        relations = element.get("rel", "").lower().split()
+    def _take_link(self, attributes: Mapping[str, str]) -> None:
+        relations = attributes.get("rel", "").lower().split()
         if "canonical" in relations:
-            self._canonical = self._canonical or self._absolute(element.get("href", ""))
-        language = element.get("hreflang", "").lower()
+            self._canonical = self._canonical or self._absolute(attributes.get("href", ""))
+        language = attributes.get("hreflang", "").lower()
         if "alternate" in relations and _LANGUAGE.fullmatch(language) and len(self._alternates) < _MAX_ALTERNATES:
             self._alternates.append(language)
 
@@ -225,33 +184,35 @@ class _Reader:
             return ""
         return absolute
 
-    def document(self) -> Document:
-        text = collapsed("".join(self._text))
+    def document(self, reading: MarkupReader) -> Document:
+        """The document, once all elements are taken."""
+        text = reading.text()
+        found_words = tuple(words(text))
         language = self._language or self._meta.get("language", "") or self._meta.get("dc.language", "")
         found = _LANGUAGE.fullmatch(language.strip().replace("_", "-"))
-        if not self._sources and len(self._scripts) == 1 and len(words(text)) <= _FEW_WORDS:
+        if not self._sources and len(self._scripts) == 1 and len(found_words) <= _FEW_WORDS:
             self._forward = self._forward or self._absolute(*self._scripts)
         author = next((self._meta[name] for name in _AUTHORS if name in self._meta), "")
         return Document(
             url=self._url,
-            title=self._title or collapsed(self._meta.get("og:title", ""))[:_MAX_TITLE],
-            headings=tuple(self._headings),
+            title=self._title or collapsed(self._meta.get("og:title", ""))[:MAX_TITLE],
+            headings=tuple(reading.headings),
             text=text,
-            unscripted_text=collapsed(" ".join(self._unscripted)),
+            unscripted_text=collapsed("".join(self._unscripted)),
             language=found[0].lower() if found else None,
-            author=collapsed(author)[:_MAX_TITLE] or None,
+            author=collapsed(author)[:MAX_TITLE] or None,
             canonical=self._canonical or None,
             refresh=self._refresh or None,
             forward=self._forward or None,
             sources=tuple(self._sources),
             alternates=tuple(self._alternates),
-            links=self._links,
-            own_text_chars=len(collapsed("".join(self._own))),
+            links=reading.links,
+            own_text_chars=reading.own_text_chars(),
             asks_password=self._asks_password,
             is_article="article:published_time" in self._meta or "citation_title" in self._meta,
-            is_shell=self._is_shell,
+            is_shell=reading.is_shell,
             is_page=True,
-            words=tuple(words(text)),
+            words=found_words,
         )
 
 

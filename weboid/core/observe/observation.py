@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from weboid.core.document.document import Document, document_of, is_html
+from weboid.core.document.document import Document, document_from, document_of, is_html
 from weboid.core.document.face import Face
 from weboid.core.document.portrait import Portrait
+from weboid.core.document.reading import MarkupReader
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.specials import Special
 from weboid.core.record.status import Status
@@ -43,6 +44,8 @@ class RawResponse:
     """HEAD had been tried before, and its answer was not reliable (C-1)."""
     bare: bool = False
     """It was requested with the fewest headers, after a 431 (U-4)."""
+    reading: MarkupReader | None = field(default=None, compare=False, repr=False)
+    """What was read of the document while it arrived."""
 
     @cached_property
     def document(self) -> Document:
@@ -50,7 +53,7 @@ class RawResponse:
         kind = self.headers.get("content-type", "")
         if not self.body or not is_html(kind, self.body):
             return Document(url=self.final)
-        return document_of(self.body, kind, self.final)
+        return document_from(self.reading, self.final) if self.reading else document_of(self.body, kind, self.final)
 
 
 @dataclass(frozen=True, slots=True)

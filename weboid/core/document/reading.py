@@ -1,0 +1,181 @@
+"""Reads the markup of a document while it arrives, by libxml2, in bounded time and memory (C-11, C-13, D-20).
+
+libxml2 cuts markup into tags and texts as HTML5 says, but opens no unclosed formatting tag again in every paragraph, by
+which 64 KiB grow to gigabytes. No tree is built. ``core/document/document`` makes a document of what was read.
+"""
+
+import re
+from codecs import IncrementalDecoder
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
+
+from lxml import etree
+
+from weboid.core.document.charset import decoder_of
+from weboid.core.document.folding import words_of
+from weboid.core.document.markup import HIDING, INLINE, RAW, awaits_script, collapsed, hides
+
+MAX_TITLE: Final = 300
+"""Characters of a title or heading."""
+_MAX_ELEMENTS: Final = 10_000
+_MAX_DEPTH: Final = 1_024
+_MAX_ENDS: Final = 15_000
+"""Only a hostile document has more elements, nests more of them or has more ends: it is read no further."""
+_MAX_TELLING: Final = 3_000
+_SLICE: Final = 16_384
+"""Characters that libxml2 is given at a time: it does not end before."""
+_MAX_HEADINGS: Final = 4
+_HEADINGS: Final = frozenset({"h1", "h2"})
+_TELLING: Final = words_of("title script noscript meta link base html input iframe frame embed")
+_WITH_CONTENT: Final = words_of("title script noscript")
+_GAP: Final = " \n"
+"""Separates the texts of elements that are not inline."""
+# As in browsers, what follows them belongs to the page; libxml2 would end there.
+_ENDS: Final = re.compile(r"</(?:html|body)(?=[\s/>])[^>\n]*+>", re.IGNORECASE)
+_LONGEST_END: Final = 16
+
+
+class Telling(NamedTuple):
+    """An element that says something by its attributes, or by a content that is no text of the page."""
+
+    name: str
+    attributes: Mapping[str, str]
+    content: list[str]
+    """In pieces."""
+
+
+class _TooMuch(Exception):
+    """Ends the reading of a hostile document."""
+
+
+class MarkupReader:
+    """Takes what a document says, before its URL is known. lxml calls `start`, `end` and `data`."""
+
+    def __init__(self, content_type: str = "") -> None:
+        self.headings: list[str] = []
+        self.telling: list[Telling] = []
+        self.names: set[str] = set()
+        self.links = self._elements = self._ends = 0
+        self.is_shell = self.is_ended = False
+        self._content_type = content_type
+        self._text: list[str] = []
+        self._linked: list[tuple[int, int]] = []
+        self._depth = self._link_depth = self._link_at = 0
+        self._heading_at = -1
+        self._may_be_shell = False
+        self._skipped = 0
+        """The depth in an element of which the content is not text of the page; 0 outside."""
+        self._content: list[str] | None = None
+        self._rest = ""
+        self._decoder: IncrementalDecoder | None = None
+        target: Any = self  # its methods take texts alone, as lxml passes them
+        self._parser = etree.HTMLParser(target=target, encoding="utf-8", collect_ids=False, huge_tree=True)
+
+    def feed(self, data: bytes) -> None:
+        """Reads the next bytes; the first ones, in which the charset is found, should be many."""
+        if self._decoder is None:
+            data, self._decoder = decoder_of(data, self._content_type)
+        # NUL is what no document means.
+        markup = self._rest + self._decoder.decode(data).replace("\0", " ")
+        cut = markup.find("<", max(len(markup) - _LONGEST_END, 0))
+        markup, self._rest = (markup, "") if cut < 0 else (markup[:cut], markup[cut:])
+        if markup:
+            self._feed(markup)
+
+    def _feed(self, markup: str) -> None:
+        markup = _ENDS.sub(" ", markup)
+        with suppress(_TooMuch):
+            for start in range(0, len(markup), _SLICE):
+                piece = markup[start : start + _SLICE]
+                self._ends += piece.count("</")
+                self.is_ended = self.is_ended or self._ends > _MAX_ENDS
+                if self.is_ended:
+                    return
+                self._parser.feed(piece.encode())
+
+    def finish(self, *, is_cut: bool = False) -> None:
+        """Reads the end, unless it is that of what was cut; nothing can be read any more."""
+        self._feed("" if is_cut else self._rest)
+        with suppress(etree.XMLSyntaxError, _TooMuch):  # an empty document, or a hostile one
+            self._parser.close()
+        del self._parser  # it refers back
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        """Takes the beginning of an element."""
+        self._depth += 1
+        self._elements += 1
+        if self._elements > _MAX_ELEMENTS or self._depth > _MAX_DEPTH:
+            self.is_ended = True
+            raise _TooMuch
+        self._may_be_shell = False
+        if self._skipped:
+            self.data(_GAP)
+            return
+        self.names.add(name)
+        if name not in INLINE:
+            self._text.append(_GAP)
+        if name in _TELLING and len(self.telling) < _MAX_TELLING:
+            self.telling.append(Telling(name, attributes, []))
+            self._content = self.telling[-1].content if name in _WITH_CONTENT else None
+        if attributes or "-" in name:
+            self._may_be_shell = awaits_script(name, attributes.get("id"))
+        if (
+            name in RAW
+            or name in HIDING
+            or (attributes and hides(name, attributes.get("hidden"), attributes.get("style")))
+        ):
+            self._skipped = self._depth
+        elif name == "a" and "href" in attributes:
+            self.links += 1
+            if not self._link_depth:
+                self._link_depth, self._link_at = self._depth, len(self._text)
+        elif name in _HEADINGS and len(self.headings) < _MAX_HEADINGS:
+            self._heading_at = len(self._text)
+
+    def end(self, name: str) -> None:
+        """Takes the end of an element."""
+        if self._may_be_shell:
+            self.is_shell, self._may_be_shell = True, False
+        depth = self._depth
+        self._depth -= 1
+        if self._skipped:
+            if depth > self._skipped:
+                self.data(_GAP)
+                return
+            self._skipped, self._content = 0, None
+        if name not in INLINE:
+            self._text.append(_GAP)
+        if depth == self._link_depth:
+            self._linked.append((self._link_at, len(self._text)))
+            self._link_depth = 0
+        elif name in _HEADINGS and self._heading_at >= 0:
+            self.headings += filter(None, [collapsed("".join(self._text[self._heading_at :]))[:MAX_TITLE]])
+            self._heading_at = -1
+
+    def data(self, text: str) -> None:
+        """Takes a text."""
+        if not self._skipped:
+            self._text.append(text)
+        elif self._content is not None:
+            self._content.append(text)
+
+    def close(self) -> None:
+        """Takes the end of the markup."""
+
+    @property
+    def pieces(self) -> int:
+        """The number of pieces of text that were read, to be passed to `text`."""
+        return len(self._text)
+
+    def text(self, start: int = 0) -> str:
+        """The text that is shown, or what follows its first pieces."""
+        return collapsed("".join(self._text[start:]))
+
+    def own_text_chars(self) -> int:
+        """The number of characters of the text outside of links."""
+        text, own, at = self._text, [], 0
+        for start, end in (*self._linked, *[(self._link_at, len(text))] * bool(self._link_depth)):
+            own += text[at:start] + [_GAP] * (_GAP in text[start:end])
+            at = end
+        return len(collapsed("".join(own + text[at:])))
