@@ -19,21 +19,24 @@ _MAX_CHARS: Final = 12 * MAX_WORDS
 _SPACELESS: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 # Digits are left out: dates, counters and prices differ each time the same document is fetched.
 _WORD: Final = re.compile(rf"[{_SPACELESS}]|[^\W\d_{_SPACELESS}]+")
+_ASCII_WORD: Final = re.compile("[a-z]+")
+"""The same in a text of ASCII, found in a third of the time."""
 _BIT: Final = tuple(bytes(value >> bit & 1 for value in range(256)) for bit in range(8))
 """For each bit of a byte, the table that translates a byte to this bit of it."""
 
 
 def words(text: str) -> list[str]:
     """The words of a text in lower case, at most `MAX_WORDS`; numbers do not count."""
-    return _WORD.findall(text[:_MAX_CHARS].lower())[:MAX_WORDS]
+    beginning = text[:_MAX_CHARS].lower()
+    return (_ASCII_WORD if beginning.isascii() else _WORD).findall(beginning)[:MAX_WORDS]
 
 
 def fingerprint(words: list[str]) -> int | None:
     """The fingerprint of a text given as its words, unsigned; None if they are too few for one shingle."""
-    shingles = {" ".join(words[start : start + SHINGLE]) for start in range(len(words) - SHINGLE + 1)}
+    shingles = set(map(" ".join, zip(*(words[start:] for start in range(SHINGLE)), strict=False)))
     if not shingles:
         return None
-    digests = b"".join(blake2b(shingle.encode(errors="replace"), digest_size=8).digest() for shingle in shingles)
+    digests = b"".join(blake2b(shingle.encode("utf-8", "replace"), digest_size=8).digest() for shingle in shingles)
     half = len(shingles) / 2
     bits = 0
     for place in range(8):

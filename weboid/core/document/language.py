@@ -18,6 +18,8 @@ UNKNOWN: Final = 0
 _READ_WORDS: Final = 1_000
 _SCRIPT_SHARE: Final = 0.3
 """The share of letters in a script from which on it is the text's: names and menus are in Latin letters everywhere."""
+_NOT_LATIN: Final = re.compile("[\u0370-\U0010ffff]+")
+"""Letters among which those of all scripts of the table are."""
 _FEWEST: Final = 8
 _WORD_SHARE: Final = 0.05
 _AHEAD: Final = 1.5
@@ -53,7 +55,8 @@ def language_of(words: Sequence[str]) -> int:
     """The number of the language of a text given as its words, in lower case; UNKNOWN if it is in doubt."""
     words = words[:_READ_WORDS]
     letters = "".join(words)
-    shares = {number: len(script.findall(letters)) / max(1, len(letters)) for number, script in _scripts()}
+    others = "".join(_NOT_LATIN.findall(letters))
+    shares = {number: len(script.findall(others)) / max(1, len(letters)) for number, script in _scripts()}
     japanese, chinese = _numbers()["ja"], _numbers()["zh"]
     if shares[japanese] > _SCRIPT_SHARE / 6:
         shares[japanese] += shares.pop(chinese)
