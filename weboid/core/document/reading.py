@@ -5,6 +5,7 @@ which 64 KiB grow to gigabytes. No tree is built. ``core/document/document`` mak
 """
 
 import re
+import sys
 from codecs import IncrementalDecoder
 from collections.abc import Mapping
 from contextlib import suppress
@@ -21,7 +22,11 @@ MAX_TITLE: Final = 300
 _MAX_ELEMENTS: Final = 10_000
 _MAX_DEPTH: Final = 1_024
 _MAX_ENDS: Final = 15_000
-"""Only a hostile document has more elements, nests more of them or has more ends: it is read no further."""
+"""Only a hostile document has more elements, nests more of them or has more ends, a reference being a third of one; it
+is read no further.
+"""
+_MAX_SCRIPT: Final = 4_000
+"""Characters that are kept of a script: a longer one does more than to lead on."""
 _MAX_TELLING: Final = 3_000
 _SLICE: Final = 16_384
 """Characters that libxml2 is given at a time: it does not end before."""
@@ -50,7 +55,7 @@ class _TooMuch(Exception):
 
 
 class MarkupReader:
-    """Takes what a document says, before its URL is known. lxml calls `start`, `end` and `data`."""
+    """Takes what a document says, before its URL is known. `start`, `end` and `data` are called by lxml."""
 
     def __init__(self, content_type: str = "") -> None:
         self.headings: list[str] = []
@@ -67,10 +72,11 @@ class MarkupReader:
         self._skipped = 0
         """The depth in an element of which the content is not text of the page; 0 outside."""
         self._content: list[str] | None = None
+        self._room = 0
         self._rest = ""
         self._decoder: IncrementalDecoder | None = None
-        target: Any = self  # its methods take texts alone, as lxml passes them
-        self._parser = etree.HTMLParser(target=target, encoding="utf-8", collect_ids=False, huge_tree=True)
+        self._source = _IDLE.pop() if _IDLE else _Source()
+        self._source.reader = self
 
     def feed(self, data: bytes) -> None:
         """Reads the next bytes; the first ones, in which the charset is found, should be many."""
@@ -88,18 +94,21 @@ class MarkupReader:
         with suppress(_TooMuch):
             for start in range(0, len(markup), _SLICE):
                 piece = markup[start : start + _SLICE]
-                self._ends += piece.count("</")
+                self._ends += piece.count("</") + piece.count("&") // 3
                 self.is_ended = self.is_ended or self._ends > _MAX_ENDS
                 if self.is_ended:
                     return
-                self._parser.feed(piece.encode())
+                self._source.parser.feed(piece.encode())
 
     def finish(self, *, is_cut: bool = False) -> None:
         """Reads the end, unless it is that of what was cut; nothing can be read any more."""
         self._feed("" if is_cut else self._rest)
         with suppress(etree.XMLSyntaxError, _TooMuch):  # an empty document, or a hostile one
-            self._parser.close()
-        del self._parser  # it refers back
+            self._source.parser.close()
+        self._source.reader = None
+        if not self.is_ended:
+            _IDLE.append(self._source)
+        del self._source
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         """Takes the beginning of an element."""
@@ -118,6 +127,7 @@ class MarkupReader:
         if name in _TELLING and len(self.telling) < _MAX_TELLING:
             self.telling.append(Telling(name, attributes, []))
             self._content = self.telling[-1].content if name in _WITH_CONTENT else None
+            self._room = _MAX_SCRIPT if name == "script" else sys.maxsize
         if attributes or "-" in name:
             self._may_be_shell = awaits_script(name, attributes.get("id"))
         if (
@@ -157,11 +167,9 @@ class MarkupReader:
         """Takes a text."""
         if not self._skipped:
             self._text.append(text)
-        elif self._content is not None:
-            self._content.append(text)
-
-    def close(self) -> None:
-        """Takes the end of the markup."""
+        elif self._content is not None and self._room > 0:
+            self._content.append(text[: self._room])
+            self._room -= len(text)
 
     @property
     def pieces(self) -> int:
@@ -179,3 +187,27 @@ class MarkupReader:
             own += text[at:start] + [_GAP] * (_GAP in text[start:end])
             at = end
         return len(collapsed("".join(own + text[at:])))
+
+
+class _Source:
+    """Passes what its parser finds to a reader. Each is used again, since parsers of lxml refer to themselves."""
+
+    def __init__(self) -> None:
+        self.reader: Any = None
+        target: Any = self  # its methods take texts alone, as lxml passes them
+        self.parser = etree.HTMLParser(target=target, encoding="utf-8", collect_ids=False, huge_tree=True)
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        self.reader.start(name, attributes)
+
+    def end(self, name: str) -> None:
+        self.reader.end(name)
+
+    def data(self, text: str) -> None:
+        self.reader.data(text)
+
+    def close(self) -> None:
+        """Ends no tree."""
+
+
+_IDLE: Final[list[_Source]] = []
