@@ -25,6 +25,8 @@ _RETRY_LIMIT_S: Final = 15.0
 _LAST_S: Final = 2.0
 """Seconds after the end of a round in which a batch may be tried again; what is not written then is checked again."""
 _LAST_PAUSE_S: Final = 0.2
+_GATHER_S: Final = 0.02
+"""Seconds in which a batch gathers checks, so that a slow round does not write each by itself."""
 
 
 class _Queued(NamedTuple):
@@ -69,6 +71,8 @@ class Recorder:
         closed = False
         while not closed and (first := await self._queue.get()) is not None:
             batch = [first]
+            if not self._closing.is_set() and self._queue.qsize() < self._batch:
+                await asyncio.sleep(_GATHER_S)
             while len(batch) < self._batch and not self._queue.empty():
                 item = self._queue.get_nowait()
                 if closed := item is None:
