@@ -55,7 +55,7 @@ LINES: Final = {
     "feed": 1690,
     "maintain": 630,
     "mechanism": 1040,
-    "net": 3450,
+    "net": 3280,
     "pgfolder": 2090,
     "remote/crawl": 925,
     "remote/feed": 930,

@@ -18,7 +18,7 @@ from weboid.core.observe.observe import observation_of
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
 from weboid.errors import ConfigError
-from weboid.net import dns, queries
+from weboid.net import dns
 from weboid.net.dns import LookupFailed, Resolver
 from weboid.net.faults import fault_of
 from weboid.net.fetch import fetch_answer
@@ -204,7 +204,7 @@ async def test_a_burst_of_questions_is_spread_so_that_none_is_lost() -> None:
 
 
 async def test_names_that_nobody_answers_do_not_keep_others_waiting() -> None:
-    names = [f"{n}.silent.test" for n in range(queries.BURST + 1)]
+    names = [f"{n}.silent.test" for n in range(dns._BURST + 1)]
     zone: Zone = {"site.test": ["127.0.0.1"], **dict.fromkeys(names)}
     async with resolving(zone) as (resolver, _):
         waiting = [asyncio.create_task(resolver.addresses(name)) for name in names]
@@ -226,10 +226,10 @@ async def test_an_unforeseen_fault_reaches_all_who_ask_as_an_error_that_counts_a
     settings: NetConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with (
-        name_server({"site.test": []}) as server,
+        name_server({"site.test": ["127.0.0.1"]}) as server,
         open_session(replace(settings, dns=(server.address,))) as session,
     ):
-        monkeypatch.setattr(queries.Queries, "result", lambda *_: lost())
+        monkeypatch.setattr(dns._Channel, "ask", lambda *_: lost())
         checks = (fetch_answer(session, "http://site.test/", turn=at_once) for _ in range(2))
         results = await asyncio.gather(*checks, return_exceptions=True)
     assert [type(each) for each in results] == [RuntimeError] * 2
@@ -261,7 +261,7 @@ async def test_answers_and_failures_are_remembered() -> None:
 
 async def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dns, "NAMES", 3)
-    monkeypatch.setattr(queries, "LOOKUPS_A_CHANNEL", 4)
+    monkeypatch.setattr(dns, "LOOKUPS_A_CHANNEL", 4)
     zone: Zone = {f"{n}.test": ["127.0.0.1"] for n in range(10)}
     async with resolving(zone) as (resolver, server):
         for n in range(10):
@@ -292,21 +292,20 @@ async def test_silent_name_servers_of_our_own_are_held_against_nobody(settings: 
     async with open_session(replace(settings, dns=(closed,))) as session:
         with pytest.raises(LookupFailed) as raised:
             await fetch_answer(session, "http://site.test/", turn=at_once)
-    assert raised.value.code in queries.NO_SERVER
+    assert raised.value.code in dns.NO_SERVER
 
 
 @pytest.mark.parametrize(("root", "is_ours"), [(None, True), ([], False)])
 async def test_a_look_up_without_an_answer_is_our_own_fault_unless_others_are_answered(
     monkeypatch: pytest.MonkeyPatch, root: DnsAnswer, is_ours: bool
 ) -> None:
-    for module in (dns, queries):
-        monkeypatch.setattr(module, "TRY_S", 0.3 if is_ours else 30.0)
+    monkeypatch.setattr(dns, "_TRY_S", 0.3 if is_ours else 30.0)
     async with name_server({"site.test": None, "": root}) as server:
         resolver = Resolver(LOOPBACK, (server.address,), 0.1)
         with pytest.raises(LookupFailed) as raised:
             await resolver.addresses("site.test")
         await resolver.close()
-    assert (raised.value.code in queries.NO_SERVER) == is_ours
+    assert (raised.value.code in dns.NO_SERVER) == is_ours
 
 
 async def test_a_name_server_that_is_none_is_a_configuration_error(settings: NetConfig) -> None:

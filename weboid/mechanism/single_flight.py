@@ -23,10 +23,6 @@ class SingleFlight(Generic[Result]):
         """The number of tasks under way."""
         return len(self._flights)
 
-    def __contains__(self, key: Hashable) -> bool:
-        """Returns whether a task is under way for a key."""
-        return key in self._flights
-
     async def result(
         self, key: Hashable, work: Callable[[], Coroutine[Any, Any, Result]], limit_s: float | None = None
     ) -> Result:

@@ -8,21 +8,19 @@ import asyncio
 import socket
 from collections.abc import Sequence
 from enum import Enum
-from functools import partial
 from time import monotonic
 from typing import Final, NamedTuple
 
 import pycares
 from aiohttp.abc import AbstractResolver, ResolveResult
-from pycares import AAAARecordData, ARecordData, NSRecordData
+from pycares import AAAARecordData, ARecordData, AresError, DNSResult, NSRecordData
 from pycares import errno as ares
 
 from weboid.core.url.hosts import is_ip
+from weboid.errors import ConfigError
 from weboid.mechanism.bounded import BoundedMap
-from weboid.mechanism.deadlines import Deadlines
 from weboid.mechanism.single_flight import SingleFlight
 from weboid.net.guard import Guard, NotPublic, address_of
-from weboid.net.queries import NO_SERVER, TRY_S, UNANSWERED, Found, Queries
 
 NAMES: Final = 50_000
 """Names in the cache, at most."""
@@ -36,8 +34,36 @@ _LONGEST_NAME: Final = 253
 """Characters of a name (RFC 1035, 3.1)."""
 ADDRESSES: Final = 32
 """Addresses of each family that are tried, at most."""
+LOOKUPS_A_CHANNEL: Final = 20_000
+"""Queries until a channel is replaced: c-ares keeps each answer, 1.4 KB, for up to an hour and without a bound."""
+
+_TRY_S: Final = 3.0
+_TRIES: Final = 3
+_TICK_S: Final = 0.5
+"""Seconds between two checks of c-ares for queries that were not answered in time."""
+_BURST: Final = 200
+"""Queries sent at a time: a socket buffer of the usual size holds some 270 answers, and loses all others."""
+_BURST_S: Final = 0.1
+"""A query without an answer after so many seconds no longer counts as a part of the burst."""
+_RECEIVE_BYTES: Final = 1 << 20
+
 NO_NAME: Final = frozenset({ares.ARES_ENOTFOUND, ares.ARES_ENODATA, ares.ARES_EBADNAME, ares.ARES_ENONAME})
 """The name is unknown, cannot exist, or has no address: for people who follow a link it is the same."""
+NO_SERVER: Final = frozenset(
+    {
+        ares.ARES_ECONNREFUSED,
+        ares.ARES_ENOMEM,
+        ares.ARES_EFILE,
+        ares.ARES_EDESTRUCTION,
+        ares.ARES_ECANCELLED,
+        ares.ARES_ENOTINITIALIZED,
+    }
+)
+"""Our own name servers or our own machine failed: nothing is known about the name (C-16)."""
+_UNANSWERED: Final = NO_SERVER | {ares.ARES_ETIMEOUT, ares.ARES_EBADNAME}
+
+_Found = DNSResult | int
+"""The result of one query: records, or c-ares' error code."""
 
 
 class LookupFailed(OSError):
@@ -79,19 +105,6 @@ class _Known(NamedTuple):
         raise LookupFailed(self.code)
 
 
-class _Waiting:
-    """One caller that waits for a name's IPv4 addresses."""
-
-    __slots__ = ("answer",)
-
-    def __init__(self, answer: "asyncio.Future[_Known | Found]") -> None:
-        self.answer = answer
-
-    def expire(self) -> None:
-        if not self.answer.done():
-            self.answer.set_exception(TimeoutError())
-
-
 class Resolver(AbstractResolver):
     """Our resolver, also used by aiohttp. A query ends after `lookup_s`, whatever the name servers do."""
 
@@ -103,24 +116,15 @@ class Resolver(AbstractResolver):
         self._known: BoundedMap[str, _Known] = BoundedMap(NAMES)
         self._addresses: BoundedMap[str, str] = BoundedMap(NAMES)
         """The last address of each name, also while it has none any more."""
-        self._asked: dict[str, list[_Waiting]] = {}
-        """Names whose IPv4 addresses are being asked for, each with all who wait."""
         self._lookups: SingleFlight[_Known] = SingleFlight()
         self._served_by: BoundedMap[str, tuple[float, str]] = BoundedMap(NAMES)
-        self._silent_at = float("-inf")
+        self.queries = self.failures = 0
+        """Queries sent since the start, and those that no name server answered."""
+        self._answered_at = self._silent_at = float("-inf")
         self._probing = asyncio.Lock()
-        self._deadlines = Deadlines()
-        self._queries = Queries(name_servers)
-
-    @property
-    def queries(self) -> int:
-        """Queries sent since the start."""
-        return self._queries.sent
-
-    @property
-    def failures(self) -> int:
-        """Queries that no name server answered."""
-        return self._queries.failures
+        self._room = asyncio.Semaphore(_BURST)
+        self._crowd: set[object] = set()
+        self._channel = self._new_channel()
 
     async def addresses(self, host: str) -> tuple[str, ...]:
         """The allowed addresses of a name: of IPv4 if it has any, else of IPv6.
@@ -159,7 +163,7 @@ class Resolver(AbstractResolver):
         """The first of a domain's name servers by name, with a space between them; None if they are unknown."""
         kept = self._served_by.use(domain)
         if kept is None or kept[0] < monotonic():
-            found = await self._queries.result(domain, pycares.QUERY_TYPE_NS, self.lookup_s)
+            found = await self._queried(domain, pycares.QUERY_TYPE_NS, self.lookup_s)
             data = [] if isinstance(found, int) else [record.data for record in found.answer]
             names = {each.nsdname.lower().rstrip(".") for each in data if isinstance(each, NSRecordData)}
             # One of escaped bytes may be four times as long; who has it takes part in no group, and ends no round.
@@ -171,11 +175,11 @@ class Resolver(AbstractResolver):
     async def look_up(self, name: str) -> NameAnswer:
         """Asks name servers now, past all caches: for a name's IPv4 addresses, or for the root's own name servers."""
         kind = pycares.QUERY_TYPE_NS if name == "." else pycares.QUERY_TYPE_A
-        queries = Queries(self._name_servers)
+        channel = self._new_channel()
         try:
-            found = await queries.result(name, kind, self.lookup_s)
+            found = await channel.ask(name, kind, self._loop.time() + self.lookup_s)
         finally:
-            queries.close()
+            channel.close()
         match found:
             case ares.ARES_ENODATA:
                 return NameAnswer.NO_ADDRESS
@@ -205,87 +209,70 @@ class Resolver(AbstractResolver):
 
     async def close(self) -> None:
         """Cancels all look-ups."""
-        for waiting in self._asked.values():
-            for each in waiting:
-                each.answer.cancel()
         await self._lookups.close()
-        self._queries.close()
-        self._deadlines.close()
+        self._channel.close()
 
     async def _known_of(self, host: str, *, whole: bool, limit_s: float | None = None) -> _Known:
         host = host.lower().rstrip(".")
         known = self._known.use(host)
         if known is not None and known.end > monotonic() and (known.is_whole or not whole):
             return known
-        begun, first = monotonic(), None
-        if not whole and (host, whole) not in self._lookups:
-            answer = await self._first_of(host, limit_s)
-            if isinstance(answer, _Known):
-                return answer
-            first = answer
-        return await self._lookups.result((host, whole), lambda: self._found(host, whole, begun, first), limit_s)
+        return await self._lookups.result((host, whole), lambda: self._found(host, whole), limit_s)
 
-    async def _first_of(self, host: str, limit_s: float | None) -> "_Known | Found":
-        """The known answer of a name with allowed IPv4 addresses, as nearly all have, else the answer that has none.
-
-        TimeoutError after `limit_s`, as in SingleFlight; ValueError for what is no name.
-        """
-        waiting = _Waiting(self._loop.create_future())
-        if (others := self._asked.get(host)) is not None:
-            others.append(waiting)
-        else:
-            self._asked[host] = [waiting]
-            self._queries.ask(host, pycares.QUERY_TYPE_A, self.lookup_s, partial(self._take_first, host))
-        if limit_s is None:
-            return await waiting.answer
-        slot = self._deadlines.add(waiting, self._loop.time() + limit_s)
-        try:
-            return await waiting.answer
-        finally:
-            self._deadlines.remove(waiting, slot)
-
-    def _take_first(self, host: str, found: Found | ValueError) -> None:
-        result: _Known | Found | ValueError = found
-        if not isinstance(found, ValueError) and (known := self._known_from([found])).addresses:
-            result = known._replace(is_whole=False)
-            self._keep(host, result)
-        for waiting in self._asked.pop(host):
-            if waiting.answer.done():
-                continue
-            if isinstance(result, ValueError):
-                waiting.answer.set_exception(result)
-            else:
-                waiting.answer.set_result(result)
-
-    async def _found(self, host: str, whole: bool, begun: float, first: Found | None) -> _Known:
+    async def _found(self, host: str, whole: bool) -> _Known:
         """The name servers' answer for a name, cached unless there was no answer at all."""
-        asked, limit_s = self._queries.result, self.lookup_s
-        found = [await asked(host, pycares.QUERY_TYPE_A, limit_s) if first is None else first]
+        begun = monotonic()
+        found = [await self._queried(host, pycares.QUERY_TYPE_A, self.lookup_s)]
         known = self._known_from(found)
-        if known.code != ares.ARES_ETIMEOUT:
-            found.append(await asked(host, pycares.QUERY_TYPE_AAAA, limit_s))
+        if known.addresses and not whole:
+            known = known._replace(is_whole=False)
+        elif known.code != ares.ARES_ETIMEOUT:
+            found.append(await self._queried(host, pycares.QUERY_TYPE_AAAA, self.lookup_s))
             known = self._known_from(found)
         if known.code == ares.ARES_ETIMEOUT and not await self._is_served(begun):
             return _Known(begun, code=ares.ARES_ECONNREFUSED)
-        self._keep(host, known)
-        return known
-
-    def _keep(self, host: str, known: _Known) -> None:
         if known.code not in NO_SERVER:
             self._known[host] = known
         if known.addresses:
             self._addresses[host] = known.addresses[0]
+        return known
+
+    async def _queried(self, host: str, kind: int, limit_s: float) -> _Found:
+        """The answer to one query; ETIMEOUT if there is none within `limit_s` after it is sent."""
+        await self._room.acquire()
+        place = object()
+        self._crowd.add(place)
+        leaving = self._loop.call_later(_BURST_S, self._leave, place)
+        if self._channel.begun >= LOOKUPS_A_CHANNEL:
+            self._channel.retire()
+            self._channel = self._new_channel()
+        try:
+            found = await self._channel.ask(host, kind, self._loop.time() + limit_s)
+        finally:
+            leaving.cancel()
+            self._leave(place)
+        self.queries += 1
+        if isinstance(found, int) and found in _UNANSWERED:
+            self.failures += 1
+        else:
+            self._answered_at = monotonic()
+        return found
+
+    def _leave(self, place: object) -> None:
+        if place in self._crowd:
+            self._crowd.remove(place)
+            self._room.release()
 
     async def _is_served(self, since: float) -> bool:
         """Returns whether our name servers have answered any query since then; in doubt the root is queried (C-16)."""
         async with self._probing:
-            if self._queries.answered_at < since and self._silent_at < since:
-                found = await self._queries.result(".", pycares.QUERY_TYPE_NS, TRY_S)
-                if isinstance(found, int) and found in UNANSWERED:
+            if self._answered_at < since and self._silent_at < since:
+                found = await self._queried(".", pycares.QUERY_TYPE_NS, _TRY_S)
+                if isinstance(found, int) and found in _UNANSWERED:
                     self._silent_at = monotonic()
-            return self._queries.answered_at >= since
+            return self._answered_at >= since
 
-    def _known_from(self, found: Sequence[Found]) -> _Known:
+    def _known_from(self, found: Sequence[_Found]) -> _Known:
         """Combines answers: any address counts, else "no such name", else the first failure."""
         addresses: list[str] = []
         ttl_s = LONGEST_TTL_S
@@ -306,3 +293,96 @@ class Resolver(AbstractResolver):
         if failures := [code for code in codes if code not in NO_NAME]:
             return _Known(monotonic() + ERROR_TTL_S, code=failures[0])
         return _Known(monotonic() + NO_NAME_TTL_S)
+
+    def _new_channel(self) -> "_Channel":
+        try:
+            return _Channel(self._name_servers)
+        except AresError as wrong:
+            raise ConfigError(f"The name servers {', '.join(self._name_servers)} cannot be used: {wrong}") from wrong
+
+
+class _Channel:
+    """One c-ares channel on the running loop: c-ares' own thread would cost as much as the look-ups."""
+
+    def __init__(self, name_servers: tuple[str, ...]) -> None:
+        self.begun = 0
+        self._open = 0
+        self._is_retired = self._is_closed = False
+        self._loop = asyncio.get_running_loop()
+        self._read: set[int] = set()
+        self._written: set[int] = set()
+        self._ticking: asyncio.TimerHandle | None = None
+        self._ares = pycares.Channel(
+            servers=name_servers or None,
+            timeout=_TRY_S,
+            tries=_TRIES,
+            socket_receive_buffer_size=_RECEIVE_BYTES,
+            sock_state_cb=self._watch,
+        )
+
+    async def ask(self, host: str, kind: int, end_at: float) -> _Found:
+        """The answer to one query; ETIMEOUT if there is none at `end_at` (the loop's time)."""
+        answer: asyncio.Future[_Found] = self._loop.create_future()
+
+        def answered(result: DNSResult | None, code: int | None) -> None:
+            if not answer.done():
+                found = result if code is None else code
+                answer.set_result(ares.ARES_EBADRESP if found is None else found)
+
+        limit = self._loop.call_at(end_at, answered, None, ares.ARES_ETIMEOUT)
+        self.begun += 1
+        self._open += 1
+        try:
+            self._ares.query(host, kind, callback=answered)
+            return await answer
+        except AresError as wrong:
+            return int(wrong.args[0])
+        finally:
+            limit.cancel()
+            self._open -= 1
+            if self._is_retired and not self._open:
+                self.close()
+
+    def retire(self) -> None:
+        """Closes the channel once it has no open query."""
+        self._is_retired = True
+        if not self._open:
+            self.close()
+
+    def close(self) -> None:
+        """Ends open queries with ECANCELLED. c-ares frees the channel in a thread, which must not use the loop."""
+        if self._is_closed:
+            return
+        self._ares.cancel()
+        self._is_closed = True
+        for fd in self._read:
+            self._loop.remove_reader(fd)
+        for fd in self._written:
+            self._loop.remove_writer(fd)
+        if self._ticking:
+            self._ticking.cancel()
+        self._ares.close()
+
+    def _watch(self, fd: int, readable: bool, writable: bool) -> None:
+        if self._is_closed:
+            return
+        if readable and fd not in self._read:
+            self._read.add(fd)
+            self._loop.add_reader(fd, self._ares.process_fd, fd, pycares.ARES_SOCKET_BAD)
+        elif not readable and fd in self._read:
+            self._read.remove(fd)
+            self._loop.remove_reader(fd)
+        if writable and fd not in self._written:
+            self._written.add(fd)
+            self._loop.add_writer(fd, self._ares.process_fd, pycares.ARES_SOCKET_BAD, fd)
+        elif not writable and fd in self._written:
+            self._written.remove(fd)
+            self._loop.remove_writer(fd)
+        if self._ticking is None and (self._read or self._written):
+            self._ticking = self._loop.call_later(_TICK_S, self._tick)
+
+    def _tick(self) -> None:
+        self._ticking = None
+        self._ares.process_fd(pycares.ARES_SOCKET_BAD, pycares.ARES_SOCKET_BAD)
+        if self._ticking is None and (self._read or self._written):
+            self._ticking = self._loop.call_later(_TICK_S, self._tick)

@@ -10,9 +10,8 @@ from typing import Final, NamedTuple
 
 from weboid.core.record.reasons import Reason
 from weboid.net.dial import NotConnected
-from weboid.net.dns import NO_NAME, LookupFailed
+from weboid.net.dns import NO_NAME, NO_SERVER, LookupFailed
 from weboid.net.guard import BadPort, NotPublic
-from weboid.net.queries import NO_SERVER
 from weboid.net.response_parser import BrokenReply, ReplyTooLarge
 
 
