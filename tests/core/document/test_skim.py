@@ -143,6 +143,16 @@ def test_how_a_document_is_cut_makes_no_difference(markup: str, whole: int, size
     assert len(kept) <= whole + MAX_SKIMMED
 
 
+def test_what_a_text_shows_of_markup_is_no_markup() -> None:
+    shown = b"&lt;script src=/cdn-cgi/challenge-platform/x>&lt;/script> &amp;lt;b&amp;gt; "
+    for tail in (b"<p>" + shown, b"<noscript>" + shown + b"</noscript>", b"<meta name=x content='a\"" + shown + b"'>"):
+        kept, _ = skimmed(HEAD + SCRIPT + tail)
+        following = kept[WHOLE:]
+        assert b"challenge-platform" in following, tail
+        assert b"<script" not in following, tail
+        assert b"<b" not in following.replace(b"<body", b""), tail
+
+
 HOSTILE = [
     "<script>", "<!--", "<svg>", "<p>", '<a x="', "='", "<b c='>' ", "<", "</", "<!", "<title>", "</script", "<a b=c ",
 ]  # fmt: skip

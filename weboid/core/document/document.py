@@ -127,7 +127,7 @@ class _Teller:
         self._has_base = self._asks_password = False
 
     def take(self, telling: Telling) -> None:
-        """Takes what an attributes says by its attributes, or by a content that is no text of the page."""
+        """Takes what an element says by its attributes, or by a content that is no text of the page."""
         name, attributes, content = telling
         match name:
             case "title":

@@ -5,6 +5,7 @@ depends on the bytes alone, not on how they arrive; it is bounded, and so is the
 """
 
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from html import escape
 from typing import Final
 
 from weboid.core.document.document import MAX_SKIMMED, is_html
@@ -56,7 +57,8 @@ class Skim:
         self._finish()
         if self.reading is None:
             return self._beginning or bytes(self._waiting[: self._whole])
-        text, names = self.reading.text(self._beginning_pieces), sorted(self.reading.names)
+        # Escaped as it came: markup that a text shows is no markup.
+        text, names = escape(self.reading.text(self._beginning_pieces), quote=False), sorted(self.reading.names)
         tags = [*map(_tag, self.reading.telling[self._beginning_telling :]), *(f"<{name}>" for name in names)]
         following = f"{text} {''.join(tags)}".strip().encode(errors="replace")
         return self._beginning + following[:MAX_SKIMMED]
@@ -93,8 +95,8 @@ class Skim:
 
 
 def _tag(telling: Telling) -> str:
-    attributes = "".join(f' {name}="{value}"' for name, value in telling.attributes.items())
-    content = "".join(telling.content) if telling.name == "noscript" else ""
+    attributes = "".join(f' {name}="{escape(value)}"' for name, value in telling.attributes.items())
+    content = escape("".join(telling.content), quote=False) if telling.name == "noscript" else ""
     return f"<{telling.name}{attributes[:_LONGEST_TAG]}>{content}"
 
 
