@@ -127,6 +127,18 @@ async def test_a_redirect_out_of_the_web_ends_no_list(tmp_path: Path) -> None:
     assert [line["reason"] for line in ran.lines()] == ["redirect-to-scheme"] * len(TARGETS)
 
 
+async def test_a_failing_link_with_a_typical_error_comes_with_the_one_that_works(tmp_path: Path) -> None:
+    here = ("/ok", "/a_(b)")
+    async with serve(lambda asked: reply(200 if asked.target in here else 404)) as site:
+        place = Place(tmp_path, environ={"WEBOID_NET_PERMIT": "127.0.0.0/8", "WEBOID_CRAWL_DELAY": "0"})
+        links = [*map(site.url, ("/ok,", "/ok", "/gone,", "/a_(b)", "/a_(b).")), f"http://{site.url('/ok')}"]
+        ran = await place.run("check", "--json", *links)
+        table = await place.run("check", site.url("/ok,"))
+    ok, bracket = site.url("/ok"), site.url("/a_(b)")
+    assert [line["probably_meant"] for line in ran.lines()] == [ok, None, None, None, bracket, ok]
+    assert "probably meant, and works:" in table.out
+
+
 @pytest.mark.parametrize("as_json", [True, False])
 async def test_an_error_at_one_url_has_a_line_and_a_status_and_the_others_are_checked(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], as_json: bool

@@ -17,9 +17,12 @@ from weboid.config import CrawlConfig, NetConfig, load_config
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.content import signals_of
 from weboid.core.observe.observation import Observation, RawResponse
-from weboid.core.url.classify import Classified, UrlClass
+from weboid.core.record.reasons import Outcome
+from weboid.core.url.classify import Classified, UrlClass, classify
 from weboid.core.url.farms import Farm
 from weboid.core.url.hosts import registrable_domain
+from weboid.core.url.probably_meant import probably_meant
+from weboid.core.url.urls import Url
 from weboid.net.outbound import Outbound, open_session
 
 log = logging.getLogger(__name__)
@@ -41,6 +44,8 @@ class SpotCheck:
     """The error is one of this program."""
     no_network: str | None = None
     """Why nothing can be said of any link: our own connection is down (C-16)."""
+    meant: Url | None = None
+    """The URL that was probably meant, if it works and this one does not (L-9)."""
 
     @property
     def reason(self) -> str | None:
@@ -92,6 +97,16 @@ class SpotChecks:
         if seen is None and made.seen:
             return SpotCheck(link, no_network=self._connectivity.why_names_are_doubted)
         return made
+
+    async def check_with_meant(self, link: Classified, farm: Farm, *, quick: bool = False) -> SpotCheck:
+        """The check of a link, and one look at the URL that was probably meant by one that fails or is no URL (L-9)."""
+        made = await self.check(link, quick=quick)
+        is_failing = made.seen is not None and made.seen.outcome is Outcome.FAILING
+        if not (is_failing or link.kind is UrlClass.INVALID) or (meant := probably_meant(link.given)) is None:
+            return made
+        there = await self.check(classify(str(meant.url), farm), quick=quick)
+        is_working = there.seen is not None and there.seen.outcome is Outcome.WORKING
+        return replace(made, meant=meant.url) if is_working else made
 
 
 class DomainTurns(LocalTurns):

@@ -73,6 +73,8 @@ def _check_row(line: SpotCheck) -> tuple[Text, ...]:
     url = Text(plain(link.url or link.given)).append(host_line(link.url), style="dim")
     if answer and answer.hops:
         url.append(f"\n→ {plain(answer.final)}", style="dim")
+    if line.meant:
+        url.append(f"\nprobably meant, and works: {line.meant}", style="dim")
     return (
         styled(seen.outcome if seen else "error" if line.error else "unknown" if line.no_network else link.kind),
         Text(plain(line.error or line.reason or "")).append(_why(line), style="dim"),

@@ -45,6 +45,7 @@ def json_line(check: SpotCheck) -> dict[str, Any]:
         "mime": seen.mime if seen else None,
         "size_kib": seen.size_kib if seen else None,
         "seconds": round(answer.seconds, 3) if answer else None,
+        "probably_meant": str(check.meant) if check.meant else None,
     }
     return line if check.error is None else {**line, "error": check.error}
 
@@ -63,7 +64,7 @@ async def checked(
     async with open_spot_checks(net, config.crawl, turns, online, (farm,)) as checks:
 
         def check(url: str) -> asyncio.Task[SpotCheck]:
-            return asyncio.create_task(checks.check(classify(url, farm), quick=quick))
+            return asyncio.create_task(checks.check_with_meant(classify(url, farm), farm, quick=quick))
 
         async with aclosing(in_order(urls, check, net.connections)) as lines:
             async for line in lines:
