@@ -100,6 +100,7 @@ CREATE TABLE url (
     http smallint,
     evidence integer,
     portrait bytea,
+    meant text,
     PRIMARY KEY (bucket, host_key, url_key)
 );
 -- Orphaned URLs are not checked any more (U-8).

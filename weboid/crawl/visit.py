@@ -12,6 +12,7 @@ from functools import partial
 from math import ceil
 from typing import Final
 
+from weboid.checking.meant import find_meant
 from weboid.core.document.face import NO_FACE
 from weboid.core.observe.check_request import (
     CheckRequest,
@@ -155,6 +156,8 @@ class Visit:
         is_down = failed and not self._is_up and await self._is_down(url, seen)
         if is_down and self._on_failing:
             seen = await self._on_failing(seen)
+        if seen.outcome is Outcome.FAILING and not (is_down or url.record.streak.strikes):
+            seen = replace(seen, meant=await find_meant(url.url, self._check, request))
         moment = self._now()
         seen = await self._confirmed(url, seen, moment, of_host=is_down)
         before = self._state

@@ -109,7 +109,7 @@ CROSS JOIN LATERAL (
 SELECT url.bucket, url.host_key, url.url_key, url.scheme, host.host, url.port, url.path,
     url.status, url.since, url.asked, url.older, url.strikes, url.failing_since, url.failing_until, url.evidence,
     url.reason, url.target, url.mime, url.size_kib, url.http, url.portrait, url.due, url.orphaned,
-    host.strikes, host.failing_since, host.failing_until, host.evidence, host.reason,
+    url.meant, host.strikes, host.failing_since, host.failing_until, host.evidence, host.reason,
     (SELECT true FROM revert WHERE revert.bucket = given.bucket AND revert.host_key = given.host_key
         AND revert.url_key = given.url_key AND revert.wiki = %(wiki)s::integer AND revert.state < 2 LIMIT 1) IS NOT NULL
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])

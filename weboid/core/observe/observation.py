@@ -86,6 +86,8 @@ class Observation:
     """The document's portrait, if one was requested and shows anything new (C-11)."""
     face: Face | None = None
     """The host's face, if the check has learned something about it (C-11)."""
+    meant: str | None = None
+    """The URL that was probably meant, if this one fails and that one was looked at and works (L-9)."""
 
     @property
     def outcome(self) -> Outcome:

@@ -16,7 +16,8 @@ from weboid.core.record.history import LIMIT
 from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UrlRecord
 from weboid.core.record.streak import Streak, packed_evidence, unpacked_evidence
-from weboid.core.url.urls import MAX_URL
+from weboid.core.url.hosts import InvalidUrl
+from weboid.core.url.urls import MAX_URL, normal
 from weboid.core.verdict.partial_loss import Contacts, HostGroup
 from weboid.remote.http.messages import BadMessage
 from weboid.store.results.record import Checked
@@ -69,6 +70,7 @@ def _is_observation(seen: Observation) -> bool:
         and len(face.answers if face else ()) <= MOST_PLACES
         and _is_readable(portrait, packed_portrait, unpacked_portrait)
         and _is_readable(face, packed_face, unpacked_face)
+        and (seen.meant is None or _is_normal(seen.meant))
     )
 
 
@@ -88,6 +90,13 @@ def _is_target(target: str, reason: Reason | None) -> bool:
     """True for a possible target of a redirect: out of the web any text, as a browser writes URLs."""
     is_text = reason is Reason.REDIRECT_TO_SCHEME and target.isascii() and target.isprintable()
     return len(target) <= _LONGEST_TARGET and (is_text or target.startswith(_SCHEMES))
+
+
+def _is_normal(url: str) -> bool:
+    try:
+        return normal(url) == url
+    except InvalidUrl:
+        return False
 
 
 def _is_streak(streak: Streak) -> bool:

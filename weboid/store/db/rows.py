@@ -68,7 +68,7 @@ class KnownUrl(NamedTuple):
 
     `claims` and `kept` are there where they are shown: of URLs that fail, `kept` also of those in doubt. `visit` is the
     day of the next visit of a cited copy, whose `due` is NEVER_DUE; so is `visit` if its archive is never visited.
-    `is_frozen`: bots leave it alone on the wiki that was asked for (B-6).
+    `is_frozen`: bots leave it alone on the wiki that was asked for (B-6). `meant` was probably meant by it (L-9).
     """
 
     key: UrlKey
@@ -82,6 +82,7 @@ class KnownUrl(NamedTuple):
     kept: KeptCopies = NOTHING
     visit: int | None = None
     is_frozen: bool = False
+    meant: str | None = None
 
     @property
     def is_working(self) -> bool:
@@ -117,9 +118,11 @@ def stored_url(row: Sequence[Any]) -> StoredUrl:
 
 def known_url(row: Sequence[Any]) -> KnownUrl:
     """The URL in a row of `find_urls`."""
-    portrait, due, orphaned, *host, is_frozen = row[RECORD_COLUMNS - 1 :]
+    portrait, due, orphaned, meant, *host, is_frozen = row[RECORD_COLUMNS - 1 :]
     key, url, record = UrlKey(*row[:3]), url_of(row[3:7]), url_record(row[7 : RECORD_COLUMNS - 1])
-    return KnownUrl(key, url, record, due, orphaned, host_record(host), NO_CLAIMS, portrait, is_frozen=is_frozen)
+    return KnownUrl(
+        key, url, record, due, orphaned, host_record(host), NO_CLAIMS, portrait, is_frozen=is_frozen, meant=meant
+    )
 
 
 def stored_host(row: Sequence[Any]) -> StoredHost:

@@ -114,7 +114,7 @@ async def _record_part(
     postponed = [checked for checked in part if checked.seen is None]
     if done:
         records = [
-            CheckedUrl(checked.url.key, checked.record, checked.due, checked.seen.portrait)
+            CheckedUrl(checked.url.key, checked.record, checked.due, checked.seen.portrait, checked.seen.meant)
             for checked in done
             if checked.seen
         ]

@@ -39,12 +39,14 @@ _POLL_S: Final = 0.02
 
 @dataclass(frozen=True, slots=True)
 class CheckedUrl:
-    """A URL's record after a check, the day on which it is due again, and a new portrait if one was taken (C-11)."""
+    """A URL's record after a check, the day on which it is due again, and what the check found besides: a new portrait
+    (C-11), the URL that was probably meant (L-9)."""
 
     key: UrlKey
     record: UrlRecord
     due: int
     portrait: Portrait | None = None
+    meant: str | None = None
 
 
 async def record_checks(conn: Connection, checks: Sequence[CheckedUrl], *, cited: bool = False) -> int:
@@ -59,7 +61,7 @@ async def record_checks(conn: Connection, checks: Sequence[CheckedUrl], *, cited
     columns = {
         **key_columns(check.key for check in ordered),
         **record_columns(check.record for check in ordered),
-        **columns_of(ordered, "due"),
+        **columns_of(ordered, "due meant"),
         "portrait": [check.portrait and packed_portrait(check.portrait) for check in ordered],
         "cited": cited,
     }
