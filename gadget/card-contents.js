@@ -41,6 +41,7 @@ function create( mark, link, { answerDay }, { onClose, onSettings } ) {
 		link.suspicious ? element( 'p', 'weboid-warning', mw.msg( 'weboid-gadget-suspicious' ) ) : null,
 		reports( link ),
 		copies( link ),
+		meant( link ),
 		suggestion( link ),
 		destination( link ),
 		chart( link, answerDay ),
@@ -166,6 +167,16 @@ function remarks( copy ) {
 		texts.push( mw.msg( 'weboid-gadget-copy-similar' ) );
 	}
 	return texts.length ? element( 'p', 'weboid-subtle', texts.join( ' ' ) ) : null;
+}
+
+/**
+ * @param {Weboid.Link} link
+ * @return {HTMLElement|null}
+ */
+function meant( link ) {
+	return link.probably_meant ? element(
+		'p', '', ...withParts( mw.msg( 'weboid-gadget-meant', '$1' ), urlLink( link.probably_meant ) )
+	) : null;
 }
 
 /**

@@ -24,7 +24,7 @@ const VERDICTS = [ 'working', 'doubtful', 'dead', 'unknown', 'invalid', 'spam' ]
 /** Which values of a link are text; each may be null. */
 const TEXTS = [
 	'normal', 'host_unicode', 'class', 'since', 'checked', 'next_check', 'target', 'mime', 'reported', 'assumed',
-	'replacement', 'summary', 'explanation', 'copy_summary'
+	'replacement', 'probably_meant', 'summary', 'explanation', 'copy_summary'
 ];
 /** Which are objects, each with its texts. */
 const OBJECTS = new Map( [

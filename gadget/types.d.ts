@@ -46,6 +46,7 @@ declare namespace Weboid {
 		reported: string | null;
 		assumed: string | null;
 		replacement: string | null;
+		probably_meant?: string | null;
 		snapshots: Snapshot[];
 		/** At most five, newest first. */
 		history: HistoryEntry[];

@@ -37,7 +37,7 @@ LINES: Final = {
     "archive/service": 900,
     "archive/visits": 960,
     "bot": 2390,
-    "checking": 2000,
+    "checking": 2020,
     "cli": 4180,
     "cli/processes": 1675,
     "cli/terminal": 467,

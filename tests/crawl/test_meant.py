@@ -1,4 +1,4 @@
-"""The URL that was probably meant by a failing one (L-9): one look at the beginning of a streak, kept while it lasts."""
+"""The URL that was probably meant by a failing one: one look when a streak begins, kept while it lasts (L-9)."""
 
 from support.observations import FINE, LOST, SILENT
 from support.stored import open_wiki

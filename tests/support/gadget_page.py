@@ -38,6 +38,7 @@ DEAD: Final[dict[str, Any]] = {
     "reported": None,
     "assumed": None,
     "replacement": None,
+    "probably_meant": None,
     "archived": "found",
     "snapshots": [
         {

@@ -57,7 +57,7 @@ def link(url: str, verdict: str = "dead", copies: Any = (), **others: Any) -> di
         "status": 0, "state": "untried", "http": None, "checked": "2026-11-20", "next_check": None, "strikes": 0,
         "evidence": None, "target": None, "mime": None, "size_kib": None, "suspicious": False, "reported": None,
         "assumed": None, "replacement": None, "archives": [each["snapshot"] for each in offered],
-        "archived": state if is_reported else None, "snapshots": offered if is_reported else [],
+        "probably_meant": None, "archived": state if is_reported else None, "snapshots": offered if is_reported else [],
         "copy_of": None, "history": [], "wikitext": None, "summary": "", "explanation": None, "copy_summary": None,
         "flags": [], **others,
     }  # fmt: skip

@@ -101,8 +101,8 @@ class SpotChecks:
     async def check_with_meant(self, link: Classified, farm: Farm, *, quick: bool = False) -> SpotCheck:
         """The check of a link, and one look at the URL that was probably meant by one that fails or is no URL (L-9)."""
         made = await self.check(link, quick=quick)
-        is_failing = made.seen is not None and made.seen.outcome is Outcome.FAILING
-        if not (is_failing or link.kind is UrlClass.INVALID) or (meant := probably_meant(link.given)) is None:
+        is_failing = link.kind is UrlClass.INVALID or (made.seen and made.seen.outcome is Outcome.FAILING)
+        if not is_failing or (meant := probably_meant(link.given)) is None:
             return made
         there = await self.check(classify(str(meant.url), farm), quick=quick)
         is_working = there.seen is not None and there.seen.outcome is Outcome.WORKING

@@ -5,8 +5,8 @@
 -- and LATERAL, so that each is found by its full key. Hosts are read of what fails only, what people said and what is
 -- kept of copies only where an answer shows it, as JSON, for there may be several rows of it. Two columns of the first
 -- URL have the spam links of the pages and the settings of the wiki, so that all of it comes in one round trip. Then
--- comes whether the URL is frozen on the wiki (B-6); by LIMIT, as for EXISTS all reverts of a wiki might be read. The
--- last column is the URL itself if it is `named`: only then are the hosts of URLs that work read, too.
+-- comes whether the URL is frozen on the wiki (B-6); by LIMIT, as for EXISTS all reverts of a wiki might be read. Then
+-- the URL itself if it is `named`: only then are the hosts of URLs that work read, too. Last what was probably meant.
 SELECT given.place, url.status, url.since, url.asked, url.older, url.strikes, url.failing_since, url.failing_until,
     url.evidence, url.reason, url.target, url.mime, url.size_kib, url.http, url.due,
     host.strikes, host.failing_since, host.failing_until, host.evidence, host.reason,
@@ -57,7 +57,8 @@ SELECT given.place, url.status, url.since, url.asked, url.older, url.strikes, ur
     ) END,
     (SELECT true FROM revert WHERE revert.bucket = given.bucket AND revert.host_key = given.host_key
         AND revert.url_key = given.url_key AND revert.wiki = %(wiki)s AND revert.state < 2 LIMIT 1) IS NOT NULL,
-    CASE WHEN %(named)s AND url.status IS NOT NULL THEN json_build_array(url.scheme, host.host, url.port, url.path) END
+    CASE WHEN %(named)s AND url.status IS NOT NULL THEN json_build_array(url.scheme, host.host, url.port, url.path) END,
+    url.meant
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
     WITH ORDINALITY AS given (bucket, host_key, url_key, place)
 LEFT JOIN LATERAL (

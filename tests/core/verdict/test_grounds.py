@@ -30,6 +30,7 @@ class Stored:
     claims: Claims = NO_CLAIMS
     kept: KeptCopies = NOTHING
     is_frozen: bool = False
+    meant: str | None = None
 
 
 def checked(*seen: tuple[int, Observation], host_days: Sequence[int] = (), hours: Sequence[int] = (0, 9, 18)) -> Stored:

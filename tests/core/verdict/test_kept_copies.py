@@ -42,6 +42,7 @@ class Stored:
     claims: Claims = NO_CLAIMS
     kept: KeptCopies = NOTHING
     is_frozen: bool = False
+    meant: str | None = None
 
 
 def lookup(outcome: LookupOutcome, archive: int = WAYBACK, passed: str = "") -> KeptLookup:

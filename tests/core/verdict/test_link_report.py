@@ -40,6 +40,7 @@ class Stored:
     claims: Claims = NO_CLAIMS
     kept: KeptCopies = NOTHING
     is_frozen: bool = False
+    meant: str | None = None
 
     @property
     def is_working(self) -> bool:
@@ -119,6 +120,7 @@ def test_a_dead_link_as_json() -> None:
         "state": "not-found", "checked": "2017-05-01", "next_check": "2017-05-11", "strikes": 5, "target": None,
         "mime": None, "size_kib": None, "suspicious": False, "flags": [], "reported": None, "assumed": None,
         "replacement": None, "archives": [], "archived": "pending", "snapshots": [], "copy_of": None,
+        "probably_meant": None,
         "evidence": {
             "strikes": 5, "missing": 5, "since": "2017-04-11", "until": "2017-05-01", "days": 63, "needs_days": 14,
             "weekdays": True, "hours": True, "of_host": False,
@@ -213,6 +215,12 @@ def test_what_one_person_reports_is_shown_next_to_the_verdict_and_does_not_chang
     shown = link_as_json(reported)
     assert shown["reported"] == iso(110)
     assert (shown["assumed"], shown["replacement"], shown["archives"]) == (None, "http://b.demo/", [])
+
+
+def test_the_url_that_was_probably_meant_is_offered_with_a_dead_link_alone() -> None:
+    for stored, meant in ((DEAD, "http://a.demo/ok"), (FILE, None)):
+        shown = link_as_json(report("http://a.demo/ok,", replace(stored, meant="http://a.demo/ok")))
+        assert shown["probably_meant"] == meant
 
 
 def test_no_note_makes_a_working_link_look_worse() -> None:

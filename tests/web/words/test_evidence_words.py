@@ -27,6 +27,7 @@ class Stored:
     claims: Claims = NO_CLAIMS
     kept: KeptCopies = NOTHING
     is_frozen: bool = False
+    meant: str | None = None
 
 
 def say(code: str = "en") -> Messages:

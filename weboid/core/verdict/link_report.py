@@ -58,6 +58,8 @@ class Known(Protocol):
     def kept(self) -> KeptCopies: ...
     @property
     def is_frozen(self) -> bool: ...
+    @property
+    def meant(self) -> str | None: ...
 
 
 class KnownLink(Known, Protocol):
@@ -94,7 +96,8 @@ class LinkReport(NamedTuple):
     `url` and `normal` are None where the link is ignored or invalid, `due` where nothing is stored of it or it is
     never checked. `copies` are those in web archives, None of a link that needs none: dead and doubtful ones do.
     `origin` is how the page links to it, None where that is not known: the store does not keep it. `is_frozen`: bots
-    leave it alone on this wiki, as a repair was reverted and nobody has released it (B-6).
+    leave it alone on this wiki, as a repair was reverted and nobody has released it (B-6). `meant`, which works,
+    was probably meant by a dead or doubtful link with a typical error (L-9).
     """
 
     given: tuple[str, ...]
@@ -111,6 +114,7 @@ class LinkReport(NamedTuple):
     copies: Copies | None = None
     origin: LinkOrigin | None = None
     is_frozen: bool = False
+    meant: str | None = None
 
     @property
     def cited_copy(self) -> Snapshot | None:
@@ -215,7 +219,7 @@ def _link_report(
     extent: Extent = Extent.ALL,
 ) -> LinkReport:
     link = keyed.link
-    record, host, claims, due, grounds, copies = UNTRIED, UNKNOWN_HOST, NO_CLAIMS, None, None, None
+    record, host, claims, due, grounds, copies, meant = UNTRIED, UNKNOWN_HOST, NO_CLAIMS, None, None, None, None
     if known is not None:
         record, host, claims = known.record, known.host, known.claims
     if link.kind is UrlClass.INVALID:
@@ -230,6 +234,8 @@ def _link_report(
         return _counted(keyed, given, finding)
     if known is not None:
         due, grounds = known.next_check, grounds_of(record, host, policy)
+        if finding.verdict in COPY_WANTED:
+            meant = known.meant
         if finding.verdict in COPY_WANTED and link.url and not is_archive_host(link.url.host):
             copies = shown_copies(known.kept, link.url, claims.archives, services)
     # Positional arguments are faster, and there are hundreds of links on a page.
@@ -248,6 +254,7 @@ def _link_report(
         copies,
         origin,
         known is not None and known.is_frozen,
+        meant,
     )
 
 

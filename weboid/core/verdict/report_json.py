@@ -66,6 +66,7 @@ def link_as_json(link: LinkReport, settings: WikiSettings | None = None) -> dict
         "reported": _iso(claims.reported),
         "assumed": _iso(claims.assumed),
         "replacement": claims.replacement,
+        "probably_meant": link.meant,
         "archives": list(claims.archives) if copies is None else [each.address for each in copies.snapshots],
         **copies_as_json(copies),
         "copy_of": None if (copy := link.cited_copy) is None else _copy_as_json(copy),

@@ -33,7 +33,7 @@ def _array(outcome: Outcome) -> str:
 
 _OUTCOMES: Final = {"failing": _array(Outcome.FAILING), "working": _array(Outcome.WORKING)}
 _STATUS, _ASKED, _REASON, _MIME, _DUE, _HOST, _CLAIMS, _COPIES, _VISIT = 1, 3, 9, 11, 14, 15, 20, 21, 22
-_SPAM, _SETTINGS, _FROZEN, _URL = 23, 24, 25, 26
+_SPAM, _SETTINGS, _FROZEN, _URL, _MEANT = 23, 24, 25, 26, 27
 """Columns of `find_linked`; of a record, and of a host, the first."""
 
 
@@ -85,6 +85,12 @@ class LinkedUrl:
     def is_frozen(self) -> bool:
         """Returns whether bots leave it alone on the wiki (B-6)."""
         return bool(self._row[_FROZEN])
+
+    @property
+    def meant(self) -> str | None:
+        """As `KnownUrl.meant`."""
+        found: str | None = self._row[_MEANT]
+        return found
 
     @property
     def url(self) -> Url | None:

@@ -45,6 +45,8 @@ def _details(link: LinkReport, day: int, say: Messages) -> list[str]:
     details: list[str | None] = []
     if link.record.target is not None:
         details.append(say.html("weboid-target", address_html(link.record.target)))
+    if link.meant is not None:
+        details.append(say.html("weboid-note-meant", address_html(link.meant)))
     if (copy := link.cited_copy) is not None:
         details.append(_copy_html(copy, say))
     details += phrases.file_words(link, say), phrases.report_words(link, day, say), _instead(link, say)
