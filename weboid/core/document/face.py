@@ -211,7 +211,7 @@ def _look(document: Document, left_out: frozenset[str], moved: int, body: bytes)
 
 def _shown(document: Document, left_out: frozenset[str], body: bytes) -> tuple[list[str], list[str]] | None:
     """The words of a document and those of its title and heading, for a look; None if it cannot be compared."""
-    text = [word for word in document.words if word not in left_out]
+    text = [word for word in document.words if word not in left_out] if left_out else list(document.words)
     titled = [word for part in (document.title, *document.headings[:1]) for word in words(part) if word not in left_out]
     if document.is_shell or not text or (len(text) < _SHORT_WORDS and not _is_all(document, text, titled, body)):
         return None

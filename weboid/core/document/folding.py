@@ -12,8 +12,9 @@ _SEPARATOR: Final = re.compile(r"\s+[-–—|·•»«:]+\s+|\s*[|»«•]\s*|(?
 def folded(text: str) -> str:
     """The words of a text, case-folded, with single spaces between them and without diacritics."""
     if not text.isascii():
-        decomposed = normalize("NFKD", text.casefold())
-        text = "".join(char for char in decomposed if not combining(char)).replace("ı", "i")
+        text = normalize("NFKD", text.casefold()).replace("ı", "i")
+        for mark in filter(combining, set(text)):
+            text = text.replace(mark, "")
     return _GAP.sub(" ", text.casefold()).strip()
 
 

@@ -64,7 +64,9 @@ def language_of(words: Sequence[str]) -> int:
     if shares[number] >= _SCRIPT_SHARE:
         return number
     known = _numbers_of_words()
-    counts = Counter(number for word in words for number in known.get(word, ()))
+    counts: Counter[int] = Counter()
+    for word, times in Counter(filter(known.__contains__, words)).items():
+        counts.update(dict.fromkeys(known[word], times))
     (best, most), (_, next_most) = (*counts.most_common(2), (0, 0), (0, 0))[:2]
     is_clear = most >= max(_FEWEST, _WORD_SHARE * len(words)) and most >= _AHEAD * next_most
     return best if is_clear else UNKNOWN

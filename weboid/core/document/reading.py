@@ -9,6 +9,7 @@ import sys
 from codecs import IncrementalDecoder
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from lxml import etree
@@ -34,6 +35,7 @@ _MAX_HEADINGS: Final = 4
 _HEADINGS: Final = frozenset({"h1", "h2"})
 _TELLING: Final = words_of("title script noscript meta link base html input iframe frame embed")
 _WITH_CONTENT: Final = words_of("title script noscript")
+_UNSHOWN: Final = RAW | HIDING
 _GAP: Final = " \n"
 """Separates the texts of elements that are not inline."""
 # As in browsers, what follows them belongs to the page; libxml2 would end there.
@@ -55,28 +57,22 @@ class _TooMuch(Exception):
 
 
 class MarkupReader:
-    """Takes what a document says, before its URL is known. `start`, `end` and `data` are called by lxml."""
+    """Takes what a document says, before its URL is known."""
 
     def __init__(self, content_type: str = "") -> None:
-        self.headings: list[str] = []
-        self.telling: list[Telling] = []
-        self.names: set[str] = set()
-        self.links = self._elements = self._ends = 0
-        self.is_shell = self.is_ended = False
         self._content_type = content_type
-        self._text: list[str] = []
-        self._linked: list[tuple[int, int]] = []
-        self._depth = self._link_depth = self._link_at = 0
-        self._heading_at = -1
-        self._may_be_shell = False
-        self._skipped = 0
-        """The depth in an element of which the content is not text of the page; 0 outside."""
-        self._content: list[str] | None = None
-        self._room = 0
         self._rest = ""
+        self._ends = 0
         self._decoder: IncrementalDecoder | None = None
         self._source = _IDLE.pop() if _IDLE else _Source()
-        self._source.reader = self
+        self._source.begin()
+        self.headings = self._source.headings
+        self.telling = self._source.telling
+        self.names = self._source.names
+        self.links = 0
+        self.is_shell = self.is_ended = False
+        self._linked: list[tuple[int, int]] = []
+        self._text = self._source.text
 
     def feed(self, data: bytes) -> None:
         """Reads the next bytes; the first ones, in which the charset is found, should be many."""
@@ -93,83 +89,33 @@ class MarkupReader:
         markup = _ENDS.sub(" ", markup)
         with suppress(_TooMuch):
             for start in range(0, len(markup), _SLICE):
-                piece = markup[start : start + _SLICE]
-                self._ends += piece.count("</") + piece.count("&") // 3
+                piece = markup[start : start + _SLICE].encode()
+                self._ends += piece.count(b"</") + piece.count(b"&") // 3
                 self.is_ended = self.is_ended or self._ends > _MAX_ENDS
                 if self.is_ended:
                     return
-                self._source.parser.feed(piece.encode())
+                self._source.parser.feed(piece)
+        self._source.put_aside()
+        self.is_ended = self.is_ended or self._source.is_too_much
 
     def finish(self, *, is_cut: bool = False) -> None:
         """Reads the end, unless it is that of what was cut; nothing can be read any more."""
         self._feed("" if is_cut else self._rest)
         with suppress(etree.XMLSyntaxError, _TooMuch):  # an empty document, or a hostile one
             self._source.parser.close()
-        self._source.reader = None
-        if not self.is_ended:
-            _IDLE.append(self._source)
+        source = self._source
+        source.put_aside()
+        self.links, self.is_shell = source.links, source.is_shell
+        self._linked = source.linked + [(source.link_at, len(source.text))] * bool(source.link_depth)
+        self._text = source.text.copy()
+        if not self.is_ended and not source.is_too_much:
+            _IDLE.append(source)
         del self._source
 
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        """Takes the beginning of an element."""
-        self._depth += 1
-        self._elements += 1
-        if self._elements > _MAX_ELEMENTS or self._depth > _MAX_DEPTH:
-            self.is_ended = True
-            raise _TooMuch
-        self._may_be_shell = False
-        if self._skipped:
-            self.data(_GAP)
-            return
-        self.names.add(name)
-        if name not in INLINE:
-            self._text.append(_GAP)
-        if name in _TELLING and len(self.telling) < _MAX_TELLING:
-            self.telling.append(Telling(name, attributes, []))
-            self._content = self.telling[-1].content if name in _WITH_CONTENT else None
-            self._room = _MAX_SCRIPT if name == "script" else sys.maxsize
-        if attributes or "-" in name:
-            self._may_be_shell = awaits_script(name, attributes.get("id"))
-        if (
-            name in RAW
-            or name in HIDING
-            or (attributes and hides(name, attributes.get("hidden"), attributes.get("style")))
-        ):
-            self._skipped = self._depth
-        elif name == "a" and "href" in attributes:
-            self.links += 1
-            if not self._link_depth:
-                self._link_depth, self._link_at = self._depth, len(self._text)
-        elif name in _HEADINGS and len(self.headings) < _MAX_HEADINGS:
-            self._heading_at = len(self._text)
-
-    def end(self, name: str) -> None:
-        """Takes the end of an element."""
-        if self._may_be_shell:
-            self.is_shell, self._may_be_shell = True, False
-        depth = self._depth
-        self._depth -= 1
-        if self._skipped:
-            if depth > self._skipped:
-                self.data(_GAP)
-                return
-            self._skipped, self._content = 0, None
-        if name not in INLINE:
-            self._text.append(_GAP)
-        if depth == self._link_depth:
-            self._linked.append((self._link_at, len(self._text)))
-            self._link_depth = 0
-        elif name in _HEADINGS and self._heading_at >= 0:
-            self.headings += filter(None, [collapsed("".join(self._text[self._heading_at :]))[:MAX_TITLE]])
-            self._heading_at = -1
-
-    def data(self, text: str) -> None:
-        """Takes a text."""
-        if not self._skipped:
-            self._text.append(text)
-        elif self._content is not None and self._room > 0:
-            self._content.append(text[: self._room])
-            self._room -= len(text)
+    def settle(self) -> None:
+        """Keeps the whole text alone: only a document can be made of it afterwards."""
+        assert self.own_text_chars <= len(self.whole_text)
+        self._text, self._linked = [], []
 
     @property
     def pieces(self) -> int:
@@ -180,31 +126,113 @@ class MarkupReader:
         """The text that is shown, or what follows its first pieces."""
         return collapsed("".join(self._text[start:]))
 
+    @cached_property
+    def whole_text(self) -> str:
+        """The text that is shown, once all is read."""
+        return self.text()
+
+    @cached_property
     def own_text_chars(self) -> int:
         """The number of characters of the text outside of links."""
         text, own, at = self._text, [], 0
-        for start, end in (*self._linked, *[(self._link_at, len(text))] * bool(self._link_depth)):
+        for start, end in self._linked:
             own += text[at:start] + [_GAP] * (_GAP in text[start:end])
             at = end
-        return len(collapsed("".join(own + text[at:])))
+        own_words = "".join(own + text[at:]).split()
+        return max(sum(map(len, own_words)) + len(own_words) - 1, 0)
 
 
 class _Source:
-    """Passes what its parser finds to a reader. Each is used again, since parsers of lxml refer to themselves."""
+    """Takes what its parser finds. Each is used again, since parsers of lxml refer to themselves.
+
+    `start` and `end` are called by lxml, and so is `data`, which is no method of ours for speed: `text` gets every
+    text, and loses at the end of an element those that are no text of the page.
+    """
 
     def __init__(self) -> None:
-        self.reader: Any = None
+        self.text: list[str] = []
+        self.data = self.text.append
         target: Any = self  # its methods take texts alone, as lxml passes them
         self.parser = etree.HTMLParser(target=target, encoding="utf-8", collect_ids=False, huge_tree=True)
 
+    def begin(self) -> None:
+        """Begins another document."""
+        self.text.clear()
+        self.headings: list[str] = []
+        self.telling: list[Telling] = []
+        self.names: set[str] = set()
+        self.linked: list[tuple[int, int]] = []
+        self.links = self.link_depth = self.link_at = 0
+        self.is_shell = self.is_too_much = False
+        self._elements = self._depth = 0
+        self._heading_at = -1
+        self._may_be_shell = False
+        self._skipped = self._skipped_at = 0
+        """The depth in an element of which the content is not text of the page, 0 outside; where that begins."""
+        self._content: list[str] | None = None
+        self._room = 0
+
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        self.reader.start(name, attributes)
+        """Takes the beginning of an element."""
+        self._depth = depth = self._depth + 1
+        self._elements += 1
+        if self._elements > _MAX_ELEMENTS or depth > _MAX_DEPTH:
+            self.is_too_much = True
+            raise _TooMuch
+        self._may_be_shell = False
+        if self._skipped:
+            self.data(_GAP)
+            return
+        self.names.add(name)
+        if name not in INLINE:
+            self.data(_GAP)
+        if name in _TELLING and len(self.telling) < _MAX_TELLING:
+            self.telling.append(Telling(name, attributes, []))
+            self._content = self.telling[-1].content if name in _WITH_CONTENT else None
+            self._room = _MAX_SCRIPT if name == "script" else sys.maxsize
+        if "id" in attributes or "-" in name:
+            self._may_be_shell = awaits_script(name, attributes.get("id"))
+        if name in _UNSHOWN or (
+            ("style" in attributes or "hidden" in attributes)
+            and hides(name, attributes.get("hidden"), attributes.get("style"))
+        ):
+            self._skipped, self._skipped_at = depth, len(self.text)
+        elif name == "a" and "href" in attributes:
+            self.links += 1
+            if not self.link_depth:
+                self.link_depth, self.link_at = depth, len(self.text)
+        elif name in _HEADINGS and len(self.headings) < _MAX_HEADINGS:
+            self._heading_at = len(self.text)
 
     def end(self, name: str) -> None:
-        self.reader.end(name)
+        """Takes the end of an element."""
+        if self._may_be_shell:
+            self.is_shell, self._may_be_shell = True, False
+        depth = self._depth
+        self._depth = depth - 1
+        if self._skipped:
+            if depth > self._skipped:
+                self.data(_GAP)
+                return
+            self.put_aside()
+            self._skipped, self._content = 0, None
+        if name not in INLINE:
+            self.data(_GAP)
+        if depth == self.link_depth:
+            self.linked.append((self.link_at, len(self.text)))
+            self.link_depth = 0
+        elif name in _HEADINGS and self._heading_at >= 0:
+            self.headings += filter(None, [collapsed("".join(self.text[self._heading_at :]))[:MAX_TITLE]])
+            self._heading_at = -1
 
-    def data(self, text: str) -> None:
-        self.reader.data(text)
+    def put_aside(self) -> None:
+        """Removes from the text what is no text of the page, as far as it was read."""
+        if self._skipped:
+            if self._content is not None and self._room > 0:
+                content = "".join(self.text[self._skipped_at :])[: self._room]
+                self._content.append(content)
+                self._room -= len(content)
+            del self.text[self._skipped_at :]
 
     def close(self) -> None:
         """Ends no tree."""

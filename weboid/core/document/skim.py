@@ -60,6 +60,7 @@ class Skim:
         # Escaped as it came: markup that a text shows is no markup.
         text, names = escape(self.reading.text(self._beginning_pieces), quote=False), sorted(self.reading.names)
         tags = [*map(_tag, self.reading.telling[self._beginning_telling :]), *(f"<{name}>" for name in names)]
+        self.reading.settle()
         following = f"{text} {''.join(tags)}".strip().encode(errors="replace")
         return self._beginning + following[:MAX_SKIMMED]
 
@@ -85,7 +86,7 @@ class Skim:
         self.reading.feed(data)
         text = self.reading.text(self._counted)
         self._counted = self.reading.pieces
-        self._words += max(len(text.split()), len(text.encode()) // _WORD_BYTES)
+        self._words += max(text.count(" ") + 1 if text else 0, len(text.encode()) // _WORD_BYTES)
         if self._words >= ENOUGH_WORDS or self.reading.is_ended:
             self.reading.finish(is_cut=not is_first)
             self._is_done = True

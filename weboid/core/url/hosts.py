@@ -7,6 +7,7 @@ import re
 from enum import StrEnum
 from functools import cache, lru_cache
 from ipaddress import IPv6Address
+from pkgutil import get_data
 from typing import Final
 from urllib.parse import unquote
 
@@ -147,8 +148,14 @@ def parent_names(host: str) -> list[str]:
 
 @cache
 def _suffixes() -> PublicSuffixList:
-    # Read at the first use, not at import: it takes some 30 ms, by which `weboid --help` would be slower.
-    return PublicSuffixList()
+    # Read at the first use, not at import: it takes some 15 ms, by which `weboid --help` would be slower. The package
+    # would encode each rule by itself, which takes twice as long.
+    listed = get_data("publicsuffixlist", "public_suffix_list.dat")
+    assert listed
+    lines = (line.partition(" ")[0] for line in listed.decode().lower().splitlines())
+    rules = [line for line in lines if line and not line.startswith("//")]
+    rules += [_punycode(rule) for rule in rules if not rule.isascii()]
+    return PublicSuffixList(rules, accept_encoded_idn=False)
 
 
 def _punycode(text: str) -> str:
