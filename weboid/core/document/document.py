@@ -106,11 +106,15 @@ def document_of(body: bytes, content_type: str = "", url: str = "") -> Document:
 
 
 def document_from(reading: MarkupReader, url: str = "") -> Document:
-    """The document that was read; `url` as above."""
-    teller = _Teller(url)
-    for telling in reading.telling:
-        teller.take(telling)
-    return teller.document(reading)
+    """The document that was read; `url` as above. It is made once, and what was read is not kept in addition."""
+    if reading.made is None:
+        teller = _Teller(url)
+        for telling in reading.telling:
+            teller.take(telling)
+        reading.made = teller.document(reading)
+        reading.forget()
+    made: Document = reading.made
+    return made
 
 
 class _Teller:

@@ -71,6 +71,8 @@ class MarkupReader:
         self.names = self._source.names
         self.links = 0
         self.is_shell = self.is_ended = False
+        self.made: Any = None
+        """The document, once it is made."""
         self._linked: list[tuple[int, int]] = []
         self._text = self._source.text
 
@@ -116,6 +118,11 @@ class MarkupReader:
         """Keeps the whole text alone: only a document can be made of it afterwards."""
         assert self.own_text_chars <= len(self.whole_text)
         self._text, self._linked = [], []
+
+    def forget(self) -> None:
+        """Keeps nothing of the elements."""
+        self.settle()
+        self.telling, self.names = [], set()
 
     @property
     def pieces(self) -> int:
