@@ -190,7 +190,7 @@ class _Teller:
 
     def document(self, reading: MarkupReader) -> Document:
         """The document, once all elements are taken."""
-        text = reading.whole_text
+        text = reading.text()
         found_words = tuple(words(text))
         language = self._language or self._meta.get("language", "") or self._meta.get("dc.language", "")
         found = _LANGUAGE.fullmatch(language.strip().replace("_", "-"))
@@ -211,7 +211,7 @@ class _Teller:
             sources=tuple(self._sources),
             alternates=tuple(self._alternates),
             links=reading.links,
-            own_text_chars=reading.own_text_chars,
+            own_text_chars=reading.own_text_chars(),
             asks_password=self._asks_password,
             is_article="article:published_time" in self._meta or "citation_title" in self._meta,
             is_shell=reading.is_shell,

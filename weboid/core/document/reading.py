@@ -9,7 +9,6 @@ import sys
 from codecs import IncrementalDecoder
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from lxml import etree
@@ -114,15 +113,9 @@ class MarkupReader:
             _IDLE.append(source)
         del self._source
 
-    def settle(self) -> None:
-        """Keeps the whole text alone: only a document can be made of it afterwards."""
-        assert self.own_text_chars <= len(self.whole_text)
-        self._text, self._linked = [], []
-
     def forget(self) -> None:
-        """Keeps nothing of the elements."""
-        self.settle()
-        self.telling, self.names = [], set()
+        """Keeps nothing of what was read."""
+        self._text, self._linked, self.telling, self.names = [], [], [], set()
 
     @property
     def pieces(self) -> int:
@@ -133,12 +126,6 @@ class MarkupReader:
         """The text that is shown, or what follows its first pieces."""
         return collapsed("".join(self._text[start:]))
 
-    @cached_property
-    def whole_text(self) -> str:
-        """The text that is shown, once all is read."""
-        return self.text()
-
-    @cached_property
     def own_text_chars(self) -> int:
         """The number of characters of the text outside of links."""
         text, own, at = self._text, [], 0

@@ -60,7 +60,6 @@ class Skim:
         # Escaped as it came: markup that a text shows is no markup.
         text, names = escape(self.reading.text(self._beginning_pieces), quote=False), sorted(self.reading.names)
         tags = [*map(_tag, self.reading.telling[self._beginning_telling :]), *(f"<{name}>" for name in names)]
-        self.reading.settle()
         following = f"{text} {''.join(tags)}".strip().encode(errors="replace")
         return self._beginning + following[:MAX_SKIMMED]
 
