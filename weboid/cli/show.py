@@ -25,6 +25,7 @@ from weboid.core.verdict.report_json import link_as_json, state_word
 from weboid.core.verdict.verdict import Grounds
 from weboid.core.wikitext.titles import NamespaceNames
 from weboid.errors import ConfigError, NotFound, WeboidError
+from weboid.mechanism.slices import at_once
 from weboid.store.db.pool import Connection
 from weboid.store.pages.spam import list_spam_links
 from weboid.store.pages.stored_page import find_page, find_titled
@@ -98,9 +99,8 @@ async def _find_page(conn: Connection, config: Config, wiki: str, page: str) -> 
     known = await find_urls(conn, found.urls)
     spam = (await list_spam_links(conn, stored.wiki, [found.page])).get(found.page, {})
     links = [classify(url, farm) for url in (*(str(each.url) for each in known.values()), *spam.values())]
-    return keyed_reports(
-        map(keyed_link, links), known, config.policy, spam=spam, services=services_of(config.archive.services)
-    )
+    services = services_of(config.archive.services)
+    return at_once(keyed_reports(map(keyed_link, links), known, config.policy, spam=spam, services=services))
 
 
 def _print_json(links: Sequence[LinkReport]) -> None:

@@ -30,6 +30,7 @@ from weboid.core.verdict.link_report import (
 from weboid.core.verdict.report_json import link_as_json, page_as_json
 from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Verdict, finding_of
 from weboid.core.wikitext.settings import parse_settings
+from weboid.mechanism.slices import at_once
 
 
 @dataclass(frozen=True)
@@ -70,13 +71,13 @@ def test_links_come_by_domain_from_the_top_level_down_then_port_scheme_and_path(
         "http://a.demo/", "http://a.demo/1", "https://a.demo/", "http://a.demo:8080/", "http://www.a.demo/",
         "http://a-b.demo/", "http://b.demo/", "http://a.zone/", "http://no-dot/", "mailto:a@b.demo",
     ]  # fmt: skip
-    links = keyed_reports([keyed_link(classify(url, None)) for url in reversed(urls)], {})
+    links = at_once(keyed_reports([keyed_link(classify(url, None)) for url in reversed(urls)], {}))
     assert [link.given[0] for link in links] == urls
 
 
 def test_forms_of_one_url_are_one_link() -> None:
     forms = ["http://a.demo/x#1", "http://A.demo/x", "http://a.demo/%78"]
-    (link,) = keyed_reports([keyed_link(classify(url, None)) for url in forms], {})
+    (link,) = at_once(keyed_reports([keyed_link(classify(url, None)) for url in forms], {}))
     assert (link.normal, link.given) == ("http://a.demo/x", tuple(sorted(forms)))
 
 
@@ -102,8 +103,8 @@ def test_a_working_file_of_a_notable_type_is_reported_among_notes_with_all_that_
     urls = {"http://a.demo/1": DEAD, "http://a.demo/2": FILE, "http://a.demo/3": MOVED}
     links = [keyed_link(classify(url, None)) for url in urls]
     known = {link.key: stored for link, stored in zip(links, urls.values(), strict=True) if link.key}
-    *notes, counted = keyed_reports(links, known, extent=Extent.NOTES)
-    assert notes == list(keyed_reports(links[:2], known))
+    *notes, counted = at_once(keyed_reports(links, known, extent=Extent.NOTES))
+    assert notes == list(at_once(keyed_reports(links[:2], known)))
     assert not is_included(counted, Extent.NOTES)
 
 
@@ -181,7 +182,7 @@ def test_a_dead_host_is_shown_as_the_reason() -> None:
 def test_a_page_counts_all_its_links() -> None:
     links = [classify(url, WMF) for url in ("http://a.demo/", "http://b.demo/")]
     assert links[0].url
-    reports = keyed_reports(map(keyed_link, links), {key_of(links[0].url): DEAD})
+    reports = at_once(keyed_reports(map(keyed_link, links), {key_of(links[0].url): DEAD}))
     document = page_as_json(PageReport(WikiName("dewiki", "WMF"), 1, 0, "T", 9, reports, 120, True, "T"))
     assert {verdict: count for verdict, count in document["counts"].items() if count} == {"dead": 1, "unknown": 1}
     assert (document["wiki"], document["read"]) == ("dewiki@WMF", "2017-05-01")
@@ -194,7 +195,7 @@ def test_every_status_has_a_word_of_its_own() -> None:
 
 @given(st.lists(st.text(max_size=30).map(lambda text: f"http://{text}"), max_size=20))
 def test_whatever_a_page_holds_can_be_sorted_and_reported(urls: list[str]) -> None:
-    links = keyed_reports([keyed_link(classify(url, WMF)) for url in urls], {})
+    links = at_once(keyed_reports([keyed_link(classify(url, WMF)) for url in urls], {}))
     assert {given for link in links for given in link.given} == set(urls)
     assert all({verdict.word for verdict in Verdict} >= {link.finding.verdict.word} for link in links)
     json.dumps([link_as_json(link) for link in links])

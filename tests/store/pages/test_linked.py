@@ -14,6 +14,7 @@ from weboid.core.observe.observation import Observation
 from weboid.core.url.classify import classify
 from weboid.core.url.keys import UrlKey, bucket
 from weboid.core.verdict.link_report import Extent, is_included, keyed_link, keyed_reports
+from weboid.mechanism.slices import at_once
 from weboid.store.archives.wiki_settings import StoredSettings, find_settings, record_settings
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import Columns, host_record_columns, record_columns
@@ -79,14 +80,15 @@ async def require_same(wiki: WikiInStore, urls: list[str]) -> None:
         assert linked.spam == await list_spam_links(conn, wiki.wiki.wiki, [1, 2])
         assert linked.settings == (await find_settings(conn, wiki.wiki.wiki) if urls else None)
     assert linked.urls.keys() == named.urls.keys() == known.keys()
-    assert keyed_reports(links, linked.urls) == keyed_reports(links, named.urls) == keyed_reports(links, known)
+    reports = [at_once(keyed_reports(links, each)) for each in (linked.urls, named.urls, known)]
+    assert reports == [reports[0]] * 3
     assert {key: url.url for key, url in named.urls.items()} == {key: url.url for key, url in known.items()}
     assert {url.url for url in linked.urls.values()} <= {None}
     assert (named.spam, named.settings) == ({}, linked.settings)
     spam: set[UrlKey] = set(linked.spam.get(1, ()))
     for extent in (Extent.DEAD, Extent.FINDINGS, Extent.NOTES):
-        whole = keyed_reports(links, known, spam=spam)
-        lean = keyed_reports(links, linked.urls, spam=spam, extent=extent)
+        whole = at_once(keyed_reports(links, known, spam=spam))
+        lean = at_once(keyed_reports(links, linked.urls, spam=spam, extent=extent))
         assert [link for link in lean if is_included(link, extent)] == [
             link for link in whole if is_included(link, extent)
         ]

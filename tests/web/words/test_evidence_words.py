@@ -14,7 +14,7 @@ from weboid.core.verdict.link_report import LinkReport, link_report
 from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Verdict
 from weboid.web.words.language import languages
 from weboid.web.words.messages import Messages, messages_in
-from weboid.web.words.phrases import evidence_words, explanation
+from weboid.web.words.phrases import evidence_words, in_words
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def test_what_proves_that_a_link_is_dead() -> None:
     ]:
         assert link.finding.verdict is Verdict.DEAD, link
         assert sentences_of(link) == sentences, link
-        assert explanation(link, 130, say()) is not None, link
+        assert in_words(link, 130, say())[1] is not None, link
 
 
 _LONG = "because many outages end after one to three weeks."
@@ -172,7 +172,7 @@ def test_in_other_cases_there_is_nothing_to_explain() -> None:
         link_report(classify("http://a.demo/", None), Stored(failing(LOST, 115).record), spam=True),
     ]:
         assert sentences_of(link) == [], link
-        assert explanation(link, 120, say()) is None, link
+        assert in_words(link, 120, say())[1] is None, link
 
 
 def test_the_sentences_are_in_the_reader_s_language() -> None:

@@ -28,6 +28,8 @@ class Reason(Enum):
     number: int
     outcome: Outcome
 
+    __hash__ = object.__hash__  # as of verdicts
+
     def __new__(cls, number: int, outcome: Outcome) -> Self:
         member = object.__new__(cls)
         member._value_ = number

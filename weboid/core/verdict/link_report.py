@@ -32,6 +32,7 @@ from weboid.core.verdict.verdict import (
     grounds_of,
     with_claims,
 )
+from weboid.mechanism.slices import Steps
 
 
 class Extent(StrEnum):
@@ -117,6 +118,17 @@ class LinkReport(NamedTuple):
     meant: str | None = None
 
     @property
+    def common(self) -> "LinkReport":
+        """The same report without what it has alone, so that what is said of it is kept for the others of a page."""
+        history, streak, reason, _, _, _, http = self.record
+        url, normal = (self.url, self.normal) if self.cited_copy is not None else (None, None)
+        record = UrlRecord(history, streak, reason, None, None, None, http)
+        claims = NO_CLAIMS if self.claims.assumed is None else self.claims
+        return LinkReport(
+            (), self.kind, url, normal, self.finding, record, None, self.invalid, False, claims, self.grounds
+        )
+
+    @property
     def cited_copy(self) -> Snapshot | None:
         """The copy in a web archive that it is itself, None if it is none."""
         if self.url is None or self.normal is None or not is_archive_host(self.url.host):
@@ -168,6 +180,8 @@ class PageReport:
     part: LinkPart | None = None
 
 
+_STEP: Final = 100
+"""Links that are reported on without letting others run."""
 _WORKING: Final = Finding(Verdict.WORKING)
 _INVALID: Final = Finding(Verdict.INVALID)
 _SPAM: Final = Finding(Verdict.SPAM)
@@ -184,15 +198,11 @@ def is_included(link: LinkReport, extent: Extent) -> bool:
 
 def _includes(extent: Extent, verdict: Verdict, suspicious: bool, record: UrlRecord) -> bool:
     """A suspicious path is a finding (W-3); having moved is not. Only a notable file type has a size (U-6)."""
-    match extent:
-        case Extent.DEAD:
-            return verdict is Verdict.DEAD
-        case Extent.FINDINGS:
-            return verdict in _FINDINGS or suspicious
-        case Extent.NOTES:
-            return verdict in _FINDINGS or suspicious or record.mime is not None
-        case Extent.ALL:
-            return True
+    if extent is Extent.ALL:
+        return True
+    if extent is Extent.DEAD:
+        return verdict is Verdict.DEAD
+    return verdict in _FINDINGS or suspicious or (extent is Extent.NOTES and record.mime is not None)
 
 
 def link_report(
@@ -218,49 +228,36 @@ def _link_report(
     origin: LinkOrigin | None = None,
     extent: Extent = Extent.ALL,
 ) -> LinkReport:
-    link = keyed.link
+    (_, kind, url, invalid, note), normal, _ = keyed
     record, host, claims, due, grounds, copies, meant = UNTRIED, UNKNOWN_HOST, NO_CLAIMS, None, None, None, None
     if known is not None:
         record, host, claims = known.record, known.host, known.claims
-    if link.kind is UrlClass.INVALID:
+    if kind is UrlClass.INVALID:
         finding = _INVALID
     elif spam:
         finding = _SPAM
-    elif link.kind is UrlClass.WATCHED and known is not None:
+    elif kind is UrlClass.WATCHED and known is not None:
         finding = with_claims(finding_of(record, host, policy), claims)
     else:
         finding = _UNKNOWN
-    if extent is not Extent.ALL and not _includes(extent, finding.verdict, link.note, record):
+    if extent is not Extent.ALL and not _includes(extent, finding.verdict, note, record):
         return _counted(keyed, given, finding)
     if known is not None:
         due, grounds = known.next_check, grounds_of(record, host, policy)
         if finding.verdict in COPY_WANTED:
             meant = known.meant
-        if finding.verdict in COPY_WANTED and link.url and not is_archive_host(link.url.host):
-            copies = shown_copies(known.kept, link.url, claims.archives, services)
+            if url and not is_archive_host(url.host):
+                copies = shown_copies(known.kept, url, claims.archives, services)
+    frozen = known is not None and known.is_frozen
     # Positional arguments are faster, and there are hundreds of links on a page.
     return LinkReport(
-        given,
-        link.kind,
-        link.url,
-        keyed.normal,
-        finding,
-        record,
-        due,
-        link.reason,
-        link.note,
-        claims,
-        grounds,
-        copies,
-        origin,
-        known is not None and known.is_frozen,
-        meant,
+        given, kind, url, normal, finding, record, due, invalid, note, claims, grounds, copies, origin, frozen, meant
     )
 
 
 def _counted(keyed: KeyedLink, given: tuple[str, ...], finding: Finding) -> LinkReport:
     link = keyed.link
-    return LinkReport(given, link.kind, link.url, keyed.normal, finding, invalid=link.reason, suspicious=link.note)
+    return LinkReport(given, link.kind, link.url, keyed.normal, finding, UNTRIED, None, link.reason, link.note)
 
 
 def keyed_reports(
@@ -272,9 +269,8 @@ def keyed_reports(
     services: Services = DEFAULT_SERVICES,
     interwiki: Mapping[str, InterwikiLink] | None = None,
     extent: Extent = Extent.ALL,
-    is_sorted: bool = True,
-) -> tuple[LinkReport, ...]:
-    """The reports on a page's links, one per normal form (L-6), in the order of W-3, or in any unless `is_sorted`.
+) -> Steps[tuple[LinkReport, ...]]:
+    """The reports on a page's links, one per normal form (L-6), in the order of W-3; made in steps.
 
     `spam` are the keys of spam links; `interwiki` are the interwiki links of the page by their URLs, None where nobody
     knows which they are. Of links that an answer of that extent only counts there is no more than the finding, of
@@ -288,20 +284,20 @@ def keyed_reports(
     included: list[LinkReport] = []
     counted: list[LinkReport] = []
     has_all, has_files = extent is Extent.ALL, extent is Extent.NOTES
-    for form, keyed in forms.items():
+    for number, (form, keyed) in enumerate(forms.items()):
+        if number % _STEP == 0:
+            yield
         link, _, key = keyed
         found, is_spam = None if key is None else known.get(key), key in spam
         given = tuple(sorted(others[form])) if form in others else (link.given,)
-        is_plain = link.kind is UrlClass.WATCHED and not (is_spam or link.note)
-        is_fine = is_plain and found is not None and found.is_working and not (has_files and found.is_notable)
-        if not has_all and is_fine:
+        is_plain = not (has_all or is_spam or link.note) and link.kind is UrlClass.WATCHED
+        if is_plain and found is not None and found.is_working and not (has_files and found.is_notable):
             counted.append(_counted(keyed, given, _WORKING))
             continue
         origin = None if interwiki is None else origin_of(given, interwiki)
         report = _link_report(keyed, found, policy, given, is_spam, services, origin, extent)
         (included if has_all or is_included(report, extent) else counted).append(report)
-    if is_sorted:
-        included.sort(key=place)
+    included.sort(key=place)
     return (*included, *counted)
 
 

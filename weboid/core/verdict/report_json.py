@@ -7,7 +7,7 @@ from typing import Any, Final
 from weboid.core.archive.addresses import stamp_of
 from weboid.core.archive.copies import copies_as_json
 from weboid.core.record.days import iso
-from weboid.core.record.history import Entry
+from weboid.core.record.history import History
 from weboid.core.record.reasons import status_outcome
 from weboid.core.record.status import Status, http_code
 from weboid.core.url.archives import Snapshot
@@ -37,27 +37,20 @@ class RevertReason(StrEnum):
     UNKNOWN = "unknown"
 
 
-def link_as_json(link: LinkReport, settings: WikiSettings | None = None) -> dict[str, Any]:
+def link_as_json(
+    link: LinkReport, settings: WikiSettings | None = None, common: LinkReport | None = None
+) -> dict[str, Any]:
     """The one dictionary form of a link: days as ISO dates, unknown things None (U-2, U-4).
 
-    `settings` are those of the wiki, whose lists say something of links, too.
+    `settings` are those of the wiki, whose lists say something of links, too; `common` is that of the link, if known.
     """
-    finding, record, claims, copies = link.finding, link.record, link.claims, link.copies
+    record, claims, copies = link.record, link.claims, link.copies
     return {
         "normal": link.normal,
         "host_unicode": link.host_unicode,
         "given": list(link.given),
         **_origin_as_json(link.origin),
-        "class": link.kind.value,
-        "verdict": finding.verdict.word,
-        "reason": finding.reason.word if finding.reason else link.invalid and link.invalid.value,
-        "since": _iso(finding.since),
-        **_status_as_json(link.status),
-        "http": link.http,
-        "checked": _iso(record.checked),
-        "next_check": _iso(link.due),
-        "strikes": record.streak.strikes,
-        "evidence": None if link.grounds is None else _grounds_as_json(link.grounds),
+        **_common_as_json(common or link.common, link.due),
         "target": record.target,
         "mime": record.mime,
         "size_kib": record.size_kib,
@@ -70,15 +63,36 @@ def link_as_json(link: LinkReport, settings: WikiSettings | None = None) -> dict
         "archives": list(claims.archives) if copies is None else [each.address for each in copies.snapshots],
         **copies_as_json(copies),
         "copy_of": None if (copy := link.cited_copy) is None else _copy_as_json(copy),
-        "history": [_entry_as_json(entry) for entry in record.history],
+        "history": _history_as_json(record.history),
+    }
+
+
+@lru_cache(8_192)
+def _common_as_json(link: LinkReport, due: int | None) -> dict[str, Any]:
+    """Not to be changed, nor what is in it: it is the same for many links of a page."""
+    finding, record = link.finding, link.record
+    return {
+        "class": link.kind.value,
+        "verdict": finding.verdict.word,
+        "reason": finding.reason.word if finding.reason else link.invalid and link.invalid.value,
+        "since": _iso(finding.since),
+        **_status_as_json(link.status),
+        "http": link.http,
+        "checked": _iso(record.checked),
+        "next_check": _iso(due),
+        "strikes": record.streak.strikes,
+        "evidence": None if link.grounds is None else _grounds_as_json(link.grounds),
     }
 
 
 def _flags(link: LinkReport, settings: WikiSettings | None) -> list[str]:
+    if settings is None and not link.is_frozen:
+        return []
     flags = frozenset() if link.url is None else flags_of(link.url, settings)
     return sorted(flags | {FROZEN} if link.is_frozen else flags)
 
 
+@lru_cache(1_024)
 def _origin_as_json(origin: LinkOrigin | None) -> dict[str, Any]:
     if origin is None:
         return {"kind": None, "interwiki": None}
@@ -143,14 +157,17 @@ def _grounds_as_json(grounds: Grounds) -> dict[str, Any]:
 
 
 @lru_cache(8_192)
-def _entry_as_json(entry: Entry) -> dict[str, Any]:
-    """Not to be changed: it is the same for all."""
-    return {
-        **_status_as_json(entry.status),
-        "outcome": status_outcome(entry.status).value,
-        "first": iso(entry.first),
-        "last": iso(entry.last),
-    }
+def _history_as_json(history: History) -> list[dict[str, Any]]:
+    """Not to be changed, either."""
+    return [
+        {
+            **_status_as_json(entry.status),
+            "outcome": status_outcome(entry.status).value,
+            "first": iso(entry.first),
+            "last": iso(entry.last),
+        }
+        for entry in history
+    ]
 
 
 def _iso(day: int | None) -> str | None:

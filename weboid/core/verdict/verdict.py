@@ -32,6 +32,8 @@ class Verdict(Enum):
     word: str
     """The stable word, e.g. ``dead``."""
 
+    __hash__ = object.__hash__  # Enum hashes the name anew each time, in Python.
+
     def __init__(self, _: int) -> None:
         self.word = self._name_.lower()
 
@@ -52,17 +54,15 @@ def finding_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Polic
     if not record.history or record.reason is None:
         return Finding(Verdict.UNKNOWN)
     newest = record.history[0]
-    match record.reason.outcome:
-        case Outcome.WORKING:
-            return Finding(Verdict.WORKING, record.reason, newest.first)
-        case Outcome.DOUBTFUL | Outcome.REFUSED:
-            return Finding(Verdict.DOUBTFUL, record.reason, newest.first)
-        case Outcome.FAILING:
-            if newest.status in HOST_FAILURES and proven(host.streak, policy):
-                return Finding(Verdict.DEAD, Reason.HOST_DOWN, host.streak.since)
-            if proven(record.streak, policy):
-                return Finding(Verdict.DEAD, record.reason, record.streak.since)
-            return Finding(Verdict.DOUBTFUL, record.reason, record.streak.since or newest.first)
+    if record.reason.outcome is Outcome.WORKING:
+        return Finding(Verdict.WORKING, record.reason, newest.first)
+    if record.reason.outcome is not Outcome.FAILING:
+        return Finding(Verdict.DOUBTFUL, record.reason, newest.first)
+    if newest.status in HOST_FAILURES and proven(host.streak, policy):
+        return Finding(Verdict.DEAD, Reason.HOST_DOWN, host.streak.since)
+    if proven(record.streak, policy):
+        return Finding(Verdict.DEAD, record.reason, record.streak.since)
+    return Finding(Verdict.DOUBTFUL, record.reason, record.streak.since or newest.first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,7 @@ def change_of(key: UrlKey, day: int, before: Finding, after: Finding) -> Change 
     return Change(key, day, before.verdict, after.verdict, after.reason, after.since)
 
 
-@dataclass(frozen=True, slots=True)
-class Claims:
+class Claims(NamedTuple):
     """Claims about one URL, as days (U-2) and URLs in normal form.
 
     `reported`: somebody reported that it, or its whole domain, works by hand (H-1); `assumed`: half of its domain's

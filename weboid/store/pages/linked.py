@@ -6,6 +6,7 @@ With 20 links most of an answer's CPU time was system calls and wake-ups of five
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from weboid.core.record.reasons import Outcome, Reason
@@ -23,6 +24,8 @@ from weboid.store.pages.spam import list_spam_links
 from weboid.store.urls.details import claims_of, kept_of
 
 SQL: Final = statements("pages/linked")
+_record: Final = lru_cache(8_192)(url_record)
+"""Most URLs have the record of some others, and each answer about one begins with its record."""
 _WORKING: Final = frozenset(reason.number for reason in Reason if reason.outcome is Outcome.WORKING)
 
 
@@ -42,7 +45,7 @@ class LinkedUrl:
 
     __slots__ = ("_row",)
 
-    def __init__(self, row: Sequence[Any]) -> None:
+    def __init__(self, row: tuple[Any, ...]) -> None:
         self._row = row
 
     @property
@@ -58,7 +61,7 @@ class LinkedUrl:
     @property
     def record(self) -> UrlRecord:
         """The remembered results of its checks."""
-        return url_record(self._row[_STATUS:_DUE])
+        return _record(self._row[_STATUS:_DUE])
 
     @property
     def host(self) -> HostRecord:
@@ -125,12 +128,12 @@ async def find_linked(
     values = {**key_columns(keys), **_OUTCOMES, "wiki": wiki, "pages": list(pages), "named": named}
     async with conn.cursor(binary=True) as cursor:
         rows = await (await cursor.execute(SQL["find_linked"], values)).fetchall()
-    urls: dict[UrlKey, LinkedUrl] = {}
+    urls = {keys[row[0] - 1]: LinkedUrl(row) for row in rows if row[_STATUS] is not None}
     spam: dict[int, dict[UrlKey, str]] = {}
     settings = None
     for row in rows:
-        if row[_STATUS] is not None:
-            urls[keys[row[0] - 1]] = LinkedUrl(row)
+        if row[0] > 1:
+            continue
         for page, bucket, host, url_key, url in row[_SPAM] or ():
             spam.setdefault(page, {})[UrlKey(bucket, host, url_key)] = url
         if row[_SETTINGS] is not None:

@@ -15,9 +15,7 @@ from weboid.core.record.policy import Policy
 from weboid.core.url.keys import key_of
 from weboid.core.url.urls import Url
 from weboid.core.verdict.kept_copies import Services
-from weboid.core.verdict.link_report import (
-    Extent,
-)
+from weboid.core.verdict.link_report import Extent
 from weboid.mechanism.slices import in_slices
 from weboid.store.db.pool import Pool
 from weboid.web.answer.large_answers import LargeAnswers

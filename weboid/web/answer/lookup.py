@@ -114,17 +114,16 @@ class LinkLookup:
 def live_links(selected: SelectedLinks) -> Steps[dict[int, list[KeyedLink]]]:
     """The links of pages that the wiki returned, classified; none of stored pages."""
     links: dict[int, list[KeyedLink]] = {}
+    farm = selected.farm
     for page in selected.pages:
         keyed = links[page.page] = []
         for urls in batches(page.urls or (), _STEP):
-            keyed += [_keyed(url, selected.farm) for url in urls]
+            # Classified links are cached, as the same ones are requested again and again.
+            keyed += [
+                _kept_link(url, farm) if len(url) <= _LONGEST_KEPT else keyed_link(classify(url, farm)) for url in urls
+            ]
             yield
     return links
-
-
-def _keyed(url: str, farm: Farm) -> KeyedLink:
-    """A link of a page of that farm. Classified links are cached, as the same ones are requested again and again."""
-    return _kept_link(url, farm) if len(url) <= _LONGEST_KEPT else keyed_link(classify(url, farm))
 
 
 @lru_cache(_LINKS_KEPT)

@@ -1,31 +1,17 @@
 """Stage 4: reports on the pages of an answer, made of what was looked up."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import chain
-from typing import Final
 
 from weboid.core.record.policy import Policy
 from weboid.core.verdict.kept_copies import Services
-from weboid.core.verdict.link_report import (
-    Extent,
-    KeyedLink,
-    LinkReport,
-    PageReport,
-    cited_on,
-    is_included,
-    keyed_reports,
-    place,
-)
+from weboid.core.verdict.link_report import Extent, PageReport, cited_on, keyed_reports
 from weboid.core.wikitext.settings import WikiSettings
-from weboid.mechanism.slices import Steps, batches, in_slices
+from weboid.mechanism.slices import Steps, in_slices
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.lookup import LookedUp
 from weboid.web.answer.query import SelectedPage
 from weboid.web.request.parameters import Bookmark
-
-_STEP: Final = 100
-"""Links that are reported on without letting others run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,24 +49,15 @@ async def report(found: LookedUp, policy: Policy, services: Services, extent: Ex
 def _page_report(
     found: LookedUp, page: SelectedPage, policy: Policy, services: Services, extent: Extent
 ) -> Steps[PageReport]:
-    groups = _groups(found.links[page.page])
-    interwiki = {link.url: link for link in page.interwiki} if page.is_live else None
-    links: list[LinkReport] = []
-    for some in groups:
-        links += keyed_reports(
-            some,
-            found.known,
-            policy,
-            spam=found.spam[page.page],
-            services=services,
-            extent=extent,
-            interwiki=interwiki,
-            is_sorted=len(groups) == 1,
-        )
-        yield
-    if len(groups) > 1:
-        shown = [link for link in links if is_included(link, extent)]
-        links = [*sorted(shown, key=place), *(link for link in links if not is_included(link, extent))]
+    links = yield from keyed_reports(
+        found.links[page.page],
+        found.known,
+        policy,
+        spam=found.spam[page.page],
+        services=services,
+        extent=extent,
+        interwiki={link.url: link for link in page.interwiki} if page.is_live else None,
+    )
     part = page.part
     return PageReport(
         wiki=found.selected.name,
@@ -88,19 +65,9 @@ def _page_report(
         namespace=page.namespace,
         title=page.title,
         revision=page.revision,
-        links=tuple(links),
+        links=links,
         read=page.read,
         live=page.is_live,
         prefixed_title=found.names.prefixed(page.namespace, page.title),
         part=None if part.first == 0 and part.end == part.total else part,
     )
-
-
-def _groups(links: Sequence[KeyedLink]) -> list[list[KeyedLink]]:
-    """The links in groups of about `_STEP`, those of one normal form in one of them."""
-    if len(links) <= _STEP:
-        return [list(links)]
-    forms: dict[str, list[KeyedLink]] = {}
-    for keyed in links:
-        forms.setdefault(keyed.normal or keyed.link.given, []).append(keyed)
-    return [list(chain.from_iterable(some)) for some in batches(list(forms.values()), _STEP)]

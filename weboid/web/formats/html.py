@@ -59,17 +59,17 @@ def address_html(text: str) -> Markup:
 
 
 def url_query(wiki: str, url: str, lang: str | None) -> str:
-    """The query of the pages about one URL, beginning with ``?``.
+    """The query of the pages about one URL, beginning with ``?``, as HTML for `link_item`.
 
     A page has hundreds of links; leaving unescaped what a query may contain as it is saves time.
     """
     quoted = url if _UNQUOTED.fullmatch(url) else quote(url, safe="/:")
-    return f"?url={quoted}&{_behind_url(wiki, lang)}"
+    return f"?url={quoted}{_behind_url(wiki, lang)}"
 
 
 @lru_cache(64)
 def _behind_url(wiki: str, lang: str | None) -> str:
-    return urlencode({"dbname": wiki} if lang is None else {"dbname": wiki, "lang": lang})
+    return str(escape("&" + urlencode({"dbname": wiki} if lang is None else {"dbname": wiki, "lang": lang})))
 
 
 def query(given: Parameters) -> str:
@@ -108,7 +108,7 @@ def _values(
         page_query=lambda wiki, page: query({"dbname": wiki, "pageid": str(page), **lang}),
         wiki_query=lambda wiki: query({"dbname": wiki, **lang}),
         url_query=lambda wiki, url: url_query(wiki, url, given.get("lang")),
-        link_item=lambda link, query: link_item(link, query, say, icons()),
+        link_item=lambda link, query: Markup(link_item(link, query, say)),
         visible=phrases.visible,
         style=style().name,
         icon=icon().name,

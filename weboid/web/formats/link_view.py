@@ -9,9 +9,9 @@ from markupsafe import Markup, escape
 from weboid.core.archive.copies import Copies, ShownSnapshot
 from weboid.core.url.archives import Snapshot
 from weboid.core.verdict.link_report import LinkReport
-from weboid.core.verdict.verdict import Verdict
-from weboid.web.formats.html import address_html, time_html
-from weboid.web.formats.link_item import LinkView
+from weboid.core.verdict.verdict import NO_CLAIMS, Verdict
+from weboid.web.formats.html import address_html, icons, time_html
+from weboid.web.formats.link_item import LinkView, StateHtml, StateView, state_html
 from weboid.web.words import phrases
 from weboid.web.words.copies import copy_parameters, distance_words, remarks, snapshot_words, state_words
 from weboid.web.words.messages import Messages
@@ -21,24 +21,33 @@ _LINK: Final = Markup('<a href="{}" rel="nofollow noopener noreferrer">{}</a>')
 
 
 def link_view(link: LinkReport, day: int, say: Messages) -> LinkView:
-    finding, record = link.finding, link.record
+    # Positional arguments are faster, and there are hundreds of links on a page.
     return LinkView(
-        verdict=finding.verdict.word,
-        words=phrases.verdict_words(link, day, say),
-        url=phrases.shown_url(link),
-        host=link.host_unicode,
-        normal=link.normal,
-        href=phrases.href_of(link),
-        reason=phrases.reason_words(link, say),
-        evidence=phrases.evidence_words(link, day, say),
-        suspicious=link.suspicious,
-        details=_details(link, day, say),
-        copies=() if link.copies is None else copies_html(link.copies, day, say),
-        checked=None if record.checked is None else _checked_html(record.checked, day, say),
-        status=phrases.status_words(link.status, say, record.http or None) if record.history else None,
-        history=[phrases.entry_words(entry, say) for entry in record.history],
-        forms=phrases.other_forms(link),
+        *_state(link.common, day, say),
+        phrases.shown_url(link),
+        link.host_unicode,
+        link.normal,
+        phrases.href_of(link),
+        link.suspicious,
+        _details(link, day, say),
+        () if link.copies is None else copies_html(link.copies, day, say),
+        phrases.other_forms(link),
     )
+
+
+@lru_cache(_KEPT)
+def _state(link: LinkReport, day: int, say: Messages) -> tuple[StateView, StateHtml]:
+    history, checked = link.record.history, link.record.checked
+    state = StateView(
+        verdict=link.finding.verdict.word,
+        words=phrases.verdict_words(link, day, say),
+        reason=phrases.reason_words(link, say),
+        evidence=tuple(phrases.evidence_words(link, day, say)),
+        checked=None if checked is None else say.html("weboid-asked", time_html(checked, day, say)),
+        status=phrases.status_words(link.status, say, link.record.http or None) if history else None,
+        history=tuple([phrases.entry_words(entry, say) for entry in history]),
+    )
+    return state, state_html(state, icons()[state.verdict], say)
 
 
 def _details(link: LinkReport, day: int, say: Messages) -> list[str]:
@@ -49,13 +58,10 @@ def _details(link: LinkReport, day: int, say: Messages) -> list[str]:
         details.append(say.html("weboid-note-meant", address_html(link.meant)))
     if (copy := link.cited_copy) is not None:
         details.append(_copy_html(copy, say))
+    if not details and link.record.mime is None and link.claims is NO_CLAIMS:
+        return []
     details += phrases.file_words(link, say), phrases.report_words(link, day, say), _instead(link, say)
     return [words for words in details if words]
-
-
-@lru_cache(_KEPT)
-def _checked_html(checked: int, day: int, say: Messages) -> Markup:
-    return say.html("weboid-asked", time_html(checked, day, say))
 
 
 def _instead(link: LinkReport, say: Messages) -> Markup | None:

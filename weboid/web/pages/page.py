@@ -3,15 +3,15 @@
 A handler reads parameters, takes the answer through the stages of `Answers` and passes it to a format.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import Final
 
 from aiohttp import hdrs, web
 
-from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.link_report import Extent
 from weboid.mechanism.slices import Steps, in_slices
+from weboid.web.answer.lookup import LookedUp
 from weboid.web.answer.page import payload_steps
 from weboid.web.answer.query import SelectedLinks
 from weboid.web.answer.report import PageAnswer
@@ -61,13 +61,13 @@ class _Rendering:
 class _Body:
     """The body of an answer, None if the caller has it, and its bare ETag.
 
-    `urls` are those of its links if it is new, `packed` its compressed bodies if it is kept.
+    `found` is what it was made of if it is new, `packed` its compressed bodies if it is kept.
     """
 
     selected: SelectedLinks
     body: bytes | None
     tag: str
-    urls: Sequence[UrlKey] | None = None
+    found: LookedUp | None = None
     packed: dict[str, bytes] | None = None
 
 
@@ -156,8 +156,8 @@ class LinksPage:
         async with lanes_of(request).turn(request, Lane.PAGES):
             made = await self._made(request, given, query, rendering, kept)
         revision, state = made.selected.revision, made.selected.fingerprint
-        if made.body is not None and made.urls is not None:
-            self._kept.keep(key, made.body, made.tag, made.urls, position, revision, state)
+        if made.body is not None and made.found is not None:
+            self._kept.keep(key, made.body, made.tag, made.found.watched, position, revision, state)
         cache = CACHE_CONTROL if query.revision is not None and query.revision == revision else "no-cache"
         return sent(
             *(request, made.body or b"", content_type), cache=cache, vary=vary, tag=made.tag, packed=made.packed
@@ -188,4 +188,4 @@ class LinksPage:
                 return _Body(selected, None, tag)
             answer = await answers.report(found, rendering.extent)
             body = await in_slices(rendering.steps(answer if at is None else answer.cited_on(at)))
-        return _Body(selected, body, tag or tag_of(body), found.watched)
+        return _Body(selected, body, tag or tag_of(body), found)

@@ -170,15 +170,12 @@ def file_words(link: LinkReport, say: Messages) -> str | None:
     return say.text("weboid-file-size", link.record.mime, link.record.size_kib)
 
 
-def sentence(link: LinkReport, day: int, say: Messages) -> str:
-    """Verdict and reason in one line, for programs that show it to people."""
+@lru_cache(_KEPT)
+def in_words(link: LinkReport, day: int, say: Messages) -> tuple[str, str | None]:
+    """Verdict and reason in one line, and the evidence if there is any, for programs that show it to people."""
     verdict, reason = verdict_words(link, day, say), reason_words(link, say)
-    return verdict if reason is None else say.text("weboid-words", verdict, reason)
-
-
-def explanation(link: LinkReport, day: int, say: Messages) -> str | None:
-    """The evidence in one line, for programs that show it to people; None where there is none."""
-    return " ".join(evidence_words(link, day, say)) or None
+    summary = verdict if reason is None else say.text("weboid-words", verdict, reason)
+    return summary, " ".join(evidence_words(link, day, say)) or None
 
 
 def other_forms(link: LinkReport) -> list[str]:
