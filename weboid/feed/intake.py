@@ -9,11 +9,12 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeVar
 
-from weboid.core.url.classify import UrlClass, classify
+from weboid.core.url.classify import UrlClass, class_of_host
 from weboid.core.url.farms import Farm
+from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.spam_lines import SpamFilter
-from weboid.core.url.urls import Url
+from weboid.core.url.urls import Url, parse
 from weboid.errors import StoreAway
 from weboid.remote.feed.batches import Stamp
 from weboid.remote.feed.calls import SpamLists
@@ -138,13 +139,17 @@ def watched_urls(links: Iterable[str], farm: Farm, spam: SpamFilter) -> tuple[di
     """
     urls: dict[UrlKey, Url] = {}
     unwanted: dict[UrlKey, str] = {}
+    has_spam = bool(spam)
     for text in links:
-        link = classify(text, farm)
-        if link.kind is not UrlClass.WATCHED or link.url is None:
+        try:
+            url = parse(text)
+        except InvalidUrl:
             continue
-        key = key_of(link.url)
-        if spam and spam.is_spam(text, str(link.url)):
+        if class_of_host(url.host, farm) is not UrlClass.WATCHED:
+            continue
+        key = key_of(url)
+        if has_spam and spam.is_spam(text, str(url)):
             unwanted.setdefault(key, text)
         else:
-            urls[key] = link.url
+            urls[key] = url
     return ({key: url for key, url in urls.items() if key not in unwanted} if unwanted else urls), unwanted

@@ -50,11 +50,12 @@ def classify(url: str, farm: Farm | None) -> Classified:
         if invalid.reason is InvalidReason.PROTOCOL:
             return Classified(url, UrlClass.IGNORED)
         return Classified(url, UrlClass.INVALID, reason=invalid.reason)
-    return Classified(url, _kind(form.host, farm), form, None, suspicious(form.path))
+    return Classified(url, class_of_host(form.host, farm), form, None, suspicious(form.path))
 
 
 @lru_cache(maxsize=65_536)
-def _kind(host: str, farm: Farm | None) -> UrlClass:
+def class_of_host(host: str, farm: Farm | None) -> UrlClass:
+    """The class of the valid URLs of a host in normal form."""
     if is_example(host):
         return UrlClass.EXAMPLE
     if farm is not None and owns(farm, host):

@@ -33,8 +33,11 @@ class Farm:
     name: str
     api: str
     domains: frozenset[str]
-    hosts: Mapping[str, str] = field(default_factory=dict, hash=False)
+    hosts: Mapping[str, str] = field(default_factory=dict)
     spam_wiki: str = ""
+
+    def __hash__(self) -> int:
+        return self.code  # all fields would take longer than what is looked up by a farm
 
     def __post_init__(self) -> None:
         if not 0 <= self.code <= MAX_CODE:

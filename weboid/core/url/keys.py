@@ -40,8 +40,7 @@ def bucket(host: str) -> int:
 
 def key_of(url: Url, normal: str | None = None) -> UrlKey:
     """The complete key of a URL; `normal` is its normal form, if the caller already has it."""
-    bucket_of_domain, key_of_host = _host_part(url.host)
-    return UrlKey(bucket_of_domain, key_of_host, _hash(normal or str(url)))
+    return UrlKey._make((*_host_part(url.host), _hash(normal or str(url))))
 
 
 @lru_cache(maxsize=65_536)
