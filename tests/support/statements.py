@@ -41,8 +41,11 @@ def plans(dsn: str) -> dict[tuple[str, str], Plan]:
 def explained(connection: psycopg.Connection, text: str) -> Plan:
     """The generic plan of a statement, as that for NULLs would do nothing.
 
-    (EXPLAIN has an option for it only since PostgreSQL 16.)
+    (EXPLAIN has an option for it only since PostgreSQL 16.) COPY has no plan: it is done, without a row.
     """
+    if text.startswith("COPY"):
+        with connection.cursor().copy(text.encode()):
+            return {"Node Type": "Copy"}
     names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", text)))
     query = re.sub(r"%\((\w+)\)s", lambda found: f"${names.index(found[1]) + 1}", text).replace("%%", "%")
     connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")

@@ -16,6 +16,10 @@ ON CONFLICT (wiki, page) DO UPDATE
 SET namespace = excluded.namespace, title = excluded.title, latest = excluded.latest, mark = excluded.mark,
     urls = excluded.urls, touched = CASE WHEN %(touches)s THEN excluded.touched ELSE page.touched END, flagged = false
 
+-- name: record_new_pages
+-- Under urls/url lock_intake, as nobody else records pages then.
+COPY page (wiki, page, namespace, title, latest, mark, urls, touched) FROM STDIN
+
 -- name: record_seen
 -- under lock: pages/page list_known, of the same pages before.
 UPDATE page SET touched = CASE WHEN %(touches)s THEN %(day)s ELSE touched END, flagged = false
@@ -62,6 +66,10 @@ WHERE page.wiki = %(wiki)s AND page.page = given.page
 -- name: record_released
 -- under lock: pages/page list_known, of the same pages before.
 DELETE FROM page WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
+
+-- name: record_many_links
+-- Fails if one of them is there already.
+COPY link (wiki, page, bucket, host_key, url_key) FROM STDIN
 
 -- name: record_links
 -- under lock: urls/url lock_intake, as one intake at a time changes uses.

@@ -3,13 +3,24 @@
 -- name: lock_intake
 SELECT pg_advisory_xact_lock(hashtextextended('weboid intake', 0))
 
+-- name: list_known
+-- Of URLs those that are known, and whether each may have to be locked: orphans and those that fail. LIMIT, so that each
+-- is found by its key: for some thousand keys a join might read the whole table, batch for batch.
+SELECT given.bucket, given.host_key, given.url_key, url.is_special
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+    AS given (bucket, host_key, url_key)
+CROSS JOIN LATERAL (
+    SELECT orphaned IS NOT NULL OR status >= 16 AS is_special FROM url
+    WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
+    LIMIT 1
+) AS url
+
 -- name: lock_urls
--- Of URLs whose uses come or go, those that may be written and those that fail; the others are not locked.
+-- Of URLs whose uses come or go those that may be written and those that fail.
 SELECT url.bucket, url.host_key, url.url_key, url.status >= 16, NOT given.left_ AND url.orphaned IS NOT NULL
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(left)s::boolean[])
     AS given (bucket, host_key, url_key, left_)
 JOIN url USING (bucket, host_key, url_key)
-WHERE given.left_ OR url.orphaned IS NOT NULL OR url.status >= 16
 ORDER BY url.bucket, url.host_key, url.url_key
 FOR NO KEY UPDATE OF url
 
@@ -33,18 +44,8 @@ ON CONFLICT (bucket, host_key) DO UPDATE SET next_day = excluded.next_day
 WHERE host.next_day IS NULL OR host.next_day > excluded.next_day
 
 -- name: record_urls
--- Returns the new URLs; those that exist already are neither written nor locked. They are left out beforehand, as an
--- insertion that conflicts with a row waits for the transaction that updates it.
-INSERT INTO url (bucket, host_key, url_key, scheme, port, path, due)
-SELECT bucket, host_key, url_key, scheme, port, path, due
-FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(scheme)s::smallint[],
-    %(port)s::integer[], %(path)s::text[], %(due)s::smallint[])
-    AS given (bucket, host_key, url_key, scheme, port, path, due)
-WHERE NOT EXISTS (SELECT FROM url WHERE url.bucket = given.bucket AND url.host_key = given.host_key
-    AND url.url_key = given.url_key)
-ORDER BY bucket, host_key, url_key
-ON CONFLICT DO NOTHING
-RETURNING bucket, host_key, url_key
+-- Under lock_intake, as nobody else records URLs then.
+COPY url (bucket, host_key, url_key, scheme, port, path, due) FROM STDIN
 
 -- name: record_uses_again
 -- Orphaned URLs that are in use again; their records are kept as they were (U-8).

@@ -58,7 +58,7 @@ def cited_copy_of(key: UrlKey, url: Url, day: int) -> CitedCopy | None:
 
     Copies in archives that are never contacted are never due. For other hosts it takes one look into a set.
     """
-    found = snapshot_of(str(url)) if url.host in _HOSTS else None
+    found = snapshot_of(url) if url.host in _HOSTS else None
     if found is None or found.archive.standing not in _APART:
         return None
     # Before 1990 nothing was archived; such a stamp is a mistake.
@@ -69,7 +69,7 @@ def cited_copy_of(key: UrlKey, url: Url, day: int) -> CitedCopy | None:
 
 def original_of(url: Url) -> Url | None:
     """The original of a cited copy, according to its own URL."""
-    found = snapshot_of(str(url))
+    found = snapshot_of(url)
     return None if found is None else found.original
 
 

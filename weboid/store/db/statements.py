@@ -6,9 +6,10 @@ it is imported.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from psycopg import AsyncConnection
 from psycopg.rows import TupleRow
@@ -22,6 +23,8 @@ Connection = AsyncConnection[TupleRow]
 _NAME = re.compile(r"^-- name:[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 _COMMENT = re.compile(r"^[ \t]*--.*\n?", re.MULTILINE)
 _Struct = TypeVar("_Struct")
+COPIED: Final = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+"""Translates a text as a value of `write_rows`."""
 
 
 class Statements(dict[str, str]):
@@ -78,3 +81,10 @@ async def fetch_by_key(
     if not ordered:
         return []
     return [(UrlKey(*row[:3]), row[3:]) async for row in await conn.execute(statement, key_columns(ordered))]
+
+
+async def write_rows(conn: Connection, statement: str, rows: Iterator[str]) -> None:
+    """Writes rows, lines of values with tabs between them, by a COPY statement: at a third of the cost of INSERT."""
+    async with conn.cursor().copy(statement) as copy:
+        while lines := "".join(islice(rows, 500)):
+            await copy.write(lines)

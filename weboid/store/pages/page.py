@@ -12,7 +12,7 @@ from typing import Any, Final
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.store.db.rows import columns_of
-from weboid.store.db.statements import Connection, statements
+from weboid.store.db.statements import COPIED, Connection, statements, write_rows
 from weboid.store.pages.spam import list_spam_links, record_spam_added, record_spam_links, record_spam_pages_gone
 from weboid.store.pages.use import Differences, begin_intake, packed_keys, record_page_urls, record_uses, unpacked_keys
 
@@ -33,6 +33,11 @@ class PageUrls:
     mark: int | None
     urls: Mapping[UrlKey, Url]
     spam: Mapping[UrlKey, str] = field(default_factory=dict)
+    keys: bytes = field(init=False, repr=False, compare=False)
+    """Those of `urls`, packed: made before anything is locked."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keys", packed_keys(self.urls))
 
 
 @dataclass(slots=True)
@@ -84,7 +89,7 @@ async def record_intake(conn: Connection, changes: Mapping[int, PageChanges], da
         return total
     await begin_intake(conn)
     plans = [await _planned(conn, wiki, each, day) for wiki, each in wikis.items()]
-    urls = {key: url for plan in plans for key, url in plan.urls.items()}
+    urls = plans[0].urls if len(plans) == 1 else {key: url for plan in plans for key, url in plan.urls.items()}
     total.urls_new = await record_uses(conn, {plan.wiki: plan.differences for plan in plans}, urls, day)
     for plan in plans:
         total += await _record_plan(conn, plan, day)
@@ -124,13 +129,12 @@ async def _planned(conn: Connection, wiki: int, changes: PageChanges, day: int) 
 
 def _plan_read(plan: _Plan, page: PageUrls, day: int) -> None:
     *before, urls, touched, flagged = plan.known.get(page.page, (None, b"", None, False))
-    keys = packed_keys(page.urls)
-    if before == [page.page, page.namespace, page.title, page.latest, page.mark] and urls == keys:
+    if before == [page.page, page.namespace, page.title, page.latest, page.mark] and urls == page.keys:
         if flagged or (plan.changes.touches and touched != day):
             plan.seen.append(page.page)
         return
     plan.changed.append(page)
-    if urls != keys:
+    if urls != page.keys:
         had = set(unpacked_keys(urls))
         came = page.urls.keys() - had
         plan.differences.added += [(page.page, key) for key in came]
@@ -156,9 +160,10 @@ async def _record_plan(conn: Connection, plan: _Plan, day: int) -> Intake:
     wiki, read, touches = plan.wiki, plan.changes.read, plan.changes.touches
     if read:
         await record_spam_links(conn, wiki, {page.page: page.spam for page in read})
-    if plan.changed:
-        columns = columns_of(plan.changed, "page namespace title latest mark")
-        row = {**columns, "urls": [packed_keys(page.urls) for page in plan.changed]}
+    if rows := [_new_row(wiki, page, day) for page in plan.changed if page.page not in plan.known]:
+        await write_rows(conn, SQL["record_new_pages"], iter(rows))
+    if known := [page for page in plan.changed if page.page in plan.known]:
+        row = columns_of(known, "page namespace title latest mark") | {"urls": [page.keys for page in known]}
         await conn.execute(SQL["record_pages"], {"wiki": wiki, "day": day, "touches": touches, **row})
     if plan.seen:
         await conn.execute(SQL["record_seen"], {"wiki": wiki, "pages": plan.seen, "day": day, "touches": touches})
@@ -183,6 +188,11 @@ async def _record_plan(conn: Connection, plan: _Plan, day: int) -> Intake:
         links_new=len(plan.differences.added),
         links_gone=len(plan.differences.gone),
     )
+
+
+def _new_row(wiki: int, page: PageUrls, day: int) -> str:
+    title, mark = page.title.translate(COPIED), r"\N" if page.mark is None else page.mark
+    return f"{wiki}\t{page.page}\t{page.namespace}\t{title}\t{page.latest}\t{mark}\t\\\\x{page.keys.hex()}\t{day}\n"
 
 
 def _urls_of(row: tuple[Any, ...]) -> list[UrlKey]:

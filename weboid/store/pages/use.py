@@ -5,9 +5,14 @@ all wikis of a transaction at once, so that no transactions deadlock (docs/archi
 """
 
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import starmap
+from operator import itemgetter
 from typing import Final
+
+from psycopg.errors import UniqueViolation
 
 from weboid.core.record.days import NEVER_DUE
 from weboid.core.url.hosts import reversed_name
@@ -16,8 +21,8 @@ from weboid.core.url.urls import Url
 from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.store.archives.cited_copy import CitedCopy, cited_copy_of, record_cited, record_cited_as_snapshots
 from weboid.store.db.key_scheme import require_scheme
-from weboid.store.db.rows import SCHEMES, HostKey, columns_of, host_key_columns, key_columns
-from weboid.store.db.statements import Connection, fetch_all, statements
+from weboid.store.db.rows import SCHEMES, Columns, HostKey, host_key_columns, key_columns
+from weboid.store.db.statements import Connection, fetch_all, statements, write_rows
 from weboid.store.urls.check import record_next_days
 from weboid.store.urls.lock import hosts_of
 from weboid.store.urls.url import find_urls
@@ -28,6 +33,9 @@ CHANGE_SQL: Final = statements("urls/verdict_log")
 _KEY: Final = struct.Struct(">hqq")
 KEY_BYTES: Final = _KEY.size
 """The size of a packed key."""
+_SCHEMES: Final = {scheme: number for number, scheme in enumerate(SCHEMES)}
+_MANY: Final = 100
+"""Uses that are copied in: fewer are recorded faster by INSERT."""
 
 Use = tuple[int, UrlKey]
 """A URL on a page of the wiki at hand."""
@@ -43,7 +51,7 @@ class Differences:
 
 def packed_keys(keys: Iterable[UrlKey]) -> bytes:
     """Sorted keys, 18 bytes each."""
-    return b"".join(_KEY.pack(*key) for key in sorted(keys))
+    return b"".join(starmap(_KEY.pack, sorted(keys)))
 
 
 def unpacked_keys(data: bytes) -> list[UrlKey]:
@@ -76,13 +84,14 @@ async def record_uses(
         return 0
     await require_scheme(conn)  # A program that began before a rekey must not go on (O-10).
     # All URLs, then all hosts, each in the order of their keys, as everything does: so there are no deadlocks.
-    failing, again = await _lock_urls(conn, came, left)
+    there, failing, again = await _lock_urls(conn, came, left)
     if again:
         await conn.execute(URL_SQL["record_uses_again"], key_columns(again))
-    new, cited = await _record_urls(conn, {key: urls[key] for key in came}, day)
+    new = [key for key in came if key not in there] if there else came
+    cited = await _record_urls(conn, new, urls, day)
     for wiki, each in wikis:
         if each.added:
-            await conn.execute(SQL["record_links"], {"wiki": wiki, **_use_columns(each.added)})
+            await _record_links(conn, wiki, each.added)
         if each.gone:
             await conn.execute(SQL["record_links_gone"], {"wiki": wiki, **_use_columns(each.gone)})
     orphans = {"day": day, **key_columns(left)}
@@ -90,12 +99,13 @@ async def record_uses(
     silent = await _lock_hosts(conn, came, {*new, *moved, *failing})
     # From here on nobody else changes the verdict on a URL that fails, or the next day of these hosts.
     await record_next_days(conn, sorted(hosts_of(moved)))
-    await _record_hosts(conn, {key: urls[key].host for key in new}, cited, day)
+    await _record_hosts(conn, new, urls, cited, day)
     for wiki, each in wikis:
         if each.gone:
             await conn.execute(CHANGE_SQL["record_dead_links_gone"], {"wiki": wiki, **_use_columns(each.gone)})
-        suspects = [use for use in each.added if use[1] in failing or HostKey(*use[1][:2]) in silent]
-        await _record_dead(conn, wiki, suspects)
+        if failing or silent:
+            suspects = [use for use in each.added if use[1] in failing or use[1][:2] in silent]
+            await _record_dead(conn, wiki, suspects)
     return len(new)
 
 
@@ -106,15 +116,23 @@ async def record_page_urls(conn: Connection, wiki: int, pages: Mapping[int, Iter
         await conn.execute(SQL["record_urls_of"], {"wiki": wiki, "page": list(pages), "urls": packed})
 
 
-async def _lock_urls(conn: Connection, came: list[UrlKey], left: list[UrlKey]) -> tuple[set[UrlKey], list[UrlKey]]:
+async def _lock_urls(
+    conn: Connection, came: list[UrlKey], left: list[UrlKey]
+) -> tuple[set[UrlKey], set[UrlKey], list[UrlKey]]:
     """Locks the URLs that will change, and the failing ones, so that no round changes their verdicts meanwhile.
 
-    Returns the failing ones, and the orphans among those that came.
+    Returns those that came and are known, the failing ones, and the orphans among those that came.
     """
-    columns = {**key_columns((*came, *left)), "left": [False] * len(came) + [True] * len(left)}
+    known = await (await conn.execute(URL_SQL["list_known"], key_columns(came))).fetchall() if came else []
+    there = {UrlKey(*key) for *key, _ in known}
+    special = sorted(UrlKey(*key) for *key, is_special in known if is_special)
+    if not special and not left:
+        return there, set(), []
+    columns = {**key_columns((*special, *left)), "left": [False] * len(special) + [True] * len(left)}
     rows = await (await conn.execute(URL_SQL["lock_urls"], columns)).fetchall()
+    there -= {*special} - {UrlKey(*key) for *key, _, _ in rows}  # deleted until they could be locked
     failing = {UrlKey(*key) for *key, fails, _ in rows if fails}
-    return failing, [UrlKey(*key) for *key, _, orphaned in rows if orphaned]
+    return there, failing, [UrlKey(*key) for *key, _, orphaned in rows if orphaned]
 
 
 async def _lock_hosts(conn: Connection, came: Iterable[UrlKey], changed: Iterable[UrlKey]) -> set[HostKey]:
@@ -132,40 +150,49 @@ async def _lock_hosts(conn: Connection, came: Iterable[UrlKey], changed: Iterabl
 
 
 async def _record_urls(
-    conn: Connection, urls: Mapping[UrlKey, Url], day: int
-) -> tuple[list[UrlKey], dict[UrlKey, CitedCopy]]:
-    """Records URLs that are not known yet, and makes those due that are no cited copies; returns both."""
-    if not urls:
-        return [], {}
-    copies = {key: copy for key, url in urls.items() if (copy := cited_copy_of(key, url, day))}
-    columns = {
-        **key_columns(urls),
-        **columns_of(urls.values(), "port path"),
-        "scheme": [SCHEMES.index(url.scheme) for url in urls.values()],
-        "due": [NEVER_DUE if key in copies else day for key in urls] if copies else [day] * len(urls),
-    }
-    new = await fetch_all(conn, UrlKey, URL_SQL["record_urls"], columns)
-    if cited := {key: copies[key] for key in new if key in copies} if copies else {}:
+    conn: Connection, new: Sequence[UrlKey], urls: Mapping[UrlKey, Url], day: int
+) -> dict[UrlKey, CitedCopy]:
+    """Records URLs that are not known yet, and makes those due that are no cited copies; returns these."""
+    cited = {key: copy for key in new if (copy := cited_copy_of(key, urls[key], day))}
+    if new:
+        found = ((*key, *urls[key], NEVER_DUE if key in cited else day) for key in new)
+        rows = (  # no path has a tab or a backslash (L-6)
+            f"{bucket}\t{host_key}\t{url_key}\t{_SCHEMES[scheme]}\t{port}\t{path}\t{due}\n"
+            for bucket, host_key, url_key, scheme, _, port, path, due in found
+        )
+        await write_rows(conn, URL_SQL["record_urls"], rows)
+    if cited:
         await record_cited_as_snapshots(conn, cited, urls, day)
         await record_cited(conn, cited.values())
-    return new, cited
+    return cited
+
+
+async def _record_links(conn: Connection, wiki: int, added: Sequence[Use]) -> None:
+    """Records uses; those that are there already, as they should not be, stay as they are."""
+    if len(added) >= _MANY:
+        rows = (f"{wiki}\t{page}\t{b}\t{h}\t{u}\n" for page, (b, h, u) in sorted(added, key=itemgetter(1)))
+        with suppress(UniqueViolation):
+            async with conn.transaction():
+                await write_rows(conn, SQL["record_many_links"], rows)
+            return
+    await conn.execute(SQL["record_links"], {"wiki": wiki, **_use_columns(added)})
 
 
 async def _record_hosts(
-    conn: Connection, hosts: Mapping[UrlKey, str], cited: Mapping[UrlKey, CitedCopy], day: int
+    conn: Connection, new: Sequence[UrlKey], urls: Mapping[UrlKey, Url], cited: Mapping[UrlKey, CitedCopy], day: int
 ) -> None:
     """Writes the hosts of new URLs, with something to check now: since the day before, so that no hour of this day is
     waited for. Cited copies alone give a host nothing to check (D-97)."""
-    if not hosts:
+    names = {key[:2]: urls[key].host for key in new}
+    if not names:
         return
-    names = {HostKey(*key[:2]): host for key, host in hosts.items()}
-    checked = {HostKey(*key[:2]) for key in hosts if key not in cited}
-    rows = sorted(names.items())
+    checked = {key[:2] for key in new if key not in cited} if cited else names.keys()
+    hosts = sorted(map(HostKey._make, names))
     columns = {
-        **host_key_columns(key for key, _ in rows),
-        "host": [host for _, host in rows],
-        "reversed": [reversed_name(host) for _, host in rows],
-        "next_day": [day - 1 if key in checked else NEVER_DUE for key, _ in rows],
+        **host_key_columns(hosts),
+        "host": [names[host] for host in hosts],
+        "reversed": [reversed_name(names[host]) for host in hosts],
+        "next_day": [day - 1 if host in checked else NEVER_DUE for host in hosts],
     }
     await conn.execute(URL_SQL["record_hosts"], columns)
 
@@ -184,6 +211,6 @@ async def _record_dead(conn: Connection, wiki: int, added: list[Use]) -> None:
     await conn.execute(CHANGE_SQL["record_dead_links"], {"wiki": wiki, **columns})
 
 
-def _use_columns(uses: Iterable[Use]) -> dict[str, list[int]]:
+def _use_columns(uses: Iterable[Use]) -> Columns:
     rows = sorted(uses)
     return {"page": [page for page, _ in rows], **key_columns(key for _, key in rows)}

@@ -65,4 +65,4 @@ async def list_there(conn: Connection, urls: Iterable[UrlKey], *, cited: bool = 
 
 def hosts_of(urls: Iterable[UrlKey]) -> set[HostKey]:
     """The hosts of URLs."""
-    return {HostKey(*key[:2]) for key in urls}
+    return set(map(HostKey._make, {key[:2] for key in urls}))
