@@ -34,7 +34,7 @@ from weboid.store.db.pool import open_pool
 from weboid.store.embedded import embedded_folder, open_server
 from weboid.store.upkeep.rekey import rekey
 
-_PAGES: Final = 1_500
+_PAGES: Final = 5_000
 _MANY_PAGES: Final = 15_000
 """The embedded server is looked after once a second."""
 _WIKI_PAGES: Final = 600

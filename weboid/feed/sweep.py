@@ -1,20 +1,25 @@
 """Sweeps: recording all pages of a wiki from a source that gives them in one go, a dump.
 
 ``feed/page_pass`` reads live sources. Each batch of pages is one transaction, so a sweep that is broken off has
-recorded complete pages only.
+recorded complete pages only. While the database records one, the links of the next are judged.
 """
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections import deque
+from collections.abc import Sequence
 from contextlib import aclosing
 from functools import partial
 
 from weboid.core.url.farms import Farm
+from weboid.core.url.spam_lines import SpamFilter
 from weboid.feed.intake import Judge, SpamFilters, judged, page_urls
 from weboid.mechanism.patience import Again, at_once
+from weboid.mechanism.slices import Steps, in_slices
+from weboid.mechanism.tasks import cancel
 from weboid.remote.feed.calls import SpamLists
 from weboid.store.db.pool import Pool
 from weboid.store.db.transactions import repeated
-from weboid.store.pages.page import Intake, PageChanges, record_intake
+from weboid.store.pages.page import Intake, PageChanges, PageUrls, record_intake
 from weboid.store.pages.spam import are_in_force
 from weboid.store.pages.wiki import StoredWiki, record_pass
 from weboid.wiki.dump import DumpSource
@@ -29,12 +34,11 @@ async def take_in(
     *,
     namespaces: frozenset[int],
     day: int,
-    show: Callable[[Intake], None] = lambda so_far: None,
     again: Again = at_once,
 ) -> Intake:
     """Records every page of the namespaces and returns what has changed; raises SourceError if the source fails.
 
-    `again` does a batch; the source is read on only after that, so nothing is read twice or left out.
+    `again` does a batch, in a task that the source does not wait for, so nothing is read twice or left out.
     """
     total = Intake()
     spam = SpamFilters(SpamLists(pool)).of(farm.code, wiki.dbname)
@@ -42,7 +46,7 @@ async def take_in(
     async def record(batch: Sequence[PageLinks]) -> Intake:
         @repeated
         async def by(judge: Judge) -> Intake | None:
-            changes = PageChanges(read=[page_urls(page, farm, judge.spam) for page in batch])
+            changes = PageChanges(read=await in_slices(_read(batch, farm, judge.spam)))
             async with pool.connection() as conn:
                 if not await are_in_force(conn, {wiki.wiki: judge.stamp}):
                     return None
@@ -50,10 +54,17 @@ async def take_in(
 
         return await judged(spam, by)
 
-    async with aclosing(source.pages(namespaces)) as batches:
-        async for batch in batches:
-            total += await again(partial(record, batch))
-            show(total)
+    under_way: deque[asyncio.Task[Intake]] = deque()
+    try:
+        async with aclosing(source.pages(namespaces)) as batches:
+            async for batch in batches:
+                under_way.append(asyncio.create_task(again(partial(record, batch))))
+                if len(under_way) == 2:  # one is recorded, as the store takes one intake at a time; one is judged
+                    total += await under_way.popleft()
+        while under_way:
+            total += await under_way.popleft()
+    finally:
+        await cancel(*under_way)
 
     @repeated
     async def end() -> None:
@@ -62,3 +73,11 @@ async def take_in(
 
     await again(end)
     return total
+
+
+def _read(batch: Sequence[PageLinks], farm: Farm, spam: SpamFilter) -> Steps[list[PageUrls]]:
+    read = []
+    for page in batch:
+        read.append(page_urls(page, farm, spam))
+        yield
+    return read

@@ -22,7 +22,9 @@ from weboid.wiki.external_sort import Groups, IdSorter
 from weboid.wiki.interwiki import Interwiki, InterwikiMap
 from weboid.wiki.source import WIKITEXT, PageLinks, all_links, clean_text, default_model
 
-_BATCH_PAGES: Final = 500
+_BATCH_PAGES: Final = 2_000
+_BATCH_LINKS: Final = 10_000
+"""Links after which a batch ends: enough that rows lie close together, few enough to be recorded in a second."""
 _SORT_BYTES: Final = 80 << 20
 _ORIGINS: Final = 150_000
 _PAGE: Final = "\t"
@@ -62,7 +64,7 @@ class DumpSource:
         self._bytes_read: dict[Path, int] = {}
 
     async def pages(self, namespaces: frozenset[int]) -> AsyncGenerator[Sequence[PageLinks], None]:
-        """Every wikitext page of the namespaces that is no redirect, with links or not, in batches of at most 500.
+        """Every wikitext page of the namespaces that is no redirect, with links or not, in batches.
 
         The links are sorted first, so the first batch takes long. Raises SourceError when a file cannot be read.
         """
@@ -86,12 +88,13 @@ class DumpSource:
             for ids, texts in chain(self._links(), self._page_rows(namespaces)):
                 sorter.add(ids, texts)
                 yield []
-            batch: list[PageLinks] = []
-            for groups in sorter.groups():
-                batch += _pages(groups)
-                while len(batch) >= _BATCH_PAGES:
-                    yield batch[:_BATCH_PAGES]
-                    del batch[:_BATCH_PAGES]
+            batch, links = list[PageLinks](), 0
+            for page in chain.from_iterable(map(_pages, sorter.groups())):
+                batch.append(page)
+                links += len(page.urls)
+                if links >= _BATCH_LINKS or len(batch) == _BATCH_PAGES:
+                    yield batch
+                    batch, links = [], 0
             yield batch
 
     def _links(self) -> Iterator[_PageTexts]:
