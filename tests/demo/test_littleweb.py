@@ -189,11 +189,6 @@ async def test_each_path_answers_as_its_behaviour_says(
     assert await sent(web, sends) == whole, "the same request gets the same bytes"
 
 
-async def test_head_gets_the_same_head_and_no_body(web: LittleWeb) -> None:
-    page, head = await got(web, "/page"), await got(web, "/page", "HEAD")
-    assert (head.code, head.headers, head.body) == (page.code, page.headers, b"")
-
-
 async def test_a_life_turns_on_its_day() -> None:
     day = 6
     async with open_littleweb(WORLD, day=lambda: day) as web:
@@ -414,12 +409,3 @@ async def test_silence_lasts_and_nothing_is_left_running() -> None:
         await asyncio.open_connection("127.0.0.1", port)
     for _, writer in readers:
         writer.close()
-
-
-async def test_ports_can_be_chosen(web: LittleWeb) -> None:
-    with pytest.raises(OSError):
-        async with open_littleweb(WORLD, day=lambda: 0, http_port=web.http_port):
-            pass
-    async with open_littleweb(WORLD, day=lambda: 0, dns_port=0) as other:
-        assert other.name_server == f"127.0.0.1:{other.dns_port}"
-        assert other.http_port != web.http_port

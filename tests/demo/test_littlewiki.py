@@ -6,11 +6,10 @@ from typing import Any
 
 import aiohttp
 import pytest
-from support.wiki_edits import record_edit
 
 from weboid.demo.littlewiki import LittleWiki, open_littlewiki, page_path
 from weboid.demo.story import demo_interwiki, demo_pages
-from weboid.demo.wikipages import Site, WikiLink, WikiPage, answer_of
+from weboid.demo.wikipages import Site, WikiPage, answer_of
 from weboid.wiki.api import ApiSource
 from weboid.wiki.criteria.named import pages_in
 from weboid.wiki.source import PageLinks
@@ -56,19 +55,6 @@ async def test_the_source_reads_the_whole_wiki_however_small_its_limits(
         assert any("elcontinue" in question for question in wiki.asked) == (links_at_once < 500)
 
 
-async def test_the_wiki_says_who_it_is(session: aiohttp.ClientSession) -> None:
-    async with open_littlewiki(PAGES, interwiki=demo_interwiki(str)) as wiki:
-        info = await ApiSource(wiki.api_url, session, user_agent="Weboid/0").fetch_siteinfo()
-        assert (info.dbname, info.server, info.sitename, info.lang) == (
-            "demowiki",
-            wiki.site.server,
-            "The little wiki",
-            "en",
-        )
-        assert info.interwiki.target("isles", "Skarvey") == "http://isles.demo/wiki/Skarvey"
-        assert info.interwiki.target("sister", "Skarvey") is None
-
-
 async def test_pages_are_found_by_id_and_by_title_through_redirects(session: aiohttp.ClientSession) -> None:
     async with open_littlewiki(PAGES) as wiki:
         source = ApiSource(wiki.api_url, session, user_agent="Weboid/0")
@@ -76,18 +62,6 @@ async def test_pages_are_found_by_id_and_by_title_through_redirects(session: aio
         by_title = await source.find_pages(titles=["nordholm_harbour", "Never written", HOSTILE.title])
         assert [page.page for page in by_title] == [harbour.page, HOSTILE.page]
         assert [page.page for page in await source.find_pages(ids=[HOSTILE.page, 7])] == [HOSTILE.page]
-
-
-async def test_an_edit_is_reported_by_the_next_answer(session: aiohttp.ClientSession) -> None:
-    async with open_littlewiki(PAGES) as wiki:
-        source = ApiSource(wiki.api_url, session, user_agent="Weboid/0")
-        (before,) = await source.find_pages(titles=["Skarvey"])
-        record_edit(wiki, "Skarvey", [WikiLink("http://harbour.demo/history")])
-        (after,) = await source.find_pages(titles=["Skarvey"])
-        assert (before.urls, after.urls) == ((), ("http://harbour.demo/history",))
-        assert after.latest > before.latest
-        del wiki.pages["Skarvey"]
-        assert await source.find_pages(titles=["Skarvey"]) == []
 
 
 def asked(**question: str) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from weboid.core.verdict.judge import judge
 from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.demo.articles import ARTICLES, HOST_LIVES
 from weboid.demo.story import DAYS as STORY_DAYS
-from weboid.demo.story import WIKI, demo_days, demo_pages, demo_world
-from weboid.demo.world import Page, World, behaviour_on, located
+from weboid.demo.story import WIKI, demo_days, demo_world
+from weboid.demo.world import Page, behaviour_on, located
 
 LAST_DAY = 3600
 DAYS = demo_days(LAST_DAY)
@@ -32,19 +32,6 @@ def test_all_kinds_of_ends_are_in_the_story() -> None:
     ends = {(truth.verdict, word) for truth in TRUTH.values() if truth.is_checked for word in truth.reasons}
     assert len(ends) >= 20
     assert {verdict for verdict, _ in ends} == {Verdict.WORKING, Verdict.DOUBTFUL, Verdict.DEAD}
-
-
-def test_the_same_link_on_two_articles_has_one_life() -> None:
-    lives: dict[str, set[object]] = {}
-    for article in ARTICLES:
-        for link in article.links:
-            lives.setdefault(link.url, set()).add(link.life)
-    assert all(len(each) == 1 for each in lives.values())
-
-
-def test_page_ids_and_titles_are_unique() -> None:
-    pages = demo_pages(str)
-    assert len({page.page for page in pages}) == len({page.title for page in pages}) == len(pages) >= 12
 
 
 def test_the_story_is_long_enough_for_every_death_whatever_its_last_day() -> None:
@@ -71,18 +58,6 @@ def test_the_revival_of_the_story_is_reported_whatever_its_last_day_and_the_hour
             verdicts.append(finding_of(record).verdict)
         assert Verdict.DEAD in verdicts
         assert verdicts[-1] is Verdict.WORKING
-
-
-def test_every_life_of_the_story_is_in_order() -> None:
-    world: World = demo_world(100)
-    for host in world.hosts.values():
-        behaviour_on(host.life, 100)
-        for life in host.paths.values():
-            behaviour_on(life, 100)
-
-
-def test_the_story_ends_on_the_day_that_is_asked_for() -> None:
-    assert (DAYS[0], DAYS[-1], len(DAYS)) == (LAST_DAY - STORY_DAYS, LAST_DAY, STORY_DAYS + 1)
 
 
 def test_only_hosts_of_the_story_get_a_port() -> None:

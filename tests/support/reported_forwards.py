@@ -15,13 +15,13 @@ from support.reported_servers import (
     SUSPECT,
     TARGET,
     TEXT,
-    WORKS,
     Row,
     chain,
     doc,
     meta,
     page_of,
     raw,
+    works,
 )
 
 
@@ -55,161 +55,79 @@ CHALLENGE: Final = (
     b"<!doctype html><title>Just a moment...</title><meta http-equiv=refresh content=12>"
     b"<script src=/cdn-cgi/challenge-platform/h/b/orchestrate/jsch/v1></script>"
 )
+ALIAS: Final = (
+    '<!DOCTYPE html><html><head><meta charset="utf-8"><title>Redirecting...</title>'
+    '<link rel="canonical" href="/target"><meta name="robots" content="noindex">'
+    '<meta http-equiv="refresh" content="0; url=/target"></head>'
+    '<body><p>Page moved <a href="/target">here</a>.</p></body></html>'
+)
+RELATIVE: Final = (
+    '<html><head><meta http-equiv="refresh" content="0;URL=../target"></head><body><p>Redirecting to <a '
+    'href="../target">../target</a>...</p><script>location.replace("../target" + location.search)</script>'
+)
+STAYING: Final = {
+    "refresh-180 wummel/linkchecker#122": "<meta http-equiv=refresh content=180>",
+    "refresh-2s wummel/linkchecker#187": "<meta http-equiv=refresh content='2;URL=/wb/gone'>",
+    "refresh-anchor a sibling": "<meta http-equiv=refresh content='0;url=#top'>",
+    "refresh-script a sibling": "<meta http-equiv=refresh content='0;url=javascript:void(0)'>",
+    "refresh-empty a sibling": "<meta http-equiv=refresh content='0;url='>",
+    "refresh-old-browsers a sibling": "<!--[if lt IE 9]><meta http-equiv=refresh content='0;url=/old'><![endif]-->",
+    "refresh-noframes a sibling": "<noframes><meta http-equiv=refresh content='0;url=/old'></noframes>",
+    "refresh-textarea a sibling": "<textarea><meta http-equiv=refresh content='0;url=/old'></textarea>",
+    "refresh-template a sibling": "<template><meta http-equiv=refresh content='0;url=/old'></template>",
+    "refresh-noscript scrapy/scrapy#6342": "<noscript><meta http-equiv=refresh content='1;URL=/js.html'></noscript>",
+    "refresh-in-script a sibling": "<script>var m = '<meta http-equiv=refresh content=\"0;url=/old\">'</script>",
+    "refresh-escaped a sibling": "<pre>&lt;meta http-equiv=refresh content='0;url=/old'&gt;</pre>",
+    "script-phone webcompat/web-bugs#2779": "<script>if (/Mobi/.test(navigator.userAgent)) location.href='/m'</script>",
+    "script-out-of-frame a sibling": "<script>if (top.location != self.location) top.location = self.location</script>",
+    "script-function a sibling": "<script>function go() { window.location = '/gone'; }</script>",
+    "script-hash a sibling": "<script>location.hash = 'top'</script>",
+}
+LEADING: Final = {
+    "refresh-upper-case repology/repology-rs#263": '<head><meta HTTP-EQUIV="REFRESH" content="0; url=/target"></head>',
+    "refresh-no-space JustinBeckwith/linkinator#552": meta("0;url=/target"),
+    "refresh-quoted asciimoo/morty#20": meta("0; url='/target'"),
+    "refresh-quote-open zaproxy/zaproxy#5795": meta("0; url='/target"),
+    "refresh-no-url internetarchive/Zeno#303": meta("0;/target"),
+    "refresh-comma whatwg/html#246": meta("0, url = /target"),
+    "refresh-fraction a sibling": meta("0.5; url=/target"),
+    "refresh-content-first a sibling": "<meta content='0;URL=/target' http-equiv='Refresh' />",
+    "refresh-twice a sibling": meta("0; url=/target") + meta("0; url=/gone"),
+    "refresh-alias-of-generators getnikola/nikola#1776": ALIAS,
+    "script-and-search a sibling": RELATIVE,
+    "script-assign follow-redirects/follow-redirects#81": "<script>window.location.assign('/target')</script>",
+    "script-top follow-redirects/follow-redirects#81": "<script>top.location = '/target';</script>",
+    "script-later a sibling": "<script>setTimeout(function(){location.href='/gone'}, 90000)</script>" + TEXT,
+    "script-in-svg a sibling": "<svg><script>location='/gone'</script></svg>" + TEXT,
+    "script-of-type a sibling": "<script type='text/template'>location='/gone'</script><img src=a.png>",
+    "script-json a sibling": "<script type='application/json'>location='/gone'</script><div id=app></div>",
+    "frames stevenvachon/broken-link-checker#75": "<frameset><frame src=/gone><frame src=/gone2></frameset>",
+    "refresh-alone-frames a sibling": b"<frameset rows=*><frame src=/target></frameset><noframes>"
+    + meta("0;url=/gone")
+    + b"</noframes>",
+}
+ANSWERS: Final = {
+    "refresh-header assaf/zombie#436": page_of("", f"Refresh: 0; url={TARGET}"),
+    "refresh-header-quoted ArchiveTeam/wpull#465": page_of("", f'Refresh: 0;URL="{TARGET}"'),
+    "refresh-header-later a sibling": page_of(PAGE, "Refresh: 300; url=/gone"),
+    "refresh-header-twice a sibling": page_of("", f"Refresh: 0; url={TARGET}", "Refresh: 0; url=/gone"),
+}
+HOSTS: Final = {
+    "refresh-entity a sibling": doc(page_of(meta("0; url=/target?a=1&amp;b=2")), place="/target?a=1&b=2"),
+    "refresh-base a sibling": doc(
+        page_of("<base href='/deep/'><meta http-equiv=refresh content='0;url=target'>"), place="/deep/target"
+    ),
+    "refresh-sets-cookie a sibling": cookie_by_refresh,
+    "refresh-header-after-301 jhy/jsoup#693": header_after_301,
+}
 LEADING_ON: Final[Sequence[Row]] = [
-    Row(
-        "refresh-upper-case repology/repology-rs#263",
-        doc(page_of('<html><head><meta HTTP-EQUIV="REFRESH" content="0; url=/target"></head></html>')),
-        WORKS,
-    ),
-    Row("refresh-no-space JustinBeckwith/linkinator#552", doc(page_of(meta("0;url=/target"))), WORKS),
-    Row("refresh-quoted asciimoo/morty#20", doc(page_of(meta("0; url='/target'"))), WORKS),
-    Row("refresh-quote-open zaproxy/zaproxy#5795", doc(page_of(meta("0; url='/target"))), WORKS),
-    Row("refresh-no-url internetarchive/Zeno#303", doc(page_of(meta("0;/target"))), WORKS),
-    Row("refresh-comma whatwg/html#246", doc(page_of(meta("0, url = /target"))), WORKS),
-    Row("refresh-fraction a sibling", doc(page_of(meta("0.5; url=/target"))), WORKS),
-    Row("refresh-entity a sibling", doc(page_of(meta("0; url=/target?a=1&amp;b=2")), place="/target?a=1&b=2"), WORKS),
-    Row(
-        "refresh-content-first a sibling", doc(page_of("<meta content='0;URL=/target' http-equiv='Refresh' />")), WORKS
-    ),
-    Row("refresh-twice a sibling", doc(page_of(meta("0; url=/target") + meta("0; url=/gone"))), WORKS),
-    Row(
-        "refresh-base a sibling",
-        doc(page_of("<base href='/deep/'><meta http-equiv=refresh content='0;url=target'>"), place="/deep/target"),
-        WORKS,
-    ),
-    Row("refresh-180 wummel/linkchecker#122", doc(with_text("<meta http-equiv=refresh content=180>")), WORKS),
-    Row(
-        "refresh-2s wummel/linkchecker#187", doc(with_text("<meta http-equiv=refresh content='2;URL=/wb/gone'>")), WORKS
-    ),
-    Row("refresh-anchor a sibling", doc(with_text("<meta http-equiv=refresh content='0;url=#top'>")), WORKS),
-    Row(
-        "refresh-script a sibling",
-        doc(with_text("<meta http-equiv=refresh content='0;url=javascript:void(0)'>")),
-        WORKS,
-    ),
-    Row("refresh-empty a sibling", doc(with_text("<meta http-equiv=refresh content='0;url='>")), WORKS),
-    Row(
-        "refresh-old-browsers a sibling",
-        doc(with_text("<!--[if lt IE 9]><meta http-equiv=refresh content='0;url=/old'><![endif]-->")),
-        WORKS,
-    ),
-    Row(
-        "refresh-noframes a sibling",
-        doc(with_text("<noframes><meta http-equiv=refresh content='0;url=/old'></noframes>")),
-        WORKS,
-    ),
-    Row(
-        "refresh-textarea a sibling",
-        doc(with_text("<textarea><meta http-equiv=refresh content='0;url=/old'></textarea>")),
-        WORKS,
-    ),
-    Row(
-        "refresh-template a sibling",
-        doc(with_text("<template><meta http-equiv=refresh content='0;url=/old'></template>")),
-        WORKS,
-    ),
-    Row(
-        "refresh-noscript scrapy/scrapy#6342",
-        doc(with_text("<noscript><meta http-equiv=refresh content='1;URL=/js.html'></noscript>")),
-        WORKS,
-    ),
-    Row(
-        "refresh-in-script a sibling",
-        doc(with_text("<script>var m = '<meta http-equiv=refresh content=\"0;url=/old\">'</script>")),
-        WORKS,
-    ),
-    Row(
-        "refresh-escaped a sibling",
-        doc(with_text("<pre>&lt;meta http-equiv=refresh content='0;url=/old'&gt;</pre>")),
-        WORKS,
-    ),
-    Row("refresh-sets-cookie a sibling", cookie_by_refresh, WORKS),
-    Row("refresh-header assaf/zombie#436", doc(page_of("", f"Refresh: 0; url={TARGET}")), WORKS),
-    Row("refresh-header-quoted ArchiveTeam/wpull#465", doc(page_of("", f'Refresh: 0;URL="{TARGET}"')), WORKS),
-    Row("refresh-header-later a sibling", doc(page_of(PAGE, "Refresh: 300; url=/gone")), WORKS),
+    *works(STAYING, lambda markup: doc(with_text(markup))),
+    *works(LEADING, lambda markup: doc(page_of(markup))),
+    *works(ANSWERS, doc),
+    *works(HOSTS),
     Row("refresh-header-self request/request#92", doc(page_of(PAGE, "Refresh: 0.1")), LIVES),
-    Row(
-        "refresh-header-twice a sibling", doc(page_of("", f"Refresh: 0; url={TARGET}", "Refresh: 0; url=/gone")), WORKS
-    ),
     Row("refresh-on-404-is-not-followed a sibling", doc(reply(404, body=meta("0; url=/target"))), SUSPECT),
-    Row(
-        "refresh-alias-of-generators getnikola/nikola#1776",
-        doc(
-            page_of(
-                '<!DOCTYPE html><html><head><meta charset="utf-8"><title>Redirecting...</title>'
-                '<link rel="canonical" href="/target"><meta name="robots" content="noindex">'
-                '<meta http-equiv="refresh" content="0; url=/target"></head>'
-                '<body><p>Page moved <a href="/target">here</a>.</p></body></html>'
-            )
-        ),
-        WORKS,
-    ),
-    Row(
-        "script-and-search a sibling",
-        doc(
-            page_of(
-                '<html><head><meta http-equiv="refresh" content="0;URL=../target"></head><body><p>Redirecting to <a '
-                'href="../target">../target</a>...</p><script>location.replace("../target" + location.search)</script>'
-            )
-        ),
-        WORKS,
-    ),
-    Row(
-        "script-assign follow-redirects/follow-redirects#81",
-        doc(page_of("<script>window.location.assign('/target')</script>")),
-        WORKS,
-    ),
-    Row(
-        "script-top follow-redirects/follow-redirects#81",
-        doc(page_of("<script>top.location = '/target';</script>")),
-        WORKS,
-    ),
-    Row(
-        "script-later a sibling",
-        doc(page_of("<script>setTimeout(function(){location.href='/gone'}, 90000)</script>" + TEXT)),
-        WORKS,
-    ),
-    Row(
-        "script-mobile webcompat/web-bugs#2779",
-        doc(with_text("<script>if (/Mobile/.test(navigator.userAgent)) location.href='/m'</script>")),
-        WORKS,
-    ),
-    Row(
-        "script-out-of-frame a sibling",
-        doc(with_text("<script>if (top.location != self.location) top.location = self.location</script>")),
-        WORKS,
-    ),
-    Row(
-        "script-function a sibling",
-        doc(with_text("<script>function go() { window.location = '/gone'; }</script>")),
-        WORKS,
-    ),
-    Row("script-hash a sibling", doc(with_text("<script>location.hash = 'top'</script>")), WORKS),
-    Row("script-in-svg a sibling", doc(page_of("<svg><script>location='/gone'</script></svg>" + TEXT)), WORKS),
-    Row(
-        "script-of-type a sibling",
-        doc(page_of("<script type='text/template'>location='/gone'</script><img src=a.png>")),
-        WORKS,
-    ),
-    Row(
-        "script-json a sibling",
-        doc(page_of("<script type='application/json'>location='/gone'</script><div id=app></div>")),
-        WORKS,
-    ),
-    Row("refresh-header-after-301 jhy/jsoup#693", header_after_301, WORKS),
     Row("refresh-12-challenge VeNoMouS/cloudscraper#209", doc(reply(503, body=CHALLENGE)), REFUSES),
-    Row(
-        "frames stevenvachon/broken-link-checker#75",
-        doc(page_of("<frameset><frame src=/gone><frame src=/gone2></frameset>")),
-        WORKS,
-    ),
-    Row(
-        "refresh-alone-frames a sibling",
-        doc(
-            page_of(b"<frameset rows=*><frame src=/target></frameset><noframes>" + meta("0;url=/gone") + b"</noframes>")
-        ),
-        WORKS,
-    ),
 ]
 
 BEHIND_IS_DEAD: Final[Sequence[Row]] = [

@@ -4,10 +4,10 @@ Each row has the repository and number of the report that it was rebuilt from; "
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from support.misbehaving import Act, Asked, Script, head_only, reply
 
@@ -38,6 +38,11 @@ class Row:
     script: Script
     outcomes: frozenset[Outcome]
     is_read: bool = False
+
+
+def works(rows: Mapping[str, Any], script: Callable[[Any], Script] = lambda given: given) -> list[Row]:
+    """Rows of what lives: by its slug the script, or what that is made of."""
+    return [Row(slug, script(given), WORKS) for slug, given in rows.items()]
 
 
 def at(pages: dict[str, Act], other: Act = GONE) -> Script:
@@ -215,54 +220,48 @@ COOKIES: Final[Sequence[Row]] = [
     ),
 ]
 
-LIMITS: Final[Sequence[Row]] = [
-    Row("headers-101 python/cpython#131724", doc(page_of(PAGE, *HEADERS[:101])), WORKS),
-    Row("headers-108-302 aio-libs/aiohttp#11955", doc(reply(302, *HEADERS[:108], f"Location: {TARGET}")), WORKS),
-    Row("headers-300 akamai/httpie-edgegrid#12", doc(page_of(PAGE, *HEADERS)), WORKS),
-    Row("csp-11k aio-libs/aiohttp#3862", doc(page_of(PAGE, LONG[:11_194])), WORKS),
-    Row("csp-90k xregistry/spec#518", doc(page_of(PAGE, LONG[:90_000])), WORKS),
-    Row("csp-9k-302 raviqqe/muffet#388", doc(reply(302, LONG[:9000], f"Location: {TARGET}")), WORKS),
-    Row(
-        "headers-41k a sibling", doc(page_of(PAGE, *HEADERS[:4], *[f"X-{n}: {LONG[:10_000]}" for n in range(4)])), WORKS
+LIMIT_ANSWERS: Final = {
+    "headers-101 python/cpython#131724": page_of(PAGE, *HEADERS[:101]),
+    "headers-108-302 aio-libs/aiohttp#11955": reply(302, *HEADERS[:108], f"Location: {TARGET}"),
+    "headers-300 akamai/httpie-edgegrid#12": page_of(PAGE, *HEADERS),
+    "csp-11k aio-libs/aiohttp#3862": page_of(PAGE, LONG[:11_194]),
+    "csp-90k xregistry/spec#518": page_of(PAGE, LONG[:90_000]),
+    "csp-9k-302 raviqqe/muffet#388": reply(302, LONG[:9000], f"Location: {TARGET}"),
+    "headers-41k a sibling": page_of(PAGE, *HEADERS[:4], *[f"X-{n}: {LONG[:10_000]}" for n in range(4)]),
+    "cookies-60 a sibling": page_of(PAGE, *[f"Set-Cookie: c{n}={'x' * 1000}" for n in range(60)]),
+    "body-3-mb a sibling": page_of(PAGE + b"<p>Mill." * 400_000),
+}
+LIMIT_HOSTS: Final = {
+    "chain-9 tcort/link-check#12": chain(9),
+    "chain-12 a sibling": chain(12),
+    "chain-15 sindresorhus/got#838": chain(15),
+    "chain-20 a sibling": chain(20),
+    "hints-103 snoyberg/http-client#521": raw(
+        b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n" * 2 + FINE
     ),
+    "continue-100 a sibling": raw(b"HTTP/1.1 100 Continue\r\n\r\n", FINE),
+    "slow-first-byte transitive-bullshit/check-links#4": raw(b"", FINE, pause_s=0.7),
+    "slow-body a sibling": raw(reply(200, "Content-Length: 90000", body=None), *[b"<p>A mill."] * 20, pause_s=0.05),
+    "reset-in-body a sibling": resets_after_head,
+    "chunked-lie lunarmodules/luasocket#153": raw(CHUNKED, PAGE),
+    "chunked-and-length espressif/esp-idf#2458": raw(
+        reply(200, "Transfer-Encoding: chunked", "Content-Length: 7", body=None)
+        + b"%x\r\n%s\r\n0\r\n\r\n" % (len(PAGE), PAGE)
+    ),
+    "chunked-no-end aspnet/KestrelHttpServer#1858": raw(CHUNKED + b"%x\r\n%s\r\n" % (len(PAGE), PAGE)),
+    "chunked-nonsense-end w3c/feedvalidator#41": raw(CHUNKED + b"%x\r\n%s\r\nzz\r\n" % (len(PAGE), PAGE)),
+}
+LIMITS: Final[Sequence[Row]] = [
+    *works(LIMIT_ANSWERS, doc),
+    *works(LIMIT_HOSTS),
     Row("headers-300k a sibling", doc(page_of(PAGE, *[f"X-{n}: {LONG[:90_000]}" for n in range(4)])), OURS),
-    Row("cookies-60 a sibling", doc(page_of(PAGE, *[f"Set-Cookie: c{n}={'x' * 1000}" for n in range(60)])), WORKS),
-    Row("chain-9 tcort/link-check#12", chain(9), WORKS),
-    Row("chain-12 a sibling", chain(12), WORKS),
-    Row("chain-15 sindresorhus/got#838", chain(15), WORKS),
-    Row("chain-20 a sibling", chain(20), WORKS),
     Row("chain-25 nodiscc/hecat#145", chain(25), OURS),
     Row("location-empty projectdiscovery/httpx#598", doc(reply(302, "Location:", body=PAGE)), LIVES),
     Row("location-empty-bare raesene/bWAPP#6", doc(reply(302, "Location:")), OURS),
     Row("location-space guzzle/guzzle#2110", doc(reply(302, "Location: ", body=PAGE)), LIVES),
     Row("location-none-302 edicl/drakma#30", doc(reply(302, body=PAGE)), LIVES),
     Row("location-none-303 lightpanda-io/browser#2713", doc(reply(303, body=PAGE)), LIVES),
-    Row(
-        "hints-103 snoyberg/http-client#521",
-        raw(b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n" * 2 + FINE),
-        WORKS,
-    ),
-    Row("continue-100 a sibling", raw(b"HTTP/1.1 100 Continue\r\n\r\n", FINE), WORKS),
     Row("hints-100-times a sibling", raw(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 100 + FINE), OURS),
-    Row("slow-first-byte transitive-bullshit/check-links#4", raw(b"", FINE, pause_s=0.7), WORKS),
-    Row(
-        "slow-body a sibling",
-        raw(reply(200, "Content-Length: 90000", body=None), *[b"<p>A mill."] * 20, pause_s=0.05),
-        WORKS,
-    ),
-    Row("body-3-mb a sibling", doc(page_of(PAGE + b"<p>Mill." * 400_000)), WORKS),
-    Row("reset-in-body a sibling", resets_after_head, WORKS),
-    Row("chunked-lie lunarmodules/luasocket#153", raw(CHUNKED, PAGE), WORKS),
-    Row(
-        "chunked-and-length espressif/esp-idf#2458",
-        raw(
-            reply(200, "Transfer-Encoding: chunked", "Content-Length: 7", body=None)
-            + b"%x\r\n%s\r\n0\r\n\r\n" % (len(PAGE), PAGE)
-        ),
-        WORKS,
-    ),
-    Row("chunked-no-end aspnet/KestrelHttpServer#1858", raw(CHUNKED + b"%x\r\n%s\r\n" % (len(PAGE), PAGE)), WORKS),
-    Row("chunked-nonsense-end w3c/feedvalidator#41", raw(CHUNKED + b"%x\r\n%s\r\nzz\r\n" % (len(PAGE), PAGE)), WORKS),
     Row("http-0.9 ArchiveTeam/wpull#291", raw(PAGE), LIVES),
     Row(
         "http-0.9-lines hyperium/hyper#2468",
@@ -271,34 +270,32 @@ LIMITS: Final[Sequence[Row]] = [
     ),
 ]
 
+REDIRECT_ANSWERS: Final = {
+    "location-twice-same jnunemaker/httparty#478": reply(301, f"Location: {TARGET}", f"Location: {TARGET}"),
+    "location-twice-other psf/requests#2939": reply(301, f"Location: {TARGET}", "Location: /other"),
+    "location-on-200 jhy/jsoup#736": page_of(PAGE, "Location: /gone"),
+    "location-on-201 jhy/jsoup#736": reply(201, "Location: /gone", body=PAGE),
+    "location-lower-case a sibling": reply(301, f"location:{TARGET}"),
+}
+REDIRECT_HOSTS: Final = {
+    "location-with-space-inside whatwg/fetch#883": moved("/a mill/on the dam", "/a%20mill/on%20the%20dam"),
+    "location-utf8 sqdshguy/wreq-js#218": moved("/caf\xc3\xa9", "/caf%C3%A9"),
+    "location-latin1 sagebind/isahc#315": moved("/c\xe9u", "/c%E9u"),
+    "location-utf8-query Norconex/crawler#199": moved("/target?n=\xd0\xb3", "/target?n=%D0%B3"),
+    "location-no-slash jnunemaker/httparty#174": moved("next", "/from/next"),
+    "location-colon follow-redirects/follow-redirects#206": moved("./Template:Welcome", "/from/Template:Welcome"),
+    "location-fragment alphagov/cdn-acceptance-tests#102": moved("/target#top"),
+    "xlsx-odd-path internetarchive/iari#879": moved("/a b (1) [c].xlsx", "/a%20b%20(1)%20[c].xlsx"),
+    "location-tab a sibling": moved("\t/target\t"),
+    "location-backslash a sibling": moved("\\target"),
+    "location-query a sibling": moved("?page=1", f"{PATH}?page=1"),
+    "location-dots a sibling": moved("../../../target"),
+    "self-with-cookie encode/httpx#821": needing_cookie,
+    "cookies-in-chain simplecrawler/simplecrawler#78": cookie_of_chain,
+}
 REDIRECTS: Final[Sequence[Row]] = [
-    Row("location-with-space-inside whatwg/fetch#883", moved("/a mill/on the dam", "/a%20mill/on%20the%20dam"), WORKS),
-    Row("location-utf8 sqdshguy/wreq-js#218", moved("/caf\xc3\xa9", "/caf%C3%A9"), WORKS),
-    Row("location-latin1 sagebind/isahc#315", moved("/c\xe9u", "/c%E9u"), WORKS),
-    Row("location-utf8-query Norconex/crawler#199", moved("/target?n=\xd0\xb3", "/target?n=%D0%B3"), WORKS),
-    Row("location-no-slash jnunemaker/httparty#174", moved("next", "/from/next"), WORKS),
-    Row(
-        "location-colon follow-redirects/follow-redirects#206",
-        moved("./Template:Welcome", "/from/Template:Welcome"),
-        WORKS,
-    ),
-    Row("location-fragment alphagov/cdn-acceptance-tests#102", moved("/target#top"), WORKS),
-    Row(
-        "location-twice-same jnunemaker/httparty#478",
-        doc(reply(301, f"Location: {TARGET}", f"Location: {TARGET}")),
-        WORKS,
-    ),
-    Row("location-twice-other psf/requests#2939", doc(reply(301, f"Location: {TARGET}", "Location: /other")), WORKS),
-    Row("xlsx-odd-path internetarchive/iari#879", moved("/a b (1) [c].xlsx", "/a%20b%20(1)%20[c].xlsx"), WORKS),
-    Row("location-tab a sibling", moved("\t/target\t"), WORKS),
-    Row("location-backslash a sibling", moved("\\target"), WORKS),
-    Row("location-query a sibling", moved("?page=1", f"{PATH}?page=1"), WORKS),
-    Row("location-dots a sibling", moved("../../../target"), WORKS),
-    Row("location-on-200 jhy/jsoup#736", doc(page_of(PAGE, "Location: /gone")), WORKS),
-    Row("location-on-201 jhy/jsoup#736", doc(reply(201, "Location: /gone", body=PAGE)), WORKS),
-    Row("location-lower-case a sibling", doc(reply(301, f"location:{TARGET}")), WORKS),
-    Row("self-with-cookie encode/httpx#821", needing_cookie, WORKS),
-    Row("cookies-in-chain simplecrawler/simplecrawler#78", cookie_of_chain, WORKS),
+    *works(REDIRECT_ANSWERS, doc),
+    *works(REDIRECT_HOSTS),
     Row(
         "body-of-redirect-unending a sibling",
         raw(reply(302, f"Location: {PATH}?x", "Content-Length: 90000", body=None), b"<p>", pause_s=0.1),
