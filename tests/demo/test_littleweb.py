@@ -268,9 +268,11 @@ async def test_a_reset_is_a_reset_and_a_hang_up_is_none(web: LittleWeb) -> None:
         assert await sent(web, sends) == b""
 
 
-async def test_a_connection_is_kept_for_the_next_request(web: LittleWeb) -> None:
+async def test_a_connection_is_kept_for_the_next_request_and_head_gets_no_body(web: LittleWeb) -> None:
     data = await sent(web, request("/page", "HEAD") + request("/moved", "HEAD", "site.demo", "Connection: close"))
     assert data.count(b"HTTP/1.1 ") == 2
+    assert b"Content-Length: 3072" in data
+    assert b"<title>" not in data
     assert [asked.target for asked in web.requests] == ["/page", "/moved"]
 
 
