@@ -52,63 +52,46 @@ def whys(found: Ranked) -> set[str]:
     return {one.why for one in found.passed}
 
 
-def test_the_nearest_copy_before_the_citation_is_best() -> None:
-    found = ranked([row("20090101"), row("20100301"), row("20100520"), row("20120101")], "20100501")
-    assert stamps(found) == ["20100301", "20090101", "20100520", "20120101"]
+def listed(text: str) -> list[Capture]:
+    """Rows from words: the stamp, after a slash the code, after an equals sign the digest."""
+    words = [word.partition("=") for word in text.split()]
+    return [
+        row(stamp, digest or None, status=int(code) if code else 200)
+        for (stamp, _, code), digest in ((word.partition("/"), digest) for word, _, digest in words)
+    ]
 
 
-def test_a_copy_of_the_day_of_the_citation_counts_as_before_it() -> None:
-    assert stamps(ranked([row("20100301"), row("20100501180000")], "20100501"))[0] == "20100501"
-
-
-def test_a_copy_soon_after_beats_one_from_over_a_year_before() -> None:
-    rows = [row("20090401"), row("20100520"), row("20110101")]
-    assert stamps(ranked(rows, "20100501")) == ["20100520", "20090401", "20110101"]
-    assert stamps(ranked([row("20090401"), row("20100620")], "20100501"))[0] == "20090401"
-    assert stamps(ranked([row("20090601"), row("20100520")], "20100501"))[0] == "20090601"
-
-
-def test_of_equal_contents_the_nearest_to_the_citation_is_taken() -> None:
-    rows = [row("20100201", "SAME"), row("20100520", "SAME"), row("20100301", "OTHER")]
-    assert stamps(ranked(rows, "20100501")) == ["20100301", "20100520", "20100201"]
-    assert stamps(ranked([row("20100201", "SAME"), row("20100520", "SAME")], "20100501"))[0] == "20100520"
+def test_the_order_is_by_the_citation_and_by_what_is_known_of_the_death_of_the_page() -> None:
+    cases: dict[str, tuple[str, str, str]] = {
+        "nearest before": ("20090101 20100301 20100520 20120101", "20100501", "20100301 20090101 20100520 20120101"),
+        "its day is before": ("20100301 20100501180000", "20100501", "20100501 20100301"),
+        "soon after beats a year before": ("20090401 20100520 20110101", "20100501", "20100520 20090401 20110101"),
+        "not so soon after": ("20090401 20100620", "20100501", "20090401 20100620"),
+        "within a year before": ("20090601 20100520", "20100501", "20090601 20100520"),
+        "equal contents": ("20100201=A 20100520=A 20100301=B", "20100501", "20100301 20100520 20100201"),
+        "equal contents alone": ("20100201=A 20100520=A", "20100501", "20100520 20100201"),
+        "cut off at the first 404": ("20120101 20140101 20150101/404 20180101", "20200101", "20140101 20120101"),
+        "the old content returned": (
+            "20120101=A 20130101/404 20140101=A 20150101=B",
+            "20160101",
+            "20150101 20140101 20120101",
+        ),
+        "a 404 before anything": ("20100101/404 20120101", "20130101", "20120101"),
+    }
+    for name, (rows, wanted, best) in cases.items():
+        assert stamps(ranked(listed(rows), wanted)) == best.split(), name
+    alive = date(2015, 6, 10)
+    cut_off = ranked(listed("20120101 20130101/404 20140101 20150611 20150612 20180101"), "20200101", alive=alive)
+    assert stamps(cut_off) == ["20150611", "20140101", "20120101"]
+    assert whys(cut_off) == {"after-death", "gone"}
+    assert ranked(listed("20140101 20150101/404 20180101"), "20200101").died == moment("20150101")
+    assert ranked(listed("20120101=A 20130101/404 20140101=A"), "20160101").died is None
 
 
 def test_a_page_that_only_redirected_has_no_best_copy_but_redirects_to_follow() -> None:
     found = ranked([row("20090401", EMPTY, status=301), row("20100401", EMPTY, status=302)], "20100501")
     assert found.best == ()
     assert [f"{one.taken:%Y}" for one in found.redirects] == ["2010", "2009"]
-
-
-def test_what_was_taken_after_the_last_day_alive_is_cut_off() -> None:
-    rows = [row("20120101"), row("20150611"), row("20150612"), row("20180101")]
-    found = ranked(rows, "20200101", alive=date(2015, 6, 10))
-    assert stamps(found) == ["20150611", "20120101"]
-    assert whys(found) == {"after-death"}
-
-
-def test_what_follows_the_first_stored_404_is_cut_off() -> None:
-    rows = [row("20120101"), row("20140101"), row("20150101", status=404), row("20180101"), row("20190101")]
-    found = ranked(rows, "20200101")
-    assert stamps(found) == ["20140101", "20120101"]
-    assert found.died == moment("20150101")
-    assert whys(found) == {"after-death", "gone"}
-
-
-def test_a_404_after_which_the_old_content_returned_was_no_death() -> None:
-    rows = [row("20120101", "A"), row("20130101", status=404), row("20140101", "A"), row("20150101", "B")]
-    found = ranked(rows, "20160101")
-    assert stamps(found)[0] == "20150101"
-    assert found.died is None
-
-
-def test_a_404_before_anything_else_was_no_death() -> None:
-    assert stamps(ranked([row("20100101", status=404), row("20120101")], "20130101")) == ["20120101"]
-
-
-def test_a_known_last_day_alive_overrides_what_rows_say_of_death() -> None:
-    rows = [row("20120101"), row("20130101", status=404), row("20140101")]
-    assert stamps(ranked(rows, "20150101", alive=date(2014, 12, 1))) == ["20140101", "20120101"]
 
 
 def test_only_a_404_is_archived_only_when_already_gone() -> None:
@@ -154,10 +137,11 @@ def test_an_address_or_a_port_is_taken_exactly_and_order_and_case_count() -> Non
 
 
 def test_a_revisit_of_a_listed_content_is_as_good_as_that() -> None:
-    rows = [row("20090101", "SAME"), row("20100401", "SAME", status=None, mime="warc/revisit", length=400)]
-    found = ranked(rows, "20100501")
-    assert stamps(found) == ["20100401", "20090101"]
-    assert found.best[0] in rows
+    for digest in ("SAME", "sha1:SAME"):
+        rows = [row("20090101", digest), row("20100401", "SAME", status=None, mime="warc/revisit", length=400)]
+        found = ranked(rows, "20100501")
+        assert stamps(found) == ["20100401", "20090101"], digest
+        assert found.best[0] in rows
 
 
 def test_a_revisit_of_nothing_listed_is_passed_over() -> None:
@@ -179,22 +163,14 @@ def test_a_revisit_of_a_redirect_or_an_error_is_that_again() -> None:
     assert [one.why for one in found.passed] == ["gone", "gone"]
 
 
-def test_digests_with_their_method_are_the_same_digests() -> None:
-    rows = [row("20090101", "sha1:SAME"), row("20100401", "SAME", status=None, mime="warc/revisit")]
-    assert stamps(ranked(rows, "20100501"))[0] == "20100401"
-
-
 def test_short_html_and_unusual_codes_are_taken_only_if_there_is_nothing_else() -> None:
     short, partial, full = row("20100430", length=400), row("20100429", status=206), row("20050101")
     assert stamps(ranked([short, partial, full], "20100501")) == ["20050101", "20100430", "20100429"]
     assert stamps(ranked([short], "20100501")) == ["20100430"]
 
 
-def test_an_unknown_length_is_no_short_one() -> None:
+def test_an_unknown_length_is_no_short_one_and_a_body_of_nothing_is_no_copy() -> None:
     assert stamps(ranked([row("20100430", length=None), row("20050101")], "20100501"))[0] == "20100430"
-
-
-def test_a_body_of_nothing_is_no_copy() -> None:
     found = ranked([row("20100430", EMPTY), row("20100429", length=0)], "20100501")
     assert (found.best, found.why) == ((), "empty")
 
@@ -224,12 +200,9 @@ def test_a_pdf_is_not_its_landing_page() -> None:
     assert ranked(rows[:1], "20100501", pdf).why == "wrong-type"
 
 
-def test_what_was_a_pdf_when_it_lived_is_one_whatever_its_address() -> None:
-    url = "http://www.mill.demo/get?id=7"
-    assert candidates([row("20100430", url=url)], wish("20100501", url, mime="pdf")).best == ()
-
-
-def test_a_page_about_a_file_is_a_page() -> None:
+def test_a_page_about_a_file_is_a_page_and_what_was_a_pdf_when_it_lived_is_one() -> None:
+    lived = "http://www.mill.demo/get?id=7"
+    assert candidates([row("20100430", url=lived)], wish("20100501", lived, mime="pdf")).best == ()
     url = "https://commons.wikimedia.demo/wiki/File:Map.png"
     assert len(ranked([row("20100430", url=url)], "20100501", url).best) == 1
     known = Wish(parse("http://mill.demo/map.png"), moment("20100501"), TODAY, portrait=Portrait((1, 2), 0, 3))
@@ -288,18 +261,13 @@ def test_other_pages_are_not_called_changing() -> None:
         assert not ranked(rows, "20100601", url).changing
 
 
-def test_a_page_that_began_to_change_later_is_chosen_from_before() -> None:
-    rows = [row("20050101", "OLD", url="http://www.mill.demo/"), *front(30, 30)]
-    assert stamps(ranked(rows, "20050201", "http://www.mill.demo/"))[0] == "20050101"
-    assert ranked(rows, "20150201", "http://www.mill.demo/").changing
-
-
-def test_what_stood_before_and_after_the_citation_is_chosen_however_much_the_page_changes() -> None:
-    rows = [*front(30, 30), row("20100531", "STOOD", url="http://www.mill.demo/")]
-    wanted = "20100601"
-    assert ranked(rows, wanted, "http://www.mill.demo/").changing
-    rows.append(row("20100602", "STOOD", url="http://www.mill.demo/"))
-    assert stamps(ranked(rows, wanted, "http://www.mill.demo/"))[0] in ("20100531", "20100602")
+def test_what_stood_before_the_changes_or_around_the_citation_is_chosen_however_much_the_page_changes() -> None:
+    url, rows = "http://www.mill.demo/", front(30, 30)
+    old, stood = row("20050101", "OLD", url=url), [row(stamp, "STOOD", url=url) for stamp in ("20100531", "20100602")]
+    assert stamps(ranked([old, *rows], "20050201", url))[0] == "20050101"
+    assert ranked([old, *rows], "20150201", url).changing
+    assert ranked([*rows, stood[0]], "20100601", url).changing
+    assert stamps(ranked([*rows, *stood], "20100601", url))[0] in ("20100531", "20100602")
 
 
 def test_copies_only_years_after_the_citation_are_chosen_and_reported() -> None:
@@ -346,14 +314,11 @@ def played(found: Ranked, *words: str) -> list[str]:
 YEARS = [row(f"{year}0301", length=1_000 + 700 * (year - 2000)) for year in range(2000, 2010)]
 
 
-def test_three_copies_are_tried_at_most() -> None:
+def test_three_copies_are_tried_at_most_and_after_a_wall_the_oldest() -> None:
     found = ranked(YEARS, "20100101")
     assert played(found, *["status"] * 9) == ["2009", "2008", "2007"]
-
-
-def test_after_a_wall_the_oldest_copy_is_tried() -> None:
-    assert played(ranked(YEARS, "20100101"), *["login"] * 3) == ["2009", "2000", "2008"]
-    assert played(ranked(YEARS, "20100101"), *["consent"] * 2) == ["2009", "2000"]
+    assert played(found, *["login"] * 3) == ["2009", "2000", "2008"]
+    assert played(found, *["consent"] * 2) == ["2009", "2000"]
 
 
 def test_after_a_stranger_only_earlier_copies_are_tried_and_the_oldest_last() -> None:
@@ -374,14 +339,11 @@ def test_if_the_oldest_copy_is_a_stranger_the_domain_had_another_owner_before() 
     assert played(ranked(rows, "20060101"), "parked", "x") == ["2005", "2012"]
 
 
-def test_a_content_that_was_refused_is_not_played_again_but_one_that_did_not_play_is() -> None:
+def test_a_content_that_was_refused_or_a_second_of_it_is_not_played_again_but_one_that_did_not_play_is() -> None:
     rows = [row("20100101", "A"), row("20090101", "A"), row("20080101", "B")]
     assert played(ranked(rows, "20100601"), "soft-404", "x") == ["2010", "2008"]
     assert played(ranked(rows, "20100601"), "in-trade", "x", "x") == ["2010", "2008"]
     assert played(ranked(rows[:2], "20100601"), "absent", "x") == ["2010", "2009"]
-
-
-def test_captures_of_one_second_are_tried_once() -> None:
     rows = [row("20100101030303", "A"), row("20100101030303", "B"), row("20090101", "C")]
     assert played(ranked(rows, "20100601"), "status", "status", "status") == ["2010", "2009"]
 

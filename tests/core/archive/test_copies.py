@@ -27,36 +27,27 @@ def shown(
     return ShownSnapshot(BY_NAME[service], address, "http://mill.demo/", taken, origin, 700, Note(note), CITED_ON)
 
 
-def test_a_persons_choice_comes_first_then_what_is_cited_then_what_was_chosen() -> None:
+def test_copies_come_by_who_chose_them_then_wayback_first_then_the_nearest_and_each_once() -> None:
     rows = [shown(), shown("arquivo", CopyOrigin.CITED), shown("perma", CopyOrigin.SUGGESTED)]
     found = copies_of(rows, CopyState.FOUND)
     assert [one.origin.value for one in found.snapshots] == ["suggested", "cited", "chosen"]
     assert found.first is not None
     assert found.first.service.name == "perma"
-
-
-def test_of_one_kind_the_wayback_machine_comes_first_then_the_nearest() -> None:
     rows = [shown("perma", day=20), shown("arquivo", day=29), shown(day=1), shown(day=9)]
-    found = copies_of(rows, CopyState.FOUND).snapshots
-    assert [(one.service.name, one.distance_days) for one in found] == [
+    found = copies_of(rows, CopyState.FOUND)
+    assert [(one.service.name, one.distance_days) for one in found.snapshots] == [
         ("wayback", -22), ("wayback", -30), ("arquivo", -2), ("perma", -11),
     ]  # fmt: skip
-
-
-def test_one_address_is_shown_once() -> None:
     rows = [shown(address="https://a.demo/"), shown(origin=CopyOrigin.CITED, address="https://a.demo/")]
     assert [one.origin for one in copies_of(rows, CopyState.FOUND).snapshots] == [CopyOrigin.CITED]
 
 
-def test_the_state_is_found_if_and_only_if_there_is_a_snapshot() -> None:
+def test_the_state_is_found_if_and_only_if_there_is_a_snapshot_and_what_is_not_known_is_none() -> None:
     assert copies_of([shown()], CopyState.ERROR, 800).state is CopyState.FOUND
     assert copies_of([], CopyState.FOUND).state is CopyState.UNKNOWN
     for state in set(CopyState) - {CopyState.FOUND}:
         assert copies_of([], state, 800).state is state
     assert PENDING.first is None
-
-
-def test_what_is_not_known_of_a_snapshot_is_none() -> None:
     bare = ShownSnapshot(BY_NAME["perma"], "https://perma.cc/ABCD-1234", None, None, CopyOrigin.SUGGESTED)
     assert (bare.stamp, bare.distance_days, bare.distance_to) == (None, None, None)
     assert copies_of([bare, shown()], CopyState.FOUND).first == bare

@@ -34,16 +34,13 @@ def _filled(text: str) -> str:
     return Template(text).safe_substitute(CASES["names"])
 
 
-def test_a_fault_is_an_error_even_after_a_whole_reply() -> None:
+def test_a_fault_or_a_reply_longer_than_we_keep_is_no_none() -> None:
     for read in [listing_of, second_listing_of]:
         for fault in ["timeout", "refused", "network", "dns", "tls", "not-public"]:
             for name in SERVICES:
                 for reply in (ServiceReply(None, fault=fault), ServiceReply(200, JSON, b"[]", fault)):
                     listing = read(SERVICES[name], reply, URL)
                     assert (listing.outcome, listing.why) == (LookupOutcome.ERROR, fault), (read, name)
-
-
-def test_what_was_longer_than_we_keep_is_no_none() -> None:
     for name in SERVICES:
         for body in (b"[]", b"", b'{"archived_snapshots": {}}', b'{"status": 404}', b'<a>; rel="self"'):
             for read in (listing_of, second_listing_of):

@@ -25,13 +25,10 @@ def test_a_submission_says() -> None:
         assert (said.job is not None) == has_job, data
 
 
-def test_a_job_says() -> None:
+def test_a_job_says_how_it_is_and_a_saved_page_its_moment_and_what_was_captured() -> None:
     for data, state, why in CASES["jobs"]:
         said = job_status(_reply(json.loads(data)), JOB)
         assert (said.state, said.why) == (state, why), data
-
-
-def test_a_saved_page_tells_its_moment_and_what_was_captured() -> None:
     data = {
         "status": "success", "timestamp": "20240104034229", "original_url": "https://mill.demo/", "http_status": 200,
     }  # fmt: skip

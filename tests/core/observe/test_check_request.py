@@ -33,13 +33,10 @@ def test_every_page_is_looked_at_once_in_a_fortnight_whatever_the_interval(key: 
     assert all(abs(gap - LOOK_DAYS) < interval for gap in gaps)
 
 
-def test_a_page_that_did_not_work_before_is_always_looked_at() -> None:
+def test_what_did_not_work_or_was_never_asked_is_looked_at_or_asked_thoroughly() -> None:
     """Also one whose headers were fine: a soft 404 would come and go with the looks."""
     for reason in (Reason.NOT_FOUND, Reason.TIMEOUT, Reason.FORBIDDEN, Reason.SOFT_404):
         assert all(looks(asked(day, reason), 5, day + 3) for day in range(100, 130))
-
-
-def test_a_url_never_asked_is_not_looked_at_but_asked_thoroughly() -> None:
     assert not looks(UrlRecord(), 5, 100)
     assert is_thorough(UrlRecord(), 5, 100, DEFAULT)
 
@@ -74,12 +71,9 @@ def test_a_portrait_is_renewed_twice_a_year_at_looks_that_are_made_anyway() -> N
         assert all(looks(asked(day - 7), key, day, earlier=KNOWN) for day in renewed)
 
 
-def test_a_document_that_reported_nothing_is_asked_again_at_every_look() -> None:
+def test_what_reported_nothing_is_asked_again_and_where_another_is_found_all_are_looked_at() -> None:
     assert all(portrays(asked(day - 7), 3, day, earlier=BLANK, returned=False) for day in range(200, 300))
     assert not all(looks(asked(day - 7), 3, day, earlier=BLANK) for day in range(200, 300, 7))
-
-
-def test_where_another_document_was_found_all_are_looked_at() -> None:
     key, day = 8, 113  # not its turn otherwise
     assert not looks(asked(106), key, day, earlier=KNOWN)
     assert looks(asked(106), key, day, earlier=KNOWN, suspected=True)

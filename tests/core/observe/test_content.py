@@ -49,39 +49,30 @@ def test_content_has_its_say_where_a_code_says_too_little() -> None:
         assert observed(code, body, final).reason.word == reason
 
 
-def test_a_consent_page_is_no_move() -> None:
+def test_a_guarded_page_that_came_is_the_page_and_a_consent_page_no_move() -> None:
     seen = observed(200, LIVING, "https://consent.site.test/?continue=x")
     assert (seen.outcome, seen.target, int(seen.status)) == (Outcome.WORKING, None, 9)
-
-
-def test_a_guarded_page_that_came_is_the_page() -> None:
     assert observed(200, LIVING, headers=HTML | {"x-datadome": "protected"}).reason is Reason.OK
 
 
-def test_only_pages_are_read() -> None:
+def test_only_pages_are_read_and_only_for_walls_where_robots_forbid_it() -> None:
     for kind in ["application/pdf", "text/plain", "image/png", "application/javascript"]:
         for body in (MISSING, PARKED, WALL, LOGIN):
             assert observed(200, body, headers={"content-type": kind}).reason is Reason.OK
         assert not answer(200, MISSING, headers={"content-type": kind}).document.is_page
-
-
-def test_where_robots_forbid_it_only_a_wall_is_looked_for() -> None:
     assert content_suspicion(answer(200, MISSING), read_body=False) is None
     assert content_suspicion(answer(200, PARKED), read_body=False) is None
     assert content_suspicion(answer(200, b"", "http://site.test/404.html"), read_body=False) is not None
     assert content_suspicion(answer(200, WALL), read_body=False) is not None
 
 
-def test_a_page_that_only_sends_on_is_judged_by_where_to() -> None:
+def test_a_page_that_only_sends_on_is_judged_by_where_to_and_a_missing_one_is_missing() -> None:
     for target, reason in [
         ("/", "redirect-to-root"), ("http://other.test", "redirect-to-root"), ("/404.html", "soft-404"), ("/new", "ok"),
     ]:  # fmt: skip
         head = f'<meta http-equiv="refresh" content="0; url={target}">'
         assert observed(200, page("Moved", head=head)).reason.word == reason, target
         assert observed(200, page("Moved", head=head, body=prose(100))).reason is Reason.OK, target
-
-
-def test_a_missing_page_that_sends_on_to_the_front_page_is_missing() -> None:
     head = "<meta http-equiv='refresh' content='5;url=/'>"
     assert observed(200, page("404 Page Not Found", head=head)).reason is Reason.SOFT_404
 

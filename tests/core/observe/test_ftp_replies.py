@@ -58,7 +58,7 @@ def test_a_command_that_is_not_known_says_nothing_of_the_path() -> None:
         assert hint_of(FtpReply(code)) is hint
 
 
-def test_a_path_is_decoded_and_never_more_than_one_line() -> None:
+def test_a_path_is_decoded_never_more_than_one_line_and_an_unsafe_one_is_a_doubt() -> None:
     for path, remote in [
         ("/", b""), ("/pub/a.txt", b"pub/a.txt"), ("/pub/", b"pub/"), ("/%2Fetc/motd", b"/etc/motd"),
         ("//etc/motd", b"/etc/motd"), ("/a%20b%C3%A4", b"a b\xc3\xa4"), ("/a;type=i", b"a"), ("/pub/;type=D", b"pub/"),
@@ -66,9 +66,6 @@ def test_a_path_is_decoded_and_never_more_than_one_line() -> None:
         ("/a%0db", None), ("/a%00b", None),
     ]:  # fmt: skip
         assert remote_path(path) == remote
-
-
-def test_an_unsafe_path_is_a_doubt() -> None:
     assert UNSAFE.outcome is Outcome.DOUBTFUL
 
 
@@ -88,12 +85,9 @@ def test_mlst_tells_files_from_folders_and_their_size() -> None:
         assert found_by(b"MLST", FtpReply(550, text)) is None
 
 
-def test_a_size_is_a_number() -> None:
+def test_a_size_is_a_number_and_only_notable_files_have_one_and_a_type() -> None:
     for text, size_bytes in [("1024", 1024), (" 7 ", 7), ("-1", None), ("²", None), ("", None)]:
         assert found_by(b"SIZE", FtpReply(213, text)) == Found(size_bytes)
-
-
-def test_only_notable_files_have_a_type_and_a_size() -> None:
     for path, found, mime, size_kib in [
         (b"a/Report.PDF", Found(1025), "pdf", 2), (b"a.tar.gz", Found(0), "gzip", 0),
         (b"a.iso", Found(), "binary", None), (b"a.txt", Found(5000), None, None), (b"a.html", Found(5000), None, None),
@@ -105,7 +99,7 @@ def test_only_notable_files_have_a_type_and_a_size() -> None:
         assert (seen.status, seen.reason, seen.mime, seen.size_kib) == (Status.FINE, Reason.OK, mime, size_kib), path
 
 
-def test_only_the_port_is_read_of_a_passive_reply() -> None:
+def test_a_passive_reply_gives_a_port_alone_and_a_login_its_folder_in_quotes() -> None:
     for code, text, port in [
         (229, "Entering Extended Passive Mode (|||6446|)", 6446), (229, "Ja (!!!6446!)", 6446),
         (229, "Entering Extended Passive Mode (||6446|)", None),
@@ -114,9 +108,6 @@ def test_only_the_port_is_read_of_a_passive_reply() -> None:
         (227, "Entering Passive Mode", None), (500, "(|||6446|)", None),
     ]:  # fmt: skip
         assert data_port(FtpReply(code, text)) == port
-
-
-def test_where_the_login_leads_stands_in_quotes() -> None:
     for code, text, folder in [
         (257, '"/pub" is current directory', "/pub"), (257, '"/a ""b""" is current directory', '/a "b"'),
         (257, "here", "/"), (550, '"/pub"', "/"),
@@ -124,18 +115,12 @@ def test_where_the_login_leads_stands_in_quotes() -> None:
         assert login_folder(FtpReply(code, text)) == folder
 
 
-def test_a_closed_port_fails_the_url_and_not_its_host() -> None:
+def test_a_closed_port_fails_the_url_a_gone_name_the_host_and_a_silent_address_has_its_status() -> None:
     for fault in [Reason.CONNECTION_REFUSED, Reason.TIMEOUT, Reason.RESET, Reason.TLS]:
         seen = fault_observation(fault, "site.demo")
         assert (seen.status, seen.outcome) == (Status.NETWORK, Outcome.FAILING), fault
         assert not is_host_failure(seen), fault
-
-
-def test_a_name_that_is_gone_fails_the_host() -> None:
     seen = fault_observation(Reason.DNS_GONE, "site.demo")
     assert seen.status is Status.DNS_GONE
     assert is_host_failure(seen)
-
-
-def test_a_silent_address_has_a_status_of_its_own() -> None:
     assert fault_observation(Reason.TIMEOUT, "192.0.2.7").status is Status.IP_SILENT

@@ -30,19 +30,16 @@ def test_what_names_the_domain_or_the_earlier_language_is_not() -> None:
     assert not portrait("Another one", head="<link rel=alternate hreflang=fr-FR href=/fr>").is_own
 
 
-def test_a_name_is_known_in_either_spelling_of_umlauts() -> None:
+def test_a_name_is_known_in_either_spelling_of_umlauts_and_a_trade_by_the_title() -> None:
     asked = "http://muehlenhof.demo/"
     for body in ("Der Mühlenhof", "Der Muehlenhof", "Muhlen-Hof"):
         document = document_of(page("Neu", body=f"<p>{prose(300)} {body}</p>"), "text/html", asked)
         assert not portrait_in(document, asked, EARLIER).is_own
-
-
-def test_a_trade_is_known_by_the_title() -> None:
     assert portrait("Lucky casino", 60).in_trade
     assert not portrait("Another one", text="Lucky casino").in_trade
 
 
-def test_a_portrait_that_says_nothing_new_is_not_wanted() -> None:
+def test_a_portrait_that_says_nothing_new_or_is_known_by_its_title_is_not_wanted() -> None:
     other = replace(EARLIER, title=(7, 8), fingerprint=0)
     assert adds_to(None, BLANK, portrays=True)
     assert not adds_to(None, EARLIER, portrays=False)
@@ -53,14 +50,11 @@ def test_a_portrait_that_says_nothing_new_is_not_wanted() -> None:
     assert adds_to(EARLIER, other, portrays=False)
     assert adds_to(replace(EARLIER, newcomer=Newcomer(other, 5)), EARLIER, portrays=False)
     assert adds_to(replace(EARLIER, language=0), EARLIER, portrays=False)
-
-
-def test_what_is_known_by_its_title_adds_nothing_and_needs_no_portrait() -> None:
     for title, words in (("The old mill", 300), ("The old mill, and more of it", 300), ("The old mill", 20)):
         document = document_of(page(title, body=f"<p>{prose(words)}</p>"), "text/html", ASKED)
         earlier = document_of(page("An old mill", body=f"<p>{'of the mill and that is to be in ' * 30}</p>"))
         now = portrait_in(earlier, ASKED)
         assert is_known(document, now)
         assert not adds_to(now, portrait_in(document, ASKED, now), portrays=False)
-        for other in (None, BLANK, replace(now, language=0), replace(now, newcomer=Newcomer(now, 5)), EARLIER):
-            assert not is_known(document, other)
+        for another in (None, BLANK, replace(now, language=0), replace(now, newcomer=Newcomer(now, 5)), EARLIER):
+            assert not is_known(document, another)

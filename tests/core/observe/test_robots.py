@@ -36,66 +36,48 @@ def test_the_rules_for_all_are_ours_unless_there_are_some_for_us() -> None:
     assert own.delay_s is None
 
 
-def test_we_answer_to_our_name_however_it_is_written() -> None:
+def test_we_answer_to_our_name_however_it_is_written_and_to_none_that_resembles_it() -> None:
     for name in ["Weboid", "WEBOID", "weboid/1.0", "weboid*", "Weboid  # hello"]:
         body = f"User-agent: {name}\nDisallow: /x\n\nUser-agent: *\nDisallow: /y\n"
         assert not robots_of(200, body.encode()).allows("https://a.demo/x"), name
         assert robots_of(200, body.encode()).allows("https://a.demo/y"), name
-
-
-def test_a_name_that_only_resembles_ours_is_another_robots() -> None:
     for name in ["web", "boid", "weboid2", "weboid-image", "my-weboid", "*bot", "**", "", "#*"]:
         assert robots_of(200, f"User-agent: {name}\nDisallow: /\n".encode()) == EVERYTHING
 
 
-def test_rules_for_another_robot_of_several_names_are_not_ours() -> None:
+def test_a_group_may_be_for_several_and_groups_of_one_name_are_one() -> None:
     robots = robots_of(
         200, b"User-agent: one\nUser-agent: two\nUser-agent: *\nDisallow: /x\n\nUser-agent: three\nDisallow: /"
     )
     assert not robots.allows("https://a.demo/x")
     assert robots.allows("https://a.demo/y")
-
-
-def test_a_group_may_be_for_all_and_for_us() -> None:
     for names in [("*", "weboid"), ("weboid", "*"), ("weboid", "weboid")]:
         body = "".join(f"User-agent: {name}\n" for name in names) + "Disallow: /x\nCrawl-delay: 4\n"
         robots = robots_of(200, body.encode())
         assert not robots.allows("https://a.demo/x"), names
         assert robots.delay_s == 4, names
-
-
-def test_groups_of_one_name_are_one_group() -> None:
     robots = robots_of(
         200, b"User-agent: *\nDisallow: /a\n\nUser-agent: other\nDisallow: /b\n\nUser-agent: *\nDisallow: /c\n"
     )
     assert [robots.allows(f"https://a.demo/{path}") for path in "abc"] == [False, True, False]
 
 
-def test_lines_that_are_no_rules_end_no_group() -> None:
+def test_rules_may_be_empty_and_lines_that_are_none_end_no_group() -> None:
     body = b"User-agent: *\nSitemap: https://a.demo/s.xml\nUser-agent: other\nAnything: else\nDisallow: /x\n"
     assert not robots_of(200, body).allows("https://a.demo/x")
-
-
-def test_rules_may_be_empty_or_without_a_robot() -> None:
     assert robots_of(200, b"User-agent: *\nDisallow:\n").allows("https://a.demo/x")
     assert robots_of(200, b"Disallow: /\n").allows("https://a.demo/x")
     assert robots_of(200, b"User-agent: *\nDisallow: /\n\nUser-agent: weboid\n").allows("https://a.demo/x")
 
 
-def test_a_file_that_is_not_there_allows_all() -> None:
+def test_a_missing_file_allows_all_and_a_server_that_cannot_say_or_does_not_answer_nothing() -> None:
     for code in [400, 401, 403, 404, 410, 418, 301]:
         assert robots_of(code, b"User-agent: *\nDisallow: /") == EVERYTHING
         assert EVERYTHING.allows("https://a.demo/"), code
-
-
-def test_a_server_that_cannot_say_allows_nothing_for_now() -> None:
     for code in [429, 500, 502, 503]:
         assert robots_of(code, b"") == NOTHING
         assert not NOTHING.allows("https://a.demo/"), code
         assert NOTHING.is_reached, code
-
-
-def test_who_does_not_answer_allows_nothing_but_has_not_said_so() -> None:
     assert robots_of(None, b"") == UNREACHED
     assert not UNREACHED.allows("https://a.demo/")
     assert not UNREACHED.is_reached
@@ -128,15 +110,12 @@ def test_no_rule_can_be_hidden_in_another() -> None:
     assert not robots_of(200, f"{body}Disallow: /b\n".encode()).allows("https://a.demo/b")
 
 
-def test_half_a_line_at_the_end_of_what_was_read_counts_for_nothing() -> None:
+def test_half_a_line_at_the_end_counts_for_nothing_and_of_too_many_rules_the_first_count() -> None:
     half = b"User-agent: *\nDisallow: /private/\nDisallow: /"
     assert not robots_of(200, half).allows("https://a.demo/x")
     assert robots_of(200, half, is_cut=True).allows("https://a.demo/x")
     assert not robots_of(200, half, is_cut=True).allows("https://a.demo/private/x")
     assert robots_of(200, half + b"#" * 512_000).allows("https://a.demo/x")
-
-
-def test_of_more_rules_than_anybody_needs_the_first_count() -> None:
     body = b"User-agent: *\n" + b"".join(b"Disallow: /%d/\n" % number for number in range(RULES + 1))
     robots = robots_of(200, body)
     assert not robots.allows(f"https://a.demo/{RULES - 1}/")

@@ -33,28 +33,19 @@ def test_a_port_that_is_shut_calls_for_the_other_at_once_and_a_missing_page_only
     assert calls_for_switch(failing(Reason.NOT_FOUND), thorough=True)
 
 
-def test_a_name_that_is_gone_is_gone_for_both() -> None:
+def test_what_works_is_refused_or_is_gone_by_name_needs_no_other_scheme() -> None:
     assert not calls_for_switch(failing(Reason.DNS_GONE), thorough=True)
-
-
-def test_what_works_or_is_refused_or_was_never_asked_needs_no_other_scheme() -> None:
     hearsay = Observation(Status.NETWORK, Reason.CONNECTION_REFUSED, inferred=True)
     for seen in (FINE, Observation(Status.NO_ACCESS, Reason.FORBIDDEN), hearsay):
         assert not calls_for_switch(seen, thorough=True)
 
 
-def test_what_works_under_the_other_scheme_works() -> None:
+def test_under_the_other_scheme_what_works_works_but_for_a_certificate_and_what_was_believed() -> None:
     seen = as_switched(failing(Reason.TIMEOUT), FINE, Special.NEEDS_HTTPS)
     assert (seen.status, seen.reason) == (Status.SCHEME_SWITCHED, Reason.NEEDS_HTTPS)
     assert seen.outcome is Outcome.WORKING
     assert seen.needs == {Special.NEEDS_HTTPS}
-
-
-def test_a_bad_certificate_stays_a_doubt_though_the_content_is_there() -> None:
     seen = as_switched(failing(Reason.CERTIFICATE_EXPIRED), FINE, Special.NEEDS_HTTP)
     assert (seen.status, seen.reason) == (Status.SCHEME_SWITCHED, Reason.CERTIFICATE_EXPIRED)
     assert seen.outcome is Outcome.DOUBTFUL
-
-
-def test_what_was_only_believed_is_no_new_sight() -> None:
     assert not as_switched(None, FINE, Special.NEEDS_HTTPS).needs

@@ -7,18 +7,12 @@ import pytest
 from weboid.core.record.days import LAST_DAY, date_of, day_of, iso
 
 
-def test_day_zero_is_the_first_of_january_2017() -> None:
+def test_days_are_utc_days_since_the_first_of_january_2017_and_lead_back_to_dates() -> None:
     assert day_of(date(2017, 1, 1)) == 0
     assert iso(0) == "2017-01-01"
-
-
-def test_days_are_utc_days() -> None:
     late_in_new_york = datetime(2026, 11, 20, 23, 30, tzinfo=timezone(timedelta(hours=-5)))
     assert day_of(late_in_new_york) == day_of(date(2026, 11, 21)) == 3611
     assert day_of(datetime(2026, 11, 21, tzinfo=UTC)) == 3611
-
-
-def test_dates_and_days_are_inverse_up_to_the_last_day() -> None:
     assert all(day_of(date_of(day)) == day for day in (0, 1, 3611, LAST_DAY))
 
 

@@ -13,12 +13,8 @@ days = st.integers(0, 65_535)
 entries = st.builds(Entry, st.sampled_from(Status), days, days)
 
 
-def test_the_same_status_again_only_moves_the_last_day() -> None:
-    history = extended(extended((), Status.FINE, 10), Status.FINE, 17)
-    assert history == (Entry(Status.FINE, 10, 17),)
-
-
-def test_a_new_status_starts_an_entry_and_the_sixth_pushes_out_the_oldest() -> None:
+def test_the_same_status_only_moves_the_last_day_and_a_new_one_starts_an_entry_of_five_at_most() -> None:
+    assert extended(extended((), Status.FINE, 10), Status.FINE, 17) == (Entry(Status.FINE, 10, 17),)
     history: History = ()
     for day in range(7):
         history = extended(history, Status.FINE if day % 2 else Status.NOT_FOUND, day)

@@ -17,17 +17,11 @@ def with_evidence(evidence: Evidence, strikes: int = 3) -> Streak:
     return Streak(strikes, 100, 200, evidence)
 
 
-def test_what_only_just_proves_proves() -> None:
+def test_what_only_just_proves_proves_and_without_any_one_part_of_it_there_is_no_proof() -> None:
     assert proven(with_evidence(BARELY_MISSING))
     assert proven(with_evidence(BARELY_SILENT))
-
-
-def test_two_strikes_prove_nothing_however_much_they_say() -> None:
     assert not proven(with_evidence(WHOLE, strikes=2))
     assert not proven(NO_STRIKES)
-
-
-def test_without_any_one_part_of_it_there_is_no_proof() -> None:
     for lacking in (
         replace(BARELY_MISSING, missing_width=13), replace(BARELY_MISSING, missing=2),
         replace(BARELY_MISSING, hours=False), replace(BARELY_MISSING, weekdays=False), replace(BARELY_SILENT, width=27),

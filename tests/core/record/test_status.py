@@ -15,22 +15,19 @@ TABLE = {
 }  # fmt: skip
 
 
-def test_every_code_has_the_byte_of_the_table() -> None:
+def test_every_code_has_the_byte_of_the_table_which_leads_back_to_it() -> None:
     listed = {code: byte for byte, codes in TABLE.items() for code in codes}
     for code in range(1_000):
         assert status_of(code) == listed.get(code, 20 if 400 <= code < 500 else 26)
-
-
-def test_the_representative_code_leads_back_to_its_status() -> None:
     for status in Status:
-        code = http_code(status)
-        if code is None:
+        leading = http_code(status)
+        if leading is None:
             assert status.codes == ()
         elif status is Status.HEADERS_TOO_LARGE:
-            assert code == 431, status
+            assert leading == 431, status
         else:
-            assert status_of(code) is status
-            assert status.codes[0] == code
+            assert status_of(leading) is status
+            assert status.codes[0] == leading
 
 
 def test_words_and_numbers_of_reasons_are_unique_and_lead_back() -> None:

@@ -45,12 +45,9 @@ def test_every_language_says_that_a_site_is_suspended() -> None:
             assert seen.reason is Reason.SUSPENDED, language
 
 
-def test_what_lives_is_no_default() -> None:
+def test_what_lives_and_an_article_are_no_default() -> None:
     for title, body, *asked in CASES["living"]:
         assert judged(title, body, asked="".join(asked) or ASKED) is None
-
-
-def test_an_article_is_never_a_default() -> None:
     head = '<meta property="article:published_time" content="2026">'
     assert judged("Account suspended", head=head) is None
 

@@ -16,16 +16,10 @@ _KNOWN = {
 }
 
 
-def test_keys_are_the_ones_in_the_store() -> None:
+def test_a_key_is_the_one_in_the_store_of_bucket_host_and_whole_url() -> None:
     assert {url: key_of(parse(url)) for url in _KNOWN} == _KNOWN
-
-
-def test_a_key_is_made_of_bucket_host_and_whole_url() -> None:
     url = parse("http://www.3sat.de:80/a")
     assert key_of(url) == (bucket("www.3sat.de"), host_key("www.3sat.de"), url_key("http://www.3sat.de/a"))
-
-
-def test_a_domains_hosts_share_a_bucket_and_other_owners_do_not() -> None:
     assert bucket("a.3sat.de") == bucket("b.c.3sat.de") == bucket("3sat.de")
     assert bucket("one.github.io") != bucket("two.github.io")
 

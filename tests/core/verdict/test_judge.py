@@ -37,16 +37,22 @@ def verdict(record: UrlRecord, host: HostRecord = UNKNOWN_HOST) -> Verdict:
     return finding_of(record, host).verdict
 
 
-def test_a_url_never_asked_is_unknown() -> None:
-    assert verdict(UNTRIED) is Verdict.UNKNOWN
+METHOD = Observation(Status.METHOD, Reason.METHOD)
+LIVES: dict[str, tuple[list[tuple[int, Observation]], Verdict]] = {
+    "never asked": ([], Verdict.UNKNOWN),
+    "three failures in one week": ([(100, LOST), (103, LOST), (106, LOST)], Verdict.DOUBTFUL),
+    "two failures a month apart": ([(100, LOST), (130, LOST)], Verdict.DOUBTFUL),
+    "thirteen days": ([(100, LOST), (105, LOST), (110, LOST), (113, LOST)], Verdict.DOUBTFUL),
+    "a revival after a fortnight": ([*FORTNIGHT, (121, FINE)], Verdict.WORKING),
+    "a wall, however long it stands": ([(day, WALL) for day in range(100, 500, 7)], Verdict.DOUBTFUL),
+    "a method that is refused": ([(day, METHOD) for day in range(100, 500, 3)], Verdict.DOUBTFUL),
+}
 
 
-def test_three_failures_in_one_week_are_not_dead_yet() -> None:
-    assert verdict(lived((100, LOST), (103, LOST), (106, LOST))) is Verdict.DOUBTFUL
-
-
-def test_two_failures_a_month_apart_are_not_dead_yet() -> None:
-    assert verdict(lived((100, LOST), (130, LOST))) is Verdict.DOUBTFUL
+def test_what_is_not_a_fortnight_of_failures_is_not_dead() -> None:
+    for name, (checks, expected) in LIVES.items():
+        assert verdict(lived(*checks)) is expected, name
+    assert verdict(lived(*FORTNIGHT)) is Verdict.DEAD
 
 
 def test_a_page_that_is_missing_for_fourteen_days_is_dead_since_the_first() -> None:
@@ -63,10 +69,6 @@ def test_held_failures_are_remembered_and_no_strike_against_url_or_host() -> Non
     assert judge_host(host, held, 100) == host
 
 
-def test_thirteen_days_are_not_enough() -> None:
-    assert verdict(lived((100, LOST), (105, LOST), (110, LOST), (113, LOST))) is Verdict.DOUBTFUL
-
-
 def test_any_other_failure_takes_twenty_eight_days() -> None:
     days = (100, 105, 110, 115, 120, 125)
     assert verdict(lived(*((day, SILENT) for day in (*days, 127)))) is Verdict.DOUBTFUL
@@ -74,29 +76,21 @@ def test_any_other_failure_takes_twenty_eight_days() -> None:
     assert (finding.verdict, finding.reason, finding.since) == (Verdict.DEAD, Reason.TIMEOUT, 100)
 
 
-def test_three_checks_on_one_day_are_one_strike() -> None:
-    assert lived((100, LOST), (100, LOST), (100, SILENT)).streak.strikes == 1
+def test_what_adds_no_strike_and_what_ends_a_row() -> None:
+    for name, checks, strikes in (
+        ("three checks on one day", [(100, LOST), (100, LOST), (100, SILENT)], 1),
+        ("a method that is refused", [(100, LOST), (107, METHOD)], 0),
+        ("too many requests after silence", [(100, SILENT), (103, LIMITED)], 0),
+        ("too many requests after hearsay", [(100, LOST), (103, SILENT_BY_HEARSAY), (106, LIMITED)], 0),
+        ("a clock set back", [(100, LOST), (90, LOST)], 1),
+    ):
+        assert lived(*checks).streak.strikes == strikes, name
+    assert lived((100, LOST), (90, LOST)).checked == 100
 
 
 def test_one_success_resets_everything() -> None:
     record = lived((100, LOST), (107, LOST), (110, FINE), (114, LOST), (117, LOST))
     assert (verdict(record), record.streak.since) == (Verdict.DOUBTFUL, 114)
-
-
-def test_a_revival_is_found_at_the_next_check() -> None:
-    dead = lived(*FORTNIGHT)
-    assert verdict(dead) is Verdict.DEAD
-    assert verdict(lived((121, FINE), record=dead)) is Verdict.WORKING
-
-
-def test_a_wall_is_never_dead_however_long_it_stands() -> None:
-    assert verdict(lived(*((day, WALL) for day in range(100, 500, 7)))) is Verdict.DOUBTFUL
-
-
-def test_what_refuses_the_method_is_never_dead() -> None:
-    method = Observation(Status.METHOD, Reason.METHOD)
-    assert verdict(lived(*((day, method) for day in range(100, 500, 3)))) is Verdict.DOUBTFUL
-    assert lived((100, LOST), (107, method)).streak.strikes == 0
 
 
 def test_a_wall_ends_the_streak_so_that_two_failures_around_years_of_it_prove_nothing() -> None:
@@ -139,11 +133,6 @@ def test_a_url_that_fails_with_its_host_for_the_first_time_relapses_with_it() ->
     assert not judge(UNTRIED, LOST, 110, host=host).record.streak.evidence.relapse
 
 
-def test_too_many_requests_are_an_answer_and_end_a_row_of_silence() -> None:
-    assert lived((100, SILENT), (103, LIMITED)).streak.strikes == 0
-    assert lived((100, LOST), (103, SILENT_BY_HEARSAY), (106, LIMITED)).streak.strikes == 0
-
-
 def test_too_many_requests_neither_add_to_a_streak_nor_end_it() -> None:
     record = lived((100, LOST), (102, LIMITED), (104, LOST), (107, LIMITED), (109, LOST), (112, LIMITED))
     assert (record.streak.strikes, record.streak.since, verdict(record)) == (3, 100, Verdict.DOUBTFUL)
@@ -174,9 +163,10 @@ def test_a_dead_host_makes_its_silent_urls_dead_as_one_fact() -> None:
     assert verdict(lived((107, FINE)), host) is Verdict.WORKING
 
 
-def test_any_http_answer_ends_the_row_of_its_host() -> None:
+def test_any_http_answer_ends_the_row_of_its_host_and_hearsay_says_nothing_about_it() -> None:
     host = judge_host(judge_host(UNKNOWN_HOST, SILENT, 100), LOST, 103)
     assert (host.streak.strikes, host.streak.since, host.reason) == (0, None, None)
+    assert judge_host(UNKNOWN_HOST, SILENT_BY_HEARSAY, 100) == UNKNOWN_HOST
 
 
 def test_a_failure_of_another_host_behind_a_redirect_does_not_strike_this_one() -> None:
@@ -191,10 +181,6 @@ def test_a_silent_ftp_service_speaks_neither_for_its_host_nor_against_it() -> No
     assert judge_host(failing, shut, 103) == failing
     assert judge_host(UNKNOWN_HOST, shut, 103) == UNKNOWN_HOST
     assert judge(UNTRIED, shut, 103).record.streak.strikes == 1
-
-
-def test_hearsay_says_nothing_about_the_host() -> None:
-    assert judge_host(UNKNOWN_HOST, SILENT_BY_HEARSAY, 100) == UNKNOWN_HOST
 
 
 def test_intervals_follow_the_state() -> None:
@@ -260,21 +246,12 @@ def test_urls_of_a_dead_host_are_written_less_and_less_often_though_they_never_s
     assert judge(UNTRIED, SILENT_BY_HEARSAY, 123).due == 126
 
 
-def test_a_clock_set_back_counts_as_the_newest_day() -> None:
-    record = lived((100, LOST), (90, LOST))
-    assert (record.checked, record.streak.strikes) == (100, 1)
-
-
-def test_a_policy_laxer_than_nine_days_is_refused() -> None:
+def test_a_policy_laxer_than_nine_days_or_that_no_evidence_could_fulfil_is_refused() -> None:
+    assert (DEFAULT.dead_strikes, DEFAULT.missing_span, DEFAULT.dead_span, DEFAULT.gap) == (3, 14, 28, 5)
     assert Policy(missing_span=9, dead_span=9).dead_span == 9
-    for values in ({"dead_strikes": 2}, {"missing_span": 8}, {"missing_span": 20, "dead_span": 19}):
-        with pytest.raises(ValueError):
-            Policy(**values)
-
-
-def test_a_policy_that_no_evidence_could_fulfil_is_refused() -> None:
     for values in (
-        {"dead_strikes": 16}, {"missing_span": 32, "dead_span": 40}, {"dead_span": 64}, {"relapse_factor": 0},
+        {"dead_strikes": 2}, {"missing_span": 8}, {"missing_span": 20, "dead_span": 19}, {"dead_strikes": 16},
+        {"missing_span": 32, "dead_span": 40}, {"dead_span": 64}, {"relapse_factor": 0},
     ):  # fmt: skip
         with pytest.raises(ValueError):
             Policy(**values)
@@ -377,7 +354,3 @@ def test_dead_always_has_the_proof_of_the_url_or_of_its_host_whatever_the_hours_
         assert (found.reason is Reason.HOST_DOWN) == by_host
         if found.verdict is Verdict.DEAD:
             assert found.since == min(silent if by_host else failing)
-
-
-def test_the_default_policy_is_fourteen_days_for_missing_pages_and_twenty_eight_for_all_else() -> None:
-    assert (DEFAULT.dead_strikes, DEFAULT.missing_span, DEFAULT.dead_span, DEFAULT.gap) == (3, 14, 28, 5)

@@ -40,7 +40,7 @@ def test_of_a_dead_link_with_a_copy_template_and_parameters_are_offered_and_no_m
     )
 
 
-def test_a_doubtful_link_is_not_called_dead() -> None:
+def test_a_doubtful_link_is_not_called_dead_and_a_template_names_the_first_copy_or_none() -> None:
     doubtful = link(Verdict.DOUBTFUL, shown("wayback", _WAYBACK))
     offered = offered_wikitext(doubtful, settings("enwiki"), _DAY)
     assert offered
@@ -49,9 +49,6 @@ def test_a_doubtful_link_is_not_called_dead() -> None:
     offered = offered_wikitext(doubtful, settings("dewiki"), _DAY)
     assert offered
     assert offered.parameters == f"|archiv-url={_WAYBACK} |archiv-datum=2016-05-03"
-
-
-def test_a_template_that_cannot_name_the_first_copy_is_none_and_the_parameters_remain() -> None:
     dead = link(Verdict.DEAD, shown("archive.today", _TODAY))
     parameters = f"|archiv-url={_TODAY} |archiv-datum=2016-05-03 |offline=ja"
     assert offered_wikitext(dead, settings("dewiki"), _DAY) == OfferedWikitext(parameters=parameters)

@@ -39,7 +39,7 @@ def test_links_are_found_where_readers_see_them() -> None:
         assert links(text) == found
 
 
-def test_a_link_knows_what_it_stands_in() -> None:
+def test_a_link_knows_what_it_stands_in_and_is_not_whole_where_its_url_goes_on() -> None:
     for text, enclosure in [
         (_URL, Enclosure.TEXT), (f"[[File:A.jpg|thumb|See [{_URL} b]]]", Enclosure.CAPTION),
         (f"[[Datei:A.svg|mini|See {_URL} c]]", Enclosure.CAPTION), (f"[[A|{_URL}]]", Enclosure.WIKILINK),
@@ -49,9 +49,6 @@ def test_a_link_knows_what_it_stands_in() -> None:
         (f"[[a {_URL}", Enclosure.BROKEN), (f"[[a\n{_URL}", Enclosure.TEXT), (f"{{{{a}}}} {_URL}", Enclosure.TEXT),
     ]:  # fmt: skip
         assert enclosures(text) == [enclosure]
-
-
-def test_a_url_that_goes_on_is_not_whole() -> None:
     for after in ["{{{id}}}", "|b", "{b", "<!-- c -->d"]:
         assert [link.is_whole for link in read_wikitext(_URL + after).links] == [False]
         assert [link.is_whole for link in read_wikitext(f"{_URL} {after}").links] == [True]

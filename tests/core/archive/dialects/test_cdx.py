@@ -83,26 +83,20 @@ def test_text_rows_of_other_widths_are_read() -> None:
         assert [(capture.original, capture.status) for capture in rows.captures] == [(ROW[2], status)], line
 
 
-def test_a_row_with_a_blank_in_its_url_is_bad() -> None:
+def test_a_row_with_a_blank_is_bad_the_same_twice_is_one_and_a_blocked_one_is_none() -> None:
     for columns in (ROW, ROW[:4], ROW[1:4]):
         rows = rows_of(" ".join(columns).replace(ROW[2], "http://mill.demo/a b") + "\n")
         assert rows
         assert (rows.captures, rows.bad) == ((), 1)
-
-
-def test_the_same_row_twice_is_one_capture() -> None:
     rows = rows_of(json.dumps([NAMES, ROW, ROW, _with(digest="YTEQQRWKL47VHUWF")]))
     assert rows
     assert len(rows.captures) == 2
-
-
-def test_rows_that_a_service_blocks_are_no_captures() -> None:
     rows = rows_of(json.dumps({**PYWB, "access": "block"}) + "\n")
     assert rows
     assert (rows.captures, rows.blocked) == ((), 1)
 
 
-def test_a_cut_list_says_so() -> None:
+def test_a_cut_list_says_so_and_the_length_of_its_last_row_is_not_known() -> None:
     for text, captures, is_cut in [
         (json.dumps(PYWB) + "\n" + json.dumps(PYWB)[:60], 1, True),
         (json.dumps(PYWB)[:60], 0, True),
@@ -116,24 +110,18 @@ def test_a_cut_list_says_so() -> None:
         rows = rows_of(text)
         assert rows, text
         assert (len(rows.captures), rows.is_cut) == (captures, is_cut), text
-
-
-def test_the_length_of_a_row_without_an_end_is_not_known() -> None:
     rows = rows_of(" ".join(ROW)[:-2])
     assert rows
     assert rows.captures[0].length is None
 
 
-def test_what_is_no_cdx_is_none() -> None:
+def test_what_is_no_cdx_is_none_and_no_nesting_is_too_deep() -> None:
     for text in [
         "<html><body>Too many requests</body></html>", "<!DOCTYPE html>", '{"message": "bad"}', "can't connect db",
         "[[]]", '[["a", "b"], ["c", "d"]]', '[["timestamp", "original", "mimety 1405"]]', "\0", "[1, 2]",
         "Blocked for too many requests",
     ]:  # fmt: skip
         assert rows_of(text) is None
-
-
-def test_no_nesting_is_too_deep() -> None:
     rows = rows_of("[" * 200_000)
     assert rows
     assert rows.is_cut

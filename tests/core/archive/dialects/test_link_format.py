@@ -41,13 +41,10 @@ def test_commas_and_semicolons_inside_of_targets_and_values_part_nothing() -> No
     assert links[0].attributes["title"] == "x, <y>; rel=self"
 
 
-def test_the_moment_of_the_address_counts_more_than_what_is_said() -> None:
+def test_the_moment_of_the_address_counts_first_and_an_address_of_its_own_needs_one() -> None:
     timemap = timemap_of(f'<{AT}>; rel="memento"; datetime="Fri, 01 Jan 1999 00:00:00 GMT"', base=BASE, url="")
     assert timemap
     assert timemap.captures[0].taken.year == 2011
-
-
-def test_an_address_of_its_own_needs_a_moment() -> None:
     text = f'<http://ogp.demo>; rel="original", <https://perma.cc/7YXW-UFQ3>; rel="memento"; datetime="{DATE}"'
     timemap = timemap_of(text, base=BASE, url="http://other.demo/")
     assert timemap
@@ -58,14 +55,11 @@ def test_an_address_of_its_own_needs_a_moment() -> None:
     assert (bare.captures, bare.bad) == ((), 1)
 
 
-def test_a_broken_link_loses_nothing_but_itself() -> None:
+def test_a_broken_link_loses_nothing_but_itself_and_a_cut_end_is_reported() -> None:
     text = f'<http://a.demo/>; rel="original", <no end; rel="memento", <{AT}>; rel="memento"\n'
     timemap = timemap_of(text, base=BASE, url="")
     assert timemap
     assert len(timemap.captures) == 1
-
-
-def test_a_cut_end_is_reported() -> None:
     for end in [1, 20, 30, 36, 60, 95, 105]:
         whole = f'<http://mill.demo/>; rel="original",\n<{AT}>; rel="memento"; datetime="{DATE}"'
         timemap = timemap_of(whole + ",\n" + whole[:end], base=BASE, url="")
@@ -74,13 +68,10 @@ def test_a_cut_end_is_reported() -> None:
         assert timemap.is_cut, end
 
 
-def test_further_timemaps_are_reported() -> None:
+def test_further_timemaps_are_reported_and_what_is_no_link_format_is_none() -> None:
     timemap = timemap_of(f'<{BASE}>; rel="self", <{BASE}2>; rel="timemap"; from="x"', base=BASE, url="")
     assert timemap
     assert (timemap.captures, timemap.more) == ((), (f"{BASE}2",))
-
-
-def test_what_is_no_link_format_is_none() -> None:
     for text in ["", "<html>", "<html><p>x</p>", "<!DOCTYPE html>", "[]", "none", "<a> b"]:
         assert timemap_of(text, base=BASE, url="") is None
 
