@@ -32,13 +32,10 @@ def answer(**changes: Any) -> LinkAnswer:
     return read(link(**changes)).by_url[_KEY]
 
 
-def test_an_answer_is_read() -> None:
+def test_an_answer_is_read_with_the_state_of_copies_that_the_service_gives() -> None:
     found = answer(flags=["permalive", 17], snapshots=[snapshot(2015, origin="suggested"), snapshot()])
     assert (found.verdict, found.flags, found.copies) == (Verdict.DEAD, frozenset({"permalive"}), CopyState.FOUND)
     assert [(each.taken.year, each.is_suggested) for each in found.snapshots] == [(2015, True), (2012, False)]
-
-
-def test_the_state_of_copies_is_that_of_the_service() -> None:
     for word in ["none", "unsuitable", "excluded", "unknown", "error", "pending", "withdrawn"]:
         assert answer(archived=word, snapshots=[]).copies is CopyState(word)
 
@@ -58,17 +55,11 @@ def test_what_is_not_as_documented_is_no_copy_and_no_none() -> None:
         assert (found.copies, found.snapshots) == (CopyState.UNKNOWN, ()), changes
 
 
-def test_what_is_no_verdict_is_unknown() -> None:
+def test_what_is_no_verdict_is_unknown_and_a_link_without_a_normal_form_is_not_known() -> None:
     for verdict in [None, 1, ["dead"], "DEAD", "", {"dead": 1}]:
         assert answer(verdict=verdict).verdict is Verdict.UNKNOWN
-
-
-def test_a_link_without_a_normal_form_is_not_known() -> None:
     strange = [link(normal=None), link(normal="no url"), link(normal=URL.upper()), link(normal=17), {}, None, [link()]]
     assert read(*strange).by_url == {}
-
-
-def test_of_two_answers_the_first_counts() -> None:
     pages = [{"links": [link(verdict="working")]}, {"links": [link()]}, {"links": None}, None, "page", {}]
     assert read_pages(pages, NOW).by_url[_KEY].verdict is Verdict.WORKING
 
@@ -105,14 +96,11 @@ def test_the_copy_nearest_to_the_access_date_is_written() -> None:
         assert f"/web/{year}0507093011/" in after, wiki
 
 
-def test_what_somebody_suggested_is_written_whatever_its_day() -> None:
+def test_what_somebody_suggested_is_written_whatever_its_day_and_a_copy_of_another_page_never() -> None:
     links = read(link(snapshots=[*_SOME, snapshot(2024, origin="suggested")]))
     assert "/web/20240507" in repaired(f"{{{{cite web|url={URL}|access-date=5 May 2012}}}}", links=links)
     links = read(link(snapshots=[*_SOME, snapshot(2024, origin="suggested", verified=False)]))
     assert "/web/20120507" in repaired(f"{{{{cite web|url={URL}|access-date=5 May 2012}}}}", links=links)
-
-
-def test_a_copy_of_another_page_is_passed_over() -> None:
     other = snapshot(2012, snapshot=COPY.replace("history", "other"))
     links = read(link(snapshots=[other, snapshot(2020)]))
     assert "/web/20200507" in repaired(f"{{{{cite web|url={URL}|access-date=5 May 2012}}}}", links=links)

@@ -106,7 +106,7 @@ def test_the_shipped_settings_serve_without_others(tmp_path: Path) -> None:
     assert all("url-status=dead" in text for text in json.loads(done.stdout).values())
 
 
-def test_a_case_with_options_that_do_not_fit_keeps_its_text_and_says_why() -> None:
+def test_a_case_whose_options_or_wiki_do_not_fit_keeps_its_text_and_says_why() -> None:
     complaints: list[str] = []
     texts = repaired_cases([case(options={"trust": 1}), case(id="b")], None, NOW, complaints.append)
     assert texts["a"] == _CITE
@@ -114,11 +114,8 @@ def test_a_case_with_options_that_do_not_fit_keeps_its_text_and_says_why() -> No
     assert len(complaints) == 1
     assert complaints[0].startswith("a: ")
     assert "options.trust" in complaints[0]
-
-
-def test_a_wiki_without_settings_keeps_its_text() -> None:
     for wiki in ["xx", "../enwiki", "", "defaults"]:
-        complaints: list[str] = []
+        complaints.clear()
         assert repaired_cases([case(wiki=wiki)], None, NOW, complaints.append) == {"a": _CITE}
         assert len(complaints) == 1, wiki
 

@@ -116,15 +116,12 @@ ROWS = (
 )  # fmt: skip
 
 
-def test_a_link_is_treated_as_the_table_says_and_what_was_repaired_is_not_repaired_again() -> None:
+def test_a_link_is_treated_as_the_table_says_once_and_every_row_of_the_table_has_a_case() -> None:
     for row in ROWS:
         links = known(row.verdict, row.archive)
         once = repaired(row.before, row.wiki, links=links, **row.options)
         assert once == (row.before if row.after == "=" else row.after), row
         assert repaired(once, row.wiki, links=links, **row.options) == once, row
-
-
-def test_every_row_of_the_table_has_a_case() -> None:
     assert set(_ROW.findall(_DOCUMENT.read_text(encoding="utf-8"))) == {row.row for row in ROWS}
 
 

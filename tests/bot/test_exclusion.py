@@ -31,7 +31,7 @@ def test_a_page_is_kept_from_bots_by_its_templates() -> None:
         assert page.kept_off == kept_off, template
 
 
-def test_a_link_is_left_alone_by_a_template_that_belongs_to_it() -> None:
+def test_a_link_is_left_alone_by_a_template_that_belongs_to_it_and_only_the_one_before_it() -> None:
     for text, is_left in [
         (f"{_CITE}{{{{cbignore}}}}", True), (f"{_CITE} {{{{Cbignore|bot=WeboidBot}}}}", True),
         (f"{_CITE}{{{{cbignore|bot=medic}}}}", False), (f"{_CITE}{{{{cbignore|bot=all}}}}", True),
@@ -39,9 +39,6 @@ def test_a_link_is_left_alone_by_a_template_that_belongs_to_it() -> None:
         (f"{_CITE}\n{{{{cbignore}}}}", False),
     ]:  # fmt: skip
         assert (repaired(text) == text) is is_left
-
-
-def test_only_the_link_before_it_is_left_alone() -> None:
     assert repaired(f"{_CITE} {_CITE}{{{{cbignore}}}}").count("archive-url") == 1
 
 

@@ -44,13 +44,10 @@ def test_a_mark_behind_a_link_in_a_label_is_that_links() -> None:
     assert repaired(before, links=known("working")) == f"* [{URL} {cite}{_TAG}]"
 
 
-def test_a_mark_in_a_reference_in_a_citation_is_that_of_the_link_before_it() -> None:
+def test_a_mark_in_a_reference_or_behind_another_template_is_that_of_the_link_before_it() -> None:
     cite = f"{{{{cite web|url={URL}|title=A<ref>[{_OTHER} B] %s</ref>}}}}"
     assert repaired(cite % _TAG, links=known("working")) == cite % _TAG
     assert repaired(cite % _TAG, links=known("working", url=_OTHER)) == cite.replace(" %s", "")
-
-
-def test_a_mark_behind_a_template_that_is_no_citation_here_is_not_that_of_the_link_before_it() -> None:
     before = f"* [{URL} A] {{{{unknown|url={_OTHER}}}}}{_TAG}"
     assert repaired(before, links=known("working")) == before
 

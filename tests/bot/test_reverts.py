@@ -84,10 +84,12 @@ def test_what_became_of_a_repair_is_seen_in_the_texts() -> None:
         assert (finding.verdict, finding.why, finding.is_false_positive) == case[1:4]
 
 
-def test_one_of_two_repairs_that_was_taken_back_counts() -> None:
+def test_one_of_two_repairs_that_was_taken_back_counts_also_of_another_spelling() -> None:
     before = f"{_PLAIN} {_PLAIN}"
     assert found(before, f"{_REPAIRED} {_PLAIN}").verdict is RevertVerdict.REVERTED
     assert found(before, _REPAIRED).verdict is RevertVerdict.KEPT
+    entry = EditedLink(URL.replace("http://www.town", "HTTP://WWW.Town"), "", "archive-added", "dead")
+    assert found(_PLAIN, _PLAIN, entry=entry).verdict is RevertVerdict.REVERTED
 
 
 def test_other_links_that_were_always_as_repaired_are_no_proof_that_it_was_kept() -> None:
@@ -112,11 +114,6 @@ def test_also_what_was_only_written_better_is_known_when_it_is_put_back() -> Non
         assert analyse_links([entry], text, page.text, page.text, settings_of(), "W")[0].verdict is RevertVerdict.KEPT
 
 
-def test_the_same_address_in_another_spelling_is_the_same_link() -> None:
-    entry = EditedLink(URL.replace("http://www.town", "HTTP://WWW.Town"), "", "archive-added", "dead")
-    assert found(_PLAIN, _PLAIN, entry=entry).verdict is RevertVerdict.REVERTED
-
-
 def test_each_link_of_an_edit_has_its_own_finding() -> None:
     other = URL.replace("history", "people")
     before = f"{_PLAIN} {_PLAIN.replace(URL, other)}"
@@ -127,34 +124,25 @@ def test_each_link_of_an_edit_has_its_own_finding() -> None:
     assert [each.verdict for each in findings] == [RevertVerdict.REVERTED, RevertVerdict.KEPT]
 
 
-def test_a_page_restored_to_what_we_edited_is_a_revert_of_the_whole() -> None:
+def test_a_page_restored_to_what_we_edited_is_a_revert_and_one_restored_beyond_it_no_matter_of_ours() -> None:
     finding = found(_PLAIN, _PLAIN, later=(LaterRevision("Anna", sha1=sha1(_PLAIN)),))
     assert finding == RevertFinding(RevertVerdict.REVERTED, RevertReason.WHOLE_PAGE, "Anna", True)
-
-
-def test_a_page_restored_beyond_what_we_edited_was_no_matter_of_ours() -> None:
     good = f"The town. {_PLAIN}"
     bad = f"POOP {_PLAIN}"
     finding = found(bad, good, earlier=frozenset({sha1(good)}), later=(LaterRevision("Anna", sha1=sha1(good)),))
     assert finding == RevertFinding(RevertVerdict.REVERTED, RevertReason.VANDALISM_REVERT, "Anna", False)
-
-
-def test_vandalism_after_our_edit_that_took_it_along_is_no_matter_of_ours() -> None:
     later = (LaterRevision("Vandal", sha1=sha1("x")), LaterRevision("Anna", "rv vandalism", sha1=sha1(_PLAIN)))
     assert found(_PLAIN, _PLAIN, later=later).why is RevertReason.VANDALISM_REVERT
     assert found(_PLAIN, _PLAIN, later=later[1:]).why is RevertReason.WHOLE_PAGE
 
 
-def test_an_undone_edit_is_known_by_the_tags_of_the_wiki() -> None:
+def test_an_undone_edit_is_known_by_its_tags_and_why_by_what_the_reverter_says() -> None:
     signs: dict[str, Any] = {
         "tags": frozenset({"mw-reverted"}),
         "later": (LaterRevision("Anna", tags=frozenset({"mw-undo"})),),
     }
     assert found(_PLAIN, f"New. {_PLAIN}", **signs).why is RevertReason.WHOLE_PAGE
     assert found(_PLAIN, _REPAIRED, **signs) == RevertFinding(RevertVerdict.KEPT)
-
-
-def test_what_the_reverter_says_counts_more_than_how() -> None:
     later = (LaterRevision("Anna", "the link works", frozenset({"mw-undo"}), sha1(_PLAIN)),)
     assert found(_PLAIN, _PLAIN, later=later).why is RevertReason.LINK_WORKS
     later = (LaterRevision("Anna", "archived page is blank", frozenset({"mw-undo"}), sha1(_PLAIN)),)

@@ -20,37 +20,28 @@ def test_a_citation_in_a_label_that_moves_is_repaired_where_it_then_stands() -> 
     assert after.endswith("WeboidBot}}")
 
 
-def test_a_mark_that_goes_takes_along_what_held_it() -> None:
+def test_a_mark_takes_along_what_held_it_but_no_comma_or_parentheses_of_more_text() -> None:
     for mark in [f" ({_WEBARCHIVE})", f", {_WEBARCHIVE}", " ({{dead link}})", f"; {_WEBARCHIVE}"]:
         assert repaired(f"<ref>{_CITE}{mark}.</ref>") == f"<ref>{_ARCHIVED}.</ref>"
-
-
-def test_a_comma_before_more_text_stays() -> None:
     for behind in [" says", " {{pd}}"]:
         assert repaired(f"* [{URL} A],{_TAG}{behind}", links=known("working")) == f"* [{URL} A],{behind}"
-
-
-def test_parentheses_that_hold_more_than_a_mark_stay() -> None:
     for other in [" see ", "see "]:
         assert repaired(f"<ref>{_CITE} ({other}{_WEBARCHIVE})</ref>") == f"<ref>{_ARCHIVED} ({other.rstrip()})</ref>"
 
 
-def test_an_obsolete_template_hands_its_other_parameters_on() -> None:
+def test_an_obsolete_template_hands_its_other_parameters_on_unless_they_have_no_names() -> None:
     for more, kept in [("|df=y", ""), ("|title=Town", "|title=Town"), (" | title = Town |df=mdy", "|title = Town")]:
         before = f"* [{URL} A] {{{{wayback|url={URL}|date={_STAMP}{more}}}}}"
         assert repaired(before) == f"* [{URL} A] {_WEBARCHIVE[:-2]}{kept}}}}}", more
+    for given in [f"1={URL}|2=Town", f"url={URL}|Town", f"url={URL}|1=http://other.example.org/"]:
+        before = f"* [{URL} A] {{{{wayback|{given}|date={_STAMP}}}}}"
+        assert repaired(before) == before, given
 
 
 def test_the_front_page_of_an_archive_is_no_copy() -> None:
     for address in ["https://web.archive.org/", "https://archive.org", "https://web.archive.org/web/"]:
         before = _ARCHIVED.replace(COPY, address)
         assert repaired(before) == _ARCHIVED, address
-
-
-def test_an_obsolete_template_with_parameters_without_names_stays() -> None:
-    for given in [f"1={URL}|2=Town", f"url={URL}|Town", f"url={URL}|1=http://other.example.org/"]:
-        before = f"* [{URL} A] {{{{wayback|{given}|date={_STAMP}}}}}"
-        assert repaired(before) == before, given
 
 
 def test_an_obsolete_template_next_to_a_citation_that_does_not_say_which_copy_gives_way_to_one() -> None:
@@ -129,40 +120,31 @@ def test_a_copy_that_is_deprecated_or_of_another_page_gives_way_only_where_the_l
             assert repaired(before, links=known(verdict)) == before, address
 
 
-def test_an_archive_template_without_a_moment_gets_one() -> None:
+def test_an_archive_template_without_a_moment_gets_one_unless_it_may_name_a_copy_otherwise() -> None:
     for stamp in ["*", ""]:
         before = f"* {{{{Webarchiv |url={URL} |wayback={stamp} |text=Fest}}}}"
         assert repaired(before, "dewiki") == before.replace(f"wayback={stamp}", f"wayback={_STAMP}")
         assert repaired(before, "dewiki", links=known("dead", None)) == before, stamp
-
-
-def test_an_archive_template_that_may_name_a_copy_otherwise_stays() -> None:
     before = f"* {{{{Webarchiv|url={URL}|wayback=|archive-it=123|text=Fest}}}}"
     assert repaired(before, "dewiki") == before
-
-
-def test_a_link_behind_an_archive_template_of_the_same_page_stays_a_link() -> None:
     template = f"{{{{Webarchiv|url={URL}|wayback={_STAMP}|text=A}}}}"
     after = repaired(f"{template} [{URL} B]", "dewiki", links=known("dead", None))
     assert after.startswith(f"{template} {{{{Toter Link|url={URL}|text=B|")
 
 
-def test_a_bad_copy_alongside_the_citation_of_a_living_link_stays() -> None:
+def test_a_bad_copy_of_a_living_link_stays_and_a_deprecated_one_goes_where_there_is_a_good_one() -> None:
     before = f"<ref>{_CITE} {{{{webarchive|url=https://archive.today/abc|date=7 May 2012}}}}</ref>"
     assert repaired(before, links=known("working")) == before
     assert repaired(before) == f"<ref>{_ARCHIVED}</ref>"
+    before = _ARCHIVED.replace(f"|url={URL}", f"|url=https://archive.today/20100101000000/{URL}")
+    assert repaired(before) == _ARCHIVED
+    assert repaired(before, replace_deprecated_archives=False) == before
 
 
 def test_a_line_break_before_a_value_is_no_spacing_of_others() -> None:
     assert repaired(f"{{{{cite web|url=\n{URL}\n|title=A}}}}").endswith(
         f"|archive-url={COPY}|archive-date=7 May 2012|url-status=dead}}}}"
     )
-
-
-def test_a_deprecated_copy_in_the_place_of_the_url_goes_where_there_is_a_good_one() -> None:
-    before = _ARCHIVED.replace(f"|url={URL}", f"|url=https://archive.today/20100101000000/{URL}")
-    assert repaired(before) == _ARCHIVED
-    assert repaired(before, replace_deprecated_archives=False) == before
 
 
 def test_a_bot_may_be_kept_off_by_the_name_of_its_page() -> None:
@@ -178,15 +160,9 @@ def test_what_is_no_copy_of_one_day_is_not_written() -> None:
         assert repaired(_CITE, links=known("dead", [given, FOUND])) == _ARCHIVED, path
 
 
-def test_what_bots_leave_alone_they_leave_alone_by_its_older_name_too() -> None:
+def test_older_names_words_and_spellings_are_known() -> None:
     assert "|deadurl=usurped|" in repaired(_CITE.replace("|title", "|deadurl=usurped|title"))
-
-
-def test_an_older_word_for_dead_is_put_right_alongside() -> None:
     assert repaired(_CITE.replace("|title", "|url-status=yes|title")).count("|url-status=dead|title") == 1
-
-
-def test_the_form_of_dates_is_found_by_any_spelling_of_its_template() -> None:
     for name in ["Use MDY dates", "use mdy dates", "Template:Use mdy dates"]:
         assert "|archive-date=May 7, 2012|" in repaired(f"{{{{{name}|date=May 2020}}}}\n{_CITE}")
 
@@ -204,14 +180,11 @@ def test_an_archive_template_with_several_copies_stays_next_to_its_citation() ->
     assert repaired(before) == before
 
 
-def test_a_copy_in_a_parameter_that_the_settings_do_not_know_is_a_copy() -> None:
+def test_a_copy_in_an_unknown_parameter_or_written_with_entities_is_a_copy() -> None:
     before = f"{{{{Lien web|titre=A|url={URL}|archiv-url={COPY}|brisé le=2019-05-21}}}}"
     assert repaired(before, "frwiki") == before
     other = before.replace(COPY, COPY.replace("history", "another"))
     assert f"|archive-url={COPY}|" in repaired(other, "frwiki")
-
-
-def test_a_copy_whose_address_is_written_with_entities_is_a_copy_of_the_link() -> None:
     url = URL + "?a=b&amp;c=d"
     links = known("dead", FOUND | {"url": COPY + "?a=b&c=d"}, URL + "?a=b&c=d")
     once = repaired(f"* {url}", "dewiki", links=links)

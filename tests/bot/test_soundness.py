@@ -158,20 +158,14 @@ def test_of_two_equal_urls_the_one_in_a_comment_stays() -> None:
 _CHAPTER = "http://www.town.example.org/chapter.html"
 
 
-def test_a_copy_of_another_address_in_the_citation_stays() -> None:
+def test_a_copy_of_another_address_stays_and_a_citation_of_a_chapter_gets_none() -> None:
     copy = COPY.replace(URL, _CHAPTER)
     before = f"{{{{cite book|url={URL}|map-url={_CHAPTER}|archive-url={copy}|archive-date=7 May 2012}}}}"
     assert repaired(before) == before
     assert repaired(before.replace(f"|map-url={_CHAPTER}", "")) != before
-
-
-def test_a_citation_with_the_address_of_a_chapter_gets_no_copy() -> None:
     before = f"{{{{cite book|url={URL}|title=A|chapter-url={_CHAPTER}}}}}"
     assert repaired(before) == before
     assert repaired(before.replace(_CHAPTER, "")) != before
-
-
-def test_a_copy_of_another_spelling_of_the_address_stays() -> None:
     for spelling in ["http://www.town.example.org//history.html", "http://town.example.org/history.html"]:
         before = f"{{{{cite web|url={URL}|archive-url={COPY.replace(URL, spelling)}|archive-date=7 May 2012}}}}"
         assert repaired(before) == before, spelling
@@ -207,14 +201,11 @@ def test_of_several_archive_templates_the_one_counts_that_names_its_copy() -> No
     assert repaired(before) == f"{after}{{{{webarchive|url={copy}|date=10 October 2015}}}}"
 
 
-def test_where_the_wiki_wants_messages_only_the_page_stays_and_the_changes_are_reported() -> None:
+def test_a_wiki_that_wants_messages_only_or_has_stopped_bots_is_left_alone() -> None:
     text = f"[{URL} A]"
     page = repair(text, settings_of(talk="instead"), known(), now=NOW)
     assert page.text == text
     assert [change.action.value for change in page.changes] == ["archive-added"]
-
-
-def test_a_wiki_that_has_stopped_bots_is_left_alone() -> None:
     text = f"[{URL} A]"
     assert repaired(text, run=False) == text
 

@@ -18,54 +18,33 @@ def test_added_parameters_look_like_their_neighbours() -> None:
         assert repaired(before) == after.format(*_LINES, before=kept)
 
 
-def test_columns_are_kept() -> None:
+def test_columns_are_kept_and_empty_parameters_filled_where_they_stand_with_their_comments() -> None:
     before = f"{{{{cite web\n | url         = {URL}\n | title       = A\n}}}}"
     added = f" | archive-url = {COPY}\n | archive-date = 7 May 2012\n | url-status  = dead\n"
     assert repaired(before) == before[:-2] + added + "}}"
-
-
-def test_empty_parameters_are_filled_where_they_stand() -> None:
     before = f"{{{{cite web | url = {URL} | archive-url = | title = A | archive-date = }}}}"
     filled = before.replace("archive-url = ", f"archive-url = {COPY} ")
     assert repaired(before) == filled.replace("date = ", "date = 7 May 2012 | url-status = dead")
-
-
-def test_a_comment_in_an_empty_parameter_stays() -> None:
     before = f"{{{{cite web|url={URL}|archive-url=<!-- none -->|title=A}}}}"
     assert f"|archive-url={COPY}<!-- none -->|title=A" in repaired(before)
-
-
-def test_a_parameter_without_a_name_at_the_end_stays_there() -> None:
     assert repaired(f"{{{{cite web|url={URL}|title=A|}}}}").endswith("|url-status=dead|}}")
-
-
-def test_an_older_name_gives_way_where_it_stands() -> None:
     before = f"{{{{cite web |url={URL} |deadurl=no |archiveurl={COPY} |archivedate=2012-05-07 }}}}"
     assert repaired(before) == before.replace("deadurl=no", "url-status=dead")
 
 
-def test_a_removed_parameter_takes_its_blanks_along() -> None:
+def test_a_removed_parameter_takes_its_blanks_along_and_a_mark_its_line_but_no_word() -> None:
     before = f"{{{{Internetquelle\n |url={URL}\n |titel=A\n |offline=ja\n}}}}"
     after = repaired(before, "dewiki", links=known("working"), trust_tags=False)
     assert after == f"{{{{Internetquelle\n |url={URL}\n |titel=A\n}}}}"
-
-
-def test_a_mark_with_a_line_for_itself_takes_the_line_along() -> None:
     before = f"<ref>{{{{cite web\n|url={URL}\n}}}}\n{{{{dead link|date=May 2015}}}}\n</ref>"
     assert repaired(before).endswith("|url-status=dead\n}}\n</ref>")
-
-
-def test_text_behind_a_removed_mark_does_not_join_the_url() -> None:
     for behind in ["x", "/a", "?b"]:
         before = f"{URL}{{{{dead link|bot=X}}}}{behind}"
         assert repaired(before, links=known("working")) == f"{URL} {behind}"
 
 
-def test_a_label_with_a_pipe_stays_one_parameter() -> None:
+def test_a_label_stays_one_parameter_or_leaves_the_link_alone() -> None:
     assert "|text=A&#124;b|" in repaired(f"[{URL} A|b]", "dewiki")
-
-
-def test_a_label_that_would_end_the_template_leaves_the_link_alone() -> None:
     before = f"[{URL} A}}}} b]"
     assert repaired(before, "dewiki") == before
 
@@ -92,15 +71,23 @@ def test_a_copy_that_may_not_be_shown_is_no_copy_and_no_none() -> None:
         assert repaired(before, links=known("dead", copy)) == before
 
 
-def test_a_raw_copy_is_written_for_readers() -> None:
+def test_a_raw_copy_is_written_for_readers_and_no_deprecated_one_is_left_next_to_a_new_one() -> None:
     copy = {"url": COPY.replace("https:", "http:").replace("3011/", "3011id_/"), "stamp": "20120507093011"}
     assert f"|archive-url={COPY}|" in repaired(f"{{{{cite web|url={URL}|title=A}}}}", links=known("dead", copy))
+    before = f"* {{{{Webarchiv |url={URL} |webciteID=5xyz |text=A |archive-is=2012}}}}"
+    after = f"* {{{{Webarchiv |url={URL} |wayback=20120507093011 |text=A}}}}"
+    assert repaired(before, "dewiki") == after
 
 
-def test_a_tag_that_names_the_link_before_it_is_no_link_of_its_own() -> None:
+def test_a_tag_that_names_the_link_before_it_is_no_link_but_stays_if_it_spells_it_otherwise() -> None:
     after = repaired(f"* [{URL} A] {{{{Toter Link|url={URL}|date=2018-12}}}}", "dewiki")
     assert after.startswith(f"* {{{{Webarchiv|url={URL}|wayback=20120507093011|text=A|")
     assert after.count(URL) == 1
+    tag = f"{{{{Toter Link|url={URL.replace('http:', 'https:')}#a|date=2018-12}}}}"
+    for link in (f"[{URL} A]", f"{{{{Internetquelle |url={URL} |titel=A}}}}"):
+        after = repaired(f"* {link} {tag}", "dewiki")
+        assert "20120507093011" in after
+        assert after.endswith(f" {tag}")
 
 
 def test_a_copy_gets_https_alongside() -> None:
@@ -110,17 +97,3 @@ def test_a_copy_gets_https_alongside() -> None:
         )
         after = f"{{{{cite web|url={URL}|archive-url={COPY}|archive-date=x|url-status=dead}}}}"
         assert repaired(before) == after, scheme
-
-
-def test_a_tag_that_spells_the_link_otherwise_stays_as_no_url_is_lost() -> None:
-    tag = f"{{{{Toter Link|url={URL.replace('http:', 'https:')}#a|date=2018-12}}}}"
-    for link in (f"[{URL} A]", f"{{{{Internetquelle |url={URL} |titel=A}}}}"):
-        after = repaired(f"* {link} {tag}", "dewiki")
-        assert "20120507093011" in after
-        assert after.endswith(f" {tag}")
-
-
-def test_no_copy_of_a_deprecated_service_is_left_next_to_the_new_one() -> None:
-    before = f"* {{{{Webarchiv |url={URL} |webciteID=5xyz |text=A |archive-is=2012}}}}"
-    after = f"* {{{{Webarchiv |url={URL} |wayback=20120507093011 |text=A}}}}"
-    assert repaired(before, "dewiki") == after
