@@ -88,12 +88,9 @@ def test_readers_are_sent_to_an_address_that_is_recognised() -> None:
         assert is_in_other_archive(service, f"https://archive.today/{STAMP}/{URL}"), name
 
 
-def test_what_a_service_spelled_is_asked_as_it_spelled_it_without_a_fragment() -> None:
+def test_a_service_s_own_spelling_and_own_address_are_asked_at_its_base() -> None:
     address = replay_address(SERVICES["wayback"], STAMP, "http://MILL.demo:80/a%2Fb c?é#top")
     assert address == f"https://web.archive.org/web/{STAMP}id_/http://MILL.demo:80/a%2Fb%20c?%C3%A9"
-
-
-def test_an_address_of_its_own_is_played_at_the_base() -> None:
     perma = replace(SERVICES["perma"], base="http://127.0.0.1:8000")
     assert replay_address(perma, STAMP, URL, "https://evil.demo/AB12-CD34?x") == "http://127.0.0.1:8000/AB12-CD34"
 
@@ -134,14 +131,18 @@ def test_services_stay_in_the_given_order_and_below_their_limits() -> None:
     assert SERVICES.keys().isdisjoint({"loc", "archive.today", "mementoweb"})
 
 
-def test_small_archives_of_everything_are_asked_only_where_somebody_names_them() -> None:
+def test_small_archives_are_asked_only_where_somebody_names_them_but_play_what_pages_cite() -> None:
     assert not {"archive-it", "perma"} & {service.name for service in configured((), {})}
     named = configured((), {"perma": {"per_minute": 6}})
     assert [service.name for service in named if not service.countries] == ["wayback", "perma"]
     assert [service.name for service in configured(["archive-it", "wayback"], {})] == ["archive-it", "wayback"]
+    numbers = playing(configured((), {}))
+    assert numbers[SERVICES["archive-it"].archive.number] == SERVICES["archive-it"]
+    here = configured(["wayback"], {"wayback": {"base": "http://127.0.0.1"}})
+    assert playing(here)[1] == here[0]
 
 
-def test_readers_are_sent_to_the_archive_itself_wherever_it_is_asked() -> None:
+def test_readers_are_sent_to_the_archive_itself_wherever_and_however_it_is_asked() -> None:
     for name, service in SERVICES.items():
         (here,) = configured([name], {name: {"base": "http://127.0.0.1:8000/web/"}})
         assert (here.base, here.public) == ("http://127.0.0.1:8000/web", service.public)
@@ -149,13 +150,9 @@ def test_readers_are_sent_to_the_archive_itself_wherever_it_is_asked() -> None:
     assert named.public == "https://mirror.demo"
     (own,) = configured(["haw"], {"haw": {"base": "https://haw.nsk.hr/wayback"}})
     assert own.public == own.base
-
-
-def test_what_pages_cite_is_played_where_nobody_asks_for_more() -> None:
-    numbers = playing(configured((), {}))
-    assert numbers[SERVICES["archive-it"].archive.number] == SERVICES["archive-it"]
-    here = configured(["wayback"], {"wayback": {"base": "http://127.0.0.1"}})
-    assert playing(here)[1] == here[0]
+    (here,) = configured(["wayback"], {"wayback": {"base": "http://127.0.0.1/web", "dialect": "pywb"}})
+    assert replay_address(here, STAMP, "http://mill.demo/") == f"http://127.0.0.1/web/{STAMP}id_/http://mill.demo/"
+    assert reader_address(here, STAMP, "http://mill.demo/") == f"https://web.archive.org/web/{STAMP}/http://mill.demo/"
 
 
 def test_a_service_of_a_country_is_asked_for_every_url_where_somebody_says_where_to_ask_it() -> None:
@@ -163,9 +160,3 @@ def test_a_service_of_a_country_is_asked_for_every_url_where_somebody_says_where
     assert [service.name for service in services_for(URL, asked)] == ["wayback", "arquivo"]
     (kept,) = configured(["arquivo"], {"arquivo": {"base": "http://127.0.0.1", "countries": "pt"}})
     assert kept.countries == ("pt",)
-
-
-def test_the_dialect_of_a_stand_in_does_not_change_where_readers_go() -> None:
-    (here,) = configured(["wayback"], {"wayback": {"base": "http://127.0.0.1/web", "dialect": "pywb"}})
-    assert replay_address(here, STAMP, "http://mill.demo/") == f"http://127.0.0.1/web/{STAMP}id_/http://mill.demo/"
-    assert reader_address(here, STAMP, "http://mill.demo/") == f"https://web.archive.org/web/{STAMP}/http://mill.demo/"

@@ -88,13 +88,10 @@ def test_the_order_is_by_the_citation_and_by_what_is_known_of_the_death_of_the_p
     assert ranked(listed("20120101=A 20130101/404 20140101=A"), "20160101").died is None
 
 
-def test_a_page_that_only_redirected_has_no_best_copy_but_redirects_to_follow() -> None:
+def test_a_page_that_only_redirected_or_was_gone_has_no_best_copy_but_redirects_to_follow() -> None:
     found = ranked([row("20090401", EMPTY, status=301), row("20100401", EMPTY, status=302)], "20100501")
     assert found.best == ()
     assert [f"{one.taken:%Y}" for one in found.redirects] == ["2010", "2009"]
-
-
-def test_only_a_404_is_archived_only_when_already_gone() -> None:
     found = ranked([row("20120101", status=404), row("20130101", status=410)], "20100101")
     assert (found.best, found.redirects, found.why) == ((), (), "gone")
 
@@ -144,13 +141,10 @@ def test_a_revisit_of_a_listed_content_is_as_good_as_that() -> None:
         assert found.best[0] in rows
 
 
-def test_a_revisit_of_nothing_listed_is_passed_over() -> None:
+def test_a_revisit_of_a_redirect_or_an_error_is_that_again_and_of_nothing_is_passed_over() -> None:
     found = ranked([row("20100401", "X", status=None, mime="warc/revisit"), row("20090101", "Y")], "20100501")
     assert stamps(found) == ["20090101"]
     assert whys(found) == {"revisit"}
-
-
-def test_a_revisit_of_a_redirect_or_an_error_is_that_again() -> None:
     rows = [
         row("20090101", "MOVED", status=301),
         row("20090201", "MISSING", status=404),
@@ -175,15 +169,12 @@ def test_an_unknown_length_is_no_short_one_and_a_body_of_nothing_is_no_copy() ->
     assert (found.best, found.why) == ((), "empty")
 
 
-def test_codes_other_than_success_are_no_copies() -> None:
-    rows = [row("20100430", status=code) for code in (0, 199, 204, 300, 304, 401, 403, 429, 500, 503, 999)]
-    assert whys(ranked(rows, "20100501")) == {"status"}
-
-
-def test_services_that_tell_no_codes_are_taken_at_their_word() -> None:
+def test_services_that_tell_no_codes_are_taken_at_their_word_and_codes_but_success_are_no_copies() -> None:
     rows = [Capture(moment("20100401"), PAGE), Capture(moment("20090401"), PAGE)]
     assert stamps(ranked(rows, "20100501")) == ["20100401", "20090401"]
     assert stamps(ranked([*rows, row("20080401")], "20100501"))[0] == "20080401"
+    rows = [row("20100430", status=code) for code in (0, 199, 204, 300, 304, 401, 403, 429, 500, 503, 999)]
+    assert whys(ranked(rows, "20100501")) == {"status"}
 
 
 def test_a_pdf_is_not_its_landing_page() -> None:
@@ -321,20 +312,14 @@ def test_three_copies_are_tried_at_most_and_after_a_wall_the_oldest() -> None:
     assert played(found, *["consent"] * 2) == ["2009", "2000"]
 
 
-def test_after_a_stranger_only_earlier_copies_are_tried_and_the_oldest_last() -> None:
+def test_after_a_stranger_only_earlier_copies_are_tried_and_without_lengths_half_a_year_is_passed_over() -> None:
     sale = [row(f"{year}0301", f"SALE{year}", length=900 + year % 7) for year in range(2005, 2010)]
     old = [row(f"{year}0301", length=7_000) for year in range(2000, 2005)]
     assert played(ranked([*sale, *old], "20261101"), *["parked"] * 3) == ["2009", "2004", "2000"]
-
-
-def test_after_a_stranger_without_lengths_half_a_year_is_passed_over() -> None:
     rows = [row(stamp, length=None) for stamp in ("20091201", "20091101", "20091001", "20090301", "20050101")]
     assert played(ranked(rows, "20100101"), "parked", "status")[1] == "2009"
     tried = [Tried(rows[0], "parked")]
     assert next_try(ranked(rows, "20100101"), tried) == rows[3]
-
-
-def test_if_the_oldest_copy_is_a_stranger_the_domain_had_another_owner_before() -> None:
     rows = [row("20050101"), row("20120101")]
     assert played(ranked(rows, "20060101"), "parked", "x") == ["2005", "2012"]
 

@@ -41,7 +41,6 @@ KNOWN = {**SERVICES, "pywb": PYWB, "unframed": UNFRAMED, "rfc": RFC}
 
 
 def replies_in(file: Path) -> list[tuple[str, ServiceReply]]:
-    """The requested address and the reply of each exchange."""
     exchanges = json.loads(file.read_text(encoding="utf-8"))["exchanges"]
     return [(exchange["request"]["url"], _reply(exchange["response"])) for exchange in exchanges]
 
@@ -54,14 +53,12 @@ def _reply(response: dict[str, object]) -> ServiceReply:
 
 
 def stamp_asked(address: str) -> int:
-    """The moment that the address of a replay contains."""
     found = re.search(r"/([0-9]{14})(?:id_)?/", address)
     assert found
     return int(found[1])
 
 
 def page_asked(address: str) -> Url:
-    """The URL whose captures an address asks for."""
     parts = urlsplit(address)
     if "/http" in parts.path:
         return parse(address[address.index("/http", len("https://")) + 1 :])
@@ -105,7 +102,7 @@ def _files() -> list[Path]:
     return [path for path in sorted(shared("archives").glob("*.json")) if path.name != "INDEX.json"]
 
 
-def test_each_recorded_exchange_gives_its_right_outcome() -> None:
+def test_each_recorded_exchange_gives_its_right_outcome_and_none_is_missing() -> None:
     for name in TABLE:
         replies = replies_in(shared(f"archives/{name}.json"))
         outcomes = [
@@ -113,9 +110,6 @@ def test_each_recorded_exchange_gives_its_right_outcome() -> None:
             for (how, service, *_), (address, reply) in zip(TABLE[name], replies, strict=True)
         ]
         assert outcomes == [(word, detail) for _, _, word, detail in TABLE[name]]
-
-
-def test_no_recorded_exchange_is_missing() -> None:
     assert {path.stem for path in _files()} == TABLE.keys()
     assert len(TABLE) == 57
 

@@ -109,7 +109,7 @@ def test_a_fault_says_nothing() -> None:
             assert replayed.result is ReplayResult.NOTHING, fault
 
 
-def test_a_captured_redirect_tells_where_it_leads() -> None:
+def test_a_captured_redirect_tells_where_it_leads_and_a_limit_how_long_to_rest() -> None:
     for written, location in [
         (f"/web/20110203040506id_/{URL}2", f"{WEB}/20110203040506id_/{URL}2"),
         ("https://mill.demo/new", "https://mill.demo/new"),
@@ -118,9 +118,6 @@ def test_a_captured_redirect_tells_where_it_leads() -> None:
         reply = ServiceReply(301, {**THEN, "location": written})
         replayed = replay_of(reply, stamp=STAMP, url=URL, service=SERVICES["wayback"])
         assert (replayed.status, replayed.location) == (301, location), written
-
-
-def test_what_a_limit_requests_is_reported() -> None:
     reply = ServiceReply(429, {"retry-after": "30"})
     assert replay_of(reply, stamp=STAMP, url=URL, service=SERVICES["wayback"]).rest_s == 30
 
@@ -140,8 +137,6 @@ def test_a_service_without_memento_is_believed_its_status() -> None:
     st.dictionaries(st.sampled_from(["location", "link", "memento-datetime"]), st.text(max_size=60)),
     st.integers(-5, 10**15),
 )
-def test_nothing_raises_and_nothing_plays_without_a_moment(
-    body: bytes, code: int, headers: dict[str, str], stamp: int
-) -> None:
+def test_nothing_raises_or_plays_without_a_moment(body: bytes, code: int, headers: dict[str, str], stamp: int) -> None:
     replayed = replay_of(ServiceReply(code, headers, body), stamp=stamp, url=URL, service=SERVICES["arquivo"])
     assert replayed.result is not ReplayResult.PLAYS or "memento-datetime" in headers

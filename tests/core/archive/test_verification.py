@@ -48,21 +48,28 @@ def judged(
     return verified(Capture(listed, url, 200, "text/html", "D", 5_000), reply, wish, status=status, taken=taken)
 
 
-def test_the_page_itself_is_good() -> None:
+def test_the_page_itself_and_pages_with_suspicious_parts_are_good() -> None:
     assert judged(GOOD) is None
     assert judged(GOOD, known=GOOD) is None
     assert judged(GOOD, status=206) is None
+    for body in [
+        page("x", STORY, head="<script>function go() { location.href = '/b' }</script>"),
+        page("x", "Few", head="<script>if (top != self) top.location = self.location;</script>"),
+        page("x", "", head="<script>location.href='/b'</script>").replace(b"<p>", b'<iframe src="a.html"></iframe><p>'),
+        b"<html><head><title>Mill</title></head><frameset cols=*><frame src=menu.html></frameset></html>",
+        page("How to log in to the weir", STORY * 3),
+        page("The mill", f"{STORY} Your privacy is important to us. We use cookies. {LOGIN_FORM}"),
+        page("Error 404 band: their first record", STORY),
+    ]:
+        assert judged(body) is None
 
 
-def test_what_the_archive_says_of_the_copy_must_fit() -> None:
+def test_the_archive_must_say_that_it_plays_that_copy_or_that_day_of_it() -> None:
     for stated, why in [
         ({"taken": None}, "no-moment"), ({"taken": TAKEN + timedelta(seconds=1)}, "other-moment"),
         ({"status": None}, "no-status"), ({"status": 404}, "status"), ({"status": 301}, "status"),
     ]:  # fmt: skip
         assert judged(GOOD, **stated) == why  # type: ignore[arg-type]  # each case has one keyword of its own type
-
-
-def test_a_service_that_lists_days_may_play_any_moment_of_the_day() -> None:
     midnight = TAKEN.replace(hour=0, minute=0, second=0)
     assert judged(GOOD, listed=midnight) is None
     assert judged(GOOD, listed=midnight, taken=TAKEN + timedelta(days=1)) == "other-moment"
@@ -100,19 +107,6 @@ def test_what_stands_in_place_of_a_page_is_named() -> None:
         assert judged(body) == why
 
 
-def test_pages_with_suspicious_parts_are_good() -> None:
-    for body in [
-        page("x", STORY, head="<script>function go() { location.href = '/b' }</script>"),
-        page("x", "Few", head="<script>if (top != self) top.location = self.location;</script>"),
-        page("x", "", head="<script>location.href='/b'</script>").replace(b"<p>", b'<iframe src="a.html"></iframe><p>'),
-        b"<html><head><title>Mill</title></head><frameset cols=*><frame src=menu.html></frameset></html>",
-        page("How to log in to the weir", STORY * 3),
-        page("The mill", f"{STORY} Your privacy is important to us. We use cookies. {LOGIN_FORM}"),
-        page("Error 404 band: their first record", STORY),
-    ]:
-        assert judged(body) is None
-
-
 def test_a_front_page_may_be_a_login_and_lead_on() -> None:
     front = "http://www.mill.demo/"
     assert judged(page("Log in", f"Please log in. {LOGIN_FORM}"), url=front) is None
@@ -135,12 +129,9 @@ GERMAN = page(
 )
 
 
-def test_another_document_than_the_remembered_one_is_refused() -> None:
+def test_another_document_than_the_remembered_one_is_refused_also_under_its_title() -> None:
     assert judged(OTHER) is None
     assert judged(OTHER, known=GOOD) == "replaced"
-
-
-def test_a_stranger_who_kept_the_title_is_reported_by_the_language_of_the_text() -> None:
     assert judged(GERMAN, known=GOOD) == "replaced"
 
 

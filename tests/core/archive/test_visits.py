@@ -75,21 +75,15 @@ def test_what_proves_nothing_is_repeated_soon_then_less_often() -> None:
     assert visit_judgement(ReplayResult.NOTHING, 100, strikes=0, asked=None).due == 101
 
 
-def test_over_a_fifth_of_the_copies_failing_is_the_service_s_fault() -> None:
+def test_a_service_is_at_fault_where_more_than_a_fifth_or_nothing_plays() -> None:
     assert is_down(20, 0)
     assert is_down(5, 15)
     assert not is_down(4, 16)
     assert is_down(3, 3)
-
-
-def test_one_or_two_copies_fail_by_themselves_unless_nothing_plays() -> None:
     assert not is_down(1, 0)
     assert not is_down(2, 1)
     assert is_down(2, 0)
     assert not is_down(0, 0)
-
-
-def test_copies_that_never_played_show_a_fault_only_where_nothing_plays() -> None:
     assert is_down(0, 0, unproven=3)
     assert not is_down(0, 0, unproven=2)
     assert not is_down(0, 1, unproven=50)

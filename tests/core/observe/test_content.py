@@ -25,7 +25,6 @@ def answer(code: int, body: bytes, final: str = ASKED, headers: dict[str, str] |
 
 
 def observed(code: int, body: bytes, final: str = ASKED, headers: dict[str, str] | None = None) -> Observation:
-    """The observation of such an answer."""
     return observation_of(answer(code, body, final, headers))
 
 

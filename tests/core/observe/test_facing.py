@@ -83,8 +83,11 @@ def test_a_slug_blind_host_is_never_doubted() -> None:
             assert judged(canonical(id, f"{id}/the-real-slug"), path)[0] is None
 
 
-def test_a_front_page_that_ignores_its_query_is_not_doubted() -> None:
+def test_a_front_page_that_ignores_its_query_or_is_like_all_else_is_not_doubted() -> None:
     assert judged(lambda path: FRONT if path.startswith("/?") or path == "/" else 404, "/?utm=12")[0] is None
+    for path in ["/?utm=12", "/index.php?utm=12"]:
+        for document in (ARTICLE, page("Members", body=f"<p>{prose(20)}</p><form><input type=password></form>")):
+            assert judged(everything(document), path)[0] is None
 
 
 def test_a_template_for_what_is_missing_is_found_at_the_first_look_with_three_requests_at_most() -> None:
@@ -151,12 +154,6 @@ def test_what_answers_everything_alike_is_named_by_what_it_shows_or_not_at_all()
         assert judged(everything(document), "/harbour.php?id=12&title=bees")[0] is reason
 
 
-def test_a_front_page_is_not_doubted_where_everything_is_like_it() -> None:
-    for path in ["/?utm=12", "/index.php?utm=12"]:
-        for document in (ARTICLE, page("Members", body=f"<p>{prose(20)}</p><form><input type=password></form>")):
-            assert judged(everything(document), path)[0] is None
-
-
 def test_a_host_that_sends_everything_to_where_its_front_page_is_shows_no_document() -> None:
     host = by({"/start": FRONT}, "/start")
     assert judged(host, "/a/b")[0] is Reason.REDIRECT_TO_ROOT
@@ -172,18 +169,12 @@ def test_a_host_that_sends_what_is_missing_somewhere_shows_no_document_and_that_
     assert judged(host, "/news")[0] is None
 
 
-def test_a_refusal_or_a_failure_proves_nothing() -> None:
+def test_refusals_a_missing_front_page_and_answers_never_the_same_prove_nothing() -> None:
     for code in [400, 403, 429, 500, 503]:
         reason, face, requests = judged(by({"/a/b": TEMPLATE}, code), "/a/b")
         assert (reason, requests) == (None, 1), code
         assert judged(by({"/a/b": TEMPLATE}, TEMPLATE), "/a/b", face)[::2] == (None, 0), code
-
-
-def test_a_front_page_that_cannot_be_seen_leaves_all_open() -> None:
     assert judged(by({"/": 503}, TEMPLATE), "/a/b")[0] is None
-
-
-def test_answers_that_are_never_the_same_are_no_template() -> None:
     count = iter(range(1_000))
     assert judged(lambda path: page("Site", body=prose(60, 60 * next(count))), "/a/b")[0] is None
 
@@ -192,9 +183,7 @@ ANSWERS = st.sampled_from([FRONT, ARTICLE, TEMPLATE, 404, 500, "/", "/x", "/page
 
 
 @given(st.dictionaries(st.sampled_from(["/", "/x", "/page/1"]), st.sampled_from([FRONT, ARTICLE, 404])), ANSWERS)
-def test_a_page_that_nothing_else_is_like_is_never_doubted(
-    pages: dict[str, bytes | int | str], other: bytes | int | str
-) -> None:
+def test_a_page_like_no_other_is_never_doubted(pages: dict[str, bytes | int | str], other: bytes | int | str) -> None:
     own = page("Quite another", body=f"<p>{prose(60, 2_000)}</p>")
     places: dict[str, bytes | int | str] = {"/x": 404, "/": FRONT, **pages, "/page/1": own}
     assert judged(by(places, other), "/page/1")[0] is None

@@ -20,7 +20,6 @@ PDF = {"content-type": "application/pdf", "content-length": "20481"}
 def ended(
     code: int | None = None, headers: dict[str, str] | None = None, *, url: str = PAGE, fault: Reason | None = None
 ) -> Observation:
-    """The observation of an answer without redirects."""
     return observation_of(
         RawResponse(url, url, "GET", code=code, fault=fault, headers=HTML if headers is None else headers)
     )
@@ -34,7 +33,6 @@ def moved(*urls: str, codes: tuple[int, ...] = (), end: int = 200, headers: dict
 
 
 def stopped(*urls: str) -> Observation:
-    """The observation of an answer whose last redirect was not followed."""
     hops = tuple(Hop(start, 302, target) for start, target in pairwise(urls))
     return observation_of(
         RawResponse(urls[0], urls[-2], "GET", code=302, hops=hops, headers=HTML | {"location": urls[-1]})
@@ -117,36 +115,27 @@ def test_a_failure_over_content_is_corrected() -> None:
         assert ended(code, headers).reason.word == reason
 
 
-def test_a_corrected_code_keeps_type_and_size() -> None:
-    seen = ended(404, PDF)
-    assert (seen.status, seen.mime, seen.size_kib) == (Status.CORRECTED, "pdf", 21)
-
-
-def test_a_challenge_is_a_bot_wall() -> None:
+def test_a_challenge_is_a_bot_wall_and_who_says_when_to_come_again_is_not_failing() -> None:
     for code, headers in [
         (403, {"cf-mitigated": "challenge"}), (503, {"cf-mitigated": "challenge"}), (403, {"x-datadome": "protected"}),
         (405, {"x-amzn-waf-action": "captcha"}), (429, {"x-datadome": "protected"}),
         (202, {"x-amzn-waf-action": "challenge"}),
     ]:  # fmt: skip
         assert ended(code, headers).reason is Reason.BOT_WALL
-
-
-def test_who_says_when_to_come_again_is_not_failing() -> None:
     for code in [404, 500, 502, 503]:
         assert ended(code, {"retry-after": "120"}).outcome is Outcome.REFUSED
 
 
-def test_a_redirect_that_ends_well_is_recorded_by_its_first_code_and_last_target() -> None:
+def test_a_redirect_is_recorded_by_its_first_code_and_last_target_unless_it_ends_badly() -> None:
     for code, status in [(301, 8), (302, 9), (303, 10), (307, 13), (308, 13)]:
         target = "http://other.test/deep/page"
         seen = moved(PAGE, "http://site.test/x", target, codes=(code, 302))
         assert (seen.status, seen.reason, seen.target) == (status, Reason.MOVED, parse(target)), code
-
-
-def test_a_redirect_that_ends_badly_is_that_end() -> None:
     for code in [404, 410, 500, 403, 305, 306]:
         seen = moved(PAGE, "http://other.test/x", end=code)
         assert (seen.status, seen.reason, seen.target) == (ended(code).status, ended(code).reason, None)
+    seen = moved(PAGE, PAGE, codes=(302,))
+    assert (seen.status, seen.reason, seen.target) == (Status.FINE, Reason.OK, None)
 
 
 def test_where_a_redirect_leads_decides_what_it_is_worth() -> None:
@@ -178,19 +167,13 @@ def test_a_redirect_that_was_not_followed_is_a_loop_or_too_many() -> None:
     assert (seen.status, seen.reason, seen.target) == (Status.STRANGE, Reason.TOO_MANY_REDIRECTS, None)
 
 
-def test_an_unremarkable_page_has_neither_type_nor_size() -> None:
+def test_the_size_is_stated_in_full_kib_of_what_is_remarkable() -> None:
     seen = ended(200, HTML | {"content-length": "5000"})
     assert (seen.mime, seen.size_kib) == (None, None)
-
-
-def test_the_size_is_stated_in_full_kib() -> None:
     for length, kib in [("0", 0), ("1", 1), ("1024", 1), ("1025", 2), ("-1", None), ("²", None)]:
         assert ended(200, {"content-type": "application/pdf", "content-length": length}).size_kib == kib
-
-
-def test_a_redirect_to_itself_that_ends_well_is_no_move() -> None:
-    seen = moved(PAGE, PAGE, codes=(302,))
-    assert (seen.status, seen.reason, seen.target) == (Status.FINE, Reason.OK, None)
+    seen = ended(404, PDF)
+    assert (seen.status, seen.mime, seen.size_kib) == (Status.CORRECTED, "pdf", 21)
 
 
 def test_the_exact_code_is_that_of_the_last_answer() -> None:

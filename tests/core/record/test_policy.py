@@ -42,9 +42,7 @@ def test_a_host_that_is_silent_for_twenty_seven_days_is_not_proven_by_a_page_tha
     ),
     st.integers(1, 30),
 )  # fmt: skip
-def test_before_a_failure_that_is_the_last_it_is_known_that_it_may_be(
-    strikes: int, evidence: Evidence, later: int
-) -> None:
+def test_before_the_last_failure_it_is_known_that_it_may_be_it(strikes: int, evidence: Evidence, later: int) -> None:
     streak = Streak(strikes, 100, 120, evidence) if strikes else NO_STRIKES
     after = [
         streak.struck(120 + later, hour, missing=missing, gap=DEFAULT.gap)

@@ -100,24 +100,18 @@ def _apart(one: int, other: int) -> int:
     return min((one - other) % 24, (other - one) % 24)
 
 
-def test_a_second_strike_on_the_same_day_adds_nothing_not_even_its_hour() -> None:
+def test_a_second_strike_on_a_day_adds_nothing_and_twenty_days_without_a_check_count_as_five() -> None:
     once = struck((100, 3, True))
     assert once.struck(100, 15, missing=True, gap=GAP) == once
     assert once.struck(99, 15, missing=True, gap=GAP) == once
-
-
-def test_twenty_days_on_which_nobody_checked_count_as_five() -> None:
     assert struck((100, 0, True), (120, 0, True)).evidence.width == GAP
     assert struck((100, 0, True), (120, 0, True)).evidence.missing_width == GAP
 
 
-def test_hours_are_apart_on_the_clock_and_not_over_midnight() -> None:
+def test_hours_are_apart_on_the_clock_and_weeks_of_one_weekday_are_one_weekday() -> None:
     assert not struck((100, 23, True), (101, 2, True)).evidence.hours
     assert struck((100, 23, True), (101, 3, True)).evidence.hours
     assert not struck((100, 0, True), (101, 3, True), (102, 21, True)).evidence.hours
-
-
-def test_strikes_on_one_weekday_are_on_one_weekday_however_many_weeks_they_cover() -> None:
     weekly = [(100 + 7 * week, week % 24, True) for week in range(20)]
     assert not struck(*weekly).evidence.weekdays
     assert struck(*weekly, (241, 0, True)).evidence.weekdays

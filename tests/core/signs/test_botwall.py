@@ -15,7 +15,6 @@ URL = "http://site.test/deep/page"
 
 
 def on(code: int, content: bytes) -> Suspicion | None:
-    """The wall that a page is, sent with a code."""
     return wall_by_content(code, content, document_of(content, "text/html", URL))
 
 
@@ -54,32 +53,23 @@ def test_a_mark_that_no_other_document_has_needs_no_short_text() -> None:
         assert seen == Suspicion(Reason.BOT_WALL, (f"vendor:{name}", "page"))
 
 
-def test_cloudflares_long_explanation_is_a_wall_by_its_title() -> None:
+def test_a_long_text_is_a_wall_by_cloudflares_title_or_where_it_is_refused() -> None:
     head = "<meta name='captcha-bypass' id='captcha-bypass'>"
     assert on(200, page("Attention Required! | Cloudflare", head=head, body=prose(250))) is not None
     assert on(200, page("A home page", head=head, body=prose(250))) is None
-
-
-def test_what_is_refused_may_have_many_words() -> None:
     assert on(403, page("Attention", body=f"<div id='px-captcha'></div><p>{prose(500)}</p>")) is not None
     assert on(200, page("Attention", body=f"<div id='px-captcha'></div><p>{prose(500)}</p>")) is None
 
 
-def test_a_vendors_header_is_a_wall() -> None:
+def test_a_vendors_page_header_or_redirect_is_a_wall_and_each_vendor_has_one() -> None:
     for name, code, headers in HEADERS:
         seen = wall_by_headers(code, headers, URL)
         assert seen is not None, name
         assert seen.signals == (f"vendor:{name}", f"header:{next(iter(headers))}")
-
-
-def test_a_redirect_to_a_vendor_is_a_wall() -> None:
     for name, final in ENDS:
         seen = wall_by_headers(200, {}, final)
         assert seen is not None, name
         assert seen.signals == (f"vendor:{name}", "redirect")
-
-
-def test_every_vendor_has_a_page_a_header_or_a_place_among_the_examples() -> None:
     assert {name for name, *_ in [*PAGES, *HEADERS, *ENDS]} == {vendor.name for vendor in walls().vendor}
 
 
@@ -96,12 +86,9 @@ def test_who_demands_a_human_without_a_name_is_a_wall_too() -> None:
         assert seen.signals[0] == "vendor:unnamed", code
 
 
-def test_what_is_no_wall() -> None:
+def test_what_is_no_wall_and_a_guards_name_alone_is_none() -> None:
     for code, title, body in CASES["living"]:
         assert on(code, page(title, body=filled(body))) is None
-
-
-def test_a_guards_name_alone_is_no_wall() -> None:
     for code, headers in [
         (200, {"x-datadome": "protected"}), (200, {"server": "ddos-guard"}), (503, {"server": "ddos-guard"}),
         (403, {"server": "cloudflare", "cf-ray": "1"}), (404, {"cf-mitigated": "challenge"}), (200, {}),

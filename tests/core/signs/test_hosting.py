@@ -15,7 +15,6 @@ ASKED = "http://www.oldpress.test/history/1890.html"
 
 
 def judged(title: str, body: str = "", *, asked: str = ASKED, head: str = "") -> Suspicion | None:
-    """The finding of a page."""
     content = page(title, body=filled(body), head=head)
     return hosting_suspicion(asked, document_of(content, "text/html", asked), content)
 

@@ -79,21 +79,12 @@ def test_a_domain_in_its_own_letters_is_recognised() -> None:
     assert "own-name:xn--mller-kva.de" in seen.signals
 
 
-def test_what_lives_is_not_parked() -> None:
+def test_a_living_page_an_article_and_the_front_of_a_market_are_not_parked() -> None:
     for title, body, asked in CASES["living"]:
         assert judged(title, body, asked=asked) is None
-
-
-def test_a_living_page_with_a_script_of_a_parking_service_lives() -> None:
     assert judged("oldpress.test", f"<script src=//cdn.bodis.com/x.js></script><p>{prose(300)}</p>") is None
-
-
-def test_an_article_is_never_parked() -> None:
     head = '<meta property="article:published_time" content="2026">'
     assert judged("oldpress.test is for sale", "<p>This domain is for sale</p>", head=head) is None
-
-
-def test_a_redirect_to_the_front_of_a_market_alone_proves_nothing() -> None:
     assert parked_suspicion(ASKED, "https://www.godaddy.com/", Document(), b"") is None
 
 

@@ -65,21 +65,21 @@ def test_a_site_that_is_called_so_lives_unless_a_number_stands_before_it() -> No
     assert found("Error 404: Page not found", words=300) == ("title",)
 
 
-def test_a_long_page_needs_a_title_and_a_heading() -> None:
+def test_a_page_of_one_sentence_is_what_it_says_and_a_long_one_needs_a_title_and_a_heading() -> None:
     assert found("Page not found", words=900) == ()
     assert found("Page not found", h1="Page not found", words=900) == ("title",)
     assert found("Site", h1="Page not found", words=600) == ()
-
-
-def test_a_page_of_one_sentence_is_what_it_says() -> None:
     seen = document_suspicion(ASKED, document_of(b"<p>File not found.</p>", "text/html"))
     assert seen is not None
     assert seen.signals == ("text",)
 
 
-def test_an_article_that_says_when_it_was_published_lives() -> None:
+def test_an_article_that_says_when_it_was_published_or_has_its_title_in_its_address_lives() -> None:
     head = '<meta property="article:published_time" content="2026-01-01">'
     assert found("Page not found", h1="Page not found", words=100, head=head) == ()
+    asked = "http://site.test/wiki/P%C3%A1gina_inexistente"
+    assert not says_missing(asked)
+    assert found("Página inexistente", words=50, asked=asked) == ()
 
 
 def test_a_page_whose_own_address_speaks_of_errors_lives() -> None:
@@ -91,12 +91,6 @@ def test_a_page_whose_own_address_speaks_of_errors_lives() -> None:
         assert says_missing(asked)
         assert found("404 - Page not found", h1="Page not found", words=20, asked=asked) == ()
         assert redirect_suspicion(asked, "http://site.test/404") is None
-
-
-def test_a_page_whose_address_holds_its_title_lives() -> None:
-    asked = "http://site.test/wiki/P%C3%A1gina_inexistente"
-    assert not says_missing(asked)
-    assert found("Página inexistente", words=50, asked=asked) == ()
 
 
 def test_numbers_and_words_that_only_contain_it_do_not_speak_of_errors() -> None:

@@ -17,14 +17,11 @@ _PROJECTS = (
 _OSM = Farm(2, "OSM", "https://wiki.openstreetmap.org/w/api.php", frozenset({"openstreetmap.org"}))
 
 
-def test_wmf_owns_each_project_and_what_is_below_it() -> None:
+def test_wmf_owns_each_project_and_what_is_below_it_and_nothing_that_only_looks_like_it() -> None:
     for project in _PROJECTS.split():
         assert owns(WMF, f"{project}.org")
         assert owns(WMF, f"de.{project}.org")
         assert owns(WMF, f"de.m.{project}.org")
-
-
-def test_wmf_owns_nothing_that_only_looks_like_it() -> None:
     for project in _PROJECTS.split():
         for host in (
             f"not{project}.org", f"{project}.org.de", f"{project}.com", f"x-{project}.org", f"{project}", "org",
@@ -42,14 +39,11 @@ def test_the_test_farm_is_a_farm_of_its_own() -> None:
     assert not owns(WMF, "2001:db8::1")
 
 
-def test_a_link_is_own_only_on_a_page_of_that_farm() -> None:
+def test_a_link_is_own_only_on_a_page_of_that_farm_and_an_example_never() -> None:
     assert classify("https://wiki.openstreetmap.org/", _OSM).kind is UrlClass.OWN_FARM
     assert classify("https://wiki.openstreetmap.org/", WMF).kind is UrlClass.WATCHED
     assert classify("https://de.wikipedia.org/", _OSM).kind is UrlClass.WATCHED
     assert classify("https://de.wikipedia.org/", None).kind is UrlClass.WATCHED
-
-
-def test_an_example_is_an_example_even_in_ones_own_farm() -> None:
     farm = Farm(7, "Example", "https://www.example.org/api.php", frozenset({"example.org"}))
     assert classify("https://www.example.org/", farm).kind is UrlClass.EXAMPLE
 

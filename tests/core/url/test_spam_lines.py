@@ -32,16 +32,13 @@ def test_comments_spaces_and_empty_lines_are_no_lines() -> None:
     assert not lines.unusable
 
 
-def test_a_line_matches_behind_slashes_and_letters_of_a_host() -> None:
+def test_a_line_matches_behind_slashes_and_letters_of_a_host_and_nothing_else() -> None:
     for url in [
         "http://bad.com/", "https://www.BAD.com", "//bad.com/x", "ftp://bad.com/", "http:///bad.com/",
         "http://a-b_c.d.bad.com:8080/x?y#z", "https://web.archive.org/web/2010/http://bad.com/", "http://bad．com/",
     ]:  # fmt: skip
         assert spam(r"\bbad\.com\b").is_spam(url)
     assert spam(r"\.xyz\b").is_spam("http://anything.xyz/")
-
-
-def test_a_line_matches_nothing_else() -> None:
     for url in [
         "http://badxcom/", "http://bad.community/", "http://notbad.com/", "http://fine.net/bad.com",
         "http://x@bad.com/",
@@ -49,16 +46,13 @@ def test_a_line_matches_nothing_else() -> None:
         assert not spam(r"\bbad\.com\b").is_spam(url)
 
 
-def test_any_form_of_a_url_makes_it_spam() -> None:
+def test_any_form_of_a_url_makes_it_spam_and_what_is_no_punycode_stays_as_it_is() -> None:
     lines = spam(r"bad\.com/a%20b", r"пример\.рф")
     assert lines.is_spam("http://bad.com/a%20b", "http://bad.com/a+b")
     assert lines.is_spam("http://bad.com/a b", "http://bad.com/a%20b")
     assert not lines.is_spam("http://bad.com/a b")
     assert lines.is_spam("http://пример.рф/")
     assert lines.is_spam("http://www.xn--e1afmkfd.xn--p1ai/", "http://fine.net/")
-
-
-def test_what_is_no_punycode_stays_as_it_is() -> None:
     for host in ["xn--", "xn--\udc80", "xn--99999999999", "xn--" + "a" * 8_000, "xn--ls8h.xn--"]:
         assert spam(r"bad$").is_spam(f"http://{host}//bad")
         assert not spam(r"bad$").is_spam(f"http://{host}/good")
@@ -71,13 +65,10 @@ def test_a_white_line_takes_away_what_it_matches_and_nothing_more() -> None:
     assert lines.is_spam("http://good.bad.com/?to=http://bad.com/")
 
 
-def test_slashes_may_be_escaped_or_not() -> None:
+def test_lines_do_not_touch_each_other_and_their_slashes_may_be_escaped() -> None:
     assert spam(r"bad\.com/x").is_spam("http://bad.com/x")
     assert spam(r"bad\.com\/x").is_spam("http://bad.com/x")
     assert spam(r"bad\.com\\/x").is_spam("http://bad.com/x")
-
-
-def test_lines_do_not_touch_each_other() -> None:
     lines = spam(r"a1\.com|b1\.com", r"(?i)c1\.com", r"(d1|d2)\.com$", r"e1\.com")
     for host in ("a1.com", "b1.com", "c1.com", "d2.com", "e1.com", "E1.com"):
         assert lines.is_spam(f"http://{host}"), host
@@ -99,14 +90,11 @@ def test_a_line_that_cannot_be_run_is_reported_with_its_reason() -> None:
         assert expected in reason(line)
 
 
-def test_unusable_lines_do_not_spoil_the_others() -> None:
+def test_unusable_lines_do_not_spoil_the_others_and_each_is_reported_in_one_visible_line() -> None:
     lines = parse_lines("bad\\.com\n.*\n(?=x)\na)|(b\n(\nworse\\.net\n")
     assert lines.usable == (r"bad\.com", r"worse\.net")
     assert [line for line, _ in lines.unusable] == ["(?=x)", "a)|(b", "(", ".*"]
     assert SpamFilter(lines.usable).is_spam("http://worse.net/")
-
-
-def test_what_is_reported_is_one_visible_line() -> None:
     [(line, reported)] = parse_lines("(" + "\u202e\u2028\x85\x1b" * 100).unusable
     assert line.isprintable()
     assert reported.isprintable()
@@ -114,16 +102,13 @@ def test_what_is_reported_is_one_visible_line() -> None:
     assert len(reported) <= 201
 
 
-def test_only_so_many_lines_and_letters_are_read() -> None:
+def test_only_so_many_lines_and_letters_are_read_and_so_many_reported_one_by_one() -> None:
     lines = parse_lines("\n".join(f"n{number}\\.com" for number in range(MAX_LINES + 5)))
     assert len(lines.usable) == MAX_LINES
     assert lines.unusable == (("5 more", "the list has more than 100000 lines"),)
     lines = parse_lines("a\\.com\n" + " " * MAX_LIST)
     assert lines.usable == (r"a\.com",)
     assert lines.unusable == (("7 letters more", "the list is longer than 2 MiB"),)
-
-
-def test_only_so_many_unusable_lines_are_reported_one_by_one() -> None:
     lines = parse_lines("\n".join(f"({number}" for number in range(MAX_REPORTED + 7)))
     assert len(lines.unusable) == MAX_REPORTED + 1
     assert lines.unusable[-1] == ("7 more", "not listed one by one")
@@ -148,14 +133,11 @@ def test_thousands_of_lines_are_one_pass(count: int) -> None:
     assert not many.is_spam("http://www.name1999x.org/")
 
 
-def test_lines_of_another_version_that_fail_are_refused_alone() -> None:
+def test_lines_that_fail_in_another_version_are_refused_alone_and_without_black_lines_nothing_is_spam() -> None:
     odd = SpamFilter(["bad\\.com", "(?=x)", "\ud800", "worse\\.net"])
     assert sorted(odd.refused) == ["(?=x)", "\ud800"]
     assert odd.is_spam("http://worse.net/")
     assert odd.is_spam("http://bad.com/")
-
-
-def test_without_black_lines_nothing_is_spam() -> None:
     assert not SpamFilter((), ("a",))
     assert not SpamFilter((), ("a",)).is_spam("http://a/")
     assert SpamFilter(["a"])

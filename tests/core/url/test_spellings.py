@@ -86,7 +86,7 @@ def test_no_spelling_of_rarer_signs_is_certainly_another_page() -> None:
         assert not is_other_page(original, parse(asked))
 
 
-def test_another_path_host_or_query_is_another_page() -> None:
+def test_another_path_host_or_query_is_another_page_and_a_plus_a_character_of_its_own() -> None:
     for original in [
         "http://www.mill.demo/history/wheel", "http://www.mill.demo/history/wheel?id=1",
         "http://www.mill.demo/history/wheel?id=2&lang=en", "http://www.mill.demo/history/wheel?id=1&lang=de",
@@ -97,9 +97,6 @@ def test_another_path_host_or_query_is_another_page() -> None:
     ]:  # fmt: skip
         for written in (original, original.replace("&", "&amp;"), original.replace("demo", "DEMO")):
             assert is_other_page(written, parse(PAGE)), original
-
-
-def test_a_plus_in_a_path_is_a_character_of_its_own() -> None:
     assert is_other_page("http://wiki.demo/wiki/C%2B%2B", parse("http://wiki.demo/wiki/C"))
     assert not is_other_page("http://wiki.demo/wiki/C%2B%2B", parse("http://wiki.demo/wiki/C++"))
 
@@ -191,9 +188,7 @@ def test_any_respelling_is_the_same_page(parts: tuple[str, list[str], list[tuple
 
 
 @given(urls(), st.lists(st.sampled_from(sorted(GENEROUS | EXACT)), max_size=6, unique=True))
-def test_no_respelling_is_certainly_another_page(
-    parts: tuple[str, list[str], list[tuple[str, str]]], ways: list[str]
-) -> None:
+def test_no_respelling_is_surely_another(parts: tuple[str, list[str], list[tuple[str, str]]], ways: list[str]) -> None:
     url = respelled = written(*parts)
     # Fields are put in another order before anything is hung on them, and one of HTML's escapes comes last.
     last = {"escaped for HTML", "escaped twice", "numeric references"}

@@ -34,16 +34,13 @@ _URLS = st.builds(
 )
 
 
-def test_a_vector_of_the_shared_file_holds() -> None:
+def test_a_vector_of_the_shared_file_holds_and_they_cover_every_class_and_reason() -> None:
     for vector in _VECTORS:
         found = classify(vector["url"], WMF)
         assert {
             "url": found.given, "normal": str(found.url) if found.url else None, "class": found.kind,
             "reason": found.reason, "note": found.note,
         } == {"note": False, **vector}  # fmt: skip
-
-
-def test_the_vectors_cover_every_class_and_every_reason() -> None:
     assert {vector["class"] for vector in _VECTORS} == set(UrlClass)
     assert {vector["reason"] for vector in _VECTORS} - {None} == set(InvalidReason) - {InvalidReason.PROTOCOL}
     assert len({vector["url"] for vector in _VECTORS}) == len(_VECTORS)
@@ -108,12 +105,9 @@ def test_megabytes_are_refused_without_work() -> None:
     assert classify("http://" + "@" * 7_000, None).reason is InvalidReason.NO_HOST
 
 
-def test_a_url_has_four_parts() -> None:
+def test_a_url_has_four_parts_and_what_is_no_resource_is_a_reason_of_its_own() -> None:
     assert parse("HTTPS://u@[2001:DB8::1]:8443?q#f") == Url("https", "2001:db8::1", 8443, "/?q")
     assert parse("http://3sat.de:80").port == 0
-
-
-def test_what_is_no_resource_is_a_reason_of_its_own() -> None:
     with pytest.raises(InvalidUrl) as refused:
         parse("mailto:a@3sat.de")
     assert refused.value.reason is InvalidReason.PROTOCOL
@@ -122,11 +116,8 @@ def test_what_is_no_resource_is_a_reason_of_its_own() -> None:
     assert scheme_of("3sat.de") is None
 
 
-def test_hidden_characters_make_a_path_suspicious() -> None:
+def test_hidden_characters_make_a_path_suspicious_and_other_languages_do_not() -> None:
     for path in ["/%E2%80%AE", "/x?%0D%0A", "/%C2%AD", "/%E2%80%8B", "/%7F", "/%00", "/%E4%0A"]:
         assert suspicious(path)
-
-
-def test_other_languages_and_encodings_are_not_suspicious() -> None:
     for path in ["/", "/%C3%A4", "/%20", "/100%", "/%E2%80%8C", "/%C2%AD%FF", "/%F0%9F%98%80"]:
         assert not suspicious(path)

@@ -22,8 +22,6 @@ from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Grounds, Verdict, fin
 
 @dataclass(frozen=True)
 class Stored:
-    """A URL as the store has it."""
-
     record: UrlRecord
     host: HostRecord = UNKNOWN_HOST
     next_check: int | None = 200
@@ -66,14 +64,11 @@ def test_where_no_failure_counts_there_are_no_grounds() -> None:
         assert evidence_in_json(known) is None
 
 
-def test_the_evidence_for_a_missing_page_as_json() -> None:
+def test_the_evidence_of_a_missing_page_and_of_a_dead_host_as_json() -> None:
     assert evidence_in_json(checked(*((day, LOST) for day in days(100, 115)))) == {
         "strikes": 6, "missing": 6, "since": "2017-04-11", "until": "2017-04-26", "days": 15, "needs_days": 14,
         "weekdays": True, "hours": True, "of_host": False,
     }  # fmt: skip
-
-
-def test_the_evidence_of_a_dead_host_is_shown_of_each_of_its_urls() -> None:
     evidence = evidence_in_json(checked((100, SILENT_BY_HEARSAY), (128, SILENT_BY_HEARSAY), host_days=days(100, 130)))
     assert (evidence["of_host"], evidence["strikes"], evidence["missing"]) == (True, 11, 0)
     assert (evidence["days"], evidence["needs_days"]) == (30, 28)
@@ -86,12 +81,9 @@ def test_without_hours_and_weekdays_days_are_no_proof() -> None:
     assert (evidence["weekdays"], evidence["hours"]) == (False, False)
 
 
-def test_a_host_that_is_down_for_longer_counts_before_a_url_s_own_failures() -> None:
+def test_a_host_down_for_longer_counts_first_but_what_it_answered_is_the_url_s_own() -> None:
     assert grounds(checked((106, SILENT), host_days=(100, 103, 106))).of_host
     assert not grounds(checked((100, SILENT), (103, SILENT), (106, SILENT), host_days=(106,))).of_host
-
-
-def test_a_failure_that_the_host_answered_is_the_url_s_own() -> None:
     found = grounds(checked((106, LOST), host_days=(100, 103)))
     assert (found.of_host, found.host_answers) == (False, False)
     assert grounds(checked((106, LOST))).host_answers
@@ -120,12 +112,9 @@ def test_what_failed_and_came_back_not_long_before_needs_more_days() -> None:
     assert (found.days, found.needs_days, found.of_host) == (3, 56, True)
 
 
-def test_too_many_requests_leave_the_grounds_as_they_were() -> None:
+def test_too_many_requests_leave_the_grounds_and_missing_strikes_are_counted_beyond_a_streak() -> None:
     found = grounds(checked((100, LOST), (103, LOST), (106, LIMITED)))
     assert (found.streak.strikes, found.days, found.needs_days) == (2, 3, 14)
-
-
-def test_strikes_that_say_missing_are_counted_beyond_what_a_streak_can_count() -> None:
     years = checked(*((day, LOST) for day in days(100, 600, 20)))
     assert (grounds(years).missing, grounds(years).is_all_missing) == (26, True)
     changed = checked(*((day, LOST) for day in days(100, 600, 20)), (620, GONE))

@@ -55,9 +55,13 @@ def test_what_is_not_a_fortnight_of_failures_is_not_dead() -> None:
     assert verdict(lived(*FORTNIGHT)) is Verdict.DEAD
 
 
-def test_a_page_that_is_missing_for_fourteen_days_is_dead_since_the_first() -> None:
+def test_a_page_missing_for_fourteen_days_is_dead_since_the_first_and_all_else_after_twenty_eight() -> None:
     finding = finding_of(lived((90, FINE), *FORTNIGHT))
     assert (finding.verdict, finding.reason, finding.since) == (Verdict.DEAD, Reason.NOT_FOUND, 100)
+    days = (100, 105, 110, 115, 120, 125)
+    assert verdict(lived(*((day, SILENT) for day in (*days, 127)))) is Verdict.DOUBTFUL
+    finding = finding_of(lived(*((day, SILENT) for day in (*days, 128))))
+    assert (finding.verdict, finding.reason, finding.since) == (Verdict.DEAD, Reason.TIMEOUT, 100)
 
 
 def test_held_failures_are_remembered_and_no_strike_against_url_or_host() -> None:
@@ -67,13 +71,6 @@ def test_held_failures_are_remembered_and_no_strike_against_url_or_host() -> Non
     assert verdict(record) is Verdict.DOUBTFUL
     host = HostRecord(Streak(2, 90, 97), Reason.TIMEOUT)
     assert judge_host(host, held, 100) == host
-
-
-def test_any_other_failure_takes_twenty_eight_days() -> None:
-    days = (100, 105, 110, 115, 120, 125)
-    assert verdict(lived(*((day, SILENT) for day in (*days, 127)))) is Verdict.DOUBTFUL
-    finding = finding_of(lived(*((day, SILENT) for day in (*days, 128))))
-    assert (finding.verdict, finding.reason, finding.since) == (Verdict.DEAD, Reason.TIMEOUT, 100)
 
 
 def test_what_adds_no_strike_and_what_ends_a_row() -> None:
@@ -88,12 +85,9 @@ def test_what_adds_no_strike_and_what_ends_a_row() -> None:
     assert lived((100, LOST), (90, LOST)).checked == 100
 
 
-def test_one_success_resets_everything() -> None:
+def test_one_success_resets_everything_and_a_wall_ends_the_streak_though_years_lie_between() -> None:
     record = lived((100, LOST), (107, LOST), (110, FINE), (114, LOST), (117, LOST))
     assert (verdict(record), record.streak.since) == (Verdict.DOUBTFUL, 114)
-
-
-def test_a_wall_ends_the_streak_so_that_two_failures_around_years_of_it_prove_nothing() -> None:
     walled = lived((100, LOST), (107, LOST), *((day, WALL) for day in range(114, 844, 7)))
     assert (walled.streak.strikes, verdict(walled)) == (0, Verdict.DOUBTFUL)
     again = lived((844, LOST), record=walled)
@@ -139,12 +133,9 @@ def test_too_many_requests_neither_add_to_a_streak_nor_end_it() -> None:
     assert verdict(lived((114, LOST), record=record)) is Verdict.DEAD
 
 
-def test_hearsay_moves_the_history_but_never_strikes() -> None:
+def test_hearsay_moves_the_history_but_never_strikes_nor_stretches_a_row_to_the_proof() -> None:
     record = lived((100, SILENT), *((day, SILENT_BY_HEARSAY) for day in range(103, 200, 3)))
     assert (record.streak.strikes, record.checked, verdict(record)) == (1, 199, Verdict.DOUBTFUL)
-
-
-def test_hearsay_does_not_stretch_a_row_of_strikes_to_the_proof() -> None:
     strikes = [(day, SILENT) for day in range(100, 128, 3)]
     record = lived(*strikes, (140, SILENT_BY_HEARSAY))
     assert (record.streak.evidence.width, verdict(record)) == (27, Verdict.DOUBTFUL)
@@ -169,13 +160,10 @@ def test_any_http_answer_ends_the_row_of_its_host_and_hearsay_says_nothing_about
     assert judge_host(UNKNOWN_HOST, SILENT_BY_HEARSAY, 100) == UNKNOWN_HOST
 
 
-def test_a_failure_of_another_host_behind_a_redirect_does_not_strike_this_one() -> None:
+def test_a_failure_of_another_host_or_of_an_ftp_service_does_not_strike_this_host() -> None:
     on_other_host = Observation(Status.NETWORK, Reason.TIMEOUT, on_other_host=True)
     assert judge_host(judge_host(UNKNOWN_HOST, SILENT, 100), on_other_host, 103).streak.strikes == 0
     assert judge(UNTRIED, on_other_host, 103).record.streak.strikes == 1
-
-
-def test_a_silent_ftp_service_speaks_neither_for_its_host_nor_against_it() -> None:
     shut = fault_observation(Reason.CONNECTION_REFUSED, "files.test")
     failing = judge_host(UNKNOWN_HOST, SILENT, 100)
     assert judge_host(failing, shut, 103) == failing
@@ -258,9 +246,7 @@ def test_a_policy_laxer_than_nine_days_or_that_no_evidence_could_fulfil_is_refus
 
 
 @given(lives)
-def test_dead_always_has_three_own_failing_days_over_weeks_without_an_arrival_or_a_wall(
-    life: list[tuple[int, Observation]],
-) -> None:
+def test_dead_always_has_three_own_failing_days_over_weeks_without_arrival(life: list[tuple[int, Observation]]) -> None:
     record, day, failing, was_silent = UNTRIED, 100, dict[int, Strike](), False
     memory = Memory()
     for gap, seen in life:
@@ -295,7 +281,6 @@ class Memory:
             self.earlier = 2 if relapse else self.grade if day - self.ended <= 60 else 0
 
     def end(self, failing: dict[int, Strike]) -> None:
-        """The end of a row."""
         if failing:
             is_plain = len(failing) > 1 or self.earlier or any(seen == LOST for _, seen in failing.values())
             self.ended, self.grade = max(failing), 2 if is_plain else 1

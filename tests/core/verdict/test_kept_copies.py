@@ -68,19 +68,16 @@ def test_a_snapshot_is_reported_with_its_moment_its_service_and_its_distance() -
     ]  # fmt: skip
 
 
-def test_a_snapshot_is_verified_if_its_newest_visit_played_it() -> None:
+def test_a_snapshot_is_verified_if_its_newest_visit_played_it_or_people_chose_it() -> None:
     for asked, strikes, is_verified in [(None, 0, False), (110, 0, True), (110, 1, False), (None, 2, False)]:
         (shown,) = shown_copies(KeptCopies((MAY_3._replace(asked=asked, strikes=strikes),)), URL).snapshots
         assert shown.is_verified is is_verified, asked
-
-
-def test_what_people_chose_is_shown_as_long_as_it_plays_and_so_it_is_verified() -> None:
     chosen = "https://web.archive.org/web/20150101000000/http://a.demo/x?y=1"
     (shown,) = shown_copies(NOTHING, URL, [chosen]).snapshots
     assert shown.is_verified
 
 
-def test_why_there_is_no_copy_is_kept_apart() -> None:
+def test_why_there_is_no_copy_is_kept_apart_and_none_never_said_where_a_service_was_silent() -> None:
     for lookups, state in [
         ((), "pending"), ((LookupOutcome.NONE,), "none"), ((LookupOutcome.NONE, LookupOutcome.ERROR), "error"),
         ((LookupOutcome.NONE, LookupOutcome.UNKNOWN), "unknown"),
@@ -90,9 +87,6 @@ def test_why_there_is_no_copy_is_kept_apart() -> None:
     ]:  # fmt: skip
         kept = KeptCopies((), tuple(lookup(outcome, number) for number, outcome in enumerate(lookups, 4)))
         assert link_as_json(report(kept))["archived"] == state, lookups
-
-
-def test_none_is_never_said_where_a_service_did_not_answer() -> None:
     silent = (LookupOutcome.ERROR, LookupOutcome.UNKNOWN)
     for outcome in LookupOutcome:
         for quiet in silent:
@@ -110,23 +104,17 @@ def test_a_withdrawn_copy_is_reported_and_not_shown() -> None:
     assert (other.state, other.withdrawn, len(other.snapshots)) == (CopyState.FOUND, None, 1)
 
 
-def test_only_archives_that_are_offered_are_shown() -> None:
+def test_only_readable_addresses_of_offered_archives_are_shown() -> None:
     for archive in [archive for archive in ARCHIVES if archive.standing is not Standing.OFFERED]:
         address = "https://archive.ph/20160503120000/http://a.demo/x?y=1"
         kept = KeptCopies((MAY_3._replace(archive=archive.number, address=address),))
         copies = shown_copies(kept, URL, [address])
         assert (copies.snapshots, copies.state) == ((), CopyState.PENDING), archive
-
-
-def test_addresses_for_readers_are_https_with_all_digits_and_never_raw() -> None:
     for archive in [archive for archive in ARCHIVES if archive.is_offered]:
         for shown in shown_copies(KeptCopies((MAY_3._replace(archive=archive.number),)), URL).snapshots:
             assert shown.address.startswith("https://"), archive
             assert "20160503120000/http://a.demo/x?y=1" in shown.address, archive
             assert "id_" not in shown.address, archive
-
-
-def test_a_stamp_that_is_no_moment_is_not_shown() -> None:
     assert shown_copies(KeptCopies((MAY_3._replace(stamp=20160231120000),)), URL).snapshots == ()
 
 
@@ -148,14 +136,11 @@ def test_working_links_and_copies_themselves_need_no_copy() -> None:
     assert document["copy_of"] == {"service": "wayback", "original": "http://a.demo/", "stamp": "20160503120000"}
 
 
-def test_the_distance_is_that_to_the_day_that_is_given() -> None:
+def test_the_distance_is_to_the_day_given_and_a_configured_service_gives_its_own_addresses() -> None:
     near = cited_on(report(KeptCopies((MAY_3,))), days_from_epoch(date(2016, 5, 3)))
     (document,) = link_as_json(near)["snapshots"]
     assert (document["distance_days"], document["distance_to"]) == (0, "citation")
     assert days_from_epoch(EPOCH) == 0
-
-
-def test_a_configured_service_gives_its_own_addresses() -> None:
     here = replace(DEFAULT_SERVICES[WAYBACK], public="http://127.0.0.1:8097")
     (shown,) = shown_copies(KeptCopies((MAY_3,)), URL, services=services_of([here])).snapshots
     assert shown.address == "http://127.0.0.1:8097/web/20160503120000/http://a.demo/x?y=1"

@@ -75,10 +75,13 @@ def test_links_come_by_domain_from_the_top_level_down_then_port_scheme_and_path(
     assert [link.given[0] for link in links] == urls
 
 
-def test_forms_of_one_url_are_one_link() -> None:
+def test_forms_of_one_url_are_one_link_and_only_watched_ones_are_looked_up() -> None:
     forms = ["http://a.demo/x#1", "http://A.demo/x", "http://a.demo/%78"]
     (link,) = at_once(keyed_reports([keyed_link(classify(url, None)) for url in forms], {}))
     assert (link.normal, link.given) == ("http://a.demo/x", tuple(sorted(forms)))
+    links = [classify(url, WMF) for url in ("http://a.demo/", "https://de.wikipedia.org/", "http://no-dot/", "x:y")]
+    assert links[0].url
+    assert watched_keys(map(keyed_link, links)) == {key_of(links[0].url)}
 
 
 def test_findings_are_dead_doubtful_invalid_and_suspicious_links() -> None:
@@ -106,12 +109,6 @@ def test_a_working_file_of_a_notable_type_is_reported_among_notes_with_all_that_
     *notes, counted = at_once(keyed_reports(links, known, extent=Extent.NOTES))
     assert notes == list(at_once(keyed_reports(links[:2], known)))
     assert not is_included(counted, Extent.NOTES)
-
-
-def test_only_watched_links_are_looked_up() -> None:
-    links = [classify(url, WMF) for url in ("http://a.demo/", "https://de.wikipedia.org/", "http://no-dot/", "x:y")]
-    assert links[0].url
-    assert watched_keys(map(keyed_link, links)) == {key_of(links[0].url)}
 
 
 def test_a_dead_link_as_json() -> None:
@@ -159,13 +156,10 @@ def test_the_exact_code_of_the_newest_check_is_reported_and_the_group_s_code_whe
         assert (document["status"], document["http"], document["history"][0]["http"]) == (16, http, 400), stored
 
 
-def test_an_invalid_link_says_what_is_wrong_and_a_new_one_that_nobody_asked() -> None:
+def test_invalid_and_new_links_and_dead_hosts_say_what_is_known() -> None:
     invalid, new = link_as_json(report("http://no-dot/")), link_as_json(report("http://a.demo/"))
     assert (invalid["verdict"], invalid["reason"], invalid["state"]) == ("invalid", "no-dot", "invalid")
     assert (new["verdict"], new["reason"], new["status"], new["state"]) == ("unknown", None, 0, "untried")
-
-
-def test_a_dead_host_is_shown_as_the_reason() -> None:
     silent = Stored(
         UrlRecord((Entry(Status.DNS_GONE, 119, 120),), Streak(), Reason.DNS_GONE),
         HostRecord(Streak(4, 100, 120, WHOLE), Reason.DNS_GONE),
@@ -179,16 +173,13 @@ def test_a_dead_host_is_shown_as_the_reason() -> None:
     )
 
 
-def test_a_page_counts_all_its_links() -> None:
+def test_a_page_counts_all_its_links_and_every_status_has_a_word_of_its_own() -> None:
     links = [classify(url, WMF) for url in ("http://a.demo/", "http://b.demo/")]
     assert links[0].url
     reports = at_once(keyed_reports(map(keyed_link, links), {key_of(links[0].url): DEAD}))
     document = page_as_json(PageReport(WikiName("dewiki", "WMF"), 1, 0, "T", 9, reports, 120, True, "T"))
     assert {verdict: count for verdict, count in document["counts"].items() if count} == {"dead": 1, "unknown": 1}
     assert (document["wiki"], document["read"]) == ("dewiki@WMF", "2017-05-01")
-
-
-def test_every_status_has_a_word_of_its_own() -> None:
     known = [Stored(UrlRecord((Entry(status, 1, 2),), reason=Reason.OK)) for status in set(Status) - {Status.INVALID}]
     assert len({link_as_json(report("http://a.demo/", each))["state"] for each in known}) == len(Status) - 1
 
@@ -201,29 +192,23 @@ def test_whatever_a_page_holds_can_be_sorted_and_reported(urls: list[str]) -> No
     json.dumps([link_as_json(link) for link in links])
 
 
-def test_a_link_of_a_domain_that_counts_as_reachable_is_doubtful_instead_of_dead() -> None:
+def test_what_people_say_makes_a_dead_link_doubtful_at_most_and_no_working_one_worse() -> None:
     reported = report("http://a.demo/", replace(DEAD, claims=Claims(assumed=110)))
     assert (reported.finding.verdict, reported.finding.reason, reported.finding.since) == (
         Verdict.DOUBTFUL,
         Reason.REPORTED,
         100,
     )
-
-
-def test_what_one_person_reports_is_shown_next_to_the_verdict_and_does_not_change_it() -> None:
     reported = report("http://a.demo/", replace(DEAD, claims=Claims(reported=110, replacement="http://b.demo/")))
     assert reported.finding.verdict is Verdict.DEAD
     shown = link_as_json(reported)
     assert shown["reported"] == iso(110)
     assert (shown["assumed"], shown["replacement"], shown["archives"]) == (None, "http://b.demo/", [])
+    reported = report("http://a.demo/", replace(MOVED, claims=Claims(reported=110, assumed=110)))
+    assert reported.finding.verdict is Verdict.WORKING
 
 
 def test_the_url_that_was_probably_meant_is_offered_with_a_dead_link_alone() -> None:
     for stored, meant in ((DEAD, "http://a.demo/ok"), (FILE, None)):
         shown = link_as_json(report("http://a.demo/ok,", replace(stored, meant="http://a.demo/ok")))
         assert shown["probably_meant"] == meant
-
-
-def test_no_note_makes_a_working_link_look_worse() -> None:
-    reported = report("http://a.demo/", replace(MOVED, claims=Claims(reported=110, assumed=110)))
-    assert reported.finding.verdict is Verdict.WORKING

@@ -72,16 +72,13 @@ def test_an_outage_of_up_to_four_weeks_is_never_dead() -> None:
                     assert deaths(during(seen, first, days), 120, host_key) == [], (host_key, days)
 
 
-def test_what_fails_for_more_than_five_weeks_is_dead_until_it_comes_back() -> None:
+def test_what_fails_for_five_weeks_is_dead_until_it_comes_back_and_from_its_first_check_on_after_four() -> None:
     for seen in [SILENT, NO_NAME, BROKEN]:
         for host_key in KEYS:
             # The first failing check is up to eight days after the beginning.
             dead = deaths(during(seen, 20, 37), 120, host_key)
             assert 20 + 28 <= dead[0] <= 20 + 28 + 8, seen
             assert max(dead) < 20 + 37, seen
-
-
-def test_what_fails_from_its_first_check_on_is_dead_after_twenty_eight_days() -> None:
     for seen in [SILENT, NO_NAME, BROKEN]:
         for host_key in KEYS:
             assert deaths(during(seen, 0, 60), 60, host_key)[0] == 28
@@ -95,13 +92,10 @@ def test_a_page_that_its_host_says_is_missing_is_dead_after_fourteen_days() -> N
             assert deaths(during(seen, 20, 14), 90, host_key) == []
 
 
-def test_a_bare_503_for_a_year_is_doubtful_since_its_first_day() -> None:
+def test_a_bare_503_is_doubtful_and_an_outage_unreachable_since_the_first_day() -> None:
     for host_key in KEYS:
         found = [check.finding for check in checks(lambda day, hour: UNAVAILABLE, 365, host_key)]
         assert set(found) == {Finding(Verdict.DOUBTFUL, Reason.UNAVAILABLE, START)}
-
-
-def test_an_outage_is_unreachable_since_its_first_failing_check() -> None:
     since = {check.finding for check in checks(during(SILENT, 0, 28), 28)}
     assert since == {Finding(Verdict.DOUBTFUL, Reason.TIMEOUT, START)}
 
@@ -114,27 +108,21 @@ def test_a_bare_503_between_failures_neither_proves_nor_excuses() -> None:
         assert 14 <= deaths(lambda day, hour: UNAVAILABLE if day == 9 else LOST, 60, host_key)[0] <= 17
 
 
-def test_a_missing_page_that_times_out_now_and_then_is_dead_soon_after_a_fortnight() -> None:
+def test_silence_now_and_then_does_not_count_for_a_page_that_is_missing() -> None:
     for host_key in KEYS:
         for silent in (3, 6, 11):
             dead = deaths(on(LOST, {silent: SILENT}), 60, host_key)
             assert 14 <= dead[0] <= 17, (host_key, silent)
-
-
-def test_timeouts_do_not_count_for_a_page_that_turns_out_to_be_missing() -> None:
     for host_key in KEYS:
         # The page says that it is missing from day 6 on: fourteen days of that are over on day 20.
         assert 20 <= deaths(lambda day, hour: SILENT if day < 6 else LOST, 60, host_key)[0] <= 23
         # Fourteen days of it are not over on day 28, but all failures together are 28 days wide.
         assert 28 <= deaths(lambda day, hour: SILENT if day < 18 else LOST, 60, host_key)[0] <= 30
-
-
-def test_a_page_that_was_missing_twice_and_is_silent_since_takes_the_long_proof() -> None:
     for host_key in KEYS:
         assert deaths(lambda day, hour: LOST if day < 5 else SILENT, 60, host_key)[0] == 28
 
 
-def test_days_on_which_nobody_checked_do_not_widen_a_row() -> None:
+def test_days_without_checks_do_not_widen_a_row_and_failures_around_a_year_of_them_prove_nothing() -> None:
     record = UNTRIED
     for day in (100, 103, 123, 124):
         record = judge(record, LOST, day).record
@@ -144,9 +132,6 @@ def test_days_on_which_nobody_checked_do_not_widen_a_row() -> None:
         record = judge(record, LOST, day).record
         assert finding_of(record).verdict is Verdict.DOUBTFUL
     assert finding_of(judge(record, LOST, 129).record).verdict is Verdict.DEAD
-
-
-def test_two_failures_on_both_sides_of_a_year_without_checks_prove_nothing() -> None:
     for seen in (LOST, SILENT):
         record = UNTRIED
         for day in (100, 103, 465, 468):
@@ -154,12 +139,9 @@ def test_two_failures_on_both_sides_of_a_year_without_checks_prove_nothing() -> 
         assert (record.streak.strikes, finding_of(record).verdict) == (4, Verdict.DOUBTFUL)
 
 
-def test_two_failures_before_and_one_after_two_years_of_a_wall_are_not_dead() -> None:
+def test_failures_around_years_of_a_wall_or_once_in_a_hundred_times_are_no_death() -> None:
     for host_key in KEYS:
         assert deaths(lambda day, hour: WALL if 10 <= day < 740 else LOST, 745, host_key) == []
-
-
-def test_a_wall_that_fails_once_in_a_hundred_times_is_never_dead_in_five_years() -> None:
     for seed in range(4):
         for host_key in KEYS:
             chance = random.Random(f"{seed} {host_key}")
@@ -183,20 +165,15 @@ def test_what_is_down_from_midnight_to_four_every_night_is_never_dead() -> None:
         assert not any(check.finding.verdict is Verdict.DEAD for check in found), (seen, host_key)
 
 
-def test_what_is_up_on_one_weekday_only_is_never_dead() -> None:
-    def life(weekday: int) -> Life:
+def test_what_is_up_one_weekday_or_six_hours_a_day_only_is_never_dead() -> None:
+    def on_weekday(weekday: int) -> Life:
         return lambda day, hour: FINE if day % 7 == weekday else SILENT
 
-    for weekday, host_key in product(range(7), KEYS):
-        assert deaths(life(weekday), 365, host_key) == [], (weekday, host_key)
-
-
-def test_what_is_up_six_hours_a_day_only_is_never_dead() -> None:
-    def life(opens: int) -> Life:
+    def from_hour(opens: int) -> Life:
         return lambda day, hour: FINE if (hour - opens) % 24 < 6 else SILENT
 
-    for opens, host_key in product(range(0, 24, 3), KEYS):
-        assert deaths(life(opens), 365, host_key) == [], (opens, host_key)
+    for life, host_key in product([*map(on_weekday, range(7)), *map(from_hour, range(0, 24, 3))], KEYS):
+        assert deaths(life, 365, host_key) == [], host_key
 
 
 def test_the_days_between_checks_are_not_all_multiples_of_seven() -> None:

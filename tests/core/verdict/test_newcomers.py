@@ -111,7 +111,6 @@ def test_a_new_owner_is_reported_within_three_weeks() -> None:
 
 
 def redesigned(number: int, day: int) -> Page:
-    """The same articles with another menu and other titles."""
     return f"Harbourtown heritage: {article(number)[0].split()[1]}", f"{article(number)[1]} {text(80, 80)}"
 
 
@@ -152,7 +151,6 @@ def seasonal(number: int, day: int) -> Page:
 
 
 def alternating(number: int, day: int) -> Page:
-    """A test with two designs."""
     return article(number) if (day + number) % 3 else ("Something quite different", text(93 + number))
 
 
@@ -183,13 +181,11 @@ def test_front_pages_with_the_news_of_the_day_are_known_for_what_they_are() -> N
         assert found_on(news, urls, end=400) is None
 
 
-def test_few_documents_in_the_same_language_make_no_new_owner() -> None:
+def test_documents_in_the_same_language_or_that_change_one_by_one_make_no_new_owner() -> None:
     """A new design by the owner may be all that has happened."""
     for urls in [1, 2]:
         assert found_on(after(lambda number, day: ("Discount shoes", text(70 + number))), urls) is None
 
-
-def test_several_documents_that_change_one_by_one_make_no_new_owner() -> None:
     def slowly(number: int, day: int) -> Page:
         return article(number) if day < CHANGE + 30 * number else ("Unrelated things", text(70 + number))
 
@@ -208,15 +204,12 @@ def test_what_stays_without_making_a_new_owner_is_accepted_at_last() -> None:
     assert remembered(known, BLANK, CHANGE + 7) is None
 
 
-def test_one_telling_document_among_many_is_not_enough() -> None:
+def test_few_telling_documents_make_no_new_owner_and_those_of_their_own_must_change_together() -> None:
     plain, in_trade = Jump(100, False, False, False), Jump(100, True, False, False)
     assert is_new_owner([in_trade, plain], 1)
     assert not is_new_owner([in_trade, plain, plain], 3)
     assert not is_new_owner([in_trade], 0)
     assert not is_new_owner([], 0)
-
-
-def test_documents_of_their_own_must_be_several_and_changed_together() -> None:
     own = Jump(100, False, False, True)
     assert is_new_owner([own] * 3, 2)
     assert not is_new_owner([own] * 3, 1)
@@ -237,11 +230,8 @@ QUIET = judge_host(UNKNOWN_HOST, SILENT, 100)
 DEAD = HostRecord(Streak(9, 100, 140, WHOLE), Reason.TIMEOUT)
 
 
-def test_a_host_is_away_when_its_name_is_gone_or_it_is_dead() -> None:
+def test_a_host_is_away_when_it_is_dead_or_nameless_and_back_when_it_answers_or_resolves() -> None:
     assert [is_away(host) for host in (NAMELESS, DEAD, QUIET, UNKNOWN_HOST)] == [True, True, False, False]
-
-
-def test_it_is_back_when_it_answers_or_its_name_resolves() -> None:
     for host, seen, is_so in [
         (NAMELESS, FINE, True), (NAMELESS, MISSING, True), (NAMELESS, replace(FINE, reason=Reason.PARKED), True),
         (NAMELESS, SILENT, True), (NAMELESS, NO_NAME, False),
@@ -253,14 +243,11 @@ def test_it_is_back_when_it_answers_or_its_name_resolves() -> None:
         assert has_returned(host, seen) is is_so
 
 
-def test_a_url_not_checked_since_is_unsure_whatever_it_last_did() -> None:
+def test_a_url_not_checked_since_is_unsure_and_a_return_is_nothing_to_rely_on() -> None:
     sights = {Special.RETURNED: Sight(50, 100)}
     checked = {day: UrlRecord(history=(Entry(Status.FINE, 10, day),), reason=Reason.OK) for day in (99, 100)}
     assert is_before_change(checked[99], sights)
     assert not is_before_change(checked[100], sights)
     assert not is_before_change(UNTRIED, sights)
     assert not is_before_change(checked[99], {})
-
-
-def test_a_return_is_nothing_to_rely_on() -> None:
     assert believed({Special.RETURNED: Sight(100, 100)}, 100, 3) == frozenset()

@@ -54,16 +54,13 @@ def test_a_doubtful_link_is_not_called_dead_and_a_template_names_the_first_copy_
     assert offered_wikitext(dead, settings("dewiki"), _DAY) == OfferedWikitext(parameters=parameters)
 
 
-def test_the_mark_is_offered_of_dead_links_only_and_where_look_ups_found_no_copy_to_use() -> None:
+def test_a_mark_is_offered_of_dead_links_without_a_copy_and_nothing_without_settings() -> None:
     for state in [state for state in CopyState if state is not CopyState.FOUND]:
         is_certain = state.value in ("none", "unsuitable", "excluded", "withdrawn")
         mark = OfferedWikitext(dead=f"{{{{Toter Link|url={_URL}|date=2026-11-22}}}}")
         dead, doubtful = link(Verdict.DEAD, state=state), link(Verdict.DOUBTFUL, state=state)
         assert offered_wikitext(dead, settings("dewiki"), _DAY) == (mark if is_certain else None), state
         assert offered_wikitext(doubtful, settings("dewiki"), _DAY) is None, state
-
-
-def test_nothing_is_offered_without_settings_or_the_copy_s_moment_or_of_links_that_need_no_copy() -> None:
     dead = link(Verdict.DEAD, shown("wayback", _WAYBACK))
     assert offered_wikitext(dead, None, _DAY) is None
     assert offered_wikitext(link(Verdict.DEAD, shown("wayback", _WAYBACK, None)), settings("enwiki"), _DAY) is None

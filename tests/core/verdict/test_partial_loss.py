@@ -74,15 +74,12 @@ def test_twenty_names_denied_in_a_day_are_a_loss_if_five_times_as_many_as_in_the
         assert found == (Failing(least, least + now.answered) if is_lost else None), (now, before)
 
 
-def test_eight_domains_that_fail_together_are_a_loss_seven_are_none() -> None:
+def test_eight_domains_that_fail_together_are_a_loss_but_not_many_hosts_of_one() -> None:
     assert loss_in(NETWORK, {100: failing(*range(8), answered=8)}, 100) == Failing(8, 16)
     assert loss_in(NETWORK, {100: failing(*range(8), answered=9)}, 100) is None
     assert loss_in(NETWORK, {100: failing(*range(7))}, 100) is None
     assert loss_in(ALL, {100: failing(*range(20), answered=46)}, 100) == Failing(20, 66)
     assert loss_in(ALL, {100: failing(*range(20), answered=47)}, 100) is None
-
-
-def test_many_hosts_of_one_domain_are_one_domain_on_all_days() -> None:
     assert loss_in(NETWORK, {day: failing(1, 2) for day in range(94, 101)}, 100) is None
 
 
@@ -146,11 +143,8 @@ def test_only_hosts_that_answered_and_did_not_fail_lately_are_steady() -> None:
         assert past_of(UNKNOWN_HOST, urls, 105) == past
 
 
-def test_a_host_that_is_failing_already_is_not_steady() -> None:
+def test_a_host_that_fails_already_is_not_steady_and_one_long_dead_has_no_part_in_a_loss() -> None:
     assert not past_of(HostRecord(Streak(1, 100, 100), Reason.TIMEOUT), [STEADY, SILENT], 105).is_steady
-
-
-def test_hosts_that_were_dead_long_before_a_loss_have_no_part_in_it() -> None:
     assert began_in(100, 93)
     assert not began_in(100, 92)
     assert not began_in(100, None)

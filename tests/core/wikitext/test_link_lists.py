@@ -16,7 +16,6 @@ _SHIPPED = json.loads((asset("wikis") / "enwiki.json").read_text(encoding="utf-8
 
 
 def settings_page(links: object) -> str:
-    """A shipped page with these lists of links."""
     return json.dumps(_SHIPPED | {"links": links})
 
 
@@ -24,16 +23,13 @@ def flags(url: str, **lists: list[str]) -> set[str]:
     return set(flags_of(parse(url), parse_settings(settings_page(links=lists))))
 
 
-def test_a_host_means_all_that_is_on_it_and_below_it() -> None:
+def test_a_host_means_all_that_is_on_it_and_below_it_and_no_other_that_looks_like_it() -> None:
     for url in [
         "https://example.org/", "http://EXAMPLE.org./a?b", "https://www.shop.example.org/",
         "https://user@example.org:8443/", "//example.org/", "ftp://example.org/x",
     ]:  # fmt: skip
         for entry in ("example.org", "EXAMPLE.ORG", "example.org."):
             assert flags(url, permadead=[entry]) == {"permadead"}
-
-
-def test_a_host_means_no_other_that_looks_like_it() -> None:
     for url in ["https://badexample.org/", "https://org.example/", "https://example.org.test/"]:
         assert flags(url, permadead=["example.org"]) == set()
 
@@ -69,7 +65,7 @@ def test_the_beginning_of_a_url_is_compared_with_normal_forms() -> None:
         assert flags(url, permalive=[entry]) == ({"permalive"} if fits else set())
 
 
-def test_a_link_has_the_flags_of_all_entries_that_fit_it() -> None:
+def test_a_link_has_the_flags_of_all_entries_that_fit_it_and_without_lists_none() -> None:
     lists = {
         "permalive": ["www.example.org"],
         "permadead": ["https://www.example.org/old/", "https://www.example.org/old/very/"],
@@ -78,9 +74,6 @@ def test_a_link_has_the_flags_of_all_entries_that_fit_it() -> None:
     assert flags("https://www.example.org/old/very/a", **lists) == {"permalive", "permadead", "subscription"}
     assert flags("https://example.org/old/", **lists) == {"subscription"}
     assert flags("https://example.com/old/", **lists) == set()
-
-
-def test_without_settings_or_lists_there_are_no_flags() -> None:
     assert flags_of(parse("https://example.org/"), None) == set()
     assert flags("https://example.org/") == set()
 
@@ -100,12 +93,9 @@ def test_an_entry_that_is_neither_makes_the_page_unusable(entry: object) -> None
     assert len(fault) < 250
 
 
-def test_the_fault_says_what_an_entry_is() -> None:
+def test_the_fault_says_what_an_entry_is_and_that_it_cannot_be_dead_and_alive() -> None:
     with pytest.raises(SettingsError, match=r"'\*\.example\.org': neither a host, such as 'example\.org' \(with all"):
         parse_settings(settings_page(links={"permadead": ["*.example.org"]}))
-
-
-def test_what_is_said_to_be_dead_and_alive_is_refused() -> None:
     with pytest.raises(SettingsError) as caught:
         parse_settings(settings_page(links={"permalive": ["Example.org"], "permadead": ["a.example", "example.org."]}))
     assert caught.value.faults == ("links.permadead[1]: 'example.org.' is in permalive, too",)

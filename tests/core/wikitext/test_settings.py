@@ -111,15 +111,16 @@ def test_each_fault_is_named_with_its_path() -> None:
         assert [each for each in found if each.startswith(fault)], found
 
 
-def test_all_faults_are_named_at_once() -> None:
+def test_all_faults_are_named_at_once_and_of_very_many_twenty() -> None:
     assert len(faults(changed(lang=1, date=2, cite__url=3))) == 3
+    page = changed(ignore=[1] * 500)
+    with pytest.raises(SettingsError, match="and 480 more") as caught:
+        parse_settings(page)
+    assert len(caught.value.faults) == 20
 
 
-def test_a_page_copied_from_another_wiki_is_refused() -> None:
+def test_a_page_copied_from_another_wiki_is_refused_and_one_with_comments_everywhere_fits() -> None:
     assert faults(_SHIPPED["enwiki"], "eswiki@WMF") == ("dbname: is enwiki@WMF, but this is the page of eswiki@WMF",)
-
-
-def test_comments_may_stand_everywhere() -> None:
     page = changed(_comment=[{"deep": 1}], cite___note=1, cite__paywall={"_why": 3, "access": ["x"]})
     assert parse_settings(page).cite.paywall == {"access": ("x",)}
 
@@ -138,13 +139,6 @@ def test_a_hostile_page_is_one_named_error() -> None:
         found = faults(text)
         assert [each for each in found if each.startswith(fault)], found
         assert all(each.encode() and len(each) < 400 for each in found), text
-
-
-def test_of_very_many_faults_twenty_are_named() -> None:
-    page = changed(ignore=[1] * 500)
-    with pytest.raises(SettingsError, match="and 480 more") as caught:
-        parse_settings(page)
-    assert len(caught.value.faults) == 20
 
 
 _JSON = st.recursive(

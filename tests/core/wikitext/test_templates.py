@@ -34,7 +34,7 @@ def written(wiki: str, text: str = "A title", copy: str = _COPY, url: str = _URL
     return archive_wikitext(settings(wiki), url=url, archive_url=copy, taken=_TAKEN, text=text, today=now, bot=bot)
 
 
-def test_a_copy_is_written_as_the_wiki_does() -> None:
+def test_a_copy_is_written_and_a_dead_link_marked_as_the_wiki_does() -> None:
     for wiki, wikitext in [
         ("enwiki", f"{{{{webarchive|url={_COPY}|date=7 May 2012}}}}"),
         ("dewiki", f"{{{{Webarchiv|url={_URL}|wayback=20120507093011|text=A title}}}}"),
@@ -42,9 +42,6 @@ def test_a_copy_is_written_as_the_wiki_does() -> None:
         ("ptwiki", f"{{{{Wayback|url={_URL}|date=20120507093011}}}}"),
     ]:
         assert written(wiki) == wikitext
-
-
-def test_a_dead_link_is_marked_as_the_wiki_does() -> None:
     for wiki, wikitext in [
         ("enwiki", "{{dead link|date=November 2026|fix-attempted=yes}}"),
         ("dewiki", f"{{{{Toter Link|url={_URL}|text=T|date=2026-11-22}}}}"),
@@ -54,25 +51,19 @@ def test_a_dead_link_is_marked_as_the_wiki_does() -> None:
         assert dead_wikitext(settings(wiki), url=_URL, text="T", today=_TODAY) == wikitext
 
 
-def test_only_a_bot_says_that_it_was_one() -> None:
+def test_only_a_bot_says_that_it_was_one_and_no_template_names_another_archives_copy() -> None:
     wikitext = written("dewiki", bot="Bot|1")
     assert wikitext is not None
     assert wikitext.endswith("|text=A title|archiv-bot=2026-11-22 12:00:00 Bot&#124;1}}")
     assert "archiv-bot" not in (written("dewiki") or "")
-
-
-def test_a_text_that_is_not_known_is_left_out() -> None:
-    assert written("dewiki", text=" \n") == f"{{{{Webarchiv|url={_URL}|wayback=20120507093011}}}}"
-
-
-def test_a_template_of_the_wayback_machine_names_no_other_archives_copy() -> None:
     other_copy = f"https://arquivo.pt/wayback/20120507093011/{_URL}"
     assert [written(wiki, copy=other_copy) is None for wiki in ("enwiki", "dewiki", "frwiki", "ptwiki")] == [
         False, True, True, True,
     ]  # fmt: skip
 
 
-def test_the_day_of_a_copy_is_that_in_utc() -> None:
+def test_a_text_that_is_not_known_is_left_out_and_the_day_of_a_copy_is_that_in_utc() -> None:
+    assert written("dewiki", text=" \n") == f"{{{{Webarchiv|url={_URL}|wayback=20120507093011}}}}"
     late = datetime(2012, 5, 7, 23, 30, tzinfo=timezone(timedelta(hours=-5)))
     wikitext = archive_wikitext(settings("dewiki"), url=_URL, archive_url=_COPY, taken=late, text="", today=_TODAY)
     assert "wayback=20120508043000" in (wikitext or "")

@@ -25,13 +25,10 @@ def test_a_title_is_split_where_the_wiki_knows_the_name() -> None:
         assert NAMES.spots(text)[0] == spot
 
 
-def test_the_case_of_the_first_letter_counts_only_where_the_wiki_says_so() -> None:
+def test_the_case_of_the_first_letter_may_count_and_what_cannot_be_a_title_is_nowhere() -> None:
     assert NAMES.spots("berlin") == [PageSpot(0, "berlin"), PageSpot(0, "Berlin")]
     assert NAMES.spots("Wörter:abc") == [PageSpot(4, "abc")]
     assert NAMES.spots("ßa") == [PageSpot(0, "ßa")]
-
-
-def test_what_cannot_be_a_title_is_nowhere() -> None:
     for text in ["", " ", ":", "Talk:", "Talk: _", "#x", "::"]:
         assert [spot for spot in NAMES.spots(text) if spot.title.strip(": ")] == []
 
