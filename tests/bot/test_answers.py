@@ -117,7 +117,7 @@ def test_a_copy_that_is_replaced_is_replaced_by_one_of_its_time() -> None:
     )
 
 
-def test_at_an_archive_that_is_not_known_only_what_names_the_link_is_a_copy() -> None:
+def test_a_copy_that_names_another_link_or_no_known_archive_is_not_written() -> None:
     for address, is_written in [
         (f"https://archive.example/web/20120507093011/{URL}", True),
         ("https://archive.example/web/20120507093011/http://other.example/", False),
@@ -126,9 +126,6 @@ def test_at_an_archive_that_is_not_known_only_what_names_the_link_is_a_copy() ->
     ]:
         links = read(link(snapshots=[snapshot(snapshot=address)]))
         assert (address in repaired(f"{{{{cite web|url={URL}}}}}", links=links)) is is_written
-
-
-def test_a_copy_at_an_address_of_no_known_archive_is_not_written_unless_the_service_names_the_archive() -> None:
     for service in [None, "", "archive.example", "archive.today", ["wayback"]]:
         cite, address = f"{{{{cite web|url={URL}}}}}", f"https://archive.example/web/20120507093011/{URL}"
         assert address in repaired(cite, links=read(link(snapshots=[snapshot(snapshot=address)]))), service

@@ -20,7 +20,6 @@ _BLANKS: Final = re.compile(r"\s*([|}])")
 
 
 def failed(case: Mapping[str, Any], text: str) -> list[str]:
-    """The expectations of a case that a text does not fulfil."""
     expected = case["expect"]
     if expected.get("unchanged"):
         return [] if text == case["wikitext_in"] else ["changed"]

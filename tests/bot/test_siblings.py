@@ -38,10 +38,14 @@ def test_an_obsolete_template_hands_its_other_parameters_on_unless_they_have_no_
         assert repaired(before) == before, given
 
 
-def test_the_front_page_of_an_archive_is_no_copy() -> None:
+def test_the_front_page_of_an_archive_is_no_copy_and_what_is_of_no_one_day_not_written() -> None:
     for address in ["https://web.archive.org/", "https://archive.org", "https://web.archive.org/web/"]:
         before = _ARCHIVED.replace(COPY, address)
         assert repaired(before) == _ARCHIVED, address
+    for path in ["web/*", "save", "web/2012", "web", "liveweb", "web/20990507093011"]:
+        given = {"url": f"https://web.archive.org/{path}/{URL}", "stamp": "20120507093011"}
+        assert repaired(_CITE, links=known("dead", given)) == _CITE, path
+        assert repaired(_CITE, links=known("dead", [given, FOUND])) == _ARCHIVED, path
 
 
 def test_an_obsolete_template_next_to_a_citation_that_does_not_say_which_copy_gives_way_to_one() -> None:
@@ -141,43 +145,27 @@ def test_a_bad_copy_of_a_living_link_stays_and_a_deprecated_one_goes_where_there
     assert repaired(before, replace_deprecated_archives=False) == before
 
 
-def test_a_line_break_before_a_value_is_no_spacing_of_others() -> None:
-    assert repaired(f"{{{{cite web|url=\n{URL}\n|title=A}}}}").endswith(
-        f"|archive-url={COPY}|archive-date=7 May 2012|url-status=dead}}}}"
-    )
-
-
-def test_a_bot_may_be_kept_off_by_the_name_of_its_page() -> None:
+def test_older_names_and_spellings_are_known_and_the_page_that_keeps_a_bot_off() -> None:
+    assert "|deadurl=usurped|" in repaired(_CITE.replace("|title", "|deadurl=usurped|title"))
+    assert repaired(_CITE.replace("|title", "|url-status=yes|title")).count("|url-status=dead|title") == 1
+    for name in ["Use MDY dates", "use mdy dates", "Template:Use mdy dates"]:
+        assert "|archive-date=May 7, 2012|" in repaired(f"{{{{{name}|date=May 2020}}}}\n{_CITE}")
     for name in ["User:WeboidBot", "Benutzer:WeboidBot"]:
         before = f"{{{{bots|deny={name}}}}} [{URL} A]"
         assert repaired(before) == before, name
 
 
-def test_what_is_no_copy_of_one_day_is_not_written() -> None:
-    for path in ["web/*", "save", "web/2012", "web", "liveweb", "web/20990507093011"]:
-        given = {"url": f"https://web.archive.org/{path}/{URL}", "stamp": "20120507093011"}
-        assert repaired(_CITE, links=known("dead", given)) == _CITE, path
-        assert repaired(_CITE, links=known("dead", [given, FOUND])) == _ARCHIVED, path
-
-
-def test_older_names_words_and_spellings_are_known() -> None:
-    assert "|deadurl=usurped|" in repaired(_CITE.replace("|title", "|deadurl=usurped|title"))
-    assert repaired(_CITE.replace("|title", "|url-status=yes|title")).count("|url-status=dead|title") == 1
-    for name in ["Use MDY dates", "use mdy dates", "Template:Use mdy dates"]:
-        assert "|archive-date=May 7, 2012|" in repaired(f"{{{{{name}|date=May 2020}}}}\n{_CITE}")
-
-
-def test_a_tag_in_a_label_does_not_move_along() -> None:
+def test_a_tag_in_a_label_and_a_template_with_several_copies_stay_where_they_are() -> None:
     after = repaired(f"* [{URL} Fest {{{{Toter Link}}}}] x", "dewiki")
     assert after.startswith(f"* {{{{Webarchiv|url={URL}|wayback={_STAMP}|text=Fest|")
     assert after.endswith("}} x")
     assert "Toter" not in after
-
-
-def test_an_archive_template_with_several_copies_stays_next_to_its_citation() -> None:
     more = f"|url2=https://web.archive.org/web/20150507093011/{URL}|date2=7 May 2015"
     before = f"<ref>{_CITE} {_WEBARCHIVE[:-2]}{more}}}}}</ref>"
     assert repaired(before) == before
+    assert repaired(f"{{{{cite web|url=\n{URL}\n|title=A}}}}").endswith(
+        f"|archive-url={COPY}|archive-date=7 May 2012|url-status=dead}}}}"
+    )
 
 
 def test_a_copy_in_an_unknown_parameter_or_written_with_entities_is_a_copy() -> None:

@@ -53,7 +53,6 @@ def unsound(before: str, page: RepairedPage) -> list[str]:
 
 
 def titles_in(text: str) -> int:
-    """The number of parameters for titles that have a value."""
     return len(_TITLED.findall(text))
 
 
@@ -98,7 +97,6 @@ def _astray(pieces: Iterable[str], text: str) -> list[str]:
 
 
 def check(text: str, wiki: str, dice: random.Random) -> int:
-    """Repairs a page twice; returns how many changes there were."""
     settings, links = settings_of(wiki, **options_of(dice)), random_answers(text, dice)
     page = repair(text, settings, links, now=NOW)
     assert page.repeating == ()
@@ -140,11 +138,15 @@ def test_articles_are_repaired_soundly(export: str, wikis: tuple[str, ...], leas
     assert changes > least
 
 
-def test_a_page_of_which_nothing_is_known_is_given_back_as_it_is() -> None:
+def test_the_changes_say_what_became_what_and_what_is_unknown_is_given_back() -> None:
     dice = random.Random(17)
     for _ in range(100):
         text = awkward_page(dice)
         assert repair(text, settings_of(), KnownLinks(), now=NOW).text == text
+    page = repair(f"See [{URL} A].", settings_of(), known(archive=None), now=NOW)
+    (change,) = page.changes
+    assert (change.url, change.why, change.before) == (URL, "no-archive", f"[{URL} A]")
+    assert page.text == f"See {change.after}."
 
 
 def test_of_two_equal_urls_the_one_in_a_comment_stays() -> None:
@@ -171,15 +173,12 @@ def test_a_copy_of_another_address_stays_and_a_citation_of_a_chapter_gets_none()
         assert repaired(before) == before, spelling
 
 
-def test_no_template_is_put_behind_a_brace_that_would_make_it_a_parameter() -> None:
+def test_two_links_to_one_page_stay_two_and_no_template_is_made_a_parameter() -> None:
     for archive in [FOUND, None]:
         for before in (f"-{{[{URL} A]}}-", f"-{{{URL} A}}-", f"{{[{URL} A]}} B"):
             assert repaired(before, "dewiki", links=known("dead", archive)) == before
         named = f"-{{zh-hans:[{URL} A]}}-"
         assert repaired(named, "dewiki", links=known("dead", archive)) != named
-
-
-def test_two_links_to_one_page_stay_two_where_templates_take_their_place() -> None:
     for archive in [FOUND, None]:
         links = known("dead", archive)
         once = repaired(f"* [{URL} A] [{URL} B]", "dewiki", links=links)
@@ -208,13 +207,6 @@ def test_a_wiki_that_wants_messages_only_or_has_stopped_bots_is_left_alone() -> 
     assert [change.action.value for change in page.changes] == ["archive-added"]
     text = f"[{URL} A]"
     assert repaired(text, run=False) == text
-
-
-def test_the_changes_say_what_became_what() -> None:
-    page = repair(f"See [{URL} A].", settings_of(), known(archive=None), now=NOW)
-    (change,) = page.changes
-    assert (change.url, change.why, change.before) == (URL, "no-archive", f"[{URL} A]")
-    assert page.text == f"See {change.after}."
 
 
 @pytest.mark.long

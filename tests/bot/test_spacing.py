@@ -49,14 +49,11 @@ def test_a_label_stays_one_parameter_or_leaves_the_link_alone() -> None:
     assert repaired(before, "dewiki") == before
 
 
-def test_a_copy_that_the_template_cannot_name_is_not_written() -> None:
-    copy = {"url": f"https://wayback.archive-it.org/1/20120507093011/{URL}", "stamp": "20120507093011"}
+def test_a_copy_that_may_not_be_shown_or_named_by_the_template_is_not_written() -> None:
+    other = {"url": f"https://wayback.archive-it.org/1/20120507093011/{URL}", "stamp": "20120507093011"}
     before = f"[{URL} A]"
-    assert repaired(before, "dewiki", links=known("dead", copy)) == before
-    assert "archive-it" in repaired(before, links=known("dead", copy))
-
-
-def test_a_copy_that_may_not_be_shown_is_no_copy_and_no_none() -> None:
+    assert repaired(before, "dewiki", links=known("dead", other)) == before
+    assert "archive-it" in repaired(before, links=known("dead", other))
     for copy in [
         {"url": COPY.replace("2012", "2031"), "stamp": "20310507093011"},
         {"url": COPY.replace("history", "other"), "stamp": "20120507093011"},
@@ -71,14 +68,6 @@ def test_a_copy_that_may_not_be_shown_is_no_copy_and_no_none() -> None:
         assert repaired(before, links=known("dead", copy)) == before
 
 
-def test_a_raw_copy_is_written_for_readers_and_no_deprecated_one_is_left_next_to_a_new_one() -> None:
-    copy = {"url": COPY.replace("https:", "http:").replace("3011/", "3011id_/"), "stamp": "20120507093011"}
-    assert f"|archive-url={COPY}|" in repaired(f"{{{{cite web|url={URL}|title=A}}}}", links=known("dead", copy))
-    before = f"* {{{{Webarchiv |url={URL} |webciteID=5xyz |text=A |archive-is=2012}}}}"
-    after = f"* {{{{Webarchiv |url={URL} |wayback=20120507093011 |text=A}}}}"
-    assert repaired(before, "dewiki") == after
-
-
 def test_a_tag_that_names_the_link_before_it_is_no_link_but_stays_if_it_spells_it_otherwise() -> None:
     after = repaired(f"* [{URL} A] {{{{Toter Link|url={URL}|date=2018-12}}}}", "dewiki")
     assert after.startswith(f"* {{{{Webarchiv|url={URL}|wayback=20120507093011|text=A|")
@@ -90,10 +79,15 @@ def test_a_tag_that_names_the_link_before_it_is_no_link_but_stays_if_it_spells_i
         assert after.endswith(f" {tag}")
 
 
-def test_a_copy_gets_https_alongside() -> None:
+def test_a_copy_gets_https_alongside_and_the_form_that_readers_want() -> None:
     for scheme in ["http:", ""]:
         before = (
             f"{{{{cite web|url={URL}|archive-url={COPY.replace('https:', scheme)}|archive-date=x|url-status=live}}}}"
         )
         after = f"{{{{cite web|url={URL}|archive-url={COPY}|archive-date=x|url-status=dead}}}}"
         assert repaired(before) == after, scheme
+    copy = {"url": COPY.replace("https:", "http:").replace("3011/", "3011id_/"), "stamp": "20120507093011"}
+    assert f"|archive-url={COPY}|" in repaired(f"{{{{cite web|url={URL}|title=A}}}}", links=known("dead", copy))
+    before = f"* {{{{Webarchiv |url={URL} |webciteID=5xyz |text=A |archive-is=2012}}}}"
+    after = f"* {{{{Webarchiv |url={URL} |wayback=20120507093011 |text=A}}}}"
+    assert repaired(before, "dewiki") == after
