@@ -51,5 +51,4 @@ def hasty(settings: NetConfig) -> NetConfig:
 
 @pytest.fixture(scope="session")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
-    """One authority for all tests."""
     return Certificates(tmp_path_factory.mktemp("certificates"))

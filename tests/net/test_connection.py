@@ -70,9 +70,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 @pytest.mark.usefixtures("hurried")
-async def test_a_head_that_comes_too_slowly_is_given_up_as_a_timeout(
-    settings: NetConfig, slow: Iterable[bytes]
-) -> None:
+async def test_a_head_that_comes_too_slowly_is_given_up_as_timeout(settings: NetConfig, slow: Iterable[bytes]) -> None:
     with pytest.raises(TimeoutError) as raised:
         await asked(settings, sent(slow, 0.02))
     fault = fault_of(raised.value)
@@ -115,16 +113,12 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> type[Counted]:
     return Counted
 
 
-async def test_bytes_that_come_fast_one_by_one_are_read_many_at_a_time(
-    settings: NetConfig, counted: type[Counted]
-) -> None:
+async def test_bytes_that_come_fast_one_by_one_are_read_together(settings: NetConfig, counted: type[Counted]) -> None:
     assert (await asked(settings, sent(one_by_one(HEAD), 0.0))).code == 200
     assert counted.pieces < len(HEAD) / 10
 
 
-async def test_many_short_replies_on_one_connection_are_no_tiny_pieces(
-    settings: NetConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_many_short_replies_are_no_tiny_pieces(settings: NetConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "PAUSE_S", ANSWER_S)
 
     def short(asked: Asked) -> bytes:

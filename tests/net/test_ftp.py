@@ -27,7 +27,6 @@ OLD = {"CWD": "550 No such directory"}
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """What the real server has to offer."""
     (tmp_path / "file").write_bytes(b"x" * 100)
     (tmp_path / "report.pdf").write_bytes(b"x" * 2049)
     (tmp_path / "a b ä?x=1;y").write_bytes(b"x")
@@ -37,7 +36,6 @@ def folder(tmp_path: Path) -> Path:
 
 
 async def seen_at(settings: NetConfig, url: str) -> Observation:
-    """The observation of one check."""
     async with open_session(settings) as session:
         return await fetch_ftp(session, url, turn=at_once)
 
@@ -78,9 +76,7 @@ async def test_a_real_server_is_understood_however_little_it_knows(
 
 
 @pytest.mark.parametrize("without", [(), ("MLST",)])
-async def test_a_notable_file_is_reported_with_its_size(
-    settings: NetConfig, folder: Path, without: tuple[str, ...]
-) -> None:
+async def test_a_notable_file_has_its_size(settings: NetConfig, folder: Path, without: tuple[str, ...]) -> None:
     with real_ftp(folder, without=without) as site:
         seen = await seen_at(settings, site.url("/report.pdf"))
     assert (seen.reason, seen.mime, seen.size_kib) == (Reason.OK, "pdf", 3)
@@ -99,19 +95,13 @@ async def test_a_server_that_refuses_does_not_fail(
     assert (seen.status, seen.reason, seen.outcome) == (status, reason, Outcome.REFUSED)
 
 
-async def test_one_command_is_enough_where_the_server_knows_it(settings: NetConfig) -> None:
+async def test_only_commands_that_are_needed_are_said_and_none_makes_a_file_missing(settings: NetConfig) -> None:
     seen, site = await scripted(replace(settings, sender="bot@tools.example"), answers(FILE))
     assert seen.reason is Reason.OK
     assert site.asked[:3] == [b"USER anonymous", b"PASS bot@tools.example", b"MLST file"]
     assert site.commands() == ["USER", "PASS", "MLST"]
-
-
-async def test_no_password_is_sent_unasked(settings: NetConfig) -> None:
     seen, site = await scripted(settings, answers(FILE, USER="230 Come in"))
     assert (seen.reason, site.commands()) == (Reason.OK, ["USER", "MLST"])
-
-
-async def test_nothing_is_called_missing_on_the_word_of_one_command(settings: NetConfig) -> None:
     seen, site = await scripted(settings, answers({"MLST": "550 No such file", "SIZE": "213 5"}))
     assert (seen.reason, site.commands()) == (Reason.OK, ["USER", "PASS", "MLST", "TYPE", "SIZE"])
 
@@ -126,16 +116,13 @@ async def test_a_path_is_tried_from_the_root_where_the_login_leads_to_another_fo
     assert [line for line in site.asked if line != b"QUIT"][-2:] == [b"PWD", b"MLST /file"]
 
 
-async def test_announcements_and_long_welcomes_are_waited_for(settings: NetConfig) -> None:
+async def test_long_welcomes_and_bare_line_ends_are_understood(settings: NetConfig) -> None:
     welcome = "120 In a minute\r\n220-Welcome\r\n\r\n220 is not the end of \x1b[2Jthis:\r\n"
     hello = "220-Welcome\r\n  230 of our files\r\n\x07\x00\xff 2200\r\n220-more\r\n220 Now"
     seen, _ = await scripted(settings, answers(FILE, **{"": hello}))
     assert seen.reason is Reason.OK
     seen, _ = await scripted(settings, answers(FILE, **{"": welcome.splitlines()[0] + "\r\n220 Now"}))
     assert seen.reason is Reason.OK
-
-
-async def test_bare_line_ends_are_understood(settings: NetConfig) -> None:
     seen, _ = await scripted(settings, lambda line: bytes(answers(FILE)(line)).replace(b"\r", b""))  # type: ignore[arg-type]
     assert seen.reason is Reason.OK
 
@@ -195,12 +182,12 @@ async def test_what_has_no_end_is_read_to_a_bound_only(settings: NetConfig, stag
     assert site.sent_bytes < 1_000 * settings.body_bytes  # with all that lies in buffers between us
 
 
-async def test_a_welcome_that_drips_for_ever_ends_in_time(hasty: NetConfig) -> None:
+async def test_what_drips_is_silent_in_the_handshake_or_is_always_just_in_time_ends_in_time(hasty: NetConfig) -> None:
     seen, _ = await scripted(hasty, answers({"": endlessly(b"220-Welcome\r\n", 0.05)}))
     assert seen.reason is Reason.TIMEOUT
-
-
-async def test_a_check_ends_even_if_every_single_reply_is_in_time(hasty: NetConfig) -> None:
+    async with serve_ftp(answers({"": Silence()})) as site:
+        seen = await seen_at(hasty, site.url(scheme="ftps"))
+    assert seen.reason is Reason.TIMEOUT
     hasty = replace(hasty, answer_s=0.2)
 
     async def late(line: bytes) -> AsyncIterator[bytes]:
@@ -353,15 +340,6 @@ async def test_ftps_never_goes_on_in_the_clear(settings: NetConfig, refusal: str
     assert site.commands() == ["AUTH"]
 
 
-async def test_what_came_before_tls_is_not_taken_for_a_reply_inside(
-    settings: NetConfig, certificates: Certificates
-) -> None:
-    injected = b"234 Go on\r\n230 You are in\r\n250 All is there\r\n"
-    async with serve_ftp(answers({"AUTH": injected}), auth=certificates.good("127.0.0.1")) as site:
-        seen = await seen_at(replace(settings, ca=certificates.ca_file), site.url(scheme="ftps"))
-    assert seen.outcome is Outcome.FAILING
-
-
 @pytest.mark.parametrize("kind", ["tls", "auth"])
 @pytest.mark.parametrize(
     ("certificate", "name", "reason"),
@@ -383,16 +361,16 @@ async def test_bad_certificates_are_reported_apart_as_for_https(
     assert b"USER anonymous" not in site.asked
 
 
-async def test_silence_in_the_handshake_ends_in_time(hasty: NetConfig) -> None:
-    async with serve_ftp(answers({"": Silence()})) as site:
-        seen = await seen_at(hasty, site.url(scheme="ftps"))
-    assert seen.reason is Reason.TIMEOUT
-
-
-async def test_a_transfer_over_ftps_is_protected_first(settings: NetConfig, certificates: Certificates) -> None:
+async def test_a_transfer_over_ftps_is_protected_first_and_what_came_before_tls_is_no_reply_inside(
+    settings: NetConfig, certificates: Certificates
+) -> None:
     with open_door() as door:
         given = {**OLD, "EPSV": f"229 Go (|||{door.port}|)", "RETR": "150 Here it comes"}
         async with serve_ftp(answers(given), tls=certificates.good("127.0.0.1")) as site:
             seen = await seen_at(replace(settings, ca=certificates.ca_file), site.url(scheme="ftps"))
     assert seen.reason is Reason.OK
     assert site.commands()[-4:] == ["PBSZ", "PROT", "EPSV", "RETR"]
+    injected = b"234 Go on\r\n230 You are in\r\n250 All is there\r\n"
+    async with serve_ftp(answers({"AUTH": injected}), auth=certificates.good("127.0.0.1")) as site:
+        seen = await seen_at(replace(settings, ca=certificates.ca_file), site.url(scheme="ftps"))
+    assert seen.outcome is Outcome.FAILING

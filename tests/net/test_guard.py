@@ -54,8 +54,13 @@ BROWSERS = (
 INNER = (445, 1433, 1521, 2375, 2379, 2380, 3306, 3389, 5432, 5900, 5984, 6379, 9200, 9300, 11211, 27017)
 
 
-def test_ports_that_browsers_refuse_and_those_of_databases_and_other_inner_services_are_bad() -> None:
+def test_bad_ports_are_those_of_browsers_and_inner_services_but_the_own_one_of_a_protocol() -> None:
     assert {*BROWSERS, *INNER} - BAD_PORTS == set()
+    Guard().require("8.8.8.8", 21, own=(21,))
+    with pytest.raises(BadPort):
+        Guard().require("8.8.8.8", 6379, own=(21,))
+    with pytest.raises(BadPort):
+        Guard().require("10.0.0.1", 5432)
 
 
 @pytest.mark.parametrize("port", [*sorted(BAD_PORTS), -1, 65_536])
@@ -69,27 +74,13 @@ def test_other_ports_are_allowed(port: int) -> None:
     Guard().require("8.8.8.8", port)
 
 
-def test_a_port_of_the_protocol_itself_is_bad_for_others_only() -> None:
-    Guard().require("8.8.8.8", 21, own=(21,))
-    with pytest.raises(BadPort):
-        Guard().require("8.8.8.8", 6379, own=(21,))
-
-
-def test_a_bad_port_is_reported_before_a_bad_address() -> None:
-    with pytest.raises(BadPort):
-        Guard().require("10.0.0.1", 5432)
-
-
-def test_a_permission_opens_a_network_for_tests() -> None:
+def test_a_permission_opens_a_network_and_a_denial_wins_over_it_in_every_disguise() -> None:
     guard = Guard(permit=(ip_network("127.0.0.0/8"),))
     assert guard.allows(ip_address("127.0.0.9"))
     assert guard.allows(ip_address("::ffff:127.0.0.9"))
     assert not guard.allows(ip_address("10.0.0.1"))
     assert not guard.allows(ip_address("::1"))
     assert not guard.allows(ip_address("2002:7f00:1::1"))
-
-
-def test_a_denial_wins_over_public_and_permitted_in_every_disguise() -> None:
     denied = ip_network("8.8.8.0/24")
     guard = Guard(deny=(denied,), permit=(ip_network("8.0.0.0/8"), ip_network("::/0")))
     for address in (

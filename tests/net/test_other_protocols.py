@@ -22,8 +22,6 @@ from weboid.net.sftp import fetch_sftp
 
 
 class Fetch(Protocol):
-    """Checks one URL."""
-
     def __call__(self, session: Outbound, url: str, *, turn: Turn) -> Awaitable[Observation]: ...
 
 
@@ -52,9 +50,7 @@ async def test_only_valid_urls_of_the_protocol_are_asked(settings: NetConfig, fe
 
 @BOTH
 @pytest.mark.parametrize("path", ["/a%0D%0ADELE%20b", "/a%0Ab", "/a%0Db", "/a%00b", "/%0D%0A"])
-async def test_a_path_with_controls_is_never_asked_for(
-    settings: NetConfig, scheme: str, fetch: Fetch, path: str
-) -> None:
+async def test_a_path_with_controls_is_never_asked(settings: NetConfig, scheme: str, fetch: Fetch, path: str) -> None:
     hosts: list[str] = []
     async with serve_ftp(answers({})) as site, open_session(settings) as session:
         seen = await fetch(session, site.url(path, scheme), turn=noting(hosts))
@@ -63,9 +59,7 @@ async def test_a_path_with_controls_is_never_asked_for(
 
 
 @BOTH
-async def test_every_connection_takes_its_turn_and_may_be_refused_it(
-    settings: NetConfig, scheme: str, fetch: Fetch
-) -> None:
+async def test_each_connection_takes_its_turn_or_is_refused(settings: NetConfig, scheme: str, fetch: Fetch) -> None:
     async def never(_: str) -> None:
         raise NotPublic
 
@@ -135,17 +129,13 @@ async def test_a_closed_port_is_no_evidence_against_the_host(settings: NetConfig
         (fetch_sftp, "sftp://127.0.0.1:5432/", Reason.BAD_PORT),
     ],
 )
-async def test_neither_inner_addresses_nor_ports_of_others_are_asked(
-    settings: NetConfig, fetch: Fetch, url: str, reason: Reason
-) -> None:
+async def test_no_inner_address_nor_port_is_asked(settings: NetConfig, fetch: Fetch, url: str, reason: Reason) -> None:
     seen = await seen_at(settings, fetch, url)
     assert (seen.reason, seen.outcome) == (reason, Outcome.DOUBTFUL)
 
 
 @BOTH
-async def test_names_are_looked_up_once_and_each_address_is_tried(
-    settings: NetConfig, scheme: str, fetch: Fetch
-) -> None:
+async def test_names_are_looked_up_once_and_all_addresses_tried(settings: NetConfig, scheme: str, fetch: Fetch) -> None:
     zone: Zone = {
         "site.test": ["127.0.0.7"],
         "second.test": ["127.0.0.8", "127.0.0.7"],

@@ -72,8 +72,6 @@ class Full(Open):
 
 
 class Secretive(asyncssh.SFTPServer):
-    """Denies every look."""
-
     def stat(self, path: bytes) -> asyncssh.SFTPAttrs:
         raise asyncssh.SFTPPermissionDenied("no")
 
@@ -105,7 +103,6 @@ class SshSite:
         self.users: list[str] = []
 
     def url(self, path: str = "/file", host: str = "127.0.0.1") -> str:
-        """An absolute URL on this server."""
         return f"sftp://{host}:{self.port}{path}"
 
 
@@ -115,7 +112,6 @@ async def serve_ssh(
     sftp: Callable[[asyncssh.SSHServerChannel[bytes]], asyncssh.SFTPServer] | None = None,
     **options: Any,
 ) -> AsyncIterator[SshSite]:
-    """Runs a real SSH server until the block ends."""
     site = SshSite()
     accepted: list[asyncssh.SSHServerConnection] = []
     server = await asyncssh.listen(
@@ -139,7 +135,6 @@ async def serve_ssh(
 
 
 async def seen_at(settings: NetConfig, url: str) -> Observation:
-    """The observation of one check."""
     async with open_session(settings) as session:
         return await fetch_sftp(session, url, turn=at_once)
 
@@ -187,9 +182,7 @@ async def test_a_server_for_members_refuses_and_is_asked_by_nothing_more(setting
     assert site.users == ["anonymous"]
 
 
-async def test_no_set_up_of_this_machine_is_used(
-    settings: NetConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_no_set_up_of_ours_is_used(settings: NetConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".ssh").mkdir()
     (tmp_path / ".ssh" / "config").write_text("Host *\n  User somebody\n  ProxyCommand false\n  Port none\n")
     KEY.write_private_key(tmp_path / ".ssh" / "id_ed25519")
@@ -268,15 +261,11 @@ async def test_a_server_that_speaks_ssh_refuses_and_never_fails(settings: NetCon
         assert (seen.status, seen.reason, seen.outcome) == (Status.NO_ACCESS, Reason.FORBIDDEN, Outcome.REFUSED), hello
 
 
-async def test_silence_after_the_introduction_is_a_refusal_in_time(settings: NetConfig) -> None:
+async def test_silence_is_a_failure_or_a_refusal_in_time_and_a_tar_pit_ends(
+    settings: NetConfig, hasty: NetConfig
+) -> None:
     assert (await scripted(replace(settings, answer_s=1.0), HELLO, Silence())).reason is Reason.FORBIDDEN
-
-
-async def test_silence_is_a_failure_in_time(hasty: NetConfig) -> None:
     assert (await scripted(hasty, Silence())).reason is Reason.TIMEOUT
-
-
-async def test_a_tar_pit_ends_in_time(hasty: NetConfig) -> None:
     assert (await scripted(hasty, endlessly(b"x\r\n", 0.05))).reason is Reason.TIMEOUT
 
 

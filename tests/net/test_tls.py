@@ -59,9 +59,7 @@ async def test_bad_certificates_are_reported_apart(
         (b"", Reason.RESET),
     ],
 )
-async def test_a_server_that_speaks_no_tls_with_us_is_a_fault(
-    settings: NetConfig, first: bytes, reason: Reason
-) -> None:
+async def test_a_server_that_speaks_no_tls_with_us_is_faulty(settings: NetConfig, first: bytes, reason: Reason) -> None:
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(100)
         writer.write(first)
