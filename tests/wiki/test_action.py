@@ -74,9 +74,7 @@ async def test_a_lasting_trouble_ends_after_the_last_try(session: aiohttp.Client
         (exchange(QUESTION, {"error": "no"}), "an error that cannot be read"),
     ],
 )
-async def test_what_cannot_get_better_is_asked_once(
-    session: aiohttp.ClientSession, refusal: Exchange, message: str
-) -> None:
+async def test_what_stays_bad_is_asked_once(session: aiohttp.ClientSession, refusal: Exchange, message: str) -> None:
     async with open_wiki_replay([refusal]) as replay:
         with pytest.raises(SourceError, match=message):
             await ActionApi(replay.url, session, "Weboid-test", QUICK).fetch_answer(QUESTION)
@@ -96,7 +94,9 @@ async def test_retry_after_is_waited_for(session: aiohttp.ClientSession) -> None
     assert waited_s == [7]
 
 
-async def test_a_server_that_is_not_there_is_reported(session: aiohttp.ClientSession, unused_tcp_port: int) -> None:
+async def test_a_server_that_is_not_there_is_reported_and_one_that_keeps_silent_left(
+    session: aiohttp.ClientSession, unused_tcp_port: int
+) -> None:
     url = f"http://127.0.0.1:{unused_tcp_port}/w/api.php"
     with pytest.raises(SourceError, match="cannot be reached"):
         await ActionApi(url, session, "Weboid-test", QUICK).fetch_answer(QUESTION)
@@ -104,8 +104,6 @@ async def test_a_server_that_is_not_there_is_reported(session: aiohttp.ClientSes
         with pytest.raises(SourceError, match="is no URL"):
             await ActionApi(wrong, session, "Weboid-test", QUICK).fetch_answer(QUESTION)
 
-
-async def test_a_server_that_keeps_silent_is_left(session: aiohttp.ClientSession) -> None:
     async def keep_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{")
         await reader.read()  # the question, up to the end that only giving up brings

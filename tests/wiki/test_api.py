@@ -72,7 +72,12 @@ async def test_a_page_whose_links_come_in_three_answers_is_given_once() -> None:
         assert len(replay.asked) == 3
 
 
-async def test_an_incomplete_batch_is_never_given_out_and_a_circle_ends() -> None:
+async def test_answers_of_another_shape_and_batches_without_an_end_are_refused() -> None:
+    unread: list[object] = [{"query": []}, {"query": {"pages": []}, "continue": "yes"}]
+    for shape in ({"query": {"pages": {"1": page(1)}}}, *unread):
+        async with opened(exchange(READ, shape)) as (source, _):
+            with pytest.raises(SourceError, match=r"is it a MediaWiki's api\.php"):
+                await read(source)
     async with opened(exchange(READ, answer(page(1), extlinks=links("http://a.net/")))) as (source, _):
         with pytest.raises(SourceError, match="an end in the middle of a batch"):
             await read(source)
@@ -82,14 +87,6 @@ async def test_an_incomplete_batch_is_never_given_out_and_a_circle_ends() -> Non
         with pytest.raises(SourceError, match="a continuation without end"):
             await read(source)
         assert len(replay.asked) == 2
-
-
-async def test_answers_of_another_shape_are_refused() -> None:
-    unread: list[object] = [{"query": []}, {"query": {"pages": []}, "continue": "yes"}]
-    for shape in ({"query": {"pages": {"1": page(1)}}}, *unread):
-        async with opened(exchange(READ, shape)) as (source, _):
-            with pytest.raises(SourceError, match=r"is it a MediaWiki's api\.php"):
-                await read(source)
 
 
 async def test_hostile_entries_are_passed_over_and_hostile_text_is_made_harmless() -> None:
@@ -130,7 +127,7 @@ async def test_a_walk_goes_on_from_the_place_of_every_stretch() -> None:
         assert not replay.unknown
 
 
-async def test_a_walk_tells_of_pages_what_their_info_says() -> None:
+async def test_a_walk_tells_of_pages_what_their_info_says_and_passes_missing_ones_over() -> None:
     listed = [
         page(1, touched="2026-11-21T02:07:03Z", lastrevid=7),
         page(2, ns=14, title="Kategorie:A: b", redirect=True, touched="yesterday"),
@@ -144,9 +141,6 @@ async def test_a_walk_tells_of_pages_what_their_info_says() -> None:
             PageState(3, 0, "Page 3", 1, None, "json"),
             PageState(4, 0, "Page 4", 1, None),
         ]
-
-
-async def test_missing_pages_and_pages_without_info_are_not_walked() -> None:
     listed = [{"ns": 0, "title": "Nowhere", "missing": True}, {"pageid": 3, "ns": 0, "title": "x"}, page(1)]
     titles = exchange({"titles": "Page 1", "prop": "info"}, answer(*listed, batchcomplete=True))
     async with opened(titles, exchange(WALK, {"batchcomplete": True})) as (source, _):
@@ -154,9 +148,7 @@ async def test_missing_pages_and_pages_without_info_are_not_walked() -> None:
         assert await walked(source) == []
 
 
-async def test_a_walk_in_a_wide_circle_or_through_nothing_without_end_is_given_up(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_walk_in_a_wide_circle_or_through_endless_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     circle = [
         exchange(WALK | then(here)["continue"], answer(page(1), batchcomplete=True, **then(there)))
         for here, there in zip("ABCDE", "BCDEA", strict=True)
@@ -176,13 +168,10 @@ async def test_a_walk_in_a_wide_circle_or_through_nothing_without_end_is_given_u
         assert len(replay.asked) == 1 + 3
 
 
-async def test_the_place_of_another_source_is_as_none() -> None:
+async def test_a_place_that_is_another_sources_or_that_the_wiki_refuses_begins_anew_once() -> None:
     async with opened(exchange(WALK, answer(page(1), batchcomplete=True))) as (source, _):
         for place in ("12345", "not JSON", '["namespaces", ""]'):
             assert [found.page for found in await walked(source, place)] == [1]
-
-
-async def test_a_place_that_the_wiki_refuses_begins_anew_once() -> None:
     refusal = {"error": {"code": "badcontinue", "info": "Invalid continue param."}}
     anew = exchange(WALK, answer(page(1), batchcomplete=True, **then("B")))
     later = exchange(WALK | then("B")["continue"], refusal)
@@ -215,17 +204,14 @@ async def test_a_walk_that_is_broken_off_in_the_middle_of_a_batch_gives_whole_ba
             await anext(walk)
 
 
-async def test_states_are_found_by_id_and_those_of_pages_that_are_gone_left_out() -> None:
+async def test_states_are_found_by_id_but_of_what_is_gone_and_silence_is_not_taken_for_that() -> None:
     listed = answer(page(9, redirect=True), {"pageid": 7, "missing": True}, page(3), batchcomplete=True)
     async with opened(exchange({"pageids": "3|7|9", "prop": "info"}, listed)) as (source, _):
         states = await source.find_states([9, 3, 7, 3])
         assert [(state.page, state.is_watchable) for state in states] == [(3, True), (9, False)]
-
-
-async def test_a_page_of_which_nothing_is_said_is_not_taken_for_gone() -> None:
-    for listed in ([page(1)], [page(1), {"pageid": 2, "ns": 0, "title": "Page 2"}], [page(1), page(-2)]):
-        states = exchange({"pageids": "1|2", "prop": "info"}, answer(*listed, batchcomplete=True))
-        async with opened(states) as (source, _):
+    for shown in ([page(1)], [page(1), {"pageid": 2, "ns": 0, "title": "Page 2"}], [page(1), page(-2)]):
+        asking = exchange({"pageids": "1|2", "prop": "info"}, answer(*shown, batchcomplete=True))
+        async with opened(asking) as (source, _):
             with pytest.raises(SourceError, match="nothing about page 2"):
                 await source.find_states([1, 2])
 
@@ -330,7 +316,7 @@ async def test_the_interwiki_map_is_fetched_once_and_only_where_it_is_needed() -
         assert [question.get("meta") for question in replay.asked] == [None, None, "siteinfo", None]
 
 
-async def test_siteinfo_names_the_wiki() -> None:
+async def test_siteinfo_names_the_wiki_also_the_real_one() -> None:
     async with opened(FIXTURE[0]) as (source, _):
         site = await source.fetch_siteinfo()
         facts = ("lightwiki", "https://lights.wiki.net", "Lights", "en")
@@ -340,6 +326,11 @@ async def test_siteinfo_names_the_wiki() -> None:
     async with opened(exchange({"meta": "siteinfo"}, {"hello": 1})) as (source, _):
         with pytest.raises(SourceError, match="no siteinfo"):
             await source.fetch_siteinfo()
+    async with opened(siteinfo(shared("api/siteinfo.json"))) as (source, _):
+        site = await source.fetch_siteinfo()
+        assert (site.dbname, site.lang, len(site.interwiki)) == ("w145", "de", 49)
+        users = [(each.name, each.is_alias) for each in site.namespaces if each.number == 2]
+        assert users == [("Benutzer", False), ("Benutzerin", True), ("User", True)]
 
 
 async def test_a_read_for_a_reader_ends_as_soon_as_there_are_too_many_links() -> None:
@@ -355,14 +346,6 @@ async def test_a_read_for_a_reader_ends_as_soon_as_there_are_too_many_links() ->
         with pytest.raises(TooManyLinks):
             await source.find_titled(["Page 1"], most_links=1)
         assert len(replay.asked) == 1
-
-
-async def test_siteinfo_of_the_real_wiki() -> None:
-    async with opened(siteinfo(shared("api/siteinfo.json"))) as (source, _):
-        site = await source.fetch_siteinfo()
-        assert (site.dbname, site.lang, len(site.interwiki)) == ("w145", "de", 49)
-        users = [(each.name, each.is_alias) for each in site.namespaces if each.number == 2]
-        assert users == [("Benutzer", False), ("Benutzerin", True), ("User", True)]
 
 
 def test_the_names_of_namespaces_are_bounded_and_clean() -> None:

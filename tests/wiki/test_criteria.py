@@ -280,7 +280,7 @@ async def test_namespaces_are_walked_one_after_the_other_and_can_be_resumed() ->
         assert await assert_resumable(criterion, source) == 4
 
 
-async def test_pages_that_use_a_template_are_walked() -> None:
+async def test_a_walk_of_pages_of_a_template_or_by_title_can_be_resumed() -> None:
     exchanges = [
         *in_parts(USING | {"geititle": "Template:Light list"}, [listed("A"), listed("B"), listed("C")], 2),
         *in_parts(USING | {"geititle": "Template:Lamp"}, [listed("D")], 2),
@@ -290,9 +290,6 @@ async def test_pages_that_use_a_template_are_walked() -> None:
         assert await titles_of(criterion, source) == ["A", "B", "C", "D"]
         assert await assert_resumable(criterion, source) == 3
         assert criterion.covers(state("A")) is None
-
-
-async def test_single_pages_are_found_by_title_fifty_at_a_time() -> None:
     titles = [f"Page {number:02}" for number in range(60)]
     exchanges = []
     for some in (titles[:50], titles[50:]):
@@ -314,7 +311,7 @@ async def test_the_place_of_another_criterion_is_as_none() -> None:
                 assert await stretches_of(criterion, source, place) == whole, place
 
 
-def test_what_a_page_itself_shows_decides_at_once() -> None:
+def test_what_a_page_itself_shows_decides_at_once_and_what_is_excluded_is_never_covered() -> None:
     assert one(namespaces=[0, 4]).covers(state("A", 4)) is True
     assert one(namespaces=[0, 4]).covers(state("A", 1)) is False
     assert one(pages=["A_b"]).covers(state("A b")) is True
@@ -322,9 +319,6 @@ def test_what_a_page_itself_shows_decides_at_once() -> None:
     assert one(categories=["C"]).covers(state("A")) is None
     assert one(categories=["C"]).covers(state("A", 14)) is False
     assert one(properties=["P31"]).covers(state("A")) is None
-
-
-def test_what_is_excluded_is_not_covered_whatever_includes_it() -> None:
     chosen = read_criteria({"pages": ["User list"]}, {"namespaces": [2], "pages": ["Sandbox"], "categories": ["Old"]})
     assert [criterion.key for criterion in chosen.included] == ["namespaces", "pages"]
     assert [criterion.key for criterion in chosen.excluded] == ["categories", "namespaces", "pages"]
@@ -341,11 +335,20 @@ def test_what_is_excluded_is_not_covered_whatever_includes_it() -> None:
     assert read_criteria({}, {}).excluded == ()
 
 
-def test_a_plan_is_the_same_as_long_as_the_criteria_are() -> None:
+def test_a_plan_is_the_same_as_long_as_the_criteria_are_and_no_two_read_one_key() -> None:
     plan = read_criteria({"pages": ["A"], "namespaces": [0]}, {"templates": ["T"]}).plan
     assert plan == read_criteria({"namespaces": [0], "pages": ["A"]}, {"templates": ["T"]}).plan
     assert plan == read_criteria({"pages": ["A"]}, {"templates": ["T"]}).plan
     assert plan != read_criteria({"pages": ["A"], "templates": ["T"]}, {}).plan
+    from importlib import import_module
+    from pkgutil import iter_modules
+
+    keys = [
+        key
+        for module in iter_modules(criteria.__path__)
+        for key in import_module(f"{criteria.__name__}.{module.name}").KEYS
+    ]
+    assert len(keys) == len(set(keys)) == 6
 
 
 def test_a_value_that_cannot_be_used_is_reported_with_its_key() -> None:
@@ -363,18 +366,6 @@ def test_a_value_that_cannot_be_used_is_reported_with_its_key() -> None:
     for key, values in cases:
         with pytest.raises(ConfigError, match=key):
             build(values)
-
-
-def test_no_two_criteria_read_one_key() -> None:
-    from importlib import import_module
-    from pkgutil import iter_modules
-
-    keys = [
-        key
-        for module in iter_modules(criteria.__path__)
-        for key in import_module(f"{criteria.__name__}.{module.name}").KEYS
-    ]
-    assert len(keys) == len(set(keys)) == 6
 
 
 ONE_FILE = '''

@@ -63,7 +63,7 @@ async def test_pages_come_in_order_of_ids_in_batches_however_small_memory_is(tmp
         assert found[0].mark == 20260101000000
 
 
-async def test_progress_tells_bytes_up_to_the_whole() -> None:
+async def test_a_reader_may_stop_early_and_progress_tells_bytes_up_to_the_whole(tmp_path: Path) -> None:
     calls: list[tuple[int, int]] = []
     source = DumpSource(*(FIXTURES / f"{table}.sql" for table in TABLES), progress=lambda *bytes_: calls.append(bytes_))
     for _ in range(2):
@@ -72,9 +72,6 @@ async def test_progress_tells_bytes_up_to_the_whole() -> None:
         whole = sum((FIXTURES / f"{table}.sql").stat().st_size for table in TABLES[:3])
         assert calls[-1] == (whole, whole)
         assert calls == sorted(calls)
-
-
-async def test_a_reader_may_stop_early(tmp_path: Path) -> None:
     source = DumpSource(*(FIXTURES / f"{table}.sql" for table in TABLES), temporary=tmp_path)
     with patch.object(dump, "_SORT_BYTES", 0):
         async with aclosing(source.pages(frozenset({0}))) as pages:
@@ -83,14 +80,11 @@ async def test_a_reader_may_stop_early(tmp_path: Path) -> None:
     assert not os.listdir(tmp_path)
 
 
-async def test_links_of_a_mediawiki_before_1_41_are_refused_with_a_reason(tmp_path: Path) -> None:
+async def test_dumps_that_are_old_cut_or_missing_are_reported_and_give_no_page(tmp_path: Path) -> None:
     old = tmp_path / "externallinks.sql"
     old.write_text("CREATE TABLE `externallinks` (\n  `el_id` int,\n  `el_from` int,\n  `el_to` blob\n);\n")
     with pytest.raises(SourceError, match=r"no column el_to_domain_index, el_to_path.*MediaWiki 1\.41 or later"):
         await first_batch(DumpSource(FIXTURES / "page.sql", old))
-
-
-async def test_a_cut_dump_gives_no_page_at_all(tmp_path: Path) -> None:
     for table in ("page", "externallinks"):
         files = {name: FIXTURES / f"{name}.sql" for name in ("page", "externallinks")}
         packed = gzip.compress(files[table].read_bytes())
@@ -98,9 +92,6 @@ async def test_a_cut_dump_gives_no_page_at_all(tmp_path: Path) -> None:
         files[table].write_bytes(packed[: len(packed) // 2])
         with pytest.raises(SourceError, match=rf"{table}\.sql\.gz: damaged near byte"):
             await first_batch(DumpSource(files["page"], files["externallinks"]))
-
-
-async def test_a_page_that_is_there_twice_and_a_dump_that_is_missing_are_reported(tmp_path: Path) -> None:
     page = written(tmp_path, "page", (f"(7,0,'{title}',0,0,0.1,'','',1,1,'wikitext',NULL)" for title in "AB"))
     with pytest.raises(SourceError, match="page 7 is there twice"):
         await first_batch(DumpSource(page, FIXTURES / "externallinks.sql"))

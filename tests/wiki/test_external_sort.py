@@ -31,17 +31,17 @@ def expected(pieces: list[list[tuple[int, str]]]) -> list[tuple[int, list[str]]]
 
 
 @given(PIECES, st.integers(0, 2000))
-def test_every_text_comes_back_with_its_id_in_order_whatever_the_memory(
-    pieces: list[list[tuple[int, str]]], memory_bytes: int
-) -> None:
+def test_texts_come_back_with_their_ids_in_order(pieces: list[list[tuple[int, str]]], memory_bytes: int) -> None:
     assert sorted_out(pieces, memory_bytes) == expected(pieces)
 
 
-def test_many_runs_are_merged_and_leave_no_file(tmp_path: Path) -> None:
+def test_many_runs_are_merged_and_leave_no_file_and_a_folder_must_be_writable(tmp_path: Path) -> None:
     chance = random.Random(3)
     pieces = [[(chance.randrange(4_000), f"{chance.random()}" * 3) for _ in range(400)] for _ in range(20)]
     assert sorted_out(pieces, 1 << 17, tmp_path) == expected(pieces)
     assert list(tmp_path.iterdir()) == []
+    with IdSorter(0, tmp_path / "missing") as sorter, pytest.raises(SourceError, match="cannot write a temporary file"):
+        sorter.add([1], ["a"])
 
 
 def test_a_bucket_larger_than_memory_is_held_an_id_at_a_time() -> None:
@@ -54,8 +54,3 @@ def test_a_bucket_larger_than_memory_is_held_an_id_at_a_time() -> None:
     assert sorted_out(pieces, 1 << 15) == expected(pieces)
     longer = [[(2, "b" * 300_000)], [(1, "a"), (2, "c" * 200_000)]]
     assert sorted_out(longer, 0) == expected(longer), "a text longer than memory is kept whole"
-
-
-def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
-    with IdSorter(0, tmp_path / "missing") as sorter, pytest.raises(SourceError, match="cannot write a temporary file"):
-        sorter.add([1], ["a"])

@@ -67,7 +67,6 @@ def light(mariadb_server: MariaServer) -> Access:
 
 @pytest.fixture(scope="session")
 def many(mariadb_server: MariaServer) -> Access:
-    """A wiki of 3,000 pages with 20 links each."""
     also = """
         DELETE FROM page; DELETE FROM externallinks; DELETE FROM iwlinks;
         INSERT INTO page SELECT seq, 0, CONCAT('Page_', seq), 0, 0, 0, '', '20260101000000', seq, 1, NULL, NULL
@@ -90,7 +89,6 @@ async def opened(access: Access, patience: QueryPatience = PATIENCE, **more: Any
 
 @asynccontextmanager
 async def connected(access: Access, patience: QueryPatience = PATIENCE) -> AsyncIterator[MariaDb]:
-    """The connection below a source, closed at the end."""
     db = MariaDb(access, patience)
     try:
         yield db
@@ -98,7 +96,7 @@ async def connected(access: Access, patience: QueryPatience = PATIENCE) -> Async
         await db.close()
 
 
-async def test_a_state_tells_model_redirect_and_mark(light: Access) -> None:
+async def test_a_state_tells_model_redirect_and_mark_and_a_redirect_named_by_id_is_that_page(light: Access) -> None:
     async with opened(light) as source:
         assert await source.find_states([6, 5, 2, 3, 999, 5]) == [
             PageState(2, 0, "Old light", 102, 20260102030405, redirect=True),
@@ -106,6 +104,10 @@ async def test_a_state_tells_model_redirect_and_mark(light: Access) -> None:
             PageState(5, 0, "Tide table", 105, 20260102030405, model="json"),
             PageState(6, 2, "Ann/common.js", 106, 20260102030405, model="javascript"),
         ]
+    async with opened(light) as source:
+        found = await source.find_pages(ids=[2, 1, 1], titles=["Old light", "Harbour light"])
+    assert [(page.page, page.title) for page in found] == [(1, "Harbour light"), (2, "Old light")]
+    assert found[1].urls == ("https://redirect.net/only",)
 
 
 async def test_a_title_is_found_as_the_api_finds_it(light: Access) -> None:
@@ -126,13 +128,6 @@ async def test_a_title_is_found_as_the_api_finds_it(light: Access) -> None:
         }
         nowhere = ["Nowhere", "Self", "Abroad", "Missing", "", ":", "Diskussion:", "\ud800", "Tide table", "x" * 300]
         assert await source.find_pages(titles=nowhere) == []
-
-
-async def test_a_redirect_named_by_id_is_that_page_and_each_page_comes_once(light: Access) -> None:
-    async with opened(light) as source:
-        found = await source.find_pages(ids=[2, 1, 1], titles=["Old light", "Harbour light"])
-    assert [(page.page, page.title) for page in found] == [(1, "Harbour light"), (2, "Old light")]
-    assert found[1].urls == ("https://redirect.net/only",)
 
 
 async def test_bytes_that_are_no_utf_8_come_as_in_the_dump(mariadb_server: MariaServer, tmp_path: Path) -> None:
@@ -359,9 +354,7 @@ async def test_a_wrong_password_and_a_wiki_without_replica_are_clear_errors_at_o
             await source.find_states([1])
 
 
-async def test_lag_is_that_of_the_section_and_0_without_such_a_table(
-    mariadb_server: MariaServer, light: Access
-) -> None:
+async def test_lag_is_that_of_the_section_and_0_without_a_table(mariadb_server: MariaServer, light: Access) -> None:
     async with opened(light) as source:
         assert await source.find_lag_s() == 0.0
     mariadb_server.run(
@@ -540,7 +533,6 @@ async def dumped(dump: DumpSource, namespaces: set[int]) -> list[PageLinks]:
 
 
 def connections(server: MariaServer) -> Sequence[tuple[Any, ...]]:
-    """Those of the restricted user."""
     return [row for row in server.run("SHOW FULL PROCESSLIST") if row[1] == USER]
 
 

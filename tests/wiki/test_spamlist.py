@@ -22,9 +22,7 @@ async def session() -> AsyncIterator[aiohttp.ClientSession]:
 BLACK, WHITE = "MediaWiki:Spam-blacklist", "MediaWiki:Spam-whitelist"
 
 
-async def test_both_lists_of_a_wiki_are_fetched_and_a_page_that_is_not_there_is_an_empty_one(
-    session: aiohttp.ClientSession,
-) -> None:
+async def test_both_lists_are_fetched_and_a_missing_page_is_an_empty_one(session: aiohttp.ClientSession) -> None:
     async with open_wiki_replay([page_content(BLACK, "bad\\.com\n"), page_content(WHITE, "good\\.com # ä")]) as replay:
         api = ActionApi(replay.url, session, "Weboid-test", QUICK)
         assert await fetch_local_lists(api) == ListTexts("bad\\.com\n", "good\\.com # ä")
@@ -33,11 +31,16 @@ async def test_both_lists_of_a_wiki_are_fetched_and_a_page_that_is_not_there_is_
         assert await fetch_local_lists(ActionApi(replay.url, session, "Weboid-test", QUICK)) == ListTexts("", "")
 
 
-async def test_the_list_of_a_farm_has_a_title_of_its_own(session: aiohttp.ClientSession) -> None:
+async def test_the_list_of_a_farm_has_a_title_of_its_own_and_none_is_read_without_end(
+    session: aiohttp.ClientSession,
+) -> None:
     async with open_wiki_replay([page_content("Spam blacklist", "a"), page_content("Project:Spam", "b")]) as replay:
         api = ActionApi(replay.url, session, "Weboid-test", QUICK)
         assert await fetch_global_list(api) == ListTexts("a")
         assert await fetch_global_list(api, "Project:Spam") == ListTexts("b")
+    async with open_wiki_replay([page_content(BLACK, "x" * (2 << 20))]) as replay:
+        with pytest.raises(SourceError, match="more than 1 MiB"):
+            await fetch_local_lists(ActionApi(replay.url, session, "Weboid-test", QUICK))
 
 
 @pytest.mark.parametrize(
@@ -54,10 +57,4 @@ async def test_the_list_of_a_farm_has_a_title_of_its_own(session: aiohttp.Client
 async def test_what_cannot_be_read_is_no_empty_list(session: aiohttp.ClientSession, answer: object) -> None:
     async with open_wiki_replay([exchange(page_content(BLACK, None).request, answer)]) as replay:
         with pytest.raises(SourceError, match="'MediaWiki:Spam-blacklist'; what was fetched before stays"):
-            await fetch_local_lists(ActionApi(replay.url, session, "Weboid-test", QUICK))
-
-
-async def test_a_list_without_end_is_not_read_to_its_end(session: aiohttp.ClientSession) -> None:
-    async with open_wiki_replay([page_content(BLACK, "x" * (2 << 20))]) as replay:
-        with pytest.raises(SourceError, match="more than 1 MiB"):
             await fetch_local_lists(ActionApi(replay.url, session, "Weboid-test", QUICK))
