@@ -84,9 +84,7 @@ async def test_a_signal_ends_it_in_order_and_the_next_one_goes_on(database: str,
         assert here.server.begins == ["", "1"]
 
 
-async def test_streams_that_do_not_exist_and_wikis_that_are_not_configured_are_reported(
-    database: str, tmp_path: Path
-) -> None:
+async def test_streams_and_wikis_that_are_not_there_or_configured_are_reported(database: str, tmp_path: Path) -> None:
     async with fed(tmp_path, database, [], Turn(404)) as here:
         for farm, expected in (
             ("wmflabs", "HTTP 404: it has no such streams"),

@@ -35,15 +35,12 @@ STORED = (
 
 
 class Follower:
-    """A store with events taking effect on it."""
-
     def __init__(self, stored: WikiInStore, **more: Any) -> None:
         self.stored = stored
         self.wikis = {"testwiki": FollowedWiki(stored.wiki.wiki, WMFLABS, lambda page: page.namespace == 0, **more)}
         self.number = 0
 
     async def take(self, *events: Any, number: int | None = None) -> Applied:
-        """One batch."""
         begin = self.number if number is None else number
         batch = [
             RawEvent(event_id(begin + at), each if isinstance(each, str) else json.dumps(each))
@@ -57,7 +54,6 @@ class Follower:
         return done
 
     async def pending(self, until: datetime = END) -> list[Pending]:
-        """What waits to be read."""
         return await self.stored.do(list_pending, self.stored.wiki.wiki, until, 1000)
 
     async def links(self) -> set[tuple[object, ...]]:
@@ -65,7 +61,6 @@ class Follower:
         return set(await self.stored.rows("SELECT page, url_key FROM link"))
 
     async def position(self, streams: str = STREAMS.names) -> Position | None:
-        """As stored."""
         return await self.stored.do(find_position, streams)
 
 
@@ -135,9 +130,7 @@ async def test_a_categorised_page_waits_only_where_the_category_lies_in_a_tree(d
         assert await wiki.pending() == [Pending(0, "Little", moment(2), True)]
 
 
-async def test_what_is_deleted_and_restored_in_one_batch_is_read_again_and_the_other_way_round_gone(
-    database: str,
-) -> None:
+async def test_what_is_deleted_and_restored_in_a_batch_is_read_again_and_vice_versa_gone(database: str) -> None:
     async with following(database, {1: [A], 2: [A]}) as wiki:
         await wiki.take(
             links_added(1, [B], 1), change("delete", 1, 2), change("undelete", 1, 3), links_added(1, [C], 4)
@@ -158,9 +151,7 @@ async def test_a_page_that_waits_is_not_read_before_its_newest_edit(database: st
         assert waiting == {(5, ""): moment(7), (0, "Talk:Page 5"): moment(7), (1, ""): moment(8)}
 
 
-async def test_the_position_is_written_with_the_effects_or_not_at_all(
-    database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_position_is_written_with_its_effects_or_not(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async def fails(*_: object) -> None:
         raise StoreError("in the middle")
 

@@ -43,8 +43,6 @@ _STATE = ("SELECT * FROM page", LINKS, "SELECT * FROM pending", "SELECT * FROM u
 
 
 class Chain:
-    """A store that follows a server."""
-
     def __init__(self, stored: WikiInStore, server: EventServer, client: aiohttp.ClientSession) -> None:
         self.stored = stored
         self.server = server
@@ -216,9 +214,7 @@ async def test_a_database_that_fails_for_a_moment_is_tried_again(database: str) 
     assert next(failures, None) is None
 
 
-async def test_the_stream_of_categories_is_asked_for_once_there_are_trees(
-    database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_stream_of_categories_is_asked_if_trees_are(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(following_module, "_LOOK_S", 0.0)
     async with chain(database, {1: []}, [change("edit", 1, 30)], STAY) as one:
         running = asyncio.create_task(one.follower().run())

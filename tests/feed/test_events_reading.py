@@ -59,14 +59,11 @@ def test_the_changes_of_a_page_are_reported_apart_by_their_kind() -> None:
     ]
 
 
-def test_added_links_are_decoded_exactly_once_and_only_those_to_the_outside_count() -> None:
+def test_older_streams_tell_the_same_of_pages_and_added_links_are_decoded_exactly_once() -> None:
     first, second = values("page_links_change")
     urls = ("https://www.sample-museum.de/such?q=kleine+br%C3%BCcke&n=1+1", "https://books.sample-library.de/b?id=7")
     assert first == LinksAdded("dewiki", 9301140, "Kleine Brücke", urls, at("2021-03-22T06:15:45"))
     assert second is Passed.NOTHING  # removed links only
-
-
-def test_older_streams_tell_the_same_of_pages() -> None:
     assert [
         type(value).__name__ for name in ("create", "undelete", "move", "delete") for value in values(f"page_{name}")
     ] == [*["PageHandedIn"] * 4, "PageGone"]
@@ -76,6 +73,14 @@ def test_older_streams_tell_the_same_of_pages() -> None:
 
 
 def test_a_categorised_page_is_named_by_the_first_link_of_the_comment() -> None:
+    for comment, title in (
+        ("[[:A b]] added to category", "A b"),
+        ("[[:A_b|c]] removed", "A b"),
+        ("no link at all", ""),
+        ("[[:never closed", ""),
+        ("", ""),
+    ):
+        assert first_link(comment) == title
     edit, article, template = values("recentchange")
     assert edit is Passed.NOTHING
     moment = at("2022-12-11T04:27:03")
@@ -86,27 +91,13 @@ def test_a_categorised_page_is_named_by_the_first_link_of_the_comment() -> None:
     assert template.title == "Vorlage:Brücke"
 
 
-def test_the_first_link_of_a_comment() -> None:
-    for comment, title in (
-        ("[[:A b]] added to category", "A b"),
-        ("[[:A_b|c]] removed", "A b"),
-        ("no link at all", ""),
-        ("[[:never closed", ""),
-        ("", ""),
-    ):
-        assert first_link(comment) == title
-
-
-def test_events_of_other_wikis_canaries_and_unknown_streams_are_passed_over_and_counted_apart() -> None:
+def test_what_is_no_event_or_of_another_wiki_or_a_canary_is_passed_over_and_counted_apart() -> None:
     data = samples("page_change")[0]
     meta = json.loads(data)["meta"]
     assert changed(data, wiki_id="frwiki").value is Passed.FOREIGN
     canary = changed(data, meta={**meta, "domain": "canary"})
     assert (canary.value, canary.moment, canary.kind) == (Passed.CANARY, at("2024-10-04T15:09:55"), "canary")
     assert changed(data, meta={**meta, "stream": "mediawiki.page-image"}).value is Passed.UNKNOWN
-
-
-def test_what_is_no_event_is_passed_over() -> None:
     numbers = '{"meta": ' + "1" * 10_000 + "}"
     for text in ("", "{", "[]", "7", "null", "NaN", '"text"', "{}", '{"meta": []}', '{"meta": {}}', numbers):
         assert isinstance(read(text, STREAMS, OURS).value, Passed)
@@ -169,14 +160,11 @@ def test_no_event_raises_whatever_stands_in_its_fields(data: st.DataObject) -> N
     assert read(json.dumps(event), STREAMS, OURS).kind
 
 
-def test_every_declared_stream_has_sample_events_with_an_effect() -> None:
+def test_every_declared_stream_has_samples_with_an_effect_and_categories_are_followed_where_there_are_some() -> None:
     for path in asset("streams").glob("*.toml"):
         read_as = [read(data, STREAMS, OURS) for data in samples(path.stem)]
         assert not {reading.value for reading in read_as} & {Passed.MALFORMED, Passed.UNKNOWN, Passed.FOREIGN}, path
         assert any(not isinstance(reading.value, Passed) for reading in read_as), path
-
-
-def test_a_stream_for_categories_is_followed_only_where_there_are_categories() -> None:
     assert "recentchange" in STREAMS.worthwhile({"categories"}).names.split(",")
     assert "recentchange" not in STREAMS.worthwhile(set()).names.split(",")
     assert "mediawiki.page_change.v1" in STREAMS.worthwhile(set()).names.split(",")

@@ -45,7 +45,7 @@ def numbers(events: list[RawEvent]) -> list[int]:
     return [json.loads(event.data) for event in events]
 
 
-async def test_events_arrive_with_their_ids_and_comments_are_passed_over() -> None:
+async def test_events_arrive_with_their_ids_from_a_stored_position_or_a_moment_on() -> None:
     raw = b": a comment\n:\n\n: another\n\nretry: 3\n\n"
     async with open_event_server([0, 1, 2], Turn(raw=raw, block=7)) as server, opened(server) as stream:
         events = [event async for batch in stream.batches(StreamStart(), once=True) for event in batch]
@@ -54,9 +54,6 @@ async def test_events_arrive_with_their_ids_and_comments_are_passed_over() -> No
     assert asked.target == "/v2/stream/a,b"
     assert asked.headers["User-Agent"] == "Weboid-test (me@example.org)"
     assert asked.headers["Accept"] == "text/event-stream"
-
-
-async def test_a_stored_position_is_sent_verbatim_and_a_moment_as_since() -> None:
     async with open_event_server([0, 1, 2], STAY) as server, opened(server) as stream:
         assert numbers(await first(stream, 1, StreamStart(event_id(1), MOMENT))) == [2]
         assert server.site.asked[0].headers["Last-Event-ID"] == event_id(1)
@@ -87,7 +84,7 @@ async def test_a_settled_connection_that_ends_is_opened_again_at_once_and_a_youn
     assert len(server.begins) == 1
 
 
-async def test_a_busy_server_is_left_alone_as_long_as_it_wants() -> None:
+async def test_a_busy_server_is_left_alone_as_long_as_it_wants_and_other_failures_are_tried_again() -> None:
     turns = [Turn(429, ("Retry-After: 0",)), Turn(503, ("Retry-After: 1",)), STAY]
     loop = asyncio.get_running_loop()
     async with open_event_server([0], *turns) as server, opened(server) as stream:
@@ -95,9 +92,6 @@ async def test_a_busy_server_is_left_alone_as_long_as_it_wants() -> None:
         assert numbers(await first(stream, 1)) == [0]
         assert loop.time() - before >= 1.0
     assert stream.counts["failures"] == 2
-
-
-async def test_other_failures_are_tried_again() -> None:
     turns = [Turn(500), Turn(502), Turn(403), Turn(content_type="text/html")]
     async with open_event_server([0], *turns, STAY) as server, opened(server) as stream:
         assert numbers(await first(stream, 1)) == [0]
@@ -138,15 +132,12 @@ async def test_what_no_other_try_can_help_is_an_error(status: int, begin: Stream
             await first(EventStream("ftp://a", "b", client, user_agent="x", limits=QUICK), 1)
 
 
-async def test_an_event_that_is_too_long_or_never_ends_is_skipped_and_its_neighbours_are_not() -> None:
+async def test_events_that_are_too_long_never_end_or_have_odd_bytes_and_ids_harm_no_others() -> None:
     events = [0, "x" * 300_000, 2, "y" * 200_000, 4]
     endless = Turn(raw=b"data: " + b"x" * 3_000_000, count=0, end="abort")
     async with open_event_server(events, endless, STAY) as server, opened(server, event_bytes=50_000) as stream:
         assert numbers(await first(stream, 3)) == [0, 2, 4]
     assert stream.counts["oversized"] == 3
-
-
-async def test_bytes_that_are_no_utf_8_and_ids_that_fit_into_no_header_harm_no_other_event() -> None:
     raw = b'data: "\xff\xfe"\n\n'
     raw += "".join(f"id: {bad}\ndata: 1\n\n" for bad in ("\0", "a\x1bb", "x" * 20_000, "\u2028")).encode()
     async with open_event_server([0], Turn(raw=raw, end="stall")) as server, opened(server) as stream:

@@ -51,23 +51,19 @@ class Fed:
         self.pool, self.wiki, self.little, self.source = pool, wiki, little, source
 
     async def passed(self, day: int, without: dict[str, object] | None = None, **matching: object) -> PassProgress:
-        """A whole pass on a day."""
         criteria = read_criteria(matching, without or {})
         return await PagePass(
             local_feed_store(self.pool), self.source, self.wiki, WMFLABS, criteria, today=lambda: day, untouched_days=90
         ).run()
 
     async def rows(self, query: str) -> list[tuple[object, ...]]:
-        """The rows of a query, sorted."""
         async with self.pool.connection() as conn:
             return sorted(await (await conn.execute(query.encode())).fetchall())
 
     async def watched(self) -> list[object]:
-        """The ids of the page records."""
         return [row[0] for row in await self.rows("SELECT page FROM page")]
 
     async def tables(self) -> dict[str, list[tuple[object, ...]]]:
-        """All that a pass writes."""
         queries = {
             "page": "SELECT page, namespace, title, latest, mark, urls, touched, flagged FROM page",
             "link": "SELECT page, bucket, host_key, url_key FROM link",
@@ -79,13 +75,11 @@ class Fed:
         return {name: await self.rows(query) for name, query in queries.items()}
 
     def asked_for_links(self) -> int:
-        """How many questions for links the wiki has had."""
         return sum("extlinks" in question.get("prop", "") for question in self.little.asked)
 
 
 @asynccontextmanager
 async def fed(dsn: str, pages: Iterable[WikiPage] = ()) -> AsyncIterator[Fed]:
-    """A store and a little wiki."""
     async with (
         open_pool(dsn, size=3, part="test") as pool,
         open_littlewiki(pages or small_wiki()) as little,
@@ -150,7 +144,6 @@ async def test_a_pass_whose_end_was_stored_and_not_confirmed_is_no_new_pass(data
 
 
 async def _pass_rows(dsn: str) -> int:
-    """How many passes are under way."""
     async with open_pool(dsn, size=1) as pool, pool.connection() as conn:
         row = await (await conn.execute("SELECT count(*) FROM pass")).fetchone()
     return int(row[0]) if row else 0
@@ -224,16 +217,13 @@ async def killed_pass(dsn: str) -> None:
 
 
 def edit(little: LittleWiki) -> None:
-    """One page of other links, one gone, one new."""
     record_edit(little, "Page 03", [WikiLink("http://new.demo/", "new"), WikiLink("http://common.demo/", "common")])
     del little.pages["Page 07"]
     little.pages["Page 13"] = page(13, "http://site13.demo/")
 
 
 @pytest.mark.timeout(300)
-async def test_a_pass_that_is_killed_again_and_again_ends_as_an_undisturbed_one(
-    database: str, second_database: str
-) -> None:
+async def test_a_pass_killed_again_and_again_ends_as_an_undisturbed_one(database: str, second_database: str) -> None:
     await killed_pass(second_database)
     kills = 0
     # The number grows: with the same one, a pass could be killed in the same step for ever.

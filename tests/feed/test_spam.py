@@ -45,7 +45,6 @@ QUICK = ApiPatience(tries=1, timeout_s=20)
 
 @asynccontextmanager
 async def open_lists(black: str | None, white: str | None = None, farm: str = "") -> AsyncIterator[ActionApi]:
-    """A wiki with these lists."""
     pages = [
         page_content("MediaWiki:Spam-blacklist", black),
         page_content("MediaWiki:Spam-whitelist", white),
@@ -66,7 +65,6 @@ async def farm_refreshed(stored: WikiInStore, text: str, day: int = 101) -> Refr
 
 
 async def judge_of(stored: WikiInStore) -> Judge:
-    """What judges the links of the wiki now."""
     return await SpamFilters(SpamLists(stored.pool)).judge(stored.wiki.farm, stored.wiki.dbname)
 
 
