@@ -9,13 +9,17 @@ def opened(at_s: float = 0.0) -> Breaker:
     return breaker
 
 
-def test_three_failures_of_different_questions_in_a_row_open_it() -> None:
+def test_different_questions_in_a_row_open_it_and_the_same_one_counts_once_with_its_greatest_weight() -> None:
     breaker = opened()
     assert breaker.opened_s == 0.0
     assert breaker.admit(9.9) is Admission.NO
+    breaker = Breaker(3, first_s=10.0, longest_s=45.0)
+    assert not any(breaker.failed(number, Admission.USUAL, "a") for number in range(50))
+    assert not breaker.failed(50, Admission.USUAL, "a", 2)
+    assert breaker.failed(51, Admission.USUAL, "b")
 
 
-def test_a_success_ends_the_row() -> None:
+def test_a_success_ends_the_row_and_it_does_not_open_so_soon_after_one() -> None:
     breaker = Breaker(3, first_s=10.0, longest_s=45.0)
     for number in range(30):
         assert breaker.admit(number) is Admission.USUAL
@@ -23,16 +27,6 @@ def test_a_success_ends_the_row() -> None:
             assert breaker.succeeded(number) is None
         else:
             assert not breaker.failed(number, Admission.USUAL, number)
-
-
-def test_the_same_question_counts_once_with_its_greatest_weight() -> None:
-    breaker = Breaker(3, first_s=10.0, longest_s=45.0)
-    assert not any(breaker.failed(number, Admission.USUAL, "a") for number in range(50))
-    assert not breaker.failed(50, Admission.USUAL, "a", 2)
-    assert breaker.failed(51, Admission.USUAL, "b")
-
-
-def test_it_does_not_open_so_soon_after_a_success() -> None:
     breaker = Breaker(3, first_s=10.0, longest_s=45.0, calm_s=2.0)
     breaker.succeeded(100.0)
     assert not any(breaker.failed(101.9, Admission.USUAL, question) for question in range(1_000))
@@ -57,14 +51,11 @@ def test_one_caller_at_a_time_probes_and_its_failures_let_it_rest_longer_and_lon
     assert not breaker.failed(now_s, Admission.USUAL, "a")
 
 
-def test_a_probe_that_says_nothing_lets_the_next_caller_probe() -> None:
+def test_an_undecided_probe_lets_the_next_one_probe_and_late_failures_change_nothing() -> None:
     breaker = opened()
     assert breaker.admit(10.0) is Admission.PROBE
     breaker.undecided(Admission.PROBE)
     assert breaker.admit(10.0) is Admission.PROBE
-
-
-def test_failures_of_those_who_began_before_it_opened_change_nothing_and_a_success_closes_it() -> None:
     breaker = opened()
     assert not breaker.failed(1.0, Admission.USUAL, "late")
     breaker.undecided(Admission.USUAL)

@@ -18,7 +18,6 @@ async def held(slots: FairSlots, account: str, done: list[str], name: str = "", 
 
 
 async def alongside(slots: FairSlots, account: str, answered: asyncio.Event, done: list[str]) -> None:
-    """Steps aside until the answer is there."""
     turn = await slots.enter(account, lambda: False)
     try:
         async with aside():
@@ -145,9 +144,7 @@ async def test_no_more_step_aside_than_may() -> None:
 
 
 @pytest.mark.parametrize("end", [lambda task: task.cancel(), lambda _: None])
-async def test_who_fails_or_is_cancelled_aside_leaves_nothing_behind(
-    end: Callable[[asyncio.Task[None]], object],
-) -> None:
+async def test_who_fails_or_is_cancelled_aside_leaves_nothing(end: Callable[[asyncio.Task[None]], object]) -> None:
     slots, done = FairSlots(Capacity(1, places=10, wait_s=30, aside=5)), list[str]()
 
     async def failing() -> None:
@@ -168,15 +165,12 @@ async def test_who_fails_or_is_cancelled_aside_leaves_nothing_behind(
     assert await came(*(begin(slots, "b", done) for _ in range(6))) == ["in"] * 6
 
 
-async def test_nobody_waits_for_a_second_slot() -> None:
+async def test_nobody_waits_for_a_second_slot_and_without_one_stepping_aside_is_nothing() -> None:
     slots, other = FairSlots(Capacity(1, places=10, wait_s=30)), FairSlots(Capacity(1, places=10, wait_s=30))
     turn = await slots.enter("a", lambda: False)
     with pytest.raises(RuntimeError, match="each other"):
         await other.enter("a", lambda: False)
     turn.end()
     (await other.enter("a", lambda: False)).end()
-
-
-async def test_without_a_slot_stepping_aside_is_nothing() -> None:
     async with aside():
         pass

@@ -10,7 +10,6 @@ from weboid.mechanism.loop_lag import LATE_S, SLOTS, TICK_S, LoopLag
 
 
 def block(seconds: float) -> None:
-    """Keeps the loop from doing anything."""
     sleep(seconds)
 
 

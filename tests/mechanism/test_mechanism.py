@@ -11,32 +11,26 @@ from weboid.mechanism.pauses import GrowingPause
 from weboid.mechanism.single_flight import SingleFlight
 
 
-def test_a_pause_doubles_up_to_its_limit_and_begins_anew() -> None:
+def test_a_pause_doubles_up_to_its_limit_and_begins_anew_never_longer_than_the_longest() -> None:
     pause = GrowingPause(1.0, 5.0)
     assert [pause.grown_s() for _ in range(5)] == [1.0, 2.0, 4.0, 5.0, 5.0]
     pause.reset()
     assert pause.grown_s() == 1.0
-
-
-def test_the_first_pause_is_never_longer_than_the_longest() -> None:
     assert GrowingPause(9.0, 5.0).grown_s() == 5.0
 
 
-def test_what_was_used_longest_ago_goes_first() -> None:
+def test_what_was_used_longest_ago_goes_first_and_is_reported_unless_it_was_removed() -> None:
     known: BoundedMap[str, int] = BoundedMap(2)
     known["a"], known["b"] = 1, 2
     assert (known.use("a"), known.get("b")) == (1, 2)
     known["c"] = 3
     assert list(known) == ["a", "c"]
     assert (known.use("b"), known.take("a"), known.take("a")) == (None, 1, None)
-
-
-def test_values_dropped_for_room_are_reported_but_not_those_removed() -> None:
     gone: list[int] = []
-    known: BoundedMap[str, int] = BoundedMap(2, dropped=gone.append)
-    known["a"], known["b"], known["a"], known["c"] = 1, 2, 3, 4
-    known.take("c")
-    assert (gone, list(known)) == ([1, 2], ["a"])
+    bounded: BoundedMap[str, int] = BoundedMap(2, dropped=gone.append)
+    bounded["a"], bounded["b"], bounded["a"], bounded["c"] = 1, 2, 3, 4
+    bounded.take("c")
+    assert (gone, list(bounded)) == ([1, 2], ["a"])
 
 
 @given(

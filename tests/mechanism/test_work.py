@@ -65,9 +65,7 @@ async def test_who_is_stopped_is_cancelled_also_while_it_waits() -> None:
             await waiting
 
 
-async def test_it_is_tried_again_until_it_succeeds_and_reported_once(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_it_is_tried_until_it_succeeds(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patience, "FIRST_PAUSE_S", 0.001)
     work = _Failing(3)
     result = await patiently(work, asyncio.Event(), _away())
@@ -77,12 +75,9 @@ async def test_it_is_tried_again_until_it_succeeds_and_reported_once(
     assert ended.startswith("it is over: the database is away (3 times")
 
 
-async def test_what_succeeds_at_once_is_not_reported(caplog: pytest.LogCaptureFixture) -> None:
+async def test_success_at_once_is_not_reported_and_other_errors_are_raised(caplog: pytest.LogCaptureFixture) -> None:
     assert await patiently(_Failing(0), asyncio.Event(), _away()) == 1
     assert not caplog.records
-
-
-async def test_other_errors_are_raised_at_once() -> None:
     work = _Failing(3, StoreError("made by a newer weboid"))
     with pytest.raises(StoreError, match="newer"):
         await patiently(work, asyncio.Event(), _away())
@@ -135,11 +130,15 @@ async def test_an_attempt_that_ends_within_the_grace_counts() -> None:
         assert await waiting == 7
 
 
-async def test_nothing_is_begun_after_a_stop() -> None:
+async def test_nothing_is_begun_after_a_stop_and_a_wait_says_whether_it_was_stopped() -> None:
     stopped, work = asyncio.Event(), _Failing(0)
     stopped.set()
     assert await patiently(work, stopped, _away()) is None
     assert work.tried == 0
+    stopped = asyncio.Event()
+    assert not await is_stopped_within(stopped, 0.001)
+    stopped.set()
+    assert await is_stopped_within(stopped, 3600)
 
 
 async def test_no_failure_ends_the_sweeps_and_a_stop_does(caplog: pytest.LogCaptureFixture) -> None:
@@ -177,14 +176,7 @@ async def test_the_pause_may_depend_on_the_sweep_and_a_stop_cuts_it_short() -> N
     assert swept == 2
 
 
-async def test_a_wait_says_whether_it_was_stopped() -> None:
-    stopped = asyncio.Event()
-    assert not await is_stopped_within(stopped, 0.001)
-    stopped.set()
-    assert await is_stopped_within(stopped, 3600)
-
-
-async def test_work_that_ends_in_time_is_done() -> None:
+async def test_work_that_ends_in_time_is_done_and_what_it_raises_raised() -> None:
     stopped = asyncio.Event()
     done = []
     async with ending(stopped, 60):
@@ -192,6 +184,9 @@ async def test_work_that_ends_in_time_is_done() -> None:
         await asyncio.sleep(0.01)
         done.append(1)
     assert done == [1]
+    with pytest.raises(ValueError):
+        async with ending(asyncio.Event()):
+            raise ValueError
 
 
 async def test_work_that_does_not_end_is_cut_off_without_a_word() -> None:
@@ -201,12 +196,6 @@ async def test_work_that_does_not_end_is_cut_off_without_a_word() -> None:
         await asyncio.sleep(3600)
     # The task itself goes on.
     await asyncio.sleep(0)
-
-
-async def test_what_the_work_raises_is_raised() -> None:
-    with pytest.raises(ValueError):
-        async with ending(asyncio.Event()):
-            raise ValueError
 
 
 async def test_work_ends_with_its_block() -> None:
