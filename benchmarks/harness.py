@@ -155,7 +155,6 @@ def reply(code: int, body: bytes, *lines: str, kind: str = "application/json") -
 
 
 def module(name: str, *words: object) -> list[object]:
-    """The command that runs one of our modules."""
     return [sys.executable, "-m", f"benchmarks.{name}", *words]
 
 
@@ -245,7 +244,6 @@ class Target:
 
     @property
     def met(self) -> bool:
-        """Whether it is reached."""
         return self.value <= self.bound if self.at_most else self.value >= self.bound
 
     def __str__(self) -> str:

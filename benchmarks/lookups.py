@@ -1,8 +1,7 @@
-"""Look-ups of copies: ``python -m benchmarks.lookups [--queued N] [--seconds N] [--limited N]``.
+"""Look-ups of copies: ``python -m benchmarks.lookups [--queued N] [--seconds N]``.
 
 A queue of dead URLs is looked up at a made-up archive on loopback, a process of its own in the dialect of the Wayback
-Machine, without limits: look-ups a second, requests for each URL by what was found, memory with a short and a long
-queue. Then two workers with a limit, each a process of its own: what the archive's own log says of it.
+Machine, without limits: look-ups a second, requests for each URL by what was found, memory by the length of the queue.
 One law: what is printed of requests is what the archive was asked; the queue is worked off by the program's own round.
 """
 
@@ -10,11 +9,9 @@ import argparse
 import asyncio
 import json
 import os
-import sys
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from email.utils import format_datetime
 from ipaddress import ip_network
 from time import monotonic, process_time
@@ -48,8 +45,7 @@ from weboid.core.record.status import Status
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.urls import parse
 from weboid.store.archives.cited_copy import CitedCopy, page_key, record_cited
-from weboid.store.db.pool import Pool, open_pool
-from weboid.store.upkeep.alarm import list_alarms
+from weboid.store.db.pool import Pool
 
 DAY: Final = 1_000
 _STAMPS: Final = (20180301120000, 20190301120000, 20190315120000)
@@ -102,25 +98,20 @@ VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 
 @dataclass
 class Log:
-    """What the archive was asked: when it was for listings, and how often by kind of request."""
+    """What the archive was asked since that was last read."""
 
-    times: list[float] = field(default_factory=list)
-    counts: Counter[str] = field(default_factory=Counter)
+    count: int = 0
 
     def answer(self, target: str) -> bytes:
-        """The answer to a request, written down."""
         parts = urlsplit(target)
         if parts.path == "/log":
-            reported = {"times": self.times, "counts": self.counts}
-            self.times, self.counts = [], Counter()
-            return reply(200, json.dumps(reported).encode())
-        if parts.path in ("/cdx/search/cdx", "/wayback/available"):
-            self.times.append(monotonic())
-            self.counts[parts.path] += 1
-            if parts.path == "/wayback/available":
-                return reply(200, b'{"url": "x", "archived_snapshots": {}}')
+            count, self.count = self.count, 0
+            return reply(200, str(count).encode())
+        self.count += 1
+        if parts.path == "/wayback/available":
+            return reply(200, b'{"url": "x", "archived_snapshots": {}}')
+        if parts.path == "/cdx/search/cdx":
             return _listed(parse_qs(parts.query)["url"][0])
-        self.counts["/web"] += 1
         _, _, stamp, url = target.split("/", 3)
         return _played(int(stamp.removesuffix("id_")), unquote(url))
 
@@ -150,33 +141,25 @@ def _played(stamp: int, url: str) -> bytes:
     return reply(200, body, moment, kind="text/html")
 
 
-class Asked(NamedTuple):
-    """What the archive was asked since it was last read: moments of listings, and counts by kind."""
-
-    times: list[float]
-    counts: dict[str, int]
-
-
 @dataclass(frozen=True)
 class MadeUp:
     """The archive as seen from here."""
 
     base: str
 
-    def service(self, per_minute: int = 0) -> ArchiveService:
-        """The Wayback Machine, asked here."""
+    def service(self) -> ArchiveService:
+        """The Wayback Machine, asked here without limits."""
         usual = SERVICES["wayback"]
-        return replace(usual, base=self.base, public=self.base, per_minute=per_minute, replay_per_minute=0)
+        return replace(usual, base=self.base, public=self.base, per_minute=0, replay_per_minute=0)
 
-    async def asked(self) -> Asked:
-        """Reads its log, which begins anew."""
+    async def asked(self) -> int:
+        """How often it was asked since that was last read."""
 
-        def read() -> bytes:
+        def read() -> int:
             with urlopen(f"{self.base}/log") as response:
-                return bytes(response.read())
+                return int(response.read())
 
-        reported = json.loads(await asyncio.to_thread(read))
-        return Asked(reported["times"], reported["counts"])
+        return await asyncio.to_thread(read)
 
 
 @contextmanager
@@ -246,7 +229,6 @@ class Run(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """Look-ups a second."""
         return self.tally.done / self.seconds
 
     @property
@@ -277,7 +259,7 @@ async def worked(pool: Pool, service: ArchiveService, seconds: float) -> Run:
     return Run(tally, took, cpu, mib or [used(os.getpid()).rss_mib])
 
 
-async def lookups(dsn: str, queued: int, seconds: float, limited: int) -> dict[str, float]:
+async def lookups(dsn: str, queued: int, seconds: float) -> dict[str, float]:
     """Measures and prints; returns the figures by name."""
     figures: dict[str, float] = {}
     with open_made_up() as archive:
@@ -301,77 +283,38 @@ async def lookups(dsn: str, queued: int, seconds: float, limited: int) -> dict[s
             cited = await worked(pool, archive.service(), 600)
             figures["cited"] = cited.tally.requests / max(cited.tally.done, 1)
             _tell_run("URLs of which a page cites a copy", cited, await archive.asked())
-            if limited:
-                figures["most"] = await _limited(dsn, pool, archive, limited)
-    tell_targets(_targets(figures, limited))
+    tell_targets(_targets(figures))
     return figures
 
 
-async def _limited(dsn: str, pool: Pool, archive: MadeUp, per_minute: int) -> float:
-    """Two workers in processes of their own under one limit; returns the most listings in any minute's fraction."""
-    async with pool.connection() as conn:
-        for table in ("lookup", "snapshot", "copy_queue"):
-            await conn.execute(f"TRUNCATE {table}".encode())
-        await conn.execute(_QUEUE.encode(), {"first": 1, "last": _SHORT, "day": DAY})
-    call = (sys.executable, "-m", "benchmarks.lookups", "--work", archive.base, "--limited", str(per_minute))
-    environ = {**os.environ, "WEBOID_BENCHMARK_DSN": dsn}
-    workers = [await asyncio.create_subprocess_exec(*call, env=environ) for _ in range(2)]
-    await asyncio.gather(*(worker.wait() for worker in workers))
-    times = (await archive.asked()).times
-    async with pool.connection() as conn:
-        rests = len(await list_alarms(conn))
-    window_s = 6.0
-    most = max((sum(start <= each < start + window_s for each in times) for start in times), default=0)
-    allowed = per_minute * window_s / 60
-    print(
-        f"two workers, {per_minute} a minute: {len(times)} listings asked for in {times[-1] - times[0]:.0f} s; ", end=""
-    )
-    print(f"at most {most} in {window_s:.0f} s, allowed are {allowed:.0f} and the one that begins them; {rests} alarms")
-    return most / (allowed + 1)
-
-
-def _tell_run(what: str, run: Run, asked: Asked) -> None:
+def _tell_run(what: str, run: Run, asked: int) -> None:
     course = " ".join(f"{each:.0f}" for each in run.mib)
     print(f"{what}: {run.tally.done:,} looked up in {run.seconds:.1f} s, {run.rate:,.0f}/s, ", end="")
     print(f"{run.cpu_ms:.2f} ms CPU each; memory {course} MiB")
-    print(f"  the archive was asked {sum(asked.counts.values()):,} times, {run.tally.requests:,} were counted here")
+    print(f"  the archive was asked {asked:,} times, {run.tally.requests:,} were counted here")
 
 
-def _targets(figures: dict[str, float], limited: int) -> list[Target]:
+def _targets(figures: dict[str, float]) -> list[Target]:
     return [
         Target("look-ups a second", figures["rate"], _TARGET),
         Target("the same by CPU", figures["cpu"], _TARGET),
         Target("requests where there is a copy", figures.get("found", 0), _WITH_COPY, at_most=True),
         Target("requests where a page cites one", figures["cited"], _CITED, at_most=True),
         Target("memory with a long queue by that with a short one", figures["grown"], _FLAT, at_most=True),
-        *([Target("of the limit over two workers", figures["most"], 1, at_most=True)] if limited else []),
     ]
 
 
-async def _work(base: str, per_minute: int) -> None:
-    async with open_pool(os.environ["WEBOID_BENCHMARK_DSN"], size=2, part="benchmark") as pool:
-        await worked(pool, MadeUp(base).service(per_minute), 20)
-
-
 def main() -> None:
-    """Reads the options."""
     options = argparse.ArgumentParser(prog="python -m benchmarks.lookups", description=__doc__)
     options.add_argument("--queued", type=int, default=1_000_000)
     options.add_argument("--seconds", type=float, default=20.0)
-    options.add_argument(
-        "--limited", type=int, default=240, help="requests a minute of two workers; 0 = leave that out"
-    )
     options.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
-    options.add_argument("--work", default="", help=argparse.SUPPRESS)
     asked = options.parse_args()
     if asked.serve:
         run_async(serve_answers(Log().answer))
         return
-    if asked.work:
-        run_async(_work(asked.work, asked.limited))
-        return
     with temporary_store() as store:
-        run_async(lookups(store, asked.queued, asked.seconds, asked.limited))
+        run_async(lookups(store, asked.queued, asked.seconds))
 
 
 if __name__ == "__main__":

@@ -62,8 +62,6 @@ async def crawlers(dsn: str, serve: Serve, number: int, rounds: int) -> Rates:
 
 
 async def _results(core: CrawlStore, day: int) -> float:
-    """Results a second of one round."""
-
     async def ask(_: CheckRequest) -> Observation:
         return _SEEN
 

@@ -38,7 +38,6 @@ async def _fill(dsn: str) -> None:
 
 
 def children_of(pid: int) -> list[int]:
-    """The processes that a process has started."""
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
@@ -109,7 +108,6 @@ def _seconds_without(killed: int, parent: int) -> float:
 
 
 def main() -> None:
-    """Reads the options, and does all of it."""
     options = argparse.ArgumentParser(prog="python -m benchmarks.workers", description=__doc__)
     options.add_argument("--workers", type=int, default=2)
     options.add_argument("--seconds", type=float, default=20, help="for each kind of answer and number of workers")

@@ -48,7 +48,6 @@ class Costs:
 
 
 def new_costs(urls: Iterable[str]) -> Costs:
-    """Counts for some pages."""
     parts = [urlsplit(url) for url in urls]
     return Costs(
         frozenset(

@@ -93,7 +93,6 @@ def said_at_last(reported: Reported) -> str:
 def tell(
     console: Console, staged: Staged, reported: Mapping[str, Reported], costs: Costs, times_ms: list[float]
 ) -> None:
-    """Prints all tables and figures."""
     days = staged.file.days
     by_class = _by_class(staged, reported)
     _tell_table(console, "at the check", {cls: Counter(map(said_at_check, each)) for cls, each in by_class.items()})

@@ -64,7 +64,6 @@ class Bench:
 
     @property
     def scheme(self) -> str:
-        """Of all URLs."""
         return "https" if self.server.ca else "http"
 
     @property
@@ -73,7 +72,6 @@ class Bench:
         return {name: value for name, value in os.environ.items() if not name.startswith("WEBOID_")} | self.variables
 
     def command(self, *words: str) -> list[str]:
-        """A call of the program."""
         python = sys.executable if self.tree == ROOT else str(self.tree / ".venv/bin/python")
         return [python, "-m", "weboid", "--data", str(self.folder / "program"), *words]
 
@@ -106,7 +104,6 @@ class Bench:
         return Client(name, command, self.environ, database=database_pid(self.dsn), folder=self.tree)
 
     def file(self, urls: int) -> Path:
-        """So many URLs in a file."""
         path = self.folder / f"urls-{urls}.txt"
         if not path.exists():
             path.write_text("\n".join(urls_of("h{}".format, self.scheme, self.server.port, range(urls))) + "\n")
@@ -119,7 +116,6 @@ class Bench:
             return {status: count for status, count in rows if status != _FINE}
 
     def measure(self, client: Client, limit_s: float, stop: Callable[[Figures], bool]) -> Figures:
-        """Runs a client over the server."""
         return measured(client, self.server, self.settings.cores, limit_s=limit_s, stop=stop)
 
     def measure_best(self, client: Client, number: int, best: dict[str, Figures]) -> None:

@@ -28,7 +28,6 @@ _LOOKS_EVERY: Final = 64
 
 
 def plain(settings: Settings) -> list[Target]:
-    """HTTP and DNS."""
     tell(f"plain: HTTP and DNS, HEAD, a new host for every check; {settings.cores}")
     with open_bench(settings) as bench:
         fast = {"bare": 12_000, "lychee": 9_000, "C": 32_000}
@@ -46,7 +45,6 @@ def tls(settings: Settings) -> list[Target]:
 
 
 def slow(settings: Settings, connections: int = 4_000) -> list[Target]:
-    """Servers that answer after a second."""
     tell(f"slow: servers that answer after 1 s; weboid with {connections} connections, peers as they come: what")
     tell("  differs is how much each waits for at a time, not how fast it is")
     limits = {"WEBOID_NET_CONNECTIONS": str(connections)}

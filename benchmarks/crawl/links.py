@@ -69,7 +69,6 @@ def host_of(label: str) -> str:
 
 
 def urls_of(labels: Labels, scheme: str, port: int, numbers: Iterable[int]) -> Iterator[str]:
-    """The URLs of these numbers."""
     return (f"{scheme}://{host_of(labels(number))}:{port}/p/{number}" for number in numbers)
 
 

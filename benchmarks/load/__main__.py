@@ -244,7 +244,6 @@ _SCENARIOS: Final = ("links", "searches", "silent", "crowd")
 
 
 def main() -> None:
-    """Reads the options."""
     options = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__)
     options.add_argument("scenario", nargs="*", choices=[[], *_SCENARIOS], help="default: all of them")
     options.add_argument("--urls", type=int, default=200_000)

@@ -48,7 +48,6 @@ class Outcome:
     seconds: float = 0.0
 
     def count(self, status: int) -> int:
-        """How many answers had this status."""
         return len(self.ms.get(str(status), ()))
 
     def p(self, share: float, status: int = 200) -> float:
@@ -119,7 +118,6 @@ class _Client:
 
 
 async def outcome_of(crowd: Crowd) -> Outcome:
-    """Lets the crowd ask."""
     outcome, ms = Outcome(), defaultdict[str, list[float]](list)
     begun = perf_counter()
     until = begun + crowd.seconds

@@ -33,12 +33,10 @@ _SETTINGS: Final = {
 
 
 def _pages(world: World, dbname: str, count: int) -> dict[int, PageLinks]:
-    """So many pages of a wiki."""
     return made(world, dict.fromkeys(range(1, count + 1), LINKS[dbname]))
 
 
 async def main(dsn: str, urls: int) -> None:
-    """Serves until stdin ends."""
     world = World(urls)
     wikis = {
         SMALL: InProcess(_pages(world, SMALL, SMALL_PAGES)),

@@ -74,7 +74,6 @@ class Times:
     ms: dict[str | None, list[float]] = field(default_factory=dict)
 
     def add(self, kind: str | None, begun: float) -> None:
-        """Another one that has just ended."""
         self.ms.setdefault(kind, []).append(1e3 * (perf_counter() - begun))
 
     def p(self, kind: str | None, share: float) -> float:
@@ -277,7 +276,6 @@ def _tell_times(name: str, times: Times) -> list[Target]:
 
 
 def bench(folder: Path, urls: int, samples: int, cold: int, seconds: float) -> None:
-    """All of it."""
     data = folder / "data"
     world = World(urls)
     with open_server(data) as server:
@@ -327,7 +325,6 @@ def bench(folder: Path, urls: int, samples: int, cold: int, seconds: float) -> N
 
 
 def main() -> None:
-    """Reads the options."""
     options = argparse.ArgumentParser(prog="python -m benchmarks.pages", description=__doc__)
     options.add_argument("--urls", type=int, default=100_000)
     options.add_argument("--samples", type=int, default=100, help="pages of each kind, warm")

@@ -34,7 +34,6 @@ class Caller:
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def ask(self, path: str, *, method: str = "GET", body: bytes = b"", **headers: str) -> Reply:
-        """The whole answer."""
         self._socket.sendall(request_of(path, method, body, **headers))
         data = b""
         while (end := data.find(_END)) < 0:
@@ -47,7 +46,6 @@ class Caller:
         return Reply(int(lines[0].split(" ")[1]), fields, bytes(received))
 
     def close(self) -> None:
-        """Ends the connection."""
         self._socket.close()
 
     def _received(self) -> bytes:

@@ -72,7 +72,6 @@ class World:
         return Url(SCHEMES[number % 2], host, 0, f"/a/path/of/usual/length-{number}.html")
 
     def numbers_of(self, page: int, links: int) -> list[int]:
-        """The URLs on a page."""
         return random.Random(page).sample(range(self.urls), min(links, self.urls))
 
 

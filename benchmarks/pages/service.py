@@ -75,7 +75,6 @@ def made(world: World, links: Mapping[int, int]) -> dict[int, PageLinks]:
 
 
 def links_of(page: int) -> int:
-    """How many links a page has."""
     return FEW_LINKS if page >= FEW_FROM else LINKS_A_PAGE
 
 
@@ -96,7 +95,6 @@ def _bare() -> web.Application:
 
 
 async def main(dsn: str, urls: int, pages: int, few: int) -> None:
-    """Serves until stdin ends."""
     ids = (*range(1, pages + 1), *range(FEW_FROM, FEW_FROM + few))
     source = InProcess(made(World(urls), {page: links_of(page) for page in ids}))
     gc.freeze()  # the wiki's pages would be no objects of the real service

@@ -112,5 +112,4 @@ def _named(name: str) -> x509.Name:
 
 
 def new_authority(folder: Path) -> Authority:
-    """An authority that begins now."""
     return Authority(folder, datetime.now(UTC))

@@ -54,7 +54,6 @@ class Figures:
 
     @property
     def precision(self) -> float | None:
-        """The share of rightful tellings."""
         return 1 - (len(self.wrong) + len(self.premature)) / self.reported if self.reported else None
 
     def late(self, limit: int) -> list[Case]:
@@ -91,7 +90,6 @@ def dead_spells(url: UrlYear, days: int) -> Spells:
 
 
 def figures_of(year: Year) -> Figures:
-    """The figures of what Weboid reported."""
     found = Figures()
     for url in year.urls:
         dead = dead_spells(url, year.file.days)

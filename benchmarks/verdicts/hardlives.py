@@ -36,12 +36,10 @@ def fault_of(chance: Random) -> Any:
 
 
 def _steady(chance: Random, most: int = 6) -> Json:
-    """Paths without any life of their own."""
     return {"paths": paths_of(chance, lambda: "page", most)}
 
 
 def large(chance: Random) -> Json:
-    """A sound host with many URLs."""
     host = sound(chance)
     host["paths"] |= {f"/item/{number}": "page" for number in range(chance.randint(6, 24))}
     return host
@@ -90,7 +88,6 @@ def flickering(chance: Random) -> Json:
 
 
 def on_weekdays(chance: Random) -> Json:
-    """Open on some days of the week only."""
     open_days = chance.randint(3, 6)
     state = chance.choice((fault_of(chance), {"status": 404}))
     cycle = [[open_days, "up"], [7 - open_days, state]]
@@ -98,14 +95,12 @@ def on_weekdays(chance: Random) -> Json:
 
 
 def at_hours(chance: Random) -> Json:
-    """Open for some hours of the day only."""
     first, length = chance.randint(0, 23), chance.randint(6, 16)
     hours = [[first, (first + length) % 24, "up"]]
     return {"life": {"hours": hours, "else": fault_of(chance)}, **_steady(chance)}
 
 
 def backed_up(chance: Random) -> Json:
-    """Down for the nightly backup."""
     first, length = chance.choice((22, 23, 0, 0, 0, 1, 2)), chance.randint(1, 4)
     state = chance.choice(("refused", "silence", {"status": 503}, {"status": 502}, {"status": 500}))
     hours = {"hours": [[first, (first + length) % 24, state]], "else": "up"}

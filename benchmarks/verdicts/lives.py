@@ -54,7 +54,6 @@ def usual_path(chance: Random) -> Any:
 
 
 def sound(chance: Random) -> Json:
-    """A host without a life of its own."""
     host: Json = {"paths": paths_of(chance, lambda: usual_path(chance))}
     host["paths"] |= {f"/new/{word}": "page" for word in sorted(_moved_to(host["paths"]))}
     host["unlinked"] = [path for path in host["paths"] if path.startswith("/new/")]

@@ -107,8 +107,6 @@ class Worth:
 
 
 def own_tellings(year: Year) -> Tellings:
-    """What Weboid reported."""
-
     def tellings(url: UrlYear) -> Iterator[Telling]:
         reported: tuple[int, int] | None = None
         for change in url.changes:
@@ -125,7 +123,6 @@ def own_tellings(year: Year) -> Tellings:
 
 
 def worth_of(year: Year, looks: Looks, tellings: Tellings) -> Worth:
-    """What a rule's tellings were worth."""
     worth = Worth()
     for url in year.urls:
         reported = list(tellings(url))

@@ -34,7 +34,6 @@ def _replayed(peer: Peer, looks: Looks, year: Year) -> Tellings:
 
 
 def tell_worth(console: Console, year: Year, worths: Mapping[str, Worth]) -> None:
-    """Prints the table."""
     rows: list[Row] = [
         ('"dead" reported', lambda worth: f"{len(worth.reported):,}"),
         ("live that day", lambda worth: f"{worth.live():,}"),

@@ -220,7 +220,6 @@ async def _stop_at(stage: Stage, requests: int) -> None:
 
 
 async def _taken_in(pool: Pool, stage: Stage, year: Year) -> None:
-    """Takes in the links as pages of a wiki."""
     file = stage.file
     onlooker = Onlooker(file)
     located = [stage.located(url) for url in file.links]

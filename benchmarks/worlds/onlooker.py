@@ -23,7 +23,6 @@ class Onlooker:
         self._hours = lru_cache(maxsize=None)(self._hours_of)
 
     def sights(self, url: str) -> tuple[Sight, ...]:
-        """What people saw of a URL on each day."""
         days = self._file.days
         if life := self._file.truth.get(url):
             return tuple(_best({behaviour_on(life, day, hour) for hour in range(DAY_HOURS)}) for day in range(days))

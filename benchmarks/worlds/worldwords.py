@@ -66,7 +66,6 @@ class Place:
         return replace(self, path=f"{self.path}{step}")
 
     def fail(self, text: str) -> NoReturn:
-        """Raises WorldError."""
         raise WorldError(f"{self.path or 'the file'}: {text}")
 
     def deeper(self) -> "Place":
@@ -104,14 +103,12 @@ def table(value: Any, place: Place, known: frozenset[str], required: tuple[str, 
 
 
 def whole(value: Any, place: Place, least: int, most: int) -> int:
-    """A whole number within bounds."""
     if type(value) is not int or not least <= value <= most:
         place.fail(f"{_shown(value)} must be a whole number from {least} to {most}")
     return value
 
 
 def number(value: Any, place: Place, most: float) -> float:
-    """A number from 0 to a bound."""
     if type(value) not in (int, float) or not 0 <= value <= most:
         place.fail(f"{_shown(value)} must be a number from 0 to {most:g}")
     return float(value)
@@ -127,7 +124,6 @@ def text(value: Any, place: Place) -> str:
 
 
 def yes(value: Any, place: Place) -> bool:
-    """True or false."""
     if not isinstance(value, bool):
         place.fail(f"{_shown(value)} must be true or false")
     return value
@@ -141,7 +137,6 @@ def one_of(value: Any, place: Place, words: Mapping[str, B]) -> B:
 
 
 def words_of(kind: type[E]) -> Mapping[str, E]:
-    """The words of an enumeration."""
     return {str(each.value): each for each in kind}
 
 

@@ -182,7 +182,7 @@ async def test_due_measures_reading_hosts_of_a_generated_store(
 
 
 async def test_look_ups_are_counted_as_the_archive_counts_them(empty_database: str) -> None:
-    figures = await lookups(empty_database, 60, 1.5, 0)
+    figures = await lookups(empty_database, 60, 1.5)
     assert figures["rate"] > 0
     assert figures["found"] == pytest.approx(2.1, abs=0.2)
     assert (figures["none"], figures["excluded"], figures["cited"]) == (2, 1, 1)
