@@ -6,5 +6,4 @@ from support.misbehaving import Certificates
 
 @pytest.fixture(scope="session")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
-    """One authority for all tests."""
     return Certificates(tmp_path_factory.mktemp("certificates"))

@@ -97,9 +97,7 @@ async def test_what_works_by_the_other_scheme_only_works_and_the_host_is_remembe
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-async def test_what_works_by_the_other_scheme_and_with_the_headers_of_a_browser_works(
-    certificates: Certificates, scheme: str
-) -> None:
+async def test_what_works_by_the_other_scheme_as_a_browser_works(certificates: Certificates, scheme: str) -> None:
     def picky(asked: Asked) -> Act:
         return FINE(asked) if "text/html" in asked.headers["Accept"] else reply(404)
 
@@ -109,42 +107,32 @@ async def test_what_works_by_the_other_scheme_and_with_the_headers_of_a_browser_
     assert (seen.status, seen.needs) == (Status.SCHEME_SWITCHED, frozenset({need, Special.NEEDS_BROWSER}))
 
 
-async def test_what_is_remembered_is_asked_at_once_under_the_other_scheme(certificates: Certificates) -> None:
+async def test_what_is_remembered_is_asked_at_once_and_a_need_gone_is_no_failure(certificates: Certificates) -> None:
     needs = frozenset({Special.NEEDS_HTTPS})
     seen, plain, secure = await switching(hangs_up, FINE, certificates, "http", needs=needs)
     assert (seen.status, plain, secure) == (Status.SCHEME_SWITCHED, [], ["HEAD /a"])
     assert not seen.needs
-
-
-async def test_a_need_that_has_gone_is_no_failure(certificates: Certificates) -> None:
     needs = frozenset({Special.NEEDS_HTTPS})
     seen, _, _ = await switching(FINE, hangs_up, certificates, "http", needs=needs)
     assert (seen.status, seen.reason) == (Status.FINE, Reason.OK)
 
 
-async def test_an_expired_certificate_is_reported_though_the_content_is_there_by_http(
-    certificates: Certificates,
-) -> None:
+async def test_an_expired_certificate_is_reported_though_it_is_there_by_http(certificates: Certificates) -> None:
     seen, _, _ = await switching(FINE, FINE, certificates, "https", expired=True)
     assert (seen.status, seen.reason) == (Status.SCHEME_SWITCHED, Reason.CERTIFICATE_EXPIRED)
     assert seen.outcome is Outcome.DOUBTFUL
 
 
-async def test_what_is_missing_behind_a_bad_certificate_is_missing(certificates: Certificates) -> None:
+async def test_behind_a_bad_certificate_pages_are_missing_or_in_doubt(certificates: Certificates) -> None:
     seen, _, secure = await switching(hangs_up, site_of({}), certificates, "https", expired=True)
     assert (seen.reason, seen.outcome) == (Reason.NOT_FOUND, Outcome.FAILING)
     assert secure == ["HEAD /a", "GET /a", "GET /a"]
-
-
-async def test_what_is_there_behind_a_bad_certificate_is_in_doubt(certificates: Certificates) -> None:
     for http in (hangs_up, site_of({})):
         seen, _, _ = await switching(http, FINE, certificates, "https", expired=True)
         assert (seen.status, seen.reason) == (Status.NETWORK, Reason.CERTIFICATE_EXPIRED)
 
 
-async def test_a_missing_page_is_asked_for_by_https_only_if_it_might_be_its_last_chance(
-    certificates: Certificates,
-) -> None:
+async def test_a_missing_page_is_asked_by_https_only_as_its_last_chance(certificates: Certificates) -> None:
     seen, _, secure = await switching(site_of({}), FINE, certificates, "http")
     assert (seen.reason, secure) == (Reason.NOT_FOUND, [])
     seen, _, _ = await switching(site_of({}), FINE, certificates, "http", thorough=True)
@@ -164,15 +152,12 @@ def wants_referrer(asked: Asked) -> Act:
     return head_only(asked, reply(200, body=page("A page")) if inside else reply(403, body=b"no"))
 
 
-async def test_a_site_that_lets_in_only_who_comes_from_itself_works_and_is_remembered() -> None:
+async def test_a_site_that_lets_in_only_who_comes_from_itself_works_and_one_that_lets_nobody_in_refuses() -> None:
     seen, _ = await ask(wants_referrer, thorough=True)
     assert (seen.status, seen.reason) == (Status.CORRECTED, Reason.NEEDS_REFERRER)
     assert seen.needs == {Special.NEEDS_REFERRER}
     seen, asked = await ask(wants_referrer, needs=frozenset({Special.NEEDS_REFERRER}))
     assert (seen.reason, asked) == (Reason.OK, ["HEAD /a/page"])
-
-
-async def test_who_is_not_let_in_either_way_is_refused() -> None:
     seen, _ = await ask(site_of({"/a/page": reply(403, body=b"no")}), thorough=True)
     assert seen.reason is Reason.FORBIDDEN
 
@@ -180,13 +165,17 @@ async def test_who_is_not_let_in_either_way_is_refused() -> None:
 # --- the page itself ---
 
 
-async def test_where_robots_are_not_wanted_nothing_is_probed_nor_judged_by_its_text() -> None:
+async def test_where_robots_are_not_wanted_nothing_is_probed_judged_by_its_text_or_portrayed() -> None:
     robots = reply(200, body=b"User-agent: *\nDisallow: /a/", kind="text/plain")
     missing = page("Page not found", "Sorry, the page you are looking for could not be found.")
     seen, asked = await ask(site_of({"/robots.txt": robots, "/a/page": reply(200, body=missing)}), looks=True)
     assert (seen.reason, sorted(asked)) == (Reason.OK, ["GET /a/page", "GET /robots.txt"])
     seen, _ = await ask(site_of({"/a/page": reply(200, body=missing)}), looks=True)
     assert seen.reason is Reason.SOFT_404
+    robots = reply(200, body=b"User-agent: *\nDisallow: /a/", kind="text/plain")
+    site = site_of({"/a/page": reply(200, body=page("The history of bees")), "/robots.txt": robots})
+    seen, _ = await ask(site, looks=True, portrays=True)
+    assert seen.portrait is None
 
 
 async def test_a_portrait_is_given_where_it_tells_anything_new() -> None:
@@ -213,13 +202,6 @@ async def test_a_portrait_is_given_where_it_tells_anything_new() -> None:
     short = site_of({"/a/page": reply(200, body=page("A few words", "only these"))})
     seen, asked = await ask(short, looks=True, earlier=portrait, portrays=True, face=None)
     assert (seen.portrait, len(asked)) == (None, 1)
-
-
-async def test_where_robots_are_not_wanted_no_portrait_is_taken() -> None:
-    robots = reply(200, body=b"User-agent: *\nDisallow: /a/", kind="text/plain")
-    site = site_of({"/a/page": reply(200, body=page("The history of bees")), "/robots.txt": robots})
-    seen, _ = await ask(site, looks=True, portrays=True)
-    assert seen.portrait is None
 
 
 # --- whom to leave alone ---
@@ -278,7 +260,7 @@ async def test_both_schemes_together_take_no_longer_than_one_check(certificates:
     assert monotonic() - begun < 3.9
 
 
-async def test_in_strict_mode_robots_may_forbid_the_check_itself() -> None:
+async def test_in_strict_mode_robots_may_forbid_the_check_and_who_cannot_be_reached_is_found_so() -> None:
     robots = reply(200, body=b"User-agent: weboid\nDisallow: /a", kind="text/plain")
     script = site_of({"/robots.txt": robots, "/b": reply(200, body=page("B"))})
     async with serve(script) as site, checking(strict=True) as checker:
@@ -286,9 +268,6 @@ async def test_in_strict_mode_robots_may_forbid_the_check_itself() -> None:
             await checker().ask(CheckRequest(site.url("/a")))
         assert (await checker().ask(CheckRequest(site.url("/b")))).reason is Reason.OK
         assert site.lines() == ["GET /robots.txt", "HEAD /b"]
-
-
-async def test_in_strict_mode_a_host_that_cannot_be_reached_is_found_so() -> None:
     async with serve(hangs_up) as site, checking(strict=True) as checker:
         assert (await checker().ask(CheckRequest(site.url("/a")))).reason is Reason.RESET
 
@@ -359,15 +338,12 @@ async def test_hosts_that_redirect_everything_to_each_other_hold_no_check_up() -
                 assert {seen.reason for seen in await asyncio.gather(*checks)} == {Reason.REDIRECT_LOOP}
 
 
-async def test_a_host_that_asks_for_an_hour_gets_it() -> None:
+async def test_a_host_that_asks_for_an_hour_or_a_date_by_its_own_clock_gets_it() -> None:
     async with serve(site_of({}, reply(503, "Retry-After: 3600"))) as site, checking() as checker:
         seen = await checker().ask(CheckRequest(site.url("/a")))
         assert (seen.reason, seen.retry_after_s) == (Reason.RATE_LIMIT, 3_600)
         with pytest.raises(NotAsked):
             await checker().ask(CheckRequest(site.url("/b")))
-
-
-async def test_a_date_to_wait_for_is_read_by_the_servers_own_clock() -> None:
     until = ("Date: Wed, 21 Oct 2015 07:28:00 GMT", "Retry-After: Wed, 21 Oct 2015 07:30:00 GMT")
     seen, _ = await ask(site_of({}, reply(429, *until)))
     assert seen.retry_after_s == 120

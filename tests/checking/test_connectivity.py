@@ -130,9 +130,7 @@ async def test_living_hosts_that_only_redirect_show_that_we_are_online() -> None
         ("https://a.demo/", Observation(Status.NETWORK, Reason.CERTIFICATE_WRONG_HOST, http=0), False),
     ],
 )
-async def test_what_is_not_asked_by_a_rule_of_ours_needs_no_network(
-    url: str, seen: Observation, believed: bool
-) -> None:
+async def test_what_a_rule_of_ours_forbids_needs_no_network(url: str, seen: Observation, believed: bool) -> None:
     async def ask(question: CheckRequest) -> Observation:
         return seen
 

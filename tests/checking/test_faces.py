@@ -149,7 +149,7 @@ async def test_what_is_no_page_is_doubted_by_the_right_word_with_three_requests_
     assert len(besides) <= 3
 
 
-async def test_what_was_learned_is_not_asked_again_within_its_time() -> None:
+async def test_what_was_learned_is_not_asked_again_and_at_an_honest_host_not_even_robots_txt() -> None:
     async with serve(with_pages(TEMPLATE)) as site, checking() as checker:
         request = CheckRequest(site.url(PATH), looks=True, day=100)
         request = replace(request, face=(await checker.ask(request)).face)
@@ -158,9 +158,6 @@ async def test_what_was_learned_is_not_asked_again_within_its_time() -> None:
             seen = await checker.ask(replace(request, day=day))
             assert (seen.reason, len(site.lines()) - before) == (Reason.SOFT_404, requests)
             assert (seen.face is None) is (requests == 1)
-
-
-async def test_an_honest_host_is_asked_once_and_then_its_robots_txt_is_not_read_either() -> None:
     async with serve(with_pages(MISSING, own=LIVING)) as site:
         async with checking() as checker:
             face = (await checker.ask(CheckRequest(site.url(PATH), looks=True, day=100))).face
@@ -170,13 +167,10 @@ async def test_an_honest_host_is_asked_once_and_then_its_robots_txt_is_not_read_
             assert site.lines()[3:] == [f"GET {PATH}"]
 
 
-async def test_what_scripts_fill_in_costs_no_further_request() -> None:
+async def test_what_scripts_fill_in_or_where_no_face_is_wanted_costs_no_further_request() -> None:
     async with serve(LIVES["application"]) as site, checking() as checker:
         await checker.ask(CheckRequest(site.url(PATH), looks=True))
         assert site.lines() == [f"GET {PATH}"]
-
-
-async def test_where_no_face_is_wanted_nothing_is_made_up() -> None:
     found, besides = await looked(with_pages(TEMPLATE), face=None)
     assert (found.seen.reason, besides) == (Reason.OK, [])
 

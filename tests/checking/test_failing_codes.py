@@ -53,9 +53,7 @@ async def seen_of(script: Script, path: str = PATH, **request: Any) -> tuple[Obs
 
 
 @pytest.mark.parametrize(("script", "outcomes"), [row[1:] for row in LIVING], ids=[row[0] for row in LIVING])
-async def test_no_living_page_fails_because_of_our_headers_or_by_a_code_of_a_refusal(
-    script: Script, outcomes: set[Outcome]
-) -> None:
+async def test_no_living_page_fails_by_our_headers_or_a_refusing_code(script: Script, outcomes: set[Outcome]) -> None:
     seen, _ = await seen_of(script, thorough=True, looks=True)
     assert seen.outcome in outcomes
 
@@ -96,16 +94,6 @@ async def test_what_is_dead_is_found_dead() -> None:
     assert living == {}
 
 
-async def test_a_431_that_stays_has_a_status_of_its_own_and_is_a_refusal() -> None:
-    seen, _ = await seen_of(everywhere(431))
-    assert (seen.status, seen.reason) == (Status.HEADERS_TOO_LARGE, Reason.BOT_WALL)
-
-
-async def test_a_front_page_alone_proves_nothing_by_a_code_about_the_request() -> None:
-    seen, asked = await seen_of(everywhere(400), "/")
-    assert (seen.reason, asked) == (Reason.BOT_WALL, ["HEAD /", "GET /", "GET /"])
-
-
 @pytest.mark.parametrize(
     ("script", "request_of", "asked"),
     [
@@ -124,9 +112,13 @@ async def test_no_more_requests_than_it_takes(script: Script, request_of: dict[s
     assert lines == [f"{method} {PATH}" for method in asked]
 
 
-async def test_a_host_that_wants_a_browser_is_remembered() -> None:
+async def test_a_host_that_wants_a_browser_is_remembered_and_a_431_or_a_400_of_the_front_page_a_refusal() -> None:
     seen, _ = await seen_of(unless(names_html, 404))
     assert (seen.reason, seen.needs) == (Reason.OK, BROWSER)
+    seen, _ = await seen_of(everywhere(431))
+    assert (seen.status, seen.reason) == (Status.HEADERS_TOO_LARGE, Reason.BOT_WALL)
+    seen, asked = await seen_of(everywhere(400), "/")
+    assert (seen.reason, asked) == (Reason.BOT_WALL, ["HEAD /", "GET /", "GET /"])
 
 
 async def test_the_front_page_is_asked_once_for_all_urls_of_a_host_and_only_where_robots_txt_allows_it() -> None:

@@ -117,15 +117,12 @@ async def test_an_endless_row_of_documents_ends_at_our_limit_and_a_circle_is_no_
     assert (seen.reason, seen.outcome, len(asked)) == (Reason.OUR_LIMIT, DOUBTFUL, 2)
 
 
-async def test_what_robots_txt_forbids_to_read_does_not_lead_on() -> None:
+async def test_neither_what_robots_txt_forbids_nor_what_is_not_public_is_led_to() -> None:
     first = reply(200, body=meta("0; url=/gone").encode())
     robots = reply(200, body=b"User-agent: *\nDisallow: /from", kind="text/plain")
     pages = {"/from/doc": first, "/robots.txt": robots}
     seen, asked = await observed(lambda asked: head_only(asked, pages.get(asked.target, GONE)))
     assert (seen.outcome, asked) == (WORKING, ["GET /from/doc"])
-
-
-async def test_no_document_leads_to_what_is_not_public() -> None:
-    for first in (meta("0; url=http://10.0.0.1/x"), "<script>location='http://169.254.169.254/latest/'</script>"):
-        seen, asked = await observed(script_of(first, "/target"))
+    for inward in (meta("0; url=http://10.0.0.1/x"), "<script>location='http://169.254.169.254/latest/'</script>"):
+        seen, asked = await observed(script_of(inward, "/target"))
         assert (seen.outcome, seen.reason, len(asked)) == (DOUBTFUL, Reason.NOT_PUBLIC, 1)

@@ -66,11 +66,8 @@ async def test_a_failure_by_time_counts_only_where_the_loop_was_in_time(
         await seen(script, busy=True, answer_s=answer_s)
 
 
-async def test_an_answer_is_an_answer_however_late_we_were() -> None:
+async def test_an_answer_is_one_however_late_and_a_lag_of_before_the_check_not_its_concern() -> None:
     assert (await seen(late(reply(404)), busy=True)).reason is Reason.NOT_FOUND
-
-
-async def test_a_lag_of_before_the_check_is_not_its_concern() -> None:
     lag = LoopLag()
     lag.count(100.0)
     async with serve(lambda _: Silence()) as site, open_session(NET) as session:

@@ -49,9 +49,7 @@ def failed(witness: Witness, fault: Reason) -> RawResponse:
         (API, got(API, final=PORTAL, body=SITEINFO), Voice.OTHER),
     ],
 )
-def test_a_witness_is_known_by_what_only_it_can_answer(
-    witness: Witness, answer: RawResponse | None, voice: Voice
-) -> None:
+def test_a_witness_is_known_by_its_own_answer(witness: Witness, answer: RawResponse | None, voice: Voice) -> None:
     assert heard_of(witness, answer).voice is voice
 
 
@@ -104,9 +102,7 @@ def test_somebody_who_answers_for_all_is_reported_from_a_resolver_that_knows_eve
     ("heard", "reach"),
     [([NUMBERED], Reach.CONTACT), ([NUMBERED, SOMEHOW], Reach.ONLINE), ([ITSELF], Reach.CONTACT), ([], OFFLINE)],
 )
-def test_what_answers_by_its_address_is_no_proof_of_name_servers_that_deny_all(
-    heard: list[Heard], reach: Reach
-) -> None:
+def test_an_answer_by_an_address_is_no_proof_of_servers_that_deny_all(heard: list[Heard], reach: Reach) -> None:
     assert reach_of(heard, None, OFFLINE, deny_all=True) is reach
 
 
@@ -181,7 +177,7 @@ def test_a_place_that_many_domains_lead_to_is_suspicious_until_it_is_cleared() -
     assert lookalikes.suspected(hosts[-1], moved(PORTAL)) is None
 
 
-def test_a_redirect_out_of_the_web_leads_to_no_place() -> None:
+def test_one_domain_that_moves_all_its_pages_is_not_suspicious_and_a_way_out_of_the_web_no_place() -> None:
     lookalikes = Lookalikes()
     targets = [
         "mailto:a@b.demo",
@@ -194,9 +190,6 @@ def test_a_redirect_out_of_the_web_leads_to_no_place() -> None:
     for number, target in enumerate(targets * ALIKE):
         seen = Observation(Status.FOUND, Reason.REDIRECT_TO_SCHEME, target, http=302)
         assert lookalikes.suspected(f"h{number}.demo", seen) is None
-
-
-def test_one_domain_that_moves_all_its_pages_is_not_suspicious_and_a_login_is_at_once() -> None:
     lookalikes = Lookalikes()
     assert {lookalikes.suspected(f"s{number}.h.demo", moved(PORTAL)) for number in range(20)} == {None}
     assert lookalikes.suspected("a.demo", Observation(Status.SYNTAX_OR_SERVER_ERROR, Reason.SERVER_ERROR, http=511))

@@ -53,7 +53,6 @@ async def lived(wiki: WikiInStore, url: str, net: NetConfig, first: int, last: i
 
 
 async def verdicts(wiki: WikiInStore, url: str) -> list[Verdict]:
-    """All verdicts that there ever were, newest first."""
     async with wiki.pool.connection() as conn:
         return [change.after for change in await list_changes(conn, key(url))]
 
@@ -114,9 +113,7 @@ async def test_an_expired_certificate_stays_a_doubt_though_the_content_is_there_
             assert retries(wiki, Special.NEEDS_HTTP) >= 2
 
 
-async def test_a_certificate_that_was_renewed_is_seen_at_the_next_retry(
-    database: str, certificates: Certificates
-) -> None:
+async def test_a_renewed_certificate_is_seen_at_the_next_retry(database: str, certificates: Certificates) -> None:
     tls, good = certificates.expired("127.0.0.1"), certificates.good("127.0.0.1")
     async with serve(fine) as plain, serve(fine, tls=tls) as secure:
         net = replace(NET, ca=certificates.ca_file, web_ports=(plain.port, secure.port))

@@ -31,9 +31,7 @@ def says(tmp_path: Path, code: str) -> list[str]:
 
 
 @pytest.mark.parametrize("word", [*Outcome, None])
-async def test_what_the_command_says_is_taken(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, word: Outcome | None
-) -> None:
+async def test_what_it_says_is_taken(tmp_path: Path, caplog: pytest.LogCaptureFixture, word: Outcome | None) -> None:
     """None: it was not able to ask, which is no fault."""
     command = says(tmp_path, ANSWER.replace("'working'", repr(word and str(word))))
     assert await CommandOpinion(command).outcome(URL) is word
@@ -58,9 +56,7 @@ async def test_what_the_command_says_is_taken(
         "print('x' * 70_000, flush=True); time.sleep(1000)",
     ],
 )
-async def test_a_command_that_says_nothing_of_use_changes_nothing(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, code: str
-) -> None:
+async def test_useless_words_change_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture, code: str) -> None:
     assert await CommandOpinion(says(tmp_path, code)).outcome(URL) is None
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
 

@@ -186,12 +186,17 @@ async def test_ftp_and_sftp_sessions_leave_a_pause_after_each_other() -> None:
     assert is_polite(begun)
 
 
-async def test_a_request_that_was_never_sent_holds_nobody_up() -> None:
+async def test_a_request_never_sent_holds_nobody_up_and_a_check_too_late_gives_its_turn_back() -> None:
     turns = LocalTurns(0.01)
     async with open_session(NET) as session, asyncio.timeout(60):
         for _ in range(3):  # nobody listens there
             answer = await fetch_answer(session, "http://127.0.0.1:9/", turn=turns.turn, get_only=True)
             assert answer.fault
+    turns = LocalTurns(0.01)
+    async with open_session(replace(NET, answer_s=0.0)) as session, asyncio.timeout(60):
+        for _ in range(2):
+            answer = await fetch_answer(session, "http://127.0.0.1:9/", turn=turns.turn, get_only=True)
+            assert answer.fault is Reason.OUR_LIMIT
 
 
 async def test_who_waits_for_a_request_that_is_not_sent_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,9 +210,7 @@ async def test_who_waits_for_a_request_that_is_not_sent_gives_up(monkeypatch: py
     await turns.turn("a.demo")
 
 
-async def test_a_crash_gives_its_hosts_back_to_the_other_workers(
-    database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_crash_gives_its_hosts_back_to_other_workers(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("weboid.checking.turns._HELD_S", 0.4)
     async with open_pool(database, size=4, part="test") as pool:
         one, other = SharedTurns(StoreSlots(pool), 0.1), SharedTurns(StoreSlots(pool), 0.1)
@@ -217,11 +220,3 @@ async def test_a_crash_gives_its_hosts_back_to_the_other_workers(
         monkeypatch.setattr(one, "_note", lambda host, note: None)
         async with asyncio.timeout(30):
             await other.turn("a.demo")
-
-
-async def test_a_check_whose_time_is_over_gives_its_turn_back() -> None:
-    turns = LocalTurns(0.01)
-    async with open_session(replace(NET, answer_s=0.0)) as session, asyncio.timeout(60):
-        for _ in range(2):
-            answer = await fetch_answer(session, "http://127.0.0.1:9/", turn=turns.turn, get_only=True)
-            assert answer.fault is Reason.OUR_LIMIT

@@ -49,28 +49,22 @@ async def test_requests_to_one_host_are_a_pause_apart_even_if_all_come_at_once()
     assert _keeps(await _times(LocalTurns(0.05), "a.demo", 5), 0.05)
 
 
-async def test_different_hosts_do_not_wait_for_each_other() -> None:
+async def test_different_hosts_do_not_wait_for_each_other_and_are_forgotten_when_their_pause_is_over() -> None:
     slots = LocalTurns(100.0)
     async with asyncio.timeout(60):
         await asyncio.gather(*(slots.turn(f"h{number}.demo") for number in range(100)))
-
-
-async def test_hosts_whose_pause_is_over_are_forgotten() -> None:
     slots = LocalTurns(0.0)
     for number in range(100_050):
         await slots.turn(f"h{number}.demo")
     assert len(slots) < 100_001
 
 
-async def test_a_host_that_wants_a_rest_is_not_waited_for() -> None:
+async def test_a_host_that_wants_a_rest_is_not_waited_for_and_one_that_asks_for_slowness_asked_slowly() -> None:
     slots = LocalTurns(0.0)
     await slots.rest("a.demo", 3_600)
     with pytest.raises(NotAsked):
         await slots.turn("a.demo")
     await slots.turn("b.demo")
-
-
-async def test_a_host_that_asks_for_slowness_is_asked_slowly() -> None:
     slots = LocalTurns(0.0)
     slots.slow("a.demo", 0.05)
     assert _keeps(await _times(slots, "a.demo", 4), 0.05)
@@ -169,8 +163,6 @@ async def test_hosts_that_are_free_again_are_forgotten(database: str) -> None:
 
 
 class _AwaySlots:
-    """Slots that cannot be reached."""
-
     is_far = False
 
     def __init__(self) -> None:
