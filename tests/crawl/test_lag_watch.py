@@ -60,9 +60,7 @@ async def test_most_of_a_minute_raises_it_and_a_minute_in_time_lowers_it(
         assert await alarms(pool) == []
 
 
-async def test_an_alarm_that_somebody_left_behind_is_lowered_once_but_no_alarm_of_others_after_that(
-    database: str,
-) -> None:
+async def test_an_alarm_that_was_left_behind_is_lowered_once_but_none_of_others_after_that(database: str) -> None:
     async with open_pool(database, size=1) as pool:
         async with pool.connection() as conn:
             await raise_alarm(conn, AlarmKind.LOOP_LAG, "", DAY - 1, "left behind")

@@ -45,7 +45,6 @@ def article(topic: str, number: int) -> Json:
 
 
 def paths(topic: str, count: int = 3) -> Json:
-    """The linked pages of a site."""
     return {f"/{topic}/{number}.html": article(topic, number) for number in range(count)}
 
 
@@ -159,9 +158,7 @@ def dressed_anew(topic: str) -> Json:
     return {"paths": lives}
 
 
-async def test_a_new_owner_is_reported_in_three_weeks_where_nothing_was_away_and_nobody_else_is(
-    database: str, tmp_path: Path
-) -> None:
+async def test_a_new_owner_is_reported_in_three_weeks_and_nobody_else(database: str, tmp_path: Path) -> None:
     """The hosts answer all the time, and say of made-up addresses that they are missing."""
     casino = other("Situs slot gacor dan judi online", lines("slot", 3))
     repairs = other("Back soon", lines("repair", 3))

@@ -78,9 +78,7 @@ async def test_the_buckets_with_the_oldest_hosts_are_leased_first(database: str)
         assert await find_free_day(conn, Moment(59), rest_s=-1) is None
 
 
-async def test_a_round_visits_old_hosts_of_all_buckets_before_new_ones_of_any(
-    database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_round_visits_old_hosts_of_all_buckets_first(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work, "_LEASED_AT_ONCE", 16)
     urls = [f"http://h{number}.demo/" for number in range(240)]
     since = {url: 60 + number % 6 * 5 for number, url in enumerate(urls)}

@@ -57,8 +57,6 @@ class Crawl:
         self.counted += 1
 
     async def round(self, answer: Callable[[str], Observation]) -> Tally:
-        """A round in which URLs answer so."""
-
         async def ask(request: CheckRequest) -> Observation:
             self.asked.append(request.url)
             await asyncio.sleep(0)
@@ -93,8 +91,6 @@ async def crawl(request: pytest.FixtureRequest, database: str) -> AsyncIterator[
 
 
 def breaking(at: str, seen: Observation = FINE) -> Callable[[str], Observation]:
-    """Answers, but an error of ours at URLs that begin so."""
-
     def answer(url: str) -> Observation:
         if url.startswith(at):
             raise Broken(f"planted at {url}")
@@ -103,9 +99,7 @@ def breaking(at: str, seen: Observation = FINE) -> Callable[[str], Observation]:
     return answer
 
 
-async def test_an_error_within_a_visit_puts_its_host_off_and_ends_neither_the_round_nor_a_link(
-    crawl: Crawl, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_an_error_within_a_visit_puts_its_host_alone_off(crawl: Crawl, caplog: pytest.LogCaptureFixture) -> None:
     tally = await crawl.round(breaking("http://bad."))
     assert (tally.written, tally.postponed) == (len(GOOD), len(BAD))
     assert sum(url in BAD for url in crawl.asked) == 1
@@ -273,9 +267,7 @@ def unwritable(wiki: WikiInStore, refusal: Exception, *, also_put_off: bool = Fa
 
 
 @pytest.mark.parametrize("refusal", [Broken(), ValuesRefused("no values"), StoreRefuses("a day to come (day)")])
-async def test_a_result_that_cannot_be_written_keeps_no_other_from_being_written(
-    database: str, refusal: Exception
-) -> None:
+async def test_a_result_that_cannot_be_written_keeps_no_other_unwritten(database: str, refusal: Exception) -> None:
     async with open_wiki(database, {1: [*BAD, *GOOD]}) as wiki:
         crawl = unwritable(wiki, refusal)
         await crawl.round(lambda _: FINE)
@@ -319,9 +311,7 @@ async def test_a_remote_crawler_survives_a_result_that_the_core_does_not_take(da
         assert (tally.written, tally.postponed, crawl.faults.total) == (len(GOOD), len(BAD), 1)
 
 
-async def test_a_server_that_does_not_know_the_alarm_ends_no_crawler(
-    database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_server_without_the_alarm_ends_no_crawler(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "_ALARMS", frozenset())
     async with (
         open_wiki(database, {1: GOOD}) as wiki,

@@ -27,9 +27,7 @@ def new_host(script: Script) -> ScriptedHost:
 
 @pytest.mark.parametrize("front", [NO, HOME], ids=["refused", "let through"])
 @pytest.mark.parametrize("worked", [0, 15], ids=["new", "worked before"])
-async def test_a_host_that_refuses_all_its_urls_is_never_dead_whatever_its_front_page(
-    front: bytes, worked: int
-) -> None:
+async def test_a_host_that_refuses_all_urls_is_never_dead_whatever_its_front_page(front: bytes, worked: int) -> None:
     host = new_host(lambda asked: sent(asked, FINE))
     await host.live(range(FIRST_DAY, FIRST_DAY + worked))
     host.engine.script = host_of(len(PATHS), front)

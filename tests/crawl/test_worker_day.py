@@ -96,9 +96,7 @@ async def test_all_workers_go_by_the_clock_of_the_database(database: str) -> Non
         assert await lived(pool) == days.today()
 
 
-async def test_a_clock_that_steps_during_a_round_does_not_take_the_round_along(
-    database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_clock_that_steps_does_not_take_a_round_along(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_day, "READ_S", 0.01)
     async with clock_ahead(database, 0) as pool:
         days = WorkerDay(Days(pool))
@@ -123,9 +121,7 @@ async def test_a_clock_that_steps_during_a_round_does_not_take_the_round_along(
 
 
 @pytest.mark.parametrize(("ahead", "says", "accepted"), [(5, True, True), (5, False, False), (-5, True, False)])
-async def test_other_hosts_confirm_a_pause_but_no_step_back(
-    database: str, ahead: int, says: bool, accepted: bool
-) -> None:
+async def test_others_confirm_a_pause_but_no_step_back(database: str, ahead: int, says: bool, accepted: bool) -> None:
     asked: list[int] = []
 
     async def witnessed(day: int) -> bool:
