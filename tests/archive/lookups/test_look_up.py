@@ -72,19 +72,16 @@ async def test_a_real_archive_gives_the_nearest_good_copy(real_archive: RealArch
     assert result.found.address == f"{service.base}/20160301100000/{URL}"
 
 
-async def test_a_real_archive_without_the_url_says_none_with_two_voices(service: ArchiveService) -> None:
+async def test_a_real_archive_says_none_with_two_voices_and_never_of_an_unknown_collection(
+    service: ArchiveService, real_archive: RealArchive
+) -> None:
     result = await asked([service])
     assert (result.outcome, result.requests) == (LookupOutcome.NONE, 2)
-
-
-async def test_an_unknown_collection_of_a_real_archive_is_never_none(real_archive: RealArchive) -> None:
     result = await asked([pywb_at(real_archive.url.rpartition("/")[0] + "/nothere")])
     assert result.outcome in (LookupOutcome.ERROR, LookupOutcome.UNKNOWN)
 
 
-async def test_what_a_real_archive_withholds_is_excluded_or_none_and_never_shown(
-    real_archive: RealArchive, service: ArchiveService
-) -> None:
+async def test_what_an_archive_withholds_is_never_shown(real_archive: RealArchive, service: ArchiveService) -> None:
     real_archive.add(URL, MARCH, body=TEXT)
     real_archive.block(URL)
     result = await asked([service])
@@ -94,9 +91,7 @@ async def test_what_a_real_archive_withholds_is_excluded_or_none_and_never_shown
     assert (await asked([service])).found is None
 
 
-async def test_a_login_wall_is_passed_over_for_an_older_copy(
-    real_archive: RealArchive, service: ArchiveService
-) -> None:
+async def test_a_login_is_passed_over_for_an_older_copy(real_archive: RealArchive, service: ArchiveService) -> None:
     real_archive.add(URL, datetime(2015, 1, 1, tzinfo=UTC), body=TEXT)
     real_archive.add(URL, MARCH, body=LOGIN)
     result = await asked([service])
@@ -114,9 +109,7 @@ async def test_only_copies_of_errors_or_of_after_the_death_are_unsuitable(
     assert result.tries[0].passed
 
 
-async def test_a_copy_of_a_redirect_is_followed_within_the_archive(
-    real_archive: RealArchive, service: ArchiveService
-) -> None:
+async def test_a_copied_redirect_is_followed_within_it(real_archive: RealArchive, service: ArchiveService) -> None:
     target = "http://gone.demo/new/page"
     real_archive.add(URL, MARCH, 301, {**HTML, "Location": target})
     real_archive.add(target, MARCH.replace(minute=5), body=TEXT)
@@ -133,7 +126,11 @@ async def test_a_copy_of_a_redirect_to_the_front_page_is_no_copy_of_the_page(
     assert (await asked([service])).outcome is LookupOutcome.UNSUITABLE
 
 
-async def test_a_given_copy_is_played_once_and_kept(real_archive: RealArchive, service: ArchiveService) -> None:
+async def test_a_given_copy_is_played_once_and_kept_and_one_that_never_was_is_none(
+    service: ArchiveService, real_archive: RealArchive
+) -> None:
+    result = await asked([service], given=[GivenCopy(service, LATER, parse(URL))])
+    assert (result.found, result.outcome) == (None, LookupOutcome.NONE)
     real_archive.add(URL, LATER, body=TEXT)
     real_archive.add(URL, MARCH, body=TEXT)
     result = await asked([service], given=[GivenCopy(service, LATER, parse(URL))])
@@ -141,12 +138,7 @@ async def test_a_given_copy_is_played_once_and_kept(real_archive: RealArchive, s
     assert (result.found.is_given, result.found.taken, result.requests) == (True, LATER, 1)
 
 
-async def test_a_given_copy_that_never_was_is_no_copy_whatever_a_frame_says(service: ArchiveService) -> None:
-    result = await asked([service], given=[GivenCopy(service, LATER, parse(URL))])
-    assert (result.found, result.outcome) == (None, LookupOutcome.NONE)
-
-
-async def test_a_redirect_out_of_the_archive_leads_to_no_request() -> None:
+async def test_a_loop_of_redirects_and_one_out_of_the_archive_lead_to_no_more_requests() -> None:
     copies = {URL: [Copy(20160301100000, 301, b"", "http://127.0.0.1:9/private")]}
     async with open_made_archive(copies) as archive, open_made_archive() as other:
         archive.copies[URL] = [Copy(20160301100000, 301, b"", other.base + "/page")]
@@ -154,8 +146,6 @@ async def test_a_redirect_out_of_the_archive_leads_to_no_request() -> None:
         assert (result.found, other.site.asked) == (None, [])
         assert result.outcome is LookupOutcome.UNSUITABLE
 
-
-async def test_a_loop_of_redirects_ends() -> None:
     def script(asked: Asked) -> Act | None:
         if not asked.target.startswith("/web/"):
             return None
@@ -204,9 +194,7 @@ async def test_a_session_in_the_address_is_left_out_only_where_nothing_else_is_k
         assert archive.count("/cdx") == 2
 
 
-async def test_where_the_index_is_closed_the_other_voice_may_find_a_copy_but_never_none(
-    real_archive: RealArchive,
-) -> None:
+async def test_where_the_index_is_closed_the_other_voice_finds_a_copy_or_never_none(real_archive: RealArchive) -> None:
     service = pywb_at(real_archive.url)
     async with open_made_archive() as archive:
         # A made-up archive of the other dialect: nothing is at the index's address, and the TimeMap is none.

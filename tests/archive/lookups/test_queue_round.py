@@ -124,9 +124,7 @@ async def test_none_takes_two_voices_and_is_asked_again_after_ninety_days(wiki: 
 
 
 @pytest.mark.parametrize("act", [failing(500), PAGE_FOR_PEOPLE, reply(200, body=b'[["timestamp"')], ids=range(3))
-async def test_an_error_is_asked_again_after_one_day_then_two_then_four_and_never_becomes_none(
-    database: str, act: Act
-) -> None:
+async def test_an_error_is_asked_again_after_one_day_two_and_four_and_never_none(database: str, act: Act) -> None:
     async with open_wiki(database, {1: [URL]}, day=CAME) as wiki, open_made_archive() as archive:
         await lose(wiki)
         archive.act = lambda asked: act
@@ -356,9 +354,7 @@ async def test_a_stop_lets_what_is_under_way_end_and_gives_the_rest_back(wiki: W
         assert (await sweep(wiki, archive.service())).done == 6 - tally.done
 
 
-async def test_after_a_crash_what_was_under_way_is_looked_up_again(
-    wiki: WikiInStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_after_a_crash_what_was_begun_is_looked_up(wiki: WikiInStore, monkeypatch: pytest.MonkeyPatch) -> None:
     async def nothing() -> None:
         """A killed process gives nothing back."""
 
@@ -409,9 +405,7 @@ async def test_of_a_page_that_always_changes_nothing_is_chosen_until_somebody_li
         assert (await sweep(wiki, archive.service())).outcomes == {LookupOutcome.FOUND: 1}
 
 
-async def test_a_fault_of_ours_takes_one_url_to_the_next_day_and_no_other(
-    wiki: WikiInStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_fault_of_ours_puts_off_one_url_for_a_day(wiki: WikiInStore, monkeypatch: pytest.MonkeyPatch) -> None:
     def wish_of(wanted: WantedCopy, day: int) -> Wish:
         if str(wanted.url) == URL:
             raise ZeroDivisionError

@@ -53,7 +53,6 @@ class Saver:
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def sweep(self, *, limiter: LocalLimiter | None = None, **values: Any) -> SavingTally:
-        """One sweep of a worker that has just been started."""
         service = self.archive.service()
         given = {"key": KEY, "secret": SECRET, "daily": 100, "first_poll_s": 0.001, **values}
         async with open_archive_client(NET, limiter or LocalLimiter(patience_s=0.05)) as client:
@@ -107,7 +106,6 @@ async def saver(
 
 
 def job(number: int) -> str:
-    """The id of the archive's job of that number."""
     return f"spn2-{number:040x}"
 
 
@@ -137,9 +135,7 @@ async def test_a_living_link_without_a_copy_is_saved_and_becomes_a_snapshot_days
         assert len(here.archive.submitted) == 1
 
 
-async def test_a_job_of_a_service_that_rests_meanwhile_is_asked_about_later_and_not_submitted_again(
-    database: str,
-) -> None:
+async def test_a_job_of_a_service_that_rests_meanwhile_is_asked_about_later_not_sent_again(database: str) -> None:
     async with saver(database) as here:
         limiter = LocalLimiter(patience_s=0.05)
         resting = []
@@ -373,9 +369,7 @@ async def test_our_daily_limit_holds_by_the_accounts_own_count(database: str, da
 @pytest.mark.parametrize(
     ("available", "daily", "limit", "sent"), [(1, 6, 7, 1), (0, 1, 100, 0)], ids=["a day", "no session is free"]
 )
-async def test_the_limits_that_the_service_names_hold_too(
-    database: str, available: int, daily: int, limit: int, sent: int
-) -> None:
+async def test_the_services_limits_hold_too(database: str, available: int, daily: int, limit: int, sent: int) -> None:
     async with saver(database, [ONE, TWO]) as here:
         here.archive.answers["user"] = {
             "available": available, "processing": 0, "daily_captures": daily, "daily_captures_limit": limit
@@ -404,9 +398,7 @@ async def test_keys_that_are_refused_are_an_alarm_until_they_are_accepted(databa
         assert await here.stored.do(list_alarms) == []
 
 
-async def test_the_keys_go_to_the_service_alone_and_into_no_log(
-    database: str, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_the_keys_go_to_the_service_and_into_no_log(database: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     asked: list[Asked] = []
 
@@ -459,9 +451,7 @@ async def test_a_link_that_is_spam_somewhere_is_not_saved(database: str) -> None
         assert await here.state() == (SavingState.REFUSED, "spam")
 
 
-async def test_the_command_saves_with_keys_from_the_environment_and_shows_them_nowhere(
-    database: str, tmp_path: Path
-) -> None:
+async def test_the_command_saves_with_keys_of_the_environment_shown_nowhere(database: str, tmp_path: Path) -> None:
     async with saver(database) as here:
         here.archive.refusals[ONE] = failed("too-many-daily-captures")
         place = Place(
@@ -494,7 +484,7 @@ async def test_the_command_saves_with_keys_from_the_environment_and_shows_them_n
         assert "would travel unencrypted" in refused.err
 
 
-def test_keys_are_not_read_from_files(tmp_path: Path) -> None:
+def test_keys_are_not_read_from_files_and_without_them_nothing_is_saved(tmp_path: Path) -> None:
     file = tmp_path / "weboid.toml"
     file.write_text('[archive]\nsave_secret = "s3cr3t"\n', encoding="utf-8")
     with pytest.raises(ConfigError, match="set WEBOID_ARCHIVE_SAVE_SECRET in the environment") as caught:
@@ -503,6 +493,9 @@ def test_keys_are_not_read_from_files(tmp_path: Path) -> None:
     config = load_config(None, {"WEBOID_ARCHIVE_SAVE_KEY": KEY, "WEBOID_ARCHIVE_SAVE_SECRET": SECRET})
     assert (config.archive.save_key, config.archive.save_secret) == (KEY, SECRET)
     assert SECRET not in repr(config)
+    for archive in (ArchiveConfig(), ArchiveConfig((SERVICES["arquivo"],), "k", "s")):
+        config = Config(data=NotImplemented, archive=archive)
+        assert saving_round(config, NotImplemented, NotImplemented, today=lambda: 1, stopped=asyncio.Event()) is None
 
 
 @pytest.mark.parametrize(
@@ -520,12 +513,6 @@ def test_keys_that_cannot_be_used_are_named_and_not_shown(base: str, key: str, s
     with pytest.raises(ConfigError, match=fault) as caught:
         saving_round(config, NotImplemented, NotImplemented, today=lambda: DAY, stopped=asyncio.Event())
     assert "s3cr3t" not in str(caught.value)
-
-
-def test_without_keys_or_without_the_wayback_machine_nothing_is_saved() -> None:
-    for archive in (ArchiveConfig(), ArchiveConfig((SERVICES["arquivo"],), "k", "s")):
-        config = Config(data=NotImplemented, archive=archive)
-        assert saving_round(config, NotImplemented, NotImplemented, today=lambda: 1, stopped=asyncio.Event()) is None
 
 
 @pytest.mark.parametrize(

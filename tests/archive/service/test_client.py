@@ -37,13 +37,10 @@ async def asking(script: Script, net: NetConfig = NET) -> AsyncIterator[tuple[Ar
         yield client, MadeArchive({}, site).service(), site.url("/cdx")
 
 
-async def test_a_reply_comes_with_its_status_its_headers_and_its_body() -> None:
+async def test_a_reply_comes_whole_and_an_address_is_sent_with_nothing_escaped_twice() -> None:
     async with asking(lambda _: reply(404, "X-A: 1", "X-A: 2", body=b"no")) as (client, service, address):
         got = await client.index(service, address)
     assert (got.code, got.headers["x-a"], got.body, got.is_cut, got.fault) == (404, "1, 2", b"no", False, "")
-
-
-async def test_an_address_is_sent_as_it_is_with_nothing_escaped_twice() -> None:
     target = "/cdx?url=http%3A%2F%2Fa.example%2F%3Fq%3D%2520%26&x=a+b"
     async with serve(lambda _: reply(200)) as site, open_archive_client(NET, LocalLimiter()) as client:
         await client.index(MadeArchive({}, site).service(), site.url(target))
@@ -58,7 +55,7 @@ async def test_no_reply_takes_more_memory_than_its_bound(most: int) -> None:
     assert (len(got.body), got.is_cut) == (most, True)
 
 
-async def test_a_bomb_of_gzip_is_cut_at_the_bound_and_an_honest_reply_is_whole() -> None:
+async def test_a_bomb_is_cut_at_the_bound_and_an_unknown_coding_never_an_empty_body() -> None:
     bomb, honest = gzip.compress(b"0" * (INDEX_BYTES << 6)), gzip.compress(b"[]")
     answers = {"/cdx": bomb, "/honest": honest, "/torn": honest[:-9]}
 
@@ -72,9 +69,6 @@ async def test_a_bomb_of_gzip_is_cut_at_the_bound_and_an_honest_reply_is_whole()
         assert (got.body, got.is_cut) == (b"[]", False)
         got = await client.index(service, address.replace("/cdx", "/torn"))
         assert got.is_cut
-
-
-async def test_an_unknown_coding_is_never_an_empty_body() -> None:
     async with asking(lambda _: reply(200, "Content-Encoding: br", body=b"\x0b\x02\x80[]\x03")) as (
         client,
         service,
@@ -132,11 +126,16 @@ async def test_a_redirect_is_followed_within_the_host_only_and_not_for_ever() ->
         assert (await client.replay(service, address)).code == 302
 
 
-async def test_no_address_passes_the_guard_that_is_not_permitted() -> None:
+async def test_no_address_passes_the_guard_and_kinds_of_requests_do_not_wait_for_each_other() -> None:
     async with open_made_archive() as archive, open_archive_client(NetConfig(), LocalLimiter()) as client:
         got = await client.index(archive.service(), archive.base + "/cdx")
         assert (got.code, got.fault) == (None, "not-public")
         assert archive.site.connections == 0
+    async with open_made_archive() as archive, open_archive_client(NET, LocalLimiter()) as client:
+        service = archive.service(per_minute=1, replay_per_minute=1)
+        async with asyncio.timeout(60):
+            await client.limiter.turn(service, RequestKind.INDEX)
+            await client.replay(service, archive.base + "/web/1/x")
 
 
 async def test_a_service_that_throttles_or_refuses_rests_for_all_kinds_of_requests_at_once() -> None:
@@ -153,15 +152,12 @@ async def test_a_service_that_throttles_or_refuses_rests_for_all_kinds_of_reques
         assert client.sent == 1
 
 
-async def test_a_pause_that_the_service_names_is_heeded() -> None:
+async def test_a_pause_that_the_service_names_is_heeded_and_the_status_of_a_copy_says_nothing_of_it() -> None:
     async with asking(lambda _: rate_limited("900")) as (client, service, address):
         await client.index(service, address)
         with pytest.raises(Resting) as rests:
             await client.index(service, address)
         assert 890 < rests.value.seconds <= 900
-
-
-async def test_the_stored_status_of_a_copy_says_nothing_of_the_service() -> None:
     stored = reply(429, "Memento-Datetime: Sun, 05 May 2019 00:00:00 GMT", "Retry-After: 900", body=b"slow down")
     async with asking(lambda _: stored) as (client, service, address):
         for _ in range(12):
@@ -238,11 +234,3 @@ async def test_the_first_requests_go_at_once_and_no_minute_has_more_than_the_lim
         assert clock < 3 * 60 * 1.2
     assert pace_of(MadeArchive({}).service(per_minute=24), RequestKind.INDEX)[0] >= 2
     assert gap_s(MadeArchive({}).service(per_minute=24), RequestKind.SAVE) == 12
-
-
-async def test_kinds_do_not_wait_for_each_other() -> None:
-    async with open_made_archive() as archive, open_archive_client(NET, LocalLimiter()) as client:
-        service = archive.service(per_minute=1, replay_per_minute=1)
-        async with asyncio.timeout(60):
-            await client.limiter.turn(service, RequestKind.INDEX)
-            await client.replay(service, archive.base + "/web/1/x")

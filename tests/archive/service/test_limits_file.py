@@ -23,14 +23,11 @@ INDEX = RequestKind.INDEX
 
 
 class Machine:
-    """A machine with a clock and the file."""
-
     def __init__(self, folder: Path) -> None:
         self.now = NOW
         self.path = folder / "weboid" / "archives.json"
 
     def process(self) -> LocalLimiter:
-        """The limiter of another process."""
         return LocalLimiter(LimitsFile(self.path, lambda: self.now), wait=self.wait)
 
     async def wait(self, seconds: float) -> None:
@@ -90,9 +87,7 @@ async def test_failures_in_a_row_are_counted_for_all_processes_until_an_answer(m
 
 @pytest.mark.parametrize("jump_s", [-10 * 365 * 86_400.0, -3_600.0, 3_600.0, 10 * 365 * 86_400.0])
 @pytest.mark.parametrize("wanted_s", [None, 900.0, 1e12])
-async def test_no_pause_is_longer_than_it_was_when_it_began_whatever_the_clock_does(
-    machine: Machine, jump_s: float, wanted_s: float | None
-) -> None:
+async def test_no_pause_grows_whatever_the_clock_does(machine: Machine, jump_s: float, wanted_s: float | None) -> None:
     await machine.process().turn(SERVICE, RequestKind.REPLAY)
     rest_s = await machine.process().rest(SERVICE, "rate-limited", wanted_s)
     assert rest_s <= LONGEST_NAMED_REST_S
@@ -157,7 +152,7 @@ async def test_a_file_that_is_damaged_or_hostile_is_begun_anew(machine: Machine,
     assert await machine.rests_s() == 60
 
 
-async def test_it_never_grows_and_forgets_the_oldest(machine: Machine) -> None:
+async def test_the_file_never_grows_forgets_the_oldest_and_is_the_users_alone(machine: Machine) -> None:
     for number in range(300):
         service = MadeArchive().service(base=f"https://archive{number}.example" + "/x" * 40, per_minute=24)
         await machine.process().turn(service, INDEX)
@@ -168,9 +163,6 @@ async def test_it_never_grows_and_forgets_the_oldest(machine: Machine) -> None:
     machine.now += LONGEST_NAMED_REST_S + 60
     await machine.process().turn(SERVICE, INDEX)
     assert list(machine.content()) == [SERVICE.base]
-
-
-async def test_it_is_the_users_alone(machine: Machine) -> None:
     await machine.process().turn(SERVICE, INDEX)
     assert (machine.path.stat().st_mode & 0o777, machine.path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
 
@@ -229,9 +221,7 @@ async def test_on_a_full_disk_the_process_keeps_its_limits(
     assert caplog.text.count("No space left") == 1
 
 
-async def test_a_lock_that_another_process_never_gives_back_is_waited_for_two_seconds(
-    machine: Machine, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_lock_is_waited_for_two_seconds_at_most(machine: Machine, caplog: pytest.LogCaptureFixture) -> None:
     await machine.process().turn(SERVICE, INDEX)
     with machine.path.open() as file:
         fcntl.flock(file, fcntl.LOCK_EX)

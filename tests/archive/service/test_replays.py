@@ -70,12 +70,19 @@ async def test_redirects_within_the_service_are_followed_but_not_for_ever() -> N
     assert len(asked) == 3
 
 
-async def test_wikiwix_that_cannot_reach_its_database_has_said_nothing() -> None:
+async def test_wikiwix_without_its_database_has_said_nothing_and_a_stored_429_is_no_limit() -> None:
     cited = "https://archive.wikiwix.com/cache/?url=http://mill.demo/"
     played, asked = await play(cited, reply(200, body=b"can't connect db"), service="wikiwix")
     assert played
     assert played.seen is None
     assert asked == ["/cache/?url=http://mill.demo/"]
+    async with serve(lambda _: reply(429, MEMENTO, body=b"then")) as site, open_local_client() as client:
+        services = configured(("wayback",), {"wayback": {"base": site.url(""), "replay_per_minute": 0}})
+        snapshot = StoredSnapshot(UrlKey(1, 2, 3), 1, 20170101000000, Origin.CHOSEN, 1)
+        for _ in range(3):
+            replayed = await Replays(client, services).play(snapshot, parse("http://a.demo/"))
+            assert replayed
+            assert (replayed.result, replayed.status) == (ReplayResult.PLAYS, 429)
 
 
 async def test_no_service_is_asked_to_which_nobody_may_be_sent() -> None:
@@ -90,13 +97,3 @@ async def test_no_service_is_asked_to_which_nobody_may_be_sent() -> None:
         barred = StoredSnapshot(UrlKey(1, 2, 3), BY_NAME["archive.today"].number, 20110101000000, Origin.CITED, 1)
         assert await replays.play(barred, parse("http://a.demo/")) is None
         assert client.sent == 0
-
-
-async def test_a_stored_429_is_a_copy_and_no_limit() -> None:
-    async with serve(lambda _: reply(429, MEMENTO, body=b"then")) as site, open_local_client() as client:
-        services = configured(("wayback",), {"wayback": {"base": site.url(""), "replay_per_minute": 0}})
-        snapshot = StoredSnapshot(UrlKey(1, 2, 3), 1, 20170101000000, Origin.CHOSEN, 1)
-        for _ in range(3):
-            replayed = await Replays(client, services).play(snapshot, parse("http://a.demo/"))
-            assert replayed
-            assert (replayed.result, replayed.status) == (ReplayResult.PLAYS, 429)

@@ -64,9 +64,7 @@ async def kept(wiki: WikiInStore, url: str) -> StoredSnapshot | None:
         return next(iter((await list_snapshots(conn, [key(url)])).get(key(url), ())), None)
 
 
-async def test_a_cited_copy_is_unknown_until_it_was_visited_and_then_works(
-    wiki: WikiInStore, archive: MadeArchive
-) -> None:
+async def test_a_cited_copy_is_unknown_until_a_visit_and_then_works(wiki: WikiInStore, archive: MadeArchive) -> None:
     assert await verdicts(wiki) == [Verdict.UNKNOWN] * 6
     tally = await visit(wiki, archive, DAY)
     assert (tally.visited, tally.recorded) == (6, 6)
@@ -133,9 +131,7 @@ async def test_a_copy_that_comes_back_works_again(wiki: WikiInStore, archive: Ma
 
 
 @pytest.mark.parametrize("deed", [absent, unavailable])
-async def test_while_the_whole_archive_is_out_nothing_is_held_against_its_copies(
-    wiki: WikiInStore, archive: MadeArchive, deed: Deed
-) -> None:
+async def test_an_archive_that_is_out_harms_no_copy(wiki: WikiInStore, archive: MadeArchive, deed: Deed) -> None:
     await visit(wiki, archive, DAY)
     archive.usual = deed
     first = DAY + QUARTER_DAYS
@@ -151,9 +147,7 @@ async def test_while_the_whole_archive_is_out_nothing_is_held_against_its_copies
         assert await list_alarms(conn) == []
 
 
-async def test_one_that_the_archive_leads_away_from_works_as_a_redirect_does(
-    wiki: WikiInStore, archive: MadeArchive
-) -> None:
+async def test_one_that_is_led_away_from_works_as_a_redirect(wiki: WikiInStore, archive: MadeArchive) -> None:
     archive.deeds[PAGES[1]] = moved_to(20190101000000)
     archive.deeds[20190101000000] = plays
     await visit(wiki, archive, DAY)

@@ -96,9 +96,7 @@ async def test_a_snapshot_that_plays_is_asked_for_raw_once_a_quarter(wiki: WikiI
 
 
 @pytest.mark.parametrize("deed", [absent, no_moment, moved_to(20190101000000)])
-async def test_what_is_not_found_three_times_a_week_apart_is_dropped(
-    wiki: WikiInStore, archive: MadeArchive, deed: Deed
-) -> None:
+async def test_what_is_missing_three_times_is_dropped(wiki: WikiInStore, archive: MadeArchive, deed: Deed) -> None:
     await keep(wiki, 8)
     archive.deeds[URLS[3]] = deed
     assert counts(await sweep(wiki, archive, DAY)) == {"visited": 8, "kept": 7, "struck": 1}
@@ -111,9 +109,7 @@ async def test_what_is_not_found_three_times_a_week_apart_is_dropped(
 
 
 @pytest.mark.parametrize("deed", [withdrawn, excluded])
-async def test_what_is_withdrawn_is_dropped_at_once_and_reported(
-    wiki: WikiInStore, archive: MadeArchive, deed: Deed
-) -> None:
+async def test_what_is_withdrawn_is_dropped_and_reported(wiki: WikiInStore, archive: MadeArchive, deed: Deed) -> None:
     await wiki.round(DAY - 30, lambda url, day: LOST)
     await keep(wiki, 6)
     archive.deeds[URLS[2]] = deed
@@ -142,9 +138,7 @@ async def test_a_single_snapshot_can_be_dropped(wiki: WikiInStore, archive: Made
     assert await kept(wiki) == {}
 
 
-async def test_the_two_that_there_are_can_be_dropped_where_the_archive_says_so(
-    wiki: WikiInStore, archive: MadeArchive
-) -> None:
+async def test_the_two_that_there_are_are_dropped_if_the_archive_says(wiki: WikiInStore, archive: MadeArchive) -> None:
     await keep(wiki, 2)
     archive.deeds |= {URLS[0]: withdrawn, URLS[1]: absent}
     assert counts(await sweep(wiki, archive, DAY)) == {"visited": 2, "dropped": 1, "struck": 1}
@@ -152,9 +146,7 @@ async def test_the_two_that_there_are_can_be_dropped_where_the_archive_says_so(
     assert counts(await sweep(wiki, archive, DAY + 2 * STRIKE_DAYS)) == {"visited": 1, "dropped": 1}
 
 
-async def test_a_site_that_is_withdrawn_as_a_whole_is_no_fault_of_the_archive(
-    wiki: WikiInStore, archive: MadeArchive
-) -> None:
+async def test_a_site_withdrawn_as_a_whole_is_no_fault_of_it(wiki: WikiInStore, archive: MadeArchive) -> None:
     await keep(wiki, 20)
     archive.deeds |= dict.fromkeys(URLS[:5], excluded)
     assert counts(await sweep(wiki, archive, DAY)) == {"visited": 20, "kept": 15, "dropped": 5}
@@ -175,9 +167,7 @@ async def test_what_proves_nothing_strikes_nothing(wiki: WikiInStore, archive: M
 
 
 @pytest.mark.parametrize("deed", [absent, no_moment, withdrawn])
-async def test_an_outage_of_the_whole_archive_for_eight_days_strikes_nothing(
-    wiki: WikiInStore, archive: MadeArchive, deed: Deed
-) -> None:
+async def test_eight_days_without_the_archive_strike_none(wiki: WikiInStore, archive: MadeArchive, deed: Deed) -> None:
     await keep(wiki, 30, due=DAY)
     await keep(wiki, 10, due=DAY + 300, first=30)
     archive.usual = deed
@@ -211,9 +201,7 @@ async def test_canary_copies_that_play_have_been_visited(wiki: WikiInStore, arch
     assert {each.asked for url, each in (await kept(wiki)).items() if url != URLS[0]} == {DAY}
 
 
-async def test_no_more_than_a_handful_of_few_are_dropped_without_a_word(
-    wiki: WikiInStore, archive: MadeArchive
-) -> None:
+async def test_no_more_than_a_handful_of_few_are_dropped_unsaid(wiki: WikiInStore, archive: MadeArchive) -> None:
     await keep(wiki, 40)
     archive.deeds |= dict.fromkeys(URLS[:8], withdrawn)
     tally = await sweep(wiki, archive, DAY)
@@ -231,9 +219,7 @@ async def test_no_more_than_a_handful_of_few_are_dropped_without_a_word(
     assert (await sweep(wiki, archive, DAY + 2 * STRIKE_DAYS + QUARTER_DAYS)).dropped == 1
 
 
-async def test_a_copy_that_has_moved_within_a_day_is_kept_where_it_is_now(
-    wiki: WikiInStore, archive: MadeArchive
-) -> None:
+async def test_a_copy_moved_within_a_day_is_kept_where_it_is_now(wiki: WikiInStore, archive: MadeArchive) -> None:
     await keep(wiki, 1)
     archive.deeds[STAMP] = moved_to(20170101120000)
     assert counts(await sweep(wiki, archive, DAY)) == {"visited": 1, "kept": 1}

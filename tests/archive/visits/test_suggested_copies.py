@@ -63,9 +63,7 @@ async def state(wiki: WikiInStore) -> tuple[bool, int | None, int, int] | None:
     return None if stored is None else (stored.works, stored.asked, stored.strikes, stored.due)
 
 
-async def test_a_snapshot_that_plays_is_shown_and_visited_every_quarter(
-    wiki: WikiInStore, archive: MadeArchive
-) -> None:
+async def test_a_snapshot_that_plays_is_shown_and_visited_quarterly(wiki: WikiInStore, archive: MadeArchive) -> None:
     await suggest(wiki, TARGET)
     assert await sweep(wiki, archive.services, DAY) == 1
     assert await state(wiki) == (True, DAY, 0, DAY + ARCHIVE_DAYS)
@@ -84,9 +82,7 @@ async def test_one_that_is_withdrawn_is_deleted_at_once(wiki: WikiInStore, archi
 
 
 @pytest.mark.parametrize("deed", [absent, no_moment, moved_to(20190101000000)])
-async def test_one_that_does_not_play_is_never_shown_and_deleted_after_two_weeks(
-    wiki: WikiInStore, archive: MadeArchive, deed: Deed
-) -> None:
+async def test_one_that_does_not_play_is_deleted_in_weeks(wiki: WikiInStore, archive: MadeArchive, deed: Deed) -> None:
     await suggest(wiki, TARGET)
     archive.usual = deed
     for strikes in range(1, STRIKES):
@@ -107,9 +103,7 @@ async def test_what_proves_nothing_changes_nothing(wiki: WikiInStore, archive: M
     assert await state(wiki) == (True, DAY, 0, day + 1)
 
 
-async def test_replacements_that_are_no_snapshots_are_left_to_the_link_checker(
-    wiki: WikiInStore, archive: MadeArchive
-) -> None:
+async def test_replacements_that_are_no_snapshots_are_left_to_checks(wiki: WikiInStore, archive: MadeArchive) -> None:
     await suggest(wiki, "http://new.demo/", archive="")
     assert await sweep(wiki, archive.services, DAY) == 0
 
@@ -129,9 +123,7 @@ async def test_an_excluded_site_that_answers_200_is_not_shown(wiki: WikiInStore,
     assert await state(wiki) is None
 
 
-async def test_frames_of_a_real_archive_that_say_200_for_nothing_fool_nobody(
-    wiki: WikiInStore, real_archive: RealArchive
-) -> None:
+async def test_frames_that_say_200_for_nothing_fool_nobody(wiki: WikiInStore, real_archive: RealArchive) -> None:
     public = "https://www.webarchive.org.uk/wayback/archive"
     services = configured(("ukwa",), {"ukwa": {"base": real_archive.framed, "public": public, "replay_per_minute": 0}})
     real_archive.add(DEAD, taken_of(STAMP), body=b"<title>The mill</title>" + b"oak " * 200)

@@ -48,8 +48,6 @@ async def wiki(database: str) -> AsyncIterator[WikiInStore]:
 
 
 def pages(**found: Act) -> Script:
-    """A server with these pages; everything else is missing."""
-
     def script(asked: Asked) -> Act:
         act = found.get(asked.target.removeprefix("/"), reply(404, body=b"no"))
         return head_only(asked, act) if isinstance(act, bytes) else act

@@ -86,9 +86,7 @@ async def test_what_is_depublished_is_dropped_in_the_next_quarter(wiki: WikiInSt
     assert (LookupOutcome.EXCLUDED.number, withdrawn_note(STAMP + 3)) in rows
 
 
-async def test_an_archive_that_is_away_for_eight_days_loses_nothing(
-    wiki: WikiInStore, real_archive: RealArchive
-) -> None:
+async def test_an_archive_away_for_eight_days_loses_nothing(wiki: WikiInStore, real_archive: RealArchive) -> None:
     await live(wiki, real_archive.url, DAY, 2)
     first = DAY + QUARTER_DAYS
     await live(wiki, "http://127.0.0.1:9", first, 4)
