@@ -25,20 +25,17 @@ GIVEN = {"grant_type": "authorization_code", "client_id": CLIENT, "redirect_uri"
 
 @pytest.fixture
 async def provider() -> AsyncIterator[LittleProvider]:
-    """A provider that knows one address."""
     async with open_littleprovider(addresses=[BACK]) as found:
         yield found
 
 
 @pytest.fixture
 async def client() -> AsyncIterator[aiohttp.ClientSession]:
-    """Somebody who asks it."""
     async with aiohttp.ClientSession() as found:
         yield found
 
 
 async def code_of(provider: LittleProvider, client: aiohttp.ClientSession) -> str:
-    """A code for the demonstration's editor."""
     form = ASKED | {"editor": "Demo editor"}
     async with client.post(f"{provider.url}/authorize", data=form, allow_redirects=False) as response:
         return URL(response.headers["Location"]).query["code"]

@@ -110,7 +110,6 @@ async def web() -> AsyncIterator[LittleWeb]:
 
 
 async def sent(web: LittleWeb, data: bytes, *, ip: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> bytes:
-    """Everything that comes back until the server closes."""
     port = web.https_port if tls else web.http_port
     name = "site.demo" if tls else None
     reader, writer = await asyncio.open_connection(ip, port, ssl=tls, server_hostname=name)
@@ -176,9 +175,7 @@ PDF_48, PDF_80 = b"Content-Length: %d" % (48 << 10), b"Content-Length: %d" % (80
         ("GET catch-all.demo/never/heard-of", "", 200, [b"Everything"]),
     ],
 )
-async def test_each_path_answers_as_its_behaviour_says(
-    web: LittleWeb, asked: str, line: str, code: int, parts: list[bytes]
-) -> None:
+async def test_each_path_does_as_its_life(web: LittleWeb, asked: str, line: str, code: int, parts: list[bytes]) -> None:
     method, _, place = asked.partition(" ")
     host, _, path = place.partition("/")
     lines = [line] if line else []
@@ -294,7 +291,6 @@ async def test_every_request_is_written_down(web: LittleWeb) -> None:
 
 
 async def looked_up(web: LittleWeb, name: str, kind: str = "A", wait_s: float = TIMEOUT_S) -> DNSRecord:
-    """The name server's answer."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[bytes] = loop.create_future()
 

@@ -25,7 +25,6 @@ async def session() -> AsyncIterator[aiohttp.ClientSession]:
 
 
 async def read(wiki: LittleWiki, session: aiohttp.ClientSession) -> list[PageLinks]:
-    """All pages, through the source."""
     source = ApiSource(wiki.api_url, session, user_agent="Weboid/0")
     walk = source.walk(pages_in(0))
     return await source.find_pages(ids=[page.page async for stretch in walk for page in stretch.pages])
@@ -88,12 +87,9 @@ def test_a_wrong_question_gets_an_error_as_mediawiki_gives_it(question: dict[str
     assert answer["error"].keys() == {"code", "info"}
 
 
-def test_missing_pages_are_reported_as_missing() -> None:
+def test_missing_pages_are_reported_as_missing_and_a_walk_goes_on_as_mediawikis_does() -> None:
     assert asked(pageids="7")["query"]["pages"] == [{"pageid": 7, "missing": True}]
     assert asked(titles="Nothing")["query"]["pages"] == [{"ns": 0, "title": "Nothing", "missing": True}]
-
-
-def test_a_walk_goes_on_as_mediawikis_does() -> None:
     walk = {"generator": "allpages", "gaplimit": "2", "gapfilterredir": "nonredirects", "prop": "extlinks|iwlinks|info"}
     first = asked(**walk, ellimit="3", iwlimit="500")
     assert "batchcomplete" not in first

@@ -22,13 +22,10 @@ DAYS = demo_days(LAST_DAY)
 TRUTH = dict(ground_truth(str))
 
 
-def test_the_classes_of_the_links_are_what_they_are_said_to_be() -> None:
+def test_the_classes_of_the_links_and_all_kinds_of_ends_are_in_the_story() -> None:
     farm = farm_named(parse_wiki_name(WIKI).farm, BUILT_IN)
     for url, truth in TRUTH.items():
         assert classify(url, farm).kind is truth.kind, url
-
-
-def test_all_kinds_of_ends_are_in_the_story() -> None:
     ends = {(truth.verdict, word) for truth in TRUTH.values() if truth.is_checked for word in truth.reasons}
     assert len(ends) >= 20
     assert {verdict for verdict, _ in ends} == {Verdict.WORKING, Verdict.DOUBTFUL, Verdict.DEAD}

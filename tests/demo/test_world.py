@@ -46,7 +46,7 @@ WORLD = World(
 )
 
 
-def test_a_path_has_a_life_of_its_own() -> None:
+def test_a_path_has_a_life_of_its_own_but_what_the_host_does_goes_first() -> None:
     assert answer_of(WORLD, "A.demo", "/x", 4) == Page()
     assert answer_of(WORLD, "a.demo", "/x", 5) == Code(404)
     assert answer_of(WORLD, "a.demo", "/%78?any=1", 5) == Code(404)
@@ -54,9 +54,6 @@ def test_a_path_has_a_life_of_its_own() -> None:
     assert answer_of(WORLD, "a.demo", "/q?n=2", 0) == Code(404)
     assert answer_of(WORLD, "a.demo", "/", 0) == Page(title="a.demo")
     assert answer_of(WORLD, "b.demo", "/", 0) == Code(421)
-
-
-def test_what_the_host_does_goes_before_what_its_paths_do() -> None:
     assert host_state(WORLD, "a.demo", 10) is HostState.DNS_GONE
     assert answer_of(WORLD, "a.demo", "/x", 10) is Trouble.RESET
     assert host_state(WORLD, "a.demo", 20) is HostState.UP

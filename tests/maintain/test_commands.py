@@ -22,9 +22,7 @@ async def urls(stored: WikiInStore) -> int:
     return len(await stored.rows("SELECT FROM url"))
 
 
-async def test_maintain_waits_for_a_pass_stops_at_too_many_and_goes_on_when_allowed(
-    database: str, tmp_path: Path
-) -> None:
+async def test_maintain_waits_for_a_pass_stops_at_too_many_or_is_allowed_more(database: str, tmp_path: Path) -> None:
     here = place(tmp_path, database)
     async with open_wiki(database, {1: [ONE], 2: [TWO]}) as stored:
         await stored.take_in({1: []}, 100, latest=2)

@@ -103,7 +103,6 @@ def copy(filled_once: str) -> Iterator[str]:
 
 @pytest.fixture
 async def filled(copy: str) -> AsyncIterator[WikiInStore]:
-    """A copy of it."""
     async with open_wiki(copy, {}) as opened:
         yield opened
 
@@ -315,9 +314,7 @@ async def test_what_cannot_be_derived_is_reported_and_never_changed(filled: Wiki
 
 
 @pytest.mark.parametrize("policy", [DEFAULT, Policy(missing_span=31, dead_span=60)])
-async def test_a_page_that_begins_to_use_a_url_goes_by_the_policy_of_the_log(
-    filled: WikiInStore, policy: Policy
-) -> None:
+async def test_a_page_that_begins_to_use_a_url_goes_by_the_logs_policy(filled: WikiInStore, policy: Policy) -> None:
     await check_store(filled.pool, 134, policy=policy, repairs=True)
     await filled.take_in({5: [DEAD, DOWN]}, 134)
     assert len(await filled.dead()) == (5 if policy == DEFAULT else 0)

@@ -127,9 +127,7 @@ async def test_a_run_that_would_delete_over_one_percent_stops_before_it_deletes_
         assert await stored.do(list_alarms) == []
 
 
-async def test_a_url_used_again_stays_with_its_memory_and_what_is_in_use_all_the_same_is_no_orphan(
-    database: str,
-) -> None:
+async def test_a_url_used_again_stays_with_its_memory_and_what_is_in_use_is_no_orphan(database: str) -> None:
     async with open_wiki(database, {1: [GONE], 2: [STAYS]}) as stored:
         await stored.round(100, lambda url, day: LOST)
         await stored.take_in({1: []}, 101, latest=2)
@@ -201,7 +199,6 @@ async def test_two_intakes_at_once_do_not_make_an_orphan_of_what_is_in_use(datab
 
 
 async def release(stored: WikiInStore, page: int) -> None:
-    """An intake of its own."""
     await stored.do(release_pages, stored.wiki.wiki, [page], 300)
 
 
@@ -223,7 +220,6 @@ async def test_specials_go_when_they_were_last_seen_over_a_hundred_days_ago(data
 
 
 async def expire_all(dsn: str) -> None:
-    """What is killed."""
     async with open_pool(dsn, size=1, part="test") as pool:
         plan = await do(pool, planned, 300)
         await expire(pool, plan, 300, allow_many=True, batch=5)

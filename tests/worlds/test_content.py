@@ -139,14 +139,12 @@ def test_a_usurped_page_was_an_honest_one_for_half_of_the_days(tmp_path: Path) -
     assert sight_of(pages.file.world, "http://taken.org/x", 5) is Sight.HIDDEN
 
 
-def test_what_cannot_be_watched_is_left_out_and_said_to_be(tmp_path: Path) -> None:
+def test_what_cannot_be_watched_is_left_out_and_only_the_word_that_says_what_a_page_is_counts(tmp_path: Path) -> None:
     twice = _page("http://ferry.org/x"), _page("http://ferry.org:80/x#y")
     pages = _staged(tmp_path, *twice, _page("http://192.0.2.1/x"), _page("http://a.example/x"))
     assert list(pages.played) == ["http://ferry.org/x"]
     assert set(pages.left_out) == {"http://ferry.org:80/x#y", "http://192.0.2.1/x", "http://a.example/x"}
 
-
-def test_only_the_word_that_says_what_a_page_is_counts_as_right() -> None:
     def shown(outcome: str | None, reason: str | None, *changes: Change) -> Reported:
         return Reported(outcome, reason, changes)
 

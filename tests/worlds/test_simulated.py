@@ -92,7 +92,6 @@ def whole_world() -> WorldFile:
 
 
 async def lived(file: WorldFile, dsn: str, folder: Path, *, simulated: bool = True, **how: Any) -> Year:
-    """What became of a world in a database."""
     return await live(file, dsn, folder, lambda day: None, simulated=simulated, **how)
 
 
@@ -199,9 +198,7 @@ def test_what_is_lost_to_us_is_lost_in_whole_or_in_part(outage: Any, fault: Reas
     assert looks.look("http://a.demo/x", 2, 0, Visitor()).code == 200
 
 
-async def test_what_befalls_our_machine_is_lived_through(
-    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_befalls_us_is_lived_through(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[int] = []
     confirmed: list[int] = []
 

@@ -45,12 +45,10 @@ Lived = Callable[[WorldFile], Year]
 
 @pytest.fixture
 def lived(database: str, tmp_path: Path) -> Lived:
-    """What becomes of a world."""
     return lambda file: run_hurried(live(file, database, tmp_path, lambda day: None, simulated=True))
 
 
 def is_dead(url: UrlYear, day: int) -> bool:
-    """Whether a URL was shown as dead after the checks of a day."""
     return next((each.verdict for each in reversed(url.changes) if each.day <= day), None) is Verdict.DEAD
 
 
@@ -110,9 +108,7 @@ def test_hosts_that_die_together_are_reported_dead_on_time_and_no_outage_of_ours
 @pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("death", [REFUSED, NO_NAME])
-def test_fifty_five_hosts_that_die_at_once_are_held_for_four_weeks_and_then_reported_dead(
-    lived: Lived, death: str
-) -> None:
+def test_fifty_five_hosts_that_die_at_once_are_held_for_four_weeks_and_then_dead(lived: Lived, death: str) -> None:
     life = [[0, "up"], [40, death], [115, "up"]]
     year = lived(store(55, life, ALL_LOST, {**SERVERS_LOST, "from": 130, "to": 151}, urls=1, days=160))
     assert untrue(year, late=LATE + HOLD_DAYS) == []

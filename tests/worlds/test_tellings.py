@@ -57,16 +57,13 @@ def test_outages_that_end_are_counted_by_their_whole_length(length: int, bar: tu
         assert found.in_outage(0, 999, missing=missing) == 1
 
 
-def test_why_living_pages_are_called_dead_has_a_name() -> None:
+def test_deaths_are_missed_unless_503_was_all_and_why_the_living_are_called_dead_has_a_name() -> None:
     assert worth(world({"wall": 404}), (30, 10, 40)).live(Cause.WALLED) == 1
     lying = {"status": {"code": 404, "page": {"title": "T"}}}
     assert worth(world("up", path=lying), (30, 10, 40)).live(Cause.DEAD_TO_MACHINES) == 1
     assert worth(world({"hours": [[0, 2, "refused"]], "else": "up"}), (30, 10, 40)).live(Cause.OTHER) == 1
     flapping = [[0, "up"], {"from": 1, "repeat": [[4, "up"], [5, "refused"]]}]
     assert worth(world(flapping), (92, 88, 95)).live_in_row(Cause.FLAPPING) == 1
-
-
-def test_deaths_are_missed_unless_nothing_was_said_but_503() -> None:
     gone = [[0, "up"], [100, "dns-gone"]]
     assert len(worth(world(gone)).missed()) == 1
     found = worth(world(gone), (121, 103, 200))

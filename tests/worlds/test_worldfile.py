@@ -40,12 +40,10 @@ _REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def read(hosts: Any, **rest: Any) -> WorldFile:
-    """The world of some hosts."""
     return world_in(json.dumps({"weboid-world": 1, "days": 100, "hosts": hosts, **rest}))
 
 
 def read_life(life: Any, **rest: Any) -> Any:
-    """The life of the one path of the one host."""
     return read({"a.demo": {"paths": {"/x": life}}}, **rest).world.hosts["a.demo"].paths["/x"]
 
 
