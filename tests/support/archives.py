@@ -50,7 +50,6 @@ def rate_limited(retry_after: str | None = None) -> bytes:
 
 
 def failing(status: int = 503) -> bytes:
-    """A server's own error, with a page for people."""
     return reply(status, body=b"<html><h1>Temporarily Offline</h1></html>")
 
 
@@ -67,7 +66,6 @@ def plays(stamp: int, url: str, body: bytes = TEXT) -> bytes:
 
 
 def mixed_up(stamp: int, _: str) -> bytes:
-    """The copy of another page."""
     return plays(stamp, "http://other.demo/?page=1&lang=en")
 
 
@@ -107,8 +105,6 @@ class Copy:
 
 @dataclass(frozen=True)
 class _Capture(LittleCapture):
-    """A copy as the demo's archive has it."""
-
     document: bytes = b""
 
     @property
@@ -153,7 +149,6 @@ class MadeArchive:
         return sum(part in asked.target for asked in self.site.asked)
 
     def answer(self, asked: Asked) -> Act:
-        """Its answer to a request."""
         if (act := self.act(asked)) is not None:
             return act
         if found := _REPLAY.fullmatch(asked.target):
@@ -217,7 +212,6 @@ class SavingArchive(MadeArchive):
     on_submit: Callable[[str], None] = lambda url: None
 
     def answer(self, asked: Asked) -> Act:
-        """Its answer to a request."""
         path = asked.target.partition("?")[0]
         if not path.startswith("/save"):
             return super().answer(asked)
@@ -267,7 +261,6 @@ def failed(reason: str) -> dict[str, Any]:
 
 @asynccontextmanager
 async def open_saving_archive(copies: Mapping[str, Sequence[Copy]] | None = None) -> AsyncIterator[SavingArchive]:
-    """Runs it until the block ends."""
     archive = SavingArchive(dict(copies or {}))
     async with serve(archive.answer) as archive.site:
         yield archive

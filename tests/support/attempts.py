@@ -123,7 +123,6 @@ class Outcome:
         ]
 
     def by_kind(self) -> dict[str, int]:
-        """How many attempts of each kind."""
         return dict(Counter(attempt.kind for attempt in self.attempts))
 
 
@@ -149,7 +148,6 @@ def _aim_of(host: str) -> str:
 
 
 def written(address: str) -> str:
-    """An address as the host of a URL."""
     return f"[{address}]" if ":" in address else address
 
 
@@ -318,7 +316,6 @@ def _sent(
     how: str = "fetch",
     arrives: bool = True,
 ) -> Attempt:
-    """An attempt by which the honest server sends us on."""
     line = f"Location: {location}".encode().decode("latin-1")
     return Attempt(kind, aim, f"http://{HONEST}:{port}/", zone or {}, (reply(code, line),), how, arrives)
 

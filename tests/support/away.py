@@ -50,7 +50,6 @@ class Away:
             getattr(self.proxy, trouble)()
 
     async def end(self) -> None:
-        """Gives it back."""
         await set_read_only(self.database, is_on=False)
         self.proxy.heal()
 
@@ -66,7 +65,6 @@ class Away:
             yield number
 
     async def number(self, query: LiteralString) -> int:
-        """The one number that a query gives."""
         async with self.counting(query) as number:
             return await number()
 
@@ -92,7 +90,6 @@ class Running:
 
     @property
     def said(self) -> str:
-        """All that it said."""
         return "".join(self.lines)
 
     def count(self, words: str) -> int:
@@ -113,7 +110,6 @@ class Running:
         await self.until(lambda: self.count(AWAY) > 0)
 
     async def ended(self, within_s: float = _LIMIT_S) -> int:
-        """The status with which it ends; it must not end by a mistake of ours."""
         async with asyncio.timeout(within_s):
             status = await self.process.wait()
         await asyncio.gather(*self._reading)

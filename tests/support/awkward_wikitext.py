@@ -106,7 +106,6 @@ _URLS: Final = (
 
 
 def awkward_page(dice: random.Random) -> str:
-    """A random page of awkward fragments."""
     parts = [dice.choice(_FRAGMENTS) for _ in range(dice.randrange(1, 14))]
     if dice.random() < 0.1:
         parts.insert(dice.randrange(len(parts) + 1), dice.choice(_RARELY))

@@ -37,7 +37,6 @@ def _guard(name: str) -> None:
 
 
 def _caller() -> str:
-    """The file that called psycopg."""
     frame = inspect.currentframe()
     while frame and frame.f_code.co_filename.startswith((__file__, _PSYCOPG)):
         frame = frame.f_back

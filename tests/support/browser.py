@@ -56,7 +56,6 @@ _TOUCH_PX = 44
 
 @asynccontextmanager
 async def open_browser() -> AsyncIterator[Browser]:
-    """The browser, as root too."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         try:
@@ -127,7 +126,6 @@ async def structure_faults(page: Page, width: int) -> list[str]:
 
 
 async def overflow_px(page: Page) -> int:
-    """By how much the page is wider than its window."""
     width: int = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     return width
 

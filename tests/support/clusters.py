@@ -55,12 +55,10 @@ def _made_data(place: Path) -> Path:
 
 
 def pid_of(data: Path) -> int | None:
-    """The living server of a data folder."""
     return server_pid(folder_of(data))
 
 
 def known_pid(data: Path) -> int:
-    """The same where there must be one."""
     pid = pid_of(data)
     assert pid
     return pid

@@ -33,7 +33,6 @@ class Ran:
     err: str
 
     def lines(self) -> list[dict[str, Any]]:
-        """Its JSON lines."""
         return [json.loads(line) for line in self.out.splitlines()]
 
 

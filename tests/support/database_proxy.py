@@ -108,7 +108,6 @@ class DatabaseProxy:
 
     @contextmanager
     def open(self) -> Iterator[None]:
-        """Serves until the block ends."""
         thread = Thread(target=self._loop.run_forever, name="database proxy")
         thread.start()
         try:
@@ -245,7 +244,6 @@ class DatabaseProxy:
 
 @contextmanager
 def open_database_proxy(dsn: str) -> Iterator[DatabaseProxy]:
-    """A proxy in front of a database, until the block ends."""
     proxy = DatabaseProxy(dsn)
     with proxy.open():
         yield proxy

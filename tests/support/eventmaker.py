@@ -16,7 +16,6 @@ def moment(minute: float) -> datetime:
 def links_added(
     page: int, urls: Iterable[str], minute: float, title: str = "", wiki: str = "testwiki"
 ) -> dict[str, Any]:
-    """An edit that added links."""
     links = [{"link": quote(url, safe="/:"), "external": True} for url in urls]
     more = {"page_title": title or f"Page_{page}", "page_namespace": 0, "rev_id": 1, "added_links": links}
     return {"meta": _meta("mediawiki.page-links-change", minute), "database": wiki, "page_id": page, **more}
@@ -25,7 +24,6 @@ def links_added(
 def change(
     kind: str, page: int, minute: float, namespace: int = 0, wiki: str = "testwiki", **more: Any
 ) -> dict[str, Any]:
-    """A page_change event."""
     title = f"Talk:Page_{page}" if namespace else f"Page_{page}"
     facts = {"page_id": page, "page_title": title, "namespace_id": namespace, "is_redirect": False, **more}
     meta = _meta("mediawiki.page_change.v1", minute)

@@ -49,11 +49,9 @@ class FtpSite:
     sent_bytes: int = 0
 
     def url(self, path: str = "/file", scheme: str = "ftp", host: str | None = None) -> str:
-        """An absolute URL on this server."""
         return f"{scheme}://{host or self.ip}:{self.port}{path}"
 
     def count(self, sent: int) -> None:
-        """Counts bytes that were sent."""
         self.sent_bytes += sent
 
     def commands(self) -> list[str]:
@@ -94,7 +92,6 @@ async def serve_ftp(
 
 
 async def endlessly(data: bytes, pause_s: float = 0.0) -> AsyncIterator[bytes]:
-    """The same again and again."""
     while True:
         yield data
         await asyncio.sleep(pause_s)
@@ -110,7 +107,6 @@ class Door:
 
     @property
     def connections(self) -> int:
-        """How many came so far."""
         with suppress(BlockingIOError):
             while True:
                 self._listener.accept()[0].close()
@@ -125,7 +121,6 @@ class Door:
 
 @contextmanager
 def open_door(ip: str = "127.0.0.1") -> Iterator[Door]:
-    """Opens one."""
     with socket.create_server((ip, 0)) as listener:
         listener.setblocking(False)
         yield Door(listener)

@@ -110,7 +110,6 @@ class View:
 
     @contextmanager
     def noting(self) -> Iterator[None]:
-        """Notes what the page does."""
         listeners: dict[Any, Callable[[Any], None]] = {
             "console": lambda message: self.console.append(f"{message.type}: {message.text}"),
             "pageerror": lambda error: self.console.append(f"error: {error.message}"),
@@ -124,12 +123,10 @@ class View:
 
     @property
     def asked(self) -> list[str]:
-        """The addresses at Weboid that were requested."""
         return [request.url for request in self.requests if request.url.startswith(self.weboid)]
 
     @property
     def foreign_requests(self) -> list[str]:
-        """The addresses that were requested of anybody else."""
         known = (self.weboid, self.wiki, "data:", "blob:")
         return [request.url for request in self.requests if not request.url.startswith(known)]
 
@@ -150,7 +147,6 @@ class View:
         return [(href, kind) for href, kind in await self.page.evaluate(_NODES) if kind is not None]
 
     async def content(self) -> str:
-        """The HTML of the content as it is at the moment."""
         rendered: str = await self.page.evaluate(_CONTENT)
         return rendered
 
@@ -289,7 +285,6 @@ class StandIn:
     seen: list[str] = field(default_factory=list)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answers one request."""
         try:
             self.seen.append((await reader.readuntil(b"\r\n\r\n")).decode())
             await asyncio.sleep(self.pause_s)

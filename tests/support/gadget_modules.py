@@ -20,6 +20,5 @@ _REQUIRE: Final = """( sources ) => {
 
 
 async def add_require(page: Page) -> None:
-    """Defines ``require`` on any page."""
     sources: dict[str, Any] = {f"./{file.name}": file.read_text(encoding="utf-8") for file in GADGET.glob("*.js")}
     await page.evaluate(_REQUIRE, sources)

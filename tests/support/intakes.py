@@ -9,10 +9,8 @@ from weboid.store.pages.page import Intake, PageChanges, PageUrls, record_intake
 async def record_pages(
     conn: Connection, wiki: int, pages: Sequence[PageUrls], day: int, *, touches: bool = True
 ) -> Intake:
-    """Brings the store up to date with pages of one wiki."""
     return await record_intake(conn, {wiki: PageChanges(read=pages, touches=touches)}, day)
 
 
 async def release_pages(conn: Connection, wiki: int, pages: Sequence[int], day: int) -> Intake:
-    """Stops watching pages of one wiki."""
     return await record_intake(conn, {wiki: PageChanges(gone=pages)}, day)

@@ -29,7 +29,6 @@ async def add_pages(site: Site, pages: Pages, dbname: str = "testwiki", farm: Fa
 
 
 async def answer_to(site: Site, path: str, http: int = 200, **headers: str) -> Any:
-    """The JSON at a path."""
     status, body, _ = await site.fetch(path, **headers)
     assert status == http, body
     return json.loads(body)

@@ -95,11 +95,9 @@ class LittleBotWiki:
         return number
 
     def number_of(self, title: str) -> int | None:
-        """The id of a page."""
         return next((number for number, page in self.pages.items() if page.title == title), None)
 
     def text(self, title: str) -> str:
-        """The text of a page."""
         number = self.number_of(title)
         return "" if number is None else self.pages[number].text
 
@@ -108,12 +106,10 @@ class LittleBotWiki:
         return self.counted["texts"]
 
     def forget(self) -> None:
-        """Counts requests anew."""
         self.asked.clear()
         self.counted.clear()
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Any request."""
         form = {} if request.method == "GET" else dict(await request.post())
         asked = {key: str(value) for key, value in {**request.query, **form}.items()}
         self.asked.append(asked)

@@ -58,16 +58,7 @@ class RealArchive:
         self, url: str, moment: datetime, status: int = 200, headers: Mapping[str, str] = HTML, body: bytes = b""
     ) -> None:
         """Records what a URL answered at a moment (UTC)."""
-        self._append(_record("response", url, moment, body, status=status, headers=headers))
-
-    def add_revisit(self, url: str, moment: datetime, first: datetime, body: bytes = b"") -> None:
-        """Records that a URL answered 200 as it had at the moment `first`."""
-        answer = {
-            "WARC_Profile": "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest",
-            "WARC_Refers_To_Target_URI": url,
-            "WARC_Refers_To_Date": f"{first:%Y-%m-%dT%H:%M:%SZ}",
-        }
-        self._append(_record("revisit", url, moment, body, status=200, headers=HTML, **answer))
+        self._append(_record(url, moment, body, status=status, headers=headers))
 
     def block(self, url: str) -> None:
         """Depublishes a URL and what is below it: listed still, but played with 451."""
@@ -83,7 +74,6 @@ class RealArchive:
         self._index()
 
     def log(self) -> list[Logged]:
-        """All requests to this collection, framed and unframed."""
         return [each for each in self._server.log() if each.target.startswith(f"/{self.name}/")]
 
     def _append(self, record: bytes) -> None:
@@ -129,7 +119,6 @@ class Pywb:
             raise RuntimeError((self.folder / "errors").read_text(encoding="utf-8"))
 
     def log(self) -> list[Logged]:
-        """All requests, first the unframed ones."""
         lines = [line for kind in ("unframed", "framed") for line in _lines(self.folder / f"{kind}.log")]
         found = [match for match in map(_LOGGED.search, lines) if match]
         return [Logged(match[1], match[2], int(match[3])) for match in found]
@@ -173,20 +162,17 @@ def real_archive(pywb: Pywb) -> RealArchive:
     return pywb.new_archive()
 
 
-def _record(
-    kind: str, url: str, moment: datetime, body: bytes, *, status: int, headers: Mapping[str, str], **answer: str
-) -> bytes:
-    """A capture in a WARC file (ISO 28500), packed by itself: a response, or a revisit, which has no body."""
+def _record(url: str, moment: datetime, body: bytes, *, status: int, headers: Mapping[str, str]) -> bytes:
+    """A capture in a WARC file (ISO 28500), packed by itself."""
     lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", *(f"{name}: {value}" for name, value in headers.items())]
-    block = "\r\n".join([*lines, "", ""]).encode() + (body if kind == "response" else b"")
+    block = "\r\n".join([*lines, "", ""]).encode() + body
     digest = base64.b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode()
     fields = {
-        "WARC-Type": kind,
+        "WARC-Type": "response",
         "WARC-Record-ID": f"<urn:uuid:{uuid.uuid4()}>",
         "WARC-Target-URI": url,
         "WARC-Date": f"{moment:%Y-%m-%dT%H:%M:%SZ}",
         "WARC-Payload-Digest": f"sha1:{digest}",
-        **{name.replace("_", "-"): value for name, value in answer.items()},
         "Content-Type": "application/http; msgtype=response",
         "Content-Length": str(len(block)),
     }

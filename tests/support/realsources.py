@@ -24,12 +24,10 @@ TABLES: Final = ("page", "externallinks", "iwlinks", "interwiki")
 
 
 def api_source(replay: WikiReplay, session: aiohttp.ClientSession) -> ApiSource:
-    """The source that asks a replay."""
     return ApiSource(replay.url, session, user_agent="Weboid-test")
 
 
 def dump_source(folder: Path, ending: str = ".sql.gz") -> DumpSource:
-    """The source that reads a folder of dumps."""
     return DumpSource(*(folder / f"{table}{ending}" for table in TABLES))
 
 
@@ -61,7 +59,6 @@ async def open_real_api() -> AsyncIterator[ApiSource]:
 
 
 def real_wiki(name: str = "wiki") -> Path:
-    """The folder of a real wiki's dumps."""
     return shared(f"{name}/page.sql.gz").parent
 
 
@@ -71,5 +68,4 @@ def recorded_walk() -> list[Exchange]:
 
 
 def body_of(one: Exchange) -> Any:
-    """The answer of an exchange."""
     return json.loads(one.body)

@@ -41,14 +41,12 @@ async def open_server(
 
 @asynccontextmanager
 async def crawler_client(url: str, worker: str = "one", token: str = TOKEN) -> AsyncIterator[ServerClient]:
-    """A crawler's client of the server at this address."""
     async with open_client(url, token, worker) as client:
         yield client
 
 
 @asynccontextmanager
 async def feeder_client(url: str, worker: str = "one", token: str = FEED_TOKEN) -> AsyncIterator[ServerClient]:
-    """A feeder's client of the server at this address."""
     async with open_client(url, token, worker, endpoint=FEEDERS_ENDPOINT) as client:
         yield client
 
@@ -67,7 +65,6 @@ class BadNetwork:
     late: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """Passes a request on, damaged or not."""
         body = await request.read()
         trouble = "pass"
         if self.random.random() < self.share and request.path.rpartition("/")[2] != self.spared:

@@ -29,7 +29,6 @@ class Scene:
 
 
 def settings(**options: Any) -> str:
-    """The wiki's settings page."""
     page = json.loads((asset("wikis") / "enwiki.json").read_text(encoding="utf-8"))
     return json.dumps({**page, "dbname": WIKI, "options": options})
 
@@ -47,7 +46,6 @@ def run(scene: Scene, *words: str) -> None:
 
 
 def journal_of(scene: Scene) -> Journal:
-    """The operator's journal."""
     return Journal(scene.folder / FILE_NAME)
 
 

@@ -59,7 +59,6 @@ class RepairStory:
         return self.place.web.located(URLS[name])
 
     def copy_of(self, name: str) -> str:
-        """The address of its copy for readers."""
         return f"https://web.archive.org/web/{STAMP}/{self.located(name)}"
 
     def filled(self, text: str) -> str:
@@ -69,7 +68,6 @@ class RepairStory:
         return text
 
     async def command(self, *call: str) -> str:
-        """What a command of Weboid's prints."""
         ran = await self.place.run(*call)
         assert ran.status == 0, ran.err
         return ran.out

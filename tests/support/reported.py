@@ -66,12 +66,10 @@ def sent(asked: Asked, act: Act) -> Act:
 
 
 def unless(is_fine: Condition, code: int, *lines: str, body: bytes = b"no", fine: bytes = FINE) -> Script:
-    """A host that answers all of its URLs with a code unless a request is as it wants it."""
     return lambda asked: sent(asked, fine if is_fine(asked) else reply(code, *lines, body=body))
 
 
 def everywhere(code: int, *lines: str, body: bytes = b"no", kind: str = "text/html") -> Script:
-    """A host that answers everything with one code."""
     return lambda asked: sent(asked, reply(code, *lines, body=body, kind=kind))
 
 

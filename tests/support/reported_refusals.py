@@ -55,8 +55,6 @@ def cookie_then_400(asked: Asked) -> Act:
 
 
 def moved_to_refusing(code: int, body: bytes = b"no") -> Script:
-    """A page that has moved to a host which refuses programs everywhere."""
-
     def script(asked: Asked) -> Act:
         if header(asked, "Host").startswith("new."):
             return sent(asked, reply(code, body=body))

@@ -48,7 +48,6 @@ class ScriptedEngine:
         self._guard = Guard(settings.deny, settings.permit)
 
     async def send(self, request: Request, timeout_s: float) -> Reply:
-        """The reply to a request; raises what sockets would raise."""
         parts = urlsplit(request.url)
         host = parts.hostname or ""
         if host.replace(".", "").isdigit():

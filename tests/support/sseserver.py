@@ -68,7 +68,6 @@ def event_id(number: int) -> str:
 
 
 def as_sent(number: int, data: str) -> bytes:
-    """An event as bytes."""
     return f"event: message\nid: {event_id(number)}\ndata: {data}\n\n".encode("utf-8", "surrogatepass")
 
 

@@ -43,7 +43,6 @@ async def list_dead(conn: Connection, wiki: int, page: int) -> dict[UrlKey, int]
 
 
 async def list_savings(conn: Connection, keys: Iterable[UrlKey]) -> dict[UrlKey, Saving]:
-    """The savings of these URLs."""
     statement = (
         "SELECT bucket, host_key, url_key, day, state, tries, job, why FROM saving "
         "JOIN unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) "

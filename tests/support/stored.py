@@ -41,7 +41,6 @@ pytest.MonkeyPatch().setattr("weboid.crawl.round._TICK_S", 0.001)
 
 
 async def nobody(url: str) -> RawResponse:
-    """A witness that does not answer."""
     raise TimeoutError
 
 
@@ -51,7 +50,6 @@ async def honest(name: str) -> NameAnswer:
 
 
 async def silent(name: str) -> NameAnswer:
-    """Name servers that do not answer."""
     return NameAnswer.NOTHING
 
 
@@ -115,7 +113,6 @@ class WikiInStore:
                 await asyncio.sleep(0.005)
 
     async def another(self, dbname: str) -> "WikiInStore":
-        """Another wiki in the same store."""
         return await _in_store(self.pool, dbname)
 
     async def take_in(self, pages: Mapping[int, Iterable[str]], day: int, latest: int = 1) -> Intake:
@@ -183,7 +180,6 @@ class WikiInStore:
         return finding_of(known.record, known.host)
 
     async def rows(self, query: str) -> list[tuple[object, ...]]:
-        """The rows of a query, sorted."""
         async with self.pool.connection() as conn:
             return sorted(await (await conn.execute(query.encode())).fetchall())
 
@@ -194,7 +190,6 @@ class WikiInStore:
 
 
 def key(url: str) -> UrlKey:
-    """The key of a URL."""
     link = classify(url, None)
     assert link.url
     return key_of(link.url)

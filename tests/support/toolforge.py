@@ -75,7 +75,6 @@ _TOOLFORGE = """#!/bin/sh
 
 
 def procfile() -> dict[str, str]:
-    """The commands of the Procfile by their names."""
     return dict(_PROCESS.findall((REPOSITORY / "Procfile").read_text(encoding="utf-8")))
 
 
@@ -165,7 +164,6 @@ class Tool:
         return self.folder / "workspace"
 
     async def start(self, name: str, **more: str) -> Process:
-        """Starts a process of the Procfile, with `more` variables."""
         with (self.folder / "logs" / name).open("ab") as log:
             self.started[name] = await asyncio.create_subprocess_exec(
                 *("bash", "-c", self.commands[name]),

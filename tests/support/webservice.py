@@ -141,14 +141,12 @@ class Site:
     config: Config
 
     async def fetch(self, path: str, *, method: str = "GET", **headers: str) -> tuple[int, str, aiohttp.ClientResponse]:
-        """Status, body and the whole response."""
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         async with self.client.request(method, self.url + path, headers=given) as response:
             return response.status, await response.text(), response
 
 
 def answer_of(url: str) -> Observation:
-    """How the world answers."""
     match url:
         case _ if url.startswith("http://dead.demo/"):
             return LOST

@@ -8,7 +8,6 @@ from weboid.demo.wikipages import WikiLink, WikiPage
 
 
 def record_edit(wiki: LittleWiki, title: str, links: Iterable[WikiLink]) -> WikiPage:
-    """Makes a new revision of a page, with other links; raises KeyError if there is no such page."""
     page = wiki.pages[title]
     wiki.pages[title] = replace(page, links=tuple(links), revision=1 + max(p.revision for p in wiki.pages.values()))
     return wiki.pages[title]

@@ -42,7 +42,6 @@ class WikiProxy:
 
 @contextmanager
 def open_wiki_proxy(port: int) -> Iterator[WikiProxy]:
-    """A proxy of the wiki at a port of this machine."""
     proxy = WikiProxy("")
 
     class Handler(BaseHTTPRequestHandler):

@@ -53,7 +53,6 @@ def wiki_settings(dbname: str, **options: Any) -> str:
 
 
 def save_templates(admin: Person) -> None:
-    """Saves the templates in a wiki."""
     for title, text in TEMPLATES.items():
         admin.save(title, text)
 

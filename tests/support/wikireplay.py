@@ -40,7 +40,6 @@ class WikiReplay:
 
 
 def exchange(request: Mapping[str, str], response: object, **more: Any) -> Exchange:
-    """An exchange with a JSON answer."""
     return Exchange(request, json.dumps(response).encode(), **more)
 
 
