@@ -115,10 +115,7 @@ DEAD: dict[str, tuple[Script, Reason]] = {
         host(lambda path: TEMPLATE if path.startswith("/harbour") else FRONT if path == "/" else MISSING),
         Reason.SOFT_404,
     ),
-    "sends to a place": (
-        host(lambda path: {"/news": TEMPLATE, "/": FRONT}.get(path, moved("/news"))),
-        Reason.SOFT_404,
-    ),
+    "sends to a place": (host(lambda path: {"/news": TEMPLATE, "/": FRONT}.get(path, moved("/news"))), Reason.SOFT_404),
     "sends to its front page": (host(lambda path: {"/de": FRONT}.get(path, moved("/de"))), Reason.REDIRECT_TO_ROOT),
     "wall": (host(lambda path: page("A moment", words=30, more=CAPTCHA)), Reason.BOT_WALL),
     "parked": (host(lambda path: page("127.0.0.1", words=30)), Reason.PARKED),

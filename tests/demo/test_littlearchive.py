@@ -56,9 +56,7 @@ class Reader:
 async def reader() -> AsyncIterator[Reader]:
     found: list[Reader] = []
     archive = open_littlearchive(
-        demo_captures(FIRST, str),
-        day=lambda: found[0].day,
-        excluded=demo_excluded(FIRST, str),
+        demo_captures(FIRST, str), day=lambda: found[0].day, excluded=demo_excluded(FIRST, str)
     )
     async with archive as little, aiohttp.ClientSession() as client:
         found.append(Reader(little, client))

@@ -33,10 +33,7 @@ def test_what_was_used_longest_ago_goes_first_and_is_reported_unless_it_was_remo
     assert (gone, list(bounded)) == ([1, 2], ["a"])
 
 
-@given(
-    st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 9), st.booleans())),
-    st.integers(0, 20),
-)
+@given(st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 9), st.booleans())), st.integers(0, 20))
 def test_a_bound_holds_whatever_is_done(steps: list[tuple[str, int, bool]], most: int) -> None:
     known: BoundedMap[str, int] = BoundedMap(most, weigh=lambda value: value)
     for key, value, is_taken in steps:

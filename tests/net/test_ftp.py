@@ -283,10 +283,7 @@ ZONE: Zone = {"site.test": ["127.0.0.1"]}
 
 
 async def test_ftps_begins_with_tls(settings: NetConfig, certificates: Certificates) -> None:
-    async with (
-        serve_ftp(answers(FILE), tls=certificates.good("site.test")) as site,
-        name_server(ZONE) as dns,
-    ):
+    async with serve_ftp(answers(FILE), tls=certificates.good("site.test")) as site, name_server(ZONE) as dns:
         settings = replace(settings, ca=certificates.ca_file, dns=(dns.address,))
         seen = await seen_at(settings, site.url(scheme="ftps", host="site.test"))
     assert (seen.reason, site.connections) == (Reason.OK, 1)

@@ -129,8 +129,7 @@ async def test_a_location_is_read_as_browsers_read_it(settings: NetConfig, locat
 
 
 @pytest.mark.parametrize(
-    "location",
-    ["mailto:a@b.test", "ftp://files.test/", "javascript:alert(1)", "data:,x", "file:///etc/passwd"],
+    "location", ["mailto:a@b.test", "ftp://files.test/", "javascript:alert(1)", "data:,x", "file:///etc/passwd"]
 )
 async def test_another_scheme_is_reported_but_not_followed(settings: NetConfig, location: str) -> None:
     answer, asked = await answered(settings, going({"/": location}))
@@ -139,8 +138,7 @@ async def test_another_scheme_is_reported_but_not_followed(settings: NetConfig, 
 
 
 @pytest.mark.parametrize(
-    "location",
-    ["http://", "http://[::1", "http://a b.test/", "http://x.test:99999/", "http://printer/", "//%FF.test/"],
+    "location", ["http://", "http://[::1", "http://a b.test/", "http://x.test:99999/", "http://printer/", "//%FF.test/"]
 )
 async def test_a_location_that_leads_nowhere_is_broken(settings: NetConfig, location: str) -> None:
     answer, asked = await answered(settings, going({"/": location}))

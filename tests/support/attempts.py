@@ -376,11 +376,7 @@ async def try_all(settings: NetConfig, secrets: Secrets, only: Callable[[Attempt
 @asynccontextmanager
 async def _asking(settings: NetConfig) -> AsyncIterator[dict[str, Callable[[str], Awaitable[None]]]]:
     """The ways to ask, by the name that an attempt gives them."""
-    async with (
-        open_session(settings) as honest,
-        _open_lied_to(settings) as lied_to,
-        open_client(settings) as client,
-    ):
+    async with open_session(settings) as honest, _open_lied_to(settings) as lied_to, open_client(settings) as client:
 
         async def fetch(url: str) -> None:
             await fetch_answer(honest, url, turn=at_once)

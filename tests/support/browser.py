@@ -66,12 +66,7 @@ async def open_browser() -> AsyncIterator[Browser]:
 
 @asynccontextmanager
 async def open_page(
-    browser: Browser,
-    *,
-    width: int = DESK,
-    colors: Colors = "light",
-    language: str = "en",
-    scripts: bool = False,
+    browser: Browser, *, width: int = DESK, colors: Colors = "light", language: str = "en", scripts: bool = False
 ) -> AsyncIterator[Page]:
     """A page of a session of its own. It fails at the end if anything was asked of another server, or if the browser's
     console has anything to tell but that an address answered with an error.

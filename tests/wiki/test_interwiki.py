@@ -58,10 +58,6 @@ def test_siteinfo_of_either_format_version_is_read(listed: object, prefixes: set
 
 
 def test_a_target_without_scheme_is_https_by_whichever_scheme_the_api_is_asked() -> None:
-    for scheme, is_relative, url in (
-        ("http", True, "https"),
-        ("https", True, "https"),
-        ("http", False, "http"),
-    ):
+    for scheme, is_relative, url in (("http", True, "https"), ("https", True, "https"), ("http", False, "http")):
         listed = [{"prefix": "a", "url": f"{scheme}://a.net/$1", "protorel": is_relative}]
         assert InterwikiMap.from_siteinfo(listed).target("a", "x") == f"{url}://a.net/x"

@@ -187,10 +187,7 @@ def test_browsers_pass_walls_and_hours_count() -> None:
     ],
 )
 def test_what_is_lost_to_us_is_lost_in_whole_or_in_part(outage: Any, fault: Reason | None) -> None:
-    hosts = {
-        "a.demo": {"network": 4, "paths": {"/x": "page"}},
-        "b.demo": {"network": 5, "paths": {"/x": "page"}},
-    }
+    hosts = {"a.demo": {"network": 4, "paths": {"/x": "page"}}, "b.demo": {"network": 5, "paths": {"/x": "page"}}}
     content = {"weboid-world": 1, "days": 3, "own-outages": [{"from": 0, "to": 1, **outage}], "hosts": hosts}
     looks = Looks(world_in(json.dumps(content)))
     assert looks.look("http://a.demo/x", 0, 0, Visitor()).fault is fault

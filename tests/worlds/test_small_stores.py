@@ -90,10 +90,7 @@ def test_a_single_host_that_dies_is_reported_dead_and_one_that_lives_again_alive
 
 @pytest.mark.long
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(
-    ("hosts", "urls", "death"),
-    [(1, 5, SILENCE), (5, 2, REFUSED), (5, 1, NO_NAME)],
-)
+@pytest.mark.parametrize(("hosts", "urls", "death"), [(1, 5, SILENCE), (5, 2, REFUSED), (5, 1, NO_NAME)])
 def test_hosts_that_die_together_are_reported_dead_on_time_and_no_outage_of_ours_kills(
     lived: Lived, hosts: int, urls: int, death: str
 ) -> None:

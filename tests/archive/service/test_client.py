@@ -13,14 +13,7 @@ from support.archives import PAGE_FOR_PEOPLE, MadeArchive, failing, open_made_ar
 from support.misbehaving import Act, Asked, HangUp, Script, Silence, reply, serve
 
 from weboid.archive.service.client import INDEX_BYTES, REPLAY_BYTES, ArchiveClient, Resting, open_archive_client
-from weboid.archive.service.limits import (
-    FIRST_REST_S,
-    LONGEST_REST_S,
-    LocalLimiter,
-    gap_s,
-    pace_of,
-    rest_after,
-)
+from weboid.archive.service.limits import FIRST_REST_S, LONGEST_REST_S, LocalLimiter, gap_s, pace_of, rest_after
 from weboid.archive.service.limits_file import LONGEST_NAMED_REST_S
 from weboid.config import NetConfig
 from weboid.core.archive.services import ArchiveService

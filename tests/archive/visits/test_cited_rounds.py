@@ -92,12 +92,7 @@ async def test_one_request_is_enough_for_a_cited_copy_and_its_snapshot(wiki: Wik
 
 @pytest.mark.parametrize(
     ("deed", "reason"),
-    [
-        (withdrawn, Reason.GONE),
-        (excluded, Reason.GONE),
-        (absent, Reason.NOT_FOUND),
-        (mixed_up, Reason.NOT_FOUND),
-    ],
+    [(withdrawn, Reason.GONE), (excluded, Reason.GONE), (absent, Reason.NOT_FOUND), (mixed_up, Reason.NOT_FOUND)],
 )
 async def test_a_cited_copy_that_is_gone_dies_as_links_do(
     wiki: WikiInStore, archive: MadeArchive, deed: Deed, reason: Reason

@@ -16,12 +16,7 @@ LINKS = "".join(f'<a href="/?q={n}">Topic {n}</a>' for n in range(12))
 
 
 def judged(
-    title: str = "",
-    body: str = "",
-    *,
-    asked: str = ASKED,
-    final: str | None = None,
-    head: str = "",
+    title: str = "", body: str = "", *, asked: str = ASKED, final: str | None = None, head: str = ""
 ) -> Suspicion | None:
     """The finding of a page, by default at the URL that was asked for."""
     content = page(title, body=filled(body).replace("{links}", LINKS), head=head)
