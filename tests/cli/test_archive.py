@@ -95,8 +95,7 @@ async def test_a_kill_loses_nothing_and_a_stop_ends_in_order(place: Place, wiki:
         await process.communicate()
         assert await found(wiki) < 11
         # What it held is free when its leases have ended: here they are ended for it.
-        async with wiki.pool.connection() as conn:
-            await conn.execute("UPDATE copy_queue SET until = '-infinity'")
+        await wiki.execute("UPDATE copy_queue SET until = '-infinity'")
         process = await place.start("archive", "--day", str(DAY))
         await _asked(archive, len(archive.site.asked) + 2)
         process.send_signal(signal.SIGTERM)
@@ -140,8 +139,7 @@ async def test_a_limit_that_the_archive_command_met_is_obeyed_by_snapshots_and_t
             ran = await place.run(*calls[second])
             assert (ran.status, len(archive.site.asked)) == (4 if second == "snapshots" else 0, asked)
             assert "wayback" in ran.err
-        async with wiki.pool.connection() as conn:
-            await conn.execute(b"DELETE FROM archive_service")
+        await wiki.execute("DELETE FROM archive_service")
     assert await found(wiki) == 0
 
 

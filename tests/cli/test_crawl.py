@@ -44,13 +44,11 @@ def config_of() -> Config:
 
 
 async def suggest(wiki: WikiInStore, url: str, target: str) -> None:
-    async with wiki.pool.connection() as conn:
-        await record_replacement(conn, key(url), archive=0, target=target, day=100, subject="7", name="Ann")
+    await wiki.do(record_replacement, key(url), archive=0, target=target, day=100, subject="7", name="Ann")
 
 
 async def asked(wiki: WikiInStore, url: str) -> tuple[int | None, bool]:
-    async with wiki.pool.connection() as conn:
-        [found] = await find_replacements(conn, key(url))
+    [found] = await wiki.do(find_replacements, key(url))
     return found.asked, found.works
 
 
@@ -116,8 +114,7 @@ async def test_a_hoster_that_hangs_up_on_us_alone_kills_no_link(database: str) -
         for day in (100, *range(107, 132, 2)):
             blocks = 107 <= day <= 123
             await crawl(config, wiki.pool, partial(Moment, day), CrawlOptions(True, console, confirmed=day == 107))
-            async with wiki.pool.connection() as conn:
-                raised[day] = [alarm.subject for alarm in await list_alarms(conn)]
+            raised[day] = [alarm.subject for alarm in await wiki.do(list_alarms)]
             assert Verdict.DEAD not in {(await wiki.finding(url)).verdict for url in urls}
         assert raised[107] == raised[123] == ["network 127.0.7.0/24"]
         assert raised[131] == []
@@ -238,11 +235,9 @@ async def test_an_error_in_the_checker_ends_no_round_but_is_an_alarm_and_the_exi
         assert f" {ALARMING} visits" in ended.value.format_message()
         assert {(await wiki.known(url)).record.checked for url in good} == {100}
         assert {(await wiki.known(url)).due for url in bad} == {101}
-        async with wiki.pool.connection() as conn:
-            (alarm,) = await list_alarms(conn)
+        (alarm,) = await wiki.do(list_alarms)
         assert (alarm.kind, alarm.since) == ("own-fault", 100)
         assert "RecursionError in weboid.checking.checker:" in alarm.detail
         monkeypatch.setattr("weboid.cli.crawl.Checker", Checker)
         await crawl(config, wiki.pool, lambda: Moment(101), CrawlOptions(True, console))
-        async with wiki.pool.connection() as conn:
-            assert await list_alarms(conn) == []
+        assert await wiki.do(list_alarms) == []

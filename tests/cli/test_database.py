@@ -16,6 +16,7 @@ from click.exceptions import Exit
 from psycopg.conninfo import make_conninfo
 from support.database_proxy import open_database_proxy
 from support.databases import set_read_only
+from support.waiting import until
 
 from weboid.cli.processes import database
 from weboid.cli.processes.database import open_store
@@ -39,9 +40,7 @@ def _logged(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 async def _until_logged(caplog: pytest.LogCaptureFixture, words: str) -> None:
-    async with asyncio.timeout(_LIMIT_S):
-        while not any(words in line for line in _logged(caplog)):
-            await asyncio.sleep(0.01)
+    await until(lambda: any(words in line for line in _logged(caplog)))
 
 
 async def _opened(config: Config, stopped: asyncio.Event | None) -> bool:
@@ -69,9 +68,7 @@ async def test_a_part_that_waits_ends_at_once_when_it_is_stopped(database: str, 
     with open_database_proxy(database) as proxy:
         getattr(proxy, trouble)()
         opening = asyncio.create_task(_opened(_config(proxy.dsn, tmp_path), stopped))
-        async with asyncio.timeout(_LIMIT_S):
-            while not proxy.connected and trouble != "cut":
-                await asyncio.sleep(0.01)
+        await until(lambda: proxy.connected or trouble == "cut")
         stopped.set()
         async with asyncio.timeout(3):
             with pytest.raises(Exit) as ended:
@@ -157,9 +154,7 @@ async def test_a_server_is_started_again_after_too_many_files_were_open(
     config = load_config(None, {}, data=data)
     async with open_store(config, size=1, part="test", wait_s=1) as pool:
         with _no_more_files():
-            async with asyncio.timeout(_LIMIT_S):
-                while "Too many open files" not in caplog.text:
-                    await asyncio.sleep(0.02)
+            await until(lambda: "Too many open files" in caplog.text)
         pid = server_pid(embedded_folder(data))
         assert pid
         os.kill(pid, signal.SIGKILL)

@@ -14,6 +14,7 @@ from rich.console import Console
 from support.commands import Place, open_place
 from support.mariadb import PASSWORD, USER, MariaServer, mariadb_server
 from support.realsources import TABLES
+from support.stored import do
 
 from weboid.cli import passes
 from weboid.config import Config, WikiConfig, load_config
@@ -152,6 +153,5 @@ async def test_a_wiki_that_fails_is_shown_and_holds_up_no_other(database: str) -
 
 async def passed_by(pool: Pool) -> dict[str, int | None]:
     """The day of the last pass over each configured wiki."""
-    async with pool.connection() as conn:
-        known = {wiki.dbname: wiki.passed for wiki in await list_wikis(conn)}
+    known = {wiki.dbname: wiki.passed for wiki in await do(pool, list_wikis)}
     return {name: known.get(name) for name in ("awiki", "bwiki")}

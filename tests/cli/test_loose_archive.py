@@ -88,9 +88,7 @@ async def test_none_of_the_one_service_is_none(place: Place) -> None:
     ids=["plain", "gzip", "br"],
 )
 @pytest.mark.parametrize(
-    "listed",
-    [ROW, f"{URL} {STAMP}\n", f'[["{STAMP}", "{URL}", "200"]]'],
-    ids=["text", "other columns", "no names"],
+    "listed", [ROW, f"{URL} {STAMP}\n", f'[["{STAMP}", "{URL}", "200"]]'], ids=["text", "other columns", "no names"]
 )
 async def test_listings_and_copies_in_other_forms_are_read(place: Place, replay: Answer, listed: str) -> None:
     assert (await looked_up(place, {"cdx": rows(listed), "replay": replay}))["stamp"] == STAMP
@@ -193,11 +191,7 @@ async def test_a_copy_that_redirects_is_followed_by_any_name(place: Place, given
 
 @pytest.mark.parametrize(
     ("replay", "outcome"),
-    [
-        (EXCLUDED, "excluded"),
-        (lambda asked: played(asked, b"no", status=429), "unsuitable"),
-        (NOT_HERE, "none"),
-    ],
+    [(EXCLUDED, "excluded"), (lambda asked: played(asked, b"no", status=429), "unsuitable"), (NOT_HERE, "none")],
     ids=["excluded", "of another status", "not found"],
 )
 async def test_a_given_copy_that_is_there_in_some_way_is_never_none(place: Place, replay: Answer, outcome: str) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from support.processes import is_running
+from support.waiting import until
 
 from weboid.cli.processes import children
 from weboid.cli.processes.children import Child, Keeper, start_child
@@ -74,9 +75,7 @@ class Kept:
 
     async def started(self, count: int) -> Child:
         """The last of so many children, once it is ready."""
-        async with asyncio.timeout(LIMIT_S):
-            while len(self.children) < count or self.states[-1] != "runs":
-                await asyncio.sleep(0.02)
+        await until(lambda: len(self.children) >= count and self.states[-1] == "runs")
         return self.children[-1]
 
 
@@ -119,9 +118,7 @@ async def test_a_child_may_take_long_to_load() -> None:
 
 async def test_a_child_that_never_reports_is_killed_too(caplog: pytest.LogCaptureFixture) -> None:
     async with open_kept("-1", "600", start_s=0.7) as kept:
-        async with asyncio.timeout(LIMIT_S):
-            while len(kept.children) < 2:
-                await asyncio.sleep(0.02)
+        await until(lambda: len(kept.children) >= 2)
     assert "child does not answer any more" in caplog.text
 
 

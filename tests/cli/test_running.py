@@ -5,7 +5,6 @@ runs at the same time, is healthy.
 
 import asyncio
 import os
-import re
 import secrets
 import signal
 import subprocess
@@ -14,14 +13,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import LiteralString
 
-import aiohttp
 import psycopg
 import pytest
 from support.commands import Place
 from support.database_proxy import open_database_proxy
 from support.ports import free_port
 from support.systemd import Systemd
-from support.toolforge import REPOSITORY
 
 from weboid.cli.processes.supervisor import notify
 from weboid.cli.terminal.console import ProcessConsole, bar
@@ -170,37 +167,3 @@ async def test_a_job_whose_role_another_container_still_has_is_healthy(database:
     place = Place(tmp_path, environ={"WEBOID_DATABASE": database})
     for role, status in ((ProcessRole.FEED, 0), (ProcessRole.EVENTS, 1), (ProcessRole.CRAWL, 1)):
         assert (await place.run("health", role.value)).status == status, role
-
-
-async def test_while_the_database_is_away_the_webservice_is_shown_healthy(database: str, tmp_path: Path) -> None:
-    (path,) = re.findall(r"^health-check-path: (.+)$", (REPOSITORY / "service.template").read_text(), re.MULTILINE)
-    place = Place(tmp_path)
-    port = free_port()
-    with open_database_proxy(database) as proxy:
-        place.environ = {"WEBOID_DATABASE": proxy.dsn, "PORT": str(port)}
-        await place.start("serve")
-        try:
-            async with asyncio.timeout(60):
-                while await _status(port, "/healthz") != 200:
-                    await asyncio.sleep(0.05)
-            assert await _status(port, path) == 200
-            proxy.cut()
-            async with asyncio.timeout(60):
-                while await _status(port, "/healthz") != 503:
-                    await asyncio.sleep(0.05)
-            assert await _status(port, path) == 200
-        finally:
-            await place.end()
-
-
-async def _status(port: int, path: str) -> int:
-    """The status of the webservice's answer, 0 if it does not listen; raises TimeoutError if it takes too long."""
-    timeout = aiohttp.ClientTimeout(PROBE_S)
-    try:
-        async with (
-            aiohttp.ClientSession(timeout=timeout) as client,
-            client.get(f"http://127.0.0.1:{port}{path}") as response,
-        ):
-            return response.status
-    except aiohttp.ClientConnectionError:
-        return 0

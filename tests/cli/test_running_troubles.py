@@ -12,6 +12,7 @@ import psycopg
 import pytest
 from support.database_proxy import open_database_proxy
 from support.systemd import Systemd
+from support.waiting import until
 
 from weboid.cli.processes import running
 from weboid.cli.processes.database import SILENCE_VARIABLE
@@ -50,9 +51,7 @@ async def _until_seen(database: str, condition: str = "true") -> None:
 
 
 async def _until_logged(caplog: pytest.LogCaptureFixture, words: str) -> None:
-    async with asyncio.timeout(LIMIT_S):
-        while words not in caplog.text:
-            await asyncio.sleep(0.02)
+    await until(lambda: words in caplog.text)
 
 
 async def _seen(database: str, role: ProcessRole, other: tuple[str, str, int], ago_s: float = 0) -> None:

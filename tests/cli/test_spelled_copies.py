@@ -84,15 +84,13 @@ async def wiki(database: str) -> AsyncIterator[WikiInStore]:
         await wiki.round(DAY - 9, lambda url, day: FINE)
         await wiki.round(DAY, lambda url, day: LOST if url == DEAD else FINE)
         kept = StoredSnapshot(key(KEPT), BY_NAME["ukwa"].number, STAMP, Origin.CHOSEN, DAY, DAY - 91)
-        async with wiki.pool.connection() as conn:
-            await record_snapshots(conn, [kept])
+        await wiki.do(record_snapshots, [kept])
         yield wiki
 
 
 async def snapshots(wiki: WikiInStore, url: str) -> list[tuple[int, int]]:
     """The moments and the strikes of what is kept of a URL."""
-    async with wiki.pool.connection() as conn:
-        return [(each.stamp, each.strikes) for each in (await list_snapshots(conn, [key(url)])).get(key(url), ())]
+    return [(each.stamp, each.strikes) for each in (await wiki.do(list_snapshots, [key(url)])).get(key(url), ())]
 
 
 async def test_copies_whose_urls_have_an_ampersand_play_quarter_after_quarter(

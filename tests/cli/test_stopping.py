@@ -278,12 +278,7 @@ async def test_an_import_from_a_pipe_that_stays_open_ends_after_the_grace(place:
 
 
 @pytest.mark.parametrize(
-    ("call", "expected"),
-    [
-        (("crawl",), 0),
-        (("maintain",), 2),
-        (("migrate",), 128 + signal.SIGTERM),
-    ],
+    ("call", "expected"), [(("crawl",), 0), (("maintain",), 2), (("migrate",), 128 + signal.SIGTERM)]
 )
 async def test_a_stop_while_the_tables_are_brought_up_is_obeyed_at_once(
     place: Place, empty_database: str, call: Sequence[str], expected: int

@@ -6,7 +6,7 @@ import os
 import secrets
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from support.ports import free_port
 from support.processes import assert_nothing_is_left, children, of_folder
 from support.repeats import thorough
 from support.systemd import Systemd
+from support.waiting import until
 
 from weboid.demo.world import Code, Host, Page, Spell, World
 
@@ -119,7 +120,7 @@ async def test_a_killed_guard_is_started_again_and_guards_when_all_parts_are_kil
     process = await _begun(place)
     (guard,) = _guards(process.pid)
     os.kill(guard, signal.SIGKILL)
-    await _until(lambda: _guards(process.pid) not in ([], [guard]))
+    await until(lambda: _guards(process.pid) not in ([], [guard]))
     os.killpg(process.pid, signal.SIGKILL)
     await process.communicate()
     await assert_nothing_is_left(place.folder, LEFT_S)
@@ -129,12 +130,12 @@ async def test_a_killed_guard_is_started_again_and_guards_when_all_parts_are_kil
 async def test_who_uses_the_server_of_a_killed_up_keeps_it_and_nothing_else_is_left(place: Place) -> None:
     process = await _begun(place)
     user = await place.start("crawl")
-    await _until(lambda: _rows(place, "crawl") == 2)
+    await until(lambda: _rows(place, "crawl") == 2)
     process.kill()
     await process.communicate()
     # The crawler and its server go on; the guard of the dead program leaves it to them.
-    await _until(lambda: _rows(place, "crawl") == 1 and _rows(place, "web") == 0)
-    await _until(lambda: len(of_folder(place.folder)) < 25)
+    await until(lambda: _rows(place, "crawl") == 1 and _rows(place, "web") == 0)
+    await until(lambda: len(of_folder(place.folder)) < 25)
     assert user.returncode is None
     user.send_signal(signal.SIGTERM)
     async with asyncio.timeout(LIMIT_S):
@@ -150,9 +151,3 @@ def _guards(pid: int) -> list[int]:
 def _rows(place: Place, role: str) -> int:
     with psycopg.connect(f"host={place.folder}/data/socket user=weboid dbname=weboid") as connection:
         return connection.execute("SELECT FROM part WHERE role = %s", (role,)).rowcount
-
-
-async def _until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(LIMIT_S):
-        while not await asyncio.to_thread(holds):
-            await asyncio.sleep(0.05)

@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 from support.commands import Place
+from support.stored import do
 from support.wikireplay import Exchange, exchange, open_wiki_replay
 
 from weboid.cli import watched
@@ -116,8 +117,6 @@ async def test_without_a_page_there_is_no_alarm_of_it(database: str) -> None:
     config = load_config(None, {"WEBOID_FEED_WATCHED": "meta@Nowhere:X"})
     async with open_pool(database, size=1, part="test") as pool:
         assert (await watched.with_watched(config, local_feed_store(pool), 100)).wikis == ()
-        async with pool.connection() as conn:
-            assert [alarm.kind for alarm in await list_alarms(conn)] == [AlarmKind.WATCHED]
+        assert [alarm.kind for alarm in await do(pool, list_alarms)] == [AlarmKind.WATCHED]
         await watched.with_watched(load_config(None, {}), local_feed_store(pool), 100)
-        async with pool.connection() as conn:
-            assert await list_alarms(conn) == []
+        assert await do(pool, list_alarms) == []

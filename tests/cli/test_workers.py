@@ -13,10 +13,9 @@ from typing import Final
 
 import aiohttp
 import psycopg
-import pytest
 from support.commands import Place
-from support.database_proxy import open_database_proxy
 from support.processes import children, is_running
+from support.waiting import until
 
 LIMIT_S = 60
 ANSWERED = {404, 503}
@@ -275,9 +274,7 @@ async def test_a_parent_that_is_killed_leaves_no_worker_behind(database: str, tm
         async with some_under_way(service, database) as requests:
             service.process.kill()
         assert {await each.status() for each in requests.values()} <= ANSWERED, service.output
-        async with asyncio.timeout(LIMIT_S):
-            while any(is_running(pid) for pid in workers):
-                await asyncio.sleep(0.02)
+        await until(lambda: not any(is_running(pid) for pid in workers))
         assert not await _accepts(service.port)
         assert not list(tmp_path.glob("weboid-web-*"))
 
@@ -329,22 +326,3 @@ async def test_what_a_service_cannot_run_with_is_shown_once(database: str, tmp_p
             place.environ = {"WEBOID_DATABASE": database, **given}
             ran = await place.run("serve", *call)
             assert (ran.status, ran.err.count(output), "Traceback" in ran.err) == (2, 1, False), (given, call, ran.err)
-
-
-@pytest.mark.long
-async def test_while_the_database_is_away_nobody_waits_long_and_the_driver_adds_no_lines(
-    database: str, tmp_path: Path
-) -> None:
-    with open_database_proxy(database) as proxy:
-        async with open_workers(tmp_path, proxy.dsn) as service, aiohttp.ClientSession() as client:
-            proxy.cut()
-            addresses = [f"{service.url}/api/page?dbname=testwiki@wmflabs&pageid={number}" for number in range(1, 9)]
-            async with asyncio.timeout(20):
-                answers = await asyncio.gather(*(client.get(address) for address in addresses))
-            assert {answer.status for answer in answers} == {503}
-            output = [line for line in service.output if "the database is away: " in line]
-            proxy.heal()
-            await service.all_answer()
-            await service.end()
-    assert 1 <= len(output) <= service.count
-    assert not [line for line in service.output if "psycopg" in line]

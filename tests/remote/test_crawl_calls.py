@@ -74,8 +74,7 @@ class Scene:
 
     async def alarms(self) -> dict[str, str]:
         """The alarms by kind."""
-        async with self.wiki.pool.connection() as conn:
-            return {alarm.kind: alarm.detail for alarm in await list_alarms(conn)}
+        return {alarm.kind: alarm.detail for alarm in await self.wiki.do(list_alarms)}
 
     async def checked(self) -> int:
         """How many checks the store has counted."""
@@ -249,8 +248,7 @@ async def test_a_second_look_is_wanted_by_one_place_and_made_once_by_another(sce
             await looking.second_looks.answer(look, outcome)
         assert await asking.second_looks.ask(look, fails) == LookState(False, False, Outcome.WORKING)
     await scene.wiki.rows("UPDATE second_look SET ends = now() - interval '1 day' RETURNING 1")
-    async with scene.wiki.pool.connection() as conn:
-        await delete_past_looks(conn)
+    await scene.wiki.do(delete_past_looks)
     assert await scene.wiki.rows("SELECT * FROM second_look") == []
 
 

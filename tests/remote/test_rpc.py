@@ -144,8 +144,7 @@ applied!(farm of day), find-watch-page(source), record-watch-page!(source text f
 
 
 @pytest.mark.parametrize(
-    ("answering", "rights", "wire"),
-    [(CrawlServer, CrawlerRights, CRAWLERS), (FeedServer, FeederRights, FEEDERS)],
+    ("answering", "rights", "wire"), [(CrawlServer, CrawlerRights, CRAWLERS), (FeedServer, FeederRights, FEEDERS)]
 )
 def test_no_name_on_the_wire_changes_as_other_versions_use_it(
     answering: type[CallServer], rights: type, wire: str

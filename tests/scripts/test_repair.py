@@ -91,17 +91,6 @@ def _edited_once(wiki: Scene, then: Callable[[], object]) -> None:
     wiki.wiki.before_saving = before
 
 
-def test_a_conflict_is_read_and_analysed_once_more(wiki: Scene, capfd: pytest.CaptureFixture[str]) -> None:
-    add_page(wiki, "A")
-    _edited_once(wiki, lambda: wiki.wiki.save("A", f"New. {TEXT}"))
-    run(wiki, "-page:A", "-always")
-    assert wiki.wiki.text("A").startswith("New. Fact.")
-    assert COPY in wiki.wiki.text("A")
-    out = "".join(capfd.readouterr())
-    assert "It is read and analysed once more." in out
-    assert "left alone" not in out.partition("1 page read")[0]
-
-
 def test_a_page_that_changed_since_it_was_read_is_analysed_again_before_it_is_saved(
     wiki: Scene, capfd: pytest.CaptureFixture[str]
 ) -> None:

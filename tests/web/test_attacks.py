@@ -270,8 +270,7 @@ async def test_nothing_hostile_gets_out_of_any_page_list_or_feed(people: People)
     site, boss = people.site, await people.browser("Boss")
     hostile = ["http://dead.demo/</script>%E2%80%AE", 'http://a.demo/"><b>', WALLED, SPOOFED, MOVED]
     await add_pages(site, {9: (HOSTILE_TITLE, hostile)})
-    async with site.wiki.pool.connection() as conn:
-        await record_spam_links(conn, site.wiki.wiki.wiki, {9: {key(MOVED): MOVED}})
+    await site.wiki.do(record_spam_links, site.wiki.wiki.wiki, {9: {key(MOVED): MOVED}})
     site.source.found[9] = replace(site.source.found[3], page=9, urls=(*sorted(hostile), SCRIPT))
     lists = [
         f"/lists/{name}?{WIKI}{more}" for name, more in (("spam", ""), ("dead", ""), ("dead", "&verdict=doubtful"))

@@ -162,8 +162,7 @@ async def test_no_page_has_a_barrier_or_is_wider_than_its_window(
     found, titles = [], {}
     width, colors, every = LOOKS[language]
     async with open_people(site_database, tmp_path, real_address=True) as people, open_browser() as browser:
-        async with people.site.wiki.pool.connection() as conn:
-            await record_audit(conn, Action.CHECK, "10", HOSTILE_NAME, SPOOFED, "\u202egnp.<b>")
+        await people.site.wiki.do(record_audit, Action.CHECK, "10", HOSTILE_NAME, SPOOFED, "\u202egnp.<b>")
         await bring_copies(people)
         async with open_page(browser, language=language, scripts=True) as page:
             for states in (seen_by_anybody, seen_by_an_administrator):

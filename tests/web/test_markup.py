@@ -78,8 +78,7 @@ async def test_all_pages_are_valid_html(site_database: str, tmp_path: Path) -> N
     async with open_people(site_database, tmp_path) as people:
         for language in ("en", "ar"):
             # Somebody with a hostile name has done something before.
-            async with people.site.wiki.pool.connection() as conn:
-                await record_audit(conn, Action.CHECK, "10", HOSTILE_NAME, SPOOFED, "\u202egnp.<b>")
+            await people.site.wiki.do(record_audit, Action.CHECK, "10", HOSTILE_NAME, SPOOFED, "\u202egnp.<b>")
             async for name, text in open_pages(people, language):
                 path = paths[f"{language}-{name}"] = tmp_path / f"{language}-{name}.html"
                 path.write_text(text, encoding="utf-8")

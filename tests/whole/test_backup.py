@@ -12,6 +12,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from support.commands import Place, open_place
 from support.databases import all_rows, rows_of
+from support.waiting import until
 
 from weboid.demo.world import Code, Host, Page, Spell, World
 from weboid.store.backup.client_programs import Runner
@@ -44,16 +45,15 @@ async def test_a_backup_under_load_is_one_moment_and_goes_on_in_another_folder(
     folder, other, file = server_folder / "load", server_folder / "load-restored", tmp_path / "weboid.dump"
     folder.mkdir(mode=0o711)
     async with open_place(folder, WORLD, PAGES) as place:
-        assert place.web
+        web = place.web
+        assert web
         # So slow that there is much left to do when the backup is made.
         place.environ |= {"WEBOID_NET_CONNECTIONS": "8", "WEBOID_CRAWL_DELAY": "0.5"}
         data = folder / "data"
         with open_server(data) as server:
             feeding = await place.start("feed", "pass", "--day", str(DAY))
             crawling = await place.start("crawl", "--day", str(DAY))
-            async with asyncio.timeout(60):
-                while len(place.web.requests) < 50:
-                    await asyncio.sleep(0.02)
+            await until(lambda: len(web.requests) >= 50)
             moment = await _backup_and_moment(server.dsn, data, file)
             assert crawling.returncode is None
             checked_then = _checked(moment["url"])

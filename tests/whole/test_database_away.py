@@ -1,10 +1,12 @@
-"""The database is cut off, stalls, falls silent or turns read-only under the real commands, at any moment.
+"""The database is cut off, stalls, falls silent or turns read-only under the real commands, at any moment;
+readers start on a hot standby, where writers wait until it is promoted.
 
 What kills a program or the embedded server is in ``test_faults``.
 """
 
 import asyncio
 import re
+import subprocess
 import time
 from collections.abc import Callable
 from itertools import product
@@ -12,10 +14,18 @@ from pathlib import Path
 from typing import Final
 
 import aiohttp
+import psycopg
 import pytest
-from support.away import URLS, Running, fed_place
-from support.commands import Place
+from psycopg.conninfo import make_conninfo
+from support.away import AWAY, PAGES, URLS, WORLD, Running, fed_place
+from support.commands import Place, open_place
+from support.ports import free_port
 from support.repeats import IS_THOROUGH, TIMES, thorough
+from support.systemd import Systemd
+from support.toolforge import REPOSITORY
+
+from weboid.store.embedded import open_server
+from weboid.web.formats.static_files import style
 
 _GRACE_S: Final = 14.0
 """Toolforge kills 15 s after SIGTERM."""
@@ -23,6 +33,7 @@ _AWAY_S: Final = 6.5
 """So soon a command that knows that the database is away ends: 5 s, and what a busy machine takes."""
 _ANSWERED_S: Final = 18.0
 """A statement is found silent after 12 s; then nobody waits longer than a second, and eight wait in lanes of two."""
+_PAGE: Final = "api/page?dbname=demowiki@wmflabs&pageid=2"
 TROUBLES: Final = ("cut", "stall", "swallow", "read-only")
 _LONG: Final = [
     pytest.param(trouble, number, marks=pytest.mark.long)
@@ -43,9 +54,8 @@ def _asked(place: Place, count: int) -> Callable[[], bool]:
 
 def _assert_reported(running: Running, *, is_over: bool = True) -> None:
     """It said once that the database is away, and once that it is over, and has nothing else to complain about."""
-    assert running.count("the database is away: ") == 1, running.said[-3000:]
-    assert running.count("it is over: the database is away") == is_over, running.said[-3000:]
-    assert "Traceback" not in running.said
+    assert running.count(AWAY) == 1, running.said[-3000:]
+    assert running.count(f"it is over: {AWAY[:-2]}") == is_over, running.said[-3000:]
     assert "psycopg" not in running.said
 
 
@@ -60,6 +70,19 @@ async def _assert_nothing_lost(place: Place) -> None:
     assert checked.status == 0, checked.out + checked.err
 
 
+async def _url(serve: Running, verb: str = "answers") -> str:
+    """The address at which it says that it answers, or listens."""
+    await serve.until(lambda: serve.count(f"Weboid {verb} at ") > 0)
+    found = re.search(r"http://\S+/", serve.said)
+    assert found
+    return found[0]
+
+
+async def _status(client: aiohttp.ClientSession, url: str) -> tuple[int, str | None]:
+    async with client.get(url) as answer:
+        return answer.status, answer.headers.get("Retry-After")
+
+
 @pytest.mark.parametrize(("trouble", "number"), [("cut", 0), *_LONG])
 async def test_a_round_goes_on_when_the_database_is_back(
     database: str, tmp_path: Path, trouble: str, number: int
@@ -71,7 +94,7 @@ async def test_a_round_goes_on_when_the_database_is_back(
         if trouble == "stall":
             await asyncio.sleep(0.2 * number)  # as short a stall as a slow net makes, or longer than a silence
         else:
-            await crawl.until(lambda: crawl.count("the database is away: ") > 0)
+            await crawl.until_away()
         await away.end()
         assert await crawl.ended() == 0, crawl.said[-3000:]
         if trouble != "stall":
@@ -89,7 +112,7 @@ async def test_a_cut_in_the_middle_of_recording_loses_and_doubles_nothing(
         crawl = await _crawling(place, "--once")
         await crawl.until(_asked(place, 10 * number))
         away.proxy.cut_at(b"COMMIT", is_passed=is_passed)
-        await crawl.until(lambda: away.proxy.is_cut and crawl.count("the database is away: ") > 0)
+        await crawl.until(lambda: away.proxy.is_cut and crawl.count(AWAY) > 0)
         await away.end()
         assert await crawl.ended() == 0, crawl.said[-3000:]
         _assert_reported(crawl)
@@ -120,10 +143,9 @@ async def test_a_round_is_stopped_while_the_database_is_away_and_the_next_one_go
         await crawl.until(_asked(place, 40))
         await away.begin(trouble)
         if is_known:
-            await crawl.until(lambda: crawl.count("the database is away: ") > 0)
+            await crawl.until_away()
         assert await crawl.stop() < (_AWAY_S if is_known else _GRACE_S), crawl.said[-3000:]
-        assert crawl.count("the database is away: ") <= 1
-        assert "Traceback" not in crawl.said
+        assert crawl.count(AWAY) <= 1
         await away.end()
         again = await _crawling(place, "--once")
         assert await again.ended() == 0, again.said[-3000:]
@@ -148,52 +170,28 @@ async def test_a_part_whose_database_is_away_at_its_start_waits_and_can_be_stopp
         before = away.proxy.connected
         part = Running(await place.start(*command.split(), "--day", "100"))
         if trouble == "cut" or trouble == "read-only":
-            await part.until(lambda: part.count("the database is away: ") > 0)
+            await part.until_away()
         else:
             await part.until(lambda: away.proxy.connected > before)
             await asyncio.sleep(0.3)  # it is in the middle of connecting
         assert await part.stop() < _AWAY_S, part.said[-3000:]
-        assert part.count("the database is away: ") <= 1
-        assert "Traceback" not in part.said
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("trouble", ["read-only", *thorough("cut", "swallow")])
-async def test_a_crawler_that_starts_without_its_database_does_its_work_when_it_is_there(
-    database: str, tmp_path: Path, trouble: str
-) -> None:
-    async with fed_place(tmp_path, database) as (place, away):
-        await away.begin(trouble)
-        crawl = await _crawling(place)
-        await crawl.until(lambda: crawl.count("the database is away: ") > 0)
-        await away.end()
-        await crawl.until(lambda: crawl.count("100 checks in") > 0)
-        await crawl.until(lambda: crawl.count("it is over: ") > 0)
-        assert await crawl.stop() < _GRACE_S
-        _assert_reported(crawl)
-        await _assert_nothing_lost(place)
+        assert part.count(AWAY) <= 1
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("trouble", "workers"),
-    [
-        ("cut", 1),
-        ("swallow", 2),
-        *thorough(("cut", 2), ("swallow", 1), *product(("stall", "read-only"), (1, 2))),
-    ],
+    [("cut", 1), ("swallow", 2), *thorough(("cut", 2), ("swallow", 1), *product(("stall", "read-only"), (1, 2)))],
 )
 async def test_the_webservice_answers_503_promptly_and_recovers(
     database: str, tmp_path: Path, trouble: str, workers: int
 ) -> None:
     async with fed_place(tmp_path, database) as (place, away), aiohttp.ClientSession() as client:
         serve = Running(await place.start("serve", "--port=0", f"--workers={workers}"))
-        await serve.until(lambda: serve.count("Weboid answers at ") > 0)
-        url = re.search(r"http://\S+/", serve.said)
-        assert url
+        url = await _url(serve)
 
         async def is_answered(page: int) -> bool:
-            async with client.get(f"{url[0]}api/page?dbname=demowiki@wmflabs&pageid={page}") as answer:
+            async with client.get(f"{url}api/page?dbname=demowiki@wmflabs&pageid={page}") as answer:
                 assert answer.status in (200, 503)
                 return answer.status == 200
 
@@ -212,5 +210,76 @@ async def test_the_webservice_answers_503_promptly_and_recovers(
             assert time.monotonic() < limit, serve.said[-3000:]
         await away.begin(trouble)
         assert await serve.stop() < _GRACE_S
-        assert "Traceback" not in serve.said
+        # Each worker says it once each time.
+        assert serve.count(AWAY) <= 2 * workers
         assert "psycopg" not in serve.said
+
+
+@pytest.mark.parametrize(("trouble", "workers"), [("cut", 1), pytest.param("swallow", 2, marks=pytest.mark.long)])
+async def test_a_webservice_without_its_database_listens_and_goes_on_when_it_is_there(
+    database: str, tmp_path: Path, trouble: str, workers: int
+) -> None:
+    async with fed_place(tmp_path, database) as (place, away), aiohttp.ClientSession() as client:
+        await away.begin(trouble)
+        place.environ["NOTIFY_SOCKET"] = str(tmp_path / "notify")
+        with Systemd(place.environ["NOTIFY_SOCKET"]) as systemd:
+            serve = Running(await place.start("serve", f"--port={free_port()}", f"--workers={workers}"))
+            url = await _url(serve, "listens")
+            assert await systemd.until("READY=1")
+        (health,) = re.findall(r"^health-check-path: /(.+)$", (REPOSITORY / "service.template").read_text(), re.M)
+        for path in (health, f"static/{style().name}"):
+            assert (await _status(client, url + path))[0] == 200
+        assert await _status(client, url + _PAGE) == (503, "30")
+        assert (await _status(client, url + "healthz"))[0] == 503
+        assert serve.count("Weboid answers at ") == 0
+        await away.end()
+        async with asyncio.timeout(40):
+            # No connection is refused meanwhile.
+            while (answered := await _status(client, url + _PAGE))[0] != 200:
+                assert answered == (503, "30")
+                await asyncio.sleep(0.1)
+        assert (await _status(client, url + "healthz"))[0] == 200
+        assert serve.count(AWAY) == 1, serve.said
+        assert serve.process.returncode is None
+        await serve.stop()
+
+
+@pytest.mark.long
+async def test_readers_answer_on_a_standby_and_writers_go_on_when_it_is_promoted(
+    server_folder: Path, tmp_path: Path
+) -> None:
+    primary, standby = server_folder / "primary", server_folder / "standby"
+    async with open_place(tmp_path, WORLD, PAGES) as place:
+        with open_server(primary) as server:
+            place.environ["WEBOID_DATABASE"] = server.dsn
+            assert (await place.run("feed", "pass", "--day", "100")).status == 0
+            assert (await place.run("crawl", "--once", "--day", "100")).status == 0
+        _copied_as_standby(primary, standby)
+        with open_server(standby) as server:
+            place.environ["WEBOID_DATABASE"] = server.dsn
+            shown = await place.run("show", "--json", "demowiki@wmflabs:All")
+            assert (shown.status, len(shown.lines())) == (0, len(URLS)), shown.err
+            checked = await place.run("check-store", "--day", "128")
+            assert (checked.status, checked.out[:19]) == (0, "nothing is wrong in"), checked.err
+            assert "the database is read-only: nothing is written there" in checked.err
+            serve = Running(await place.start("serve", "--port=0"))
+            url = await _url(serve)
+            async with aiohttp.ClientSession() as client:
+                for path in (_PAGE, "lists/dead?dbname=demowiki@wmflabs", "healthz"):
+                    assert (await _status(client, url + path))[0] == 200, path
+            crawl = Running(await place.start("crawl", "--day", "128"))
+            await crawl.until(lambda: crawl.count("the database is away: cannot execute ") == 1)
+            async with await psycopg.AsyncConnection.connect(
+                make_conninfo(server.dsn, user="postgres"), autocommit=True
+            ) as connection:
+                await connection.execute("SELECT pg_promote()")
+            await crawl.until(lambda: crawl.count(" checks in ") > 0)
+            for part in (crawl, serve):
+                assert await part.stop() < _GRACE_S
+
+
+def _copied_as_standby(primary: Path, standby: Path) -> None:
+    """A copy of a cluster that was shut down, which will start as a standby that has had all of its changes."""
+    subprocess.run(["cp", "-a", primary, standby], check=True)
+    signal = standby / "postgres" / "standby.signal"
+    subprocess.run(["cp", "-a", standby / "postgres" / "PG_VERSION", signal], check=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from support.commands import Place, open_place
+from support.waiting import until
 
 from weboid.demo.world import Host, Page, Spell, World
 
@@ -36,10 +37,9 @@ async def fed_place(folder: Path, **environ: str) -> AsyncIterator[Place]:
 
 async def until_asked(place: Place, count: int) -> None:
     """Returns when the little web has been asked so often."""
-    assert place.web
-    async with asyncio.timeout(40):
-        while len(place.web.requests) < count:
-            await asyncio.sleep(0.01)
+    web = place.web
+    assert web
+    await until(lambda: len(web.requests) >= count)
 
 
 async def shown(place: Place) -> list[dict[str, Any]]:
@@ -82,18 +82,6 @@ async def test_a_round_that_is_ended_in_the_middle_goes_on_where_it_was(
         times = times_asked(place)
         assert len(times) == len(URLS)
         assert {url for url, count in times.items() if count > 1} == asked - written
-
-
-@pytest.mark.long
-async def test_a_round_that_is_killed_again_and_again_costs_requests_but_no_result(server_folder: Path) -> None:
-    async with fed_place(server_folder / "again") as place:
-        for count in (0, 20, 70, 120):
-            process = await place.start("crawl", "--once", "--day", "100")
-            await until_asked(place, count)
-            os.kill(process.pid, signal.SIGKILL)
-            await process.communicate()
-        assert (await place.run("crawl", "--once", "--day", "100")).status == 0
-        await assert_one_result_each(place)
 
 
 async def test_a_database_killed_in_the_middle_is_started_again_and_the_round_goes_on(server_folder: Path) -> None:

@@ -1,6 +1,5 @@
 """Each part killed in turn (O-5): the status, the metrics and an alarm say so, and the others go on."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -13,6 +12,7 @@ import pytest
 from support.commands import Place, open_place
 from support.ports import free_port
 from support.sseserver import Turn, open_event_server
+from support.waiting import until
 
 from weboid.cli.days import today
 from weboid.config import load_config
@@ -38,12 +38,6 @@ async def place(tmp_path: Path, database: str) -> AsyncIterator[Place]:
     async with open_place(tmp_path, World({}), {"One": []}) as place:
         place.environ |= {"WEBOID_DATABASE": database, "WEBOID_WEB_PORT": str(free_port())}
         yield place
-
-
-async def _until(condition: Any, limit_s: float) -> None:
-    async with asyncio.timeout(limit_s):
-        while not await condition():
-            await asyncio.sleep(0.05)
 
 
 async def _status(client: aiohttp.ClientSession, url: str) -> dict[str, Any]:
@@ -86,7 +80,7 @@ async def test_a_part_that_is_killed_is_missed_once_it_is_silent_for_long_and_th
         async def all_run() -> bool:
             return _states(await _status(client, url)) == dict.fromkeys(PARTS, "running")
 
-        await _until(all_run, 60)
+        await until(all_run)
         assert (await _status(client, url))["alarms"] == []
         async with client.get(f"{url}/healthz/alarms") as response:
             assert response.status == 200
@@ -122,4 +116,4 @@ async def test_a_part_that_is_killed_is_missed_once_it_is_silent_for_long_and_th
             status = await _status(client, url)
             return "crawl" not in {alarm["subject"] for alarm in status["alarms"]}
 
-        await _until(crawls, 30)
+        await until(crawls)

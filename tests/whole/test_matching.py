@@ -38,11 +38,7 @@ ASKED: Final = {
     "user_TALK:foo_bar": "User talk:Foo bar",
     "wort:wort": "Wort:wort",
 }
-REDIRECTED: Final = {
-    "Old name": "Harbour light",
-    "older_name": "Harbour light",
-    "talk:old": "Über uns:About this",
-}
+REDIRECTED: Final = {"Old name": "Harbour light", "older_name": "Harbour light", "talk:old": "Über uns:About this"}
 ARTICLES_OF: Final = {"en": 20, "ltg": 40}
 """Of how many articles one is taken."""
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from support.commands import Place, open_place
 from support.remote import CRAWLERS, TOKEN, open_bad_network
+from support.waiting import until
 
 from weboid.demo.world import Behaviour, Host, HostState, Life, Page, Redirect, Spell, World
 
@@ -54,10 +55,9 @@ class Scene:
 
     async def asked(self, count: int) -> None:
         """Returns when the little web has got so many requests."""
-        assert self.near.web
-        async with asyncio.timeout(60):
-            while len(self.near.web.requests) < count:
-                await asyncio.sleep(0.01)
+        web = self.near.web
+        assert web
+        await until(lambda: len(web.requests) >= count)
 
     def times(self) -> Counter[str]:
         """How often each URL was asked by HEAD."""

@@ -172,26 +172,6 @@ def _repair(bench: Bench, *titles: str) -> PwbRun:
     return bench.operator.pwb("weboid_repair", "-settings:settings.json", "-always", *pages)
 
 
-def test_the_bot_does_not_do_again_what_was_undone(bench: Bench) -> None:
-    titles = ("Repaired, undone", "Repaired, one link put back", "Repaired, blanked, restored", "Repaired, rewritten")
-    for title in titles:
-        bench.wiki.admin.save(title, PLAIN)
-    assert _repair(bench, *titles).status == 0
-    texts = [bench.reader.text(title) for title in titles]
-    assert all(text.count("archive-url") == 2 for text in texts)
-    bench.reader.undo(titles[0], bench.reader.revision(titles[0]), "no")
-    first, _ = texts[1].split(f"url={SECOND}")
-    bench.reader.save(titles[1], f"{first}url={SECOND}|title=A}}}}</ref>\n", "no")
-    bench.reader.save(titles[2], "")
-    bench.wiki.admin.save(titles[2], texts[2], "restored")
-    bench.reader.save(titles[3], texts[3].replace("Long ago", "Lately"))
-    before = [bench.reader.text(title) for title in titles]
-    ran = _repair(bench, *titles)
-    assert ran.status == 0, ran.out
-    assert [bench.reader.text(title) for title in titles] == before
-    assert "link-reverted" in ran.out
-
-
 def test_three_undone_edits_stop_the_bot_until_it_is_allowed_to_go_on(bench: Bench) -> None:
     titles = [f"Stopped {number}" for number in range(5)]
     for title in titles:

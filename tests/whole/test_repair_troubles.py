@@ -293,16 +293,6 @@ def test_who_kills_it_finds_no_page_edited_twice_afterwards(bench: Bench) -> Non
     assert bench.is_left_reverted("Raft 3")
 
 
-def test_a_wrong_password_is_reported_without_a_trace(bench: Bench) -> None:
-    bench.add("Locked")
-    file = bench.operator.folder / "user-password.cfg"
-    file.write_text(file.read_text(encoding="utf-8").replace("BotPassword('weboid', 'f2", "BotPassword('weboid', 'a1"))
-    ran = bench.repair()
-    assert (ran.status, bench.proxy.edits()) == (TO_CORRECT, []), ran.out
-    assert "user-password.cfg" in ran.out
-    assert "Traceback" not in ran.out
-
-
 @pytest.mark.parametrize(
     ("script", "word"),
     [

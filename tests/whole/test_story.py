@@ -3,6 +3,7 @@
 import pytest
 from support.demo_truth import ground_truth
 from support.store_reads import list_changes
+from support.stored import do
 
 from weboid.config import load_config
 from weboid.core.archive.visits import withdrawn_stamp
@@ -34,10 +35,7 @@ async def test_ten_weeks_of_a_little_web_are_judged_as_they_were_written(
     # All servers are this process, which a busy machine makes late: what answers late would fail before its day.
     monkeypatch.setattr("weboid.demo.play.ANSWER_S", 2.0)
     tallies: list[Tally] = []
-    async with (
-        open_pool(database, size=4, part="test") as pool,
-        open_stage(load_config(None, {}), LAST_DAY) as stage,
-    ):
+    async with open_pool(database, size=4, part="test") as pool, open_stage(load_config(None, {}), LAST_DAY) as stage:
         intake = (await feed_story(stage, pool)).intake
         assert intake.links_new == intake.links > 50
         async with pool.connection() as conn:
@@ -45,8 +43,7 @@ async def test_ten_weeks_of_a_little_web_are_judged_as_they_were_written(
             assert wiki is not None
             assert await find_settings(conn, wiki.wiki) is not None
         await play_story(stage, pool, lambda day, tally: tallies.append(tally))
-        async with pool.connection() as conn:
-            health = await find_health(conn, LAST_DAY, patience_s=20, alarms=AlarmBounds.of(stage.config))
+        health = await do(pool, find_health, LAST_DAY, patience_s=20, alarms=AlarmBounds.of(stage.config))
         assert health.alarms == ()
         assert sum(sum(done.values()) for done in health.totals.values()) > 0
         assert (await feed_story(stage, pool)).intake.pages == 0
@@ -69,8 +66,7 @@ async def test_ten_weeks_of_a_little_web_are_judged_as_they_were_written(
                 wrong.append((url, truth, finding, was_dead))
         assert not wrong
         assert await _copies(pool, stage) == EXPECTED
-        async with pool.connection() as conn:
-            lengths = await count_queue(conn)
+        lengths = await do(pool, count_queue)
         assert sum(length.count for length in lengths.values()) == list(EXPECTED.values()).count("pending")
 
 

@@ -15,6 +15,7 @@ from support.commands import Place, open_place
 from support.eventmaker import links_added
 from support.ports import free_port
 from support.sseserver import EventServer, Turn, open_event_server
+from support.stored import do
 from support.toolforge import PROBES_S, Tool, handed_over, loaded_jobs
 from support.wiki_edits import record_edit
 
@@ -140,8 +141,7 @@ async def _crawled_until_dead(tool: Tool, place: Place, database: str, url: str)
         for day in range(place.day + 1, place.day + 7 * WEEKS, 3):
             place.day = day
             await tool.run(f"{tool.commands['crawl']} --once --day {day}")
-            async with pool.connection() as conn:
-                known = (await find_urls(conn, [key]))[key]
+            known = (await do(pool, find_urls, [key]))[key]
             if finding_of(known.record, known.host).verdict is Verdict.DEAD:
                 return day
     raise AssertionError(known)

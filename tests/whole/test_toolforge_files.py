@@ -124,14 +124,7 @@ def test_toolinfo_fits_the_schema_and_names_what_is_there() -> None:
     assert len(own) == 3
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("title", None),
-        ("for_wikis", ["example.org"]),
-        ("licence", "MIT"),
-    ],
-)
+@pytest.mark.parametrize(("key", "value"), [("title", None), ("for_wikis", ["example.org"]), ("licence", "MIT")])
 def test_a_toolinfo_with_a_fault_does_not_fit(key: str, value: Any) -> None:
     info = json.loads((REPOSITORY / "toolinfo.json").read_text(encoding="utf-8"))
     given = {**info, key: value} if value is not None else {name: info[name] for name in info if name != key}

@@ -136,13 +136,7 @@ def test_where_the_wiki_does_not_allow_it_nothing_is_written(place: Place) -> No
     assert wiki.history(f"Talk:{title}") == []
 
 
-@pytest.mark.parametrize(
-    ("words", "shown"),
-    [
-        (["-nonsense"], "no such option"),
-        ([], "No pages"),
-    ],
-)
+@pytest.mark.parametrize(("words", "shown"), [(["-nonsense"], "no such option"), ([], "No pages")])
 def test_wrong_calls_are_reported_without_a_stack_trace(operator: Operator, words: list[str], shown: str) -> None:
     ran = operator.pwb("weboid_weblinks", *words)
     assert (ran.status, shown in ran.out, "Traceback" in ran.out) == (2, True, False), ran.out

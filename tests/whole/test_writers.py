@@ -14,7 +14,7 @@ import pytest
 from support.intakes import record_pages, release_pages
 from support.meeting import Writer, meet
 from support.observations import FINE, LOST, SILENT, WALL
-from support.stored import WikiInStore, key, open_wiki
+from support.stored import WikiInStore, do, key, open_wiki
 
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.observe.observation import Observation
@@ -280,10 +280,8 @@ async def filled(pool: Pool, wiki: int, count: int) -> list[Corner]:
     urls = sorted({url for urls in pages.values() for url in urls})
     failing = [url for url in urls if answer(url, DAYS[0]) is not FINE]
     for day in DAYS:
-        async with pool.connection() as conn:
-            await record_visit(conn, urls if day in (DAYS[0], DAYS[-1]) else failing, answer, day)
-    async with pool.connection() as conn:
-        await release_pages(conn, wiki, [corner.page(9) for corner in corners], DAYS[-1])
+        await do(pool, record_visit, urls if day in (DAYS[0], DAYS[-1]) else failing, answer, day)
+    await do(pool, release_pages, wiki, [corner.page(9) for corner in corners], DAYS[-1])
     return corners
 
 

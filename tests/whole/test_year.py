@@ -97,10 +97,7 @@ def took(cases: list[Case]) -> list[int | None]:
     return [case.took for case in cases]
 
 
-@pytest.mark.parametrize(
-    ("day", "is_false"),
-    [(23, True), (24, False)],
-)
+@pytest.mark.parametrize(("day", "is_false"), [(23, True), (24, False)])
 def test_dead_is_false_for_fourteen_days_after_people_saw_it(day: int, is_false: bool) -> None:
     found = figures([SEEN] * 11 + [GONE] * 89, range(day, 100))
     assert (len(found.premature), len(found.wrong)) == (int(is_false), 0)

@@ -33,9 +33,7 @@ async def test_a_connection_commits_at_the_end_and_rolls_back_on_an_exception(po
         assert await rows.fetchone() == (True, True)
 
 
-async def test_a_statement_that_only_reads_stands_by_itself_and_the_next_borrower_has_a_transaction(
-    pool: Pool,
-) -> None:
+async def test_a_statement_that_only_reads_stands_by_itself_and_the_next_borrower_has_a_transaction(pool: Pool) -> None:
     for _ in range(2):
         async with pool.reading() as connection:
             first = await (await connection.execute("SELECT transaction_timestamp()")).fetchone()
@@ -50,9 +48,7 @@ async def test_a_statement_that_only_reads_stands_by_itself_and_the_next_borrowe
             assert await rows.fetchone() == (True,)
 
 
-async def test_a_statement_slower_than_the_timeout_is_an_error_and_leaves_a_connection_of_use(
-    database: str,
-) -> None:
+async def test_a_statement_slower_than_the_timeout_is_an_error_and_leaves_a_connection_of_use(database: str) -> None:
     async with open_pool(database, size=1, statement_timeout_s=0.05) as pool:
         with pytest.raises(StoreError, match="statement timeout"):
             async with pool.reading() as connection:

@@ -79,9 +79,7 @@ async def test_reports_and_replacements_share_a_day_while_removals_and_checks_ha
     assert await attempt(pool, Action.REPORT_DOMAIN, "3", daily=2) is None
 
 
-async def test_people_without_a_name_have_a_day_of_their_own_and_what_came_to_nothing_is_free(
-    pool: Pool,
-) -> None:
+async def test_people_without_a_name_have_a_day_of_their_own_and_what_came_to_nothing_is_free(pool: Pool) -> None:
     found = [await attempt(pool, Action.REMOVE_REPORT, NOBODY, daily=3) for _ in range(4)]
     assert found == [None, None, None, Refusal.DAY]
     assert await attempt(pool, Action.REMOVE_REPORT, "7", daily=3) is None

@@ -41,8 +41,7 @@ async def _meet(pool: Pool, kinds: tuple[str, str], chance: random.Random) -> No
     async def one(kind: str) -> None:
         buckets = [*shared, *chance.sample(sorted(epochs.keys() - set(shared)), _ROWS - _SHARED)]
         chance.shuffle(buckets)
-        async with pool.connection() as conn:
-            await KINDS[kind](conn, {bucket: epochs[bucket] for bucket in buckets})
+        await do(pool, KINDS[kind], {bucket: epochs[bucket] for bucket in buckets})
 
     await asyncio.gather(*(one(kind) for kind in kinds))
 

@@ -32,8 +32,7 @@ async def _silent(pool: Pool, name: str, seconds: float) -> None:
 
 
 async def _names(pool: Pool) -> list[str]:
-    async with pool.connection() as conn:
-        return [each.name for each in await list_processes(conn)]
+    return [each.name for each in await do(pool, list_processes)]
 
 
 async def test_of_an_exclusive_role_there_is_one_on_all_hosts_of_a_store(pool: Pool, second_database: str) -> None:

@@ -15,6 +15,7 @@ import pytest
 from support.observations import FINE, LOST
 from support.people import People, open_people
 from support.stored import WikiInStore, key, open_wiki
+from support.waiting import until
 from support.webservice import DEAD, TODAY, open_service
 
 from weboid.archive.visits.suggestions import JudgedSuggestion, SuggestionFate, record_judged
@@ -111,8 +112,7 @@ async def test_what_people_do_drops_what_it_changes_in_every_process(wiki: WikiI
     for deed, stays in DEEDS:
         for each in followers:
             each.keep()
-        async with wiki.pool.connection() as conn:
-            await record_audit(conn, deed.action, "7", "Anna", deed.about, deed.detail)
+        await wiki.do(record_audit, deed.action, "7", "Anna", deed.about, deed.detail)
         for each in followers:
             await each.watch.follow()
             assert each.found == stays, deed
@@ -140,8 +140,7 @@ async def test_changes_that_are_committed_out_of_order_are_all_seen(wiki: WikiIn
     process = await follower(wiki)
     async with wiki.pool.connection() as late:
         await record_changes(late, [change(ONE)])
-        async with wiki.pool.connection() as early:
-            await record_changes(early, [change(OTHER)])
+        await wiki.do(record_changes, [change(OTHER)])
         for _ in range(3):
             process.keep()
             await process.watch.follow()
@@ -169,8 +168,7 @@ async def test_a_process_that_starts_while_others_write_keeps_nothing_wrong(wiki
 async def test_an_answer_that_was_made_of_what_has_changed_since_is_not_kept(wiki: WikiInStore) -> None:
     process = await follower(wiki)
     before = process.kept.position
-    async with wiki.pool.connection() as conn:
-        await record_changes(conn, [change(ONE)])
+    await wiki.do(record_changes, [change(ONE)])
     await process.watch.follow()
     for url in (ONE, OTHER):
         process.kept.keep(url, b"old", "tag", [key(url)], before)
@@ -185,8 +183,7 @@ async def test_more_changes_than_can_be_read_drop_everything(
     monkeypatch.setattr(change_watch, "_MOST", 3)
     process = await follower(wiki)
     process.keep()
-    async with wiki.pool.connection() as conn:
-        await record_changes(conn, [change(f"http://many.demo/{number}") for number in range(4)])
+    await wiki.do(record_changes, [change(f"http://many.demo/{number}") for number in range(4)])
     await process.watch.follow()
     assert process.found == []
     process.keep()
@@ -195,17 +192,14 @@ async def test_more_changes_than_can_be_read_drop_everything(
 
 
 async def test_another_store_in_its_place_drops_everything(wiki: WikiInStore) -> None:
-    async with wiki.pool.connection() as conn:
-        await record_changes(conn, [change(ONE)])
+    await wiki.do(record_changes, [change(ONE)])
     process = await follower(wiki)
     process.keep()
-    async with wiki.pool.connection() as conn:
-        await conn.execute("TRUNCATE change RESTART IDENTITY")
+    await wiki.execute("TRUNCATE change RESTART IDENTITY")
     await process.watch.follow()
     assert process.found == []
     process.keep()
-    async with wiki.pool.connection() as conn:
-        await record_changes(conn, [change(OTHER)])
+    await wiki.do(record_changes, [change(OTHER)])
     await process.watch.follow()
     assert process.found == [ONE, THIRD]
 
@@ -222,19 +216,13 @@ async def test_while_the_store_is_away_nothing_is_dropped_and_two_lines_are_logg
             async with pool.connection():
                 await asyncio.sleep(0.4)
             assert kept.find(ONE) is not None
-            await _until(lambda: len(_lines(caplog)) == 2)
+            await until(lambda: len(_lines(caplog)) == 2)
     assert "changes cannot be followed" in _lines(caplog)[0]
     assert "it is over" in _lines(caplog)[1]
 
 
 def _lines(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage() for record in caplog.records if record.name == change_watch.__name__]
-
-
-async def _until(is_so: Callable[[], bool], limit_s: float = 10.0) -> None:
-    async with asyncio.timeout(limit_s):
-        while not is_so():
-            await asyncio.sleep(0.02)
 
 
 @asynccontextmanager
@@ -261,8 +249,8 @@ async def test_a_report_a_removal_and_a_replacement_are_shown_within_seconds_by_
             return next(link[name] for link in links if link["normal"] == DEAD)
 
         async def becomes(name: str, is_so: Callable[[object], bool]) -> None:
-            async with asyncio.timeout(10):
-                while not all([is_so(await shown(url, name)) for url in urls]):
+            for url in urls:
+                while not is_so(await shown(url, name)):
                     await asyncio.sleep(0.02)
 
         assert [await shown(url, "reported") for url in urls] == [None, None]
@@ -276,8 +264,7 @@ async def test_a_report_a_removal_and_a_replacement_are_shown_within_seconds_by_
         page = f"/replacement?url={quote(DEAD, safe='')}&lang=en"
         assert (await anna.send_form(page, "/replacement", target="http://fine.demo/new")).status == 303
         await becomes("replacement", lambda target: target is None)
-        async with people.site.wiki.pool.connection() as conn:
-            (suggestion,) = await find_replacements(conn, key(DEAD))
+        (suggestion,) = await people.site.wiki.do(find_replacements, key(DEAD))
         works = JudgedSuggestion(SuggestionFate.WORKS, TODAY + 28, 0)
         await record_judged(people.site.wiki.pool, suggestion, works, "ok", TODAY)
         await becomes("replacement", lambda target: target == "http://fine.demo/new")

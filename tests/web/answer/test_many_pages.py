@@ -204,8 +204,9 @@ async def test_a_stored_answer_that_somebody_has_is_not_made_again_until_it_chan
         for link in (DEAD, "http://fine.demo/", ""):
             await site.wiki.take_in({101: {"http://fine.demo/1", link} - {""}}, 100)
             seen.append(await tag(other, 200, seen[-1]))
-        async with site.wiki.pool.connection() as conn:
-            await record_spam_links(conn, site.wiki.wiki.wiki, {101: {key("http://spam.demo/"): "http://spam.demo/"}})
+        await site.wiki.do(
+            record_spam_links, site.wiki.wiki.wiki, {101: {key("http://spam.demo/"): "http://spam.demo/"}}
+        )
         await tag(other, 200, seen[-1])
         assert len(set(seen)) == 3
         assert seen[-1] == first

@@ -22,8 +22,7 @@ async def pending(site: Site) -> list[tuple[object, ...]]:
 
 
 async def forget(site: Site) -> None:
-    async with site.wiki.pool.connection() as conn:
-        await conn.execute("DELETE FROM pending")
+    await site.wiki.execute("DELETE FROM pending")
 
 
 async def test_a_page_is_handed_in_again_on_another_day_or_in_another_revision_only(site: Site) -> None:

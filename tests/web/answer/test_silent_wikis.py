@@ -14,6 +14,7 @@ import aiohttp
 import pytest
 from support.misbehaving import Act, Asked, HangUp, Script, Silence, serve
 from support.misbehaving import Site as Server
+from support.waiting import until
 
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer import silent_wikis
@@ -165,9 +166,7 @@ async def test_after_a_few_failures_nobody_waits_and_a_probe_finds_the_wiki_back
 
         async def come_back(wiki: int) -> None:
             acting[wiki] = answer_about
-            async with asyncio.timeout(20):
-                while not await wikis.read(wiki, 7):
-                    await asyncio.sleep(0.01)
+            await until(lambda: wikis.read(wiki, 7))
             assert sum(await wikis.read_many(wiki, range(20))) > 17
 
         with caplog.at_level(logging.INFO, logger="weboid"):
@@ -277,6 +276,4 @@ async def test_while_one_reader_probes_the_others_do_not_wait() -> None:
         assert not await wikis.read(0, 2)
         assert not await probe
         acting[0] = answer_about
-        async with asyncio.timeout(20):
-            while not await wikis.read(0, 3):
-                await asyncio.sleep(0.02)
+        await until(lambda: wikis.read(0, 3))

@@ -77,8 +77,7 @@ async def test_the_extent_says_which_links_are_reported_and_filters_choose_among
 
 
 async def test_what_is_spam_on_a_page_is_reported_of_that_page_alone(site: Site) -> None:
-    async with site.wiki.pool.connection() as conn:
-        await record_spam_links(conn, site.wiki.wiki.wiki, {1: {key(PDF): PDF}, 2: {key(WALLED): WALLED}})
+    await site.wiki.do(record_spam_links, site.wiki.wiki.wiki, {1: {key(PDF): PDF}, 2: {key(WALLED): WALLED}})
     for site.source.silent in (True, False):
         links = {link["normal"]: link["verdict"] for link in links_of(await json_of(site, f"{API}&pageid=1&all=1"))}
         assert (links[PDF], links[WALLED]) == ("spam", "doubtful")

@@ -306,8 +306,7 @@ async def test_who_has_the_feed_gets_304(site: Site) -> None:
 
 
 async def test_pages_that_are_gone_are_reported_no_more(site: Site) -> None:
-    async with site.wiki.pool.connection() as conn:
-        await release_pages(conn, site.wiki.wiki.wiki, [1], 120)
+    await site.wiki.do(release_pages, site.wiki.wiki.wiki, [1], 120)
     assert (await answer_to(site, CHANGES))["changes"] == []
     assert entries((await site.fetch(FEED))[1]) == []
     assert await key_of_error(site, f"{FEED}&page=1") == (404, "unknown-page")

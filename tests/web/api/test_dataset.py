@@ -41,8 +41,7 @@ async def test_any_other_name_is_not_there(site: Site) -> None:
 
 async def test_a_file_of_any_farm_that_may_be_configured_can_be_had(site: Site) -> None:
     name = "A_long-name_of-a_farm_with_32_ch"
-    async with site.wiki.pool.connection() as conn:
-        await conn.execute("UPDATE farm SET name = %s WHERE farm = 0", [name])
+    await site.wiki.execute("UPDATE farm SET name = %s WHERE farm = 0", [name])
     await publish(site.wiki.pool, TODAY)
     _, body, _ = await site.fetch("/data?format=json")
     (answer,) = json.loads(body)["files"]

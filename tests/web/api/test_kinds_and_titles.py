@@ -46,8 +46,7 @@ async def sent(site: Site, path: str, fields: Mapping[str, str], **headers: str)
 
 
 async def take_in(site: Site, page: PageLinks) -> None:
-    async with site.wiki.pool.connection() as conn:
-        await record_pages(conn, site.wiki.wiki.wiki, [page_urls(page, WMFLABS)], TODAY)
+    await site.wiki.do(record_pages, site.wiki.wiki.wiki, [page_urls(page, WMFLABS)], TODAY)
 
 
 def kinds_of(page: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
@@ -106,8 +105,7 @@ async def test_a_wiki_is_asked_once_how_it_names_its_namespaces(site: Site) -> N
     asked = site.source.asked
     await answer_to(site, f"{API}&pageid=20")
     assert site.source.asked == asked + 1
-    async with site.wiki.pool.connection() as conn:
-        assert set(await list_namespaces(conn, site.wiki.wiki.wiki)) == set(NAMES)
+    assert set(await site.wiki.do(list_namespaces, site.wiki.wiki.wiki)) == set(NAMES)
 
 
 async def test_a_wiki_that_names_no_namespaces_has_the_names_that_all_have(site: Site) -> None:

@@ -79,12 +79,10 @@ async def test_the_same_again_gives_the_first_one_and_is_not_logged_again(site: 
     first = await state(site)
     again = await state(site, 200, reverter="Other", why="style", pageid="2")
     assert again["revert"] == first["revert"]
-    async with site.wiki.pool.connection() as conn:
-        await record_reviewed(conn, first["revert"]["id"], RevertState.RELEASED, "Boss")
+    await site.wiki.do(record_reviewed, first["revert"]["id"], RevertState.RELEASED, "Boss")
     assert (await state(site, 200))["revert"] == {**first["revert"], "state": "released"}
     assert await flags(site) == {}
-    async with site.wiki.pool.connection() as conn:
-        assert len(await list_audit(conn)) == 1
+    assert len(await site.wiki.do(list_audit)) == 1
 
 
 @pytest.mark.parametrize("path", [ANSWER, f"{ANSWER}&revid=7", f"{ANSWER}&format=html"])
@@ -116,8 +114,7 @@ async def test_lists_and_changes_of_the_wiki_tell_it_too(site: Site) -> None:
 async def test_what_the_wikis_settings_say_of_links_is_reported_with_it(site: Site) -> None:
     page = json.loads((asset("wikis") / "enwiki.json").read_text(encoding="utf-8"))
     page |= {"dbname": "testwiki@wmflabs", "links": {"permadead": ["dead.demo"], "subscription": ["http://a.demo/o"]}}
-    async with site.wiki.pool.connection() as conn:
-        await record_settings(conn, StoredSettings(site.wiki.wiki.wiki, TODAY, json.dumps(page)))
+    await site.wiki.do(record_settings, StoredSettings(site.wiki.wiki.wiki, TODAY, json.dumps(page)))
     await state(site)
     for site.source.silent in (True, False):
         assert await flags(site) == {DEAD: ["frozen", "permadead"], MOVED: ["subscription"]}
@@ -144,8 +141,7 @@ async def test_what_cannot_be_kept_is_refused_in_words(site: Site) -> None:
         shown = await state(site, http, "known", **changes)
         assert shown["error"]["key"] == f"weboid-error-{error}", changes
         assert await site.wiki.rows("SELECT FROM revert") == [], changes
-        async with site.wiki.pool.connection() as conn:
-            assert await list_audit(conn) == []
+        assert await site.wiki.do(list_audit) == []
 
 
 @pytest.mark.parametrize("reverter", ["<script>alert(1)</script>", "\u202egnp", "'; DROP TABLE revert; --", "x" * 255])

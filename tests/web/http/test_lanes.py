@@ -16,6 +16,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 from aiohttp.typedefs import Handler
+from support.waiting import until
 from support.webservice import Site, open_service
 
 from benchmarks.load.crowd import Crowd, Outcome
@@ -118,21 +119,17 @@ async def test_who_goes_away_while_it_waits_leaves_its_place(monkeypatch: pytest
         request = b"POST /search HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
         waiting = service.lanes.slots[Lane.SEARCH]
         writers = []
-        for number in range(3):
+        for _ in range(3):
             _, writer = await asyncio.open_connection(host, int(port))
             writer.write(request)
             writers.append(writer)
-            async with asyncio.timeout(30):
-                while waiting.working + waiting.waiting <= number:
-                    await asyncio.sleep(0.01)
+            await until(lambda: waiting.working + waiting.waiting >= len(writers))
         for writer in writers[1:]:
             writer.transport.abort()
         await asyncio.sleep(0.2)
         async with aiohttp.ClientSession() as client:
             later = [asyncio.create_task(status_of(client, "POST", f"{service.url}/search")) for _ in range(2)]
-            async with asyncio.timeout(30):
-                while service.begun + waiting.waiting < 3:
-                    await asyncio.sleep(0.01)
+            await until(lambda: service.begun + waiting.waiting >= 3)
             service.released.set()
             assert await asyncio.gather(*later) == [(200, 0)] * 2
         assert service.begun == 3
@@ -148,9 +145,7 @@ async def test_shedding_is_logged_when_it_begins_and_when_it_is_over(
     async with busy() as service, aiohttp.ClientSession() as client:
         for _ in range(5):
             assert (await status_of(client, "POST", f"{service.url}/search"))[0] == 503
-        async with asyncio.timeout(30):
-            while len(caplog.messages) < 2:
-                await asyncio.sleep(0.05)
+        await until(lambda: len(caplog.messages) >= 2)
     begun, over = caplog.messages
     assert "search" in begun
     assert "search" in over

@@ -329,8 +329,7 @@ async def test_a_withdrawn_copy_is_not_shown_as_passed_over(site: Site) -> None:
 async def set_templates(site: Site, wiki: str) -> None:
     """Lets the wiki have the settings page of another."""
     text = (asset("wikis") / f"{wiki}.json").read_text(encoding="utf-8")
-    async with site.wiki.pool.connection() as conn:
-        await record_settings(conn, StoredSettings(site.wiki.wiki.wiki, TODAY, text))
+    await site.wiki.do(record_settings, StoredSettings(site.wiki.wiki.wiki, TODAY, text))
 
 
 async def test_the_wiki_s_template_can_be_copied_without_any_script(site: Site) -> None:
@@ -396,6 +395,5 @@ async def test_other_settings_are_another_answer(site: Site, monkeypatch: pytest
 
 async def test_an_always_changing_page_is_reported(site: Site) -> None:
     await keep(site, wayback="changing")
-    async with site.wiki.pool.connection() as conn:
-        await record_changing(conn, [key(DEAD)], TODAY)
+    await site.wiki.do(record_changing, [key(DEAD)], TODAY)
     assert "This page changes all the time" in await about(site)

@@ -20,8 +20,7 @@ async def fail(site: Site, url: str, seen: Observation) -> None:
     record, due = UNTRIED, TODAY
     for day in (TODAY - 7, TODAY - 4, TODAY - 1):
         record, due = judge(record, seen, day)
-    async with site.wiki.pool.connection() as conn:
-        await record_checks(conn, [CheckedUrl(key(url), record, due)])
+    await site.wiki.do(record_checks, [CheckedUrl(key(url), record, due)])
 
 
 async def test_a_page_s_findings_have_it_in_their_details(site: Site) -> None:

@@ -42,8 +42,7 @@ async def test_each_dead_link_is_listed_once_while_pages_come_and_go(
     await add_pages(site, {page: (f"P{page}", urls) for page, urls in wanted.items()})
 
     async def between(part: int) -> None:
-        async with site.wiki.pool.connection() as conn:
-            await release_pages(conn, site.wiki.wiki.wiki, [9 + part, 39], 101)
+        await site.wiki.do(release_pages, site.wiki.wiki.wiki, [9 + part, 39], 101)
         await add_pages(site, {2 + part: ("new", ["http://dead.demo/new"]), 50: ("P50", ["http://dead.demo/50"])})
 
     documents = await walked(site, f"{DEAD_LIST}&format=json", between)

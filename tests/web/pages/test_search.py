@@ -37,8 +37,7 @@ async def asked(browser: Browser, pattern: str, **fields: str) -> Seen:
 
 
 async def take_in(wiki: WikiInStore, pages: list[PageLinks]) -> None:
-    async with wiki.pool.connection() as conn:
-        await record_pages(conn, wiki.wiki.wiki, [page_urls(page, WMFLABS) for page in pages], 100)
+    await wiki.do(record_pages, wiki.wiki.wiki, [page_urls(page, WMFLABS) for page in pages], 100)
 
 
 async def test_the_form_says_how_and_looks_nothing_up(browser: Browser) -> None:

@@ -135,8 +135,7 @@ async def test_pages_on_which_it_is_spam_are_listed_of_the_same_wiki_only(site: 
 
 
 async def test_what_nobody_uses_any_more_says_so(site: Site) -> None:
-    async with site.wiki.pool.connection() as conn:
-        await release_pages(conn, site.wiki.wiki.wiki, [1], 110)
+    await site.wiki.do(release_pages, site.wiki.wiki.wiki, [1], 110)
     status, body, _ = await site.fetch(path_of(PDF, f"&{WIKI}&lang=en"))
     assert (status, texts(body, USES)) == (200, [])
     assert "No watched page uses it any more" in body

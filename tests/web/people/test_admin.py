@@ -30,7 +30,7 @@ async def report(browser: Browser, url: str = DEAD, extent: str = "url") -> Seen
     )
 
 
-async def do(boss: Browser, action: str, subject: str, **fields: str) -> Seen:
+async def sent_for(boss: Browser, action: str, subject: str, **fields: str) -> Seen:
     """Sends a form of the page of a person; gives the page that follows."""
     sent = await boss.send_form(f"/admin?subject={subject}&lang=en", action, **fields)
     assert sent.status == 303, sent.text
@@ -66,14 +66,14 @@ async def test_all_that_one_said_is_undone_at_once_and_that_is_reported_and_logg
         await people.later()
     await report(bert)
     assert await people.site.wiki.rows("SELECT subject FROM domain_report") == [(None,)]
-    seen = await do(boss, "/admin/undo", "7")
+    seen = await sent_for(boss, "/admin/undo", "7")
     assert texts(seen.text, STATUS) == [
         "Removed: 5 reports of links, 0 of whole domains, 0 suggested replacements; "
         "1 domains no longer count as reachable."
     ]
     assert await people.site.wiki.rows("SELECT subject FROM report") == [("8",)]
     assert await people.site.wiki.rows("SELECT subject FROM domain_report") == []
-    seen = await do(boss, "/admin/undo", "7")
+    seen = await sent_for(boss, "/admin/undo", "7")
     assert texts(seen.text, STATUS)[0].startswith("Removed: 0 reports")
     seen = await boss.open(f"/admin?subject={BOSS}&lang=en")
     lines = texts(seen.text, LINES)
@@ -85,7 +85,7 @@ async def test_who_is_blocked_can_do_nothing_until_unblocked(people: People) -> 
     anna, boss = await people.browser("Anna"), await people.browser("Boss")
     await report(anna)
     await people.later()
-    seen = await do(boss, "/admin/block", "7", reason="<b>spam</b>")
+    seen = await sent_for(boss, "/admin/block", "7", reason="<b>spam</b>")
     assert texts(seen.text, STATUS) == ["This person is blocked now."]
     assert "<b>spam" not in seen.text
     assert f"blocked today by {BOSS}. Reason: <b>spam</b>" in texts(seen.text, '//*[@class="warning"]')[0]
@@ -94,19 +94,20 @@ async def test_who_is_blocked_can_do_nothing_until_unblocked(people: People) -> 
         sent = await anna.send(action, page.form(action) | {"extent": "url", "lang": "qqx"})
         assert (sent.status, "weboid-error-blocked)" in sent.text) == (403, True), action
     assert texts((await boss.open("/admin?lang=en")).text, '//ul[@class="lines"][1]//a') == ["Anna"]
-    seen = await do(boss, "/admin/unblock", "7")
+    seen = await sent_for(boss, "/admin/unblock", "7")
     assert texts(seen.text, STATUS) == ["This person is no longer blocked."]
     assert "Nobody is blocked." in (await boss.open("/admin?lang=en")).text
     assert (await report(anna)).status == 303
-    async with people.site.wiki.pool.connection() as conn:
-        actions = [(entry.action, entry.subject, entry.object, entry.detail) for entry in await list_audit(conn)]
+    actions = [
+        (entry.action, entry.subject, entry.object, entry.detail) for entry in await people.site.wiki.do(list_audit)
+    ]
     assert actions[1:3] == [("unblock", BOSS, "7", ""), ("block", BOSS, "7", "<b>spam</b>")]
 
 
 async def test_only_an_administrator_does_anything_and_only_to_somebody(people: People) -> None:
     anna, boss = await people.browser("Anna"), await people.browser("Boss")
     await report(anna)
-    await do(boss, "/admin/block", "8")
+    await sent_for(boss, "/admin/block", "8")
     own = (await anna.open(f"/report?url={DEAD.replace('&', '%26')}")).form("/report/remove")
     before = await people.site.wiki.rows("SELECT audit, action FROM audit")
     for path, subject in (("/admin/undo", "8"), ("/admin/block", "7"), ("/admin/unblock", "8")):
@@ -142,8 +143,7 @@ async def test_names_objects_and_subjects_bring_no_markup(people: People) -> Non
     url = 'http://dead.demo/"><script>'
     await add_pages(people.site, {9: ("Hostile", [url])})
     assert (await hostile.send_form("/report?url=http://dead.demo/%22%3E%3Cscript%3E", "/report")).status == 303
-    async with people.site.wiki.pool.connection() as conn:
-        await record_audit(conn, Action.CHECK, '"><script>', "\u202eevil", "<script>\u2028", "<script>")
+    await people.site.wiki.do(record_audit, Action.CHECK, '"><script>', "\u202eevil", "<script>\u2028", "<script>")
     for path in ("/admin", "/admin?subject=10", "/admin?subject=%22%3E%3Cscript%3E", "/admin?subject=10&did=99"):
         seen = await boss.open(path)
         assert seen.status == 200
@@ -162,8 +162,7 @@ async def test_what_no_page_of_ours_asks_is_refused(people: People) -> None:
 async def test_an_always_changing_page_is_listed_looked_up_and_lifted_and_that_is_logged(people: People) -> None:
     boss = await people.browser("Boss")
     pool = people.site.wiki.pool
-    async with pool.connection() as conn:
-        await record_changing(conn, [key(DEAD)], TODAY)
+    await people.site.wiki.do(record_changing, [key(DEAD)], TODAY)
     place = f"url={quote(DEAD, safe='')}"
     for address in ("/admin?lang=en", f"/admin?{place}&lang=en"):
         seen = await boss.open(address)
@@ -182,8 +181,7 @@ async def test_an_always_changing_page_is_listed_looked_up_and_lifted_and_that_i
 
 async def test_nobody_else_lifts_and_what_is_no_such_page_stays_one(people: People) -> None:
     boss, anna = await people.browser("Boss"), await people.browser("Anna")
-    async with people.site.wiki.pool.connection() as conn:
-        await record_changing(conn, [key(DEAD)], TODAY)
+    await people.site.wiki.do(record_changing, [key(DEAD)], TODAY)
     fields = (await boss.open("/admin")).form("/admin/lift")
     assert (await anna.send("/admin/lift", fields)).status == 403
     for wrong, error in (
@@ -282,8 +280,7 @@ async def test_a_link_is_kept_frozen_and_released_later_and_both_is_logged(peopl
         seen = await boss.open(sent.location)
         assert texts(seen.text, '//form[@action="/admin/revert"]//button') == buttons
         assert DEAD in texts(seen.text, LINES)[0]
-        async with people.site.wiki.pool.connection() as conn:
-            newest = (await list_audit(conn))[0]
+        newest = (await people.site.wiki.do(list_audit))[0]
         assert (newest.action, newest.name, newest.object) == (action, "Boss", DEAD)
         assert newest.detail == "testwiki@wmflabs 1 77"
         answers.append((await bot.open(ANSWER)).text)

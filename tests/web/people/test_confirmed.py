@@ -27,8 +27,7 @@ async def report(browser: Browser) -> Seen:
 
 
 async def acts(people: People) -> int:
-    async with people.site.wiki.pool.connection() as conn:
-        return len(await list_audit(conn))
+    return len(await people.site.wiki.do(list_audit))
 
 
 async def test_an_hour_after_signing_in_the_wiki_is_asked_once_and_the_act_is_done(people: People) -> None:

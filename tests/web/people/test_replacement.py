@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from support.listed import texts
 from support.people import Browser, Seen, open_browser, open_people
-from support.stored import key
+from support.stored import do, key
 from support.webservice import DEAD, PDF, TODAY, Site
 
 from weboid.archive.visits.suggestions import JudgedSuggestion, SuggestionFate, record_judged
@@ -43,23 +43,19 @@ class Scene:
         return await self.browser.send_form(PAGE, "/replacement", target=target, **fields)
 
     async def stored(self) -> list[Replacement]:
-        async with self.site.wiki.pool.connection() as conn:
-            return await find_replacements(conn, key(DEAD))
+        return await self.site.wiki.do(find_replacements, key(DEAD))
 
     async def audit(self) -> list[AuditEntry]:
-        async with self.site.wiki.pool.connection() as conn:
-            return await list_audit(conn)
+        return await self.site.wiki.do(list_audit)
 
     async def forget_the_minute(self) -> None:
         """As if all that was done had been done some minutes before."""
-        async with self.site.wiki.pool.connection() as conn:
-            await conn.execute("UPDATE audit SET moment = moment - interval '2 minutes'")
+        await self.site.wiki.execute("UPDATE audit SET moment = moment - interval '2 minutes'")
 
     async def check(self, works: bool, strikes: int = 0) -> None:
         """As the crawler does."""
         pool = self.site.wiki.pool
-        async with pool.connection() as conn:
-            leased = await lease_replacements(conn, TODAY, limit=10)
+        leased = await do(pool, lease_replacements, TODAY, limit=10)
         fate = SuggestionFate.WORKS if works else SuggestionFate.STRIKE
         for taken in leased:
             await record_judged(pool, taken, JudgedSuggestion(fate, TODAY + 28, strikes), "", TODAY)

@@ -41,8 +41,7 @@ async def token(browser: Browser, purpose: str) -> str:
 
 
 async def log(people: People) -> list[AuditEntry]:
-    async with people.site.wiki.pool.connection() as conn:
-        return await list_audit(conn)
+    return await people.site.wiki.do(list_audit)
 
 
 def error_in(seen: Seen) -> tuple[int, str]:
@@ -235,8 +234,7 @@ async def test_a_url_is_checked_on_demand_once_a_day(people: People) -> None:
 async def test_a_cited_copy_is_visited_on_demand_unless_its_archive_never_is(people: People) -> None:
     cited, barred = f"https://web.archive.org/web/2016/{DEAD}", f"https://archive.ph/20160503120000/{DEAD}"
     await add_pages(people.site, {9: ("Cites copies", [cited, barred])})
-    async with people.site.wiki.pool.connection() as conn:
-        assert await record_cited_due(conn, {key(cited): TODAY + 50}) == 1
+    assert await people.site.wiki.do(record_cited_due, {key(cited): TODAY + 50}) == 1
     anna = await people.browser("Anna")
     seen = await anna.open(path_of(barred))
     assert "a web archive that we never visit" in seen.text
