@@ -8,8 +8,10 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
+
+from support.sources import text_of as _read
+from support.sources import tree_of as _tree
 
 from weboid.web.request.route import ROUTES
 
@@ -153,16 +155,6 @@ def _strings(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
             yield node.value
-
-
-@cache
-def _tree(module: Path) -> ast.Module:
-    return ast.parse(_read(module))
-
-
-@cache
-def _read(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
 
 
 def _text(path: str) -> str:

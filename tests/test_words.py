@@ -5,11 +5,12 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Final
 
 import pytest
+from support.sources import text_of as _read
+from support.sources import tree_of as _tree
 
 _REPOSITORY = Path(__file__).resolve().parents[1]
 _PROGRAM = _REPOSITORY / "weboid"
@@ -167,13 +168,3 @@ def _written() -> Iterator[Path]:
             if path.suffix in _TEXTS and path != Path(__file__) and path.is_file():
                 yield path
     yield from _REPOSITORY.glob("*.md")
-
-
-@cache
-def _tree(module: Path) -> ast.Module:
-    return ast.parse(_read(module))
-
-
-@cache
-def _read(path: Path) -> str:
-    return path.read_text(encoding="utf-8")

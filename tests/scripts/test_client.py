@@ -53,10 +53,6 @@ def test_500_pages_a_request(service: LittleService) -> None:
     assert service.count("/api/page") == 3
 
 
-def test_pages_that_nobody_knows_are_missing(service: LittleService) -> None:
-    assert list(client_of(service).pages(WIKI, [5, 6])) == []
-
-
 def test_changes_go_on_to_the_end(service: LittleService) -> None:
     for number in range(250):
         service.add_change(f"http://a.demo/{number}", {number: "A"}, after="dead" if number % 2 else "working")

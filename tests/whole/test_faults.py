@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import away
 from support.commands import Place, open_place
+from support.small_disk import small_disk
 from support.waiting import until
 
 from weboid.demo.world import Host, Page, Spell, World
@@ -125,3 +127,36 @@ async def test_without_a_name_server_the_round_ends_and_nothing_is_held_against_
 
 def _postmaster(place: Place) -> int:
     return int((place.folder / "data" / "postgres" / "postmaster.pid").read_text().split("\n", 1)[0])
+
+
+@pytest.mark.long
+async def test_a_full_disk_in_mid_round_costs_no_check(server_folder: Path) -> None:
+    with small_disk(server_folder / "disk-of-a-round", "200m") as disk:
+        await _crawl_on_a_full_disk(disk)
+
+
+async def _crawl_on_a_full_disk(disk: Path) -> None:
+    async with open_place(disk, away.WORLD, {"All": away.URLS}) as place:
+        assert place.web
+        web = place.web
+        place.environ |= {"WEBOID_CRAWL_DELAY": "0.2", "WEBOID_NET_CONNECTIONS": "10"}
+        assert (await place.run("feed", "pass", "--day", "100")).status == 0
+        crawl = away.Running(await place.start("crawl", "--once", "--day", "100"))
+        await crawl.until(lambda: len(web.requests) >= 20)
+        filler = disk / "filler"
+        with pytest.raises(OSError, match="No space left"):
+            _fill(filler)
+        await crawl.until(lambda: crawl.count("No space left") > 0)
+        filler.unlink()
+        assert await crawl.ended() == 0, crawl.said
+        known = await place.run("show", "--json", *map(web.located, away.URLS))
+        assert [line["status"] for line in known.lines()] == [1] * len(away.URLS)
+        asked = Counter(f"{each.host}{each.target}" for each in web.requests)
+        missing = {url for url in away.URLS if url.removeprefix("http://") not in asked}
+        assert not missing, (missing, crawl.said[-3000:])
+
+
+def _fill(filler: Path) -> None:
+    with filler.open("wb", buffering=0) as file:
+        while True:
+            file.write(b"\0" * 4096)

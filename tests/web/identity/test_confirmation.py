@@ -94,11 +94,6 @@ async def test_a_block_is_seen_and_a_partial_one_is_none(scene: Scene) -> None:
         assert await scene.newest(now=now) == Confirmed(Member("7", "Anna", 5_000, blocked), now)
 
 
-async def test_a_lock_on_all_wikis_is_a_block(scene: Scene) -> None:
-    scene.provider.editors["Anna"] = replace(EDITOR, locked=True)
-    assert (await scene.newest()).member == Member("7", "Anna", 5_000, True)
-
-
 async def test_a_name_of_nobody_or_of_somebody_else_is_another_account(scene: Scene) -> None:
     scene.provider.editors["Anna"] = Editor(12, "Anna")
     assert await scene.newest() == Confirmed(None, NOW)

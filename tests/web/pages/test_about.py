@@ -1,7 +1,10 @@
-"""The pages that explain show what is configured and load nothing from other servers."""
+"""The pages that explain show what is configured and load nothing from other servers. Search engines may read
+them, and walk no live reads (robots.txt, RFC 9309).
+"""
 
 import itertools
 
+from protego import Protego
 from support.webservice import Site
 
 from weboid.config import PROJECT_CONTACT
@@ -33,3 +36,18 @@ async def test_site_owners_have_somebody_to_write_to_also_where_no_contact_is_co
     _, body, _ = await site.fetch("/bot")
     assert site.config.contact == ""
     assert f'<code dir="ltr">{PROJECT_CONTACT}</code>' in body
+
+
+async def test_robots_may_fetch_what_explains_and_nothing_that_reads_a_wiki_or_the_store(site: Site) -> None:
+    status, body, response = await site.fetch("/robots.txt")
+    assert (status, response.headers["Content-Type"].partition(";")[0]) == (200, "text/plain")
+    for path, allowed in [
+        ("/", True),
+        ("/help", True),
+        ("/static/weboid-0123456789abcdef.css", True),
+        ("/?dbname=dewiki@WMF&title=A", False),
+        ("/externalLinkInfo?dbname=dewiki@WMF&pageid=1", False),
+        ("/api/page?dbname=dewiki@WMF&pageid=1", False),
+        ("/search", False),
+    ]:
+        assert Protego.parse(body).can_fetch(f"https://weboid.demo{path}", "Googlebot") is allowed, path

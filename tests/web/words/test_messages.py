@@ -33,7 +33,6 @@ from weboid.web.words.messages import Messages, _formatter, _own_digits, catalog
 _WEB = Path(weboid.web.__file__).parent
 _FILES = sorted(asset("i18n").glob("*.json"))
 _TRANSLATIONS = [path.stem for path in _FILES if path.stem != "qqq"]
-_PARAMETERS = re.compile(r"\$([1-9])")
 _FORMS = re.compile(r"\{\{(PLURAL|GENDER):\$[1-9]\|[^{}]*\}\}")
 _PLURALS = re.compile(r"\{\{PLURAL:(\$[1-9])\|")
 _NUMBERS = re.compile(r"(\$[1-9]) (?:is|are) (?:a|the) (?:number|count|size)")
@@ -127,16 +126,6 @@ def test_files_are_as_translatewiki_writes_them() -> None:
         assert text == json.dumps(given, ensure_ascii=False, indent="\t") + "\n", path
 
 
-def test_translations_can_be_formatted_and_bring_no_parameters_of_their_own() -> None:
-    for code in _TRANSLATIONS:
-        locale = Locale.parse(languages()[code].locale)
-        for key, text in catalogue(code).items():
-            wanted = set(_PARAMETERS.findall(catalogue("en")[key]))
-            assert set(_PARAMETERS.findall(text)) <= wanted, key
-            assert "{{" not in format_pattern(text, locale), key
-            assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x1f]", text), key
-
-
 def test_dates_such_as_2016_05_03_are_not_turned_round_where_text_runs_from_the_right() -> None:
     for code in [code for code in _TRANSLATIONS if languages()[code].direction == "rtl"]:
         for key, text in catalogue(code).items():
@@ -146,6 +135,8 @@ def test_dates_such_as_2016_05_03_are_not_turned_round_where_text_runs_from_the_
 def test_translations_are_safe_and_say_what_the_original_says() -> None:
     for code in _TRANSLATIONS:
         assert catalogue(code).keys() <= catalogue("en").keys()
+        locale = Locale.parse(languages()[code].locale)
+        assert [key for key, text in catalogue(code).items() if "{{" in format_pattern(text, locale)] == [], code
         faults = {key: faults_of(key, text) for key, text in catalogue(code).items()}
         assert {key: found for key, found in faults.items() if found} == {}, code
 
@@ -182,15 +173,6 @@ def test_a_message_cannot_bring_markup(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Messages(language).html("evil", "&") == "&lt;script&gt;alert(&#34;&amp;&#34;)&lt;/script&gt; {0.x}"
 
 
-def test_plurals_and_numbers_follow_the_language() -> None:
-    assert [say("en").text("weboid-page-counts", count) for count in (0, 1, 1234)] == [
-        "No links",
-        "One link",
-        "1,234 links",
-    ]
-    assert say("de").text("weboid-page-counts", 1234) == "1.234 Weblinks"
-
-
 def test_translatewikis_syntax_becomes_the_formatters() -> None:
     for message, expected in [
         ("{{PLURAL:$1|0=a|b|$1 c}}", "{0!p:0=a:one=b:other={0} c}"),
@@ -204,11 +186,6 @@ def test_what_the_formatter_would_misread_is_refused() -> None:
     for message in ["{{PLURAL:$1|a: b|c}}", "{{GENDER:$1|$2|x}}"]:
         with pytest.raises(ValueError, match="colon"):
             format_pattern(message, Locale.parse("en"))
-
-
-def test_arabic_plurals_have_six_forms() -> None:
-    pattern = format_pattern("{{PLURAL:$1|z|o|t|f|m|x}}", Locale.parse("ar"))
-    assert pattern == "{0!p:zero=z:one=o:two=t:few=f:many=m:other=x}"
 
 
 def test_durations_in_words() -> None:
