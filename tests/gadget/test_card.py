@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from playwright.async_api import Page, expect
-from support.browser import DESK, PHONE, Colors, barriers, keep_shot, needs_browser, overflow_px
+from support.browser import PHONE, needs_browser, overflow_px
 from support.gadget_page import DAY, DEAD, load_page
 
 pytestmark = [pytest.mark.long, needs_browser, pytest.mark.asyncio(loop_scope="session")]
@@ -356,14 +356,14 @@ async def test_a_link_with_nothing_but_a_verdict_has_a_card(page: Page) -> None:
     await expect(page.get_by_role("dialog", name="Dead link")).to_be_focused()
 
 
-async def test_cards_have_no_barriers(page: Page) -> None:
-    looks: list[tuple[str, int, Colors]] = [("en", DESK, "dark"), ("de", PHONE, "light"), ("ar", PHONE, "dark")]
-    for language, width, colors in looks:
-        await load_page(page, _LINE, width=width, colors=colors, language=language, config=_EDITOR)
-        await mark_links(page, _FULL)
-        await page.locator(".weboid-mark").click()
-        # The card appears little by little, and what is half transparent has little contrast.
-        await page.evaluate("Promise.all(document.getAnimations().map(animation => animation.finished))")
-        await keep_shot(page, f"card-{language}-{width}-{colors}")
-        assert await barriers(page) == [], language
-        assert await overflow_px(page) <= 0, language
+async def test_no_link_that_an_article_passes_for_a_headings_keeps_a_card_shut(page: Page) -> None:
+    body = """<div class="mw-parser-output"><span class="mw-editsection"><a href="http://a:99999/">x</a></span>
+        <a href="http://dead.example/page">y</a></div>"""
+    config = {
+        "wgIsProbablyEditable": True, "wgAction": "view", "wgRevisionId": 1, "wgCurRevisionId": 1, "wgPageName": "P",
+    }  # fmt: skip
+    await load_page(page, body, config=config)
+    address = await page.evaluate(
+        "() => require( './editing.js' ).editAddress( document.querySelectorAll( 'a' )[ 1 ] )"
+    )
+    assert address == "/wiki/P?action=edit&section=0"

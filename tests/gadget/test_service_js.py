@@ -32,6 +32,39 @@ _ASK: Final = """async ( answers ) => {
     return { known, asked: asked.slice( 0, count ), again: asked.length > count, warnings, quiet };
 }"""
 
+_PREPARE: Final = """() => {
+    window.warned = [];
+    mw.log = { warn: ( text ) => warned.push( text ) };
+    mw.storage.session.get = () => null;
+    mw.storage.session.set = () => true;
+    window.question = { page: 7, revision: 1, language: 'en', extent: 'notes' };
+    window.reported = ( fetcher ) => {
+        warned.length = 0;
+        return require( './service.js' ).ask( question, fetcher )
+            .then( ( { links } ) => [ links.length, warned.length ] );
+    };
+}"""
+OBJECT: Final = {"toString": 1, "valueOf": 1}
+"""In a browser an error, wherever it is taken for text."""
+WRONG: Final[list[dict[str, Any]]] = [
+    {"verdict": OBJECT},
+    {"verdict": "dead mw-collapsible"},
+    {"size_kib": OBJECT},
+    {"reported": OBJECT},
+    {"assumed": ["x"]},
+    {"class": OBJECT},
+    {"given": [OBJECT]},
+    {"interwiki": {"prefix": OBJECT, "title": "x"}},
+    {"wikitext": {"template": OBJECT}},
+    {"snapshots": [{**DEAD["snapshots"][0], "title": OBJECT}]},
+    {"snapshots": [{**DEAD["snapshots"][0], "taken": OBJECT}]},
+    {"snapshots": DEAD["snapshots"] * 10_000},
+    {"history": [{**DEAD["history"][0], "first": OBJECT}]},
+    {"history": DEAD["history"] * 10_000},
+    {"history": [None]},
+]
+UNFIT: Final[list[Any]] = [{"dead": "<b>"}, {"dead": -1}, {"dead": OBJECT}, []]
+
 
 def _link(name: str, given: str | None = None, **changes: Any) -> dict[str, Any]:
     return {**DEAD, "normal": f"http://{name}.example/", "given": [given or f"http://{name}.example/"], **changes}
@@ -134,6 +167,9 @@ async def test_an_answer_of_another_form_is_none_and_costs_one_line(page: Page) 
         _reported({**DEAD, "given": 7}),
         _reported({**DEAD, "given": [7]}),
         *(_reported({**DEAD, key: 7}) for key in ("verdict", "summary", "target", "snapshots", "history", "wikitext")),
+        *(_reported(DEAD | wrong) for wrong in WRONG),
+        *(_reported(pages=[{"counts": counts, "part": None, "links": [DEAD]}]) for counts in UNFIT),
+        *("[" * 100_000, "\0", '{"__proto__": {"pages": []}}'),
     ]
     for answer in answers:
         found = await _ask(page, _says(answer))
@@ -141,6 +177,7 @@ async def test_an_answer_of_another_form_is_none_and_costs_one_line(page: Page) 
         assert len(found["asked"]) == 1, answer
         # A line for each of the two questions: the service is not in trouble, so it is asked again.
         assert (len(found["warnings"]), found["quiet"], found["again"]) == (2, 0, True), answer
+        assert await page.evaluate("( {} ).pages === undefined")
 
 
 async def test_a_service_in_trouble_is_left_alone_as_long_as_it_wants(page: Page) -> None:
@@ -161,3 +198,28 @@ async def test_a_service_in_trouble_is_left_alone_as_long_as_it_wants(page: Page
         assert found["again"] == (quiet_s == 0), answer
         assert len(found["warnings"]) == (1 if quiet_s else 2), answer
         assert all(line.startswith("Weboid: ") for line in found["warnings"]), answer
+
+
+async def test_an_answer_that_never_ends_is_not_read_to_its_end(page: Page) -> None:
+    await load_page(page, "")
+    await page.evaluate(_PREPARE)
+    shown, mib = await page.evaluate(
+        """async () => {
+            let mib = 0;
+            const endless = new ReadableStream( { pull( to ) {
+                mib++;
+                to.enqueue( new Uint8Array( 1 << 20 ).fill( 32 ) );
+            } } );
+            return [ await reported( () => Promise.resolve( new Response( endless ) ) ), mib ];
+        }"""
+    )
+    assert shown == [0, 1]
+    assert mib < 12
+
+
+async def test_a_fetch_that_is_missing_or_broken_is_a_failure_like_others(page: Page) -> None:
+    await load_page(page, "")
+    await page.evaluate(_PREPARE)
+    for fetcher in ("() => undefined", "() => { throw new Error(); }", "() => Promise.resolve( {} )"):
+        assert await page.evaluate(f"() => reported( {fetcher} )") == [0, 1]
+    assert await page.evaluate("() => { window.fetch = undefined; return reported(); }") is not None
