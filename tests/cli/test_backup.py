@@ -15,6 +15,7 @@ from support.small_disk import small_disk
 from support.stored import open_wiki
 
 from weboid.store.backup.manifest import is_backup
+from weboid.store.backup.tables import VOLATILE
 
 ONE = "https://one.demo/"
 
@@ -143,6 +144,28 @@ async def test_a_full_disk_leaves_the_older_backup_and_nothing_else(database: st
         assert "No space left on device; no backup was made: make room" in failed.err
         assert [path.name for path in disk.iterdir()] == [older.name]
         assert older.read_bytes() == before
+
+
+@pytest.mark.long
+async def test_a_killed_or_stopped_restore_leaves_an_empty_store_that_can_be_restored(
+    database: str, second_database: str, tmp_path: Path
+) -> None:
+    await _fill(database)
+    assert (await _place(tmp_path, database).run("backup", "x.dump", "--day", "100")).status == 0
+    here = _place(tmp_path, second_database)
+    before = await all_rows(second_database, without={"key_form"})
+    for kind, status in ((signal.SIGKILL, -signal.SIGKILL), (signal.SIGTERM, 128 + signal.SIGTERM)):
+        process = await here.start("restore", "x.dump", "--day", "100")
+        # Its transaction is under way: the tables of before are dropped in it.
+        await _seen(second_database, "weboid % restore", "backend_xid IS NOT NULL")
+        process.send_signal(kind)
+        await asyncio.wait_for(process.communicate(), 30)
+        assert process.returncode == status
+        assert await all_rows(second_database, without={"key_form"}) == before
+    done = await here.run("restore", "x.dump", "--day", "100")
+    assert done.status == 0, done.err
+    without = {*VOLATILE, "lease", "key_form"}
+    assert await all_rows(second_database, without=without) == await all_rows(database, without=without)
 
 
 def _command(path: Path) -> bytes:
