@@ -1,0 +1,205 @@
+"""Finds every link of a whole document, with its place (R-6): those in ``noscript`` and ``noframes``, too.
+
+Markup is cut into tags as HTML5 does it (tokenization, WHATWG HTML 13.2.5), by expressions that never go back, so in
+linear time; no tree is built, whence no nesting is too deep. What only a script shows (``template``) is left out.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from html import unescape
+from html.entities import html5
+from typing import Final, NamedTuple
+
+from weboid.core.document.folding import words_of
+from weboid.core.document.markup import collapsed
+
+_NAME: Final = r"[^\t\n\f />][^\t\n\f />=]*+"
+_EQUALS: Final = r"[\t\n\f ]*+=[\t\n\f ]*+"
+_UNQUOTED: Final = r"[^\t\n\f >\"'][^\t\n\f >]*+"
+_TAG: Final = re.compile(
+    r"<(?:!--(?:-?>|.*?(?:--!?>|\Z))|(?:[!?]|/(?![a-zA-Z]))[^>]*+(?:>|\Z)"
+    r"|(?P<end>/?)(?P<name>[a-zA-Z][^\t\n\f />]*+)(?P<attributes>(?:[\t\n\f /]++|"
+    rf"{_NAME}(?:{_EQUALS}(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|{_UNQUOTED})?+)?+)*+)(?P<close>>?))",
+    re.DOTALL,
+)
+_ATTRIBUTE: Final = re.compile(rf"({_NAME})(?:{_EQUALS}(?:\"([^\"]*+)\"|'([^']*+)'|({_UNQUOTED}))?+)?+")
+_SCRIPT_TOKEN: Final = re.compile(r"<!--|-->|</?script(?=[\t\n\f />])", re.IGNORECASE)
+_ENDS: Final = {
+    name: re.compile(rf"</{name}(?=[\t\n\f />])", re.IGNORECASE)
+    for name in ("style", "textarea", "title", "xmp", "iframe", "noembed")
+}
+_CDATA_END: Final = re.compile(r"\]\]>")
+_REFERENCE: Final = re.compile(r"&(#[xX]?[0-9a-fA-F]++;?|[a-zA-Z0-9]++;|[a-zA-Z0-9]++(?!=))")
+_REFRESH: Final = re.compile(r"\s*+[\d.]++\s*+[;,\s]\s*+(?:url\s*+=\s*+)?+(?:\"([^\"]*+)|'([^']*+)|(.++))", re.I | re.S)
+_DESCRIPTORS: Final = re.compile(r"(?:[^,(]|\([^)]*+\)?+)*+,?+")
+_URL_OF_SET: Final = re.compile(r"[\t\n\f\r ,]*+([^\t\n\f\r ]++)")
+_SPACE: Final = "".join(map(chr, range(33)))
+_LINE_BREAKS: Final = str.maketrans("", "", "\t\n\r")
+
+_IMAGE: Final = {"src": "img", "srcset": "srcset"}
+_KINDS: Final[Mapping[str, Mapping[str, str]]] = {
+    **{name: {"src": name} for name in ("embed", "frame", "iframe", "script")},
+    **{name: {"src": "media", "poster": "media"} for name in ("audio", "track", "video")},
+    **{name: {"href": name} for name in ("area", "base")},
+    "a": {"href": "a", "xlink:href": "a"},
+    "form": {"action": "form"},
+    "image": _IMAGE,
+    "img": _IMAGE,
+    "input": {"src": "img"},
+    "link": {"href": "link", "imagesrcset": "srcset"},
+    "meta": {"content": "refresh"},
+    "object": {"data": "object"},
+    "source": {"src": "source", "srcset": "srcset"},
+}
+"""Of each element the attributes that have a link, and its kind."""
+_FOREIGN: Final = frozenset({"svg", "math"})
+_BREAK_OUT: Final = words_of(
+    "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta "
+    "nobr ol p pre ruby s small span strong strike sub sup table tt u ul var"
+)
+"""Elements of HTML that end an ``svg`` or ``math`` in which they occur (13.2.6.5)."""
+
+
+class DocumentLink(NamedTuple):
+    """A link as it stands in a document."""
+
+    kind: str
+    """`a`, `area`, `base`, `embed`, `form`, `frame`, `iframe`, `img`, `link`, `media`, `object`, `refresh`, `script`,
+    `source` or `srcset`.
+    """
+    url: str
+    """As written, references decoded; relative to the first link of kind `base`, if there is one."""
+    line: int
+    column: int
+    """Both from 1, of the beginning of the tag; the column in characters."""
+    text: str = ""
+    rel: str = ""
+
+
+def links_of(markup: str) -> Iterator[DocumentLink]:
+    """Every link of a document, in order of their ends; an empty value of an attribute is none, but for ``a``."""
+    markup = markup.replace("\r\n", "\n").replace("\r", "\n") if "\r" in markup else markup
+    line, line_start, counted, at = 1, 0, 0, 0
+    open_links: list[DocumentLink] = []
+    words: list[str] = []
+    templates, foreign, is_in_form = 0, "", False
+    while (tag := _TAG.search(markup, at)) is not None:
+        start, before, at = tag.start(), at, tag.end()
+        if open_links:
+            words.append(markup[before:start])
+        if tag["name"] is None:
+            if foreign and markup.startswith("<![CDATA[", start):
+                at = _after(_CDATA_END, markup, start, is_kept=False)
+            continue
+        if not tag["close"]:
+            break  # the document ends within a tag
+        name = tag["name"].lower()
+        if open_links and name == "a":
+            yield from _with_text(open_links, words)
+        if tag["end"]:
+            templates -= name == "template" and templates > 0
+            is_in_form = is_in_form and name != "form"
+            foreign = "" if name == foreign else foreign
+            continue
+        if name == "template":
+            templates += 1
+        elif name in _FOREIGN:
+            foreign = foreign or ("" if tag["attributes"].endswith("/") else name)
+        elif name in _BREAK_OUT:
+            foreign = ""
+        if name in _KINDS and not (templates or (name == "form" and is_in_form) or (name == "image" and foreign)):
+            attributes = _attributes(tag["attributes"])
+            line += markup.count("\n", counted, start)
+            line_start = markup.rfind("\n", counted, start) + 1 or line_start
+            counted = start
+            found = _links(name, attributes, (line, start - line_start + 1))
+            if name == "a":
+                open_links = list(found)
+            else:
+                words += [f" {attributes.get('alt', '')} "] if open_links else []
+                yield from found
+            is_in_form = is_in_form or name == "form"
+        if name == "script" and not foreign:
+            at = _end_of_script(markup, at)
+        elif name in _ENDS and not foreign:
+            at = _after(_ENDS[name], markup, at, is_kept=True)
+        elif name == "plaintext" and not foreign:
+            break
+    yield from _with_text(open_links, words)
+
+
+def _links(name: str, attributes: Mapping[str, str], place: tuple[int, int]) -> Iterator[DocumentLink]:
+    if (
+        (name == "input" and attributes.get("type", "").lower() != "image")
+        or (name == "form" and attributes.get("method", "").lower() in ("post", "dialog"))
+        or (name == "meta" and attributes.get("http-equiv", "").lower() != "refresh")
+    ):
+        return
+    text = collapsed(attributes.get("alt") or attributes.get("title") or "")
+    for attribute, kind in _KINDS[name].items():
+        if (value := attributes.get(attribute)) is not None:
+            for url in (
+                _urls_of_set(value) if kind == "srcset" else (_refreshed(value) if kind == "refresh" else value,)
+            ):
+                if (url := url.strip(_SPACE).translate(_LINE_BREAKS)) or kind == "a":
+                    yield DocumentLink(kind, url, *place, text, attributes.get("rel", ""))
+
+
+def _with_text(links: list[DocumentLink], words: list[str]) -> Iterator[DocumentLink]:
+    text = collapsed(unescape("".join(words))) if links else ""
+    yield from [link._replace(text=text or link.text) for link in links]
+    links.clear()
+    words.clear()
+
+
+def _attributes(written: str) -> dict[str, str]:
+    """The attributes of a tag; of several with one name the first counts."""
+    attributes: dict[str, str] = {}
+    for name, *values in _ATTRIBUTE.findall(written):
+        value = "".join(values)
+        attributes.setdefault(name.lower(), _REFERENCE.sub(_character, value) if "&" in value else value)
+    return attributes
+
+
+def _character(reference: re.Match[str]) -> str:
+    """The character of a reference in an attribute, where ``&copy=`` is none."""
+    name = reference[1]
+    return unescape(reference[0]) if name.startswith("#") else html5.get(name, reference[0])
+
+
+def _urls_of_set(value: str) -> Iterator[str]:
+    at = 0
+    while (found := _URL_OF_SET.match(value, at)) is not None:
+        url = found[1].rstrip(",")
+        at = found.end()
+        if url == found[1] and (descriptors := _DESCRIPTORS.match(value, at)):
+            at = descriptors.end()
+        yield url
+
+
+def _refreshed(content: str) -> str:
+    found = _REFRESH.match(content)
+    return (found[1] or found[2] or found[3] or "") if found else ""
+
+
+def _end_of_script(markup: str, at: int) -> int:
+    """The end of a script, which is not that of a script written in a comment in it (13.2.5.29)."""
+    is_comment = is_nested = False
+    for token in _SCRIPT_TOKEN.finditer(markup, at):
+        if token[0] == "-->":
+            is_comment = is_nested = False
+        elif token[0] == "<!--":
+            is_comment = True
+        elif token[0][1] != "/":
+            is_nested = is_comment
+        elif not is_nested:
+            return token.start()
+        else:
+            is_nested = False
+    return len(markup)
+
+
+def _after(end: re.Pattern[str], markup: str, at: int, *, is_kept: bool) -> int:
+    """The end of a text that is no markup: before or after the tag that ends it, else that of the document."""
+    found = end.search(markup, at)
+    return len(markup) if found is None else found.start() if is_kept else found.end()
