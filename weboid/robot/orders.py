@@ -1,0 +1,90 @@
+"""Orders of a task, which can be changed while it runs (R-1)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from math import inf
+
+from weboid.core.url.urls import Url
+
+
+class Restriction(StrEnum):
+    """Names which links of a document are followed, as seen from the start."""
+
+    NONE = "none"
+    INTERNAL = "internal"
+    EXTERNAL = "external"
+    BELOW = "below"
+
+
+class Scope:
+    """The servers and folders of the starts of a task; asking it takes no longer with many starts."""
+
+    def __init__(self, starts: Iterable[Url]) -> None:
+        self._servers: set[tuple[str, int]] = set()
+        self._folders: set[tuple[str, int, str]] = set()
+        for start in starts:
+            self._servers.add((start.host, start.port))
+            self._folders.add((start.host, start.port, _path(start).rpartition("/")[0]))
+
+    def allows(self, restriction: Restriction, target: Url) -> bool:
+        """True if a link may be followed. Internal are all schemes of a server at their usual ports."""
+        is_internal = (target.host, target.port) in self._servers
+        match restriction:
+            case Restriction.NONE:
+                return True
+            case Restriction.INTERNAL:
+                return is_internal
+            case Restriction.EXTERNAL:
+                return not is_internal
+            case Restriction.BELOW:
+                return is_internal and self._is_below(target)
+
+    def _is_below(self, target: Url) -> bool:
+        folder = _path(target)
+        while folder:
+            folder = folder.rpartition("/")[0]
+            if (target.host, target.port, folder) in self._folders:
+                return True
+        return False
+
+
+def _path(url: Url) -> str:
+    return url.path.partition("?")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """All that a task may and shall do; a limit that is not given is without bound."""
+
+    depth: int
+    """Links from the start; the links of the last documents are read, but not followed."""
+    restriction: Restriction = Restriction.INTERNAL
+    head_only: bool = False
+    """Only the start, whatever the depth."""
+    obeys_robots: bool = True
+    expires: float = inf
+    """Moment in seconds, of the same clock as that of the robot; later no document is begun."""
+    most_downloads: float = inf
+    uses_cache: bool = True
+    reloads_before: float = -inf
+    """Moment in seconds: cached documents that are older are loaded again."""
+    most_bytes: float = inf
+    """Of each document; the rest is cut off."""
+    most_seconds: float = inf
+    """For each document; what takes longer has failed."""
+    tests_content: bool = True
+    """Links of the same content under another URL are not followed."""
+    needs_source: bool = False
+    priority: int = 0
+    """Greater is sooner, in the queue by priority."""
+    page_classifiers: tuple[str, ...] = ()
+    page_filters: tuple[str, ...] = ()
+    link_classifiers: tuple[str, ...] = ()
+    link_filters: tuple[str, ...] = ()
+    """Names of functions, with their argument after a colon (``robot/plugins``)."""
+
+    @property
+    def reach(self) -> int:
+        """Links from the start within which documents are loaded."""
+        return 0 if self.head_only else self.depth

@@ -1,0 +1,128 @@
+"""A task of the robot: what it has found, in the order and by the laws of R-9."""
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from weboid.core.url.hosts import InvalidUrl
+from weboid.core.url.urls import Url, parse
+from weboid.robot.orders import Orders, Scope
+from weboid.robot.plugins import Plugin, RobotLink, RobotPage, plugin
+from weboid.robot.queues import WantedDocument
+from weboid.robot.statistics import Outcome, Statistics
+
+_MOST_HOPS: Final = 10
+"""Redirects in a row."""
+
+
+class OutgoingLink(NamedTuple):
+    """A link of a document; `url` is absolute, without its fragment."""
+
+    url: str
+    text: str = ""
+    rel: str = ""
+
+
+class Loaded(NamedTuple):
+    """Result of an open entry."""
+
+    outcome: Outcome
+    links: Iterable[OutgoingLink] = ()
+    redirect: str = ""
+    """Its target: a URL of its own, as far from the start as the redirect."""
+    content_hash: bytes = b""
+    """Of the whole decoded body; empty if there is none."""
+    not_modified: bool = False
+
+
+class Task:
+    """Knows which URLs a task has found; the robot queues them. `number` is its own within the robot."""
+
+    def __init__(self, number: int, starts: Iterable[str], orders: Orders) -> None:
+        self.number = number
+        self.starts = [parse(url) for url in starts]
+        self._scope = Scope(self.starts)
+        self.statistics = Statistics()
+        self.is_cancelled = False
+        self._distances: dict[str, int] = {}
+        """Of each URL that was queued the fewest links from a start."""
+        self._contents: dict[bytes, str] = {}
+        self.loaded: set[str] = set()
+        """URLs of which the load has ended: none is loaded again in this task."""
+        self.loading: set[str] = set()
+        self.order(orders)
+
+    def order(self, orders: Orders) -> None:
+        """Changes the orders, from the next document on; raises ConfigError for an unknown name."""
+        self._plugins: dict[str, list[tuple[str, Plugin]]] = {
+            kind: [(name.partition(":")[0], plugin(name)) for name in getattr(orders, kind)]
+            for kind in ("page_classifiers", "page_filters", "link_classifiers", "link_filters")
+        }
+        self.orders = orders
+
+    @property
+    def is_finished(self) -> bool:
+        """True if nothing is queued and nothing open."""
+        return not self.statistics.waiting and not self.statistics.open
+
+    def begin(self) -> list[WantedDocument]:
+        """The entries of the starts, each checked and queued."""
+        return [entry for url in self.starts if (entry := self._queued(url, 0, 0, ""))]
+
+    def end(self, entry: WantedDocument, loaded: Loaded) -> list[WantedDocument]:
+        """The entries of what a document leads to, after its outcome is counted."""
+        self.statistics.end(loaded.outcome)
+        self.statistics.not_modified += loaded.not_modified
+        if self.is_cancelled:
+            return []
+        page = RobotPage(entry.url, entry.distance)
+        found: list[WantedDocument | None] = []
+        if loaded.redirect:
+            found.append(self._follow(page, OutgoingLink(loaded.redirect), entry.distance, entry.hops + 1))
+        if self._is_followed(page, loaded):
+            found += [self._follow(page, link, entry.distance + 1, 0) for link in loaded.links]
+        return [entry for entry in found if entry]
+
+    def _is_followed(self, page: RobotPage, loaded: Loaded) -> bool:
+        for _name, classify in self._plugins["page_classifiers"]:
+            classify(page)
+        if page.distance >= self.orders.reach:
+            return False
+        for name, keeps in self._plugins["page_filters"]:
+            if not keeps(page):
+                self.statistics.stopped_by[name] += 1
+                return False
+        same = bool(loaded.content_hash) and self._contents.setdefault(loaded.content_hash, page.url) != page.url
+        self.statistics.same_content += same
+        return not (same and self.orders.tests_content)
+
+    def _follow(self, page: RobotPage, found: OutgoingLink, distance: int, hops: int) -> WantedDocument | None:
+        try:
+            url = parse(found.url)
+        except InvalidUrl:
+            self.statistics.find("invalid", is_new=False)
+            return None
+        link = RobotLink(page, url, found.text, found.rel)
+        for _name, classify in self._plugins["link_classifiers"]:
+            classify(link)
+        if name := self._filter_of(link, hops):
+            self.statistics.find(name, is_new=False)
+            return None
+        return self._queued(url, distance, hops, page.url)
+
+    def _filter_of(self, link: RobotLink, hops: int) -> str:
+        """The name of the first filter that refuses a link; empty if none does."""
+        if hops > _MOST_HOPS:
+            return "redirects"
+        if not self._scope.allows(self.orders.restriction, link.url):
+            return "restriction"
+        return next((name for name, keeps in self._plugins["link_filters"] if not keeps(link)), "")
+
+    def _queued(self, url: Url, distance: int, hops: int, parent: str) -> WantedDocument | None:
+        """The entry of a URL; None if it was found as near to the start before."""
+        written = str(url)
+        is_new = distance < self._distances.get(written, distance + 1)
+        self.statistics.find(None, is_new=is_new)
+        if not is_new:
+            return None
+        self._distances[written] = distance
+        return WantedDocument(self, written, url.host, distance, hops, parent)
