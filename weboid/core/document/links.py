@@ -23,16 +23,20 @@ _TAG: Final = re.compile(
     re.DOTALL,
 )
 _ATTRIBUTE: Final = re.compile(rf"({_NAME})(?:{_EQUALS}(?:\"([^\"]*+)\"|'([^']*+)'|({_UNQUOTED}))?+)?+")
-_SCRIPT_TOKEN: Final = re.compile(r"<!--|-->|</?script(?=[\t\n\f />])", re.IGNORECASE)
+_SCRIPT_TOKEN: Final = re.compile(r"<!(?=--)|-->|</?script(?=[\t\n\f />])", re.IGNORECASE)
 _ENDS: Final = {
     name: re.compile(rf"</{name}(?=[\t\n\f />])", re.IGNORECASE)
     for name in ("style", "textarea", "title", "xmp", "iframe", "noembed")
 }
 _CDATA_END: Final = re.compile(r"\]\]>")
 _REFERENCE: Final = re.compile(r"&(#[xX]?[0-9a-fA-F]++;?|[a-zA-Z0-9]++;|[a-zA-Z0-9]++(?!=))")
-_REFRESH: Final = re.compile(r"\s*+[\d.]++\s*+[;,\s]\s*+(?:url\s*+=\s*+)?+(?:\"([^\"]*+)|'([^']*+)|(.++))", re.I | re.S)
+_REFRESH: Final = re.compile(
+    r"\s*+[\d.]++(?:\s*+[;,]|\s)\s*+(?:url\s*+=\s*+)?+(?:\"([^\"]*+)|'([^']*+)|(.++))", re.I | re.S
+)
 _DESCRIPTORS: Final = re.compile(r"(?:[^,(]|\([^)]*+\)?+)*+,?+")
 _URL_OF_SET: Final = re.compile(r"[\t\n\f\r ,]*+([^\t\n\f\r ]++)")
+_ZEROS: Final = re.compile(r"(?<=&#)0{8,}+(?=[0-9])|(?<=&#[xX])0{8,}+(?=[0-9a-fA-F])")
+_MANY_DIGITS: Final = re.compile(r"&#(?:[0-9]{8,}+|[xX][0-9a-fA-F]{8,}+);?")
 _SPACE: Final = "".join(map(chr, range(33)))
 _LINE_BREAKS: Final = str.maketrans("", "", "\t\n\r")
 
@@ -146,7 +150,7 @@ def _links(name: str, attributes: Mapping[str, str], place: tuple[int, int]) -> 
 
 
 def _with_text(links: list[DocumentLink], words: list[str]) -> Iterator[DocumentLink]:
-    text = collapsed(unescape("".join(words))) if links else ""
+    text = collapsed(_unescaped("".join(words))) if links else ""
     yield from [link._replace(text=text or link.text) for link in links]
     links.clear()
     words.clear()
@@ -164,7 +168,12 @@ def _attributes(written: str) -> dict[str, str]:
 def _character(reference: re.Match[str]) -> str:
     """The character of a reference in an attribute, where ``&copy=`` is none."""
     name = reference[1]
-    return unescape(reference[0]) if name.startswith("#") else html5.get(name, reference[0])
+    return _unescaped(reference[0]) if name.startswith("#") else html5.get(name, reference[0])
+
+
+def _unescaped(text: str) -> str:
+    """The text without references; one of very many digits is no character (`int` refuses more than 4,300)."""
+    return unescape(_MANY_DIGITS.sub("\ufffd", _ZEROS.sub("", text)) if "&#" in text else text)
 
 
 def _urls_of_set(value: str) -> Iterator[str]:
@@ -188,7 +197,7 @@ def _end_of_script(markup: str, at: int) -> int:
     for token in _SCRIPT_TOKEN.finditer(markup, at):
         if token[0] == "-->":
             is_comment = is_nested = False
-        elif token[0] == "<!--":
+        elif token[0] == "<!":
             is_comment = True
         elif token[0][1] != "/":
             is_nested = is_comment

@@ -1,0 +1,65 @@
+"""What a run says of each place of a link, and of all: the contract of reports."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+State: TypeAlias = Literal[
+    "ok",
+    "redirect",
+    "broken",
+    "doubtful",
+    "fragment",
+    "excluded",
+    "external",
+    "robots",
+    "nofollow",
+    "beyond",
+    "not-asked",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One link of one page, and what became of its target. Line and column count from 1; 0 is unknown."""
+
+    url: str
+    """Absolute, in normal form, without its fragment; as written if it is no URL."""
+    fragment: str
+    parent: str
+    """The page; empty for a start."""
+    kind: str
+    state: State
+    status: int | None
+    """Of HTTP; None if there was no answer."""
+    reason: str
+    """Why it is broken, doubtful or not asked: a word of the project's, or the name of a filter; empty if ok."""
+    final: str
+    """Where redirects end; empty if there are none."""
+    depth: int
+    line: int
+    column: int
+    text: str
+    copy: str = ""
+    """Of a dead external link, where it was looked for; empty otherwise."""
+    dead_since: int | None = None
+    """Day (of 1970) of the first failure of the streak, where a run remembers."""
+    is_new: bool = False
+    """Broken now, and not in the last run of the same task."""
+
+
+@dataclass(slots=True)
+class Summary:
+    """The end of a run."""
+
+    starts: tuple[str, ...]
+    counts: Mapping[str, int]
+    """Places by state."""
+    statistics: Mapping[str, int]
+    """Numbers of the robot (R-4)."""
+    filtered_by: Mapping[str, int] = field(default_factory=dict)
+    """Links that a filter kept away, by its name."""
+    seconds: float = 0.0
+    is_interrupted: bool = False
+    pages: int = 0
+    """Documents whose links were read."""
