@@ -107,6 +107,33 @@ async def test_one_line_is_kept_for_each_place(engine: SocketEngine) -> None:
         assert one.connections == 5
 
 
+async def test_as_many_lines_to_a_place_are_kept_as_were_needed_at_once(
+    engine: SocketEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_module, "KEPT_OF_ORIGIN", 3)
+    async with serve(lambda _: reply(200, body=PAGE)) as site:
+        for _ in range(3):
+            await asyncio.gather(*(asked(engine, site.url(f"/{number}")) for number in range(3)))
+        assert site.connections == 3
+        await asyncio.gather(*(asked(engine, site.url(f"/{number}")) for number in range(5)))
+        assert site.connections == 5
+        await asyncio.gather(*(asked(engine, site.url(f"/{number}")) for number in range(5)))
+        assert site.connections == 7
+
+
+async def test_who_wants_the_whole_body_gets_it_and_nothing_of_other_types(engine: SocketEngine) -> None:
+    page = PAGE + b"<p>word</p>" * 100_000
+
+    async def whole(kind: str) -> bytes:
+        async with serve(lambda _: reply(200, body=page, kind=kind)) as site:
+            request = Request("GET", site.url("/"), HEADERS, most_bytes=lambda headers: wanted[headers["content-type"]])
+            return (await engine.send(request, 60.0)).body
+
+    wanted = {"text/html": 2**24, "text/css": 0}
+    assert await whole("text/html") == page
+    assert await whole("text/css") == b""
+
+
 async def test_kept_lines_are_bounded_in_number_and_the_oldest_goes_first(settings: NetConfig) -> None:
     async with serve(lambda _: reply(200)) as site, open_engine(replace(settings, connections=2)) as engine:
         names = [f"127.0.0.1:{site.port}", f"user@127.0.0.1:0{site.port}", f"127.0.0.1:00{site.port}"]

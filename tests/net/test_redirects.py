@@ -3,15 +3,16 @@
 from dataclasses import replace
 
 import pytest
-from support.misbehaving import Act, Asked, Script, Zone, at_once, head_only, name_server, noting, reply, serve
+from support.misbehaving import Act, Asked, Script, Silence, Zone, at_once, head_only, name_server, noting, reply, serve
 
 from weboid.config import NetConfig
 from weboid.core.observe.observation import Hop, RawResponse
 from weboid.core.observe.observe import observation_of
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.status import Status
+from weboid.core.url.hosts import InvalidUrl, allow_bare_names
 from weboid.core.url.urls import parse
-from weboid.net.fetch import fetch_answer
+from weboid.net.fetch import Single, fetch_answer
 from weboid.net.guard import NotPublic
 from weboid.net.outbound import open_session
 
@@ -246,3 +247,46 @@ async def test_a_turn_may_refuse_a_host(settings: NetConfig) -> None:
     async with serve(going({"/": "http://stop.test/"})) as site, open_session(settings) as session:
         answer = await fetch_answer(session, site.url(), turn=turn)
     assert answer.fault is Reason.NOT_PUBLIC
+
+
+async def test_a_single_request_ends_at_the_redirect_and_says_where_it_leads(settings: NetConfig) -> None:
+    async with serve(going({"/a": "/b"})) as site, open_session(settings) as session:
+        answer = await fetch_answer(session, site.url("/a"), turn=at_once, get_only=True, single=Single())
+        assert site.lines() == ["GET /a"]
+        assert (answer.code, answer.hops) == (301, (Hop(site.url("/a"), 301, site.url("/b")),))
+
+
+async def test_a_document_that_has_not_changed_is_not_sent_again(settings: NetConfig) -> None:
+    def script(asked: Asked) -> Act:
+        return reply(304, body=None) if asked.headers.get("If-None-Match") == '"1"' else reply(200, body=b"new")
+
+    async with serve(script) as site, open_session(settings) as session:
+        for tag, code in (('"1"', 304), ('"2"', 200)):
+            known = Single({"If-None-Match": tag})
+            answer = await fetch_answer(session, site.url(), turn=at_once, get_only=True, single=known)
+            assert answer.code == code
+        assert site.connections == 1
+
+
+async def test_a_single_request_ends_at_its_own_time(settings: NetConfig) -> None:
+    async with serve(lambda _: Silence()) as site, open_session(settings) as session:
+        brief = Single(most_s=0.2)
+        answer = await fetch_answer(session, site.url(), turn=at_once, get_only=True, single=brief)
+        assert answer.fault is Reason.OUR_LIMIT
+
+
+async def test_a_name_without_a_dot_is_valid_only_where_its_user_has_named_it(settings: NetConfig) -> None:
+    with pytest.raises(InvalidUrl):
+        parse("http://wiki/")
+    allow_bare_names(["wiki"])
+    try:
+        async with serve(lambda _: reply(200)) as site, open_session(settings, {"wiki": ["127.0.0.1"]}) as session:
+            answer = await fetch_answer(session, f"http://wiki:{site.port}/", turn=at_once)
+            assert (answer.code, site.asked[0].headers["Host"]) == (200, f"wiki:{site.port}")
+        public = replace(settings, permit=())
+        async with open_session(public, {"wiki": ["127.0.0.1"]}) as session:
+            assert (await fetch_answer(session, "http://wiki/", turn=at_once)).fault is Reason.NOT_PUBLIC
+        with pytest.raises(InvalidUrl):
+            parse("http://other/")
+    finally:
+        allow_bare_names([])

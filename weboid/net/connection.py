@@ -56,6 +56,7 @@ class HttpConnection:
         self._parser: ResponseParser | None = None
         self._waiting: asyncio.Future[None] | None = None
         self._end_at = self._limit_at = 0.0
+        self._body_s = BODY_S
         self._slot = 0
         self._head_timer: asyncio.TimerHandle | None = None
         self._small_reads = 0.0
@@ -69,10 +70,11 @@ class HttpConnection:
         open_at: float,
         end_at: float,
         sent: Callable[[], None] | None = None,
+        body_s: float = BODY_S,
     ) -> asyncio.Future[None]:
         """Sends a request once the connection is open; done when `parser` needs no more data. Times are the loop's.
 
-        `sent` is called at the moment of the sending.
+        `sent` is called at the moment of the sending. With the status the body has `body_s` seconds, up to `end_at`.
 
         Fails with NotConnected if the connection is not open by `open_at` (or ends before it is), else with what
         `parser` raises, OSError, or TimeoutError at `end_at`. Once there is a status, it does not fail any more.
@@ -82,6 +84,7 @@ class HttpConnection:
         self._sent = sent
         self._parser = parser
         self._end_at = end_at
+        self._body_s = body_s
         self._small_reads = 0.0
         if self.is_open:
             self._limit(end_at)
@@ -273,7 +276,7 @@ class HttpConnection:
         if is_done:
             self._done(parser)
         elif parser.code and not had_status:
-            self._limit(min(self._end_at, self._loop.time() + BODY_S))
+            self._limit(min(self._end_at, self._loop.time() + self._body_s))
 
     def _done(self, parser: ResponseParser) -> None:
         waiting = self._waiting

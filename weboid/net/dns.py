@@ -8,6 +8,7 @@ import asyncio
 import socket
 from collections.abc import Sequence
 from enum import Enum
+from math import inf
 from time import monotonic
 from typing import Final, NamedTuple
 
@@ -137,6 +138,10 @@ class Resolver(AbstractResolver):
         """The IPv6 addresses of a name of which `addresses` returned those of IPv4; never fails."""
         known = await self._known_of(host, whole=True)
         return tuple(each for each in known.addresses if ":" in each)
+
+    def name(self, host: str, addresses: Sequence[str]) -> None:
+        """Takes the addresses of a host from the caller; the guard still sees them before a connection is made."""
+        self._known[host] = _Known(inf, tuple(addresses))
 
     def address_of(self, host: str) -> str | None:
         """The first address that a host had when one was last found, without a new look-up; None if none is known.

@@ -11,16 +11,17 @@ import resource
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from math import inf
 from typing import Final, NamedTuple
 
 from weboid.config import NetConfig
 from weboid.core.url.hosts import is_ip
 from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.deadlines import Deadlines
-from weboid.net.connection import HttpConnection
+from weboid.net.connection import BODY_S, HttpConnection
 from weboid.net.dial import KEEP_ALIVE_S, Dial, NotConnected, ipv6_is_routed, trusting_context
 from weboid.net.dns import Resolver
-from weboid.net.exchange import Reply, Request
+from weboid.net.exchange import MostBytes, Reply, Request
 from weboid.net.guard import Guard, require_port
 from weboid.net.response_parser import ResponseParser
 from weboid.net.watch import open_watch
@@ -36,6 +37,8 @@ _URL: Final = re.compile(
 """User and fragment are ignored, since they are not sent; a backslash is refused, since parsers differ about it."""
 KEPT: Final = 1000
 """Idle connections, at most; fewer if fewer connections or open files are allowed."""
+KEPT_OF_ORIGIN: Final = 32
+"""Of them to one origin, at most: a check uses one, who goes through a site several."""
 _LEAST_KEPT: Final = 16
 _SWEEP_S: Final = 0.25
 """Seconds between two sweeps over idle connections, at least."""
@@ -61,12 +64,19 @@ class _Prepared(NamedTuple):
     method: str
     data: bytes
     sent: Callable[[], None] | None
+    most_bytes: MostBytes | None
+
+
+class _Kept(NamedTuple):
+    until: float
+    origin: str
+    connection: HttpConnection
 
 
 class SocketEngine:
     """The engine on plain sockets, asyncio's loop and Python's TLS: the guard is given every address before connecting.
 
-    Idle connections are kept for a moment, one per origin; if there are too many, the oldest are closed first.
+    Idle connections are kept for a moment, a few for each origin; if there are too many, the oldest are closed first.
     """
 
     def __init__(self, settings: NetConfig, guard: Guard, resolver: Resolver, tls: ssl.SSLContext) -> None:
@@ -77,9 +87,9 @@ class SocketEngine:
         self._tls = tls
         self._trusting_tls = trusting_context()
         self._ipv6 = ipv6_is_routed()
-        self._kept: BoundedMap[str, tuple[float, HttpConnection]] = BoundedMap(
-            _most_kept(settings.connections), dropped=lambda kept: kept[1].close()
-        )
+        self._kept: BoundedMap[HttpConnection, _Kept] = BoundedMap(_most_kept(settings.connections), dropped=self._drop)
+        self._idle: dict[str, list[HttpConnection]] = {}
+        """The same by origin."""
         self._open: set[HttpConnection] = set()
         self._watch = open_watch()
         self._deadlines = Deadlines()
@@ -101,10 +111,10 @@ class SocketEngine:
         prepared = _prepared(request)
         require_port(prepared.port)
         end_at = self._loop.time() + timeout_s
-        kept = self._kept.take(prepared.origin)
-        if kept is not None and not kept[1].is_closed:
+        kept = self._take_kept(prepared.origin)
+        if kept is not None:
             try:
-                return await self._exchange(kept[1], prepared, end_at, end_at)
+                return await self._exchange(kept, prepared, end_at, end_at)
             except TimeoutError:
                 raise
             except OSError:
@@ -141,10 +151,17 @@ class SocketEngine:
     async def _exchange(
         self, connection: HttpConnection, request: _Prepared, open_at: float, end_at: float, dial: Dial | None = None
     ) -> Reply:
-        parser = parser_of(request.method, self._settings)
+        parser = parser_of(request.method, self._settings, request.most_bytes)
         self._open.add(connection)
         try:
-            answered = connection.exchange(request.data, parser, open_at=open_at, end_at=end_at, sent=request.sent)
+            answered = connection.exchange(
+                request.data,
+                parser,
+                open_at=open_at,
+                end_at=end_at,
+                sent=request.sent,
+                body_s=BODY_S if request.most_bytes is None else inf,
+            )
             if dial:
                 dial.begin()
             await answered
@@ -172,26 +189,51 @@ class SocketEngine:
         more = partial(self._resolver.more_addresses, host) if self._ipv6 and ":" not in addresses[0] else None
         return addresses, more
 
+    def _take_kept(self, origin: str) -> HttpConnection | None:
+        """An idle connection to an origin: the one that was used last."""
+        idle = self._idle.get(origin)
+        while idle:
+            connection = idle.pop()
+            if not idle:
+                del self._idle[origin]
+            self._kept.take(connection)
+            if not connection.is_closed:
+                return connection
+        return None
+
     def _keep(self, origin: str, connection: HttpConnection) -> None:
-        self._kept[origin] = self._loop.time() + KEEP_ALIVE_S, connection
+        idle = self._idle.setdefault(origin, [])
+        if len(idle) == KEPT_OF_ORIGIN:
+            connection.close()
+            return
+        idle.append(connection)
+        self._kept[connection] = _Kept(self._loop.time() + KEEP_ALIVE_S, origin, connection)
         if self._sweeping is None:
             self._sweeping = self._loop.call_later(KEEP_ALIVE_S, self._sweep)
+
+    def _drop(self, kept: _Kept) -> None:
+        """Closes an idle connection that is not kept any more."""
+        idle = self._idle[kept.origin]
+        idle.remove(kept.connection)
+        if not idle:
+            del self._idle[kept.origin]
+        kept.connection.close()
 
     def _sweep(self) -> None:
         """Closes the connections that have been idle long enough; they are in the order in which they became idle."""
         now = self._loop.time()
         self._sweeping = None
         while (oldest := next(iter(self._kept), None)) and (kept := self._kept.get(oldest)):
-            if kept[0] > now:
-                self._sweeping = self._loop.call_at(max(kept[0], now + _SWEEP_S), self._sweep)
+            if kept.until > now:
+                self._sweeping = self._loop.call_at(max(kept.until, now + _SWEEP_S), self._sweep)
                 return
             self._kept.take(oldest)
-            kept[1].close()
+            self._drop(kept)
 
     def _drop_kept(self) -> None:
-        for origin, (_, connection) in self._kept.items():
-            self._kept.take(origin)
-            connection.close()
+        for connection, kept in self._kept.items():
+            self._kept.take(connection)
+            self._drop(kept)
         if self._sweeping is not None:
             self._sweeping.cancel()
             self._sweeping = None
@@ -227,13 +269,18 @@ def _prepared(request: Request) -> _Prepared:
         method=request.method,
         data=text.replace("\n", "\r\n").encode("utf-8", "surrogateescape") + b"\r\n\r\n",
         sent=request.sent,
+        most_bytes=request.most_bytes,
     )
 
 
-def parser_of(method: str, settings: NetConfig) -> ResponseParser:
+def parser_of(method: str, settings: NetConfig, most_bytes: MostBytes | None = None) -> ResponseParser:
     """A parser for the reply to one request, with the configured bounds."""
     return ResponseParser(
-        method, line_bytes=settings.header_bytes, body_bytes=settings.body_bytes, text_bytes=settings.text_bytes
+        method,
+        line_bytes=settings.header_bytes,
+        body_bytes=settings.body_bytes,
+        text_bytes=settings.text_bytes,
+        most_bytes=most_bytes,
     )
 
 

@@ -10,6 +10,9 @@ from typing import Protocol
 
 from weboid.core.document.reading import MarkupReader
 
+MostBytes = Callable[[Mapping[str, str]], int]
+"""Bytes of a body, decompressed, that are wanted at most: decided by the headers of the reply."""
+
 
 class Sending(Protocol):
     """A request whose turn it is, for the scheduler that gave it the turn (C-17).
@@ -43,6 +46,8 @@ class Request:
     """Any certificate is accepted, to see the answer behind a bad one (C-9)."""
     sent: Callable[[], None] | None = None
     """Called by the engine whenever the request is being sent: once, and again if it has to be sent again (C-17)."""
+    most_bytes: MostBytes | None = None
+    """How much of the body is wanted, none of it shortened; None = its beginning, as configured."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ Nothing is called failing because of the way we requested it.
 """
 
 import re
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from math import inf
 from typing import Final, NamedTuple
 from urllib.parse import quote_from_bytes
 
@@ -18,7 +19,7 @@ from weboid.core.observe.content import forward_in, needs_body
 from weboid.core.observe.observation import Hop, RawResponse
 from weboid.core.record.reasons import Reason
 from weboid.core.url.urls import MAX_URL, parse, parse_again
-from weboid.net.exchange import Reply, Request, Sending
+from weboid.net.exchange import MostBytes, Reply, Request, Sending
 from weboid.net.faults import Fault, fault_of
 from weboid.net.guard import NotPublic
 from weboid.net.outbound import Outbound
@@ -52,6 +53,17 @@ _FOLLOWED: Final = frozenset({301, 302, 303, 307, 308})
 _ASCII: Final = bytes(range(0x80))
 
 
+@dataclass(frozen=True, slots=True)
+class Single:
+    """The terms of a check that ends at the first answer: a redirect's target is its only hop, and not requested."""
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Sent in addition, such as ``If-None-Match``: a 304 is the answer then (RFC 9110, 13.1)."""
+    most_bytes: MostBytes | None = None
+    most_s: float = inf
+    """Seconds of the request, at most."""
+
+
 class Manner(Enum):
     """The headers of a request: the plain ones (C-2), those of a browser, or the fewest (after a 431)."""
 
@@ -71,25 +83,27 @@ async def fetch_answer(
     manner: Manner = Manner.PLAIN,
     spent_s: float = 0.0,
     may_read: MayRead | None = None,
+    single: Single | None = None,
 ) -> RawResponse:
     """The answer to one check of an http or https URL in normal form; raises ValueError for anything else.
 
     `trusting`: any certificate is accepted (C-9). `spent_s`: seconds that the same check has taken before. With
-    `may_read`, documents that only lead on are hops as well, as far as it allows to read them. In the answer `method`
+    `may_read`, documents that only lead on are hops as well, as far as it allows to read them. `single`: redirects are
+    answers. In the answer `method`
     is GET if HEAD was not enough, looked suspicious (C-11), or was not requested (`get_only`). Failures of servers are
     values. Other errors (bugs of ours, a machine out of sockets, silent name servers) are raised unchanged: the caller
     logs and counts them, and they count against no link.
     """
     if not url.startswith(_SCHEMES):
         raise ValueError(f"{url} is not for HTTP")
-    walk = _Walk(session, url, turn, referrer, trusting, manner, spent_s, may_read)
+    walk = _Walk(session, url, turn, referrer, trusting, manner, spent_s, may_read, single)
     if not get_only:
         head = await walk.follow("HEAD")
         if _is_believed(head):
             return (await walk.follow("GET")).answer if needs_body(head.answer) else head.answer
         if _is_redirect(head.answer):
             # The redirects themselves are in doubt, so GET starts again from the first URL.
-            walk = _Walk(session, url, turn, referrer, trusting, manner, walk.seconds, may_read)
+            walk = _Walk(session, url, turn, referrer, trusting, manner, walk.seconds, may_read, single)
         answer = replace((await walk.follow("GET")).answer, head_failed=True)
         if answer.fault is Reason.OUR_LIMIT and (head.answer.fault, head.answer.final) == (
             Reason.TIMEOUT,
@@ -136,8 +150,10 @@ class _Walk:
         manner: Manner,
         seconds: float,
         may_read: MayRead | None,
+        single: Single | None,
     ) -> None:
         self._may_read = may_read
+        self._single = single
         self.seconds = seconds
         self._session = session
         self._start = url
@@ -167,6 +183,8 @@ class _Walk:
             if len(target) > MAX_URL:
                 return self._end(method, Fault(Reason.OUR_LIMIT, reached=True))
             self._hops.append(Hop(self._url, reply.code, target))
+            if self._single:
+                return self._end(method, reply)
             if not target.startswith(_SCHEMES):
                 return self._end(method, Fault(Reason.REDIRECT_TO_SCHEME))
             if self._key(method, target) in self._visited:
@@ -225,7 +243,11 @@ class _Walk:
         headers = _headers(settings, self._manner, key[2])
         if self._referrer:
             headers["Referer"] = self._referrer
-        request = Request(method, self._url, headers, self._trusting, sending.sent if sending else None)
+        most_bytes = None
+        if self._single:
+            headers |= self._single.headers
+            left_s, most_bytes = min(left_s, self._single.most_s), self._single.most_bytes
+        request = Request(method, self._url, headers, self._trusting, sending.sent if sending else None, most_bytes)
         async with self._session.seats:
             begun = self._session.now()
             try:

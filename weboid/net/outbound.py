@@ -1,10 +1,11 @@
 """Opens and closes all that is needed for outgoing requests; opened once by the caller and shared by all checks."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from time import monotonic
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -43,9 +44,16 @@ class Outbound:
 
 
 @asynccontextmanager
-async def open_session(settings: NetConfig) -> AsyncIterator[Outbound]:
-    """An `Outbound` with the given limits; raises ConfigError for unusable name servers or authorities."""
+async def open_session(
+    settings: NetConfig, names: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> AsyncIterator[Outbound]:
+    """An `Outbound` with the given limits; raises ConfigError for unusable name servers or authorities.
+
+    `names`: hosts whose addresses the caller knows; the guard sees these, too.
+    """
     async with _open_resolver(settings) as (guard, resolver):
+        for host, addresses in names.items():
+            resolver.name(host, addresses)
         engine = SocketEngine(settings, guard, resolver, tls_context(settings.ca))
         dialer = Dialer(settings, guard, resolver)
         try:

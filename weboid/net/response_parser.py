@@ -6,7 +6,7 @@ kept is bounded. One law: no byte is looked at more than a few times, however sm
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from weboid.core.document.document import is_html
@@ -58,10 +58,18 @@ class ResponseParser:
     Of the body the first `body_bytes` are kept, decompressed; of an HTML document with status 2xx that begins with too
     little text also what is text in its first `text_bytes` (C-13, ``core/document/skim``). The head is decoded as
     UTF-8, with surrogates for other bytes. `is_clean`: the reply is complete, nothing followed it, and the server keeps
-    the connection open.
+    the connection open. With `most_bytes` it is asked, with the headers, for `body_bytes`, and nothing is shortened.
     """
 
-    def __init__(self, method: str, *, line_bytes: int, body_bytes: int, text_bytes: int = 0) -> None:
+    def __init__(
+        self,
+        method: str,
+        *,
+        line_bytes: int,
+        body_bytes: int,
+        text_bytes: int = 0,
+        most_bytes: Callable[[Mapping[str, str]], int] | None = None,
+    ) -> None:
         self.code = 0
         self.headers: dict[str, str] = {}
         self.cookies: tuple[str, ...] = ()
@@ -72,6 +80,7 @@ class ResponseParser:
         self._line_bytes = line_bytes
         self._body_bytes = body_bytes
         self._text_bytes = text_bytes
+        self._most_bytes = most_bytes
         # What has come of a head, or of the line before a chunk, that is not complete yet.
         self._buffer = bytearray()
         self._lines = 0
@@ -138,8 +147,10 @@ class ResponseParser:
             self._count_head_bytes(after)
             self._complete_bytes = self._head_bytes
             if self._take_complete_head(head):
-                # The body of a redirect is not waited for: only its Location matters, if it has one.
-                return self._take_body(data) or (self.code // 100 == 3 and bool(self.headers.get("location")))
+                # The body of a redirect is not waited for: only its Location matters, if it has one. Who wants whole
+                # bodies asks a server again and again, so that its connection is worth more than the wait.
+                is_enough = self.code // 100 == 3 and self._most_bytes is None and bool(self.headers.get("location"))
+                return self._take_body(data) or is_enough
 
     def _take_end_of_head(self) -> bool:
         """Takes the end of the connection; browsers take a head for complete that lacks nothing but its empty line."""
@@ -182,7 +193,8 @@ class ResponseParser:
         self._take_fields(lines)
         self.code = code
         if not self._is_head and code not in _WITHOUT_BODY:
-            self._body = Body(code, self.headers, self._body_bytes, self._text_bytes)
+            most = self._most_bytes(self.headers) if self._most_bytes else self._body_bytes
+            self._body = Body(code, self.headers, most, 0 if self._most_bytes else self._text_bytes)
         self._frame(start[1], start[2])
         return True
 

@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from protego import Protego
 from support.shared import shared
 
-from weboid.core.observe.robots import EVERYTHING, NOTHING, PRODUCT, RULES, UNREACHED, robots_of
+from weboid.core.observe.robots import (
+    EVERYTHING,
+    NOTHING,
+    PRODUCT,
+    RULES,
+    UNREACHED,
+    named_delay_of,
+    robots_of,
+    sitemaps_of,
+)
 
 RULES_FOR_ALL = b"""User-agent: other
 Disallow: /
@@ -201,3 +210,13 @@ def test_real_files_say_what_they_say_to_protego_as_a_whole() -> None:
         delay_s = max(whole.crawl_delay(PRODUCT) or 0, rate.seconds / rate.requests if rate else 0)
         assert (robots.delay_s or 0) == delay_s, name
     assert asked > 20_000
+
+
+def test_a_file_names_its_sitemaps_wherever_they_stand() -> None:
+    named = b"Sitemap: https://a.demo/1.xml\nDisallow: /\n sitemap : /2.xml \nSitemap:\n# Sitemap: /3.xml"
+    assert sitemaps_of(b"User-agent: other\n" + named) == ("https://a.demo/1.xml", "/2.xml")
+
+
+def test_a_delay_for_us_by_name_is_not_one_for_all() -> None:
+    assert named_delay_of(RULES_FOR_ALL) is None
+    assert named_delay_of(RULES_FOR_ALL + b"\nUser-agent: weboid\nCrawl-delay: 0.2\n") == 0.2

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 from protego import Protego
@@ -21,6 +22,8 @@ RULES: Final = 2_000
 RULE_CHARS: Final = 131_072
 """Characters of all kept rules together."""
 DELAY_LIMIT_S: Final = 86_400.0
+SITEMAPS: Final = 1_000
+"""Sitemaps that are taken from a file, at most."""
 
 # Each relevant line, including the end of the line before: searched for like this, other text costs next to nothing.
 # Sitemap and other lines must not end a group (RFC 9309 §2.2.4), so they are not matched at all.
@@ -29,6 +32,7 @@ _LINE: Final = re.compile(
     r"([^\n#]*+)",
     re.IGNORECASE | re.ASCII,
 )
+_SITEMAP: Final = re.compile(r"\n[ \t]*+sitemap[ \t]*+:[ \t]*+([^\n#\s][^\n]*+)", re.IGNORECASE | re.ASCII)
 _FIELDS: Final = {"u": "agent", "a": "allow", "d": "disallow", "c": "delay", "r": "rate"}
 _TOKEN: Final = re.compile(r"\*(?![^ ])|[a-z0-9_-]+", re.IGNORECASE | re.ASCII)
 _CONTROLS: Final = re.compile(r"[\0-\x1f\x7f-\x9f\u2028\u2029]")
@@ -87,6 +91,17 @@ def robots_of(code: int | None, body: bytes, *, is_cut: bool = False) -> Robots:
     return Robots(ours.delay_s, _rules=_GROUP + "".join(ours.lines) if ours.lines else "")
 
 
+def named_delay_of(body: bytes) -> float | None:
+    """The seconds between two requests that a file demands of us by name; None if it does not."""
+    return _groups(_text(body[:FILE_BYTES]))[0].delay_s
+
+
+def sitemaps_of(body: bytes) -> tuple[str, ...]:
+    """The first sitemaps that a file names for all robots, as written (sitemaps.org)."""
+    text = _text(body[:FILE_BYTES])
+    return tuple(dict.fromkeys(found[1].strip() for found in islice(_SITEMAP.finditer(text), SITEMAPS)))
+
+
 def _text(body: bytes) -> str:
     """The text with a line feed before each line, whatever line endings and encoding the file has."""
     codec = "utf-16" if body.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
@@ -113,6 +128,12 @@ class _Group:
 
 def _ours(text: str) -> _Group:
     """The groups for us by name or, if there are none, those for all (RFC 9309 §2.2.1)."""
+    named, all_robots, is_named = _groups(text)
+    return named if is_named else all_robots
+
+
+def _groups(text: str) -> tuple[_Group, _Group, bool]:
+    """The groups for us by name and those for all robots, and whether there are any for us."""
     named, all_robots = _Group(), _Group()
     is_named = is_heading = False
     meant: list[_Group] = []
@@ -128,7 +149,7 @@ def _ours(text: str) -> _Group:
         for group in () if name == "agent" else meant:
             group.take(name, value)
         is_heading = name == "agent"
-    return named if is_named else all_robots
+    return named, all_robots, is_named
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:

@@ -4,6 +4,7 @@ The other components of a URL (userinfo, port, path) are handled in ``core/url/u
 """
 
 import re
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import cache, lru_cache
 from ipaddress import IPv6Address
@@ -59,6 +60,8 @@ _SPACE: Final = re.compile(r"[ \t\n\r\f\v]")
 _JOINER: Final = re.compile("[\u200c\u200d]")
 _LABEL: Final = r"[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?"
 _NAME: Final = re.compile(rf"(?:{_LABEL}\.)+{_LABEL}")
+_BARE_NAME: Final = re.compile(_LABEL)
+_BARE: Final[set[str]] = set()
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _ZEROS: Final = re.compile(r"\b0(?::0\b)+")
 _OCTET: Final = re.compile(r"0|[1-9][0-9]{0,2}")
@@ -82,6 +85,8 @@ def host_form(raw: str) -> str:
     if _NUMBER.fullmatch(last_label(host)):
         return _ipv4_form(host)
     if "." not in host:
+        if host in _BARE and _BARE_NAME.fullmatch(host):
+            return host
         raise InvalidUrl(InvalidReason.NO_DOT)
     if len(host) > MAX_HOST:
         raise InvalidUrl(InvalidReason.TOO_LONG)
@@ -90,6 +95,16 @@ def host_form(raw: str) -> str:
     if len(last_label(host)) < 2:
         raise InvalidUrl(InvalidReason.TLD)
     return host
+
+
+def allow_bare_names(names: Iterable[str]) -> None:
+    """Makes these names without a dot valid in this process, in place of those before.
+
+    Only where the user of a command has named them: ``localhost``, or a host of an inner network.
+    """
+    _BARE.clear()
+    _BARE.update(names)
+    host_form.cache_clear()
 
 
 def require_visible(text: str) -> None:
