@@ -1,4 +1,4 @@
-"""What a run says of each place of a link, and of all: the contract of reports."""
+"""The contract of reports: all that a run says of each place of a link, and of the whole."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Hosts for people: the Unicode form that may be shown alongside a name in punycode, and never instead of it (L-6).
+"""Text for people: what nobody sees is written out; a host in punycode may have its Unicode form alongside (L-6).
 
 The scripts that a label may mix are those of the level "highly restrictive" of UTS 39 (5.2), with fewer characters that
 have no script. A label that only looks like another word (аррӏе) passes; this is why punycode is always shown, too.
@@ -34,6 +34,14 @@ _OF_KANA: Final = re2.compile(r"[^ー・]*|.*[\p{Hiragana}\p{Katakana}].*")
 """The marks of kana look like a dash and a dot to most readers: allowed only in a label that has kana."""
 _MISLEADING: Final = re.compile("[\u200c\u200d\u0334-\u0338\ufe00-\ufe0f]")
 """Invisible characters, and strokes over a letter; IDNA refuses all others of these kinds."""
+_HIDDEN: Final = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufffe\uffff\ud800-\udfff]"
+)
+
+
+def plain(text: object) -> str:
+    """The text with characters that are invisible or move the cursor replaced by their codes; XML allows all others."""
+    return _HIDDEN.sub(lambda match: f"<U+{ord(match[0]):04X}>", str(text))
 
 
 def unicode_host(host: str) -> str | None:
