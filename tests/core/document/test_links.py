@@ -38,6 +38,17 @@ URLS = {
     "<form method=post action=b>": None,
     "<input src=b>": None,
     "<svg><image src=b></svg>": None,
+    "<math><object data=b><video src=b></math><a href=a>": "a",
+    "<svg><svg></svg><source src=b></svg><a href=a>": "a",
+    "<svg></p><video src=a>": "a",
+    "<svg><foreignObject><video src=a></foreignObject><video src=b></svg>": "a",
+    "<svg><a xlink:href=b href=a>": "a",
+    "<meta http-equiv=refresh content='0 a'>": "a",
+    "<meta http-equiv=refresh content='0 url=a'>": "a",
+    "<script><!--><script></script><a href=a>": "a",
+    "<script><!-- <script><!---></script><a href=a>": "a",
+    f"<a href='&#{'9' * 5_000};'>": "\ufffd",
+    f"<a href='&#{'0' * 5_000}97;'>": "a",
     "<img src=''>": None,
     "<meta http-equiv=refresh content=5>": None,
 }
@@ -50,6 +61,7 @@ HOSTILE = {
     "commas": f"<img srcset='{',' * 1_000_000}x'>",
     "raw texts": "<title>" * 300_000,
     "cdata": "<svg>" + "<![CDATA[" * 300_000,
+    "elements of svg": "<svg><desc></p></g>" * 200_000,
 }
 
 

@@ -56,12 +56,18 @@ _KINDS: Final[Mapping[str, Mapping[str, str]]] = {
     "source": {"src": "source", "srcset": "srcset"},
 }
 """Of each element the attributes that have a link, and its kind."""
-_FOREIGN: Final = frozenset({"svg", "math"})
 _BREAK_OUT: Final = words_of(
     "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta "
     "nobr ol p pre ruby s small span strong strike sub sup table tt u ul var"
 )
 """Elements of HTML that end an ``svg`` or ``math`` in which they occur (13.2.6.5)."""
+_WITH_HTML: Final = {
+    "svg": words_of("desc foreignobject title"),
+    "math": words_of("annotation-xml mi mn mo ms mtext"),
+}
+"""Elements in which there is HTML again (13.2.6, integration points)."""
+_DEEPEST: Final = 100
+"""Of these in each other."""
 
 
 class DocumentLink(NamedTuple):
@@ -86,13 +92,15 @@ def links_of(markup: str) -> Iterator[DocumentLink]:
     line, line_start, counted, at = 1, 0, 0, 0
     open_links: list[DocumentLink] = []
     words: list[str] = []
-    templates, foreign, is_in_form = 0, "", False
+    templates, is_in_form = 0, False
+    foreign: list[str] = []
     while (tag := _TAG.search(markup, at)) is not None:
         start, before, at = tag.start(), at, tag.end()
+        is_foreign = bool(foreign) and foreign[-1] in _WITH_HTML
         if open_links:
             words.append(markup[before:start])
         if tag["name"] is None:
-            if foreign and markup.startswith("<![CDATA[", start):
+            if is_foreign and markup.startswith("<![CDATA[", start):
                 at = _after(_CDATA_END, markup, start, is_kept=False)
             continue
         if not tag["close"]:
@@ -103,15 +111,19 @@ def links_of(markup: str) -> Iterator[DocumentLink]:
         if tag["end"]:
             templates -= name == "template" and templates > 0
             is_in_form = is_in_form and name != "form"
-            foreign = "" if name == foreign else foreign
+            if name in foreign:
+                del foreign[len(foreign) - 1 - foreign[::-1].index(name) :]
+            elif is_foreign and name in ("br", "p"):
+                _break_out(foreign)
             continue
         if name == "template":
             templates += 1
-        elif name in _FOREIGN:
-            foreign = foreign or ("" if tag["attributes"].endswith("/") else name)
-        elif name in _BREAK_OUT:
-            foreign = ""
-        if name in _KINDS and not (templates or (name == "form" and is_in_form) or (name == "image" and foreign)):
+        elif is_foreign and name in _BREAK_OUT:
+            _break_out(foreign)
+            is_foreign = False
+        elif name in _WITH_HTML or (is_foreign and name in _WITH_HTML[foreign[-1]]):
+            foreign += [name] if len(foreign) < _DEEPEST and not tag["attributes"].endswith("/") else []
+        if name in _KINDS and not (templates or (name == "form" and is_in_form) or (is_foreign and name != "a")):
             attributes = _attributes(tag["attributes"])
             line += markup.count("\n", counted, start)
             line_start = markup.rfind("\n", counted, start) + 1 or line_start
@@ -123,13 +135,19 @@ def links_of(markup: str) -> Iterator[DocumentLink]:
                 words += [f" {attributes.get('alt', '')} "] if open_links else []
                 yield from found
             is_in_form = is_in_form or name == "form"
-        if name == "script" and not foreign:
+        if name == "script" and not is_foreign:
             at = _end_of_script(markup, at)
-        elif name in _ENDS and not foreign:
+        elif name in _ENDS and not is_foreign:
             at = _after(_ENDS[name], markup, at, is_kept=True)
-        elif name == "plaintext" and not foreign:
+        elif name == "plaintext" and not is_foreign:
             break
     yield from _with_text(open_links, words)
+
+
+def _break_out(foreign: list[str]) -> None:
+    """Ends the ``svg`` and ``math`` of which the innermost are open."""
+    while foreign and foreign[-1] in _WITH_HTML:
+        foreign.pop()
 
 
 def _links(name: str, attributes: Mapping[str, str], place: tuple[int, int]) -> Iterator[DocumentLink]:
@@ -141,6 +159,8 @@ def _links(name: str, attributes: Mapping[str, str], place: tuple[int, int]) -> 
         return
     text = collapsed(attributes.get("alt") or attributes.get("title") or "")
     for attribute, kind in _KINDS[name].items():
+        if attribute == "xlink:href" and "href" in attributes:
+            continue  # SVG 2
         if (value := attributes.get(attribute)) is not None:
             for url in (
                 _urls_of_set(value) if kind == "srcset" else (_refreshed(value) if kind == "refresh" else value,)
