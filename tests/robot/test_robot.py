@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from weboid.core.url.urls import parse
 from weboid.errors import ConfigError
 from weboid.robot.orders import Orders, Restriction
+from weboid.robot.plugins import RobotLink, RobotPage, plugin
 from weboid.robot.queues import QueueOrder, WantedDocument
 from weboid.robot.robot import Robot
 from weboid.robot.statistics import CountsDiffer, Statistics
@@ -67,7 +69,7 @@ def test_the_example_task_of_the_source_gives_all_its_rows() -> None:
     site.run(robot)
     assert (before.statistics.checked, before.statistics.queued, before.statistics.downloaded) == (4, 4, 4)
     site.asked.clear()
-    orders = Orders(depth=3, most_bytes=10_000, link_filters=("exclude:*7*",))
+    orders = Orders(depth=3, most_bytes=10_000, link_filters=("exclude:7",))
     task = robot.start([example(1)], orders)
     rows = []
     while (entry := robot.take(0)) is not None:
@@ -224,6 +226,16 @@ def test_a_restriction_is_seen_from_all_starts(restriction: Restriction, followe
 def test_a_lost_document_is_noticed() -> None:
     with pytest.raises(CountsDiffer):
         Statistics(checked=1, queued=1).verify()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_matched"),
+    [("7", True), ("*.htm", True), ("7*", False), ("example.org/1?.htm", False), ("8", False)],
+)
+def test_a_pattern_is_of_the_whole_url_and_a_word_of_any_piece_of_it(pattern: str, is_matched: bool) -> None:
+    link = RobotLink(RobotPage(example(1), 0), parse(example(17)))
+    assert plugin(f"include:{pattern}")(link) is is_matched
+    assert plugin(f"exclude:{pattern}")(link) is not is_matched
 
 
 def test_an_unknown_name_of_a_filter_is_refused() -> None:

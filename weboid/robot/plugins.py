@@ -54,21 +54,23 @@ def plugin(name: str) -> Plugin:
 
 
 def _include(pattern: str) -> Plugin:
-    return lambda link: fnmatchcase(str(link.url), pattern)
+    whole = pattern if set(pattern) & set("*?[") else f"*{pattern}*"
+    return lambda link: fnmatchcase(str(link.url), whole)
 
 
 def _exclude(pattern: str) -> Plugin:
-    return lambda link: not fnmatchcase(str(link.url), pattern)
+    is_included = _include(pattern)
+    return lambda link: not is_included(link)
 
 
 def _nofollow(_argument: str) -> Plugin:
     return lambda link: "nofollow" not in link.rel.lower().split()
 
 
-def _trap(make: Callable[[], Callable[[Url], bool]]) -> Callable[[str], Plugin]:
+def _trap(make: Callable[[], traps.IsTrap]) -> Callable[[str], Plugin]:
     def made(_argument: str) -> Plugin:
         is_trap = make()
-        return lambda link: not is_trap(link.url)
+        return lambda link: not is_trap(link)
 
     return made
 

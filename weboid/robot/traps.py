@@ -1,88 +1,171 @@
-"""Recognizes URLs by which a site would never end (R-6): each kind has a name, and costs at most 200 requests."""
+"""Recognizes URLs by which a site would never end (R-6): each kind has a name, and costs at most 200 requests.
+
+Pages of a calendar, a counter or a shop's filters lead to ever more that are alike but for numbers. So of such URLs
+those are bounded that nothing but their like leads to, if they are more than the others: a real list may have any
+number of pages that it links to. One of which each page leads to the next one alone is cut, too, and named. Numbers in
+a path are usual names of pages (``/123.html``) and bounded by their distance from the start alone, unless they are
+dates, or hashes in a row.
+"""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Final
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from weboid.core.url.urls import Url
+from weboid.mechanism.bounded import BoundedMap
 
-MOST: Final = 200
-"""Requests that a trap may cost."""
-_DEEPEST: Final = 20
-"""Segments of a path."""
+if TYPE_CHECKING:
+    from weboid.robot.plugins import RobotLink
+
+MOST: Final = 150
+"""URLs of one kind that only their like leads to; the pages by which a trap is entered come in addition."""
+_DEEP: Final = 8
+"""Folders below that of the start."""
+_MOST_DEEP: Final = 50
+"""Deeper URLs that only pages as deep lead to; up to there a trap of two links a page has 126."""
 _REPEATED: Final = 3
 """Times that a segment may occur in a path."""
+_FAR: Final = 1_000
+"""Links from the start."""
+_REMEMBERED: Final = 20_000
+"""URLs of which a filter knows what led to them."""
+_ANCESTORS: Final = 8
 _SESSION: Final = re.compile(
-    r"(?:[;?&](?:jsessionid|phpsessid|aspsessionid\w*|sessionid|session_id|sid|cfid|cftoken)=)[0-9a-zA-Z._-]{12,}|"
-    r"/\(S\([0-9a-z]{24}\)\)/",
+    r"(?:[;?&](?:jsessionid|phpsessid|aspsessionid\w*|sessionid|session_id|sid)=)[0-9a-zA-Z._-]{12,}|"
+    r"[;?&](?:cfid|cftoken)=[0-9a-zA-Z._-]{7,}|/\(S\([0-9a-z]{24}\)\)/",
     re.IGNORECASE,
 )
-_DATE: Final = re.compile(r"(?<!\d)(?:19|20|21)\d\d(?:[-/_.]?(?:0[1-9]|1[0-2]|[1-9])(?!\d)(?:[-/_.]\d{1,2})?)?(?!\d)")
-_NAMES_DATE: Final = re.compile(r"[?&](?:year|month|day|date|week|cal\w*|y|m|d)=|/(?:calendar|events?|cal)/", re.I)
+_NUMBER: Final = re.compile(r"[0-9]+(?![0-9a-f])|[0-9a-f]{6,}|[0-9]+", re.IGNORECASE)
+_NUMBERS_IN_A_ROW: Final = re.compile(r"(?:/[0*])+(?=[/?]|$)")
+_NAMES_DATE: Final = re.compile(
+    r"[?&]\w*(?:year|month|day|date|week|cal\w*|\b[ymd])=|/\d{4}[/-](?:0?[1-9]|1[0-2])(?!\d)",
+    re.IGNORECASE,
+)
+
+IsTrap: TypeAlias = Callable[["RobotLink"], bool]
 
 
-def repeating_path() -> Callable[[Url], bool]:
-    """Recognizes paths that have a segment again and again, as relative links on an error page make them."""
-    return lambda url: max(Counter(_segments(url)).values(), default=0) > _REPEATED
+class _Traits(NamedTuple):
+    """All of a URL that concerns filters; hashes stand for long texts, so that little is remembered."""
+
+    kind: str
+    """The filter that it concerns; empty if there is no number in it, and no combination of parameters."""
+    shape: int
+    """Of the URL without numbers, and with one of several hashes in a row."""
+    script: int
+    """Of the URL up to its query; 0 if it has none."""
+    group: int
+    """Its shape; of a combination of parameters its script."""
+    is_counted: bool
+    depth: int
+    """Folders."""
+    repeated: int
 
 
-def deep_path() -> Callable[[Url], bool]:
-    """Recognizes paths that grow ever deeper."""
-    return lambda url: len(_segments(url)) > _DEEPEST
-
-
-def session_id() -> Callable[[Url], bool]:
-    """Recognizes the second and every later session of a path."""
-    sessions: dict[str, str] = {}
-
-    def is_trap(url: Url) -> bool:
-        if (found := _SESSION.search(url.path)) is None:
-            return False
-        rest = f"{url.host}{_SESSION.sub('', url.path)}"
-        return sessions.setdefault(rest, found[0]) != found[0]
-
-    return is_trap
-
-
-def calendar() -> Callable[[Url], bool]:
-    """Recognizes dates of a calendar after the first 200."""
-    return _bounded(
-        lambda url: f"{url.host}{url.path.partition('?')[0]}" if "?" in url.path else url.host,
-        lambda url: _NAMES_DATE.search(url.path) is not None and _DATE.search(url.path) is not None,
+@lru_cache(maxsize=2_000)
+def _traits(url: str) -> _Traits:
+    *origin, rest = url.split("/", 3)
+    path, mark, query = rest.partition("?")
+    names = _NUMBER.sub(lambda found: "0" if found[0].isdecimal() else "*", f"/{rest}")
+    shape = _NUMBERS_IN_A_ROW.sub(lambda found: "/*" if "*" in found[0] else found[0], names)
+    kind = ""
+    if "&" in query or shape != f"/{rest}":
+        kind = "calendar" if _NAMES_DATE.search(f"/{rest}") else "query-explosion" if mark else "endless-path"
+    is_counted = kind != "endless-path" or len(shape) < len(names)
+    group = hash((*origin, shape))
+    script = hash((*origin, path, mark)) if mark else 0
+    segments = [segment for segment in path.split("/") if segment]
+    repeated = max(Counter(segments).values(), default=0)
+    return _Traits(
+        kind,
+        group,
+        script,
+        script if "&" in query else group,
+        is_counted,
+        len(segments) - (path[-1:] not in ("", "/")),
+        repeated,
     )
 
 
-def query_explosion() -> Callable[[Url], bool]:
-    """Recognizes combinations of two or more parameters of a path after the first 200."""
-    return _bounded(
-        lambda url: f"{url.host}{url.path.partition('?')[0]}", lambda url: "&" in url.path.partition("?")[2]
-    )
+def endless(kind: str) -> IsTrap:
+    """Recognizes URLs of a kind to which only their like leads, directly or by turns: after 150, or at a distance."""
+    led_by: BoundedMap[int, tuple[int, ...]] = BoundedMap(_REMEMBERED)
+    counts: BoundedMap[int, Counter[bool]] = BoundedMap(_REMEMBERED)
 
-
-def _bounded(place: Callable[[Url], str], concerns: Callable[[Url], bool]) -> Callable[[Url], bool]:
-    """Recognizes all but the first 200 URLs of a place among those that it concerns."""
-    known: defaultdict[str, set[str]] = defaultdict(set)
-
-    def is_trap(url: Url) -> bool:
-        if not concerns(url) or url.path in (urls := known[place(url)]):
+    def is_trap(link: "RobotLink") -> bool:
+        url = str(link.url)
+        traits = _traits(url)
+        if traits.kind != kind:
             return False
-        if len(urls) >= MOST:
+        page = _traits(link.page.url)
+        chain = (*(led_by.get(hash(link.page.url)) or ())[-_ANCESTORS:], page.shape, page.script)
+        before, is_own = led_by.get(hash(url)), traits.group in chain
+        if (count := counts.use(traits.group)) is None:
+            count = counts[traits.group] = Counter()
+        is_far = link.page.distance >= _FAR
+        if before is None and is_own and (count[True] >= max(MOST, count[False]) if traits.is_counted else is_far):
             return True
-        urls.add(url.path)
+        if before is None or (traits.group in before and not is_own):
+            count[is_own] += 1
+            count[True] -= before is not None
+            led_by[hash(url)] = chain
         return False
 
     return is_trap
 
 
-def _segments(url: Url) -> list[str]:
-    return [segment for segment in url.path.partition("?")[0].split("/") if segment]
+def deep_path() -> IsTrap:
+    """Recognizes paths that grow ever deeper: after the first 50 to which only pages lead that are as deep."""
+    known: BoundedMap[int, bool] = BoundedMap(_REMEMBERED)
+    start = own = 0
+
+    def is_trap(link: "RobotLink") -> bool:
+        nonlocal start, own
+        page = _traits(link.page.url).depth
+        start = max(start, page) if link.page.distance == 0 else start
+        url = str(link.url)
+        if _traits(url).depth <= start + _DEEP or hash(url) in known:
+            return False
+        is_own = page >= start + _DEEP
+        if is_own and own >= _MOST_DEEP:
+            return True
+        own += is_own
+        known[hash(url)] = is_own
+        return False
+
+    return is_trap
 
 
-TRAPS: Final[Mapping[str, Callable[[], Callable[[Url], bool]]]] = {
+def repeating_path() -> IsTrap:
+    """Recognizes paths that have a segment again and again, as relative links on an error page make them."""
+    return lambda link: _traits(str(link.url)).repeated > _REPEATED
+
+
+def growing_query() -> IsTrap:
+    """Recognizes a parameter that holds the URL of its own page, escaped once more on each."""
+    return lambda link: "%2525" in link.url.path
+
+
+def session_id() -> IsTrap:
+    """Recognizes the second and every later session of a path."""
+    sessions: BoundedMap[int, int] = BoundedMap(_REMEMBERED)
+
+    def is_trap(link: "RobotLink") -> bool:
+        if (found := _SESSION.search(link.url.path)) is None:
+            return False
+        rest, session = hash((link.url.host, _SESSION.sub("", link.url.path))), hash(found[0])
+        if (first := sessions.use(rest)) is None:
+            sessions[rest] = first = session
+        return first != session
+
+    return is_trap
+
+
+TRAPS: Final[Mapping[str, Callable[[], IsTrap]]] = {
     "session-id": session_id,
-    "calendar": calendar,
     "repeating-path": repeating_path,
     "deep-path": deep_path,
-    "query-explosion": query_explosion,
+    "growing-query": growing_query,
+    **{kind: partial(endless, kind) for kind in ("calendar", "query-explosion", "endless-path")},
 }
