@@ -111,6 +111,29 @@ async def test_behind_a_portal_that_answers_for_all_hosts_nothing_is_said(place:
     assert len(place.web.requests) < 20
 
 
+@pytest.mark.parametrize(
+    ("urls", "options", "status"),
+    [
+        (["/ok"], ["--fail"], 0),
+        (["/ok", "/gone"], ["--fail"], 1),
+        (["/ok", "/gone"], [], 0),
+        (["http://[x"], ["--fail"], 1),
+    ],
+)
+async def test_a_dead_link_is_a_failure_where_that_is_asked(
+    tmp_path: Path, urls: list[str], options: list[str], status: int
+) -> None:
+    async with serve(lambda asked: reply(404 if asked.target.endswith("gone") else 200)) as site:
+        place = Place(tmp_path, environ={"WEBOID_NET_PERMIT": "127.0.0.0/8", "WEBOID_CRAWL_DELAY": "0"})
+        ran = await place.run("check", "--quick", *options, *(site.url(url) if url[0] == "/" else url for url in urls))
+    assert ran.status == status
+
+
+async def test_a_dead_link_of_a_page_is_a_failure_where_that_is_asked(place: Place) -> None:
+    ran = await place.run("page", "--json", "--fail", "demowiki@wmflabs", "Harbour")
+    assert (ran.status, {line["outcome"] for line in ran.lines()}) == (1, {"failing"})
+
+
 TARGETS = ["mailto:a@b.demo", "tel:1", "intent://x/#Intent;end", "javascript:alert(1)", "data:,x", "app://page/1"]
 
 

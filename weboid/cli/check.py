@@ -9,13 +9,15 @@ from rich.console import JustifyMethod
 from rich.text import Text
 
 from weboid.checking.spot_checks import SpotCheck
-from weboid.cli.checking import EXIT_NO_NETWORK, EXIT_OWN_FAULT, checked, json_line, quick_option
+from weboid.cli.checking import EXIT_NO_NETWORK, EXIT_OWN_FAULT, checked, fail_option, json_line, quick_option
 from weboid.cli.processes.process import run_async
 from weboid.cli.terminal.arguments import urls_of
 from weboid.cli.terminal.console import print_json_lines, print_table, styled
 from weboid.cli.terminal.escape import host_line, plain
 from weboid.cli.terminal.logs import print_error
 from weboid.config import Config
+from weboid.core.record.reasons import Outcome
+from weboid.core.url.classify import UrlClass
 from weboid.core.url.farms import farm_named
 
 
@@ -23,35 +25,41 @@ from weboid.core.url.farms import farm_named
 @click.argument("urls", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, in the order of the input.")
 @quick_option
+@fail_option
 @click.option("--farm", default="WMF", show_default=True, help="The farm whose own domains are not checked.")
 @click.pass_obj
-def command(config: Config, urls: tuple[str, ...], as_json: bool, quick: bool, farm: str) -> None:
+def command(config: Config, urls: tuple[str, ...], as_json: bool, quick: bool, fails: bool, farm: str) -> None:
     """Checks URLs once, now; nothing is stored. A URL ``-`` means the lines of standard input.
 
     The documents themselves are examined, and hosts are asked for a few made-up URLs where that may tell an error page
     from a document. ``signals`` says what spoke against a link.
 
-    The exit status is 0 whatever the results are; 1 if an error of this program has kept it from checking some of them;
-    2 if something is wrong with the call; 3 if this machine seems to have no network, so that nothing can be said.
+    The exit status is 0 whatever the results are; 1 if an error of this program has kept it from checking some of them,
+    or, with ``--fail``, if a link is dead (its outcome is ``failing``) or no valid URL; 2 if something is wrong with
+    the call; 3 if this machine seems to have no network, so that nothing can be said.
     """
     owner = farm_named(farm, config.farms)
 
     async def main() -> int:
         async with aclosing(checked(urls_of(urls), config, owner, quick=quick)) as lines:
-            return await show(lines, as_json=as_json)
+            return await show(lines, as_json=as_json, fails=fails)
 
     sys.exit(run_async(main()))
 
 
-async def show(lines: AsyncIterator[SpotCheck], *, as_json: bool) -> int:
-    """Prints all results; returns the exit status, after a message on standard error if there is no network."""
-    why, failed = None, 0
+async def show(lines: AsyncIterator[SpotCheck], *, as_json: bool, fails: bool = False) -> int:
+    """Prints all results; returns the exit status, after a message on standard error if there is no network.
+
+    `fails`: a dead link is no success.
+    """
+    why, failed, dead = None, 0, False
 
     async def noted() -> AsyncIterator[SpotCheck]:
-        nonlocal why, failed
+        nonlocal why, failed, dead
         async for line in lines:
             why = why or line.no_network
             failed += line.is_own_fault
+            dead |= line.seen.outcome is Outcome.FAILING if line.seen else line.link.kind is UrlClass.INVALID
             yield line
 
     await (print_json_lines(json_line(line) async for line in noted()) if as_json else _print_table(noted()))
@@ -60,7 +68,7 @@ async def show(lines: AsyncIterator[SpotCheck], *, as_json: bool) -> int:
         return EXIT_NO_NETWORK
     if failed:
         print_error(f"links that an error of this program has kept from being checked: {failed}. Please report it")
-    return EXIT_OWN_FAULT if failed else 0
+    return EXIT_OWN_FAULT if failed or (dead and fails) else 0
 
 
 async def _print_table(lines: AsyncIterator[SpotCheck]) -> None:

@@ -20,10 +20,11 @@ from weboid.core.url.display import unicode_host
 from weboid.core.url.farms import Farm
 
 EXIT_OWN_FAULT: Final = 1
-"""The exit status where an error of this program has kept it from checking something."""
+"""The exit status where an error of this program has kept it from checking something; of ``--fail``."""
 EXIT_NO_NETWORK: Final = 3
 """The exit status where our own connection is down, so that nothing can be concluded (C-16)."""
 
+fail_option = click.option("--fail", "fails", is_flag=True, help="The exit status is 1 if a link is dead or invalid.")
 quick_option = click.option("--quick", is_flag=True, help="Headers only: soft 404s, parked pages and the like pass.")
 
 

@@ -6,7 +6,7 @@ from contextlib import aclosing
 import click
 
 from weboid.cli.check import show
-from weboid.cli.checking import checked, quick_option
+from weboid.cli.checking import checked, fail_option, quick_option
 from weboid.cli.processes.process import run_async
 from weboid.cli.processes.sources import named_wiki, open_api
 from weboid.cli.terminal.arguments import urls_of
@@ -26,12 +26,14 @@ _PATIENCE = ApiPatience(tries=2, timeout_s=20)
 @click.argument("page", metavar="TITLE|ID")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 @quick_option
+@fail_option
 @click.pass_obj
-def command(config: Config, wiki: str, page: str, as_json: bool, quick: bool) -> None:
+def command(config: Config, wiki: str, page: str, as_json: bool, quick: bool, fails: bool) -> None:
     """Checks all links of a live page, now; nothing is stored.
 
     WIKI is ``dewiki``, ``dewiki@WMF`` or the URL of any MediaWiki's api.php. The exit status is 3 if this machine seems
-    to have no network, 1 if an error of this program has kept it from checking some of them.
+    to have no network, 1 if an error of this program has kept it from checking some of them, or, with ``--fail``, if a
+    link is dead or no valid URL.
     """
     named = named_wiki(wiki, config)
 
@@ -44,7 +46,7 @@ def command(config: Config, wiki: str, page: str, as_json: bool, quick: bool) ->
         if not as_json:
             print_message(_heading(found[0]))
         async with aclosing(checked(urls_of(found[0].urls), config, named.farm, quick=quick)) as lines:
-            return await show(lines, as_json=as_json)
+            return await show(lines, as_json=as_json, fails=fails)
 
     sys.exit(run_async(main()))
 

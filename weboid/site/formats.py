@@ -62,7 +62,7 @@ class JsonReport(SiteReport):
 
     def end(self, summary: Summary) -> Iterator[str]:
         values = {name: getattr(summary, name) for name in Summary.__slots__}
-        values["interrupted"] = values.pop("is_interrupted")
+        values |= {"seconds": round(summary.seconds, 3), "interrupted": values.pop("is_interrupted")}
         yield _json_line({"summary": values})
 
 
