@@ -241,3 +241,31 @@ def test_a_pattern_is_of_the_whole_url_and_a_word_of_any_piece_of_it(pattern: st
 def test_an_unknown_name_of_a_filter_is_refused() -> None:
     with pytest.raises(ConfigError, match="no-such"):
         Task(1, [example(1)], Orders(1, link_filters=("no-such",)))
+
+
+def test_of_each_link_of_a_document_it_is_said_why_it_is_not_followed() -> None:
+    robot = Robot()
+    refuse = [("own", lambda link: "own" not in str(link.url))]
+    task = robot.start([example(1)], Orders(1, link_filters=("exclude:*/7.htm",)), refuse)
+    urls = [example(2), example(7), "http://other.example/", "http://[/", "http://example.org/own", example(2)]
+    entry = robot.take(0)
+    assert entry
+    robot.end(entry, Loaded("downloaded", [OutgoingLink(url) for url in urls]))
+    assert task.refusals == ["", "exclude", "restriction", "invalid", "own", ""]
+    entry = robot.take(0)
+    assert entry
+    robot.end(entry, Loaded("downloaded", [OutgoingLink(url) for url in (example(3), example(7))]))
+    assert task.refusals == ["depth", "exclude"]
+    assert task.statistics.checked == 7
+
+
+def test_a_start_that_leads_to_another_server_means_that_site() -> None:
+    robot = Robot()
+    task = robot.start(["http://example.org/"], Orders(5))
+    entry = robot.take(0)
+    assert entry
+    robot.end(entry, Loaded("downloaded", redirect="https://www.example.org/"))
+    entry = robot.take(0)
+    assert entry
+    robot.end(entry, Loaded("downloaded", [OutgoingLink("https://www.example.org/a")]))
+    assert task.refusals == [""]

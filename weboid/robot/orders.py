@@ -24,12 +24,20 @@ class Scope:
         self._servers: set[tuple[str, int]] = set()
         self._folders: set[tuple[str, int, str]] = set()
         for start in starts:
-            self._servers.add((start.host, start.port))
-            self._folders.add((start.host, start.port, _path(start).rpartition("/")[0]))
+            self.add(start)
+
+    def add(self, start: Url) -> None:
+        """Takes another start."""
+        self._servers.add((start.host, start.port))
+        self._folders.add((start.host, start.port, _path(start).rpartition("/")[0]))
+
+    def has_server(self, target: Url) -> bool:
+        """True if a URL is on the server of a start."""
+        return (target.host, target.port) in self._servers
 
     def allows(self, restriction: Restriction, target: Url) -> bool:
         """True if a link may be followed. Internal are all schemes of a server at their usual ports."""
-        is_internal = (target.host, target.port) in self._servers
+        is_internal = self.has_server(target)
         match restriction:
             case Restriction.NONE:
                 return True
@@ -57,7 +65,7 @@ def _path(url: Url) -> str:
 class Orders:
     """All that a task may and shall do; a limit that is not given is without bound."""
 
-    depth: int
+    depth: float
     """Links from the start; the links of the last documents are read, but not followed."""
     restriction: Restriction = Restriction.INTERNAL
     head_only: bool = False
@@ -85,6 +93,6 @@ class Orders:
     """Names of functions, with their argument after a colon (``robot/plugins``)."""
 
     @property
-    def reach(self) -> int:
+    def reach(self) -> float:
         """Links from the start within which documents are loaded."""
         return 0 if self.head_only else self.depth

@@ -5,6 +5,7 @@ from itertools import count
 from typing import Final
 
 from weboid.robot.orders import Orders
+from weboid.robot.plugins import Plugin
 from weboid.robot.queues import QueueOrder, WantedDocument, queue_in
 from weboid.robot.task import Loaded, Task
 
@@ -23,9 +24,12 @@ class Robot:
         self._open: dict[tuple[int, str], list[WantedDocument]] = {}
         """Of each open document the entries that wait for it: it is found again, nearer to the start."""
 
-    def start(self, starts: Iterable[str], orders: Orders) -> Task:
-        """Begins a task; raises InvalidUrl, and ConfigError for an unknown name."""
-        task = Task(next(self._numbers), starts, orders)
+    def start(self, starts: Iterable[str], orders: Orders, filters: Iterable[tuple[str, Plugin]] = ()) -> Task:
+        """Begins a task; raises InvalidUrl, and ConfigError for an unknown name.
+
+        `filters` of links, with their names, are asked before those of the orders.
+        """
+        task = Task(next(self._numbers), starts, orders, filters)
         self._put(task.begin())
         return task
 

@@ -1,10 +1,11 @@
 """A task of the robot: what it has found, in the order and by the laws of R-9."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 from weboid.core.url.hosts import InvalidUrl
-from weboid.core.url.urls import Url, parse
+from weboid.core.url.urls import Url, parse, parse_again
 from weboid.robot.orders import Orders, Scope
 from weboid.robot.plugins import Plugin, RobotLink, RobotPage, plugin
 from weboid.robot.queues import WantedDocument
@@ -37,10 +38,16 @@ class Loaded(NamedTuple):
 class Task:
     """Knows which URLs a task has found; the robot queues them. `number` is its own within the robot."""
 
-    def __init__(self, number: int, starts: Iterable[str], orders: Orders) -> None:
+    def __init__(
+        self, number: int, starts: Iterable[str], orders: Orders, filters: Iterable[tuple[str, Plugin]] = ()
+    ) -> None:
         self.number = number
         self.starts = [parse(url) for url in starts]
-        self._scope = Scope(self.starts)
+        self.scope = Scope(self.starts)
+        self.refusals: list[str] = []
+        """Of the document that has ended last, for its redirect and each of its links in order, why it is not followed:
+        the name of a filter of links, else ``depth``, ``same-content`` or the name of a filter of pages; else empty."""
+        self._filters = list(filters)
         self.statistics = Statistics()
         self.is_cancelled = False
         self._distances: dict[str, int] = {}
@@ -57,6 +64,7 @@ class Task:
             kind: [(name.partition(":")[0], plugin(name)) for name in getattr(orders, kind)]
             for kind in ("page_classifiers", "page_filters", "link_classifiers", "link_filters")
         }
+        self._plugins["link_filters"] = self._filters + self._plugins["link_filters"]
         self.orders = orders
 
     @property
@@ -72,48 +80,74 @@ class Task:
         """The entries of what a document leads to, after its outcome is counted."""
         self.statistics.end(loaded.outcome)
         self.statistics.not_modified += loaded.not_modified
+        self.refusals = []
         if self.is_cancelled:
             return []
         page = RobotPage(entry.url, entry.distance)
         found: list[WantedDocument | None] = []
         if loaded.redirect:
+            if not entry.distance:
+                self._take_as_start(loaded.redirect)
             found.append(self._follow(page, OutgoingLink(loaded.redirect), entry.distance, entry.hops + 1))
-        if self._is_followed(page, loaded):
+        if why := self._why_not_followed(page, loaded):
+            self.refusals += [self._judged(page, link) or why for link in loaded.links]
+        else:
             found += [self._follow(page, link, entry.distance + 1, 0) for link in loaded.links]
         return [entry for entry in found if entry]
 
-    def _is_followed(self, page: RobotPage, loaded: Loaded) -> bool:
+    def knows(self, url: str) -> bool:
+        """True if a URL was queued."""
+        return url in self._distances
+
+    def _take_as_start(self, redirect: str) -> None:
+        """Takes the target for a start, too: it is the site that is meant."""
+        with suppress(InvalidUrl):
+            self.scope.add(parse(redirect))
+
+    def _judged(self, page: RobotPage, found: OutgoingLink) -> str:
+        """The filter that would refuse a link; empty if none does."""
+        try:
+            return self._filter_of(RobotLink(page, parse_again(found.url), found.text, found.rel), 0)
+        except InvalidUrl:
+            return "invalid"
+
+    def _why_not_followed(self, page: RobotPage, loaded: Loaded) -> str:
         for _name, classify in self._plugins["page_classifiers"]:
             classify(page)
         if page.distance >= self.orders.reach:
-            return False
+            return "depth"
         for name, keeps in self._plugins["page_filters"]:
             if not keeps(page):
                 self.statistics.stopped_by[name] += 1
-                return False
+                return name
         same = bool(loaded.content_hash) and self._contents.setdefault(loaded.content_hash, page.url) != page.url
         self.statistics.same_content += same
-        return not (same and self.orders.tests_content)
+        return "same-content" if same and self.orders.tests_content else ""
 
     def _follow(self, page: RobotPage, found: OutgoingLink, distance: int, hops: int) -> WantedDocument | None:
         try:
-            url = parse(found.url)
+            url = parse_again(found.url)
         except InvalidUrl:
-            self.statistics.find("invalid", is_new=False)
+            self._refuse("invalid")
             return None
         link = RobotLink(page, url, found.text, found.rel)
         for _name, classify in self._plugins["link_classifiers"]:
             classify(link)
         if name := self._filter_of(link, hops):
-            self.statistics.find(name, is_new=False)
+            self._refuse(name)
             return None
+        self.refusals.append("")
         return self._queued(url, distance, hops, page.url)
+
+    def _refuse(self, name: str) -> None:
+        self.statistics.find(name, is_new=False)
+        self.refusals.append(name)
 
     def _filter_of(self, link: RobotLink, hops: int) -> str:
         """The name of the first filter that refuses a link; empty if none does."""
         if hops > _MOST_HOPS:
             return "redirects"
-        if not self._scope.allows(self.orders.restriction, link.url):
+        if not self.scope.allows(self.orders.restriction, link.url):
             return "restriction"
         return next((name for name, keeps in self._plugins["link_filters"] if not keeps(link)), "")
 
