@@ -38,6 +38,7 @@ _COMMANDS: Final = {
     "maintain": "Deletes what has expired, checks the store, raises and lowers alarms.",
     "health": "Checks whether a part runs on this host, for health checks.",
     "check": "Checks URLs once, now; nothing is stored.",
+    "site": "Checks all links of a site, page by page, now; nothing is stored.",
     "page": "Checks all links of a live page, now; nothing is stored.",
     "snapshots": "Looks up copies of URLs in web archives, now; nothing is stored.",
     "normalize": "Shows the normal form and the class of URLs.",

@@ -1,0 +1,115 @@
+"""``weboid site``: what it prints, how it ends, and what it says when the call is wrong (issue 33)."""
+
+import asyncio
+import gzip
+import json
+import signal
+from pathlib import Path
+
+import pytest
+from support.commands import Place
+from support.misbehaving import Act, Asked, reply, serve
+from support.sites import linked, script_of
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+async def test_a_folder_with_a_broken_link_is_exit_status_1_and_stores_nothing(place: Place, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "index.html").write_text(linked("b.html#x", "gone.html"))
+    (site / "b.html").write_text("<p id=x>")
+    before = set(tmp_path.rglob("*"))
+    ran = await place.run("site", "site", "--fragments", "--external", "ignore")
+    assert (ran.status, ran.err) == (1, "")
+    assert "/gone.html" in ran.out
+    assert "Broken: 1 URL" in ran.out
+    assert set(tmp_path.rglob("*")) == before
+    (site / "gone.html").write_text("here")
+    assert (await place.run("site", "site", "--fragments")).status == 0
+
+
+async def test_a_name_without_a_dot_may_be_named_and_a_password_is_not_shown(place: Place) -> None:
+    async with serve(script_of({"/": linked("/b?x=1"), "/b?x=1": linked()})) as site:
+        url = f"http://me:secret77@localhost:{site.port}/"
+        ran = await place.run("site", url, "--format", "jsonl", "--header", "Cookie: k=secret77")
+        assert [line["state"] for line in ran.lines()[:-1]] == ["ok", "ok"]
+        assert {asked.headers["Authorization"] for asked in site.asked} == {"Basic bWU6c2VjcmV0Nzc="}
+        assert {asked.headers["Cookie"] for asked in site.asked} == {"k=secret77"}
+        assert {asked.headers["Host"] for asked in site.asked} == {f"localhost:{site.port}"}
+    assert "secret77" not in ran.out + ran.err
+    assert ran.status == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("nowhere",),
+        ("ftp://127.0.0.1/",),
+        ("http://[x/",),
+        ("http://127.0.0.1/", "--depth", "-1"),
+        ("http://127.0.0.1/", "--header", "secret77"),
+        ("http://127.0.0.1/", "--header", "a: b\nc: d"),
+    ],
+)
+async def test_a_wrong_call_is_exit_status_2(place: Place, words: tuple[str, ...]) -> None:
+    ran = await place.run("site", *words)
+    assert ran.status == 2
+    assert "secret77" not in ran.err
+    assert "Traceback" not in ran.err
+
+
+async def test_a_start_that_cannot_be_asked_is_exit_status_1(place: Place) -> None:
+    assert (await place.run("site", "http://127.0.0.1:1/")).status == 1
+
+
+async def test_external_links_are_judged_as_by_check(place: Place) -> None:
+    place.environ |= {"WEBOID_NET_PERMIT": "127.0.0.0/8", "WEBOID_CRAWL_DELAY": "0"}
+    walled = reply(403, body=b"<title>Just a moment...</title>")
+    pages = {"/here": b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\nwords", "/wall": walled}
+    async with serve(lambda asked: script_of(pages)(asked), ip="127.0.0.2") as other:
+        targets = [other.url(path) for path in ("/here", "/gone", "/wall")]
+        async with serve(script_of({"/": linked(*targets, *targets)})) as site:
+            ran = await place.run("site", site.url("/"), "--format", "jsonl")
+            ignored = await place.run("site", site.url("/"), "--format", "jsonl", "--external", "ignore")
+    states = [(line["url"].rpartition("/")[2], line["state"], line["status"]) for line in ran.lines()[1:-1]]
+    assert sorted(set(states)) == [("gone", "broken", 404), ("here", "ok", 200), ("wall", "doubtful", 403)]
+    assert (len(states), ran.status, ignored.status) == (6, 1, 0)
+    assert {line["state"] for line in ignored.lines()[1:-1]} == {"external"}
+
+
+async def test_a_sitemap_is_a_start_wherever_it_lies(place: Place, tmp_path: Path) -> None:
+    pages: dict[str, str | bytes] = {"/a": linked("/b"), "/b": linked("/c"), "/c": linked(), "/": linked("/linked")}
+    async with serve(lambda asked: script_of(pages)(asked)) as site:
+        text = f"<urlset><url><loc>{site.url('/a')}</loc></url></urlset>".encode()
+        pages["/sitemap.xml"] = reply(200, body=gzip.compress(text), kind="application/gzip")
+        (tmp_path / "map.xml").write_bytes(text)
+        for call in (("map.xml",), (site.url("/sitemap.xml"),), (site.url("/"), "--sitemap", "only")):
+            site.asked.clear()
+            ran = await place.run("site", *call, "--format", "jsonl")
+            assert ran.status == 0
+            assert {asked.target for asked in site.asked} & {"/", "/a", "/b", "/c"} == {"/a", "/b"}
+        ran = await place.run("site", site.url("/"), "--sitemap", "too", "--format", "jsonl")
+        assert ran.status == 1
+        assert {asked.target for asked in site.asked} >= {"/", "/a", "/b", "/c", "/linked"}
+
+
+async def test_ctrl_c_ends_it_with_the_summary_of_what_came_so_far(place: Place) -> None:
+    def script(asked: Asked) -> Act:
+        number = int(asked.target.strip("/")) if asked.target.strip("/").isdigit() else 0
+        return reply(200, body=linked(*(f"/{3 * number + each}" for each in (1, 2, 3))).encode())
+
+    async with serve(script) as site:
+        process = await place.start("site", site.url("/"), "--format", "jsonl", "--external", "ignore")
+        async with asyncio.timeout(60):
+            while len(site.asked) < 50:
+                await asyncio.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, err = await process.communicate()
+    *_, last = map(json.loads, out.decode().splitlines())
+    assert last["summary"]["interrupted"]
+    assert last["summary"]["pages"] >= 40
+    assert b"Traceback" not in err

@@ -1,0 +1,223 @@
+"""A run asks for each URL once, and says of every place what became of its target (R-1 … R-11, issue 33)."""
+
+import asyncio
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+from time import monotonic
+
+import pytest
+from support.misbehaving import Act, Asked, reply, serve
+from support.sites import Pages, linked, script_of, walked
+
+from weboid.robot.orders import Orders, Restriction
+from weboid.robot.plugins import plugin
+from weboid.site import reading
+from weboid.site.place import Place
+
+EXAMPLE = {
+    1: (2, 3, 4, 5, 6), 2: (7,), 3: (8, 1), 4: (9, 1, 2), 5: (10, 11, 3), 6: (12, 13, 14), 8: (), 9: (), 10: (1,),
+    11: (15, 1), 12: (), 13: (), 14: (1,), 15: (),
+}  # fmt: skip
+
+
+def robots(text: str) -> bytes:
+    return reply(200, body=text.encode(), kind="text/plain")
+
+
+async def test_the_example_of_the_source_over_http() -> None:
+    pages: Pages = {f"/{n}.htm": linked(*(f"{m}.htm" for m in links)) + str(n) for n, links in EXAMPLE.items()}
+    orders = Orders(3, link_filters=("exclude:*/7.htm",))
+    ran = await walked(pages, "/1.htm", orders=orders, loaders=1)
+    assert ran.asked == [f"/{n}.htm" for n in (1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15)]
+    numbers = ran.summary.statistics
+    assert [numbers[name] for name in ("checked", "queued", "filtered", "downloaded")] == [22, 14, 1, 14]
+    assert (ran.states["/7.htm"], ran.summary.filtered_by) == ("excluded", {"exclude": 1})
+
+
+async def test_each_state_is_said_at_its_place() -> None:
+    pages: Pages = {
+        "/": linked("a", "moved", "gone", "private", "mailto:x@y.example", "http://other.example/", "http://[/", "far"),
+        "/a": linked("/"),
+        "/moved": reply(301, "Location: /a"),
+        "/far": reply(302, "Location: /lost"),
+        "/robots.txt": robots("User-agent: *\nDisallow: /private\n"),
+    }
+    ran = await walked(pages)
+    assert ran.states == {
+        "/a": "ok", "/moved": "redirect", "/gone": "broken", "/private": "robots", "mailto:x@y.example": "not-asked",
+        "http://other.example/": "external", "http://[/": "broken", "/far": "broken", "/": "ok",
+    }  # fmt: skip
+    gone, moved = ran.place("/gone"), ran.place("/moved")
+    assert (gone.status, gone.reason, gone.line, gone.column, gone.depth) == (404, "not-found", 3, 1, 1)
+    assert (gone.text, gone.parent) == ("to gone", ran.site.url("/"))
+    assert (moved.status, moved.final) == (301, ran.site.url("/a"))
+    assert ran.summary.counts == Counter(place.state for place in ran.places)
+    assert max(Counter(ran.asked).values()) == 1
+    assert ran.site.asked[0].headers["User-Agent"].startswith("Weboid")
+
+
+async def test_redirects_that_lead_nowhere_end_and_are_named() -> None:
+    pages: Pages = {
+        "/": linked("/one", "/self", "/first"),
+        "/one": reply(302, "Location: /two"),
+        "/two": reply(302, "Location: /one"),
+        "/self": reply(302, "Location: /self"),
+        **{f"/{name}": reply(302, f"Location: /{name}x") for name in ("first" + "x" * n for n in range(15))},
+    }
+    ran = await walked(pages)
+    assert [(ran.place(f"/{name}").state, ran.place(f"/{name}").reason) for name in ("one", "self", "first")] == [
+        ("broken", "redirect-loop"),
+        ("broken", "redirect-loop"),
+        ("broken", "too-many-redirects"),
+    ]
+    assert max(Counter(ran.asked).values()) == 1
+    assert len(ran.asked) == 4 + 11
+
+
+async def test_the_site_is_where_the_start_leads() -> None:
+    async with serve(script_of({"/": linked("b"), "/b": linked()}), ip="127.0.0.2") as other:
+        ran = await walked({"/": reply(301, f"Location: {other.url('/')}")}, is_far=True)
+        assert other.lines() == ["GET /robots.txt", "GET /", "GET /b"]
+    assert [place.state for place in ran.places] == ["redirect", "ok"]
+
+
+async def test_fragments_are_looked_for_where_redirects_end_and_none_is_missed_by_mistake() -> None:
+    page = "<p id=there><a name=name></a><p id=caf&eacute;><!-- <p id=no> --><script>'<p id=neither>'</script>"
+    names = ("there", "name", "caf%C3%A9", "no", "neither", ":~:text=x", "there:~:text=x", "/app", "a=b", "top", "")
+    pages: Pages = {
+        "/": linked(*(f"b#{name}" for name in names), "moved#there", "moved#gone", "image#x"),
+        "/b": page,
+        "/moved": reply(301, "Location: /b"),
+        "/image": reply(200, body=b"x", kind="image/png"),
+    }
+    ran = await walked(pages, fragments=True)
+    assert {target for target, state in ran.states.items() if state == "fragment"} == {
+        "/b#no",
+        "/b#neither",
+        "/moved#gone",
+    }
+    assert ran.states["/moved#there"] == "redirect"
+    assert "fragment" not in (await walked(pages)).summary.counts
+
+
+async def test_the_same_body_in_another_folder_has_other_links() -> None:
+    pages: Pages = {
+        "/": linked("d/e", "f/e", "index.html"), "/d/e": linked("own"), "/f/e": linked("own"), "/d/own": linked(),
+    }  # fmt: skip
+    ran = await walked({**pages, "/index.html": pages["/"]})
+    assert (ran.states["/d/own"], ran.states["/f/own"]) == ("ok", "broken")
+    assert ran.summary.statistics["same_content"] == 1
+    assert len([place for place in ran.places if place.parent.endswith("/index.html")]) == 3
+
+
+async def test_what_is_beyond_the_depth_is_not_asked_but_known_if_it_was_found_nearer() -> None:
+    pages: Pages = {"/": linked("/a"), "/a": linked("/b", "/"), "/b": linked("/c")}
+    ran = await walked(pages, orders=Orders(1))
+    assert ran.states == {"/a": "ok", "/b": "beyond", "/": "ok"}
+    assert ran.asked == ["/", "/a"]
+
+
+async def test_a_page_found_again_nearer_to_the_start_leads_on_without_another_load() -> None:
+    pages: Pages = {
+        "/": linked("/slow", "/deep"),
+        "/deep": linked("/x"),
+        "/x": linked("/y"),
+        "/slow": linked("/x"),
+    }
+    ran = await walked(pages, orders=Orders(3), loaders=2)
+    assert sorted(ran.asked) == ["/", "/deep", "/slow", "/x", "/y"]
+    assert ran.states["/y"] == "broken"
+
+
+async def test_filters_are_named_and_meta_robots_is_obeyed() -> None:
+    shy = '<meta name=robots content="noindex, nofollow">' + linked("/behind")
+    pages: Pages = {
+        "/": linked("/shy", "/header", "/skip/x"),
+        "/shy": shy,
+        "/header": reply(200, "X-Robots-Tag: otherbot: nofollow", body=linked("/b").encode()),
+        "/b": reply(200, "X-Robots-Tag: nofollow", body=linked("/c").encode()),
+    }
+    ran = await walked(pages, filters=[("exclude", plugin("exclude:*skip*"))])
+    assert (ran.place("/skip/x").state, ran.place("/skip/x").reason) == ("excluded", "exclude")
+    assert (ran.states["/behind"], ran.states["/b"], ran.states["/c"]) == ("nofollow", "ok", "nofollow")
+    assert (await walked(pages, obeys_robots=False)).states["/behind"] == "broken"
+
+
+async def test_links_of_a_page_are_bounded_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MOST_LINKS", 5)
+    ran = await walked({"/": linked(*(f"/{n}" for n in range(9)))})
+    assert len(ran.places) == 1 + 5
+    assert ran.summary.filtered_by["too-many-links"] == 1
+
+
+async def test_headers_go_to_the_origin_of_the_start_alone() -> None:
+    async with serve(script_of({"/": linked()})) as other:
+        pages: Pages = {"/": linked(other.url("/")), "/robots.txt": robots("")}
+        orders = Orders(5, Restriction.NONE)
+        ran = await walked(pages, headers={"Authorization": "Bearer secret"}, orders=orders)
+        assert {asked.headers["Authorization"] for asked in ran.site.asked} == {"Bearer secret"}
+        assert other.lines() == ["GET /robots.txt", "GET /"]
+        assert not any("Authorization" in asked.headers for asked in other.asked)
+    assert "secret" not in str(ran.places) + str(ran.summary)
+
+
+async def test_a_far_host_is_asked_by_turns_and_faster_only_if_it_says_so_to_us() -> None:
+    async def pause(rules: str) -> float:
+        moments: list[float] = []
+
+        def script(asked: Asked) -> Act:
+            moments.append(monotonic())
+            pages: Pages = {"/": linked("/a", "/b", "/c"), "/robots.txt": robots(rules)}
+            return script_of(pages)(asked)
+
+        await walked(script, is_far=True)
+        return min(after - before for before, after in pairwise(moments[1:]))
+
+    assert await pause("User-agent: *\nCrawl-delay: 0.01\n") > 0.28
+    assert 0.09 < await pause("User-agent: Weboid\nCrawl-delay: 0.01\n") < 0.28
+
+
+async def test_a_server_that_wants_a_moment_gets_it() -> None:
+    asked_at: list[float] = []
+
+    def script(asked: Asked) -> Act:
+        if asked.target == "/busy":
+            asked_at.append(monotonic())
+            return reply(429, "Retry-After: 1") if len(asked_at) == 1 else reply(200, body=b"<p>now")
+        return script_of({"/": linked("/busy")})(asked)
+
+    assert (await walked(script)).states["/busy"] == "ok"
+    assert asked_at[1] - asked_at[0] >= 1
+
+
+async def test_connections_are_few_and_a_long_page_is_read_whole() -> None:
+    long = "<p>word</p>" * 100_000 + '<a href="/end">x</a>'
+    pages: Pages = {"/": linked(*(f"/{n}" for n in range(60)), "/long"), "/long": long} | {
+        f"/{n}": f"<p>{n}" for n in range(60)
+    }
+    ran = await walked(pages)
+    assert ran.states["/end"] == "broken"
+    assert ran.site.connections <= 10
+
+
+async def test_a_run_that_is_cancelled_gives_what_it_has() -> None:
+    def emit(place: Place) -> None:
+        if place.url.endswith("/3"):
+            task = asyncio.current_task()
+            assert task
+            main.cancel()
+
+    pages: Pages = {"/": linked("/1")} | {f"/{n}": linked(f"/{n + 1}") for n in range(1, 50)}
+    main = asyncio.create_task(walked(pages, emit=emit))
+    ran = await main
+    assert ran.summary.is_interrupted
+    assert 3 <= ran.summary.pages < 10
+    assert ran.places[-1].state == "not-asked"
+
+
+async def test_what_the_user_has_not_named_is_not_asked() -> None:
+    async with serve(script_of({"/": linked()}), ip="127.0.0.2") as inner:
+        ran = await walked({"/": linked(inner.url("/"))}, orders=replace(Orders(5), restriction=Restriction.NONE))
+        assert inner.asked == []
+    assert [place.reason for place in ran.places if place.parent] == ["not-public"]

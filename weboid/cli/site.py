@@ -1,0 +1,263 @@
+"""``weboid site``: checks all links of a site, page by page; nothing is stored."""
+
+import asyncio
+import re
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from math import inf
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from weboid.checking.spot_checks import SpotChecks, open_spot_checks
+from weboid.checking.turns import LocalTurns
+from weboid.cli.days import moment_now, seconds_now
+from weboid.cli.processes.process import raise_open_files, run_async
+from weboid.cli.processes.sources import online_of
+from weboid.cli.terminal.logs import print_error
+from weboid.config import Config
+from weboid.core.url.urls import parse
+from weboid.errors import ConfigError
+from weboid.net.outbound import open_session
+from weboid.robot.orders import Orders, Restriction
+from weboid.robot.plugins import Plugin, plugin
+from weboid.robot.traps import TRAPS
+from weboid.site.externals import Externals, FindCopy
+from weboid.site.folder import served
+from weboid.site.formats import FORMATS, SiteReport
+from weboid.site.listed import is_named_sitemap, listed_in, sitemap_at, sitemaps_of_site
+from weboid.site.place import Summary
+from weboid.site.rules import RulesOfOrigins
+from weboid.site.sitemaps import is_sitemap, locations_of, unpacked
+from weboid.site.start import find_start
+from weboid.site.walk import SiteSessions, SiteWalk, SiteWishes
+
+EXIT_NO_NETWORK: Final = 3
+"""As of ``weboid check``."""
+_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+EXIT_BROKEN: Final = 1
+_FOLLOW: Final = {"internal": "internal", "below": "below", "external": "external", "all": "none"}
+_WILD: Final = re.compile(r"[*?\[]")
+_PROGRESS_S: Final = 0.5
+
+
+@click.command("site")
+@click.argument("target")
+@click.option("--depth", type=click.IntRange(0), help="Links from the start, at most.  [default: no limit]")
+@click.option(
+    "--follow",
+    type=click.Choice(list(_FOLLOW)),
+    default="internal",
+    show_default=True,
+    help="Which pages are read: of the same server, below the start, of others, or all.",
+)
+@click.option(
+    "--include", multiple=True, help="Read only URLs with such a word in them, or like such a pattern (*, ?)."
+)
+@click.option("--exclude", multiple=True, help="Leave out URLs with such a word in them, or like such a pattern.")
+@click.option("--external", type=click.Choice(["check", "ignore"]), default="check", show_default=True)
+@click.option("--fragments", is_flag=True, help="Check that what a # names is on the page, on the site itself.")
+@click.option("--sitemap", type=click.Choice(["only", "too"]), help="Begin at the pages that its sitemaps list.")
+@click.option("--header", multiple=True, help="A header for the start's origin alone, such as 'Cookie: a=b'.")
+@click.option("--archives", is_flag=True, help="Look up copies of external links that are dead.")
+@click.option("--format", "form", type=click.Choice(list(FORMATS)), default="text", show_default=True)
+@click.pass_obj
+def command(config: Config, /, target: str, form: str, **options: Any) -> None:
+    """Checks all links of a site, page by page. TARGET is a URL, a folder, or a sitemap; nothing is stored.
+
+    A folder is served on this machine while the command runs. External links are judged as by ``weboid check``: a wall
+    or a soft 404 is a doubt, and no fault. Nothing is asked that robots.txt forbids, but in a folder.
+
+    The exit status is 1 if links are broken, 0 if none is; 2 if something is wrong with the call; 3 if this machine
+    seems to have no network. After Ctrl-C the summary of what was found follows.
+    """
+    sys.exit(run_async(_run(config, target, FORMATS[form](), _headers(options.pop("header")), **options)))
+
+
+async def _run(config: Config, target: str, report: SiteReport, headers: Mapping[str, str], **options: Any) -> int:
+    write = sys.stdout.write
+    async with _opened(config, target, headers) as (sessions, is_folder, sitemap):
+        rules = RulesOfOrigins()
+        starts, depth = [str(sessions.start.url)], options["depth"]
+        if sitemap or options["sitemap"] or is_named_sitemap(sessions.start.url):
+            starts, depth = await _listed(sessions, rules, sitemap, options)
+        write(report.begin())
+        wishes = SiteWishes(
+            Orders(
+                inf if depth is None else depth,
+                Restriction(_FOLLOW[options["follow"]]),
+                link_filters=tuple(TRAPS),
+            ),
+            fragments=options["fragments"],
+            obeys_robots=not is_folder,
+            filters=_filters(options["include"], options["exclude"]),
+        )
+        async with _externals(config, options) as externals:
+            walk = SiteWalk(sessions, wishes, config.crawl, lambda place: _put(report.add(place)), externals, rules)
+            showing = asyncio.create_task(_show_progress(walk))
+            try:
+                summary = await walk.run(starts)
+            finally:
+                showing.cancel()
+        for text in report.end(summary):
+            write(text)
+        sys.stdout.flush()
+        return _status(walk, summary)
+
+
+def _put(text: str) -> None:
+    if text:
+        sys.stdout.write(text)
+
+
+def _status(walk: SiteWalk, summary: Summary) -> int:
+    if walk.own_faults:
+        print_error(
+            f"URLs that an error of this program has kept from being checked: {walk.own_faults}. Please report it"
+        )
+    why = walk.externals.no_network if walk.externals else ""
+    if why or walk.is_offline:
+        print_error(f"some links could not be checked: {why or 'no name server answers'}")
+        return EXIT_NO_NETWORK
+    if not summary.statistics.get("downloaded") and not summary.is_interrupted:
+        return EXIT_BROKEN  # not even a start
+    return EXIT_BROKEN if summary.counts.get("broken") or summary.counts.get("fragment") else 0
+
+
+def _headers(lines: Sequence[str]) -> dict[str, str]:
+    """The headers of a call; raises BadParameter without their values, which may be secret."""
+    headers: dict[str, str] = {}
+    for line in lines:
+        name, colon, value = line.partition(":")
+        if not colon or not _NAME.fullmatch(name.strip()) or not value.strip().isprintable():
+            raise click.BadParameter("a header is written as 'Name: value'", param_hint="--header")
+        headers[name.strip()] = value.strip()
+    return headers
+
+
+def _filters(include: Sequence[str], exclude: Sequence[str]) -> list[tuple[str, Plugin]]:
+    """The filters of patterns, any of which is enough."""
+    included, excluded = ([plugin(f"include:{_whole(each)}") for each in patterns] for patterns in (include, exclude))
+    filters: list[tuple[str, Plugin]] = []
+    if included:
+        filters.append(("include", lambda link: any(is_like(link) for is_like in included)))
+    if excluded:
+        filters.append(("exclude", lambda link: not any(is_like(link) for is_like in excluded)))
+    return filters
+
+
+def _whole(pattern: str) -> str:
+    return pattern if _WILD.search(pattern) else f"*{pattern}*"
+
+
+@asynccontextmanager
+async def _opened(
+    config: Config, target: str, headers: Mapping[str, str]
+) -> AsyncIterator[tuple[SiteSessions, bool, bytes]]:
+    """The ways out for a target, whether it is a folder, and the sitemap if it is one in a file."""
+    net = replace(config.net, connections=raise_open_files(config.net.connections))
+    async with AsyncExitStack() as stack:
+        sitemap, is_folder = b"", await asyncio.to_thread(Path(target).is_dir)
+        url = target
+        if is_folder:
+            url = await stack.enter_async_context(served(Path(target)))
+        elif "://" not in target:
+            sitemap = await _read_sitemap(target)
+            url = next(locations_of(sitemap), "")
+        if not url.startswith(("http://", "https://")):
+            raise ConfigError("Give a URL that begins with http:// or https://, a folder, or a sitemap in a file.")
+        try:
+            start = await find_start(url, headers, net)
+        except ValueError as error:  # InvalidUrl, or of urlsplit
+            raise ConfigError(f"This is no URL of a site: {error}.") from None
+        own = await stack.enter_async_context(open_session(start.permitted(net), start.names))
+        public = await stack.enter_async_context(open_session(net))
+        yield SiteSessions(start, own, public), is_folder, sitemap
+
+
+async def _read_sitemap(target: str) -> bytes:
+    try:
+        packed = await asyncio.to_thread(Path(target).read_bytes)
+    except OSError as error:
+        raise ConfigError(f"There is no folder or sitemap {target!r}: {error.strerror}.") from None
+    sitemap = unpacked(packed)
+    if not is_sitemap(sitemap):
+        raise ConfigError(f"{target!r} is no sitemap.")
+    return sitemap
+
+
+async def _listed(
+    sessions: SiteSessions, rules: RulesOfOrigins, sitemap: bytes, options: Mapping[str, Any]
+) -> tuple[list[str], int | None]:
+    """The starts that sitemaps give, and the depth: what they list is read, and its links are only asked."""
+    start = sessions.start.url
+    if not sitemap and is_named_sitemap(start):
+        sitemap = await sitemap_at(str(start), sessions)
+    if sitemap:
+        bodies = [sitemap]
+    elif options["sitemap"]:
+        bodies = await sitemaps_of_site(sessions, rules)
+        if not bodies:
+            print_error("the site names no sitemap in its robots.txt, and has none at /sitemap.xml")
+    else:
+        return [str(start)], options["depth"]
+    found = await listed_in(bodies, sessions)
+    if options["sitemap"] == "too":
+        return list(dict.fromkeys([str(start), *found])), options["depth"]
+    return found, 1 if options["depth"] is None else options["depth"]
+
+
+@asynccontextmanager
+async def _externals(config: Config, options: Mapping[str, Any]) -> AsyncIterator[Externals | None]:
+    """The checks of external links; opened at the first one, since they begin with a proof that we are online."""
+    if options["external"] == "ignore":
+        yield None
+        return
+    async with AsyncExitStack() as stack:
+
+        async def checks() -> SpotChecks:
+            turns = LocalTurns(config.crawl.delay)
+            return await stack.enter_async_context(
+                open_spot_checks(config.net, config.crawl, turns, partial(online_of, config), config.own_farms)
+            )
+
+        find_copy = await stack.enter_async_context(_copies(config)) if options["archives"] else None
+        yield Externals(checks, find_copy)
+
+
+@asynccontextmanager
+async def _copies(config: Config) -> AsyncIterator[FindCopy]:
+    """Looks up the newest copies, as ``weboid snapshots`` does."""
+    from weboid.archive.lookups.look_up import look_up
+    from weboid.archive.service.client import open_archive_client
+    from weboid.archive.service.limits import LocalLimiter
+    from weboid.archive.service.limits_file import limits_file
+    from weboid.core.archive.rows.fitness import Wish
+
+    async with open_archive_client(config.net, LocalLimiter(limits_file(seconds_now))) as client:
+
+        async def find(url: str) -> str:
+            now = moment_now()
+            result = await look_up(client, config.archive.services, Wish(parse(url), now, now.date()))
+            return result.found.address if result.found else ""
+
+        yield find
+
+
+async def _show_progress(walk: SiteWalk) -> None:
+    """Shows a line on a terminal while the run goes on."""
+    if not sys.stderr.isatty():
+        return
+    try:
+        while True:
+            await asyncio.sleep(_PROGRESS_S)
+            numbers, broken = walk.statistics(), walk.counts["broken"] + walk.counts["fragment"]
+            done = f"{numbers.get('downloaded', 0):,} loaded, {numbers.get('waiting', 0):,} waiting, {broken:,} broken"
+            sys.stderr.write(f"\r\x1b[K{done}")
+            sys.stderr.flush()
+    finally:
+        sys.stderr.write("\r\x1b[K")

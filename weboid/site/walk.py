@@ -1,0 +1,386 @@
+"""Goes through a site: loaders that drive the robot, and places of links as outcomes come."""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from math import inf
+from time import monotonic
+from typing import Final
+
+from weboid.config import CrawlConfig
+from weboid.core.document.document import is_html
+from weboid.core.observe.observation import RawResponse
+from weboid.core.observe.observe import observation_of
+from weboid.core.observe.retry_after import retry_after_s
+from weboid.core.record.reasons import Outcome as Judged
+from weboid.core.record.reasons import Reason
+from weboid.core.url.hosts import InvalidUrl
+from weboid.core.url.urls import Url, parse, parse_again
+from weboid.net.dns import LookupFailed
+from weboid.net.fetch import Single, fetch_answer
+from weboid.net.outbound import Outbound
+from weboid.robot.orders import Orders
+from weboid.robot.plugins import Plugin, RobotLink, RobotPage
+from weboid.robot.queues import WantedDocument
+from weboid.robot.robot import Robot
+from weboid.robot.task import Loaded, OutgoingLink, Task
+from weboid.site.externals import Externals
+from weboid.site.ledger import Ledger, LinkOutcome, Mention
+from weboid.site.pace import HostPace
+from weboid.site.place import Place, Summary
+from weboid.site.reading import SitePage, page_of
+from weboid.site.rules import RulesOfOrigins, SiteRules, at_once
+from weboid.site.spill import Spill
+from weboid.site.start import SiteStart
+
+log = logging.getLogger(__name__)
+
+LOADERS: Final = 10
+MOST_BYTES: Final = 16_777_216
+"""Bytes of a page, decompressed, that are read; its links after that are not found."""
+_OTHER_BYTES: Final = 65_536
+"""Of what is no page: its connection can be kept if there are no more."""
+_TRIES: Final = 3
+"""Of what answers 429 or 503."""
+_LONGEST_WAIT_S: Final = 60.0
+_WAIT_S: Final = 1.0
+_TEXT: Final = 200
+"""Characters of a link's text that are reported, …"""
+_FRAGMENT: Final = 1_000
+"""… and of a fragment."""
+_NOT_LOADED: Final = LinkOutcome("not-asked", reason="not-loaded")
+_TOO_MANY: Final = "too-many-links"
+
+
+@dataclass(frozen=True, slots=True)
+class SiteWishes:
+    """The orders of a run, apart from where it begins."""
+
+    orders: Orders
+    fragments: bool = False
+    obeys_robots: bool = True
+    """Of the site itself; a user's own folder has none."""
+    filters: Sequence[tuple[str, Plugin]] = ()
+    """Of links, with their names; those away from the site are asked as well."""
+    loaders: int = LOADERS
+
+
+@dataclass(slots=True)
+class SiteSessions:
+    """Ways out: to the hosts that the user named, and to all others."""
+
+    start: SiteStart
+    own: Outbound
+    public: Outbound
+
+    def of(self, url: Url) -> Outbound:
+        """The one by which a URL may be asked."""
+        return self.own if url.host == self.start.url.host else self.public
+
+
+@dataclass
+class SiteWalk:
+    """One run over a site; `emit` gets each place, as soon as its state is known."""
+
+    sessions: SiteSessions
+    wishes: SiteWishes
+    crawl: CrawlConfig
+    emit: Callable[[Place], None]
+    externals: Externals | None = None
+    rules: RulesOfOrigins = field(default_factory=RulesOfOrigins)
+    own_faults: int = 0
+    is_offline: bool = False
+    """Name servers did not answer."""
+
+    def __post_init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.pages = 0
+        self.ledger = Ledger(self._emit)
+        self.task: Task | None = None
+        self._robot = Robot()
+        self._paces: dict[str, HostPace] = {}
+        self._held: dict[str, float] = {}
+        self._moved = asyncio.Event()
+        self._spill = Spill()
+        self._links: dict[str, int] = {}
+        """Where the links of documents are, if they may be found again nearer to the start."""
+        self._too_many = 0
+        if self.externals:
+            self.externals.settle = self.ledger.settle
+
+    async def run(self, starts: Iterable[str]) -> Summary:
+        """Goes through the site to its end; cancelled, it gives what it has."""
+        begun = monotonic()
+        starts = list(starts)
+        for start in starts:
+            self.ledger.mention(Mention(start, "", "", "start", 0), _NOT_LOADED)
+        is_interrupted = False
+        try:
+            for origin in {parse(start)._replace(path="/") for start in starts}:
+                await self._rules_of(origin)
+            self.task = self._robot.start(
+                starts, self.wishes.orders, [*self.wishes.filters, ("robots", self._may_load)]
+            )
+            async with asyncio.TaskGroup() as loaders:
+                for _ in range(self.wishes.loaders):
+                    loaders.create_task(self._serve(self.task))
+            if self.externals:
+                await self.externals.finish()
+        except asyncio.CancelledError:
+            is_interrupted = True
+        self.ledger.end()
+        self.ledger.close()
+        self._spill.close()
+        return Summary(
+            starts=tuple(starts[:_STARTS]),
+            counts=dict(self.counts),
+            statistics=self.statistics(),
+            filtered_by=self._filtered_by(),
+            seconds=monotonic() - begun,
+            is_interrupted=is_interrupted,
+            pages=self.pages,
+        )
+
+    def statistics(self) -> dict[str, int]:
+        """The numbers of the robot."""
+        if self.task is None:
+            return {}
+        return {name: number for name in _NUMBERS if isinstance(number := getattr(self.task.statistics, name), int)}
+
+    def _emit(self, place: Place) -> None:
+        self.counts[place.state] += 1
+        self.emit(place)
+
+    def _filtered_by(self) -> dict[str, int]:
+        found = Counter({_TOO_MANY: self._too_many} if self._too_many else {})
+        if self.task:
+            found += self.task.statistics.filtered_by + self.task.statistics.stopped_by
+        return dict(found)
+
+    # Loading.
+
+    async def _serve(self, task: Task) -> None:
+        """Loads documents until there are none."""
+        while not task.is_finished:
+            now = monotonic()
+            if (entry := self._robot.take(now)) is None:
+                await self._wait(now)
+                continue
+            self._hold(entry.host, self._pace(entry.host).pause_s)
+            try:
+                await self._load(entry)
+            except Exception as error:
+                self._note_own_fault(entry, error)
+            self._moved.set()
+
+    async def _wait(self, now: float) -> None:
+        """Waits until a document has ended, or a host may be asked again."""
+        self._moved.clear()
+        until = min((moment for moment in self._held.values() if moment > now), default=inf)
+        try:
+            async with asyncio.timeout(None if until == inf else until - now):
+                await self._moved.wait()
+        except TimeoutError:
+            pass
+
+    def _note_own_fault(self, entry: WantedDocument, error: Exception) -> None:
+        is_offline = isinstance(error, LookupFailed)
+        self.is_offline |= is_offline
+        if not is_offline:
+            log.error("an error of our own at %r", entry.url, exc_info=error)
+            self.own_faults += 1
+        self._robot.end(entry, Loaded("failed"))
+        self.ledger.settle(entry.url, LinkOutcome("not-asked", reason="no-network" if is_offline else "own-fault"))
+
+    def _hold(self, host: str, pause_s: float) -> None:
+        if pause_s:
+            now = monotonic()
+            self._held[host] = max(now + pause_s, self._held.get(host, now))
+            self._robot.hold(host, self._held[host], now)
+
+    def _pace(self, host: str) -> HostPace:
+        if (pace := self._paces.get(host)) is None:
+            start = self.sessions.start
+            is_start = host == start.url.host
+            rules = self.rules.known(start.url) if is_start else None
+            named_s = rules.named_delay_s if rules else None
+            usual_s = max(self.crawl.delay, (rules.robots.delay_s or 0.0) if rules else 0.0)
+            pace = self._paces[host] = HostPace(usual_s, named_s, is_own=is_start and start.is_own)
+        return pace
+
+    def _single(self, url: Url) -> Single:
+        start = self.sessions.start
+        return Single(start.headers if start.is_origin_of(url) else {}, _most_bytes, self.wishes.orders.most_seconds)
+
+    async def _rules_of(self, url: Url) -> SiteRules:
+        return await self.rules.of(url, self.sessions.of(url), self._single(url))
+
+    def _may_load(self, link: RobotLink) -> bool:
+        """The filter by robots.txt, as far as it is known; else it is asked before the load."""
+        if not self.wishes.obeys_robots:
+            return True
+        rules = self.rules.known(link.url)
+        return rules is None or rules.allows(str(link.url))
+
+    async def _load(self, entry: WantedDocument) -> None:
+        url = parse(entry.url)
+        if entry.url in entry.task.loaded:
+            links = self._spill.get(self._links[entry.url])[0] if entry.url in self._links else ()
+            self._robot.end(entry, Loaded("hits", [OutgoingLink(*link) for link in links]))
+            return
+        if self.wishes.obeys_robots and not (await self._rules_of(url)).allows(entry.url):
+            self._robot.end(entry, Loaded("failed"))
+            self.ledger.settle(entry.url, LinkOutcome("robots", reason="robots"))
+            return
+        answer = await self._answer(entry.url, url)
+        if answer.hops:
+            self._end_at_redirect(entry, answer)
+        elif answer.code is None or not 200 <= answer.code <= 299:
+            self._robot.end(entry, Loaded("failed" if answer.code is None else "downloaded"))
+            self.ledger.settle(entry.url, _outcome_of(answer))
+        elif not is_html(answer.headers.get("content-type", ""), answer.body):
+            self._robot.end(entry, Loaded("downloaded"))
+            self.ledger.settle(entry.url, _ok(answer.code))
+        else:
+            page = page_of(entry.url, answer.body, answer.headers, with_anchors=self.wishes.fragments)
+            self._end_at_page(entry, answer.code, page)
+
+    async def _answer(self, written: str, url: Url) -> RawResponse:
+        """The answer for a URL; a server that wants to be left alone for a moment is."""
+        pace, session, single = self._pace(url.host), self.sessions.of(url), self._single(url)
+        left = _TRIES
+        while True:
+            left -= 1
+            answer = await fetch_answer(session, written, turn=at_once, get_only=True, single=single)
+            is_refused = answer.code in (429, 503)
+            pace.note(answer.seconds, is_refused=is_refused)
+            wait_s = retry_after_s(answer.headers) or max(_WAIT_S, pace.pause_s)
+            if not is_refused or not left or wait_s > _LONGEST_WAIT_S:
+                return answer
+            self._hold(url.host, wait_s + pace.pause_s)
+            await asyncio.sleep(wait_s)
+
+    # What a document leads to.
+
+    def _end_at_redirect(self, entry: WantedDocument, answer: RawResponse) -> None:
+        assert answer.code is not None
+        try:
+            target = str(parse(answer.hops[0].location))
+        except InvalidUrl:
+            self._robot.end(entry, Loaded("downloaded"))
+            reason = Reason.REDIRECT_TO_SCHEME.word
+            self.ledger.settle(entry.url, LinkOutcome("doubtful", answer.code, reason, answer.hops[0].location))
+            return
+        self._robot.end(entry, Loaded("downloaded", redirect=target))
+        refused = entry.task.refusals[0] if entry.task.refusals else ""
+        if refused == "redirects":
+            self.ledger.settle(entry.url, LinkOutcome("broken", answer.code, Reason.TOO_MANY_REDIRECTS.word, target))
+        elif refused == "restriction" and self.externals and not self._is_on_site(entry.task, parse(target)):
+            self.ledger.redirect(entry.url, answer.code, target)
+            self.externals.want(target)
+        elif refused:
+            self.ledger.settle(entry.url, LinkOutcome("redirect", answer.code, final=target))
+        else:
+            self.ledger.redirect(entry.url, answer.code, target)
+
+    def _is_on_site(self, task: Task, url: Url) -> bool:
+        return url.scheme in ("http", "https") and task.scope.has_server(url)
+
+    def _end_at_page(self, entry: WantedDocument, code: int, page: SitePage) -> None:
+        task = entry.task
+        self.pages += 1
+        self._too_many += page.is_cut
+        if self.wishes.fragments:
+            self.ledger.note_anchors(entry.url, page.anchors)
+        is_followed = page.is_followed or not (self.wishes.obeys_robots and task.orders.obeys_robots)
+        followed = [
+            OutgoingLink(target.url, link.text, link.rel)
+            for link, target in page.links
+            if not target.reason and target.url.startswith("http")
+        ]
+        if task.orders.depth != inf:
+            self._links[entry.url] = self._spill.put(([tuple(link) for link in followed],))
+        if not is_followed:
+            task.statistics.stopped_by["nofollow"] += 1
+        self._robot.end(entry, Loaded("downloaded", followed if is_followed else (), content_hash=page.content_hash))
+        refusals = iter(list(task.refusals))
+        self.ledger.settle(entry.url, _ok(code))
+        for link, target in page.links:
+            mention = Mention(
+                target.url,
+                target.fragment[:_FRAGMENT],
+                entry.url,
+                link.kind,
+                entry.distance + 1,
+                link.line,
+                link.column,
+                link.text[:_TEXT],
+            )
+            if target.reason:
+                state: LinkOutcome = _unfit(target.reason)
+                self.ledger.place(mention, state)
+            elif not target.url.startswith("http"):
+                self._mention_external(mention)
+            elif is_followed:
+                self._mention(task, mention, next(refusals, ""))
+            else:
+                self.ledger.mention(mention, LinkOutcome("nofollow", reason="nofollow"))
+
+    def _mention(self, task: Task, mention: Mention, refused: str) -> None:
+        """Takes a link, by what the robot made of it."""
+        match refused:
+            case "":
+                self.ledger.mention(mention, _NOT_LOADED)
+            case "restriction" if not self._is_on_site(task, parse_again(mention.url)):
+                self._mention_external(mention)
+            case "depth" | "restriction":
+                self.ledger.mention(mention, LinkOutcome("beyond", reason=refused))
+            case "same-content":
+                self.ledger.mention(mention, LinkOutcome("not-asked", reason=refused))
+            case "robots":
+                self.ledger.mention(mention, LinkOutcome("robots", reason=refused))
+            case _:
+                self.ledger.mention(mention, LinkOutcome("excluded", reason=refused))
+
+    def _mention_external(self, mention: Mention) -> None:
+        link = RobotLink(RobotPage(mention.parent, mention.depth - 1), parse_again(mention.url), mention.text)
+        if refused := next((name for name, keeps in self.wishes.filters if name == "exclude" and not keeps(link)), ""):
+            self.ledger.place(mention, LinkOutcome("excluded", reason=refused))
+        elif self.externals:
+            self.ledger.mention(mention, _NOT_LOADED)
+            self.externals.want(mention.url)
+        else:
+            self.ledger.place(mention, LinkOutcome("external"))
+
+
+_STARTS: Final = 20
+"""Starts that a summary names."""
+_NUMBERS: Final = (
+    *("checked", "queued", "filtered", "seen", "downloaded", "hits", "failed", "dropped", "waiting", "open"),
+    *("not_modified", "same_content"),
+)
+
+
+@cache
+def _ok(code: int) -> LinkOutcome:
+    """One for all pages: there are many."""
+    return LinkOutcome("ok", code)
+
+
+def _most_bytes(headers: Mapping[str, str]) -> int:
+    kind = headers.get("content-type", "")
+    return MOST_BYTES if not kind or is_html(kind, b"") else _OTHER_BYTES
+
+
+def _outcome_of(answer: RawResponse) -> LinkOutcome:
+    """The outcome of an answer without a document: only what fails is broken, who refuses us may show it."""
+    seen = observation_of(answer)
+    return LinkOutcome("broken" if seen.reason.outcome is Judged.FAILING else "doubtful", answer.code, seen.reason.word)
+
+
+def _unfit(reason: str) -> LinkOutcome:
+    """The outcome of what is no URL that could be asked."""
+    return LinkOutcome("not-asked" if reason.endswith(":") or reason == "no-dot" else "broken", reason=reason)
