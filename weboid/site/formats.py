@@ -110,9 +110,9 @@ class _Fault:
         """Status and reason in words, since when, and where redirects end."""
         place = self.first
         reason = _sentences().get(f"weboid-reason-{place.reason}", place.reason.replace("-", " "))
+        answer = f"{place.status}: {reason}" if place.status else reason
         words = (
-            f"{place.status}:" if place.status else "",
-            "The page has no element of that name." if place.state == "fragment" else reason,
+            "The page has no element of that name." if place.state == "fragment" else answer,
             "" if place.dead_since is None else f"Dead since {_date(place.dead_since)}.",
             "New since the last run." if self.is_new else "",
             f"It leads to {place.final}" if place.final else "",
