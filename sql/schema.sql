@@ -657,3 +657,66 @@ CREATE TABLE vantage_place (
     place text PRIMARY KEY,
     seen timestamptz NOT NULL
 );
+
+-- The robot (R-5, R-7): what its tasks remember from run to run.
+
+-- A task, by the name that its user gave or a hash of starts and orders. `run` counts its runs, `whole_run` is the newest
+-- that came to its end, `day` that of the newest beginning; `ended` NULL = a run is under way, or was killed.
+CREATE TABLE robot_task (
+    task integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text NOT NULL UNIQUE,
+    starts text[] NOT NULL,
+    orders jsonb NOT NULL,
+    run integer NOT NULL,
+    whole_run integer NOT NULL DEFAULT 0,
+    day smallint NOT NULL,
+    begun timestamptz NOT NULL DEFAULT now(),
+    ended timestamptz,
+    statistics jsonb NOT NULL DEFAULT '{}'
+);
+
+-- A URL (or a fragment of a page) that a task has asked for: `run` = the newest that did, 0 = what it found is not kept
+-- in full; the columns of a record as in `url`; `broken` now, and `was_broken` in the whole run before.
+-- What still waits in a queue is not here: it follows from the links of the pages.
+CREATE TABLE robot_entry (
+    url_key bigint NOT NULL,
+    task integer NOT NULL,
+    run integer NOT NULL,
+    status smallint NOT NULL,
+    since smallint NOT NULL,
+    asked smallint NOT NULL,
+    strikes smallint NOT NULL,
+    failing_since smallint,
+    failing_until smallint,
+    reason smallint NOT NULL,
+    mime smallint,
+    http smallint,
+    broken boolean NOT NULL,
+    was_broken boolean NOT NULL,
+    size_kib integer,
+    evidence integer,
+    url text NOT NULL,
+    target text,
+    older bytea,
+    PRIMARY KEY (task, url_key)
+) WITH (fillfactor = 80);
+
+-- The document of an entry, for conditional requests; `ids` = hashes of the names within it that fragments can point to.
+CREATE TABLE robot_page (
+    url_key bigint NOT NULL,
+    task integer NOT NULL,
+    content_hash bytea NOT NULL,
+    etag text NOT NULL,
+    modified text NOT NULL,
+    ids bytea NOT NULL,
+    PRIMARY KEY (task, url_key)
+);
+
+-- Its links with their places, packed (store/site/entry.py): written only when the content has changed.
+CREATE TABLE robot_link (
+    url_key bigint NOT NULL,
+    task integer NOT NULL,
+    links bytea NOT NULL,
+    PRIMARY KEY (task, url_key)
+);
+ALTER TABLE robot_link ALTER COLUMN links SET STORAGE EXTERNAL;

@@ -19,6 +19,7 @@ from weboid.store.people.report import expire_reports
 from weboid.store.people.throttle import delete_past as delete_past_limits
 from weboid.store.schedule.second_look import delete_past_looks
 from weboid.store.schedule.turn import delete_past
+from weboid.store.site.task import expire_entries
 from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm
 from weboid.store.upkeep.expiry import (
     BEFORE_ALL,
@@ -120,6 +121,8 @@ async def expire(
         done.reports += gone
         show(done)
     while await again(in_transaction(pool, expire_audit, day, limit=batch)):
+        pass
+    while await again(in_transaction(pool, expire_entries, day, limit=batch)):
         pass
     await again(in_transaction(pool, _delete_past, day))
     return done

@@ -1,0 +1,60 @@
+-- URLs that a task of the robot has asked for, their documents and links (R-5).
+
+-- name: list_states
+-- Whether the run that goes on has it, whether it was broken in the whole run before, and since when it is broken.
+SELECT url_key, run = %(run)s, CASE WHEN run > %(whole_run)s THEN was_broken ELSE run = %(whole_run)s AND broken END,
+    CASE WHEN broken AND run >= %(whole_run)s THEN coalesce(failing_since, since) END
+FROM robot_entry
+WHERE task = %(task)s AND (%(after)s::bigint IS NULL OR url_key > %(after)s)
+ORDER BY url_key
+LIMIT %(limit)s
+
+-- name: find_entries
+SELECT robot_entry.url_key, content_hash, etag, modified, ids, links,
+    status, since, asked, older, strikes, failing_since, failing_until, evidence, reason, target, mime, size_kib, http
+FROM unnest(%(url_key)s::bigint[]) AS given (url_key)
+JOIN robot_entry ON robot_entry.task = %(task)s AND robot_entry.url_key = given.url_key
+LEFT JOIN robot_page ON robot_page.task = %(task)s AND robot_page.url_key = given.url_key
+LEFT JOIN robot_link ON robot_link.task = %(task)s AND robot_link.url_key = given.url_key
+
+-- name: record_entries
+INSERT INTO robot_entry (
+    task, url_key, url, run, broken, was_broken, status, since, asked, older, strikes, failing_since, failing_until,
+    evidence, reason, target, mime, size_kib, http
+)
+SELECT %(task)s, given.url_key, given.url, given.run, given.broken, given.was_broken, given.status, given.since,
+    given.asked, given.older, given.strikes, given.failing_since, given.failing_until, given.evidence, given.reason,
+    given.target, given.mime, given.size_kib, given.http
+FROM unnest(
+    %(url_key)s::bigint[], %(url)s::text[], %(run)s::integer[], %(broken)s::boolean[], %(was_broken)s::boolean[],
+    %(status)s::smallint[], %(since)s::smallint[], %(asked)s::smallint[], %(older)s::bytea[], %(strikes)s::smallint[],
+    %(failing_since)s::smallint[], %(failing_until)s::smallint[], %(evidence)s::integer[], %(reason)s::smallint[],
+    %(target)s::text[], %(mime)s::smallint[], %(size_kib)s::integer[], %(http)s::smallint[]
+) AS given (
+    url_key, url, run, broken, was_broken, status, since, asked, older, strikes, failing_since, failing_until,
+    evidence, reason, target, mime, size_kib, http
+)
+ORDER BY given.url_key
+ON CONFLICT (task, url_key) DO UPDATE SET
+    run = excluded.run, broken = excluded.broken, was_broken = excluded.was_broken, status = excluded.status,
+    since = excluded.since, asked = excluded.asked, older = excluded.older, strikes = excluded.strikes,
+    failing_since = excluded.failing_since, failing_until = excluded.failing_until, evidence = excluded.evidence,
+    reason = excluded.reason, target = excluded.target, mime = excluded.mime, size_kib = excluded.size_kib,
+    http = excluded.http
+
+-- name: record_pages
+INSERT INTO robot_page (task, url_key, content_hash, etag, modified, ids)
+SELECT %(task)s, given.url_key, given.content_hash, given.etag, given.modified, given.ids
+FROM unnest(
+    %(url_key)s::bigint[], %(content_hash)s::bytea[], %(etag)s::text[], %(modified)s::text[], %(ids)s::bytea[]
+) AS given (url_key, content_hash, etag, modified, ids)
+ORDER BY given.url_key
+ON CONFLICT (task, url_key) DO UPDATE SET
+    content_hash = excluded.content_hash, etag = excluded.etag, modified = excluded.modified, ids = excluded.ids
+
+-- name: record_links
+INSERT INTO robot_link (task, url_key, links)
+SELECT %(task)s, given.url_key, given.links
+FROM unnest(%(url_key)s::bigint[], %(links)s::bytea[]) AS given (url_key, links)
+ORDER BY given.url_key
+ON CONFLICT (task, url_key) DO UPDATE SET links = excluded.links

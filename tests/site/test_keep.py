@@ -1,0 +1,177 @@
+"""What runs of a task remember, on a real PostgreSQL."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+
+import pytest
+
+from weboid.core.document.links import DocumentLink
+from weboid.core.observe.observation import Observation
+from weboid.core.record.moment import Moment
+from weboid.core.record.reasons import Reason
+from weboid.core.record.status import Status
+from weboid.core.url.urls import parse
+from weboid.errors import StoreError
+from weboid.robot.orders import Orders
+from weboid.site.keep import Remembered, RunMemory, open_memory
+from weboid.store.db.pool import Pool, open_pool
+from weboid.store.site.entry import KeptPage
+from weboid.store.site.task import KEPT_DAYS
+
+_ORIGIN = "http://site.test"
+_URL = f"{_ORIGIN}/a.html"
+_FINE = Observation(Status.FINE, Reason.OK, http=200)
+_MISSING = Observation(Status.NOT_FOUND, Reason.NOT_FOUND, http=404)
+_PAGE = KeptPage(
+    b"hash",
+    '"1"',
+    "Sat, 28 Nov 2026 10:00:00 GMT",
+    b"\x00\x01",
+    (
+        DocumentLink("a", "b.html#part", 3, 14, "the text", "nofollow"),
+        DocumentLink("img", "ü.png", 4, 1),
+    ),
+)
+
+
+@pytest.fixture
+async def pool(database: str) -> AsyncIterator[Pool]:
+    """Connections to an empty store."""
+    async with open_pool(database, size=4, part="test") as opened:
+        yield opened
+
+
+def _run(
+    pool: Pool, day: int, name: str = "docs", depth: int = 3, origin: str = _ORIGIN
+) -> AbstractAsyncContextManager[RunMemory]:
+    return open_memory(pool, name, ["http://site.test/"], Orders(depth), Moment(day), origin=origin)
+
+
+async def test_a_document_comes_back_in_the_next_run_as_it_was(pool: Pool) -> None:
+    async with _run(pool, 100) as kept:
+        assert await kept.known(_URL) == Remembered()
+        await kept.note(_URL, _FINE, Remembered(), _PAGE)
+        assert kept.is_done(_URL)
+        await kept.end({"queued": 1}, is_whole=True)
+    async with _run(pool, 101) as kept:
+        assert not kept.is_done(_URL)
+        known = await kept.known(_URL)
+        assert known.page == _PAGE
+        await kept.note(_URL, _FINE, known, _PAGE._replace(etag='"2"'))
+        changed = _PAGE._replace(content_hash=b"other", links=())
+        assert (await kept.known(_URL)).page == _PAGE._replace(etag='"2"')
+        await kept.note(_URL, _FINE, known, changed)
+        assert (await kept.known(_URL)).page == changed
+        await kept.note(_URL, _MISSING, await kept.known(_URL))
+        assert (await kept.known(_URL)).page is None
+
+
+async def test_dead_since_grows_from_run_to_run_and_only_the_first_is_new(pool: Pool) -> None:
+    found = []
+    for day in (100, 107, 121):
+        async with _run(pool, day) as kept:
+            await kept.note(_URL, _MISSING, await kept.known(_URL))
+            found.append((*kept.failure(_URL), *kept.failure(f"{_URL}#part")))
+            await kept.end({}, is_whole=True)
+    assert found == [(17267, True) * 2, (17267, False) * 2, (17267, False) * 2]
+    async with _run(pool, 122) as kept:
+        await kept.note(_URL, _FINE, await kept.known(_URL))
+        await kept.end({}, is_whole=True)
+    async with _run(pool, 123) as kept:
+        await kept.note(_URL, _MISSING, await kept.known(_URL))
+        assert kept.failure(_URL) == kept.failure(f"{_URL}#part") == (17267 + 23, True)
+
+
+async def test_a_run_that_was_killed_goes_on_with_what_it_had_found(pool: Pool) -> None:
+    moved = Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, parse("http://site.test/new"), http=301)
+    async with _run(pool, 100) as kept:
+        await kept.note("http://site.test/gone", _MISSING, Remembered())
+        await kept.end({}, is_whole=True)
+    async with _run(pool, 101) as kept:
+        run = kept.task.run
+        await kept.note(_URL, _FINE, Remembered(), _PAGE)
+        await kept.note("http://site.test/old", moved, Remembered())
+        await kept.note("http://site.test/gone", _MISSING, await kept.known("http://site.test/gone"))
+        await kept.note("http://site.test/new-gone", _MISSING, Remembered())
+    async with _run(pool, 102, depth=5) as kept:
+        assert kept.task.run == run
+        assert all(map(kept.is_done, (_URL, "http://site.test/old", "http://site.test/gone")))
+        assert (await kept.known(_URL)).page == _PAGE
+        assert (await kept.known("http://site.test/old")).record.target == "http://site.test/new"
+        assert not kept.failure("http://site.test/gone")[1]
+        assert kept.failure("http://site.test/new-gone")[1]
+    async with _run(pool, 104) as kept:
+        assert kept.task.run == run + 1, "what it had found is too old"
+        assert not kept.is_done(_URL)
+        assert not kept.failure("http://site.test/gone")[1]
+        assert kept.failure("http://site.test/new-gone")[1]
+
+
+async def test_the_port_of_a_folder_that_is_served_does_not_matter(pool: Pool) -> None:
+    moved = Observation(Status.FOUND, Reason.MOVED, parse("http://site.test/new"), http=302)
+    abroad = Observation(Status.FOUND, Reason.MOVED, parse("http://site.test.evil/new"), http=302)
+    async with _run(pool, 100) as kept:
+        await kept.note(f"{_ORIGIN}/old", moved, Remembered())
+        await kept.note(f"{_ORIGIN}/abroad", abroad, Remembered())
+    async with _run(pool, 100, origin="http://127.0.0.1:81") as kept:
+        assert kept.is_done("http://127.0.0.1:81/old")
+        assert not kept.is_done(f"{_ORIGIN}/old")
+        assert (await kept.known("http://127.0.0.1:81/old")).record.target == "http://127.0.0.1:81/new"
+        assert (await kept.known("http://127.0.0.1:81/abroad")).record.target == "http://site.test.evil/new"
+
+
+async def test_a_task_has_one_run_at_a_time_and_others_do_not_wait(pool: Pool) -> None:
+    async with _run(pool, 100):
+        with pytest.raises(StoreError, match="another run of 'docs' is under way"):
+            async with _run(pool, 100):
+                pass
+        async with _run(pool, 100, name="other") as kept:
+            assert not kept.is_done(_URL)
+    async with _run(pool, 100):
+        pass
+
+
+@pytest.mark.parametrize(("times", "is_whole"), [(10_001, True), (1, False)])
+async def test_a_document_that_is_not_kept_is_asked_again_when_a_run_goes_on(
+    pool: Pool, times: int, *, is_whole: bool
+) -> None:
+    page = _PAGE._replace(links=_PAGE.links * times)
+    async with _run(pool, 100) as kept:
+        await kept.note(_URL, _FINE, Remembered(), page, is_whole=is_whole)
+    async with _run(pool, 100) as kept:
+        assert not kept.is_done(_URL)
+        assert (await kept.known(_URL)).page is None
+
+
+async def test_calls_of_loaders_are_made_together(pool: Pool) -> None:
+    async with _run(pool, 100) as kept:
+        urls = [f"http://site.test/{number}" for number in range(1_200)]
+        before = pool.get_stats()["requests_num"]
+        await asyncio.gather(*(kept.note(url, _FINE, Remembered(), _PAGE) for url in urls))
+        assert pool.get_stats()["requests_num"] - before == 3
+        known = await asyncio.gather(*map(kept.known, urls))
+        assert pool.get_stats()["requests_num"] - before == 6
+        assert {each.page for each in known} == {_PAGE}
+
+
+async def test_tasks_and_urls_that_are_long_gone_are_deleted(pool: Pool) -> None:
+    async with _run(pool, 100, name="") as kept:
+        await kept.note(_URL, _FINE, Remembered(), _PAGE)
+        await kept.end({}, is_whole=True)
+    async with _run(pool, 100, name="other") as kept:
+        await kept.note(_URL, _FINE, Remembered(), _PAGE)
+        await kept.note("http://site.test/#part", _MISSING, Remembered())
+        await kept.end({}, is_whole=True)
+    async with _run(pool, 100 + KEPT_DAYS, name="other") as kept:
+        await kept.note(_URL, _FINE, await kept.known(_URL), _PAGE)
+        await kept.end({}, is_whole=True)
+    async with _run(pool, 101 + KEPT_DAYS, name="other") as kept:
+        assert (await kept.known(_URL)).page == _PAGE
+        assert await kept.known("http://site.test/#part") == Remembered()
+        async with pool.connection() as conn:
+            counts = await conn.execute(
+                "SELECT (SELECT count(*) FROM robot_task), (SELECT count(*) FROM robot_entry), "
+                "(SELECT count(*) FROM robot_page), (SELECT count(*) FROM robot_link)"
+            )
+            assert await counts.fetchone() == (1, 1, 1, 1)

@@ -1,0 +1,210 @@
+"""The memory of a task in a run: of earlier runs, and of itself if it was killed (R-5, U-3, U-7).
+
+A run that goes on begins at its starts again: what it has asked for is a hit of its cache, whose links are those of
+before. So queue, traps and report come out as if it had never been killed. What was open is asked again.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import date
+from hashlib import blake2b
+from typing import Final, NamedTuple
+
+import msgspec
+
+from weboid.core.observe.observation import Observation
+from weboid.core.record.days import EPOCH
+from weboid.core.record.moment import Moment
+from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.record import UNTRIED, UrlRecord
+from weboid.core.record.status import Status
+from weboid.core.verdict.judge import judge
+from weboid.errors import StoreError
+from weboid.mechanism.gathering import Gathering
+from weboid.robot.orders import Orders
+from weboid.store.db.pool import Pool
+from weboid.store.db.rows import storable
+from weboid.store.site.entry import (
+    NO_PAGE,
+    KeptEntry,
+    KeptPage,
+    entry_key,
+    find_entries,
+    list_states,
+    record_entries,
+)
+from weboid.store.site.task import KeptTask, begin_run, end_run, expire_entries, lock_task, unlock_task
+
+_BATCH: Final = 500
+_EXPIRED: Final = 10_000
+_MOST_ENTRIES: Final = 1_000_000
+"""URLs of a task; of more it forgets what it had found."""
+_MOST_LINKS: Final = 20_000
+"""Of a document; one with more is not kept."""
+_MOST_TEXT: Final = 500
+"""Characters of a header; a longer one is not sent back."""
+_UNIX_DAYS: Final = (EPOCH - date(1970, 1, 1)).days
+_NOT_THERE: Final = Observation(Status.NOT_FOUND, Reason.NOT_FOUND)
+
+
+class Remembered(NamedTuple):
+    """All that is remembered of a URL; `page` if a document was read when it was last asked for."""
+
+    record: UrlRecord = UNTRIED
+    page: KeptPage | None = None
+
+
+class RunMemory:
+    """The memory of a task in a run.
+
+    URLs of the start's `origin` are kept without it: the port of a folder that is served changes from run to run.
+    """
+
+    def __init__(self, pool: Pool, task: KeptTask, moment: Moment, origin: str) -> None:
+        self.task = task
+        self._origin = origin
+        self._pool = pool
+        self._moment = moment
+        self._known: set[int] = set()
+        self._done: set[int] = set()
+        self._was_broken: set[int] = set()
+        self._failing: dict[int, int] = {}
+        """Days since when entries are broken, as far as they are."""
+        self._untried: set[str] = set()
+        """URLs that are broken in themselves, and not noted yet."""
+        self._reads = Gathering(self._find, _BATCH)
+        self._writes = Gathering(self._record, _BATCH)
+
+    async def resume(self) -> None:
+        """Learns what earlier runs, and this one, have asked for."""
+        async with self._pool.connection() as conn:
+            async for key, is_done, was_broken, failing_since in list_states(conn, self.task):
+                self._known.add(key)
+                if is_done:
+                    self._done.add(key)
+                if was_broken:
+                    self._was_broken.add(key)
+                if failing_since is not None:
+                    self._failing[key] = failing_since
+
+    def is_done(self, url: str) -> bool:
+        """True if this run has asked for a URL and knows what became of it, also before it was killed."""
+        return self._key(url) in self._done
+
+    async def known(self, url: str) -> Remembered:
+        """All that is remembered of a URL."""
+        if (key := self._key(url)) not in self._known:
+            return Remembered()
+        return await self._reads.result(key)
+
+    async def note(
+        self, url: str, seen: Observation, before: Remembered, page: KeptPage | None = None, *, is_whole: bool = True
+    ) -> None:
+        """Notes what became of a URL, and of its document if that was read; returns when it is written.
+
+        After a 304 `page` is that of `before`. A document that is not whole, or has very many links, is not kept: it is
+        asked for again if the run goes on.
+        """
+        key = self._key(url)
+        if key not in self._known and len(self._known) >= _MOST_ENTRIES:
+            return
+        record = judge(before.record, seen, self._moment.day, hour=self._moment.hour).record
+        is_broken = seen.outcome is Outcome.FAILING
+        is_whole = is_whole and (page is None or len(page.links) <= _MOST_LINKS)
+        self._known.add(key)
+        if is_broken:
+            self._failing[key] = record.history[0].first if record.streak.since is None else record.streak.since
+        else:
+            self._failing.pop(key, None)
+        entry = KeptEntry(
+            key,
+            self._short(url),
+            self.task.run if is_whole else 0,
+            record._replace(target=record.target and self._short(record.target)),
+            is_broken,
+            key in self._was_broken,
+            *_changes(before.page or NO_PAGE, _bounded(page) if page and is_whole else NO_PAGE),
+        )
+        await self._writes.result(entry)
+        if is_whole:
+            self._done.add(key)
+
+    def failure(self, url: str) -> tuple[int, bool]:
+        """For a URL that is broken now the day of 1970 since when, and whether it was not in the last whole run.
+
+        What was not asked for and is broken in itself, such as the fragment of a URL, is noted at the end of the run.
+        """
+        key = self._key(url)
+        if key not in self._done:
+            self._untried.add(url)
+        return self._failing.get(key, self._moment.day) + _UNIX_DAYS, key not in self._was_broken
+
+    async def end(self, statistics: object, *, is_whole: bool) -> None:
+        """Ends the run, with statistics that JSON can express; one that is not whole goes on the next time."""
+        for url in sorted(self._untried):
+            before = await self.known(url) if self._key(url) in self._was_broken else Remembered()
+            await self.note(url, _NOT_THERE, before)
+        async with self._pool.connection() as conn:
+            await end_run(conn, self.task.task, msgspec.json.encode(statistics).decode(), is_whole=is_whole)
+
+    async def _find(self, keys: Sequence[int]) -> list[Remembered]:
+        async with self._pool.connection() as conn:
+            found = await find_entries(conn, self.task.task, list(dict.fromkeys(keys)))
+        return [self._remembered(*found.get(key, (UNTRIED, None))) for key in keys]
+
+    def _remembered(self, record: UrlRecord, page: KeptPage | None) -> Remembered:
+        if record.target and record.target.startswith("/"):
+            record = record._replace(target=f"{self._origin}{record.target}")
+        return Remembered(record, page)
+
+    async def _record(self, entries: Sequence[KeptEntry]) -> list[None]:
+        async with self._pool.connection() as conn:
+            await record_entries(conn, self.task.task, list({each.key: each for each in entries}.values()))
+        return [None] * len(entries)
+
+    def _key(self, url: str) -> int:
+        return entry_key(self._short(url))
+
+    def _short(self, url: str) -> str:
+        return url.removeprefix(self._origin) if url.startswith(f"{self._origin}/") else storable(url)
+
+
+@asynccontextmanager
+async def open_memory(
+    pool: Pool, name: str, starts: Sequence[str], orders: Orders, moment: Moment, *, origin: str
+) -> AsyncIterator[RunMemory]:
+    """Begins a run of a task, or goes on with one that was killed; without a name it is known by starts and orders.
+
+    It takes one connection of the pool until the end. Raises StoreError if another run of the task is under way.
+    """
+    written = msgspec.json.encode(orders).decode()
+    name = name or blake2b(f"{sorted(starts)} {written}".encode(), digest_size=16).hexdigest()
+    async with pool.reading() as held:
+        if not await lock_task(held, name):
+            raise StoreError(f"another run of {name!r} is under way: wait for its end, or give another name")
+        try:
+            async with pool.connection() as conn:
+                memory = RunMemory(pool, await begin_run(conn, name, starts, written, moment.day), moment, origin)
+            while await _expire(pool, moment.day):
+                pass
+            await memory.resume()
+            yield memory
+        finally:
+            await unlock_task(held, name)
+
+
+async def _expire(pool: Pool, day: int) -> int:
+    async with pool.connection() as conn:
+        return await expire_entries(conn, day, limit=_EXPIRED)
+
+
+def _changes(before: KeptPage, after: KeptPage) -> tuple[KeptPage | None, bool]:
+    """The document to be written, None if it is as before; and whether its links have changed."""
+    has_new_links = before.content_hash != after.content_hash
+    return (after if has_new_links or before[:-1] != after[:-1] else None), has_new_links
+
+
+def _bounded(page: KeptPage) -> KeptPage:
+    """The document without headers that are too long to be sent back."""
+    etag, modified = (storable(text) if len(text) <= _MOST_TEXT else "" for text in (page.etag, page.modified))
+    return page._replace(etag=etag, modified=modified)

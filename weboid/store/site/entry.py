@@ -1,0 +1,109 @@
+"""URLs that a task of the robot has asked for, with what became of them (U-3, U-7), their documents and links."""
+
+import zlib
+from collections.abc import AsyncIterator, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+
+from weboid.core.document.links import DocumentLink
+from weboid.core.record.record import UrlRecord
+from weboid.core.url.keys import url_key
+from weboid.store.db.rows import columns_of, record_columns, url_record
+from weboid.store.db.statements import Connection, fetch_all, statements
+from weboid.store.site.task import KeptTask
+
+SQL: Final = statements("site/entry")
+_PAGE: Final = 5_000
+"""States that are read at a time."""
+_LEVEL: Final = 1
+"""Of compression: a sixth of the size for a tenth of the time that parsing took."""
+
+
+class KeptPage(NamedTuple):
+    """A document, with what a server wants to see in a conditional request; empty what it did not give."""
+
+    content_hash: bytes
+    etag: str
+    modified: str
+    ids: bytes
+    """Hashes of the names that fragments can point to, as the caller packs them."""
+    links: tuple[DocumentLink, ...]
+
+
+NO_PAGE: Final = KeptPage(b"", "", "", b"", ())
+"""Stands for a document that there is no more."""
+
+
+class EntryState(NamedTuple):
+    """An entry that a task has: whether its run has asked for it, whether it was broken in the one before, and the day
+    since when it is."""
+
+    key: int
+    is_done: bool
+    was_broken: bool
+    failing_since: int | None
+
+
+class KeptEntry(NamedTuple):
+    """A URL that a task has asked for; `run` 0 = what the run found is not kept in full, and must be asked again."""
+
+    key: int
+    url: str
+    run: int
+    record: UrlRecord
+    broken: bool
+    was_broken: bool
+    page: KeptPage | None
+    has_new_links: bool
+
+
+def entry_key(url: str) -> int:
+    """The key of a URL in normal form, with or without a fragment."""
+    return url_key(url.encode("ascii", "backslashreplace").decode())
+
+
+async def list_states(conn: Connection, task: KeptTask) -> AsyncIterator[EntryState]:
+    """The states of all entries of a task, by key."""
+    row: dict[str, int | None] = {**task._asdict(), "after": None, "limit": _PAGE}
+    while states := await fetch_all(conn, EntryState, SQL["list_states"], row):
+        for state in states:
+            yield state
+        row["after"] = states[-1].key
+
+
+async def find_entries(
+    conn: Connection, task: int, keys: Sequence[int]
+) -> dict[int, tuple[UrlRecord, KeptPage | None]]:
+    """The records and documents of those of these entries that there are."""
+    found = {}
+    async for key, *columns in await conn.execute(SQL["find_entries"], {"task": task, "url_key": list(keys)}):
+        content_hash, etag, modified, ids, links = columns[:5]
+        page = None if not content_hash else KeptPage(content_hash, etag, modified, ids, unpacked_links(links))
+        found[key] = url_record(columns[5:]), page
+    return found
+
+
+async def record_entries(conn: Connection, task: int, entries: Sequence[KeptEntry]) -> None:
+    """Writes entries, with their documents if they have any; to write them again changes nothing."""
+    await conn.execute("SET LOCAL synchronous_commit = off")
+    columns = columns_of(entries, "key url run broken was_broken")
+    row = {"task": task, "url_key": columns.pop("key"), **columns, **record_columns(each.record for each in entries)}
+    await conn.execute(SQL["record_entries"], row)
+    if pages := [(each, each.page) for each in entries if each.page]:
+        columns = columns_of((page for _, page in pages), "content_hash etag modified ids")
+        await conn.execute(SQL["record_pages"], {"task": task, "url_key": [each.key for each, _ in pages], **columns})
+    if pages := [(each, page) for each, page in pages if each.has_new_links]:
+        links = [packed_links(page.links) for _, page in pages]
+        keys = [each.key for each, _ in pages]
+        await conn.execute(SQL["record_links"], {"task": task, "url_key": keys, "links": links})
+
+
+def packed_links(links: Sequence[DocumentLink]) -> bytes:
+    """The stored form: MessagePack, compressed."""
+    return zlib.compress(msgspec.msgpack.encode(links), _LEVEL)
+
+
+def unpacked_links(data: bytes) -> tuple[DocumentLink, ...]:
+    """The inverse of `packed_links`."""
+    return msgspec.msgpack.decode(zlib.decompress(data), type=tuple[DocumentLink, ...])
