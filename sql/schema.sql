@@ -701,10 +701,12 @@ CREATE TABLE robot_entry (
     PRIMARY KEY (task, url_key)
 ) WITH (fillfactor = 80);
 
--- The document of an entry, for conditional requests; `ids` = hashes of the names within it that fragments can point to.
+-- The document of an entry, for conditional requests; `followed` = robots may follow its links; `ids` = hashes of the
+-- names within it that fragments can point to.
 CREATE TABLE robot_page (
     url_key bigint NOT NULL,
     task integer NOT NULL,
+    followed boolean NOT NULL,
     content_hash bytea NOT NULL,
     etag text NOT NULL,
     modified text NOT NULL,

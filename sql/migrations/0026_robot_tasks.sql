@@ -38,6 +38,7 @@ CREATE TABLE robot_entry (
 CREATE TABLE robot_page (
     url_key bigint NOT NULL,
     task integer NOT NULL,
+    followed boolean NOT NULL,
     content_hash bytea NOT NULL,
     etag text NOT NULL,
     modified text NOT NULL,

@@ -28,6 +28,7 @@ _PAGE = KeptPage(
     '"1"',
     "Sat, 28 Nov 2026 10:00:00 GMT",
     b"\x00\x01",
+    False,
     (
         DocumentLink("a", "b.html#part", 3, 14, "the text", "nofollow"),
         DocumentLink("img", "ü.png", 4, 1),
@@ -72,7 +73,7 @@ async def test_dead_since_grows_from_run_to_run_and_only_the_first_is_new(pool: 
     for day in (100, 107, 121):
         async with _run(pool, day) as kept:
             await kept.note(_URL, _MISSING, await kept.known(_URL))
-            found.append((*kept.failure(_URL), *kept.failure(f"{_URL}#part")))
+            found.append((*kept.failure(_URL, ""), *kept.failure(f"{_URL}#part", "")))
             await kept.end({}, is_whole=True)
     assert found == [(17267, True) * 2, (17267, False) * 2, (17267, False) * 2]
     async with _run(pool, 122) as kept:
@@ -80,7 +81,7 @@ async def test_dead_since_grows_from_run_to_run_and_only_the_first_is_new(pool: 
         await kept.end({}, is_whole=True)
     async with _run(pool, 123) as kept:
         await kept.note(_URL, _MISSING, await kept.known(_URL))
-        assert kept.failure(_URL) == kept.failure(f"{_URL}#part") == (17267 + 23, True)
+        assert kept.failure(_URL, "") == kept.failure(f"{_URL}#part", "") == (17267 + 23, True)
 
 
 async def test_a_run_that_was_killed_goes_on_with_what_it_had_found(pool: Pool) -> None:
@@ -99,13 +100,13 @@ async def test_a_run_that_was_killed_goes_on_with_what_it_had_found(pool: Pool) 
         assert all(map(kept.is_done, (_URL, "http://site.test/old", "http://site.test/gone")))
         assert (await kept.known(_URL)).page == _PAGE
         assert (await kept.known("http://site.test/old")).record.target == "http://site.test/new"
-        assert not kept.failure("http://site.test/gone")[1]
-        assert kept.failure("http://site.test/new-gone")[1]
+        assert not kept.failure("http://site.test/gone", "")[1]
+        assert kept.failure("http://site.test/new-gone", "")[1]
     async with _run(pool, 104) as kept:
         assert kept.task.run == run + 1, "what it had found is too old"
         assert not kept.is_done(_URL)
-        assert not kept.failure("http://site.test/gone")[1]
-        assert kept.failure("http://site.test/new-gone")[1]
+        assert not kept.failure("http://site.test/gone", "")[1]
+        assert kept.failure("http://site.test/new-gone", "")[1]
 
 
 async def test_the_port_of_a_folder_that_is_served_does_not_matter(pool: Pool) -> None:

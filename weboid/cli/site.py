@@ -1,4 +1,4 @@
-"""``weboid site``: checks all links of a site, page by page; nothing is stored."""
+"""``weboid site``: checks all links of a site, page by page."""
 
 import asyncio
 import re
@@ -15,7 +15,8 @@ import click
 
 from weboid.checking.spot_checks import SpotChecks, open_spot_checks
 from weboid.checking.turns import LocalTurns
-from weboid.cli.days import moment_now, seconds_now
+from weboid.cli.days import day_option, moment_now, moments, seconds_now
+from weboid.cli.processes.database import open_store
 from weboid.cli.processes.process import raise_open_files, run_async
 from weboid.cli.processes.sources import online_of
 from weboid.cli.terminal.logs import print_error
@@ -29,6 +30,7 @@ from weboid.robot.traps import TRAPS
 from weboid.site.externals import Externals, FindCopy
 from weboid.site.folder import served
 from weboid.site.formats import FORMATS, SiteReport
+from weboid.site.keep import RunMemory, open_memory
 from weboid.site.listed import is_named_sitemap, listed_in, sitemap_at, sitemaps_of_site
 from weboid.site.place import Summary
 from weboid.site.rules import RulesOfOrigins
@@ -43,6 +45,10 @@ EXIT_BROKEN: Final = 1
 _FOLLOW: Final = {"internal": "internal", "below": "below", "external": "external", "all": "none"}
 _WILD: Final = re.compile(r"[*?\[]")
 _PROGRESS_S: Final = 0.5
+_CONNECTIONS: Final = 4
+"""To the database: the lock of the run, reading, writing, and one for what comes between."""
+_STARTS: Final = 100
+"""Starts that are stored with a run."""
 
 
 @click.command("site")
@@ -64,18 +70,28 @@ _PROGRESS_S: Final = 0.5
 @click.option("--sitemap", type=click.Choice(["only", "too"]), help="Begin at the pages that its sitemaps list.")
 @click.option("--header", multiple=True, help="A header for the start's origin alone, such as 'Cookie: a=b'.")
 @click.option("--archives", is_flag=True, help="Look up copies of external links that are dead.")
+@click.option("--keep", metavar="NAME", help="Remember what was found under this name, for the next run.")
+@click.option("--new", is_flag=True, help="Fail only for links that were not broken in the last run (--keep).")
 @click.option("--format", "form", type=click.Choice(list(FORMATS)), default="text", show_default=True)
+@day_option
 @click.pass_obj
 def command(config: Config, /, target: str, form: str, **options: Any) -> None:
-    """Checks all links of a site, page by page. TARGET is a URL, a folder, or a sitemap; nothing is stored.
+    """Checks all links of a site, page by page. TARGET is a URL, a folder, or a sitemap.
 
     A folder is served on this machine while the command runs. External links are judged as by ``weboid check``: a wall
     or a soft 404 is a doubt, and no fault. Nothing is asked that robots.txt forbids, but in a folder.
 
+    Nothing is stored but with --keep NAME: then the next run of that name asks only for what has changed, says since
+    when links are broken, and goes on where one was killed the same day or the day before. It takes the database, an
+    embedded one if none is configured.
+
     The exit status is 1 if links are broken, 0 if none is; 2 if something is wrong with the call; 3 if this machine
     seems to have no network. After Ctrl-C the summary of what was found follows.
     """
-    sys.exit(run_async(_run(config, target, FORMATS[form](), _headers(options.pop("header")), **options)))
+    if options["new"] and not options["keep"]:
+        raise click.UsageError("--new compares with the last run, which takes --keep NAME")
+    report = FORMATS[form](only_new=options["new"])
+    sys.exit(run_async(_run(config, target, report, _headers(options.pop("header")), **options)))
 
 
 async def _run(config: Config, target: str, report: SiteReport, headers: Mapping[str, str], **options: Any) -> int:
@@ -96,17 +112,24 @@ async def _run(config: Config, target: str, report: SiteReport, headers: Mapping
             obeys_robots=not is_folder,
             filters=_filters(options["include"], options["exclude"]),
         )
-        async with _externals(config, options) as externals:
-            walk = SiteWalk(sessions, wishes, config.crawl, lambda place: _put(report.add(place)), externals, rules)
+        async with (
+            _memory(config, sessions, starts, wishes.orders, options) as memory,
+            _externals(config, options, memory) as externals,
+        ):
+            walk = SiteWalk(
+                sessions, wishes, config.crawl, lambda place: _put(report.add(place)), externals, rules, memory
+            )
             showing = asyncio.create_task(_show_progress(walk))
             try:
                 summary = await walk.run(starts)
             finally:
                 showing.cancel()
+            if memory:
+                await memory.end(summary.statistics, is_whole=not summary.is_interrupted)
         for text in report.end(summary):
             write(text)
         sys.stdout.flush()
-        return _status(walk, summary)
+        return _status(walk, summary, only_new=options["new"])
 
 
 def _put(text: str) -> None:
@@ -114,7 +137,7 @@ def _put(text: str) -> None:
         sys.stdout.write(text)
 
 
-def _status(walk: SiteWalk, summary: Summary) -> int:
+def _status(walk: SiteWalk, summary: Summary, *, only_new: bool) -> int:
     if walk.own_faults:
         print_error(
             f"URLs that an error of this program has kept from being checked: {walk.own_faults}. Please report it"
@@ -125,7 +148,8 @@ def _status(walk: SiteWalk, summary: Summary) -> int:
         return EXIT_NO_NETWORK
     if not summary.statistics.get("downloaded") and not summary.is_interrupted:
         return EXIT_BROKEN  # not even a start
-    return EXIT_BROKEN if summary.counts.get("broken") or summary.counts.get("fragment") else 0
+    broken = walk.new if only_new else summary.counts.get("broken", 0) + summary.counts.get("fragment", 0)
+    return EXIT_BROKEN if broken else 0
 
 
 def _headers(lines: Sequence[str]) -> dict[str, str]:
@@ -212,7 +236,25 @@ async def _listed(
 
 
 @asynccontextmanager
-async def _externals(config: Config, options: Mapping[str, Any]) -> AsyncIterator[Externals | None]:
+async def _memory(
+    config: Config, sessions: SiteSessions, starts: Sequence[str], orders: Orders, options: Mapping[str, Any]
+) -> AsyncIterator[RunMemory | None]:
+    """The memory of the run; without --keep no database is opened."""
+    if not options["keep"]:
+        yield None
+        return
+    origin, moment = str(sessions.start.url._replace(path="")), moments(options["day"], None)()
+    async with (
+        open_store(config, size=_CONNECTIONS, part="site") as pool,
+        open_memory(pool, options["keep"], starts[:_STARTS], orders, moment, origin=origin) as memory,
+    ):
+        yield memory
+
+
+@asynccontextmanager
+async def _externals(
+    config: Config, options: Mapping[str, Any], memory: RunMemory | None
+) -> AsyncIterator[Externals | None]:
     """The checks of external links; opened at the first one, since they begin with a proof that we are online."""
     if options["external"] == "ignore":
         yield None
@@ -226,7 +268,7 @@ async def _externals(config: Config, options: Mapping[str, Any]) -> AsyncIterato
             )
 
         find_copy = await stack.enter_async_context(_copies(config)) if options["archives"] else None
-        yield Externals(checks, find_copy)
+        yield Externals(checks, find_copy, memory)
 
 
 @asynccontextmanager

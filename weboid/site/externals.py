@@ -3,12 +3,15 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Final
 
 from weboid.checking.spot_checks import NO_NETWORK, SpotCheck, SpotChecks
 from weboid.core.record.reasons import Outcome as Judged
+from weboid.core.record.reasons import Reason
 from weboid.core.url.classify import UrlClass, classify
 from weboid.core.url.urls import parse
+from weboid.site.keep import RunMemory
 from weboid.site.ledger import LinkOutcome
 
 _AT_ONCE: Final = 100
@@ -21,9 +24,15 @@ FindCopy = Callable[[str], Awaitable[str]]
 class Externals:
     """Checks URLs as they are found; `open_checks` is awaited at the first one."""
 
-    def __init__(self, open_checks: Callable[[], Awaitable[SpotChecks]], find_copy: FindCopy | None = None) -> None:
+    def __init__(
+        self,
+        open_checks: Callable[[], Awaitable[SpotChecks]],
+        find_copy: FindCopy | None = None,
+        memory: RunMemory | None = None,
+    ) -> None:
         self._open_checks = open_checks
         self._find_copy = find_copy
+        self._memory = memory
         self._opening: asyncio.Future[SpotChecks] | None = None
         self.settle: Callable[[str, LinkOutcome], None] = lambda _url, _outcome: None
         """Gets each outcome."""
@@ -64,14 +73,23 @@ class Externals:
         checks = await asyncio.shield(self._opening)
         while queue:
             url = queue.popleft()
-            async with self._seats:
-                check = await checks.check(classify(url, None))
-            self.no_network = self.no_network or check.no_network or ""
-            outcome = outcome_of(check)
+            outcome = await self._outcome(checks, url)
             if outcome.state == "broken" and self._find_copy:
                 outcome = outcome._replace(copy=await self._find_copy(url))
             self.settle(url, outcome)
         del self._queues[host]
+
+    async def _outcome(self, checks: SpotChecks, url: str) -> LinkOutcome:
+        memory = self._memory
+        if memory and memory.is_done(url) and (record := (await memory.known(url)).record).reason:
+            return _judged(record.reason, record.http, record.target or "")
+        async with self._seats:
+            check = await checks.check(classify(url, None))
+        self.no_network = self.no_network or check.no_network or ""
+        if memory and check.seen:
+            final = check.answer.final if check.answer and check.answer.hops else None
+            await memory.note(url, replace(check.seen, target=final), await memory.known(url))
+        return outcome_of(check)
 
 
 def outcome_of(check: SpotCheck) -> LinkOutcome:
@@ -82,12 +100,14 @@ def outcome_of(check: SpotCheck) -> LinkOutcome:
             return LinkOutcome("broken", reason=check.reason or "")
         reason = NO_NETWORK if check.no_network else "not-checked" if check.error else check.link.kind.value
         return LinkOutcome("not-asked" if check.no_network or check.error else "external", reason=reason)
-    final = answer.final if answer and answer.hops else ""
-    status = seen.http or None
-    match seen.outcome:
+    return _judged(seen.reason, seen.http, answer.final if answer and answer.hops else "")
+
+
+def _judged(reason: Reason, code: int | None, final: str) -> LinkOutcome:
+    match reason.outcome:
         case Judged.FAILING:
-            return LinkOutcome("broken", status, seen.reason.word, final)
+            return LinkOutcome("broken", code or None, reason.word, final)
         case Judged.WORKING:
-            return LinkOutcome("redirect" if final else "ok", status, "", final)
+            return LinkOutcome("redirect" if final else "ok", code or None, "", final)
         case _:
-            return LinkOutcome("doubtful", status, seen.reason.word, final)
+            return LinkOutcome("doubtful", code or None, reason.word, final)

@@ -6,6 +6,7 @@ before. So queue, traps and report come out as if it had never been killed. What
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import date
 from hashlib import blake2b
 from typing import Final, NamedTuple
@@ -22,6 +23,7 @@ from weboid.core.verdict.judge import judge
 from weboid.errors import StoreError
 from weboid.mechanism.gathering import Gathering
 from weboid.robot.orders import Orders
+from weboid.site.place import Place
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import storable
 from weboid.store.site.entry import (
@@ -129,15 +131,28 @@ class RunMemory:
         if is_whole:
             self._done.add(key)
 
-    def failure(self, url: str) -> tuple[int, bool]:
+    def failure(self, url: str, final: str) -> tuple[int, bool]:
         """For a URL that is broken now the day of 1970 since when, and whether it was not in the last whole run.
 
-        What was not asked for and is broken in itself, such as the fragment of a URL, is noted at the end of the run.
+        `final` is the end of its redirects, if that is broken in its stead. What was not asked for and is broken in
+        itself, such as the fragment of a URL, is noted at the end of the run.
         """
         key = self._key(url)
-        if key not in self._done:
+        if final and key not in self._failing and self._key(final) in self._failing:
+            key = self._key(final)
+        elif key not in self._failing or key not in self._done:
             self._untried.add(url)
         return self._failing.get(key, self._moment.day) + _UNIX_DAYS, key not in self._was_broken
+
+    def dated(self, place: Place) -> Place:
+        """The place with what `failure` says of its target, if that is broken."""
+        if place.state == "broken":
+            since, is_new = self.failure(place.url, place.final)
+        elif place.state == "fragment":
+            since, is_new = self.failure(f"{place.final or place.url}#{place.fragment}", "")
+        else:
+            return place
+        return replace(place, dead_since=since, is_new=is_new)
 
     async def end(self, statistics: object, *, is_whole: bool) -> None:
         """Ends the run, with statistics that JSON can express; one that is not whole goes on the next time."""

@@ -2,12 +2,13 @@
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
 from weboid.core.record.reasons import Reason
 from weboid.site.place import Place, State
+from weboid.site.reading import number_of
 from weboid.site.spill import Spill
 
 _NONE: Final = -1
@@ -58,9 +59,9 @@ class Ledger:
         """The outcome of a URL; None if that is not known."""
         return self._outcomes.get(url)
 
-    def note_anchors(self, url: str, anchors: Iterable[str]) -> None:
-        """Keeps what fragments may name in a document, by hashes of 64 bits."""
-        self._anchors[url] = array("q", sorted(map(hash, anchors)))
+    def note_anchors(self, url: str, anchors: "array[int]") -> None:
+        """Keeps what fragments may name in a document, by sorted numbers."""
+        self._anchors[url] = anchors
 
     def mention(self, mention: Mention, otherwise: LinkOutcome) -> None:
         """Takes a link; its place has the outcome `otherwise` if the target gets none before the end."""
@@ -148,7 +149,7 @@ class Ledger:
         # The state of an application in a fragment is none of its elements.
         if anchors is None or not name or name[0] in "!/" or "=" in name or "&" in name or name.lower() == "top":
             return True
-        return any(_holds(anchors, hash(each)) for each in {name, unquote(name)})
+        return any(_holds(anchors, number_of(each)) for each in {name, unquote(name)})
 
 
 def _holds(anchors: "array[int]", number: int) -> bool:

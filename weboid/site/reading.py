@@ -1,12 +1,14 @@
 """Reads a page of a site: its links as absolute URLs, and whether robots may follow them."""
 
 import re
-from collections.abc import Iterator, Mapping
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
 from typing import Final, NamedTuple
+from zlib import crc32
 
 import ada_url
 
@@ -15,6 +17,7 @@ from weboid.core.document.charset import decoder_of
 from weboid.core.document.links import DocumentLink, links_of
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import DEFAULT_PORTS, MAX_URL, parse, scheme_of
+from weboid.store.site.entry import KeptPage
 
 MOST_LINKS: Final = 100_000
 """Links that are read of a page; of more, it is counted that there are."""
@@ -45,9 +48,12 @@ class SitePage:
     is_cut: bool
     """It has more links."""
     is_followed: bool
-    anchors: set[str]
+    anchors: "array[int] | None"
+    """Numbers of what fragments can name, sorted; None if they are not known."""
     content_hash: bytes
     """Of the body and of the folder to which its links are relative: the same body in another has other links."""
+    written: Sequence[DocumentLink] = ()
+    """All that was read, those of kind `base`, too."""
 
 
 def page_of(url: str, body: bytes, headers: Mapping[str, str], *, with_anchors: bool) -> SitePage:
@@ -55,20 +61,42 @@ def page_of(url: str, body: bytes, headers: Mapping[str, str], *, with_anchors: 
     rest, decoder = decoder_of(body, headers.get("content-type", ""))
     markup = decoder.decode(rest, final=True)
     found = list(islice(links_of(markup), MOST_LINKS + 1))
-    base = url
-    for link in found:
-        if link.kind == "base":
-            base = _joined(url, link.url)
-            break
-    folder = base.partition("?")[0].rpartition("/")[0] + "/"
-    links = [(link, _target(base, folder, link.url)) for link in found[:MOST_LINKS] if link.kind != "base"]
+    written = found[:MOST_LINKS]
+    links, folder = _with_targets(url, written)
     return SitePage(
         links=links,
         is_cut=len(found) > MOST_LINKS,
         is_followed=not (_forbids(headers.get("x-robots-tag", "")) or any(map(_NO_FOLLOW.search, _robots(markup)))),
-        anchors=anchors_of(markup) if with_anchors else set(),
+        anchors=array("I", sorted({0, *map(number_of, anchors_of(markup))})) if with_anchors else None,
         content_hash=blake2b(folder.encode() + b"\n" + body, digest_size=_HASH_BYTES).digest(),
+        written=written,
     )
+
+
+def page_again(url: str, kept: KeptPage) -> SitePage:
+    """The page that is kept of a URL."""
+    anchors = array("I", kept.ids) if kept.ids else None
+    links, _ = _with_targets(url, kept.links)
+    return SitePage(links, False, kept.followed, anchors, kept.content_hash, kept.links)
+
+
+def kept_page(page: SitePage, headers: Mapping[str, str]) -> KeptPage:
+    """The page as it is kept."""
+    etag, modified = (headers.get(name, "") for name in ("etag", "last-modified"))
+    ids = b"" if page.anchors is None else page.anchors.tobytes()
+    return KeptPage(page.content_hash, etag, modified, ids, page.is_followed, tuple(page.written))
+
+
+def number_of(anchor: str) -> int:
+    """The number of what a fragment names, alike in all runs: 32 bits."""
+    return crc32(anchor.encode("utf-8", "surrogatepass"))
+
+
+def _with_targets(url: str, written: Sequence[DocumentLink]) -> tuple[list[tuple[DocumentLink, Target]], str]:
+    """The links of a page with their targets, and the folder to which they are relative."""
+    base = next((_joined(url, link.url) for link in written if link.kind == "base"), url)
+    folder = base.partition("?")[0].rpartition("/")[0] + "/"
+    return [(link, _target(base, folder, link.url)) for link in written if link.kind != "base"], folder
 
 
 def _robots(markup: str) -> Iterator[str]:

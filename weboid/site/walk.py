@@ -13,12 +13,12 @@ from typing import Final
 from weboid.config import CrawlConfig
 from weboid.core.document.document import is_html
 from weboid.core.observe.observation import RawResponse
-from weboid.core.observe.observe import observation_of
 from weboid.core.observe.retry_after import retry_after_s
 from weboid.core.record.reasons import Outcome as Judged
 from weboid.core.record.reasons import Reason
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import Url, parse, parse_again
+from weboid.errors import StoreError
 from weboid.net.dns import LookupFailed
 from weboid.net.fetch import Single, fetch_answer
 from weboid.net.outbound import Outbound
@@ -28,10 +28,12 @@ from weboid.robot.queues import WantedDocument
 from weboid.robot.robot import Robot
 from weboid.robot.task import Loaded, OutgoingLink, Task
 from weboid.site.externals import Externals
+from weboid.site.keep import RunMemory
 from weboid.site.ledger import Ledger, LinkOutcome, Mention
 from weboid.site.pace import HostPace
 from weboid.site.place import Place, Summary
-from weboid.site.reading import SitePage, page_of
+from weboid.site.reading import SitePage
+from weboid.site.recall import Recall, SiteDocument
 from weboid.site.rules import RulesOfOrigins, SiteRules, at_once
 from weboid.site.spill import Spill
 from weboid.site.start import SiteStart
@@ -91,6 +93,9 @@ class SiteWalk:
     emit: Callable[[Place], None]
     externals: Externals | None = None
     rules: RulesOfOrigins = field(default_factory=RulesOfOrigins)
+    memory: RunMemory | None = None
+    new: int = 0
+    """Places that are broken, and were not in the last run."""
     own_faults: int = 0
     is_offline: bool = False
     """Name servers did not answer."""
@@ -100,7 +105,8 @@ class SiteWalk:
         self.pages = 0
         self.ledger = Ledger(self._emit)
         self.task: Task | None = None
-        self._robot = Robot()
+        self._recall = Recall(self.memory, with_anchors=self.wishes.fragments)
+        self._robot = Robot(is_cached=self._recall.is_done)
         self._paces: dict[str, HostPace] = {}
         self._held: dict[str, float] = {}
         self._moved = asyncio.Event()
@@ -131,6 +137,8 @@ class SiteWalk:
                 await self.externals.finish()
         except asyncio.CancelledError:
             is_interrupted = True
+        except ExceptionGroup as group:
+            raise group.exceptions[0] from None
         self.ledger.end()
         self.ledger.close()
         self._spill.close()
@@ -152,6 +160,9 @@ class SiteWalk:
 
     def _emit(self, place: Place) -> None:
         self.counts[place.state] += 1
+        if self.memory:
+            place = self.memory.dated(place)
+            self.new += place.is_new
         self.emit(place)
 
     def _filtered_by(self) -> dict[str, int]:
@@ -169,9 +180,12 @@ class SiteWalk:
             if (entry := self._robot.take(now)) is None:
                 await self._wait(now)
                 continue
-            self._hold(entry.host, self._pace(entry.host).pause_s)
+            if not self._recall.is_done(entry.url):
+                self._hold(entry.host, self._pace(entry.host).pause_s)
             try:
                 await self._load(entry)
+            except StoreError:
+                raise
             except Exception as error:
                 self._note_own_fault(entry, error)
             self._moved.set()
@@ -211,9 +225,10 @@ class SiteWalk:
             pace = self._paces[host] = HostPace(usual_s, named_s, is_own=is_start and start.is_own)
         return pace
 
-    def _single(self, url: Url) -> Single:
+    def _single(self, url: Url, conditions: Mapping[str, str] | None = None) -> Single:
         start = self.sessions.start
-        return Single(start.headers if start.is_origin_of(url) else {}, _most_bytes, self.wishes.orders.most_seconds)
+        headers = {**(conditions or {}), **(start.headers if start.is_origin_of(url) else {})}
+        return Single(headers, _most_bytes, self.wishes.orders.most_seconds)
 
     async def _rules_of(self, url: Url) -> SiteRules:
         return await self.rules.of(url, self.sessions.of(url), self._single(url))
@@ -235,22 +250,18 @@ class SiteWalk:
             self._robot.end(entry, Loaded("failed"))
             self.ledger.settle(entry.url, LinkOutcome("robots", reason="robots"))
             return
-        answer = await self._answer(entry.url, url)
-        if answer.hops:
-            self._end_at_redirect(entry, answer)
-        elif answer.code is None or not 200 <= answer.code <= 299:
-            self._robot.end(entry, Loaded("failed" if answer.code is None else "downloaded"))
-            self.ledger.settle(entry.url, _outcome_of(answer))
-        elif not is_html(answer.headers.get("content-type", ""), answer.body):
-            self._robot.end(entry, Loaded("downloaded"))
-            self.ledger.settle(entry.url, _ok(answer.code))
+        document = await self._recall.document(entry.url, lambda conditions: self._answer(entry.url, url, conditions))
+        if document.location:
+            self._end_at_redirect(entry, document)
+        elif document.page:
+            self._end_at_page(entry, document, document.page)
         else:
-            page = page_of(entry.url, answer.body, answer.headers, with_anchors=self.wishes.fragments)
-            self._end_at_page(entry, answer.code, page)
+            self._robot.end(entry, Loaded(document.outcome))
+            self.ledger.settle(entry.url, _outcome_of(document))
 
-    async def _answer(self, written: str, url: Url) -> RawResponse:
+    async def _answer(self, written: str, url: Url, conditions: Mapping[str, str]) -> RawResponse:
         """The answer for a URL; a server that wants to be left alone for a moment is."""
-        pace, session, single = self._pace(url.host), self.sessions.of(url), self._single(url)
+        pace, session, single = self._pace(url.host), self.sessions.of(url), self._single(url, conditions)
         left = _TRIES
         while True:
             left -= 1
@@ -265,35 +276,35 @@ class SiteWalk:
 
     # What a document leads to.
 
-    def _end_at_redirect(self, entry: WantedDocument, answer: RawResponse) -> None:
-        assert answer.code is not None
+    def _end_at_redirect(self, entry: WantedDocument, document: SiteDocument) -> None:
+        code, location, outcome = document.code, document.location, document.outcome
+        assert code is not None
         try:
-            target = str(parse(answer.hops[0].location))
+            target = str(parse(location))
         except InvalidUrl:
-            self._robot.end(entry, Loaded("downloaded"))
-            reason = Reason.REDIRECT_TO_SCHEME.word
-            self.ledger.settle(entry.url, LinkOutcome("doubtful", answer.code, reason, answer.hops[0].location))
+            self._robot.end(entry, Loaded(outcome))
+            self.ledger.settle(entry.url, LinkOutcome("doubtful", code, Reason.REDIRECT_TO_SCHEME.word, location))
             return
-        self._robot.end(entry, Loaded("downloaded", redirect=target))
+        self._robot.end(entry, Loaded(outcome, redirect=target))
         refused = entry.task.refusals[0] if entry.task.refusals else ""
         if refused == "redirects":
-            self.ledger.settle(entry.url, LinkOutcome("broken", answer.code, Reason.TOO_MANY_REDIRECTS.word, target))
+            self.ledger.settle(entry.url, LinkOutcome("broken", code, Reason.TOO_MANY_REDIRECTS.word, target))
         elif refused == "restriction" and self.externals and not self._is_on_site(entry.task, parse(target)):
-            self.ledger.redirect(entry.url, answer.code, target)
+            self.ledger.redirect(entry.url, code, target)
             self.externals.want(target)
         elif refused:
-            self.ledger.settle(entry.url, LinkOutcome("redirect", answer.code, final=target))
+            self.ledger.settle(entry.url, LinkOutcome("redirect", code, final=target))
         else:
-            self.ledger.redirect(entry.url, answer.code, target)
+            self.ledger.redirect(entry.url, code, target)
 
     def _is_on_site(self, task: Task, url: Url) -> bool:
         return url.scheme in ("http", "https") and task.scope.has_server(url)
 
-    def _end_at_page(self, entry: WantedDocument, code: int, page: SitePage) -> None:
+    def _end_at_page(self, entry: WantedDocument, document: SiteDocument, page: SitePage) -> None:
         task = entry.task
         self.pages += 1
         self._too_many += page.is_cut
-        if self.wishes.fragments:
+        if self.wishes.fragments and page.anchors is not None:
             self.ledger.note_anchors(entry.url, page.anchors)
         is_followed = page.is_followed or not (self.wishes.obeys_robots and task.orders.obeys_robots)
         followed = [
@@ -305,9 +316,10 @@ class SiteWalk:
             self._links[entry.url] = self._spill.put(([tuple(link) for link in followed],))
         if not is_followed:
             task.statistics.stopped_by["nofollow"] += 1
-        self._robot.end(entry, Loaded("downloaded", followed if is_followed else (), content_hash=page.content_hash))
+        links = followed if is_followed else ()
+        self._robot.end(entry, Loaded(document.outcome, links, "", page.content_hash, document.not_modified))
         refusals = iter(list(task.refusals))
-        self.ledger.settle(entry.url, _ok(code))
+        self.ledger.settle(entry.url, _ok(document.code))
         for link, target in page.links:
             mention = Mention(
                 target.url,
@@ -365,7 +377,7 @@ _NUMBERS: Final = (
 
 
 @cache
-def _ok(code: int) -> LinkOutcome:
+def _ok(code: int | None) -> LinkOutcome:
     """One for all pages: there are many."""
     return LinkOutcome("ok", code)
 
@@ -375,10 +387,12 @@ def _most_bytes(headers: Mapping[str, str]) -> int:
     return MOST_BYTES if not kind or is_html(kind, b"") else _OTHER_BYTES
 
 
-def _outcome_of(answer: RawResponse) -> LinkOutcome:
-    """The outcome of an answer without a document: only what fails is broken, who refuses us may show it."""
-    seen = observation_of(answer)
-    return LinkOutcome("broken" if seen.reason.outcome is Judged.FAILING else "doubtful", answer.code, seen.reason.word)
+def _outcome_of(document: SiteDocument) -> LinkOutcome:
+    """The outcome of what is no page: only what fails is broken; who refuses us may show it to people."""
+    code, reason = document.code, document.seen.reason
+    if code is not None and 200 <= code <= 299:
+        return _ok(code)
+    return LinkOutcome("broken" if reason.outcome is Judged.FAILING else "doubtful", code, reason.word)
 
 
 def _unfit(reason: str) -> LinkOutcome:

@@ -10,7 +10,7 @@ ORDER BY url_key
 LIMIT %(limit)s
 
 -- name: find_entries
-SELECT robot_entry.url_key, content_hash, etag, modified, ids, links,
+SELECT robot_entry.url_key, content_hash, etag, modified, ids, followed, links,
     status, since, asked, older, strikes, failing_since, failing_until, evidence, reason, target, mime, size_kib, http
 FROM unnest(%(url_key)s::bigint[]) AS given (url_key)
 JOIN robot_entry ON robot_entry.task = %(task)s AND robot_entry.url_key = given.url_key
@@ -43,14 +43,16 @@ ON CONFLICT (task, url_key) DO UPDATE SET
     http = excluded.http
 
 -- name: record_pages
-INSERT INTO robot_page (task, url_key, content_hash, etag, modified, ids)
-SELECT %(task)s, given.url_key, given.content_hash, given.etag, given.modified, given.ids
+INSERT INTO robot_page (task, url_key, content_hash, etag, modified, ids, followed)
+SELECT %(task)s, given.url_key, given.content_hash, given.etag, given.modified, given.ids, given.followed
 FROM unnest(
-    %(url_key)s::bigint[], %(content_hash)s::bytea[], %(etag)s::text[], %(modified)s::text[], %(ids)s::bytea[]
-) AS given (url_key, content_hash, etag, modified, ids)
+    %(url_key)s::bigint[], %(content_hash)s::bytea[], %(etag)s::text[], %(modified)s::text[], %(ids)s::bytea[],
+    %(followed)s::boolean[]
+) AS given (url_key, content_hash, etag, modified, ids, followed)
 ORDER BY given.url_key
 ON CONFLICT (task, url_key) DO UPDATE SET
-    content_hash = excluded.content_hash, etag = excluded.etag, modified = excluded.modified, ids = excluded.ids
+    content_hash = excluded.content_hash, etag = excluded.etag, modified = excluded.modified, ids = excluded.ids,
+    followed = excluded.followed
 
 -- name: record_links
 INSERT INTO robot_link (task, url_key, links)

@@ -28,10 +28,13 @@ class KeptPage(NamedTuple):
     modified: str
     ids: bytes
     """Hashes of the names that fragments can point to, as the caller packs them."""
+    followed: bool
+    """Robots may follow its links."""
     links: tuple[DocumentLink, ...]
+    """As they are written, those of kind `base`, too."""
 
 
-NO_PAGE: Final = KeptPage(b"", "", "", b"", ())
+NO_PAGE: Final = KeptPage(b"", "", "", b"", True, ())
 """Stands for a document that there is no more."""
 
 
@@ -78,9 +81,11 @@ async def find_entries(
     """The records and documents of those of these entries that there are."""
     found = {}
     async for key, *columns in await conn.execute(SQL["find_entries"], {"task": task, "url_key": list(keys)}):
-        content_hash, etag, modified, ids, links = columns[:5]
-        page = None if not content_hash else KeptPage(content_hash, etag, modified, ids, unpacked_links(links))
-        found[key] = url_record(columns[5:]), page
+        content_hash, etag, modified, ids, followed, links = columns[:6]
+        page = None
+        if content_hash:
+            page = KeptPage(content_hash, etag, modified, ids, followed, unpacked_links(links))
+        found[key] = url_record(columns[6:]), page
     return found
 
 
@@ -91,7 +96,7 @@ async def record_entries(conn: Connection, task: int, entries: Sequence[KeptEntr
     row = {"task": task, "url_key": columns.pop("key"), **columns, **record_columns(each.record for each in entries)}
     await conn.execute(SQL["record_entries"], row)
     if pages := [(each, each.page) for each in entries if each.page]:
-        columns = columns_of((page for _, page in pages), "content_hash etag modified ids")
+        columns = columns_of((page for _, page in pages), "content_hash etag modified ids followed")
         await conn.execute(SQL["record_pages"], {"task": task, "url_key": [each.key for each, _ in pages], **columns})
     if pages := [(each, page) for each, page in pages if each.has_new_links]:
         links = [packed_links(page.links) for _, page in pages]
