@@ -1,7 +1,7 @@
 """The memory of a task in a run: of earlier runs, and of itself if it was killed (R-5, U-3, U-7).
 
 A run that goes on begins at its starts again: what it has asked for is a hit of its cache, whose links are those of
-before. So queue, traps and report come out as if it had never been killed. What was open is asked again.
+before. So queue, traps and report come out as if it had never been killed (D-466). What was open is asked again.
 """
 
 from collections.abc import AsyncIterator, Sequence

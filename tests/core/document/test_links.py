@@ -24,6 +24,7 @@ URLS = {
     "<a title='>' href=a>": "a",
     "<a href=a/>": "a/",
     "<a href>": "",
+    "<form action=''>": "",
     "<!-- > <a href=b> --!><a href=a>": "a",
     "<!--><a href=a>-->": "a",
     "<script><!-- <script></script><a href=b> --></script><a href=a>": "a",

@@ -87,7 +87,7 @@ class DocumentLink(NamedTuple):
 
 
 def links_of(markup: str) -> Iterator[DocumentLink]:
-    """Every link of a document, in order of their ends; an empty value of an attribute is none, but for ``a``."""
+    """Every link of a document, in order of their ends; an empty value is none, but for ``a`` and ``form``."""
     markup = markup.replace("\r\n", "\n").replace("\r", "\n") if "\r" in markup else markup
     line, line_start, counted, at = 1, 0, 0, 0
     open_links: list[DocumentLink] = []
@@ -165,7 +165,7 @@ def _links(name: str, attributes: Mapping[str, str], place: tuple[int, int]) -> 
             for url in (
                 _urls_of_set(value) if kind == "srcset" else (_refreshed(value) if kind == "refresh" else value,)
             ):
-                if (url := url.strip(_SPACE).translate(_LINE_BREAKS)) or kind == "a":
+                if (url := url.strip(_SPACE).translate(_LINE_BREAKS)) or kind in ("a", "form"):
                     yield DocumentLink(kind, url, *place, text, attributes.get("rel", ""))
 
 
