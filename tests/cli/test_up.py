@@ -130,11 +130,11 @@ async def test_a_killed_guard_is_started_again_and_guards_when_all_parts_are_kil
 async def test_who_uses_the_server_of_a_killed_up_keeps_it_and_nothing_else_is_left(place: Place) -> None:
     process = await _begun(place)
     user = await place.start("crawl")
-    await until(lambda: _rows(place, "crawl") == 2)
+    await until(lambda: _has_rows(place, crawl=2))
     process.kill()
     await process.communicate()
     # The crawler and its server go on; the guard of the dead program leaves it to them.
-    await until(lambda: _rows(place, "crawl") == 1 and _rows(place, "web") == 0)
+    await until(lambda: _has_rows(place, crawl=1, web=0))
     await until(lambda: len(of_folder(place.folder)) < 25)
     assert user.returncode is None
     user.send_signal(signal.SIGTERM)
@@ -148,6 +148,10 @@ def _guards(pid: int) -> list[int]:
     return [child for child, words in children(pid).items() if "weboid.pgfolder.guard" in words]
 
 
-def _rows(place: Place, role: str) -> int:
-    with psycopg.connect(f"host={place.folder}/data/socket user=weboid dbname=weboid") as connection:
-        return connection.execute("SELECT FROM part WHERE role = %s", (role,)).rowcount
+async def _has_rows(place: Place, **counts: int) -> bool:
+    dsn = f"host={place.folder}/data/socket user=weboid dbname=weboid"
+    async with await psycopg.AsyncConnection.connect(dsn) as connection:
+        found = {
+            role: (await connection.execute("SELECT FROM part WHERE role = %s", (role,))).rowcount for role in counts
+        }
+    return found == counts
