@@ -117,5 +117,5 @@ def test_filters_remember_only_so_much(monkeypatch: pytest.MonkeyPatch) -> None:
         tracemalloc.stop()
         return kept
 
-    kept_by(range(2_500))
-    assert kept_by(range(2_500, 8_000)) < 4_000_000
+    kept_by(range(1_500))
+    assert kept_by(range(1_500, 4_000)) < 2_000_000

@@ -43,7 +43,6 @@ EXIT_NO_NETWORK: Final = 3
 _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 EXIT_BROKEN: Final = 1
 _FOLLOW: Final = {"internal": "internal", "below": "below", "external": "external", "all": "none"}
-_WILD: Final = re.compile(r"[*?\[]")
 _PROGRESS_S: Final = 0.5
 _CONNECTIONS: Final = 4
 """To the database: the lock of the run, reading, writing, and one for what comes between."""
@@ -165,17 +164,13 @@ def _headers(lines: Sequence[str]) -> dict[str, str]:
 
 def _filters(include: Sequence[str], exclude: Sequence[str]) -> list[tuple[str, Plugin]]:
     """The filters of patterns, any of which is enough."""
-    included, excluded = ([plugin(f"include:{_whole(each)}") for each in patterns] for patterns in (include, exclude))
+    included, excluded = ([plugin(f"include:{each}") for each in patterns] for patterns in (include, exclude))
     filters: list[tuple[str, Plugin]] = []
     if included:
         filters.append(("include", lambda link: any(is_like(link) for is_like in included)))
     if excluded:
         filters.append(("exclude", lambda link: not any(is_like(link) for is_like in excluded)))
     return filters
-
-
-def _whole(pattern: str) -> str:
-    return pattern if _WILD.search(pattern) else f"*{pattern}*"
 
 
 @asynccontextmanager
