@@ -8,6 +8,10 @@ class WeboidError(Exception):
     """An error that the operator or caller can fix; its text says what to do next. Exit status 2, HTTP 400."""
 
 
+class OutputClosedError(Exception):
+    """Nobody reads the results any more: a command ends without a word."""
+
+
 class ConfigError(WeboidError):
     """A configuration file or variable that cannot be used."""
 

@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import json
 import signal
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,7 @@ async def test_a_name_without_a_dot_may_be_named_and_a_password_is_not_shown(pla
         ("http://127.0.0.1/", "--depth", "-1"),
         ("http://127.0.0.1/", "--header", "secret77"),
         ("http://127.0.0.1/", "--header", "a: b\nc: d"),
+        ("http://127.0.0.1/", "--keep", "a\nb"),
     ],
 )
 async def test_a_wrong_call_is_exit_status_2(place: Place, words: tuple[str, ...]) -> None:
@@ -62,8 +64,32 @@ async def test_a_wrong_call_is_exit_status_2(place: Place, words: tuple[str, ...
     assert "Traceback" not in ran.err
 
 
-async def test_a_start_that_cannot_be_asked_is_exit_status_1(place: Place) -> None:
+async def test_a_start_that_cannot_be_read_is_exit_status_1(place: Place) -> None:
     assert (await place.run("site", "http://127.0.0.1:1/")).status == 1
+    async with serve(lambda asked: reply(403)) as site:
+        ran = await place.run("site", site.url("/"), "--external", "ignore")
+    assert (ran.status, "not one page" in ran.err) == (1, True)
+
+
+async def test_a_folder_is_read_to_its_end_however_long_its_rows_are(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "blog").mkdir()
+    days = [f"{date(2024, 1, 1) + timedelta(number)}.html" for number in range(300)]
+    for name, following in zip(["index.html", *days[1:-1]], days[1:], strict=True):
+        (tmp_path / "blog" / name).write_text(linked(following))
+    ran = await place.run("site", "blog", "--external", "ignore")
+    assert (ran.status, f"/{days[-1]}" in ran.out) == (1, True)
+
+
+async def test_a_reader_who_goes_away_ends_it_without_a_word(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "index.html").write_text(linked(*(f"{number}.html" for number in range(2_000))))
+    process = await place.start("site", "site", "--format", "jsonl", "--external", "ignore")
+    assert process.stdout
+    assert process.stderr
+    await process.stdout.readline()
+    process.stdout._transport.close()  # type: ignore[attr-defined]
+    assert await process.stderr.read() == b""
+    assert await process.wait() == 128 + signal.SIGPIPE
 
 
 async def test_external_links_are_judged_as_by_check(place: Place) -> None:

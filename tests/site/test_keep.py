@@ -12,7 +12,7 @@ from weboid.core.record.moment import Moment
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
 from weboid.core.url.urls import parse
-from weboid.errors import StoreError
+from weboid.errors import ConfigError, StoreError
 from weboid.robot.orders import Orders
 from weboid.site.keep import Remembered, RunMemory, open_memory
 from weboid.store.db.pool import Pool, open_pool
@@ -44,9 +44,9 @@ async def pool(database: str) -> AsyncIterator[Pool]:
 
 
 def _run(
-    pool: Pool, day: int, name: str = "docs", depth: int = 3, origin: str = _ORIGIN
+    pool: Pool, day: int, name: str = "docs", depth: int = 3, origin: str = _ORIGIN, start: str = "http://site.test/"
 ) -> AbstractAsyncContextManager[RunMemory]:
-    return open_memory(pool, name, ["http://site.test/"], Orders(depth), Moment(day), origin=origin)
+    return open_memory(pool, name, [start], Orders(depth), Moment(day), origin=origin)
 
 
 async def test_a_document_comes_back_in_the_next_run_as_it_was(pool: Pool) -> None:
@@ -176,3 +176,13 @@ async def test_tasks_and_urls_that_are_long_gone_are_deleted(pool: Pool) -> None
                 "(SELECT count(*) FROM robot_page), (SELECT count(*) FROM robot_link)"
             )
             assert await counts.fetchone() == (1, 1, 1, 1)
+
+
+async def test_a_task_is_not_taken_for_that_of_another_site(pool: Pool) -> None:
+    async with _run(pool, 100) as kept:
+        await kept.end({}, is_whole=True)
+    async with _run(pool, 101, start="http://site.test/other"):
+        pass
+    with pytest.raises(ConfigError, match="'docs' remembers http"):
+        async with _run(pool, 101, start="http://staging.test/"):
+            pass

@@ -148,7 +148,7 @@ async def test_links_of_a_page_are_bounded_and_that_is_said(monkeypatch: pytest.
     monkeypatch.setattr(reading, "MOST_LINKS", 5)
     ran = await walked({"/": linked(*(f"/{n}" for n in range(9)))})
     assert len(ran.places) == 1 + 5
-    assert ran.summary.filtered_by["too-many-links"] == 1
+    assert ran.summary.filtered_by["page-cut"] == 1
 
 
 async def test_headers_go_to_the_origin_of_the_start_alone() -> None:

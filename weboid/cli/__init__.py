@@ -20,8 +20,8 @@ from weboid import __version__
 from weboid.cli.processes.process import from_environment
 from weboid.cli.processes.supervisor import connect_parent
 from weboid.cli.terminal.logs import FORM_VARIABLE, FORMS, begin_log, is_json, print_error
-from weboid.cli.terminal.streams import OutputClosedError, open_streams
-from weboid.errors import ConfigError, WeboidError
+from weboid.cli.terminal.streams import open_streams
+from weboid.errors import ConfigError, OutputClosedError, WeboidError
 
 READ_CONFIG: Final = "weboid.read_config"
 _IS_HELP: Final = "weboid.is_help"

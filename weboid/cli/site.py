@@ -23,6 +23,7 @@ from weboid.cli.terminal.logs import print_error
 from weboid.config import Config
 from weboid.core.url.urls import parse
 from weboid.errors import ConfigError
+from weboid.mechanism.tasks import cancel
 from weboid.net.outbound import open_session
 from weboid.robot.orders import Orders, Restriction
 from weboid.robot.plugins import Plugin, plugin
@@ -89,6 +90,8 @@ def command(config: Config, /, target: str, form: str, **options: Any) -> None:
     """
     if options["new"] and not options["keep"]:
         raise click.UsageError("--new compares with the last run, which takes --keep NAME")
+    if options["keep"] and not options["keep"].isprintable():
+        raise click.BadParameter("give a name of printable characters", param_hint="--keep")
     report = FORMATS[form](only_new=options["new"])
     sys.exit(run_async(_run(config, target, report, _headers(options.pop("header")), **options)))
 
@@ -105,14 +108,15 @@ async def _run(config: Config, target: str, report: SiteReport, headers: Mapping
             Orders(
                 inf if depth is None else depth,
                 Restriction(_FOLLOW[options["follow"]]),
-                link_filters=tuple(TRAPS),
+                # A folder has an end.
+                link_filters=() if is_folder else tuple(TRAPS),
             ),
             fragments=options["fragments"],
             obeys_robots=not is_folder,
             filters=_filters(options["include"], options["exclude"]),
         )
         async with (
-            _memory(config, sessions, starts, wishes.orders, options) as memory,
+            _memory(config, sessions, ["folder:"] if is_folder else starts, wishes.orders, options) as memory,
             _externals(config, options, memory) as externals,
         ):
             walk = SiteWalk(
@@ -122,7 +126,7 @@ async def _run(config: Config, target: str, report: SiteReport, headers: Mapping
             try:
                 summary = await walk.run(starts)
             finally:
-                showing.cancel()
+                await cancel(showing)
             if memory:
                 await memory.end(summary.statistics, is_whole=not summary.is_interrupted)
         for text in report.end(summary):
@@ -145,8 +149,9 @@ def _status(walk: SiteWalk, summary: Summary, *, only_new: bool) -> int:
     if why or walk.is_offline:
         print_error(f"some links could not be checked: {why or 'no name server answers'}")
         return EXIT_NO_NETWORK
-    if not summary.statistics.get("downloaded") and not summary.is_interrupted:
-        return EXIT_BROKEN  # not even a start
+    if not summary.pages and not summary.is_interrupted:
+        print_error("not one page could be read: the report says why")
+        return EXIT_BROKEN
     broken = walk.new if only_new else summary.counts.get("broken", 0) + summary.counts.get("fragment", 0)
     return EXIT_BROKEN if broken else 0
 

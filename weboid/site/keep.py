@@ -20,7 +20,7 @@ from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UNTRIED, UrlRecord
 from weboid.core.record.status import Status
 from weboid.core.verdict.judge import judge
-from weboid.errors import StoreError
+from weboid.errors import ConfigError, StoreError
 from weboid.mechanism.gathering import Gathering
 from weboid.robot.orders import Orders
 from weboid.site.place import Place
@@ -35,7 +35,15 @@ from weboid.store.site.entry import (
     list_states,
     record_entries,
 )
-from weboid.store.site.task import KeptTask, begin_run, end_run, expire_entries, lock_task, unlock_task
+from weboid.store.site.task import (
+    KeptTask,
+    begin_run,
+    end_run,
+    expire_entries,
+    find_starts,
+    lock_task,
+    unlock_task,
+)
 
 _BATCH: Final = 500
 _EXPIRED: Final = 10_000
@@ -190,7 +198,8 @@ async def open_memory(
 ) -> AsyncIterator[RunMemory]:
     """Begins a run of a task, or goes on with one that was killed; without a name it is known by starts and orders.
 
-    It takes one connection of the pool until the end. Raises StoreError if another run of the task is under way.
+    It takes one connection of the pool until the end. Raises StoreError if another run of the task is under way, and
+    ConfigError if the task is of another site: what is known of its URLs would be taken for that of these.
     """
     written = msgspec.json.encode(orders).decode()
     name = name or blake2b(f"{sorted(starts)} {written}".encode(), digest_size=16).hexdigest()
@@ -199,6 +208,8 @@ async def open_memory(
             raise StoreError(f"another run of {name!r} is under way: wait for its end, or give another name")
         try:
             async with pool.connection() as conn:
+                if (before := await find_starts(conn, name)) and _site(before) != _site(starts):
+                    raise ConfigError(f"{name!r} remembers {_site(before)}: give the run of another site another name")
                 memory = RunMemory(pool, await begin_run(conn, name, starts, written, moment.day), moment, origin)
             while await _expire(pool, moment.day):
                 pass
@@ -206,6 +217,11 @@ async def open_memory(
             yield memory
         finally:
             await unlock_task(held, name)
+
+
+def _site(starts: Sequence[str]) -> str:
+    """The origin of the first start."""
+    return "/".join(starts[0].split("/")[:3])
 
 
 async def _expire(pool: Pool, day: int) -> int:

@@ -19,6 +19,8 @@ from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import DEFAULT_PORTS, MAX_URL, parse, scheme_of
 from weboid.store.site.entry import KeptPage
 
+MOST_BYTES: Final = 16_777_216
+"""Bytes of a page, decompressed, that are read; its links after that are not found."""
 MOST_LINKS: Final = 100_000
 """Links that are read of a page; of more, it is counted that there are."""
 _RESOLVED: Final = 2_048
@@ -46,7 +48,7 @@ class SitePage:
 
     links: list[tuple[DocumentLink, Target]]
     is_cut: bool
-    """It has more links."""
+    """It has more links, or more bytes."""
     is_followed: bool
     anchors: "array[int] | None"
     """Numbers of what fragments can name, sorted; None if they are not known."""
@@ -65,7 +67,7 @@ def page_of(url: str, body: bytes, headers: Mapping[str, str], *, with_anchors: 
     links, folder = _with_targets(url, written)
     return SitePage(
         links=links,
-        is_cut=len(found) > MOST_LINKS,
+        is_cut=len(found) > MOST_LINKS or len(body) >= MOST_BYTES,
         is_followed=not (_forbids(headers.get("x-robots-tag", "")) or any(map(_NO_FOLLOW.search, _robots(markup)))),
         anchors=array("I", sorted({0, *map(number_of, anchors_of(markup))})) if with_anchors else None,
         content_hash=blake2b(folder.encode() + b"\n" + body, digest_size=_HASH_BYTES).digest(),

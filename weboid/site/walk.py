@@ -18,7 +18,7 @@ from weboid.core.record.reasons import Outcome as Judged
 from weboid.core.record.reasons import Reason
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import Url, parse, parse_again
-from weboid.errors import StoreError
+from weboid.errors import OutputClosedError, WeboidError
 from weboid.net.dns import LookupFailed
 from weboid.net.fetch import Single, fetch_answer
 from weboid.net.outbound import Outbound
@@ -32,7 +32,7 @@ from weboid.site.keep import RunMemory
 from weboid.site.ledger import Ledger, LinkOutcome, Mention
 from weboid.site.pace import HostPace
 from weboid.site.place import Place, Summary
-from weboid.site.reading import SitePage
+from weboid.site.reading import MOST_BYTES, SitePage
 from weboid.site.recall import Recall, SiteDocument
 from weboid.site.rules import RulesOfOrigins, SiteRules, at_once
 from weboid.site.spill import Spill
@@ -41,8 +41,6 @@ from weboid.site.start import SiteStart
 log = logging.getLogger(__name__)
 
 LOADERS: Final = 10
-MOST_BYTES: Final = 16_777_216
-"""Bytes of a page, decompressed, that are read; its links after that are not found."""
 _OTHER_BYTES: Final = 65_536
 """Of what is no page: its connection can be kept if there are no more."""
 _TRIES: Final = 3
@@ -54,7 +52,8 @@ _TEXT: Final = 200
 _FRAGMENT: Final = 1_000
 """… and of a fragment."""
 _NOT_LOADED: Final = LinkOutcome("not-asked", reason="not-loaded")
-_TOO_MANY: Final = "too-many-links"
+_CUT: Final = "page-cut"
+"""Pages that have more bytes or links than are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +112,7 @@ class SiteWalk:
         self._spill = Spill()
         self._links: dict[str, int] = {}
         """Where the links of documents are, if they may be found again nearer to the start."""
-        self._too_many = 0
+        self._cut = 0
         if self.externals:
             self.externals.settle = self.ledger.settle
 
@@ -166,7 +165,7 @@ class SiteWalk:
         self.emit(place)
 
     def _filtered_by(self) -> dict[str, int]:
-        found = Counter({_TOO_MANY: self._too_many} if self._too_many else {})
+        found = Counter({_CUT: self._cut} if self._cut else {})
         if self.task:
             found += self.task.statistics.filtered_by + self.task.statistics.stopped_by
         return dict(found)
@@ -184,8 +183,8 @@ class SiteWalk:
                 self._hold(entry.host, self._pace(entry.host).pause_s)
             try:
                 await self._load(entry)
-            except StoreError:
-                raise
+            except (WeboidError, OutputClosedError):
+                raise  # the store's, or that results cannot be written
             except Exception as error:
                 self._note_own_fault(entry, error)
             self._moved.set()
@@ -303,7 +302,7 @@ class SiteWalk:
     def _end_at_page(self, entry: WantedDocument, document: SiteDocument, page: SitePage) -> None:
         task = entry.task
         self.pages += 1
-        self._too_many += page.is_cut
+        self._cut += page.is_cut
         if self.wishes.fragments and page.anchors is not None:
             self.ledger.note_anchors(entry.url, page.anchors)
         is_followed = page.is_followed or not (self.wishes.obeys_robots and task.orders.obeys_robots)

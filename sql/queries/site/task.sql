@@ -7,6 +7,9 @@ SELECT pg_try_advisory_lock(hashtextextended('weboid robot task ' || %(name)s, 0
 -- name: unlock_task
 SELECT pg_advisory_unlock(hashtextextended('weboid robot task ' || %(name)s, 0))
 
+-- name: find_starts
+SELECT starts FROM robot_task WHERE name = %(name)s
+
 -- name: begin_run
 -- A run that did not come to its end goes on, unless it is of long ago.
 INSERT INTO robot_task (name, starts, orders, run, day) VALUES (%(name)s, %(starts)s, %(orders)s, 1, %(day)s)

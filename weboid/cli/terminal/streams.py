@@ -9,14 +9,10 @@ import os
 import sys
 from typing import TYPE_CHECKING, TextIO
 
-from weboid.errors import WeboidError
+from weboid.errors import OutputClosedError, WeboidError
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
-
-
-class OutputClosedError(Exception):
-    """Nobody reads the results any more."""
 
 
 class _Errors(io.FileIO):

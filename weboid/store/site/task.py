@@ -37,6 +37,12 @@ async def unlock_task(conn: Connection, name: str) -> None:
         await conn.execute(SQL["unlock_task"], {"name": name})
 
 
+async def find_starts(conn: Connection, name: str) -> list[str] | None:
+    """The starts of the last run of a locked task; None if there was none."""
+    starts: list[str] | None = await fetch_value(conn, SQL["find_starts"], {"name": name})
+    return starts
+
+
 async def begin_run(conn: Connection, name: str, starts: Sequence[str], orders: str, day: int) -> KeptTask:
     """Begins a run of a locked task, or goes on with one that was not ended; `orders` are JSON."""
     row = {"name": name, "starts": list(starts), "orders": orders, "day": day, "oldest": day - _GOES_ON_DAYS}
