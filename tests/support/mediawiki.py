@@ -72,11 +72,11 @@ _COMPILED: Final = (
     "-dmemory_limit=1G",
     "-derror_reporting=E_ALL & ~E_DEPRECATED",
 )
-_RUN: Final = """"$@" </dev/null & trap '' TERM; cat >/dev/null; kill -TERM -$$; wait
-[ "$(cut -d' ' -f4 /proc/$$/stat)" = $PPID ] || rm -rf "$0\""""
-"""The server's workers outlive their parent: the whole group ends, when the input ends, and that ends with the run.
+_RUN: Final = """"$@" </dev/null & trap '' TERM; read -r word; kill -TERM -$$; wait
+[ "$word" = stop ] || rm -rf "$0\""""
+"""The server's workers outlive their parent: the whole group ends with the input, and that ends with the run.
 
-The folder goes too if the run was killed: this shell then has another parent. (The killed one may be there still.)"""
+The folder goes too if the run was killed: then no word has come."""
 
 
 _MODELS: Final = {
@@ -150,9 +150,8 @@ class MediaWiki:
 
     def stop(self) -> None:
         """Ends the server with all its workers."""
-        if self._server and self._server.stdin:
-            self._server.stdin.close()
-            self._server.wait(_START_S)
+        if self._server:
+            self._server.communicate(b"stop\n", _START_S)
             self._server = None
 
     def run(self, script: str, *arguments: str | Path, text: str = "") -> str:
