@@ -7,9 +7,12 @@ import pytest
 from support.misbehaving import at_once, reply, serve
 from support.sites import NET, linked, script_of
 
-from weboid.core.document.anchors import anchors_of
+from weboid.checking.spot_checks import SpotChecks
+from weboid.core.document.links import links_of
+from weboid.errors import StoreError
 from weboid.net.fetch import fetch_answer
 from weboid.net.outbound import open_session
+from weboid.site.externals import Externals
 from weboid.site.folder import served
 from weboid.site.listed import listed_in, sitemaps_of_site
 from weboid.site.pace import HostPace
@@ -110,6 +113,40 @@ def test_what_waits_in_a_file_comes_back_as_it_was() -> None:
 
 def test_anchors_are_those_of_the_document_alone() -> None:
     markup = (
-        "<p ID=One name=p><a name='t&amp;wo'><textarea><p id=no></textarea><svg id=three></svg><plaintext><p id=no>"
+        "<p ID=One name=p><a name='t&amp;wo'><textarea><p id=no></textarea><svg id=three><title/></svg><b id=four></b>"
+        "<plaintext><p id=no>"
     )
-    assert anchors_of(markup + linked()) == {"One", "t&wo", "three"}
+    found: set[str] = set()
+    list(links_of(markup + linked(), found))
+    assert found == {"One", "t&wo", "three", "four"}
+
+
+async def test_an_external_link_that_cannot_be_checked_costs_no_other() -> None:
+    calls = 0
+
+    async def open_checks() -> SpotChecks:
+        nonlocal calls
+        calls += 1
+        raise OSError("no room")
+
+    externals = Externals(open_checks)
+    settled: dict[str, str] = {}
+    externals.settle = lambda url, outcome: settled.update({url: outcome.reason})
+    urls = ["http://a.test/1", "http://a.test/2", "http://b.test/"]
+    for url in urls[:2]:
+        externals.want(url)
+    await externals.finish()
+    externals.want(urls[2])
+    await externals.finish()
+    assert (settled, externals.own_faults) == (dict.fromkeys(urls, "own-fault"), 3)
+
+
+async def test_the_store_s_error_at_an_external_link_is_raised_at_the_end() -> None:
+    async def open_checks() -> SpotChecks:
+        raise StoreError("away")
+
+    externals = Externals(open_checks)
+    externals.want("http://a.test/1")
+    with pytest.raises(StoreError, match="away"):
+        await externals.finish()
+    await externals.close()

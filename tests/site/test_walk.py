@@ -221,3 +221,18 @@ async def test_what_the_user_has_not_named_is_not_asked() -> None:
         ran = await walked({"/": linked(inner.url("/"))}, orders=replace(Orders(5), restriction=Restriction.NONE))
         assert inner.asked == []
     assert [place.reason for place in ran.places if place.parent] == ["not-public"]
+
+
+async def test_a_robots_txt_that_leads_out_of_the_web_forbids_nothing() -> None:
+    ran = await walked({"/": linked("/a"), "/a": linked(), "/robots.txt": reply(302, "Location: mailto:a@b.test")})
+    assert ran.states == {"/a": "ok"}
+
+
+async def test_an_error_while_places_are_given_is_that_document_s_trouble() -> None:
+    def emit(place: Place) -> None:
+        if place.url.endswith("/a") and place.state == "ok":
+            raise RuntimeError("ours")
+
+    ran = await walked({"/": linked("/a", "/b"), "/a": linked("/c"), "/b": linked("/d")}, emit=emit)
+    assert ran.states["/d"] == "broken"
+    assert {"/a", "/b", "/d"} <= set(ran.asked)

@@ -141,10 +141,8 @@ def _put(text: str) -> None:
 
 
 def _status(walk: SiteWalk, summary: Summary, *, only_new: bool) -> int:
-    if walk.own_faults:
-        print_error(
-            f"URLs that an error of this program has kept from being checked: {walk.own_faults}. Please report it"
-        )
+    if own_faults := walk.own_faults + (walk.externals.own_faults if walk.externals else 0):
+        print_error(f"URLs that an error of this program has kept from being checked: {own_faults}. Please report it")
     why = walk.externals.no_network if walk.externals else ""
     if why or walk.is_offline:
         print_error(f"some links could not be checked: {why or 'no name server answers'}")

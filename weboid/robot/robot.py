@@ -78,6 +78,10 @@ class Robot:
         self._put([*task.end(entry, loaded), *(() if task.is_cancelled else again)])
         self._forget_finished(task)
 
+    def is_open(self, entry: WantedDocument) -> bool:
+        """True if a document was handed out, and nothing has been said of it yet."""
+        return (entry.task.number, entry.url) in self._open
+
     def _is_dropped(self, entry: WantedDocument, now: float, *, is_free: bool) -> bool:
         task, orders = entry.task, entry.task.orders
         if entry.distance > orders.reach or now > orders.expires:

@@ -1,6 +1,7 @@
 """Judges links that lead away from a site as ``weboid check`` does, one at a time at each host."""
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -11,8 +12,12 @@ from weboid.core.record.reasons import Outcome as Judged
 from weboid.core.record.reasons import Reason
 from weboid.core.url.classify import UrlClass, classify
 from weboid.core.url.urls import parse
+from weboid.errors import OutputClosedError, WeboidError
+from weboid.mechanism.tasks import cancel
 from weboid.site.keep import RunMemory
 from weboid.site.ledger import LinkOutcome
+
+log = logging.getLogger(__name__)
 
 _AT_ONCE: Final = 100
 """Hosts."""
@@ -40,6 +45,8 @@ class Externals:
         self._queues: dict[str, deque[str]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._seats = asyncio.Semaphore(_AT_ONCE)
+        self._ended_by: Exception | None = None
+        self.own_faults = 0
         self.no_network = ""
         """Why nothing can be said of links, if our own connection is down (C-16)."""
 
@@ -58,28 +65,40 @@ class Externals:
         task.add_done_callback(self._tasks.discard)
 
     async def finish(self) -> None:
-        """Waits for all checks; cancelled, it ends them."""
-        try:
-            while self._tasks:
-                await asyncio.gather(*self._tasks)
-        finally:
-            for task in self._tasks:
-                task.cancel()
+        """Waits for all checks; raises what the store raised, and what says that results cannot be written."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks)
+        if self._ended_by:
+            raise self._ended_by
+
+    async def close(self) -> None:
+        """Ends the checks that are under way."""
+        await cancel(*self._tasks)
 
     async def _check_host(self, host: str) -> None:
         queue = self._queues[host]
-        if self._opening is None:
-            self._opening = asyncio.ensure_future(self._open_checks())
-        checks = await asyncio.shield(self._opening)
-        while queue:
+        while queue and not self._ended_by:
             url = queue.popleft()
-            outcome = await self._outcome(checks, url)
-            if outcome.state == "broken" and self._find_copy:
-                outcome = outcome._replace(copy=await self._find_copy(url))
-            self.settle(url, outcome)
+            try:
+                outcome = await self._outcome(url)
+                self.settle(url, outcome)
+            except (WeboidError, OutputClosedError) as error:
+                self._ended_by = error
+            except Exception as error:
+                log.error("an error of our own at %r", url, exc_info=error)
+                self.own_faults += 1
+                self.settle(url, LinkOutcome("not-asked", reason="own-fault"))
         del self._queues[host]
 
-    async def _outcome(self, checks: SpotChecks, url: str) -> LinkOutcome:
+    async def _outcome(self, url: str) -> LinkOutcome:
+        if self._opening is None:
+            self._opening = asyncio.ensure_future(self._open_checks())
+        outcome = await self._checked(await asyncio.shield(self._opening), url)
+        if outcome.state == "broken" and self._find_copy:
+            return outcome._replace(copy=await self._find_copy(url))
+        return outcome
+
+    async def _checked(self, checks: SpotChecks, url: str) -> LinkOutcome:
         memory = self._memory
         if memory and memory.is_done(url) and (record := (await memory.known(url)).record).reason:
             return _judged(record.reason, record.http, record.target or "")

@@ -9,7 +9,7 @@ import ada_url
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import Url, parse
 from weboid.net.fetch import Single, fetch_answer
-from weboid.site.rules import RulesOfOrigins, at_once
+from weboid.site.rules import WEB, RulesOfOrigins, at_once
 from weboid.site.sitemaps import MOST_BYTES, is_index, is_sitemap, locations_of, unpacked
 from weboid.site.walk import SiteSessions
 
@@ -47,6 +47,8 @@ async def sitemap_at(url: str, sessions: SiteSessions) -> bytes:
     answer = await fetch_answer(sessions.of(form), str(form), turn=at_once, get_only=True, single=single)
     if answer.hops:
         url = answer.hops[0].location
+        if not url.startswith(WEB):
+            return b""
         single = replace(single, headers={})
         answer = await fetch_answer(sessions.of(parse(url)), url, turn=at_once, get_only=True, single=single)
     body = unpacked(answer.body) if answer.code is not None and 200 <= answer.code <= 299 else b""

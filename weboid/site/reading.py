@@ -12,7 +12,6 @@ from zlib import crc32
 
 import ada_url
 
-from weboid.core.document.anchors import anchors_of
 from weboid.core.document.charset import decoder_of
 from weboid.core.document.links import DocumentLink, links_of
 from weboid.core.url.hosts import InvalidUrl
@@ -62,14 +61,17 @@ def page_of(url: str, body: bytes, headers: Mapping[str, str], *, with_anchors: 
     """Reads a page that was loaded from a URL."""
     rest, decoder = decoder_of(body, headers.get("content-type", ""))
     markup = decoder.decode(rest, final=True)
-    found = list(islice(links_of(markup), MOST_LINKS + 1))
+    names: set[str] | None = set() if with_anchors else None
+    found = list(islice(links_of(markup, names), MOST_LINKS + 1))
     written = found[:MOST_LINKS]
+    is_cut = len(found) > MOST_LINKS or len(body) >= MOST_BYTES
     links, folder = _with_targets(url, written)
     return SitePage(
         links=links,
-        is_cut=len(found) > MOST_LINKS or len(body) >= MOST_BYTES,
+        is_cut=is_cut,
         is_followed=not (_forbids(headers.get("x-robots-tag", "")) or any(map(_NO_FOLLOW.search, _robots(markup)))),
-        anchors=array("I", sorted({0, *map(number_of, anchors_of(markup))})) if with_anchors else None,
+        # What is missing may be in the rest.
+        anchors=None if names is None or is_cut else array("I", sorted({0, *map(number_of, names)})),
         content_hash=blake2b(folder.encode() + b"\n" + body, digest_size=_HASH_BYTES).digest(),
         written=written,
     )

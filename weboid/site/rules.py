@@ -1,15 +1,18 @@
 """The robots.txt of each origin of a run: what may be loaded, how fast, and which sitemaps there are."""
 
 import asyncio
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from weboid.core.observe.robots import FILE_BYTES, Robots, named_delay_of, robots_of, sitemaps_of
+from weboid.core.observe.robots import EVERYTHING, FILE_BYTES, Robots, named_delay_of, robots_of, sitemaps_of
 from weboid.core.url.urls import Url
 from weboid.net.exchange import Sending
 from weboid.net.fetch import Single, fetch_answer
 from weboid.net.outbound import Outbound
 
 _Origin = tuple[str, str, int]
+
+
+WEB: Final = ("http://", "https://")
 
 
 class SiteRules(NamedTuple):
@@ -53,6 +56,8 @@ async def _fetched(origin: str, session: Outbound, single: Single) -> SiteRules:
     terms = Single(single.headers, lambda _: FILE_BYTES + 1, single.most_s)
     answer = await fetch_answer(session, f"{origin}/robots.txt", turn=at_once, get_only=True, single=terms)
     if answer.hops:  # what is secret goes no further
+        if not answer.hops[0].location.startswith(WEB):
+            return SiteRules(EVERYTHING)
         answer = await fetch_answer(session, answer.hops[0].location, turn=at_once, get_only=True)
     robots = robots_of(answer.code, answer.body, is_cut=len(answer.body) > FILE_BYTES)
     is_file = answer.code is not None and 200 <= answer.code <= 299

@@ -138,6 +138,9 @@ class SiteWalk:
             is_interrupted = True
         except ExceptionGroup as group:
             raise group.exceptions[0] from None
+        finally:
+            if self.externals:
+                await self.externals.close()
         self.ledger.end()
         self.ledger.close()
         self._spill.close()
@@ -205,7 +208,8 @@ class SiteWalk:
         if not is_offline:
             log.error("an error of our own at %r", entry.url, exc_info=error)
             self.own_faults += 1
-        self._robot.end(entry, Loaded("failed"))
+        if self._robot.is_open(entry):
+            self._robot.end(entry, Loaded("failed"))
         self.ledger.settle(entry.url, LinkOutcome("not-asked", reason="no-network" if is_offline else "own-fault"))
 
     def _hold(self, host: str, pause_s: float) -> None:

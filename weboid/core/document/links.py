@@ -29,6 +29,7 @@ _ENDS: Final = {
     for name in ("style", "textarea", "title", "xmp", "iframe", "noembed")
 }
 _CDATA_END: Final = re.compile(r"\]\]>")
+_IS_NAMED: Final = re.compile(r"\b(?:id|name)\b", re.IGNORECASE)
 _REFERENCE: Final = re.compile(r"&(#[xX]?[0-9a-fA-F]++;?|[a-zA-Z0-9]++;|[a-zA-Z0-9]++(?!=))")
 _REFRESH: Final = re.compile(
     r"\s*+[\d.]++(?:\s*+[;,]|\s)\s*+(?:url\s*+=\s*+)?+(?:\"([^\"]*+)|'([^']*+)|(.++))", re.I | re.S
@@ -86,8 +87,11 @@ class DocumentLink(NamedTuple):
     rel: str = ""
 
 
-def links_of(markup: str) -> Iterator[DocumentLink]:
-    """Every link of a document, in order of their ends; an empty value is none, but for ``a`` and ``form``."""
+def links_of(markup: str, anchors: set[str] | None = None) -> Iterator[DocumentLink]:
+    """Every link of a document, in order of their ends; an empty value is none, but for ``a`` and ``form``.
+
+    To `anchors` comes what fragments can name: ids of elements, and names of ``a`` (WHATWG HTML 7.4.6.3).
+    """
     markup = markup.replace("\r\n", "\n").replace("\r", "\n") if "\r" in markup else markup
     line, line_start, counted, at = 1, 0, 0, 0
     open_links: list[DocumentLink] = []
@@ -123,6 +127,9 @@ def links_of(markup: str) -> Iterator[DocumentLink]:
             is_foreign = False
         elif name in _WITH_HTML or (is_foreign and name in _WITH_HTML[foreign[-1]]):
             foreign += [name] if len(foreign) < _DEEPEST and not tag["attributes"].endswith("/") else []
+        if anchors is not None and _IS_NAMED.search(tag["attributes"]):
+            given = _attributes(tag["attributes"])
+            anchors.update(filter(None, (given.get("id"), given.get("name") if name == "a" else None)))
         if name in _KINDS and not (templates or (name == "form" and is_in_form) or (is_foreign and name != "a")):
             attributes = _attributes(tag["attributes"])
             line += markup.count("\n", counted, start)
