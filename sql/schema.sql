@@ -75,8 +75,8 @@ CREATE INDEX host_reversed ON host (reversed);
 
 -- status, since, asked = the newest history entry; older = the four before it, 5 bytes each (core/record/history.py).
 -- http = the exact code of the newest check: 0 = it got none, NULL = not kept; evidence = what the strikes prove, packed
--- (core/record/streak.py); portrait = what the document looked like, packed (core/document/portrait.py). All three last,
--- for columns can only be appended.
+-- (core/record/streak.py); portrait = what the document looked like, packed (core/document/portrait.py); state_since = the first
+-- day of the state, NULL = the same as since. These last, for columns can only be appended.
 CREATE TABLE url (
     host_key bigint NOT NULL,
     url_key bigint NOT NULL,
@@ -101,6 +101,7 @@ CREATE TABLE url (
     evidence integer,
     portrait bytea,
     meant text,
+    state_since smallint,
     PRIMARY KEY (bucket, host_key, url_key)
 );
 -- Orphaned URLs are not checked any more (U-8).
@@ -698,6 +699,7 @@ CREATE TABLE robot_entry (
     url text NOT NULL,
     target text,
     older bytea,
+    state_since smallint,
     PRIMARY KEY (task, url_key)
 ) WITH (fillfactor = 80);
 

@@ -53,7 +53,7 @@ _LIVES: Final = (
 )
 _URL: Final = (
     "bucket", "host_key", "url_key", "scheme", "port", "path", "due",
-    "status", "since", "asked", "older", "reason", "target", "mime", "size_kib", "http",
+    "status", "since", "asked", "older", "reason", "target", "mime", "size_kib", "http", "state_since",
     "strikes", "failing_since", "failing_until",
 )  # fmt: skip
 _ROWS_A_WRITE: Final = 2_000

@@ -21,7 +21,12 @@ def random_record(chance: random.Random) -> UrlRecord:
     reason = chance.choice([None, *(reason for reason in Reason if reason is not Reason.REPORTED)])
     # Without a first day there is no strike that could be evidence.
     evidence = NO_EVIDENCE if since is None else _evidence(chance)
-    return UrlRecord((entry,), Streak(chance.choice([0, 2, 3, 9]), since, until, evidence), reason)
+    return UrlRecord(
+        (entry,),
+        Streak(chance.choice([0, 2, 3, 9]), since, until, evidence),
+        reason,
+        state_since=chance.choice([None, 7]),
+    )
 
 
 def random_host_record(chance: random.Random) -> HostRecord:

@@ -120,7 +120,7 @@ WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_ke
 -- name: record_untried
 UPDATE url SET status = 0, since = NULL, asked = NULL, older = NULL, strikes = 0, failing_since = NULL,
     failing_until = NULL, evidence = NULL, reason = NULL, target = NULL, mime = NULL, size_kib = NULL, http = NULL,
-    portrait = NULL
+    state_since = NULL, portrait = NULL
 FROM (
     SELECT asked.* FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
         AS asked (bucket, host_key, url_key)

@@ -8,7 +8,8 @@
 -- comes whether the URL is frozen on the wiki (B-6); by LIMIT, as for EXISTS all reverts of a wiki might be read. Then
 -- the URL itself if it is `named`: only then are the hosts of URLs that work read, too. Last what was probably meant.
 SELECT given.place, url.status, url.since, url.asked, url.older, url.strikes, url.failing_since, url.failing_until,
-    url.evidence, url.reason, url.target, url.mime, url.size_kib, url.http, url.due,
+    url.evidence, url.reason, url.target, url.mime, url.size_kib, url.http, url.state_since,
+    url.due,
     host.strikes, host.failing_since, host.failing_until, host.evidence, host.reason,
     CASE WHEN url.reason = ANY(%(failing)s::smallint[]) THEN (
         SELECT json_agg(json_build_array(domain_report.domain, host.host, report.day,

@@ -11,7 +11,8 @@ LIMIT %(limit)s
 
 -- name: find_entries
 SELECT robot_entry.url_key, content_hash, etag, modified, ids, followed, links,
-    status, since, asked, older, strikes, failing_since, failing_until, evidence, reason, target, mime, size_kib, http
+    status, since, asked, older, strikes, failing_since, failing_until, evidence, reason, target, mime, size_kib, http,
+    state_since
 FROM unnest(%(url_key)s::bigint[]) AS given (url_key)
 JOIN robot_entry ON robot_entry.task = %(task)s AND robot_entry.url_key = given.url_key
 LEFT JOIN robot_page ON robot_page.task = %(task)s AND robot_page.url_key = given.url_key
@@ -20,19 +21,19 @@ LEFT JOIN robot_link ON robot_link.task = %(task)s AND robot_link.url_key = give
 -- name: record_entries
 INSERT INTO robot_entry (
     task, url_key, url, run, broken, was_broken, status, since, asked, older, strikes, failing_since, failing_until,
-    evidence, reason, target, mime, size_kib, http
+    evidence, reason, target, mime, size_kib, http, state_since
 )
 SELECT %(task)s, given.url_key, given.url, given.run, given.broken, given.was_broken, given.status, given.since,
     given.asked, given.older, given.strikes, given.failing_since, given.failing_until, given.evidence, given.reason,
-    given.target, given.mime, given.size_kib, given.http
+    given.target, given.mime, given.size_kib, given.http, given.state_since
 FROM unnest(
     %(url_key)s::bigint[], %(url)s::text[], %(run)s::integer[], %(broken)s::boolean[], %(was_broken)s::boolean[],
     %(status)s::smallint[], %(since)s::smallint[], %(asked)s::smallint[], %(older)s::bytea[], %(strikes)s::smallint[],
     %(failing_since)s::smallint[], %(failing_until)s::smallint[], %(evidence)s::integer[], %(reason)s::smallint[],
-    %(target)s::text[], %(mime)s::smallint[], %(size_kib)s::integer[], %(http)s::smallint[]
+    %(target)s::text[], %(mime)s::smallint[], %(size_kib)s::integer[], %(http)s::smallint[], %(state_since)s::smallint[]
 ) AS given (
     url_key, url, run, broken, was_broken, status, since, asked, older, strikes, failing_since, failing_until,
-    evidence, reason, target, mime, size_kib, http
+    evidence, reason, target, mime, size_kib, http, state_since
 )
 ORDER BY given.url_key
 ON CONFLICT (task, url_key) DO UPDATE SET
@@ -40,7 +41,7 @@ ON CONFLICT (task, url_key) DO UPDATE SET
     since = excluded.since, asked = excluded.asked, older = excluded.older, strikes = excluded.strikes,
     failing_since = excluded.failing_since, failing_until = excluded.failing_until, evidence = excluded.evidence,
     reason = excluded.reason, target = excluded.target, mime = excluded.mime, size_kib = excluded.size_kib,
-    http = excluded.http
+    http = excluded.http, state_since = excluded.state_since
 
 -- name: record_pages
 INSERT INTO robot_page (task, url_key, content_hash, etag, modified, ids, followed)

@@ -4,7 +4,8 @@
 -- The URLs of one host whose newest check found the host itself failing (C-5), in batches by key.
 SELECT url.bucket, url.host_key, url.url_key, url.scheme, '', url.port, url.path,
     url.status, url.since, url.asked, url.older, url.strikes, url.failing_since, url.failing_until, url.evidence,
-    url.reason, url.target, url.mime, url.size_kib, url.http, url.portrait
+    url.reason, url.target, url.mime, url.size_kib, url.http, url.state_since,
+    url.portrait
 FROM url
 WHERE bucket = %(bucket)s AND host_key = %(host_key)s AND url_key > %(after)s
     AND status = ANY(%(statuses)s::smallint[])
@@ -17,16 +18,16 @@ LIMIT %(limit)s
 UPDATE url SET status = given.status, since = given.since, asked = given.asked, older = given.older,
     strikes = given.strikes, failing_since = given.failing_since, failing_until = given.failing_until,
     evidence = given.evidence, reason = given.reason, target = given.target, mime = given.mime, size_kib = given.size_kib,
-    http = given.http, due = given.due, portrait = coalesce(given.portrait, url.portrait),
+    http = given.http, state_since = given.state_since, due = given.due, portrait = coalesce(given.portrait, url.portrait),
     meant = CASE WHEN given.strikes > 0 THEN coalesce(given.meant, url.meant) END
 FROM (
     SELECT * FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(status)s::smallint[],
         %(since)s::smallint[], %(asked)s::smallint[], %(older)s::bytea[], %(strikes)s::smallint[],
         %(failing_since)s::smallint[], %(failing_until)s::smallint[], %(evidence)s::integer[], %(reason)s::smallint[],
         %(target)s::text[], %(mime)s::smallint[], %(size_kib)s::integer[], %(http)s::smallint[], %(due)s::smallint[],
-        %(portrait)s::bytea[], %(meant)s::text[])
+        %(portrait)s::bytea[], %(meant)s::text[], %(state_since)s::smallint[])
         AS given (bucket, host_key, url_key, status, since, asked, older, strikes, failing_since, failing_until,
-            evidence, reason, target, mime, size_kib, http, due, portrait, meant)
+            evidence, reason, target, mime, size_kib, http, due, portrait, meant, state_since)
     ORDER BY bucket, host_key, url_key
 ) AS given
 WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key

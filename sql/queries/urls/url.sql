@@ -94,7 +94,7 @@ FROM taken
 -- name: list_due_urls
 SELECT url.bucket, url.host_key, url.url_key, url.scheme, host.host, url.port, url.path,
     url.status, url.since, url.asked, url.older, url.strikes, url.failing_since, url.failing_until, url.evidence,
-    url.reason, url.target, url.mime, url.size_kib, url.http, url.portrait
+    url.reason, url.target, url.mime, url.size_kib, url.http, url.state_since, url.portrait
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS wanted (bucket, host_key)
 JOIN host USING (bucket, host_key)
 CROSS JOIN LATERAL (
@@ -109,7 +109,7 @@ CROSS JOIN LATERAL (
 -- whether it is frozen on the wiki (B-6).
 SELECT url.bucket, url.host_key, url.url_key, url.scheme, host.host, url.port, url.path,
     url.status, url.since, url.asked, url.older, url.strikes, url.failing_since, url.failing_until, url.evidence,
-    url.reason, url.target, url.mime, url.size_kib, url.http, url.portrait, url.due, url.orphaned,
+    url.reason, url.target, url.mime, url.size_kib, url.http, url.state_since, url.portrait, url.due, url.orphaned,
     url.meant, host.strikes, host.failing_since, host.failing_until, host.evidence, host.reason,
     (SELECT true FROM revert WHERE revert.bucket = given.bucket AND revert.host_key = given.host_key
         AND revert.url_key = given.url_key AND revert.wiki = %(wiki)s::integer AND revert.state < 2 LIMIT 1) IS NOT NULL

@@ -64,6 +64,27 @@ def test_a_page_missing_for_fourteen_days_is_dead_since_the_first_and_all_else_a
     assert (finding.verdict, finding.reason, finding.since) == (Verdict.DEAD, Reason.TIMEOUT, 100)
 
 
+PARKED = Observation(Status.FINE, Reason.PARKED)
+MOVED = Observation(Status.MOVED_PERMANENTLY, Reason.MOVED)
+STATES: dict[str, tuple[list[tuple[int, Observation]], int]] = {
+    "parked on a day though its server answers 200 all along": (
+        [(0, FINE), (896, FINE), (903, PARKED), (910, PARKED)],
+        903,
+    ),
+    "parked, by a redirect as well": ([(0, FINE), (903, PARKED), (910, replace(PARKED, status=Status.FOUND))], 903),
+    "for sale, after it was parked": ([(903, PARKED), (910, replace(PARKED, reason=Reason.FOR_SALE))], 910),
+    "restored": ([(0, FINE), (903, PARKED), (910, FINE), (917, FINE)], 910),
+    "working, moved in the meantime": ([(0, LOST), (7, FINE), (14, MOVED), (21, FINE)], 7),
+    "refused, as a doubt before": ([(0, PARKED), (7, WALL), (14, WALL)], 7),
+    "unavailable, though it adds no strike": ([(0, FINE), (7, UNAVAILABLE), (10, UNAVAILABLE)], 7),
+}
+
+
+def test_a_state_has_a_day_of_its_own() -> None:
+    for name, (checks, since) in STATES.items():
+        assert finding_of(lived(*checks)).since == since, name
+
+
 def test_held_failures_are_remembered_and_no_strike_against_url_or_host() -> None:
     held = replace(SILENT, held=True)
     record = lived((90, FINE), *((day, held) for day in range(100, 130, 3)))

@@ -53,7 +53,7 @@ MONTH = range(100, 130)
 """The days until a silent host is dead."""
 TABLES = (
     "SELECT bucket, host_key, url_key, due, status, since, asked, strikes, failing_since, failing_until, evidence, "
-    "reason, orphaned, mime, scheme, port, size_kib, path, target, older, http, portrait FROM url",
+    "reason, orphaned, mime, scheme, port, size_kib, path, target, older, http, portrait, state_since FROM url",
     "SELECT bucket, host_key, next_day, strikes, failing_since, failing_until, evidence, reason, host, reversed "
     "FROM host",
     "SELECT wiki, page, urls, title FROM page",

@@ -80,7 +80,7 @@ async def test_what_writes_all_urls_at_once_goes_by_the_primary_key(database: st
             name: [None] * rows
             for name in (
                 *("status", "since", "asked", "older", "strikes", "failing_since", "failing_until", "evidence"),
-                *("reason", "target", "mime", "size_kib", "http", "due", "portrait", "meant"),
+                *("reason", "target", "mime", "size_kib", "http", "due", "portrait", "meant", "state_since"),
             )
         }
         values = {**empty, **key_columns(keys)}

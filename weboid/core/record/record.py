@@ -14,7 +14,9 @@ from weboid.core.record.streak import NO_STRIKES, Streak
 class UrlRecord(NamedTuple):
     """One URL's memory. `target` is where its redirect ends; `mime` and `size_kib` only if notable (U-6).
 
-    `http` is the exact code of the newest check, NO_CODE if it got none, None if nobody has kept it.
+    `http` is the exact code of the newest check, NO_CODE if it got none, None if nobody has kept it. `state_since` is
+    the first day of the `state` if the newest entry of the history does not begin with it: a page is parked, and comes
+    back, while its server goes on answering 200.
     """
 
     history: History = ()
@@ -24,11 +26,19 @@ class UrlRecord(NamedTuple):
     mime: str | None = None
     size_kib: int | None = None
     http: int | None = None
+    state_since: int | None = None
 
     @property
     def checked(self) -> int | None:
         """The day of the newest check, None before the first."""
         return self.history[0].last if self.history else None
+
+    @property
+    def since(self) -> int | None:
+        """The first day of the state that the newest check found, None before the first."""
+        if self.state_since is not None:
+            return self.state_since
+        return self.history[0].first if self.history else None
 
 
 @dataclass(frozen=True, slots=True)

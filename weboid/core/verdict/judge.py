@@ -41,14 +41,17 @@ def judge(
     if record.checked is not None:
         day = max(day, record.checked)
     streak = _streak_after(record, seen, day, _hour(hour, host_key, day), policy, host)
+    history = extended(record.history, seen.status, day)
+    since = record.since if _is_same_state(record.reason, seen.reason) else day
     after = UrlRecord(
-        history=extended(record.history, seen.status, day),
+        history=history,
         streak=streak,
         reason=seen.reason,
         target=None if seen.target is None else str(seen.target),
         mime=seen.mime,
         size_kib=seen.size_kib,
         http=seen.http,
+        state_since=None if since == history[0].first else since,
     )
     return Judgement(after, day + _varied(_interval(record, after, seen, day, policy, host), host_key, day))
 
@@ -88,6 +91,13 @@ def is_host_failure(seen: Observation) -> bool:
 
 def _hour(hour: int | None, host_key: int, day: int) -> int:
     return planned_hour(host_key, day) if hour is None else hour
+
+
+def _is_same_state(before: Reason | None, after: Reason) -> bool:
+    """True if two checks found the same state: both that the page works, both that it fails, or the same doubt."""
+    if before is None or before.outcome is not after.outcome:
+        return False
+    return before is after or after.outcome in (Outcome.WORKING, Outcome.FAILING)
 
 
 def _streak_after(

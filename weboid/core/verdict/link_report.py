@@ -120,7 +120,7 @@ class LinkReport(NamedTuple):
     @property
     def common(self) -> "LinkReport":
         """The same report without what it has alone, so that what is said of it is kept for the others of a page."""
-        history, streak, reason, _, _, _, http = self.record
+        history, streak, reason, _, _, _, http, _ = self.record
         url, normal = (self.url, self.normal) if self.cited_copy is not None else (None, None)
         record = UrlRecord(history, streak, reason, None, None, None, http)
         claims = NO_CLAIMS if self.claims.assumed is None else self.claims

@@ -55,14 +55,14 @@ def finding_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Polic
         return Finding(Verdict.UNKNOWN)
     newest = record.history[0]
     if record.reason.outcome is Outcome.WORKING:
-        return Finding(Verdict.WORKING, record.reason, newest.first)
+        return Finding(Verdict.WORKING, record.reason, record.since)
     if record.reason.outcome is not Outcome.FAILING:
-        return Finding(Verdict.DOUBTFUL, record.reason, newest.first)
+        return Finding(Verdict.DOUBTFUL, record.reason, record.since)
     if newest.status in HOST_FAILURES and proven(host.streak, policy):
         return Finding(Verdict.DEAD, Reason.HOST_DOWN, host.streak.since)
     if proven(record.streak, policy):
         return Finding(Verdict.DEAD, record.reason, record.streak.since)
-    return Finding(Verdict.DOUBTFUL, record.reason, record.streak.since or newest.first)
+    return Finding(Verdict.DOUBTFUL, record.reason, record.streak.since or record.since)
 
 
 @dataclass(frozen=True, slots=True)

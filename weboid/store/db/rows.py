@@ -106,7 +106,7 @@ class KnownUrl(NamedTuple):
         return None if self.packed_portrait is None else unpacked_portrait(self.packed_portrait)
 
 
-RECORD_COLUMNS: Final = 21
+RECORD_COLUMNS: Final = 22
 """The number of columns that `stored_url` takes, in the order of `list_due_urls` and `find_urls`."""
 
 
@@ -161,7 +161,7 @@ def record_columns(records: Iterable[UrlRecord]) -> Columns:
         "asked": [newest.last for _, newest in rows],
         "older": [packed(record.history[1:]) or None for record, _ in rows],
         "mime": [None if record.mime is None else mime.KEYWORDS.index(record.mime) for record, _ in rows],
-        **columns_of((record for record, _ in rows), "target size_kib http"),
+        **columns_of((record for record, _ in rows), "target size_kib http state_since"),
         **host_record_columns(record for record, _ in rows),
     }
 
@@ -185,9 +185,9 @@ def url_of(columns: Sequence[Any]) -> Url:
 
 
 def url_record(columns: Sequence[Any]) -> UrlRecord:
-    """The record in the columns from `status` to `http`, in the order of the statement `find_urls`."""
+    """The record in the columns from `status` to `state_since`, in the order of the statement `find_urls`."""
     status, since, asked, older, strikes, failing_since, failing_until, evidence, reason, *rest = columns
-    target, kind, size_kib, http = rest
+    target, kind, size_kib, http, state_since = rest
     history: History = ()
     if asked is not None:
         newest = Entry(STATUSES[status], since, asked)
@@ -201,6 +201,7 @@ def url_record(columns: Sequence[Any]) -> UrlRecord:
         None if kind is None else mime.KEYWORDS[kind],
         size_kib,
         http,
+        state_since,
     )
 
 

@@ -35,8 +35,8 @@ def _array(outcome: Outcome) -> str:
 
 
 _OUTCOMES: Final = {"failing": _array(Outcome.FAILING), "working": _array(Outcome.WORKING)}
-_STATUS, _ASKED, _REASON, _MIME, _DUE, _HOST, _CLAIMS, _COPIES, _VISIT = 1, 3, 9, 11, 14, 15, 20, 21, 22
-_SPAM, _SETTINGS, _FROZEN, _URL, _MEANT = 23, 24, 25, 26, 27
+_STATUS, _ASKED, _REASON, _MIME, _DUE, _HOST, _CLAIMS, _COPIES, _VISIT = 1, 3, 9, 11, 15, 16, 21, 22, 23
+_SPAM, _SETTINGS, _FROZEN, _URL, _MEANT = 24, 25, 26, 27, 28
 """Columns of `find_linked`; of a record, and of a host, the first."""
 
 
