@@ -118,7 +118,7 @@ DEAD: dict[str, tuple[Script, Reason]] = {
     "sends to a place": (host(lambda path: {"/news": TEMPLATE, "/": FRONT}.get(path, moved("/news"))), Reason.SOFT_404),
     "sends to its front page": (host(lambda path: {"/de": FRONT}.get(path, moved("/de"))), Reason.REDIRECT_TO_ROOT),
     "wall": (host(lambda path: page("A moment", words=30, more=CAPTCHA)), Reason.BOT_WALL),
-    "parked": (host(lambda path: page("127.0.0.1", words=30)), Reason.PARKED),
+    "parked": (host(lambda path: page("127.0.0.1", words=30)), Reason.SAME_EVERYWHERE),
     "login": (host(lambda path: page("Members", words=30, more=PASSWORD)), Reason.LOGIN),
     "login in a directory": (
         host(
@@ -132,7 +132,7 @@ DEAD: dict[str, tuple[Script, Reason]] = {
         ),
         Reason.LOGIN,
     ),
-    "fixed text": (host(lambda path: page("Back soon")), Reason.PARKED),
+    "fixed text": (host(lambda path: page("Back soon")), Reason.SAME_EVERYWHERE),
 }
 
 

@@ -23,7 +23,7 @@ def test_a_page_tells_title_headings_text_language_and_author() -> None:
     assert (seen.title, seen.headings) == ("A title", ("The first one", "Second"))
     assert seen.text == "The first one Something to read Second link end here"
     assert (seen.language, seen.author, seen.links) == ("en-gb", "A. Writer", 1)
-    assert seen.own_text_chars < len(seen.text)
+    assert len(seen.own_text) < len(seen.text)
     assert seen.is_page
 
 

@@ -144,9 +144,10 @@ def test_what_answers_everything_alike_is_named_by_what_it_shows_or_not_at_all()
         (page("A shop", body=f"{SCRIPT}<p>{prose(80)}</p>"), None),
         (page("A shop", body=f"{SCRIPT}<p>Loading the application, please wait a moment</p>"), None),
         (page("Moment", body=f"<p>{prose(20)}</p>{WIDGET}"), Reason.BOT_WALL),
-        (page("site.test", body=f"<p>{prose(20)}</p>"), Reason.PARKED),
+        (page("site.test", body=f"<p>{prose(20)}</p>"), Reason.SAME_EVERYWHERE),
+            (page("site.test", body=f"<p>{prose(20)} related searches</p>"), Reason.PARKED),
         (page("Members", body=f"<p>{prose(20)}</p><form><input type=password></form>"), Reason.LOGIN),
-        (page("Under way", body=f"<p>{prose(80)}</p>"), Reason.PARKED),
+        (page("Under way", body=f"<p>{prose(80)}</p>"), Reason.SAME_EVERYWHERE),
         (page("Attention Required! | Cloudflare", body=f"<p>{prose(200)}</p>"), Reason.BOT_WALL),
         (page("Bees", body=f"<p>{prose(80)} harbour</p>"), None),
     ]:  # fmt: skip

@@ -156,7 +156,8 @@ def test_where_a_redirect_leads_decides_what_it_is_worth() -> None:
         ("http://site.test/login/help", "http://site.test/en/login/help", "moved"),
         (PAGE, "http://site.test/blogging", "moved"),
     ]:
-        assert moved(start, end).reason.word == reason
+        seen = moved(start, end)
+        assert (seen.reason.word, seen.target is None) == (reason, reason == "redirect-to-login")
 
 
 def test_a_redirect_that_was_not_followed_is_a_loop_or_too_many() -> None:

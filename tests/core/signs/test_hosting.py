@@ -44,6 +44,21 @@ def test_every_language_says_that_a_site_is_suspended() -> None:
             assert seen.reason is Reason.SUSPENDED, language
 
 
+def test_a_suspended_account_is_known_by_its_only_sentence_or_by_its_markup() -> None:
+    for title, body in CASES["marked"]:
+        seen = judged(title, body)
+        assert seen is not None, body
+        assert seen.reason is Reason.SUSPENDED, body
+
+
+def test_a_short_page_that_says_it_is_a_site_under_repair() -> None:
+    for title, body in CASES["maintenance"]:
+        seen = judged(title, body)
+        assert seen is not None, title
+        assert seen.reason is Reason.MAINTENANCE, title
+        assert judged(title, f"{body}<p>{prose(60)}</p>") is None, title
+
+
 def test_what_lives_and_an_article_are_no_default() -> None:
     for title, body, *asked in CASES["living"]:
         assert judged(title, body, asked="".join(asked) or ASKED) is None

@@ -1,5 +1,7 @@
 """Soft 404s: documents sent with a success code that report that nothing was found (C-11)."""
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import page, prose
@@ -72,6 +74,37 @@ def test_a_page_of_one_sentence_is_what_it_says_and_a_long_one_needs_a_title_and
     seen = document_suspicion(ASKED, document_of(b"<p>File not found.</p>", "text/html"))
     assert seen is not None
     assert seen.signals == ("text",)
+
+
+def test_the_only_text_outside_of_links_is_read_like_a_heading() -> None:
+    frame = "<a href=/>Home</a> <a href=/news>News</a>"
+    for title, body in [
+        ("Old Press", "<p>The requested article does not exist.</p>"), ("", "Not Found"),
+        ("Ошибка", "<h1>Ошибка</h1><p>Новость не найдена</p>"),
+        ("出错啦", "<h1>出错啦</h1><p>您要查看的文章已被作者删除</p>"),
+        ("Hata", "<p>Aradığınız haber yayından kaldırılmıştır.</p>"),
+        ("Błąd", "<h1>Błąd</h1><p>Artykuł został usunięty</p>"),
+        ("Error", "<h1>Error</h1><p>El contenido solicitado ya no está disponible</p>"),
+        ("", "<b>Warning</b>: mysql_connect(): Access denied for user 'web' in /www/db.php on line 12"),
+        ("", "PHP Fatal error: Uncaught PDOException in /www/a.php:3"),
+    ]:  # fmt: skip
+        text = body if "error" in body or "mysql" in body else f"{frame}{body}"
+        assert document_suspicion(ASKED, document_of(page(title, body=text))) is not None, body
+    for body in ["404", "Not found: a novel in letters", "Uncaught: songs", "Fatal errors of history"]:
+        assert document_suspicion(ASKED, document_of(page("Site", body=body))) is None, body
+
+
+def test_a_work_may_be_called_so() -> None:
+    story = "<p>The novel is about a librarian in an old town. The manuscript that she looks for was sold by monks.</p>"
+    for title, body in [
+        ("Page not found (novel)", ""), ("Nie znaleziono – powieść", "<p>2009, 210 stron.</p>"),
+        ("Δεν βρέθηκε: ποίημα", ""), ("404 Sayfa Bulunamadı - Kitap 2012", ""), ("Page not found - Old Press", story),
+    ]:  # fmt: skip
+        heading = re.split(r" [-–(]|: ", title)[0]
+        seen = document_suspicion(ASKED, document_of(page(title, body=f"<h1>{heading}</h1>{body}")))
+        assert seen is None, title
+    lost = "<p>Either it was moved to another place. Or the page was not found on this server at all today.</p>"
+    assert document_suspicion(ASKED, document_of(page("Page not found", body=f"<h1>Page not found</h1>{lost}")))
 
 
 def test_an_article_that_says_when_it_was_published_or_has_its_title_in_its_address_lives() -> None:

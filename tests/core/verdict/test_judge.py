@@ -154,6 +154,13 @@ def test_too_many_requests_neither_add_to_a_streak_nor_end_it() -> None:
     assert verdict(lived((114, LOST), record=record)) is Verdict.DEAD
 
 
+def test_a_site_under_repair_neither_strikes_nor_ends_a_streak() -> None:
+    repair = Observation(Status.FINE, Reason.MAINTENANCE)
+    record = lived((100, LOST), (104, LOST), (107, repair), (109, LOST))
+    assert (record.streak.strikes, record.streak.since) == (3, 100)
+    assert verdict(lived(*((day, repair) for day in range(100, 300, 7)))) is Verdict.DOUBTFUL
+
+
 def test_hearsay_moves_the_history_but_never_strikes_nor_stretches_a_row_to_the_proof() -> None:
     record = lived((100, SILENT), *((day, SILENT_BY_HEARSAY) for day in range(103, 200, 3)))
     assert (record.streak.strikes, record.checked, verdict(record)) == (1, 199, Verdict.DOUBTFUL)

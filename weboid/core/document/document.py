@@ -54,7 +54,7 @@ _AUTHORS: Final = ("author", "article:author", "dc.creator", "dcterms.creator", 
 class Document:
     """One document as it was read. Texts have single spaces. URLs are absolute and can be split, but may be invalid.
 
-    `own_text_chars` counts the characters of `text` outside of links; `sources` are URLs of frames and scripts.
+    `own_text` is what of `text` stands outside of links; `sources` are URLs of frames and scripts.
     """
 
     url: str = ""
@@ -74,7 +74,7 @@ class Document:
     alternates: tuple[str, ...] = ()
     """The languages in which it says that it can be had, too."""
     links: int = 0
-    own_text_chars: int = 0
+    own_text: str = field(default="", repr=False)
     asks_password: bool = False
     is_article: bool = False
     """Its metadata has a publication time or a citation title: error pages do not have these."""
@@ -211,7 +211,7 @@ class _Teller:
             sources=tuple(self._sources),
             alternates=tuple(self._alternates),
             links=reading.links,
-            own_text_chars=reading.own_text_chars(),
+            own_text=reading.own_text(),
             asks_password=self._asks_password,
             is_article="article:published_time" in self._meta or "citation_title" in self._meta,
             is_shell=reading.is_shell,

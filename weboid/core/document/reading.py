@@ -126,14 +126,13 @@ class MarkupReader:
         """The text that is shown, or what follows its first pieces."""
         return collapsed("".join(self._text[start:]))
 
-    def own_text_chars(self) -> int:
-        """The number of characters of the text outside of links."""
+    def own_text(self) -> str:
+        """The text outside of links."""
         text, own, at = self._text, [], 0
         for start, end in self._linked:
             own += text[at:start] + [_GAP] * (_GAP in text[start:end])
             at = end
-        own_words = "".join(own + text[at:]).split()
-        return max(sum(map(len, own_words)) + len(own_words) - 1, 0)
+        return collapsed("".join(own + text[at:]))
 
 
 class _Source:

@@ -15,6 +15,7 @@ from weboid.core.signs.hosting import hosting_suspicion
 from weboid.core.signs.login_walls import is_consent_url, is_login_url, login_suspicion
 from weboid.core.signs.parked import parked_suspicion
 from weboid.core.signs.scripts import script_suspicion
+from weboid.core.signs.services import service_suspicion
 from weboid.core.signs.soft404 import document_suspicion, redirect_suspicion
 from weboid.core.signs.suspicion import Suspicion
 from weboid.core.url.hosts import registrable_domain
@@ -51,7 +52,9 @@ def content_suspicion(answer: RawResponse, *, read_body: bool = True) -> Suspici
         document = Document(url=answer.final)
     body = answer.body if document.is_page else b""
     return (
-        parked_suspicion(answer.url, answer.final, document, body)
+        script_suspicion(code, answer.headers, body, document)
+        or service_suspicion(answer.final, document, body)
+        or parked_suspicion(answer.url, answer.final, document, body)
         or hosting_suspicion(answer.url, document, body)
         or redirect_suspicion(answer.url, answer.final)
         or login_suspicion(answer.url, document)

@@ -15,6 +15,7 @@ from weboid.core.observe.observation import RawResponse
 from weboid.core.record.reasons import Outcome, Reason, code_reason
 from weboid.core.signs.botwall import wall_by_content
 from weboid.core.signs.login_walls import is_consent_url
+from weboid.core.signs.parked import offers_trade
 from weboid.core.signs.suspicion import Suspicion
 from weboid.core.url.made_up import MadeUp, Probes
 from weboid.core.url.urls import Url
@@ -133,7 +134,8 @@ def _everywhere(url: Url, seen: Seen, probes: Probes, body: bytes) -> Suspicion 
     is_short = document.title and len(document.words) <= _PLACEHOLDER_WORDS
     if not is_fixed or not is_short or seen.mentions(probes.named | probes.shared):
         return None
-    return Suspicion(Reason.PARKED, ("same-everywhere",))
+    reason = Reason.PARKED if offers_trade(document) else Reason.SAME_EVERYWHERE
+    return Suspicion(reason, ("same-everywhere",))
 
 
 def _may_be_named(seen: Seen, probes: Probes) -> bool:

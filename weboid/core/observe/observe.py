@@ -97,7 +97,8 @@ def _arrived(answer: RawResponse, code: int, reason: Reason) -> Observation:
     keyword = mime.keyword(answer.headers.get("content-type", ""), answer.body)
     size_kib = _length_kib(answer) if keyword else None
     moved = _has_moved(answer)
-    target = _typed(answer.final) if moved and not _awaits_consent(answer) else None
+    is_shown = moved and not _awaits_consent(answer) and reason is not Reason.REDIRECT_TO_LOGIN
+    target = _typed(answer.final) if is_shown else None
     if reason is Reason.CODE_CORRECTED:
         return Observation(Status.CORRECTED, reason, target, keyword, size_kib)
     first = next((hop.code for hop in answer.hops if hop.code in _FOLLOWED), code) if moved else code

@@ -59,6 +59,10 @@ class Reason(Enum):
     PLACEHOLDER = 36, _D
     # The hosting service has closed the account.
     SUSPENDED = 37, _D
+    # The site says that it is being repaired: it proves nothing, and ends nothing.
+    MAINTENANCE = 39, _D
+    # The host sends this short page for everything, and nothing on it says why; the range of doubts is full.
+    SAME_EVERYWHERE = 46, _D
     # Doubts, not failures: it is our own policy not to follow there.
     REDIRECT_TO_SCHEME = 26, _D
     NOT_PUBLIC = 27, _D

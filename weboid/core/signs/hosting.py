@@ -20,13 +20,14 @@ from weboid.core.signs.suspicion import Suspicion
 from weboid.core.signs.tables import Marks, Phrases, table_of
 
 _LONG_WORDS: Final = 450
-"""The longest default page has 413 (Caddy's)."""
+"""The longest default page that has no title of its own; one that has may have any length."""
 _SUSPENDED_WORDS: Final = 200
 _FEW_WORDS: Final = 60
 """A page with fewer words that is titled so says nothing else."""
 _HARDLY_WORDS: Final = 12
 """The same of a title that other pages have, too."""
 _READ_CHARS: Final = 2_500
+_TELLING_CHARS: Final = 5
 _MAX_SEGMENT: Final = 150
 _VERSION: Final = re.compile(r"(?: [0-9]+)+$")
 
@@ -47,6 +48,8 @@ class HostingWords(Struct, frozen=True, forbid_unknown_fields=True):
     default: tuple[DefaultPage, ...]
     suspended: dict[str, dict[str, Any]]
     suspended_spaceless: tuple[str, ...]
+    suspended_marks: Marks
+    maintenance: Phrases
 
 
 hosting_words: Final = partial(table_of, __file__, HostingWords)
@@ -70,18 +73,19 @@ def _spaceless_suspensions() -> tuple[str, ...]:
 
 def hosting_suspicion(asked: str, document: Document, body: bytes) -> Suspicion | None:
     """The suspicion that a document is no site's own; `asked` is the requested URL, `body` its beginning."""
-    if not document.is_page or document.is_article or len(document.words) > _LONG_WORDS:
+    if not document.is_page or document.is_article or is_in_path(asked, document.title):
         return None
-    if is_in_path(asked, document.title):
-        return None
-    host = urlsplit(asked).hostname or ""
-    titles = _titles(document, host)
-    if len(document.words) <= _SUSPENDED_WORDS and (found := _suspended(titles)):
-        return Suspicion(Reason.SUSPENDED, (f"title:{found}",))
+    host, words = urlsplit(asked).hostname or "", len(document.words)
+    titles, page = _titles(document, host), body.lower()
+    if words <= _SUSPENDED_WORDS:
+        if mark := next((mark for mark in hosting_words().suspended_marks if mark in page), None):
+            return Suspicion(Reason.SUSPENDED, (f"mark:{mark.decode()}",))
+        if (found := _suspended(titles or _sentences(document))) and not _has_subject(document, found):
+            return Suspicion(Reason.SUSPENDED, (f"title:{found}",))
     shown = folded(f"{document.title} {' '.join(document.headings)} {document.text[:_READ_CHARS]}")
-    words = len(document.words)
+    if words <= _FEW_WORDS and (phrase := first_of(hosting_words().maintenance, shown)):
+        return Suspicion(Reason.MAINTENANCE, (f"phrase:{phrase}",))
     owned = folded(host) in map(folded, (document.title, *document.headings))
-    page = body.lower()
     for default in hosting_words().default:
         titled = set(default.titles).intersection(titles)
         saying = first_of(default.sayings, shown)
@@ -89,6 +93,10 @@ def hosting_suspicion(asked: str, document: Document, body: bytes) -> Suspicion 
         signals = ["title"] * bool(titled) + ["saying"] * bool(saying) + ["mark"] * has_mark
         signals += ["own-name"] * (owned and bool(signals))
         is_weak = not saying and (default.name == "hosting" or titled.issubset(hosting_words().weak))
+        if is_weak and titled and all(_has_subject(document, title) for title in titled):
+            continue
+        if words > _LONG_WORDS and (is_weak or folded(document.title) not in default.titles):
+            continue
         if len(signals) > 1 or (signals and words < (_HARDLY_WORDS if is_weak else _FEW_WORDS)):
             return Suspicion(Reason.PLACEHOLDER, (f"default:{default.name}", *signals))
     return None
@@ -103,6 +111,20 @@ def _titles(document: Document, host: str) -> list[str]:
             phrase, _ = without(tuple(own), folded(segment[:_MAX_SEGMENT]))
             found += [phrase, _VERSION.sub("", phrase)]
     return [phrase for phrase in dict.fromkeys(found) if phrase]
+
+
+def _sentences(document: Document) -> list[str]:
+    """The first sentence of a page without title and headings."""
+    return [folded(document.own_text.partition(".")[0][:_MAX_SEGMENT])]
+
+
+def _has_subject(document: Document, said: str) -> bool:
+    """True if the title has more than what is said, and the text outside of links speaks of it again."""
+    others = {word for word in folded(document.title).split() if len(word) >= _TELLING_CHARS} - set(said.split())
+    text = document.own_text
+    for heading in (document.title, *document.headings):
+        text = text.replace(heading, "", 1)
+    return not others.isdisjoint(folded(text).split())
 
 
 def _suspended(titles: list[str]) -> str | None:

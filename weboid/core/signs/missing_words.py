@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Final
 
 from weboid.assets import toml_next_to
@@ -17,7 +17,7 @@ COMMON: Final = NUMBERS | words_of(
 """Words that may accompany the phrase in any language."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Vocabulary:
     """One language: nouns, states said of them, and other words that such a sentence may contain; all folded.
 
@@ -30,6 +30,11 @@ class Vocabulary:
     fillers: frozenset[str]
     asides: tuple[str, ...]
     sentences: frozenset[str]
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """All words that such a sentence may contain."""
+        return COMMON | self.fillers.union(*(phrase.split() for phrase in (*self.nouns, *self.states, *self.asides)))
 
 
 @cache
@@ -50,6 +55,12 @@ def vocabulary(nouns: Iterable[str], states: Iterable[str], fillers: str) -> Voc
     words = frozenset(word for word in other if " " not in word)
     asides = tuple(word for word in other if " " in word)
     return Vocabulary(folded_nouns, folded_states, words, asides, frozenset(sentences))
+
+
+@cache
+def works() -> frozenset[str]:
+    """Words for kinds of works, such as novel and film, of all languages."""
+    return frozenset(phrases(_languages()["works"]))
 
 
 @cache

@@ -28,6 +28,8 @@ _THIN_CHARS: Final = 400
 """Characters outside of links; the document of a parked domain rarely has more."""
 _READ_CHARS: Final = 4_000
 _FEW_WORDS: Final = 60
+_TITLE_WORDS: Final = 4
+_TELLING_CHARS: Final = 4
 _MARKET_TITLE: Final = re.compile(
     r"[\w-]+(?:\.[\w-]{2,})+ (?:domain )?is for sale\W+(?:buy (?:with|at|on) )?"
     r"(hugedomains|epik|afternic|sedo|atom|squadhelp|brandbucket|domainmarket|dynadot|buydomains|efty|uniregistry)\b",
@@ -79,7 +81,7 @@ def parked_suspicion(asked: str, final: str, document: Document, body: bytes) ->
     page = body.lower()
     if script := next((mark for mark in parked_words().lander_scripts if mark in page), None):
         return Suspicion(Reason.PARKED, (f"lander:{script.decode()}", "script"))  # no other document has these bytes
-    thin = document.is_page and document.own_text_chars < _THIN_CHARS and not document.is_shell
+    thin = document.is_page and len(document.own_text) < _THIN_CHARS and not document.is_shell
     services = list(_services(domain, final, document))
     if thin:
         services += _faint_services(asked, final, page)
@@ -89,6 +91,8 @@ def parked_suspicion(asked: str, final: str, document: Document, body: bytes) ->
     # "Domain example.com is parked" says what "Domain is parked" says.
     unnamed = " ".join(without(_names(domain), shown)[0].split())
     sale, parked = _phrases_in(unnamed, generic=bool(services) or own_name)
+    if (sale or parked) and not services and not own_name and _is_quoted(document):
+        return None
     speaks = bool(sale or parked)
     titled = speaks and _is_titled(document)
     if not (services or speaks or offered) or sum((bool(services), speaks, own_name, thin, titled)) < 2:
@@ -98,6 +102,26 @@ def parked_suspicion(asked: str, final: str, document: Document, body: bytes) ->
     signals += [f"commerce:{wish}" for wish in (first_of(parked_words().commerce, shown),) if wish]
     market = any(signal.startswith("market") for signal in services)
     return Suspicion(Reason.FOR_SALE if sale or offered or market else Reason.PARKED, tuple(signals))
+
+
+def offers_trade(document: Document) -> bool:
+    """True if a document speaks as those of parked domains do, and others too: it proves nothing alone."""
+    words = parked_words()
+    shown = folded(f"{document.title} {' '.join(document.headings)} {document.text[:_READ_CHARS]}")
+    known = words.commerce + words.sale + words.generic_sale + words.parked + words.generic_parked
+    return first_of(known, shown) is not None
+
+
+def _is_quoted(document: Document) -> bool:
+    """True if only headings speak of the domain, under a title and above a text of several words about it."""
+    titled = folded(document.title)
+    text = folded(document.text[:_READ_CHARS])
+    for heading in document.headings:
+        text = without((folded(heading),), text)[0]
+    if any(_phrases_in(each, generic=True) != ([], []) for each in (titled, text)):
+        return False
+    others = {word for word in titled.split() if len(word) >= _TELLING_CHARS}
+    return len(titled.split()) >= _TITLE_WORDS and not others.isdisjoint(text.split())
 
 
 def _is_titled(document: Document) -> bool:

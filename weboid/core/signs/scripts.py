@@ -15,6 +15,8 @@ from weboid.core.signs.login_walls import is_login_url
 from weboid.core.signs.suspicion import Suspicion
 
 _FEW_WORDS: Final = 8
+_UNFINISHED: Final = (202, 203, 247)
+"""Codes of success with which walls send a script alone."""
 _GOES: Final = re.compile(rb"location(?:\.href)?\s*=(?!=)|location\.(?:replace|assign)\s*\(|history\.replacestate\s*\(")
 _HERE: Final = rb"\s*(?:\w+\.){0,2}(?:location(?!\.(?:origin|host|protocol))|url)\b"
 _RELOADS: Final = re.compile(
@@ -39,7 +41,13 @@ _ROUTES: Final = re.compile(
 def script_suspicion(
     code: int, headers: Mapping[str, str], body: bytes, document: Document, *, reads: bool = True
 ) -> Suspicion | None:
-    """The suspicion by an error page in which only scripts act; without `reads` walls only. The known 5xx stay."""
+    """The suspicion by an error page in which only scripts act; without `reads` walls only. The known 5xx stay.
+
+    With success it is a wall if nothing else than a script was sent, and the code says that this is not the document.
+    """
+    if code in _UNFINISHED:
+        is_alone = not document.words and b"<script" in body.lower()
+        return Suspicion(Reason.BOT_WALL, ("script:alone",)) if is_alone else None
     if not (400 <= code <= 499 or code == 503 or needs_contrast(code)):
         return None
     page = body.lower()

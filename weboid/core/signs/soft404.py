@@ -13,7 +13,16 @@ from urllib.parse import unquote, urlsplit
 from weboid.core.document.document import Document
 from weboid.core.document.folding import first_of, folded, without, words_of
 from weboid.core.record.reasons import Reason
-from weboid.core.signs.missing_words import COMMON, NUMBERS, Vocabulary, spaceless, speakers, spoken, vocabularies
+from weboid.core.signs.missing_words import (
+    COMMON,
+    NUMBERS,
+    Vocabulary,
+    spaceless,
+    speakers,
+    spoken,
+    vocabularies,
+    works,
+)
 from weboid.core.signs.suspicion import Suspicion
 
 _LONG_PAGE_WORDS: Final = 600
@@ -41,6 +50,18 @@ _MISSING_NAMES: Final = words_of(
 )
 _ASP_ERROR: Final = re.compile(r"(?:^|&)aspxerrorpath=", re.IGNORECASE)
 _CODES: Final = ("404", "410")
+_PROGRAM_FAULT: Final = re.compile(
+    r"(?:php )?((?:fatal|parse) error(?= ?:)|uncaught(?= \w*(?:error|exception)\b)|warning(?= ?: (?:mysql|pdo)))",
+    re.IGNORECASE,
+)
+"""The beginning of a page whose program has failed."""
+_ASIDE: Final = re.compile(r"\(([^()]{1,40})\)")
+_SENTENCE: Final = re.compile(r"[^.!?©@0-9]{20,400}[.!?](?=\s|$)")
+_READ_CHARS: Final = 4_000
+_TELLING_CHARS: Final = 4
+_TELLING_WORDS: Final = 8
+_TELLING_SENTENCES: Final = 2
+"""A page with so many sentences of so many words, a third of them not those of error pages, is about something."""
 
 
 class Saying(IntEnum):
@@ -76,6 +97,8 @@ def document_suspicion(asked: str, document: Document) -> Suspicion | None:
     if document.is_article or says_missing(asked):
         return None
     words = len(document.words)
+    if fault := _PROGRAM_FAULT.match(document.text):
+        return Suspicion(Reason.SOFT_404, (f"program:{fault[1].lower()}",)) if words <= _TINY_PAGE_WORDS else None
     heading = max((saying(heading) for heading in document.headings), default=Saying.NOTHING)
     title, place = _title_saying(document.title)
     if title and is_in_path(asked, next(iter(_SEPARATOR.split(document.title)), "")):
@@ -86,9 +109,52 @@ def document_suspicion(asked: str, document: Document) -> Suspicion | None:
             signals.append("heading")
         case Saying.BARE if words < _TINY_PAGE_WORDS and _says_state(document.text):
             signals.append("heading")
-    if words <= _SENTENCE_WORDS and (saying(document.text) is Saying.PLAIN or _is_number_and_title(document)):
+    if words <= _SENTENCE_WORDS and (_is_all_it_says(document) or _is_number_and_title(document)):
         signals.append("text")
-    return Suspicion(Reason.SOFT_404, tuple(signals)) if signals else None
+    if not signals or _names_work(document.title) or _tells_of_something(document):
+        return None
+    return Suspicion(Reason.SOFT_404, tuple(signals))
+
+
+def _is_all_it_says(document: Document) -> bool:
+    """True if the text outside of links says that something is missing, and nothing else but what it is called."""
+    if saying(document.text) is Saying.PLAIN:
+        return True
+    text = folded(document.own_text)
+    if saying(text) is Saying.BARE and not text.isdigit():
+        return not document.headings
+    for part in (document.title, *document.headings):
+        if saying(part) or set(folded(part).split()) <= COMMON:
+            text = without((folded(part),), text)[0]
+    return saying(text) is Saying.PLAIN
+
+
+def _names_work(title: str) -> bool:
+    """True if a part of a title says what kind of work it names: ``Page not found (novel)``."""
+    parts = (*_SEPARATOR.split(title), *_ASIDE.findall(title))
+    return any(
+        (words := {word for word in folded(part).split() if not word.isdigit()}) and words <= works() for part in parts
+    )
+
+
+def _tells_of_something(document: Document) -> bool:
+    """True if the text outside of links has sentences that are about something else."""
+    said = folded(" ".join((document.title, *document.headings)))
+    codes = spoken(said.split(), speakers())
+    if not codes:
+        return False
+    text = document.own_text
+    for heading in document.headings:
+        text = text.replace(heading, "", 1)
+    if any(first_of(vocabularies()[code].states, folded(text)) for code in codes):
+        return False
+    known = frozenset().union(*(vocabularies()[code].known for code in codes))
+    telling = 0
+    for sentence in _SENTENCE.findall(text[:_READ_CHARS]):
+        words = folded(sentence).split()
+        others = sum(1 for word in words if len(word) >= _TELLING_CHARS and word not in known)
+        telling += len(words) >= _TELLING_WORDS and others >= len(words) // 3
+    return telling >= _TELLING_SENTENCES
 
 
 def _title_counts(title: Saying, place: int, heading: Saying, document: Document) -> bool:
@@ -99,7 +165,7 @@ def _title_counts(title: Saying, place: int, heading: Saying, document: Document
             if heading or words < _SHORT_PAGE_WORDS or (place == 0 and words < _LONG_PAGE_WORDS):
                 return True
             # The last segment of a title is the name of the site, so it is weaker evidence.
-            return document.own_text_chars < _FEW_CHARS or any(
+            return len(document.own_text) < _FEW_CHARS or any(
                 _title_saying(heading)[0] for heading in document.headings
             )
         case Saying.BARE:

@@ -1,0 +1,37 @@
+"""What services say of works that are gone, while they answer 200."""
+
+from support.pages import page
+
+from weboid.core.document.document import document_of
+from weboid.core.signs.services import service_suspicion, services
+
+WATCH = "https://www.youtube.com/watch?v=dQw4w9WgXcQ"
+DATA = 'var ytInitialPlayerResponse = {"playabilityStatus":{"status":"%s"}};'
+
+
+def judged(url: str, title: str, body: str = "") -> tuple[str, ...]:
+    content = page(title, body=body)
+    seen = service_suspicion(url, document_of(content, "text/html", url), content)
+    return seen.signals if seen else ()
+
+
+def test_a_video_that_is_gone_is_known_by_title_data_or_heading_and_a_living_one_lives() -> None:
+    gone = DATA % 'ERROR","reason":"Video unavailable'
+    private = DATA % 'LOGIN_REQUIRED","messages":["This is a private video. Please sign in'
+    assert judged(WATCH, " - YouTube") == ("service:youtube", "title")
+    assert judged(WATCH, "Video", f"<script>{gone}</script>") == ("service:youtube", "mark")
+    assert judged(WATCH, "Video", f"<script>{private}</script>") == ("service:youtube", "mark")
+    assert judged(WATCH, "YouTube", "<h1>This video is private.</h1>") == ("service:youtube", "heading")
+    for status in ("OK", 'LOGIN_REQUIRED","reason":"Sign in to confirm your age', "UNPLAYABLE"):
+        assert judged(WATCH, "How to sail - YouTube", f"<script>{DATA % status}</script>") == (), status
+
+
+def test_the_same_words_on_other_hosts_and_paths_say_nothing() -> None:
+    for url in ("https://site.test/watch?v=1", "https://www.youtube.com/about/"):
+        assert judged(url, " - YouTube", f"<script>{DATA % 'ERROR'}</script>") == ()
+
+
+def test_the_table_names_where_each_state_and_a_living_work_were_seen() -> None:
+    for service in services().service:
+        assert all((service.seen, service.living, service.paths)), service.name
+        assert all(mark == mark.lower() for mark in service.marks), service.name
