@@ -16,6 +16,7 @@ from weboid.core.url.farms import WMFLABS
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.verdict.link_report import link_report
 from weboid.core.verdict.verdict import Verdict
+from weboid.core.verdict.wiki_rules import WikiRules
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.urls.url import find_urls
 
@@ -85,7 +86,7 @@ class Diary:
                     check = Check(day, record.reason.outcome, record.reason, record.history[0].status)
                     url.checks.append(check)
                     checks.append((number, check))
-            finding = link_report(url.link, stored, self._config.policy).finding
+            finding = link_report(url.link, stored, WikiRules(self._config.policy)).finding
             since = None if finding.since is None else finding.since - FIRST_DAY
             change = Change(day, finding.verdict, finding.reason, since)
             if not url.changes or url.changes[-1] != Change(url.changes[-1].day, *_said(change)):

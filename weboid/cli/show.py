@@ -23,9 +23,11 @@ from weboid.core.verdict.kept_copies import services_of
 from weboid.core.verdict.link_report import LinkReport, keyed_link, keyed_reports, link_report
 from weboid.core.verdict.report_json import link_as_json, state_word
 from weboid.core.verdict.verdict import Grounds
+from weboid.core.verdict.wiki_rules import WikiRules, rules_of
 from weboid.core.wikitext.titles import NamespaceNames
 from weboid.errors import ConfigError, NotFound, WeboidError
 from weboid.mechanism.slices import at_once
+from weboid.store.archives.wiki_settings import find_settings
 from weboid.store.db.pool import Connection
 from weboid.store.pages.spam import list_spam_links
 from weboid.store.pages.stored_page import find_page, find_titled
@@ -79,7 +81,7 @@ async def _find(conn: Connection, config: Config, thing: str) -> Sequence[LinkRe
     known = (await find_urls(conn, [key_of(link.url)])).get(key_of(link.url))
     if known is None:
         raise NotFound(f"{link.url} is not watched: no watched page uses it")
-    return [link_report(link, known, config.policy, services=services_of(config.archive.services))]
+    return [link_report(link, known, WikiRules(config.policy), services=services_of(config.archive.services))]
 
 
 async def _find_page(conn: Connection, config: Config, wiki: str, page: str) -> Sequence[LinkReport]:
@@ -100,7 +102,8 @@ async def _find_page(conn: Connection, config: Config, wiki: str, page: str) -> 
     spam = (await list_spam_links(conn, stored.wiki, [found.page])).get(found.page, {})
     links = [classify(url, farm) for url in (*(str(each.url) for each in known.values()), *spam.values())]
     services = services_of(config.archive.services)
-    return at_once(keyed_reports(map(keyed_link, links), known, config.policy, spam=spam, services=services))
+    rules = rules_of(await find_settings(conn, stored.wiki), config.policy)
+    return at_once(keyed_reports(map(keyed_link, links), known, rules, spam=spam, services=services))
 
 
 def _print_json(links: Sequence[LinkReport]) -> None:

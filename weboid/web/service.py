@@ -9,6 +9,8 @@ from aiohttp import hdrs, web
 from weboid.core.record.policy import Policy
 from weboid.core.url.farms import WikiName
 from weboid.core.verdict.link_report import LinkReport, link_report
+from weboid.core.verdict.wiki_rules import rules_of
+from weboid.core.wikitext.settings import WikiSettings
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import KnownUrl
 from weboid.store.pages.wiki import StoredWiki
@@ -56,9 +58,10 @@ class Service:
         wiki, _ = await self.answers.wikis.find(name)
         return name, wiki
 
-    def report(self, known: KnownUrl, *, spam: bool = False) -> LinkReport:
-        """The link report of a URL in the store, in its normal form."""
-        return link_report(watched_link(known.url), known, self.policy, spam=spam, services=self.answers.services)
+    def report(self, known: KnownUrl, settings: WikiSettings | None = None) -> LinkReport:
+        """The link report of a URL in the store, in its normal form; `settings` are those of the wiki at hand."""
+        rules = rules_of(settings, self.policy)
+        return link_report(watched_link(known.url), known, rules, services=self.answers.services)
 
     def head(self, day: int, say: Messages) -> dict[str, Any]:
         """The first keys of a payload, as in `payload_head`."""

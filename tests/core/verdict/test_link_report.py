@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from weboid.assets import asset
 from weboid.core.record.days import iso
 from weboid.core.record.history import Entry
+from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
 from weboid.core.record.status import NO_CODE, Status
@@ -29,6 +30,8 @@ from weboid.core.verdict.link_report import (
 )
 from weboid.core.verdict.report_json import link_as_json, page_as_json
 from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Verdict, finding_of
+from weboid.core.verdict.wiki_rules import WikiRules, rules_of
+from weboid.core.wikitext.link_lists import LinkLists
 from weboid.core.wikitext.settings import parse_settings
 from weboid.mechanism.slices import at_once
 
@@ -139,12 +142,12 @@ def test_a_dead_link_as_json() -> None:
 def test_flags_are_what_the_wiki_lists_and_whether_bots_leave_it_alone() -> None:
     page = json.loads((asset("wikis") / "enwiki.json").read_text(encoding="utf-8"))
     lists = {"permadead": ["a.demo"], "subscription": ["http://a.demo/paid/"]}
-    settings = parse_settings(json.dumps(page | {"links": lists}))
-    paid, other = report("http://a.demo/paid/1", replace(DEAD, is_frozen=True)), report("http://b.demo/", DEAD)
-    assert link_as_json(paid, settings)["flags"] == ["frozen", "permadead", "subscription"]
-    assert link_as_json(paid)["flags"] == ["frozen"]
-    for link in (other, report("http://no-dot/"), report("mailto:a@a.demo")):
-        assert link_as_json(link, settings)["flags"] == []
+    rules = rules_of(parse_settings(json.dumps(page | {"links": lists})), DEFAULT)
+    frozen, paid = replace(DEAD, is_frozen=True), classify("http://a.demo/paid/1", WMF)
+    assert link_as_json(link_report(paid, frozen, rules))["flags"] == ["frozen", "permadead", "subscription"]
+    assert link_as_json(link_report(paid, frozen))["flags"] == ["frozen"]
+    for url in ("http://b.demo/", "http://no-dot/", "mailto:a@a.demo"):
+        assert link_as_json(link_report(classify(url, WMF), DEAD, rules))["flags"] == [], url
 
 
 def test_the_exact_code_of_the_newest_check_is_reported_and_the_group_s_code_where_none_was_kept() -> None:
@@ -212,3 +215,32 @@ def test_the_url_that_was_probably_meant_is_offered_with_a_dead_link_alone() -> 
     for stored, meant in ((DEAD, "http://a.demo/ok"), (FILE, None)):
         shown = link_as_json(report("http://a.demo/ok,", replace(stored, meant="http://a.demo/ok")))
         assert shown["probably_meant"] == meant
+
+
+def test_a_wiki_s_lists_decide_before_the_checks_but_not_before_spam_and_syntax() -> None:
+    works = Stored(UrlRecord((Entry(Status.FINE, 90, 120),), reason=Reason.OK))
+    lists = {"alive.demo": "permalive", "gone.demo": "permadead", "paid.demo": "subscription"}
+    rules = WikiRules(lists=LinkLists(*((host,) for host in lists)))
+    for host, known, spam, verdict, reason in (
+        ("alive.demo", DEAD, False, Verdict.WORKING, Reason.PERMALIVE),
+        ("alive.demo", WALL, False, Verdict.WORKING, Reason.PERMALIVE),
+        ("alive.demo", works, False, Verdict.WORKING, Reason.OK),
+        ("alive.demo", None, False, Verdict.UNKNOWN, None),
+        ("gone.demo", DEAD, False, Verdict.DEAD, Reason.NOT_FOUND),
+        ("gone.demo", works, False, Verdict.DEAD, Reason.PERMADEAD),
+        ("gone.demo", None, False, Verdict.DEAD, Reason.PERMADEAD),
+        ("gone.demo", replace(DEAD, claims=Claims(assumed=110)), False, Verdict.DEAD, Reason.PERMADEAD),
+        ("paid.demo", DEAD, False, Verdict.DOUBTFUL, Reason.SUBSCRIPTION),
+        ("paid.demo", WALL, False, Verdict.DOUBTFUL, Reason.FORBIDDEN),
+        ("paid.demo", works, False, Verdict.WORKING, Reason.OK),
+        ("gone.demo", works, True, Verdict.SPAM, None),
+        ("other.demo", DEAD, False, Verdict.DEAD, Reason.NOT_FOUND),
+    ):
+        link = classify(f"http://www.{host}/", WMF)
+        found = link_report(link, known, rules, spam=spam).finding
+        assert (found.verdict, found.reason) == (verdict, reason), (host, known)
+        keyed, spam_keys = keyed_link(link), [key_of(link.url)] if spam and link.url else ()
+        stored = {} if known is None or keyed.key is None else {keyed.key: known}
+        for extent in (Extent.ALL, Extent.DEAD):
+            (of_page,) = at_once(keyed_reports([keyed], stored, rules, spam=spam_keys, extent=extent))
+            assert of_page.finding.verdict is verdict, (host, known, extent)

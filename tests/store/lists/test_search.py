@@ -19,6 +19,7 @@ from weboid.core.url.keys import key_of
 from weboid.core.url.patterns import parse_pattern
 from weboid.core.url.urls import Url, parse
 from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.core.verdict.wiki_rules import WikiRules
 from weboid.feed.intake import page_urls
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import HostKey, verdict_values
@@ -166,7 +167,7 @@ async def test_the_search_finds_just_what_a_filter_over_all_urls_finds(
                         verdict=verdict,
                         wiki=wiki.wiki.wiki if of_wiki else None,
                         namespaces=namespaces,
-                        policy=policy,
+                        rules=WikiRules(policy),
                         within_s=600,
                     )
                     assert len(found) == len({match.known.key for match in found})

@@ -48,6 +48,10 @@ class Reason(Enum):
     NEEDS_HTTP = 5, _W
     NEEDS_HTTPS = 6, _W
     NEEDS_REFERRER = 7, _W
+    # Never the results of checks: the wiki itself lists it as always alive, always dead, or behind a login (U-11).
+    PERMALIVE = 8, _W
+    PERMADEAD = 89, _F
+    SUBSCRIPTION = 39, _D
 
     REDIRECT_TO_ROOT = 20, _D
     REDIRECT_TO_LOGIN = 21, _D

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple, Protocol
 
 from weboid.core.archive.copies import Copies, DistanceTo
-from weboid.core.record.policy import DEFAULT, Policy
+from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
 from weboid.core.record.status import Status, http_code
 from weboid.core.url.archives import Snapshot, is_archive_host, snapshot_of
@@ -22,16 +22,9 @@ from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.link_kind import InterwikiLink, LinkOrigin, origin_of
 from weboid.core.url.urls import DEFAULT_PORTS, Url
 from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, KeptCopies, Services, shown_copies
-from weboid.core.verdict.verdict import (
-    NO_CLAIMS,
-    Claims,
-    Finding,
-    Grounds,
-    Verdict,
-    finding_of,
-    grounds_of,
-    with_claims,
-)
+from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Finding, Grounds, Verdict, grounds_of
+from weboid.core.verdict.wiki_rules import DEFAULT_RULES, WikiRules, wiki_finding
+from weboid.core.wikitext.link_lists import NO_FLAGS, PERMADEAD
 from weboid.mechanism.slices import Steps
 
 
@@ -98,7 +91,7 @@ class LinkReport(NamedTuple):
     never checked. `copies` are those in web archives, None of a link that needs none: dead and doubtful ones do.
     `origin` is how the page links to it, None where that is not known: the store does not keep it. `is_frozen`: bots
     leave it alone on this wiki, as a repair was reverted and nobody has released it (B-6). `meant`, which works,
-    was probably meant by a dead or doubtful link with a typical error (L-9).
+    was probably meant by a dead or doubtful link with a typical error (L-9). `flags` are of the wiki's own lists.
     """
 
     given: tuple[str, ...]
@@ -116,6 +109,7 @@ class LinkReport(NamedTuple):
     origin: LinkOrigin | None = None
     is_frozen: bool = False
     meant: str | None = None
+    flags: frozenset[str] = NO_FLAGS
 
     @property
     def common(self) -> "LinkReport":
@@ -183,9 +177,6 @@ class PageReport:
 _STEP: Final = 100
 """Links that are reported on without letting others run."""
 _WORKING: Final = Finding(Verdict.WORKING)
-_INVALID: Final = Finding(Verdict.INVALID)
-_SPAM: Final = Finding(Verdict.SPAM)
-_UNKNOWN: Final = Finding(Verdict.UNKNOWN)
 COPY_WANTED: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL})
 """The verdicts on links of which a copy is wanted."""
 _FINDINGS: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL, Verdict.SPAM, Verdict.INVALID})
@@ -208,20 +199,20 @@ def _includes(extent: Extent, verdict: Verdict, suspicious: bool, record: UrlRec
 def link_report(
     link: Classified,
     known: Known | None = None,
-    policy: Policy = DEFAULT,
+    rules: WikiRules = DEFAULT_RULES,
     *,
     spam: bool = False,
     services: Services = DEFAULT_SERVICES,
 ) -> LinkReport:
     """The report on a link. `spam`: it is spam on the page in question (L-3), whatever it is on others. `services` make
     the addresses of copies."""
-    return _link_report(keyed_link(link), known, policy, (link.given,), spam, services)
+    return _link_report(keyed_link(link), known, rules, (link.given,), spam, services)
 
 
 def _link_report(
     keyed: KeyedLink,
     known: Known | None,
-    policy: Policy,
+    rules: WikiRules,
     given: tuple[str, ...],
     spam: bool,
     services: Services,
@@ -232,27 +223,22 @@ def _link_report(
     record, host, claims, due, grounds, copies, meant = UNTRIED, UNKNOWN_HOST, NO_CLAIMS, None, None, None, None
     if known is not None:
         record, host, claims = known.record, known.host, known.claims
-    if kind is UrlClass.INVALID:
-        finding = _INVALID
-    elif spam:
-        finding = _SPAM
-    elif kind is UrlClass.WATCHED and known is not None:
-        finding = with_claims(finding_of(record, host, policy), claims)
-    else:
-        finding = _UNKNOWN
+    flags = rules.flags_of(url)
+    finding = wiki_finding(kind, rules, flags, None if known is None else record, host, claims, spam=spam)
     if extent is not Extent.ALL and not _includes(extent, finding.verdict, note, record):
         return _counted(keyed, given, finding)
     if known is not None:
-        due, grounds = known.next_check, grounds_of(record, host, policy)
+        due = known.next_check
+        if finding.reason is not Reason.PERMADEAD:
+            grounds = grounds_of(record, host, rules.policy)
         if finding.verdict in COPY_WANTED:
             meant = known.meant
             if url and not is_archive_host(url.host):
                 copies = shown_copies(known.kept, url, claims.archives, services)
     frozen = known is not None and known.is_frozen
     # Positional arguments are faster, and there are hundreds of links on a page.
-    return LinkReport(
-        given, kind, url, normal, finding, record, due, invalid, note, claims, grounds, copies, origin, frozen, meant
-    )
+    shown = (given, kind, url, normal, finding, record, due, invalid, note, claims, grounds, copies)
+    return LinkReport(*shown, origin, frozen, meant, flags)
 
 
 def _counted(keyed: KeyedLink, given: tuple[str, ...], finding: Finding) -> LinkReport:
@@ -263,7 +249,7 @@ def _counted(keyed: KeyedLink, given: tuple[str, ...], finding: Finding) -> Link
 def keyed_reports(
     links: Iterable[KeyedLink],
     known: Mapping[UrlKey, KnownLink],
-    policy: Policy = DEFAULT,
+    rules: WikiRules = DEFAULT_RULES,
     *,
     spam: Collection[UrlKey] = (),
     services: Services = DEFAULT_SERVICES,
@@ -283,7 +269,7 @@ def keyed_reports(
             others.setdefault(form, {forms[form].link.given}).add(keyed.link.given)
     included: list[LinkReport] = []
     counted: list[LinkReport] = []
-    has_all, has_files = extent is Extent.ALL, extent is Extent.NOTES
+    has_all, has_files, may_be_dead = extent is Extent.ALL, extent is Extent.NOTES, bool(rules.lists.permadead)
     for number, (form, keyed) in enumerate(forms.items()):
         if number % _STEP == 0:
             yield
@@ -291,11 +277,13 @@ def keyed_reports(
         found, is_spam = None if key is None else known.get(key), key in spam
         given = tuple(sorted(others[form])) if form in others else (link.given,)
         is_plain = not (has_all or is_spam or link.note) and link.kind is UrlClass.WATCHED
+        if may_be_dead and is_plain:
+            is_plain = PERMADEAD not in rules.flags_of(link.url)
         if is_plain and found is not None and found.is_working and not (has_files and found.is_notable):
             counted.append(_counted(keyed, given, _WORKING))
             continue
         origin = None if interwiki is None else origin_of(given, interwiki)
-        report = _link_report(keyed, found, policy, given, is_spam, services, origin, extent)
+        report = _link_report(keyed, found, rules, given, is_spam, services, origin, extent)
         (included if has_all or is_included(report, extent) else counted).append(report)
     included.sort(key=place)
     return (*included, *counted)

@@ -14,7 +14,6 @@ from weboid.core.url.archives import Snapshot
 from weboid.core.url.link_kind import LinkOrigin
 from weboid.core.verdict.link_report import LinkReport, PageReport
 from weboid.core.verdict.verdict import Grounds, Verdict
-from weboid.core.wikitext.settings import WikiSettings, flags_of
 
 FROZEN: Final = "frozen"
 """The flag of a link that bots leave alone, as a repair was reverted and nobody has released it (B-6)."""
@@ -37,12 +36,10 @@ class RevertReason(StrEnum):
     UNKNOWN = "unknown"
 
 
-def link_as_json(
-    link: LinkReport, settings: WikiSettings | None = None, common: LinkReport | None = None
-) -> dict[str, Any]:
+def link_as_json(link: LinkReport, common: LinkReport | None = None) -> dict[str, Any]:
     """The one dictionary form of a link: days as ISO dates, unknown things None (U-2, U-4).
 
-    `settings` are those of the wiki, whose lists say something of links, too; `common` is that of the link, if known.
+    `common` is that of the link, if known.
     """
     record, claims, copies = link.record, link.claims, link.copies
     return {
@@ -55,7 +52,7 @@ def link_as_json(
         "mime": record.mime,
         "size_kib": record.size_kib,
         "suspicious": link.suspicious,
-        "flags": _flags(link, settings),
+        "flags": sorted(link.flags | {FROZEN} if link.is_frozen else link.flags),
         "reported": _iso(claims.reported),
         "assumed": _iso(claims.assumed),
         "replacement": claims.replacement,
@@ -83,13 +80,6 @@ def _common_as_json(link: LinkReport, due: int | None) -> dict[str, Any]:
         "strikes": record.streak.strikes,
         "evidence": None if link.grounds is None else _grounds_as_json(link.grounds),
     }
-
-
-def _flags(link: LinkReport, settings: WikiSettings | None) -> list[str]:
-    if settings is None and not link.is_frozen:
-        return []
-    flags = frozenset() if link.url is None else flags_of(link.url, settings)
-    return sorted(flags | {FROZEN} if link.is_frozen else flags)
 
 
 @lru_cache(1_024)

@@ -47,7 +47,7 @@ class Finding(NamedTuple):
 
 
 def finding_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Policy = DEFAULT) -> Finding:
-    """The finding on a watched URL. ``core/verdict/link_report`` sets INVALID and SPAM, for URLs that are not checked.
+    """The finding on a watched URL by its checks alone; ``core/verdict/wiki_rules`` has that on a link of a wiki.
 
     A dead host makes its URLs dead, but only those whose own newest check found the host down.
     """

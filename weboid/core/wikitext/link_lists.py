@@ -18,7 +18,7 @@ PERMADEAD: Final = "permadead"
 SUBSCRIPTION: Final = "subscription"
 """The stable words of the flags: the names of the lists."""
 
-_NONE: Final[frozenset[str]] = frozenset()
+NO_FLAGS: Final[frozenset[str]] = frozenset()
 _FORM: Final = "'example.org' (with all its subdomains), or the beginning of a URL, 'https://example.org/shop/'"
 
 _Site = tuple[str, str, int]
@@ -43,11 +43,11 @@ class _Beginnings:
     lengths: list[int] = field(default_factory=list)
 
     def flags_of(self, path: str) -> frozenset[str]:
-        flags = _NONE
+        flags = NO_FLAGS
         for length in self.lengths:
             if length > len(path):
                 break
-            flags |= self.by_path.get(path[:length], _NONE)
+            flags |= self.by_path.get(path[:length], NO_FLAGS)
         return flags
 
 
@@ -59,12 +59,17 @@ class LinkLists:
     permadead: tuple[Entry, ...] = ()
     subscription: tuple[Entry, ...] = ()
 
+    @cached_property
+    def is_empty(self) -> bool:
+        """True if no link has a flag."""
+        return not (self.permalive or self.permadead or self.subscription)
+
     def flags_of(self, url: Url) -> frozenset[str]:
         """The flags of a link."""
-        flags = _NONE
+        flags = NO_FLAGS
         if hosts := self._hosts:
             for name in _names(url.host):
-                flags |= hosts.get(name, _NONE)
+                flags |= hosts.get(name, NO_FLAGS)
         if self._sites and (site := self._sites.get(url[:3])):
             flags |= site.flags_of(url.path)
         return flags
@@ -86,7 +91,7 @@ class LinkLists:
         hosts: dict[str, frozenset[str]] = {}
         for entry, flag in self._entries():
             if not isinstance(entry, Url):
-                hosts[entry] = hosts.get(entry, _NONE) | {flag}
+                hosts[entry] = hosts.get(entry, NO_FLAGS) | {flag}
         return hosts
 
     @cached_property
@@ -95,7 +100,7 @@ class LinkLists:
         for entry, flag in self._entries():
             if isinstance(entry, Url):
                 by_path = sites.setdefault(entry[:3], _Beginnings()).by_path
-                by_path[entry.path] = by_path.get(entry.path, _NONE) | {flag}
+                by_path[entry.path] = by_path.get(entry.path, NO_FLAGS) | {flag}
         for site in sites.values():
             site.lengths = sorted({len(path) for path in site.by_path})
         return sites

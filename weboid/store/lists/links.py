@@ -9,12 +9,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, NamedTuple, TypeVar
 
-from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.url.archives import is_archive_host
+from weboid.core.url.classify import UrlClass
 from weboid.core.url.hosts import reversed_name
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.kept_copies import DEFAULT_SERVICES
-from weboid.core.verdict.verdict import Verdict, finding_of, with_claims
+from weboid.core.verdict.verdict import Verdict
+from weboid.core.verdict.wiki_rules import DEFAULT_RULES, WikiRules, wiki_finding
 from weboid.store.db.rows import KnownUrl
 from weboid.store.db.statements import Connection, fetch_all, statements
 from weboid.store.pages.use import unpacked_keys
@@ -116,7 +117,13 @@ async def list_uses(
 
 
 async def list_dead_links(
-    conn: Connection, wiki: int, *, copied: bool | None = None, after: Spot = START, limit: int = 100
+    conn: Connection,
+    wiki: int,
+    *,
+    copied: bool | None = None,
+    rules: WikiRules = DEFAULT_RULES,
+    after: Spot = START,
+    limit: int = 100,
 ) -> ListedLinks[Spot]:
     """The dead links of a wiki in the order of pages, at most `limit` after `after`.
 
@@ -130,10 +137,10 @@ async def list_dead_links(
         fitting = [columns for columns in found if columns[4]]
         last = fitting[limit - 1] if len(fitting) > limit else found[-1] if found and found[-1][5] else None
         spots = [Spot(page, UrlKey(*key)) for page, *key, _, _ in fitting[:limit]]
-        links = _still_dead(await _list_links(conn, wiki, spots))
+        links = _still_dead(await _list_links(conn, wiki, spots), rules)
         return ListedLinks(links, None if last is None else Spot(last[0], UrlKey(*last[1:4])))
     spots = [Spot(page, UrlKey(*key)) async for page, *key in await conn.execute(SQL["list_dead_links"], row)]
-    links = _still_dead(await _list_links(conn, wiki, spots[:limit]))
+    links = _still_dead(await _list_links(conn, wiki, spots[:limit]), rules)
     return ListedLinks(links, spots[limit - 1] if len(spots) > limit else None)
 
 
@@ -144,6 +151,7 @@ async def list_dead_links_below(
     *,
     path: str = "",
     copied: bool | None = None,
+    rules: WikiRules = DEFAULT_RULES,
     after: SpotBelow | None = None,
     limit: int = 100,
 ) -> ListedLinks[SpotBelow]:
@@ -163,7 +171,7 @@ async def list_dead_links_below(
     shown = fitting[:limit]
     last = shown[-1] if len(fitting) > limit else found[-1] if found and found[-1][6] else None
     spots = [Spot(page, UrlKey(*key)) for _, page, *key, _, _ in shown]
-    links = _still_dead(await _list_links(conn, wiki, spots))
+    links = _still_dead(await _list_links(conn, wiki, spots), rules)
     return ListedLinks(links, None if last is None else SpotBelow(last[1], last[4], last[0]))
 
 
@@ -172,7 +180,7 @@ async def list_doubtful_links(
     wiki: int,
     *,
     copied: bool | None = None,
-    policy: Policy = DEFAULT,
+    rules: WikiRules = DEFAULT_RULES,
     after: Spot = START,
     limit: int = 100,
 ) -> ListedLinks[Spot]:
@@ -187,7 +195,7 @@ async def list_doubtful_links(
     spots = [Spot(page, key) for page, urls in pages for key in unpacked_keys(urls)]
     unseen = [spot for spot in spots if spot > after][:BUDGET]
     known = await find_urls(conn, sorted({spot.key for spot in unseen}), wiki)
-    doubtful = [spot for spot in unseen if spot.key in known and _is_doubtful(known[spot.key], policy, copied)]
+    doubtful = [spot for spot in unseen if spot.key in known and _is_doubtful(known[spot.key], rules, copied)]
     links = await _list_links(conn, wiki, doubtful[:limit], known)
     if len(doubtful) > limit:
         return ListedLinks(links, doubtful[limit - 1])
@@ -225,13 +233,19 @@ async def _list_links(
     )
 
 
-def _still_dead(links: Iterable[PageLink]) -> tuple[PageLink, ...]:
-    """Without links that count as probably reachable: they are shown as doubtful (H-3), so they are on that list."""
-    return tuple(link for link in links if link.known.claims.assumed is None)
+def _still_dead(links: Iterable[PageLink], rules: WikiRules) -> tuple[PageLink, ...]:
+    """Without links that are shown otherwise by now: as probably reachable (H-3), or as the wiki has lately said."""
+    return tuple(link for link in links if verdict_on(link.known, rules) is Verdict.DEAD)
 
 
-def _is_doubtful(known: KnownUrl, policy: Policy, copied: bool | None) -> bool:
-    if with_claims(finding_of(known.record, known.host, policy), known.claims).verdict is not Verdict.DOUBTFUL:
+def verdict_on(known: KnownUrl, rules: WikiRules) -> Verdict:
+    """The verdict on a watched URL for a wiki with these rules, as it is shown."""
+    flags = rules.flags_of(known.url)
+    return wiki_finding(UrlClass.WATCHED, rules, flags, known.record, known.host, known.claims).verdict
+
+
+def _is_doubtful(known: KnownUrl, rules: WikiRules, copied: bool | None) -> bool:
+    if verdict_on(known, rules) is not Verdict.DOUBTFUL:
         return False
     return copied is None or fits_copied(known, copied)
 

@@ -9,14 +9,14 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.url.hosts import reversed_name
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.patterns import UrlPattern, pattern_below
-from weboid.core.verdict.verdict import Verdict, finding_of, with_claims
+from weboid.core.verdict.verdict import Verdict
+from weboid.core.verdict.wiki_rules import DEFAULT_RULES, WikiRules
 from weboid.store.db.rows import SCHEMES, KnownUrl, key_columns, verdict_values
 from weboid.store.db.statements import Connection, fetch_value, statements
-from weboid.store.lists.links import OFFERED, ListedLinks, PageLink, PageTitle, SpotBelow, fits_copied
+from weboid.store.lists.links import OFFERED, ListedLinks, PageLink, PageTitle, SpotBelow, fits_copied, verdict_on
 from weboid.store.urls.url import find_urls
 
 SQL: Final = statements("lists/search")
@@ -95,7 +95,7 @@ async def list_matches(
     copied: bool | None = None,
     wiki: int | None = None,
     namespaces: Collection[int] | None = None,
-    policy: Policy = DEFAULT,
+    rules: WikiRules = DEFAULT_RULES,
     after: SearchSpot | None = None,
     limit: int = 50,
     within_s: float = 1.5,
@@ -109,14 +109,14 @@ async def list_matches(
     uses, condition = None if wiki is None else _Uses(wiki, namespaces), _Filter(verdict, copied)
     await conn.execute(SQL["bound_time"], {"timeout_ms": f"{_TIMEOUT_S * 1000:.0f}"})
     if pattern.exact is not None:
-        found = await _matches(conn, [key_of(pattern.exact)], condition, uses, policy)
+        found = await _matches(conn, [key_of(pattern.exact)], condition, uses, rules)
         return Matches(tuple(found), None)
     rows = limit + 1 if uses is None else _MOST_CANDIDATES
     matches: list[Match] = []
     begin = after or SearchSpot(_LEAST, pattern.first)
     spot: SearchSpot | None = begin
-    async for stretch in _walk(conn, pattern, condition, policy, begin, rows, within_s):
-        matches += await _matches(conn, stretch.keys, condition, uses, policy)
+    async for stretch in _walk(conn, pattern, condition, rules, begin, rows, within_s):
+        matches += await _matches(conn, stretch.keys, condition, uses, rules)
         if len(matches) > limit:
             return Matches(tuple(matches[:limit]), _spot_of(matches[limit - 1].known))
         spot = stretch.after
@@ -130,7 +130,7 @@ async def list_doubtful_links_below(
     *,
     path: str = "",
     copied: bool | None = None,
-    policy: Policy = DEFAULT,
+    rules: WikiRules = DEFAULT_RULES,
     after: SpotBelow | None = None,
     limit: int = 100,
     within_s: float = 1.5,
@@ -148,8 +148,8 @@ async def list_doubtful_links_below(
     begin = SearchSpot(max(last_shown.url_key - (last_shown.page > 0), _LEAST), last_shown.reversed)
     spot: SearchSpot | None = begin
     links: list[PageLink] = []
-    async for stretch in _walk(conn, pattern, condition, policy, begin, _MOST_CANDIDATES, within_s):
-        matches = await _matches(conn, stretch.keys, condition, None, policy)
+    async for stretch in _walk(conn, pattern, condition, rules, begin, _MOST_CANDIDATES, within_s):
+        matches = await _matches(conn, stretch.keys, condition, None, rules)
         spot_row = {"after_url_key": last_shown.url_key, "after_page": last_shown.page}
         row = {"wiki": wiki, **key_columns(match.known.key for match in matches), **spot_row}
         row["limit"] = limit + 1 - len(links)
@@ -167,7 +167,7 @@ async def _walk(
     conn: Connection,
     pattern: UrlPattern,
     condition: _Filter,
-    policy: Policy,
+    rules: WikiRules,
     begin: SearchSpot,
     rows: int,
     within_s: float,
@@ -176,7 +176,9 @@ async def _walk(
     than `within_s` seconds after the first."""
     clock = asyncio.get_running_loop().time
     begun_s, deep = clock(), _FIRST_STRETCH
-    values = {**_values(pattern, condition), **verdict_values(policy), "limit": rows}
+    if not rules.lists.is_empty:
+        condition = condition._replace(verdict=None)  # `_fits` alone knows the wiki's lists
+    values = {**_values(pattern, condition), **verdict_values(rules.policy), "limit": rows}
     spot: SearchSpot | None = begin
     for _ in range(MOST_STRETCHES):
         if spot is None:
@@ -226,7 +228,7 @@ async def _find_stretch(
 
 
 async def _matches(
-    conn: Connection, keys: Sequence[UrlKey], condition: _Filter, uses: _Uses | None, policy: Policy
+    conn: Connection, keys: Sequence[UrlKey], condition: _Filter, uses: _Uses | None, rules: WikiRules
 ) -> list[Match]:
     """Of these URLs, in their order, those that fit and have such uses."""
     if not keys:
@@ -236,7 +238,7 @@ async def _matches(
     return [
         Match(known[key], *(pages[key] if pages is not None else ()))
         for key in keys
-        if key in known and _fits(known[key], condition, policy)
+        if key in known and _fits(known[key], condition, rules)
     ]
 
 
@@ -256,9 +258,9 @@ async def _list_uses(
     return found
 
 
-def _fits(known: KnownUrl, condition: _Filter, policy: Policy) -> bool:
+def _fits(known: KnownUrl, condition: _Filter, rules: WikiRules) -> bool:
     """Returns whether the URL has that verdict as it is shown, with people's claims, and a copy or none."""
-    verdict = with_claims(finding_of(known.record, known.host, policy), known.claims).verdict
+    verdict = verdict_on(known, rules)
     return condition.verdict in (None, verdict) and (condition.copied is None or fits_copied(known, condition.copied))
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from weboid.core.record.policy import Policy
 from weboid.core.verdict.kept_copies import Services
 from weboid.core.verdict.link_report import Extent, PageReport, cited_on, keyed_reports
+from weboid.core.verdict.wiki_rules import WikiRules, rules_of
 from weboid.core.wikitext.settings import WikiSettings
 from weboid.mechanism.slices import Steps, in_slices
 from weboid.store.pages.wiki import StoredWiki
@@ -40,19 +41,20 @@ class PageAnswer:
 async def report(found: LookedUp, policy: Policy, services: Services, extent: Extent) -> PageAnswer:
     """The answer; `services` make the addresses of archived copies."""
     chosen = found.selected
-    pages = [await in_slices(_page_report(found, page, policy, services, extent)) for page in chosen.pages]
+    rules = rules_of(found.settings, policy)
+    pages = [await in_slices(_page_report(found, page, rules, services, extent)) for page in chosen.pages]
     return PageAnswer(
-        chosen.wiki, tuple(pages), chosen.missing, chosen.day, chosen.titles, chosen.next, found.settings, policy
+        chosen.wiki, tuple(pages), chosen.missing, chosen.day, chosen.titles, chosen.next, found.settings, rules.policy
     )
 
 
 def _page_report(
-    found: LookedUp, page: SelectedPage, policy: Policy, services: Services, extent: Extent
+    found: LookedUp, page: SelectedPage, rules: WikiRules, services: Services, extent: Extent
 ) -> Steps[PageReport]:
     links = yield from keyed_reports(
         found.links[page.page],
         found.known,
-        policy,
+        rules,
         spam=found.spam[page.page],
         services=services,
         extent=extent,

@@ -4,6 +4,7 @@ A client that follows `next` misses no change and gets none twice; the Atom feed
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
@@ -14,6 +15,7 @@ from aiohttp import hdrs, web
 from weboid.core.archive.copies import CopyState
 from weboid.core.record.days import date_of, day_of, iso
 from weboid.core.url.farms import WikiName
+from weboid.core.verdict.link_report import LinkReport
 from weboid.core.verdict.verdict import Verdict
 from weboid.core.wikitext.settings import WikiSettings
 from weboid.store.archives.wiki_settings import find_settings
@@ -105,13 +107,15 @@ class Changes(ServiceHandlers):
                 items = await list_newest(conn, scope.wiki, limit=MOST_CHANGES)
             else:
                 items = await list_newest_of_pages(conn, scope.wiki, scope.pages, limit=MOST_CHANGES)
+            settings = await find_settings(conn, scope.wiki)
         day = self._service.today()
-        dead = [item for item in items if item.after is Verdict.DEAD and self._is_dead(item)]
-        seen: dict[object, NewsItem] = {}
-        for item in dead:
-            seen.setdefault(item.known.key, item)
+        died: dict[object, tuple[NewsItem, LinkReport]] = {}
+        for item in items:
+            link = self._service.report(item.known, settings)
+            if item.after is Verdict.DEAD is link.finding.verdict:
+                died.setdefault(item.known.key, (item, link))
         newest = max((item.day for item in items), default=0)
-        feed = self._atom(scope, newest, tuple(seen.values()), given, day, say)
+        feed = self._atom(scope, newest, died.values(), given, day, say)
         response = sent(request, atom.bytes_of(feed), atom.CONTENT_TYPE)
         return _dated(request, response, newest, day)
 
@@ -135,9 +139,6 @@ class Changes(ServiceHandlers):
             raise Problem(404, "unknown-page", str(page), str(name))
         return _Scope(name, wiki.wiki, page=page, title=title.title)
 
-    def _is_dead(self, item: NewsItem) -> bool:
-        return self._service.report(item.known).finding.verdict is Verdict.DEAD
-
     def _change(self, item: NewsItem, day: int, say: Messages, settings: WikiSettings | None) -> dict[str, Any]:
         return {
             "change": item.change,
@@ -147,11 +148,17 @@ class Changes(ServiceHandlers):
             "reason": None if item.reason is None else item.reason.word,
             "pages": [{"id": page.page, "namespace": page.namespace, "title": page.title} for page in item.pages],
             "more": item.more,
-            "link": link_payload(self._service.report(item.known), day, say, settings),
+            "link": link_payload(self._service.report(item.known, settings), day, say, settings),
         }
 
     def _atom(
-        self, scope: _Scope, newest: int, items: tuple[NewsItem, ...], given: Parameters, day: int, say: Messages
+        self,
+        scope: _Scope,
+        newest: int,
+        died: Iterable[tuple[NewsItem, LinkReport]],
+        given: Parameters,
+        day: int,
+        say: Messages,
     ) -> AtomFeed:
         public, wiki, page = self._service.public_url, str(scope.name), scope.page
         tag = f"tag:{urlsplit(public).hostname},2017:dead/{wiki}"
@@ -174,13 +181,21 @@ class Changes(ServiceHandlers):
             itself=public + address_of("dead-feed", **query),
             lang=say.language.bcp47,
             day=newest,
-            entries=tuple(self._entry(item, f"{tag}/change/{item.change}", wiki, language, day, say) for item in items),
+            entries=tuple(
+                self._entry(item, link, f"{tag}/change/{item.change}", wiki, language, day, say) for item, link in died
+            ),
         )
 
     def _entry(
-        self, item: NewsItem, identity: str, wiki: str, language: dict[str, str], day: int, say: Messages
+        self,
+        item: NewsItem,
+        link: LinkReport,
+        identity: str,
+        wiki: str,
+        language: dict[str, str],
+        day: int,
+        say: Messages,
     ) -> AtomEntry:
-        link = self._service.report(item.known)
         pages = [phrases.visible(page.title) for page in item.pages[:_PAGES_NAMED]]
         others = len(item.pages) - len(pages)
         summary = [phrases.reason_words(link, say), say.text("weboid-feed-pages", ", ".join(pages))]

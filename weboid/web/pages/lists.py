@@ -4,7 +4,6 @@ A list is continued by the cursor of the previous answer; no rows are counted or
 """
 
 from collections.abc import Sequence
-from functools import partial
 from itertools import groupby
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from weboid.core.url.hosts import InvalidUrl, host_form, reversed_name
 from weboid.core.url.keys import BUCKETS, UrlKey
 from weboid.core.url.patterns import is_domain
 from weboid.core.url.urls import parse
+from weboid.core.verdict.wiki_rules import WikiRules, rules_of
 from weboid.store.archives.wiki_settings import find_settings
 from weboid.store.db.pool import Connection
 from weboid.store.lists.links import (
@@ -64,11 +64,12 @@ class ListPages:
         domain, path, copied = _domain_of(given), _path_of(given), copied_of(given)
         name, wiki = await self._service.find_wiki(given)
         async with self._service.pool.connection() as conn:
-            links, after = await self._links(conn, wiki.wiki, verdict, domain, path, copied, given)
-            settings = None if is_html else await find_settings(conn, wiki.wiki)
+            settings = await find_settings(conn, wiki.wiki)
+            rules = rules_of(settings, self._service.policy)
+            links, after = await self._links(conn, wiki.wiki, rules, verdict, domain, path, copied, given)
         day = self._service.today()
         pages = [
-            (some[0].page, [self._service.report(link.known) for link in some])
+            (some[0].page, [self._service.report(link.known, settings) for link in some])
             # In a list by domain a page may come again under another host.
             for some in (list(group) for _, group in groupby(links, key=lambda link: link.page.page))
         ]
@@ -126,17 +127,25 @@ class ListPages:
         return self._service.send_payload(request, {**head, **values, "next": after})
 
     async def _links(
-        self, conn: Connection, wiki: int, verdict: str, domain: str, path: str, copied: bool | None, given: Parameters
+        self,
+        conn: Connection,
+        wiki: int,
+        rules: WikiRules,
+        verdict: str,
+        domain: str,
+        path: str,
+        copied: bool | None,
+        given: Parameters,
     ) -> tuple[Sequence[PageLink], str | None]:
         """The links, and the cursor to the next ones."""
-        policy, is_doubtful = self._service.policy, verdict == "doubtful"
+        is_doubtful = verdict == "doubtful"
         if domain:
-            list_below = partial(list_doubtful_links_below, policy=policy) if is_doubtful else list_dead_links_below
+            list_below = list_doubtful_links_below if is_doubtful else list_dead_links_below
             spot = _spot_below_of(given, domain)
-            below = await list_below(conn, wiki, domain, path=path, copied=copied, after=spot, limit=ROWS)
+            below = await list_below(conn, wiki, domain, path=path, copied=copied, rules=rules, after=spot, limit=ROWS)
             return below.links, None if below.after is None else _SPOT_BELOW.text_of(*below.after)
-        list_links = partial(list_doubtful_links, policy=policy) if is_doubtful else list_dead_links
-        found = await list_links(conn, wiki, copied=copied, after=_spot_of(given), limit=ROWS)
+        list_links = list_doubtful_links if is_doubtful else list_dead_links
+        found = await list_links(conn, wiki, copied=copied, rules=rules, after=_spot_of(given), limit=ROWS)
         return found.links, None if found.after is None else _SPOT.text_of(found.after.page, *found.after.key)
 
 

@@ -5,7 +5,7 @@ the wiki that was named (P-1).
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, assert_never
 
@@ -14,8 +14,11 @@ from aiohttp import web
 from weboid.config import Config
 from weboid.core.url.farms import WikiName
 from weboid.core.url.patterns import MOST, MOST_WILDCARDS, Unfit, UnfitPattern, UrlPattern, parse_pattern
+from weboid.core.verdict.link_report import LinkReport
 from weboid.core.verdict.verdict import Verdict
+from weboid.core.verdict.wiki_rules import rules_of
 from weboid.errors import NotFound
+from weboid.store.archives.wiki_settings import find_settings
 from weboid.store.lists.search import Matches, SearchSpot, list_matches
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.formats import html
@@ -73,6 +76,7 @@ class SearchPage:
             problem = error if isinstance(error, Problem) else Problem(404, "unknown-wiki", str(error))
             return await self._html(request, given, say, refused=problem)
         async with service.pool.connection() as conn:
+            settings = None if search.wiki is None else await find_settings(conn, search.wiki.wiki)
             matches = await list_matches(
                 conn,
                 search.pattern,
@@ -80,11 +84,12 @@ class SearchPage:
                 copied=search.copied,
                 wiki=None if search.wiki is None else search.wiki.wiki,
                 namespaces=search.namespaces,
-                policy=service.policy,
+                rules=rules_of(settings, service.policy),
                 after=search.after,
                 limit=ROWS,
             )
-        return await self._html(request, given, say, search, matches)
+        links = [service.report(match.known, settings) for match in matches.matches]
+        return await self._html(request, given, say, search, matches, links)
 
     async def _search_query(self, given: Parameters) -> _SearchQuery:
         pattern = _pattern_of(given)
@@ -111,18 +116,19 @@ class SearchPage:
         say: Messages,
         search: _SearchQuery | None = None,
         matches: Matches | None = None,
+        links: Sequence[LinkReport] = (),
         refused: Problem | None = None,
     ) -> web.Response:
         day = self._service.today()
         about = {other: value for other, value in given.items() if other in ("dbname", *LANGUAGE)}
         found = [
             {
-                "link": link_view(self._service.report(match.known), day, say),
+                "link": link_view(link, day, say),
                 "pages": match.pages,
                 "more": match.more,
                 "query": html.query({**about, "url": str(match.known.url)}),
             }
-            for match in (matches.matches if matches else ())
+            for match, link in zip(matches.matches if matches else (), links, strict=True)
         ]
         after = matches.after if matches else None
         return await self._service.form_html(

@@ -85,7 +85,7 @@ class UrlPage:
         if known is None:
             report = link_report(Classified(str(url), UrlClass.WATCHED, url), spam=True)
         else:
-            report = service.report(known)
+            report = service.report(known, None if about is None else about.settings)
         if at is not None:
             report = cited_on(report, at)
         values: dict[str, Any] = {
