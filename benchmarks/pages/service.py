@@ -19,6 +19,8 @@ from weboid.cli.processes.process import run_async
 from weboid.config import load_config
 from weboid.core.wikitext.titles import Namespace
 from weboid.errors import SourceError, TooManyLinks
+from weboid.feed.intake import SpamFilters
+from weboid.remote.feed.calls import SpamLists
 from weboid.store.db.pool import open_pool
 from weboid.web.app import make_app
 from weboid.web.http.server import open_site
@@ -100,7 +102,8 @@ async def main(dsn: str, urls: int, pages: int, few: int) -> None:
     gc.freeze()  # the wiki's pages would be no objects of the real service
     config = load_config(None, _UNLIMITED, data=Path("."))
     async with open_pool(dsn, size=_CONNECTIONS, part="web") as pool:
-        app = make_app(config, pool, today=lambda: TODAY, sources=lambda _: source)
+        spam = SpamFilters(SpamLists(pool)).filter_of
+        app = make_app(config, pool, today=lambda: TODAY, sources=lambda _: source, spam=spam)
         async with open_site(app, "127.0.0.1", 0) as ours, open_site(_bare(), "127.0.0.1", 0) as bare:
             print(ours, bare, flush=True)
             await asyncio.to_thread(sys.stdin.read)

@@ -22,6 +22,8 @@ from weboid.core.verdict.link_report import keyed_link, watched_keys
 from weboid.core.verdict.verdict import Change, Verdict, finding_of
 from weboid.core.wikitext.titles import Namespace
 from weboid.errors import SourceError, TooManyLinks
+from weboid.feed.intake import SpamFilters
+from weboid.remote.feed.calls import SpamLists
 from weboid.store.db.pool import Connection, Pool, open_pool
 from weboid.store.pages.wiki import find_wiki, record_wiki
 from weboid.store.urls.check import CheckedUrl, record_changes, record_checks
@@ -229,6 +231,7 @@ async def open_service(
             wiki.pool,
             today=lambda: TODAY,
             sources=lambda _: source,
+            spam=SpamFilters(SpamLists(wiki.pool)).filter_of,
             live_budget_s=budget_s,
             public_url=public_url,
             client=way,

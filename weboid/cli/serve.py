@@ -31,9 +31,11 @@ from weboid.cli.watched import with_stored
 from weboid.config import MOST_WORKERS, Config
 from weboid.core.url.farms import WMF, api_url
 from weboid.errors import WeboidError
+from weboid.feed.intake import SpamFilters
 from weboid.mechanism.patience import patiently
 from weboid.mechanism.tasks import in_background
 from weboid.net.outbound import open_client
+from weboid.remote.feed.calls import SpamLists
 from weboid.store.db.pool import Pool
 from weboid.store.pages.wiki import StoredWiki
 from weboid.store.schedule.process import ProcessRole
@@ -55,6 +57,8 @@ _STATEMENT_S = 10.0
 """The time limit for a statement, as no reader waits longer."""
 _CONNECTION_S = 5.0
 """The limit for the wait of an answer for a connection: there is one for each, unless the database is away."""
+_MOST_LISTS = 50
+"""Wikis whose spam lists are kept ready in a process."""
 _IMPATIENT = ApiPatience(tries=1, timeout_s=5)
 """Short, because a reader waits: if the wiki does not answer in time, the last pass is used instead (W-10)."""
 
@@ -249,6 +253,7 @@ async def serving(
             pool,
             today=today,
             sources=_sources(config, client),
+            spam=SpamFilters(SpamLists(pool), _MOST_LISTS).filter_of,
             public_url=public_url,
             client=client,
             share=share,

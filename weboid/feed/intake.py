@@ -20,6 +20,7 @@ from weboid.remote.feed.batches import Stamp
 from weboid.remote.feed.calls import SpamLists
 from weboid.store.pages.page import PageUrls
 from weboid.store.pages.spam import FARM
+from weboid.store.pages.wiki import StoredWiki
 from weboid.wiki.source import PageLinks
 
 NO_SPAM: Final = SpamFilter((), ())
@@ -69,6 +70,10 @@ class SpamFilters:
     async def renew(self, farm: int, dbname: str) -> Judge:
         """Looks first whether one of the lists has changed."""
         return self._kept(farm, dbname, await self._renewed(farm, dbname, self._filters.get((farm, dbname))))
+
+    async def filter_of(self, wiki: StoredWiki) -> SpamFilter:
+        """The filter of a wiki by the lists that are in force now."""
+        return (await self.renew(wiki.farm, wiki.dbname)).spam
 
     def _kept(self, farm: int, dbname: str, judge: Judge) -> Judge:
         self._filters.pop((farm, dbname), None)

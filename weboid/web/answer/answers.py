@@ -21,6 +21,7 @@ from weboid.store.db.pool import Pool
 from weboid.web.answer.large_answers import LargeAnswers
 from weboid.web.answer.live import LiveReader
 from weboid.web.answer.live_cache import LivePageCache
+from weboid.web.answer.live_spam import LiveSpam
 from weboid.web.answer.lookup import LinkLookup, LookedUp, live_links
 from weboid.web.answer.notify_feeder import FeederNotifier
 from weboid.web.answer.query import LinkSelector, SelectedLinks
@@ -34,7 +35,14 @@ class Answers:
     """Finds the answers to queries. `services` make the addresses of archived copies."""
 
     def __init__(
-        self, pool: Pool, live: LiveReader, wikis: Wikis, policy: Policy, services: Services, today: Callable[[], int]
+        self,
+        pool: Pool,
+        live: LiveReader,
+        wikis: Wikis,
+        policy: Policy,
+        services: Services,
+        today: Callable[[], int],
+        spam: LiveSpam,
     ) -> None:
         namespaces = WikiNamespaces(pool, live)
         self.live: Final = live
@@ -46,7 +54,7 @@ class Answers:
         self._policy = policy
         self._today = today
         self._selector = LinkSelector(pool, LivePageCache(live), namespaces)
-        self._lookup = LinkLookup(pool, namespaces)
+        self._lookup = LinkLookup(pool, namespaces, spam)
         self._notifier = FeederNotifier(pool)
 
     async def select(self, query: PageQuery) -> SelectedLinks:

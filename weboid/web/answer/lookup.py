@@ -23,6 +23,7 @@ from weboid.mechanism.slices import Steps, batches, in_slices
 from weboid.store.archives.wiki_settings import find_settings
 from weboid.store.db.pool import Pool
 from weboid.store.pages.linked import LinkedUrl, find_linked
+from weboid.web.answer.live_spam import LinksByPage, LiveSpam
 from weboid.web.answer.query import SelectedLinks
 from weboid.web.answer.wiki_namespaces import WikiNamespaces
 
@@ -33,8 +34,6 @@ _AT_ONCE: Final = 500
 """URLs that are looked up with one statement; its rows are converted without letting others run."""
 _STEP: Final = 100
 """Links that are classified without letting others run."""
-
-LinksByPage = Mapping[int, Sequence[KeyedLink]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +65,7 @@ class LookedUp:
         made_of = (
             *(__version__, variant, selected.name, selected.day, pages, titles),
             *(selected.missing, selected.titles, selected.next),
+            [(page, sorted(urls)) for page, urls in self.spam.items() if urls],
         )
         digest = sha256(repr(made_of).encode("utf-8", "replace"))
         # A fifth of the time of repr; the second version of the format has no references, so that equals stay equal.
@@ -79,6 +79,7 @@ class LinkLookup:
 
     pool: Pool
     namespaces: WikiNamespaces
+    spam: LiveSpam
 
     async def look_up(self, selected: SelectedLinks) -> LookedUp:
         """All that the store has on these links; raises StoreError."""
@@ -92,7 +93,8 @@ class LinkLookup:
             keys = sorted(watched_keys(chain.from_iterable(links.values())))
         wiki, pages = selected.wiki.wiki, () if is_stored else sorted(links)
         known: dict[UrlKey, LinkedUrl] = {}
-        spam: dict[int, Mapping[UrlKey, str]] = {page.page: page.spam for page in selected.pages}
+        now_spam = await self.spam.find(selected.wiki, links)
+        spam = {page.page: now_spam.get(page.page, page.spam) for page in selected.pages}
         settings = None
         rows: list[Sequence[Any]] = []
         async with self.pool.reading() as conn:
