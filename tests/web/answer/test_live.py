@@ -44,6 +44,9 @@ async def test_a_wiki_that_does_not_answer_gives_the_links_of_the_last_pass_with
     for query in ("pageid=3", "title=Nowhere", "pageid=3|4"):
         status, body, _ = await site.fetch(f"{API}&{query}")
         assert (status, "weboid-error-wiki-silent" in body) == (503, True), query
+    link = "/api/url?dbname=testwiki@wmflabs&url=http%3A%2F%2F"
+    for query, expected in (("b.demo/wall&pageid=1", 200), ("new.demo/&pageid=1", 503), ("b.demo/wall&pageid=3", 503)):
+        assert (await site.fetch(f"{link}{query}"))[0] == expected, query
 
 
 async def test_a_wiki_that_is_slow_is_given_up_after_the_budget(site: Site) -> None:

@@ -29,6 +29,7 @@ from weboid.web.answer.report import PageAnswer, report
 from weboid.web.answer.wiki_names import Wikis
 from weboid.web.answer.wiki_namespaces import WikiNamespaces
 from weboid.web.request.parameters import PageQuery
+from weboid.web.request.problem import Problem
 
 
 class Answers:
@@ -78,7 +79,7 @@ class Answers:
     async def find_link(self, query: PageQuery, url: Url) -> tuple[PageAnswer, int]:
         """The answer about the part of a page that has this link, the last part if none has; and the links looked at.
 
-        Raises NotFound, StoreError.
+        Raises NotFound, StoreError; Problem 503 if none has it and the wiki is silent: then nobody knows.
         """
         normal, key, looked = str(url), key_of(url), 0
         while True:
@@ -86,7 +87,10 @@ class Answers:
             looked += selected.links
             links = chain.from_iterable((await in_slices(live_links(selected))).values())
             stored = (key in page.keys or key in page.spam for page in selected.pages)
-            if selected.next is None or any(stored) or any(keyed.normal == normal for keyed in links):
+            is_found = any(stored) or any(keyed.normal == normal for keyed in links)
+            if selected.next is None and selected.is_silent and not is_found:
+                raise Problem(503, "wiki-silent")
+            if selected.next is None or is_found:
                 answer = await self.report(await self.look_up(selected))
                 return replace(answer, next=None), looked
             query = replace(query, begin=selected.next)

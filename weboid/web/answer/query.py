@@ -65,7 +65,7 @@ class SelectedLinks:
 
     `titles` has the pages to which titles led, by the titles as they were given; `missing` are names for which there is
     no page; `requested` are the pages as the wiki returned them, without links, for the feeder. `is_silent`: the wiki
-    did not answer, so that names are missing in the store alone.
+    did not answer, or not in bounds, so that names are missing in the store alone.
     """
 
     name: WikiName
@@ -161,7 +161,7 @@ class LinkSelector:
                 live = await self._cache.read(wiki, query, pager.left)
                 is_silent = live is None
             except TooManyLinks:
-                end = begin + 1
+                end, is_silent = begin + 1, True
         if live is None:
             candidates, seen = await self._stored(query, wiki, pager, end)
         else:
