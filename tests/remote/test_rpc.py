@@ -110,7 +110,7 @@ async def test_a_declared_method_sends_the_call_if_it_is_remote_and_else_does_th
         await sums.add([], less=3)  # type: ignore[call-arg]
 
 
-async def test_the_target_of_a_redirect_is_sent_as_text_as_servers_of_all_versions_take_it() -> None:
+async def test_the_target_of_a_redirect_is_sent_as_text_and_nothing_that_is_judged() -> None:
     caller = _Loopback()
     url = StoredUrl(key_of(parse("http://a.demo/")), parse("http://a.demo/"), UrlRecord())
     host = StoredHost(HostKey(*url.key[:2]), "a.demo", UNKNOWN_HOST)
@@ -119,8 +119,9 @@ async def test_the_target_of_a_redirect_is_sent_as_text_as_servers_of_all_versio
         check = Checked(url, host, 100, seen, UrlRecord(), 107, UNKNOWN_HOST, UNKNOWN_HOST)
         with pytest.raises(KeyError):
             await remote_crawl_store(caller).work.record([check], {})
-        sent = msgspec.msgpack.decode(caller.sent[-1], strict=False)
-        assert sent["checks"][0]["seen"]["target"] == (str(target) if target else None)
+        [sent] = msgspec.msgpack.decode(caller.sent[-1], strict=False)["checks"]
+        assert sent["seen"]["target"] == (str(target) if target else None)
+        assert [*sent] == ["key", "day", "hour", "seen", "effect", "days", "disproved"]
         assert check.seen is seen
 
 

@@ -29,11 +29,11 @@ from weboid.core.observe.scheme_switch import BAD_CERTIFICATES
 from weboid.core.record.moment import Moment, shuffled
 from weboid.core.record.policy import NO_PROOF, Policy, proven
 from weboid.core.record.reasons import Outcome, Reason, needs_contrast
-from weboid.core.record.record import HostRecord
+from weboid.core.record.record import HostEffect, HostRecord
 from weboid.core.record.specials import Special, believed
 from weboid.core.record.status import HOST_FAILURES, NO_CODE, Status
 from weboid.core.url.urls import front_page
-from weboid.core.verdict.judge import answered, is_host_failure, judge, judge_host
+from weboid.core.verdict.judge import host_after, is_host_failure, judge
 from weboid.core.verdict.newcomers import (
     Newcomers,
     Recognition,
@@ -160,19 +160,18 @@ class Visit:
             seen = replace(seen, meant=await find_meant(url.url, self._check, request))
         moment = self._now()
         seen = await self._confirmed(url, seen, moment, of_host=is_down)
-        before = self._state
+        effect, before = HostEffect.NONE, self._state
         if is_down or not is_host_failure(seen):
-            self._state = judge_host(
-                before, seen, moment.day, self._policy, hour=moment.hour, host_key=self._host.key.host_key
-            )
+            effect = HostEffect.SEEN
         elif self._is_up:
             # The URL has failed, but the front page has answered, which ends the host's streak as any answer does.
-            self._state = answered(before)
+            effect = HostEffect.ANSWERED
+        self._state = self._host_after(seen, effect, moment)
         gone |= disproved(self._host.sights, request, seen)
         if not self._has_returned and has_returned(self._host.record, seen, self._policy):
             self._has_returned = True
             seen = replace(seen, needs=seen.needs | {Special.RETURNED}, face=self._face)
-        checked = self._checked(url, seen, moment, before, gone)
+        checked = replace(self._checked(url, seen, moment), host_before=before, effect=effect, disproved=gone)
         await self._report(checked)
         await self._judge_others_again(checked, moment)
         await self._take_strikes_back(checked, moment)
@@ -219,7 +218,7 @@ class Visit:
             return
         others, self._others = self._others, []
         for url, found in others:
-            await self._report(self._checked(url, replace(found, reason=Reason.REPLACED), moment, self._state))
+            await self._report(self._checked(url, replace(found, reason=Reason.REPLACED), moment))
 
     def _note_code(self, url: StoredUrl, seen: Observation) -> None:
         """Keeps the code of a URL if it says whether the host refuses us."""
@@ -240,7 +239,7 @@ class Visit:
         if len(self._codes) > ALIKE and all(map(needs_contrast, self._codes)):
             struck, self._struck = self._struck, []
             for url, found in struck:
-                await self._report(self._checked(url, replace(found, reason=Reason.BOT_WALL), moment, self._state))
+                await self._report(self._checked(url, replace(found, reason=Reason.BOT_WALL), moment))
 
     def _awaits_others(self, url: StoredUrl, seen: Observation) -> bool:
         """Returns whether a streak waits, for a week at most, for a visit in which other URLs of the host are due.
@@ -303,12 +302,11 @@ class Visit:
         """
         if self._second_opinion is None or seen.outcome is not Outcome.FAILING:
             return seen
-        hour, key = moment.hour, self._host.key.host_key
-        judged = judge(url.record, seen, moment.day, self._policy, hour=hour, host_key=key)
+        key = self._host.key.host_key
+        judged = judge(url.record, seen, moment.day, self._policy, hour=moment.hour, host_key=key)
         streaks = [(url.record.streak, judged.record.streak)]
         if of_host:
-            host = judge_host(self._state, seen, moment.day, self._policy, hour=hour, host_key=key)
-            streaks.append((self._state.streak, host.streak))
+            streaks.append((self._state.streak, self._host_after(seen, HostEffect.SEEN, moment).streak))
         if not any(proven(new, self._policy) and not proven(old, self._policy) for old, new in streaks):
             return seen
         outcome = self._second_outcome if is_host_failure(seen) else None
@@ -319,7 +317,7 @@ class Visit:
 
     async def _infer_rest(self, inferred: Observation, day: int) -> None:
         """Records the host's failure for its remaining URLs without contact (C-5)."""
-        rest = [self._checked(url, inferred, Moment(day), self._state) for url in self._queue]
+        rest = [self._checked(url, inferred, Moment(day)) for url in self._queue]
         self._queue.clear()
         await self._report_all(rest)
 
@@ -344,17 +342,14 @@ class Visit:
             if error is not None:
                 raise error
 
-    def _checked(
-        self,
-        url: StoredUrl,
-        seen: Observation,
-        moment: Moment,
-        before: HostRecord,
-        gone: frozenset[Special] = frozenset(),
-    ) -> Checked:
+    def _host_after(self, seen: Observation, effect: HostEffect, moment: Moment) -> HostRecord:
         key = self._host.key.host_key
-        record, due = judge(url.record, seen, moment.day, self._policy, self._state, hour=moment.hour, host_key=key)
-        return Checked(url, self._host, moment.day, seen, record, due, before, self._state, gone)
+        return host_after(self._state, seen, effect, moment.day, self._policy, hour=moment.hour, host_key=key)
+
+    def _checked(self, url: StoredUrl, seen: Observation, moment: Moment) -> Checked:
+        key, state = self._host.key.host_key, self._state
+        record, due = judge(url.record, seen, moment.day, self._policy, state, hour=moment.hour, host_key=key)
+        return Checked(url, self._host, moment.day, seen, record, due, state, state, hour=moment.hour)
 
 
 def postponed(

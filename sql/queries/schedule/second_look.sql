@@ -48,13 +48,6 @@ FROM (
 WHERE second_look.look = free.look
 RETURNING second_look.look, free.scheme, free.host, free.port, free.path
 
--- name: find_taken
--- fan-out: reads the looks of the last day, of which there are few.
-SELECT FROM second_look
-WHERE taken_by = %(place)s AND bucket = %(bucket)s AND host_key = %(host_key)s AND answered IS NULL
-    AND ends > now() - interval '10 minutes'
-LIMIT 1
-
 -- name: record_answer
 -- Once, and by who took it.
 UPDATE second_look SET answered = now(), outcome = %(outcome)s

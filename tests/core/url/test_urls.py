@@ -13,7 +13,7 @@ from weboid.core.url import urls
 from weboid.core.url.classify import UrlClass, classify
 from weboid.core.url.farms import WMF
 from weboid.core.url.hosts import InvalidReason, InvalidUrl
-from weboid.core.url.urls import MAX_URL, Url, normal, parse, scheme_of, suspicious
+from weboid.core.url.urls import MAX_URL, Url, normal, parse, scheme_of, suspicious, text_form
 
 _VECTORS: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[2] / "vectors" / "urls.json").read_text(encoding="utf-8")
@@ -76,6 +76,19 @@ def test_a_normal_form_is_its_own_normal_form(url: str) -> None:
     assert len(str(form)) <= MAX_URL
     assert form.path.startswith("/")
     assert "#" not in form.path
+
+
+@given(_URLS | st.text())
+@example("app://u@p@x/%")
+@example("app://u@" + "://x@" * 9)
+@example("mailto:me@a.demo?subject=]] {{x}}\n")
+@example("app:" + "ä" * MAX_URL)
+def test_the_form_of_a_target_out_of_the_web_is_its_own(target: str) -> None:
+    form = text_form(target)
+    assert text_form(form) == form
+    assert form.isascii()
+    assert len(form) <= MAX_URL
+    assert not set(form) & set(' \n[]{}|<>"\\^`\x7f')
 
 
 @given(_URLS | st.text() | st.text(alphabet=st.characters(categories=["Cs", "Cc", "Cf", "Nd", "Lu"])))

@@ -11,24 +11,29 @@ from uuid import UUID, uuid4
 import aiohttp
 import msgspec
 import pytest
-from support.observations import FINE
+from support.observations import FINE, LOST
 from support.remote import TOKEN, crawler_client, open_bad_network, open_server, server_config
 from support.stored import WikiInStore
 
 from weboid.core.document.face import Answer, Face, Kind, Look, Role
 from weboid.core.document.portrait import Portrait
-from weboid.core.record.days import NEVER_DUE
-from weboid.core.record.history import Entry
+from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import Moment
+from weboid.core.record.policy import DEFAULT
+from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
+from weboid.core.record.status import Status
 from weboid.core.record.streak import Evidence, Streak
+from weboid.core.url.urls import Url
+from weboid.core.verdict.judge import judge
 from weboid.errors import ConfigError, StoreAway, StoreError
 from weboid.remote.crawl.calls import CrawlerCalls, remote_crawl_store
 from weboid.remote.crawl.server import MOST_INFLATED
+from weboid.remote.crawl.sightings import Sighting, sighting_of
 from weboid.remote.http.messages import CRAWLERS, MOST_SENT
 from weboid.remote.http.rpc import connected
 from weboid.remote.http.wire import Life
-from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
+from weboid.store.db.rows import StoredHost, StoredUrl
 from weboid.store.results.record import Checked
 from weboid.store.upkeep.alarm import AlarmKind
 
@@ -43,7 +48,7 @@ def body(arguments: object, worker: object = "w", request: object = None) -> byt
 
 
 async def sent(
-    server: str, name: str, data: bytes, token: str | None = f"{SCHEME} {TOKEN}", kind: str = KIND
+    server: str, name: str, data: bytes, token: str | None = f"{SCHEME} {TOKEN}", kind: str = CRAWLERS.sent_kind
 ) -> tuple[int, bytes]:
     """The status and the body of the answer."""
     headers = {"Content-Type": kind} | ({"Authorization": token} if token is not None else {})
@@ -101,38 +106,43 @@ async def test_what_is_not_understood_is_refused_and_changes_nothing(server: str
     assert await wiki.rows("SELECT * FROM second_look") == []
 
 
-def far_checked(url: StoredUrl, host: StoredHost, day: int = 100) -> Checked:
+def far_checked(url: StoredUrl, host: StoredHost, day: int = 100, seen: Observation = FINE) -> Checked:
     """A check that could be one."""
-    record = UrlRecord((Entry(FINE.status, day, day),), reason=FINE.reason, http=200)
-    return Checked(url, host, day, FINE, record, day + 7, UNKNOWN_HOST, UNKNOWN_HOST)
+    record, due = judge(url.record, seen, day)
+    return Checked(url, host, day, seen, record, due, UNKNOWN_HOST, UNKNOWN_HOST)
 
 
-LONG_AGO: Final = Streak(3, 70, 99, Evidence(30, 3, 30, hours=True, weekdays=True))
-UNSOUND: Final[dict[str, Callable[[Checked], Checked]]] = {
-    "no history": lambda c: replace(c, record=c.record._replace(history=())),
-    "a long history": lambda c: replace(c, record=c.record._replace(history=c.record.history * 6)),
-    "days below 0": lambda c: replace(c, record=c.record._replace(history=(Entry(FINE.status, -1, 5),))),
-    "no reason": lambda c: replace(c, record=c.record._replace(reason=None)),
-    "another type": lambda c: replace(c, record=c.record._replace(mime="x/y")),
-    "a code below 0": lambda c: replace(c, record=c.record._replace(http=-1)),
-    "an endless target": lambda c: replace(c, record=c.record._replace(target="http://a.demo/" + "x" * 99_999)),
-    "strikes below 0": lambda c: replace(c, record=c.record._replace(streak=replace(LONG_AGO, strikes=-3))),
-    "more than all evidence": lambda c: replace(c, host_after=HostRecord(replace(LONG_AGO, evidence=Evidence(9_999)))),
-    "a script as target": lambda c: replace(c, record=c.record._replace(target="javascript:alert(1)")),
-    "strikes that no column takes": lambda c: replace(
-        c, record=c.record._replace(streak=replace(LONG_AGO, strikes=2**40))
-    ),
-    "strikes of the host, too": lambda c: replace(c, host_after=HostRecord(replace(LONG_AGO, strikes=2**15))),
-    "a size that no column takes": lambda c: replace(c, record=c.record._replace(size_kib=2**31)),
-    "a code that no column takes": lambda c: replace(c, record=c.record._replace(http=2**15)),
-    "strikes without days": lambda c: replace(c, record=c.record._replace(streak=replace(LONG_AGO, since=None))),
-    "a day after the last": lambda c: replace(c, record=c.record._replace(streak=replace(LONG_AGO, until=2**15))),
-    "never due": lambda c: replace(c, due=NEVER_DUE),
+def seeing(**other: object) -> Callable[[Sighting], Sighting]:
+    return lambda report: replace(report, seen=replace(FINE, **other))  # type: ignore[arg-type]
+
+
+def leading_to(target: object, reason: Reason = Reason.MOVED) -> Callable[[Sighting], Sighting]:
+    return seeing(status=Status.MOVED_PERMANENTLY, reason=reason, target=target)
+
+
+OUT: Final = Reason.REDIRECT_TO_SCHEME
+UNSOUND: Final[dict[str, Callable[[Sighting], Sighting]]] = {
+    "another type": seeing(mime="x/y"),
+    "a code below 0": seeing(http=-1),
+    "a code that is none": seeing(http=1_000),
+    "a size that no column takes": seeing(size_kib=2**31),
+    "an endless target": leading_to("http://a.demo/" + "x" * 29_000),
+    "a target with a line of its own": leading_to("http://a.demo/\n* evil"),
+    "a target with markup": leading_to("http://a.demo/]] {{delete}}"),
+    "a target with a user": leading_to("http://user:pass@a.demo/"),
+    "a target in parts": leading_to(Url("http", "a.demo\n", 0, "/")),
+    "a target that is no form of it": leading_to("http://A.demo"),
+    "a script as target": leading_to("javascript:alert(1)"),
+    "an app's address with markup": leading_to("app:]] {{delete}}", OUT),
+    "an app's address with a line": leading_to("app:x\ny", OUT),
+    "an app's address with a user": leading_to("app://user:pass@x", OUT),
+    "an app's endless address": leading_to("app:" + "x" * 8_000, OUT),
+    "what was meant": seeing(meant="http://a.demo/\n"),
+    "an hour": lambda c: replace(c, hour=24),
+    "no days to wait": lambda c: replace(c, seen=None),
     "a day below 0": lambda c: replace(c, day=-1),
-    "a host not held": lambda c: replace(c, host=replace(c.host, key=HostKey(c.host.key.bucket ^ 1, 7))),
-    "a host that is another": lambda c: replace(c, host=replace(c.host, key=HostKey(c.host.key.bucket, 7))),
-    "a portrait": lambda c: replace(c, seen=replace(FINE, portrait=Portrait(title=(1 << 20,) * 500))),
-    "a face": lambda c: replace(c, seen=replace(FINE, face=Face((Answer(1 << 20, Role.FAR, 1, Look(Kind.PAGE)),)))),
+    "a portrait": seeing(portrait=Portrait(title=(1 << 20,) * 500)),
+    "a face": seeing(face=Face((Answer(1 << 20, Role.FAR, 1, Look(Kind.PAGE)),))),
 }
 
 
@@ -145,8 +155,11 @@ async def test_checks_that_can_be_no_check_are_refused_and_change_nothing(server
         sound = far_checked(url, host)
         before, urls = await wiki.rows("SELECT * FROM url CROSS JOIN host"), await wiki.rows("SELECT * FROM url")
         for name, spoiled in UNSOUND.items():
-            given = {"checks": [spoiled(sound)], "held": dict(held)}
+            given = {"checks": [spoiled(sighting_of(sound))], "held": dict(held)}
             assert (name, (await sent(server, "record", body(given, "one")))[0]) == (name, 400)
+        # Nothing that is judged can be sent, as programs of before did; nor one URL twice.
+        for checks in ([sound], [sighting_of(sound)] * 2):
+            assert (await sent(server, "record", body({"checks": checks, "held": dict(held)}, "one")))[0] == 400
         assert await wiki.rows("SELECT * FROM url CROSS JOIN host") == before
         # A URL that is not stored is none of ours, and one without the lease is another's (U-9).
         unknown = replace(sound, url=replace(url, key=url.key._replace(url_key=5)))
@@ -154,6 +167,34 @@ async def test_checks_that_can_be_no_check_are_refused_and_change_nothing(server
         assert (await work.record([sound], {bucket: epoch + 1 for bucket, epoch in held.items()})).lost == 1
         assert await wiki.rows("SELECT * FROM url") == urls
         assert (await work.record([sound], held)).written == 1
+
+
+async def test_the_server_judges_what_a_crawler_has_seen(server: str, wiki: WikiInStore) -> None:
+    """However long the streak is that a crawler makes up: it is sent as what was seen today alone."""
+    async with crawler_client(server) as caller:
+        work = remote_crawl_store(caller).work
+        held = await work.lease(Moment(100))
+        [host] = await work.list_hosts(held, until=Moment(100), but=[], limit=9)
+        [url] = (await work.list_urls([host.key], 100))[host.key]
+        streak = Streak(99, 1, 99, Evidence(99, 15, 60, hours=True, weekdays=True))
+        honest = replace(far_checked(url, host, seen=LOST), hour=7)
+        made_up = replace(
+            honest, record=honest.record._replace(streak=streak), due=30_000, host_after=HostRecord(streak)
+        )
+        assert (await work.record([made_up], held)).written == 1
+        known = await wiki.known("http://a.demo/")
+        assert (known.record, known.due) == judge(UrlRecord(), LOST, 100, hour=7, host_key=host.key.host_key)
+        assert known.host == UNKNOWN_HOST
+        late = replace(honest, seen=None, due=32_000)
+        assert (await work.record([late], held)).postponed == 1
+        assert (await wiki.known("http://a.demo/")).due == 100 + DEFAULT.longest_interval
+
+
+async def test_a_crawler_of_before_reads_what_to_update(server: str) -> None:
+    for kind in (KIND, f"{KIND}; version=1", f"{KIND}; version=3"):
+        status, answer = await sent(server, "greet", body({}), kind=kind)
+        words = msgspec.msgpack.decode(zlib.decompress(answer))
+        assert (status, "update Weboid " + ("on the server" if "3" in kind else "here") in words) == (422, True), words
 
 
 async def test_what_is_too_long_is_refused_compressed_or_not(server: str) -> None:

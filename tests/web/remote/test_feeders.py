@@ -41,7 +41,7 @@ async def sent(
     server: str, name: str, data: bytes, token: str = f"{FEEDERS.scheme} {FEED_TOKEN}", way: Any = FEEDERS
 ) -> tuple[int, bytes]:
     """The status and the body of the answer."""
-    headers = {"Content-Type": way.kind, "Authorization": token}
+    headers = {"Content-Type": way.sent_kind, "Authorization": token}
     async with (
         aiohttp.ClientSession() as client,
         client.post(server + way.path + name, data=BytesIO(data), headers=headers) as answer,

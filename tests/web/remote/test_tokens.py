@@ -17,21 +17,17 @@ from support.remote import CRAWLERS as FAR
 from support.remote import FEED_TOKEN, TOKEN, open_server, server_config
 from support.stored import WikiInStore
 
-from weboid.core.record.history import Entry
-from weboid.core.record.reasons import Reason
-from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
-from weboid.core.record.streak import NO_STRIKES
+from weboid.core.record.record import HostEffect
 from weboid.core.url.farms import WMFLABS
 from weboid.core.url.keys import bucket, host_key
-from weboid.core.verdict.judge import judge
+from weboid.remote.crawl.sightings import Sighting
 from weboid.remote.http.messages import CRAWLERS, FEEDERS, Endpoint
-from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
-from weboid.store.results.record import Checked
+from weboid.store.db.rows import HostKey
 
 DAY: Final = 100
 OTHER: Final = "token-of-another-machine"
 HOST: Final = HostKey(bucket("a.demo"), host_key("a.demo"))
-TOO_FAR: Final = (DAY - 29, DAY + 2, DAY + 30, 32_000)
+TOO_FAR: Final = (0, DAY - 29, DAY - 2, DAY + 2, DAY + 30, 32_000)
 API: Final = "https://wiki.demo/w/api.php"
 
 
@@ -47,7 +43,7 @@ async def call(
 ) -> tuple[int, Any]:
     """The status of the answer, and what it says."""
     data = zlib.compress(msgspec.msgpack.encode({"worker": worker, "request": str(uuid4()), "arguments": arguments}), 1)
-    headers = {"Content-Type": way.kind, "Authorization": f"{way.scheme} {token}"}
+    headers = {"Content-Type": way.sent_kind, "Authorization": f"{way.scheme} {token}"}
     async with (
         aiohttp.ClientSession() as client,
         client.post(server + way.path + name, data=BytesIO(data), headers=headers) as answer,
@@ -72,12 +68,10 @@ async def refused(server: str, wiki: WikiInStore, key: str, name: str, arguments
     assert await all_rows(str(wiki.pool.conninfo)) == before
 
 
-async def checked(wiki: WikiInStore, day: int = DAY, due: int = DAY + 7) -> Checked:
+async def checked(wiki: WikiInStore, **other: Any) -> Sighting:
     """A check of the link, as a crawler sends it."""
-    known = await wiki.known("http://a.demo/")
-    record = UrlRecord((Entry(FINE.status, DAY, DAY),), reason=FINE.reason, http=200)
-    url, host = StoredUrl(known.key, known.url, known.record), StoredHost(HOST, "a.demo", UNKNOWN_HOST)
-    return Checked(url, host, day, FINE, record, due, UNKNOWN_HOST, UNKNOWN_HOST)
+    key = (await wiki.known("http://a.demo/")).key
+    return replace(Sighting(key, DAY, None, FINE, HostEffect.SEEN, 0, frozenset()), **other)
 
 
 async def test_no_token_confirms_a_day(server: str, wiki: WikiInStore) -> None:
@@ -133,35 +127,18 @@ async def test_no_token_moves_the_day_away_from_the_servers(server: str, wiki: W
         await refused(server, wiki, "day", "record", batch)
 
 
-async def test_no_token_puts_a_link_off_for_longer_than_any_interval(server: str, wiki: WikiInStore) -> None:
-    held = await leased(server)
-    for due in (DAY - 29, DAY + 30, 32_000):
-        await refused(server, wiki, "day", "record", {"checks": [await checked(wiki, due=due)], "held": held})
-    sound = {"checks": [await checked(wiki, due=DAY + 28)], "held": held}
-    assert (await call(server, "record", sound))[1]["written"] == 1
-
-
-async def test_no_record_of_a_token_names_a_day_to_come(server: str, wiki: WikiInStore) -> None:
-    """It would be the day of every later check, too, and put the link off until then."""
-    honest, held = await checked(wiki), await leased(server)
-    for first, last in [(0, DAY + 2), (DAY, 5_100), (DAY, 32_767)]:
-        history = replace(honest, record=honest.record._replace(history=(Entry(FINE.status, first, last),)))
-        streak = replace(
-            honest, host_after=HostRecord(NO_STRIKES.struck(last, 3, missing=False, gap=9), Reason.PROTOCOL)
-        )
-        for sent in (history, streak):
-            await refused(server, wiki, "day", "record", {"checks": [sent], "held": held})
+async def test_no_token_puts_a_link_off_for_longer_than_the_longest_interval(server: str, wiki: WikiInStore) -> None:
+    report = await checked(wiki, seen=None, days=10_000)
+    assert (await call(server, "record", {"checks": [report], "held": await leased(server)}))[1]["postponed"] == 1
+    assert (await wiki.known("http://a.demo/")).due == DAY + 28
 
 
 async def test_a_later_day_that_the_store_has_from_a_wrong_clock_keeps_no_token_from_its_work(
     server: str, wiki: WikiInStore
 ) -> None:
     await wiki.rows("UPDATE url SET status = 1, since = 90, asked = 160, reason = 1 RETURNING 1")
-    known = await wiki.known("http://a.demo/")
-    assert known.record.checked == 160
-    honest = await checked(wiki)
-    record, due = judge(known.record, FINE, DAY)
-    batch = {"checks": [replace(honest, record=record, due=due)], "held": await leased(server)}
+    assert (await wiki.known("http://a.demo/")).record.checked == 160
+    batch = {"checks": [await checked(wiki)], "held": await leased(server)}
     assert (await call(server, "record", batch))[1]["written"] == 1
 
 
@@ -186,26 +163,13 @@ async def test_a_pause_takes_a_lease_that_has_not_run_out(server: str, wiki: Wik
     assert await call(server, "hosts", hosts) == (200, [])
 
 
-async def test_a_host_that_a_crawler_neither_holds_nor_looks_at_gets_no_pause(server: str, wiki: WikiInStore) -> None:
+async def test_a_host_that_a_crawler_does_not_hold_gets_no_pause(server: str, wiki: WikiInStore) -> None:
     rest = {"host": HOST, "seconds": 86_400.0}
     await refused(server, wiki, "rest", "rest", rest)
     await leased(server)
     await refused(server, wiki, "rest", "rest", rest, token=OTHER)
     assert (await call(server, "rest", rest))[0] == 200
     assert len(await wiki.rows("SELECT FROM slot WHERE free > now() + interval '23 hours'")) == 1
-
-
-async def test_a_crawler_that_looks_for_another_place_passes_on_what_the_host_requests(
-    server: str, wiki: WikiInStore
-) -> None:
-    await wiki.rows(
-        "INSERT INTO second_look (look, bucket, host_key, url_key, place, ends, taken, taken_by) "
-        "SELECT gen_random_uuid(), bucket, host_key, url_key, 'third', now() + interval '9 s', now(), 'far' FROM url "
-        "RETURNING 1"
-    )
-    rest = {"host": HOST, "seconds": 60.0}
-    await refused(server, wiki, "rest", "rest", rest, token=OTHER)
-    assert (await call(server, "rest", rest))[0] == 200
 
 
 async def test_no_token_sets_where_the_api_of_a_wiki_is(server: str, wiki: WikiInStore) -> None:

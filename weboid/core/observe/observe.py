@@ -19,7 +19,7 @@ from weboid.core.record.specials import Special
 from weboid.core.record.status import NO_CODE, Status, status_of
 from weboid.core.signs.login_walls import is_consent_url, is_login_url
 from weboid.core.url.hosts import InvalidUrl, is_ip
-from weboid.core.url.urls import Url, parse_again
+from weboid.core.url.urls import Url, parse_again, text_form
 
 _FOLLOWED: Final = frozenset({301, 302, 303, 307, 308})
 _UNENDED: Final = frozenset({Reason.REDIRECT_LOOP, Reason.TOO_MANY_REDIRECTS, Reason.OUR_LIMIT})
@@ -162,11 +162,11 @@ def _has_moved(answer: RawResponse) -> bool:
 
 
 def _typed(target: str) -> Url | str:
-    """A target as a Url, or unchanged if it is none that can be watched (L-3, L-4): nobody has to parse it again."""
+    """A target as a Url, or as text if it is none that can be watched (L-3, L-4): nobody has to parse it again."""
     try:
         return parse_again(target)
     except InvalidUrl:
-        return target
+        return text_form(target)
 
 
 def _is_on_other_host(answer: RawResponse) -> bool:

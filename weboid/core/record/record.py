@@ -4,6 +4,7 @@ Only ``core/verdict/judge`` changes records; what can be derived from them (verd
 """
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import NamedTuple
 
 from weboid.core.record.history import History
@@ -47,6 +48,14 @@ class HostRecord:
 
     streak: Streak = NO_STRIKES
     reason: Reason | None = None
+
+
+class HostEffect(IntEnum):
+    """The effect of a check on the record of its host: none, an answer, or what was seen."""
+
+    NONE = 0
+    ANSWERED = 1
+    SEEN = 2
 
 
 UNTRIED = UrlRecord()

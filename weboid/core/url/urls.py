@@ -146,6 +146,7 @@ _ODD: Final = re.compile(
     r'|[\x00-\x20"<>\[\\\]^`{|}\x7f-\U0010ffff]+'
 )
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_USER: Final = re.compile(r"(?<=://)[^/?#]*@")
 
 
 def _escaped(text: str, plain: re.Pattern[str], forms: dict[str, str]) -> str:
@@ -186,6 +187,11 @@ _CONTROL: Final = re.compile(rb"[\x00-\x1f\x7f]")
 _MISLEADING: Final = re.compile(
     "[\x80-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
+
+
+def text_form(target: str) -> str:
+    """A target out of the web (``mailto:…``) as it is stored: the characters of URLs alone, without a user's name."""
+    return quote(_SURROGATE.sub("\ufffd", _USER.sub("", target)), safe="!#$%&'()*+,/:;=?@~")[:MAX_URL]
 
 
 def front_page(url: Url) -> Url:

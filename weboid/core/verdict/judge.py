@@ -10,7 +10,7 @@ from weboid.core.record.history import extended
 from weboid.core.record.moment import planned_hour, shuffled
 from weboid.core.record.policy import DEFAULT, MISSING, NO_PROOF, Policy, proven
 from weboid.core.record.reasons import Outcome, Reason
-from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
+from weboid.core.record.record import UNKNOWN_HOST, HostEffect, HostRecord, UrlRecord
 from weboid.core.record.status import HOST_FAILURES
 from weboid.core.record.streak import Streak
 
@@ -80,6 +80,26 @@ def judge_host(
 def answered(host: HostRecord) -> HostRecord:
     """The host record after any HTTP answer, also of a URL that nobody watches."""
     return HostRecord(host.streak.ended())
+
+
+def host_after(
+    host: HostRecord,
+    seen: Observation,
+    effect: HostEffect,
+    day: int,
+    policy: Policy,
+    *,
+    hour: int | None,
+    host_key: int,
+) -> HostRecord:
+    """The host record after a check with this effect on it."""
+    match effect:
+        case HostEffect.NONE:
+            return host
+        case HostEffect.ANSWERED:
+            return answered(host)
+        case HostEffect.SEEN:
+            return judge_host(host, seen, day, policy, hour=hour, host_key=host_key)
 
 
 def is_host_failure(seen: Observation) -> bool:

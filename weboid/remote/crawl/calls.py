@@ -26,6 +26,7 @@ from weboid.errors import StoreRefuses
 from weboid.mechanism.disturbance import Disturbance
 from weboid.remote.crawl.validation import require_valid_contacts, require_valid_groups
 from weboid.remote.crawl.work import MOST_CHECKS, RemoteWork, Work
+from weboid.remote.http.messages import CRAWLERS
 from weboid.remote.http.rpc import Connections, OnStore, Remote, Transport, Wire, call, remote
 from weboid.remote.http.wire import DETAIL, OUR_SCHEME, Day, Detail, Greeted, Life, ThisDay, record_life, up_to
 from weboid.store.db.pool import Connection, Pool
@@ -42,6 +43,7 @@ from weboid.store.upkeep.loss import ContactsByDay
 log = logging.getLogger(__name__)
 
 _MOST_SLOTS: Final = 5_000
+_LONGEST_REST_S: Final = 28 * 86_400.0
 _MOST_GROUPS: Final = 100_000
 _MOST_LOOKS: Final = 100
 
@@ -180,9 +182,9 @@ class SlotCalls(Slots, Protocol):
     async def rest(
         self,
         host: Annotated[HostKey, Wire(check="require_host")],
-        seconds: Annotated[float, Meta(ge=0, le=28 * 86_400)],
+        seconds: Annotated[float, Meta(ge=0, le=_LONGEST_REST_S), Wire(resolve=lambda s, here, _: here.rest_of(s))],
     ) -> None:
-        """For a host in a bucket that the worker holds, or that it looks at for another place."""
+        """For a host in a bucket that the worker holds."""
 
 
 class RemoteSlots(Remote, SlotCalls):
@@ -204,7 +206,7 @@ class RemoteSlots(Remote, SlotCalls):
     async def rest(self, host: HostKey, seconds: float) -> None:
         """Keeps the pause here alone where the server refuses it."""
         try:
-            await SlotCalls.rest(self, host, seconds)
+            await SlotCalls.rest(self, host, min(seconds, _LONGEST_REST_S))
         except StoreRefuses as error:
             # Such as a canary's, whose bucket is another's.
             log.debug("other workers do not know of a pause: %s", error)
@@ -270,6 +272,8 @@ class Greeting(Greeted, frozen=True):
     stop: list[str]
     looks: bool = False
     """True if crawlers are each other's second vantage point (C-14)."""
+    calls: int = 1
+    """The version of the calls; a server that names none knows the first alone."""
 
 
 @dataclass
@@ -287,7 +291,7 @@ class CrawlerCalls:
         config = self.config
         batch, stop = min(config.batch, MOST_CHECKS), sorted(StopList(config.stop, config.stop_file).names)
         limits = (config.delay, config.per_host, batch, config.lease_s, config.strict)
-        return Greeting(__version__, OUR_SCHEME, self.policy, *limits, stop, config.are_second_looks)
+        return Greeting(__version__, OUR_SCHEME, self.policy, *limits, stop, config.are_second_looks, CRAWLERS.version)
 
     @call("life")
     async def live(self, life: Life) -> None:

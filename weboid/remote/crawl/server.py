@@ -11,12 +11,11 @@ from typing import Final
 from weboid.checking.slots import StoreSlots
 from weboid.config import CrawlConfig
 from weboid.core.record.moment import Moment
-from weboid.core.record.pace import WIDEST_INTERVAL
 from weboid.core.record.policy import Policy
-from weboid.core.record.record import HostRecord, UrlRecord
 from weboid.core.verdict.partial_loss import WINDOW_DAYS, Contacts, HostGroup
 from weboid.mechanism.bounded import BoundedMap
 from weboid.remote.crawl.calls import Alarms, CrawlerCalls, CrawlStore, Days, LossExchange, SecondLooks
+from weboid.remote.crawl.sightings import Sighting, judged
 from weboid.remote.crawl.work import Work
 from weboid.remote.http.messages import BadMessage
 from weboid.remote.http.rpc import Connections, OnStore, implementations, table_of
@@ -25,14 +24,12 @@ from weboid.store.db.pool import Pool
 from weboid.store.db.rows import HostKey, StoredUrl
 from weboid.store.results.record import Checked, Tally
 from weboid.store.schedule.lease import Held, list_foreign, list_own
-from weboid.store.schedule.second_look import is_taken
 from weboid.store.schedule.turn import SlotNote, SlotState, WantedSlot
 from weboid.store.upkeep.alarm import AlarmKind
-from weboid.store.urls.url import find_urls
 
 MOST_INFLATED: Final = 16 << 20
 """Bytes of a call before it was compressed: several times those of 2,000 checks; as values it is twenty times that."""
-_AHEAD: Final = 1
+_ABOUT: Final = 1
 """Days: two clocks at midnight."""
 _CLAIMS: Final = 100_000
 """The claims of some minutes."""
@@ -86,6 +83,8 @@ class _OwnWork(Work):
 
     async def record(self, checks: Sequence[Checked], held: Held) -> Tally:
         """As `Work`; adds the checks to the store's numbers in the same transaction."""
+        if not checks:
+            return Tally()
         tally = await super().record(checks, held)
         await self.note_checked()
         return tally
@@ -105,12 +104,13 @@ class CrawlerRights(OnStore):
 
     async def require_day(self, day: int) -> None:
         """Refuses a day that is not about today."""
-        _require_day(day, self._today())
+        if abs(day - self._today()) > _ABOUT:
+            raise NotAllowed("day", _OTHER_DAY)
 
     async def require_due(self, until: int | Moment) -> None:
         """Refuses work that is due on a day to come; no past day does harm."""
         day = until.day if isinstance(until, Moment) else until
-        _require_day(max(day, self._today()), self._today())
+        await self.require_day(max(day, self._today()))
 
     async def refuse_day(self, day: int) -> None:
         """Refuses every day: after a jump an operator looks at the clock of the database's server."""
@@ -131,29 +131,23 @@ class CrawlerRights(OnStore):
             raise NotAllowed("lease", "a lease of another crawler is its own: only who holds a bucket may use it")
 
     async def require_host(self, host: HostKey) -> None:
-        """Refuses a host whose bucket this worker does not hold, unless it looks at a URL there for another place."""
-        is_own = host.bucket in await self.work.list_own([host.bucket])
-        if not is_own and not await self._run(is_taken, self._client, host):
-            raise NotAllowed("rest", "a host that this crawler neither holds nor looks at gets no pause from it")
+        """Refuses a host whose bucket this worker does not hold."""
+        if host.bucket not in await self.work.list_own([host.bucket]):
+            raise NotAllowed("rest", "a host that this crawler does not hold gets no pause from it")
 
-    async def require_days(self, checks: Sequence[Checked]) -> None:
-        """Refuses checks whose days are not about today.
+    async def rest_of(self, seconds: float) -> float:
+        """A pause, cut to the longest interval between two checks."""
+        return min(seconds, (await self._any.find_paces()).usual.longest_interval * 86_400.0)
 
-        A record may name a later day if the stored one does: a clock has gone wrong before.
-        """
-        today, paces, named = self._today(), await self._any.find_paces(), list(map(_newest_day, checks))
-        longest = max(WIDEST_INTERVAL, *(each.longest_interval for each in (paces.usual, *paces.of_hosts.values())))
-        ahead = [each.url.key for each, day in zip(checks, named, strict=True) if day > today + _AHEAD]
-        found = await self._run(find_urls, ahead) if ahead else {}
-        stored = {key: max(today, _newest_of(known.record, known.host)) for key, known in found.items()}
-        for checked, day in zip(checks, named, strict=True):
-            latest = stored.get(checked.url.key, today) + _AHEAD
-            if not (
-                today - longest <= checked.day <= today + _AHEAD
-                and day <= latest
-                and checked.day - longest <= checked.due <= latest + longest
-            ):
-                raise NotAllowed("day", _OTHER_DAY)
+    async def require_days(self, sightings: Sequence[Sighting]) -> None:
+        """Refuses what was seen on days that are not about today."""
+        for day in {each.day for each in sightings}:
+            await self.require_day(day)
+
+    async def judged(self, sightings: Sequence[Sighting]) -> Sequence[Checked]:
+        """The checks of what was seen, judged by the paces of this server."""
+        paces = await self._any.find_paces()
+        return await self._run(judged, sightings, paces.of)
 
     async def signed(self, detail: str) -> str:
         """The words of an alarm, with the crawler that raises it."""
@@ -162,7 +156,7 @@ class CrawlerRights(OnStore):
     async def counting(self, written: _Written) -> _Written:
         """Contacts without those that are too old to count; refuses those of a day to come."""
         today = self._today()
-        _require_day(max([today, *(seen_on for _, seen_on in written)]), today)
+        await self.require_day(max([today, *(seen_on for _, seen_on in written)]))
         return {key: contacts for key, contacts in written.items() if key[1] > today - WINDOW_DAYS}
 
 
@@ -201,18 +195,3 @@ class _ShortSlots(StoreSlots):
 
 def _pause(seconds: float) -> float:
     return min(max(seconds, 0.0), _LONGEST_PAUSE_S)
-
-
-def _require_day(day: int, today: int, longest: int = WIDEST_INTERVAL) -> None:
-    """Raises NotAllowed for a day that is not about today: so many days ago at most, and never to come."""
-    if not today - longest <= day <= today + _AHEAD:
-        raise NotAllowed("day", _OTHER_DAY)
-
-
-def _newest_day(checked: Checked) -> int:
-    return max(_newest_of(checked.record, host) for host in (checked.host_before, checked.host_after))
-
-
-def _newest_of(record: UrlRecord, host: HostRecord) -> int:
-    """The newest day that a record or its host's names."""
-    return max(record.checked or 0, record.streak.until or 0, host.streak.until or 0)

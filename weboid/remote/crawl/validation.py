@@ -11,30 +11,28 @@ from weboid.core.document.face import MOST_PLACES, packed_face, unpacked_face
 from weboid.core.document.portrait import TITLE_WORDS, packed_portrait, unpacked_portrait
 from weboid.core.observe.observation import Observation
 from weboid.core.record import mime
-from weboid.core.record.days import LAST_DAY, NEVER_DUE
-from weboid.core.record.history import LIMIT
+from weboid.core.record.days import LAST_DAY
+from weboid.core.record.moment import HOURS
 from weboid.core.record.reasons import Reason
-from weboid.core.record.record import UrlRecord
-from weboid.core.record.streak import Streak, packed_evidence, unpacked_evidence
 from weboid.core.url.hosts import InvalidUrl
-from weboid.core.url.urls import MAX_URL, normal
+from weboid.core.url.urls import Url, normal, text_form
 from weboid.core.verdict.partial_loss import Contacts, HostGroup
+from weboid.remote.crawl.sightings import Sighting
 from weboid.remote.http.messages import BadMessage
-from weboid.store.results.record import Checked
 
-_LONGEST_TARGET: Final = 4 * MAX_URL
 _LONGEST_NAME: Final = 2_000
 """Characters of the name of a group of hosts: those of some name servers."""
 _MOST_DOMAINS: Final = 1_000
-_SCHEMES: Final = ("http://", "https://", "ftp://", "ftps://", "sftp://")
+_LARGEST_KIB: Final = 2**31 - 1
+_LARGEST_CODE: Final = 999
 
 _Value = TypeVar("_Value")
 _Packed = TypeVar("_Packed")
 
 
-def require_valid_checks(checks: Sequence[Checked]) -> None:
-    """Raises BadMessage for checks that are impossible, or could not be read again (D-458)."""
-    if not all(map(_is_possible, checks)):
+def require_valid_sightings(sightings: Sequence[Sighting]) -> None:
+    """Raises BadMessage for sightings that are impossible, or could not be read again (D-458)."""
+    if len({each.key for each in sightings}) < len(sightings) or not all(map(_is_possible, sightings)):
         raise BadMessage("a check is impossible")
 
 
@@ -51,45 +49,34 @@ def require_valid_groups(groups: Iterable[HostGroup]) -> None:
         raise BadMessage("the name of a group of hosts is too long")
 
 
-def _is_possible(checked: Checked) -> bool:
+def _is_possible(each: Sighting) -> bool:
     return (
-        checked.host.key == checked.url.key[:2]
-        # Those that are never due are others' to visit.
-        and 0 <= checked.due < NEVER_DUE
-        and 0 <= checked.day < NEVER_DUE
-        and _is_streak(checked.host_before.streak)
-        and _is_streak(checked.host_after.streak)
-        and (checked.seen is None or (_is_record(checked.record) and _is_observation(checked.seen)))
+        0 <= each.day <= LAST_DAY
+        and (each.hour is None or 0 <= each.hour < HOURS)
+        and (each.days > 0 if each.seen is None else _is_observation(each.seen))
     )
 
 
 def _is_observation(seen: Observation) -> bool:
     portrait, face = seen.portrait, seen.face
     return (
-        len(portrait.title if portrait else ()) <= TITLE_WORDS
+        (seen.mime is None or seen.mime in mime.KEYWORDS)
+        and 0 <= (seen.size_kib or 0) <= _LARGEST_KIB
+        and 0 <= (seen.http or 0) <= _LARGEST_CODE
+        and (seen.target is None or _is_target(seen.target, seen.reason))
+        and (seen.meant is None or _is_normal(seen.meant))
+        and len(portrait.title if portrait else ()) <= TITLE_WORDS
         and len(face.answers if face else ()) <= MOST_PLACES
         and _is_readable(portrait, packed_portrait, unpacked_portrait)
         and _is_readable(face, packed_face, unpacked_face)
-        and (seen.meant is None or _is_normal(seen.meant))
     )
 
 
-def _is_record(record: UrlRecord) -> bool:
-    return (
-        record.reason is not None
-        and (record.mime is None or record.mime in mime.KEYWORDS)
-        and min(record.size_kib or 0, record.http or 0) >= 0
-        and (record.target is None or _is_target(record.target, record.reason))
-        and 0 < len(record.history) <= LIMIT
-        and all(0 <= each.first <= each.last <= LAST_DAY for each in record.history)
-        and _is_streak(record.streak)
-    )
-
-
-def _is_target(target: str, reason: Reason | None) -> bool:
-    """True for a possible target of a redirect: out of the web any text, as a browser writes URLs."""
-    is_text = reason is Reason.REDIRECT_TO_SCHEME and target.isascii() and target.isprintable()
-    return len(target) <= _LONGEST_TARGET and (is_text or target.startswith(_SCHEMES))
+def _is_target(target: Url | str, reason: Reason) -> bool:
+    """True for a possible target of a redirect, as text: a URL in normal form, or what is said to be out of the web."""
+    if isinstance(target, Url):
+        return False
+    return _is_normal(target) or (reason is Reason.REDIRECT_TO_SCHEME and text_form(target) == target != "")
 
 
 def _is_normal(url: str) -> bool:
@@ -97,15 +84,6 @@ def _is_normal(url: str) -> bool:
         return normal(url) == url
     except InvalidUrl:
         return False
-
-
-def _is_streak(streak: Streak) -> bool:
-    return (
-        streak.strikes >= 0
-        and not (streak.strikes and None in (streak.since, streak.until))
-        and all(0 <= (day or 0) <= LAST_DAY for day in (streak.since, streak.until))
-        and _is_readable(streak.evidence, packed_evidence, unpacked_evidence)
-    )
 
 
 def _is_readable(value: _Value | None, pack: Callable[[_Value], _Packed], unpack: Callable[[_Packed], _Value]) -> bool:

@@ -8,7 +8,7 @@ has failed so does it with the same arguments. What is written together is decid
 import logging
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import monotonic
 from typing import Annotated, Final
 
@@ -21,7 +21,8 @@ from weboid.core.record.policy import Policy
 from weboid.core.record.reasons import Outcome
 from weboid.core.url.keys import BUCKETS
 from weboid.errors import StoreAway
-from weboid.remote.crawl.validation import require_valid_checks
+from weboid.remote.crawl.sightings import Sighting, sighting_of
+from weboid.remote.crawl.validation import require_valid_sightings
 from weboid.remote.http.rpc import Connections, OnStore, Remote, Wire, call
 from weboid.remote.http.wire import Day, LimitByScheme, up_to
 from weboid.store.db.key_scheme import require_scheme
@@ -76,23 +77,17 @@ OwnOfBuckets = Annotated[
 OwnBuckets = Annotated[HeldBuckets, Wire(check="require_own")]
 
 
-def _encode_checks(checks: Sequence[Checked]) -> list[Checked]:
-    """Checks with the targets of redirects as text, as servers of all versions take them; nothing there reads them."""
-    return [
-        replace(each, seen=replace(each.seen, target=str(each.seen.target))) if each.seen and each.seen.target else each
-        for each in checks
-    ]
-
-
 Checks = Annotated[
     Sequence[Checked],
     Wire(
-        Annotated[list[Checked], Meta(min_length=1, max_length=MOST_CHECKS)],
-        encode=_encode_checks,
-        validate=require_valid_checks,
+        Annotated[list[Sighting], Meta(min_length=1, max_length=MOST_CHECKS)],
+        encode=lambda checks: list(map(sighting_of, checks)),
+        validate=require_valid_sightings,
         check="require_days",
+        resolve=lambda seen, here, _: here.judged(seen),
     ),
 ]
+"""Checks, sent as what was seen: the server judges."""
 
 
 @dataclass(frozen=True, slots=True)

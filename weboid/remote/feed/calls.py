@@ -19,7 +19,7 @@ from weboid.remote.feed import wire
 from weboid.remote.feed.batches import ListLines, StampLines
 from weboid.remote.feed.pages import FollowedStreams, PagesWaiting, Passes, StoredWikis
 from weboid.remote.feed.wire import Dbname, FarmCode, Link, OwnFarm, OwnWiki, WatchText, Wiki
-from weboid.remote.http.messages import BadMessage
+from weboid.remote.http.messages import FEEDERS, BadMessage
 from weboid.remote.http.rpc import Connections, OnStore, call, implementations, table_of
 from weboid.remote.http.server import CallRefused, CallServer, Handlers, NotAllowed
 from weboid.remote.http.wire import OUR_SCHEME, Day, Detail, Greeted, Life, ThisDay, record_life, up_to
@@ -152,6 +152,7 @@ class FeedGreeting(Greeted, frozen=True):
 
     farms: Sequence[Farm]
     moment: datetime
+    calls: int = FEEDERS.version
 
 
 class FeedLife(Struct, frozen=True):

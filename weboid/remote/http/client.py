@@ -59,7 +59,7 @@ class ServerClient:
         self._session = session
         self._endpoint = endpoint
         self._address = server.rstrip("/") + endpoint.path
-        self._headers = {hdrs.AUTHORIZATION: f"{endpoint.scheme} {token}", hdrs.CONTENT_TYPE: endpoint.kind}
+        self._headers = {hdrs.AUTHORIZATION: f"{endpoint.scheme} {token}", hdrs.CONTENT_TYPE: endpoint.sent_kind}
         self._worker = worker
         self._unanswered: BoundedMap[bytes, tuple[UUID, float]] = BoundedMap(_UNANSWERED)
         """Numbers of requests that were not answered yet, with the moment of the first attempt."""

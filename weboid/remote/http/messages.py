@@ -29,22 +29,26 @@ class Endpoint:
     """The endpoint for the processes of one command: its `word`, the authentication `scheme` of their tokens, next to
     ``Bearer`` of trusted clients, and their `plural`, which is also the key of their tokens in ``[web]``.
 
-    A token opens one endpoint: who may write verdicts may not write pages, nor the other way round (D-390).
+    A token opens one endpoint: who may write verdicts may not write pages, nor the other way round (D-390). `version`
+    is that of its calls, counted up whenever a program of before could not make them any more.
     """
 
-    def __init__(self, word: str, scheme: str, plural: str) -> None:
+    def __init__(self, word: str, scheme: str, plural: str, version: int) -> None:
         self.word, self.scheme, self.plural = word, scheme, plural
         self.path = f"/internal/{word}/"
         self.kind = f"application/vnd.weboid.{word}"
         """The media type of requests and answers."""
+        self.version = version
+        self.sent_kind = f"{self.kind}; version={version}"
+        """The same with the version of the calls, as requests name it; one that names none is of version 1."""
         self.token, self.server = f"WEBOID_{word.upper()}_TOKEN", f"WEBOID_{word.upper()}_CORE"
         """The variables of a process with its token, and with the address of the server."""
         self.tokens = f"WEBOID_WEB_{plural.upper()}"
         """The server's variable with the hashes of the tokens."""
 
 
-CRAWLERS: Final = Endpoint("crawl", "Weboid-Crawler", "crawlers")
-FEEDERS: Final = Endpoint("feed", "Weboid-Feeder", "feeders")
+CRAWLERS: Final = Endpoint("crawl", "Weboid-Crawler", "crawlers", 2)
+FEEDERS: Final = Endpoint("feed", "Weboid-Feeder", "feeders", 1)
 
 
 class Call(msgspec.Struct, frozen=True):

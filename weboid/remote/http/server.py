@@ -4,13 +4,23 @@ A call that `is_once` is done in one transaction with the note that it was, so t
 late, it is done once and answered as the first time (D-386).
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from time import monotonic
 from typing import Any, ClassVar, Final, NamedTuple
 
 from weboid.mechanism.bounded import BoundedMap
-from weboid.remote.http.messages import MOST_INFLATED, BadMessage, Call, compressed, decoded, encoded, inflated
+from weboid.remote.http.messages import (
+    MOST_INFLATED,
+    BadMessage,
+    Call,
+    Endpoint,
+    compressed,
+    decoded,
+    encoded,
+    inflated,
+)
 from weboid.remote.http.rpc import Connections, OneTransaction, Table
 from weboid.store.db.pool import Pool
 from weboid.store.db.transactions import RefusedValues, refused_values, repeated
@@ -18,6 +28,7 @@ from weboid.store.schedule.done_request import RequestKey, begin_request, delete
 
 _DELETE_S: Final = 600.0
 _WORKERS: Final = 1_000
+_VERSION: Final = re.compile(r"; *version=([0-9]{1,4})\Z")
 
 
 class Handlers(NamedTuple):
@@ -37,6 +48,17 @@ class NotAllowed(CallRefused):
     def __init__(self, key: str, words: str) -> None:
         super().__init__(f"{words} ({key})")
         self.key = key
+
+
+def require_version(endpoint: Endpoint, media_type: str) -> None:
+    """Raises CallRefused for calls of another version, in words that say what to update."""
+    match = _VERSION.search(media_type)
+    version = int(match[1]) if match else 1
+    if version != endpoint.version:
+        raise CallRefused(
+            f"it takes version {endpoint.version} of these calls, and this is version {version}: update Weboid "
+            + ("here" if version < endpoint.version else "on the server")
+        )
 
 
 class CallServer(ABC):

@@ -11,7 +11,7 @@ from weboid.core.observe.observation import Observation
 from weboid.core.record.days import NEVER_DUE
 from weboid.core.record.policy import DEFAULT, Policy, proven
 from weboid.core.record.reasons import Outcome
-from weboid.core.record.record import HostRecord, UrlRecord
+from weboid.core.record.record import HostEffect, HostRecord, UrlRecord
 from weboid.core.record.specials import Special
 from weboid.core.verdict.verdict import Change, Verdict, change_of, finding_of
 from weboid.store.archives.cited_copy import record_cited_due
@@ -50,6 +50,9 @@ class Checked:
     host_after: HostRecord
     disproved: frozenset[Special] = frozenset()
     """Specials of the host that were tried anew and are so no longer (C-6)."""
+    effect: HostEffect = HostEffect.NONE
+    hour: int | None = None
+    """The hour of `day`, as in `Moment`."""
 
 
 @dataclass(slots=True)

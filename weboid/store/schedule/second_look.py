@@ -9,7 +9,7 @@ from uuid import UUID
 
 from weboid.core.record.reasons import Outcome
 from weboid.core.url.keys import UrlKey
-from weboid.store.db.rows import HostKey, url_of
+from weboid.store.db.rows import url_of
 from weboid.store.db.statements import Connection, statements
 
 SQL: Final = statements("schedule/second_look")
@@ -55,12 +55,6 @@ async def take_looks(conn: Connection, place: str, limit: int) -> Sequence[Taken
     if not limit:
         return []
     return [TakenLook(look, str(url_of(url))) async for look, *url in await conn.execute(SQL["take_looks"], row)]
-
-
-async def is_taken(conn: Connection, place: str, host: HostKey) -> bool:
-    """Returns whether the place has taken a look at a URL of this host, now or some minutes ago."""
-    row = {"place": place, "bucket": host.bucket, "host_key": host.host_key}
-    return await (await conn.execute(SQL["find_taken"], row)).fetchone() is not None
 
 
 async def record_look_answer(conn: Connection, place: str, look: UUID, outcome: Outcome | None) -> None:

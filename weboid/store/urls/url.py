@@ -93,5 +93,11 @@ async def list_canaries(conn: Connection, limit: int) -> list[str]:
 
 async def find_urls(conn: Connection, keys: Sequence[UrlKey], wiki: int | None = None) -> dict[UrlKey, KnownUrl]:
     """All that is known of these URLs, for a `wiki` also whether they are frozen there; unwatched ones are missing."""
-    rows = await (await conn.execute(SQL["find_urls"], {**key_columns(keys), "wiki": wiki})).fetchall()
-    return {url.key: url for url in await with_details(conn, [known_url(row) for row in rows])}
+    found = await find_records(conn, keys, wiki)
+    return {url.key: url for url in await with_details(conn, list(found.values()))}
+
+
+async def find_records(conn: Connection, keys: Sequence[UrlKey], wiki: int | None = None) -> dict[UrlKey, KnownUrl]:
+    """As `find_urls`, with the records of the URLs and of their hosts alone."""
+    rows = await conn.execute(SQL["find_urls"], {**key_columns(keys), "wiki": wiki})
+    return {url.key: url for url in [known_url(row) async for row in rows]}

@@ -13,7 +13,7 @@ from prometheus_client import Counter
 
 from weboid.errors import StoreError
 from weboid.remote.http.messages import MOST_SENT, BadMessage, Endpoint, TooLong, compressed, encoded, read_whole
-from weboid.remote.http.server import CallRefused, CallServer, NotAllowed
+from weboid.remote.http.server import CallRefused, CallServer, NotAllowed, require_version
 from weboid.web.http.lanes import lanes_of
 from weboid.web.http.tokens import TrustedClients
 from weboid.web.request.problem import Problem
@@ -56,6 +56,7 @@ class RemoteProcesses:
         body = await read_whole(request.content, MOST_SENT)
         async with lanes_of(request).turn(request, self.lane):
             try:
+                require_version(self.endpoint, request.headers[hdrs.CONTENT_TYPE])
                 answer, status = await self.server.answer(client, request.match_info["call"], body), 200
             except CallRefused as refused:
                 if isinstance(refused, NotAllowed):

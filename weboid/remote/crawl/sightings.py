@@ -1,0 +1,76 @@
+"""Results of checks as crawlers without a database send them, judged where they are stored (O-1).
+
+Nothing that is judged is sent: records, days of next checks and hosts' records follow here from what was seen and
+from what is stored, by the same functions as in a visit next to the database (D-391).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from weboid.core.observe.observation import Observation
+from weboid.core.record.days import NEVER_DUE
+from weboid.core.record.policy import Policy
+from weboid.core.record.record import HostEffect, HostRecord
+from weboid.core.record.specials import Special
+from weboid.core.url.keys import UrlKey
+from weboid.core.verdict.judge import host_after, judge
+from weboid.store.db.rows import HostKey, KnownUrl, StoredHost, StoredUrl
+from weboid.store.db.statements import Connection
+from weboid.store.results.record import Checked
+from weboid.store.urls.url import find_records
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """One URL of a visit: what was seen on a day, at an hour as in `Moment`, and the effect on its host.
+
+    `seen` is None where nothing can be concluded: the URL is put off for so many `days`.
+    """
+
+    key: UrlKey
+    day: int
+    hour: int | None
+    seen: Observation | None
+    effect: HostEffect
+    days: int
+    disproved: frozenset[Special]
+
+
+def sighting_of(checked: Checked) -> Sighting:
+    """A check without what was judged; the target of a redirect is text."""
+    seen, days = checked.seen, 0
+    if seen is None:
+        days = checked.due - checked.day
+    elif seen.target:
+        seen = replace(seen, target=str(seen.target))
+    return Sighting(checked.url.key, checked.day, checked.hour, seen, checked.effect, days, checked.disproved)
+
+
+async def judged(
+    conn: Connection, sightings: Sequence[Sighting], policy_of: Callable[[HostKey], Policy]
+) -> Sequence[Checked]:
+    """The checks, in their order: a host's record goes from each to the next.
+
+    What is not stored is left out, and so are cited copies, which others visit. A URL is put off for the longest
+    interval of its host at most.
+    """
+    found = await find_records(conn, [each.key for each in sightings])
+    hosts: dict[HostKey, HostRecord] = {}
+    checks = []
+    for each in sightings:
+        known = found.get(each.key)
+        if known and known.due != NEVER_DUE:
+            host = HostKey(*each.key[:2])
+            checks.append(_judged(each, known, host, hosts.get(host, known.host), policy_of(host)))
+            hosts[host] = checks[-1].host_after
+    return checks
+
+
+def _judged(each: Sighting, known: KnownUrl, key: HostKey, before: HostRecord, policy: Policy) -> Checked:
+    url, host = StoredUrl(known.key, known.url, known.record), StoredHost(key, known.url.host, before)
+    if (seen := each.seen) is None:
+        due = each.day + min(each.days, policy.longest_interval)
+        return Checked(url, host, each.day, None, known.record, due, before, before)
+    after = host_after(before, seen, each.effect, each.day, policy, hour=each.hour, host_key=key.host_key)
+    record, due = judge(known.record, seen, each.day, policy, after, hour=each.hour, host_key=key.host_key)
+    return Checked(url, host, each.day, seen, record, due, before, after, each.disproved, each.effect, each.hour)
