@@ -4,7 +4,6 @@ import csv
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from html.parser import HTMLParser
 from typing import get_args
 from xml.etree import ElementTree
@@ -19,13 +18,13 @@ from weboid.site.place import Place, State, Summary
 
 SITE = "http://127.0.0.1:43210"
 OK = Place(f"{SITE}/b.html", "", f"{SITE}/a.html", "a", "ok", 200, "", "", 1, 3, 7, "b")
-BROKEN = replace(OK, url=f"{SITE}/gone.html", state="broken", status=404, reason="not-found")
-EXTERNAL = replace(
-    BROKEN, url="https://example.org/x", copy="https://archive.example/x", dead_since=20_000, is_new=True
+BROKEN = OK._replace(url=f"{SITE}/gone.html", state="broken", status=404, reason="not-found")
+EXTERNAL = BROKEN._replace(
+    url="https://example.org/x", copy="https://archive.example/x", dead_since=20_000, is_new=True
 )
-FRAGMENT = replace(OK, fragment="sec", state="fragment")
-DOUBTFUL = replace(OK, url="https://example.org/wall", state="doubtful", status=403, reason="bot-wall")
-PLACES = [OK, *(replace(BROKEN, line=line) for line in range(1, 1_170)), EXTERNAL, FRAGMENT, DOUBTFUL]
+FRAGMENT = OK._replace(fragment="sec", state="fragment")
+DOUBTFUL = OK._replace(url="https://example.org/wall", state="doubtful", status=403, reason="bot-wall")
+PLACES = [OK, *(BROKEN._replace(line=line) for line in range(1, 1_170)), EXTERNAL, FRAGMENT, DOUBTFUL]
 SUMMARY = Summary((f"{SITE}/",), {"ok": 1, "broken": 1_170}, {"checked": 9}, {"query-explosion": 2}, 1.5, pages=2)
 KEYS = ["url", "fragment", "parent", "kind", "state", "status", "reason", "final", "depth", "line", "column", "text"]
 
@@ -34,7 +33,7 @@ HOSTILE = st.text() | st.sampled_from(
      "]]>\ufffe\x00\ud800", 'a\\" -> "b', "javascript:alert(1)", "\u202egpj.exe", "&amp;\x7f"]
 )  # fmt: skip
 PLACE = st.builds(
-    replace, st.just(BROKEN), url=HOSTILE, fragment=HOSTILE, parent=HOSTILE, text=HOSTILE, final=HOSTILE, copy=HOSTILE,
+    BROKEN._replace, url=HOSTILE, fragment=HOSTILE, parent=HOSTILE, text=HOSTILE, final=HOSTILE, copy=HOSTILE,
     reason=HOSTILE, state=st.sampled_from(get_args(State)), kind=st.sampled_from(["a", "img"]),
 )  # fmt: skip
 
@@ -92,8 +91,8 @@ def test_junit_has_one_case_for_each_url_that_fails_where_ci_shall_fail(only_new
 
 
 def test_dot_has_pages_and_broken_links_but_no_images() -> None:
-    image = replace(OK, url=f"{SITE}/i.png", kind="img")
-    assert report_of("dot", [replace(OK, parent=""), OK, image, BROKEN]) == (
+    image = OK._replace(url=f"{SITE}/i.png", kind="img")
+    assert report_of("dot", [OK._replace(parent=""), OK, image, BROKEN]) == (
         f'strict digraph site {{\n"{OK.url}"\n"{OK.url}"\n"{OK.parent}" -> "{OK.url}"\n'
         f'"{BROKEN.url}" [color=red]\n"{OK.parent}" -> "{BROKEN.url}" [color=red]\n}}\n'
     )
@@ -102,7 +101,7 @@ def test_dot_has_pages_and_broken_links_but_no_images() -> None:
 @pytest.mark.parametrize("name", ["text", "html", "junit"])
 def test_a_report_keeps_only_so_much_and_counts_the_rest(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(formats, "_MOST_CHARACTERS", 10_000)
-    report = report_of(name, (replace(BROKEN, url=f"{SITE}/{number}") for number in range(1_000)))
+    report = report_of(name, (BROKEN._replace(url=f"{SITE}/{number}") for number in range(1_000)))
     assert len(report) < 10_000
     assert re.search(r"9\d\d more places of other URLs", report)
 

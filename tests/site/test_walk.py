@@ -57,6 +57,21 @@ async def test_each_state_is_said_at_its_place() -> None:
     assert ran.site.asked[0].headers["User-Agent"].startswith("Weboid")
 
 
+async def test_a_url_is_reported_as_it_is_spelled_on_the_page_and_asked_once() -> None:
+    ran = await walked({"/": linked("a%28b.html", "a(b.html", "%7Ex", "http://me:secret77@other.example/%7Ex")})
+    assert set(ran.states) == {"/a%28b.html", "/a(b.html", "/%7Ex", "http://other.example/~x"}
+    assert ran.asked == ["/", "/a(b.html", "/~x"]
+
+
+async def test_a_name_that_nobody_can_ask_is_broken_but_not_one_of_the_reader_s_machine() -> None:
+    ran = await walked({"/": linked("http://http//www.example.org/", "http://intranet/", "http://localhost:8000/")})
+    assert [(place.state, place.reason) for place in ran.places if place.parent] == [
+        ("broken", "no-dot"),
+        ("broken", "no-dot"),
+        ("doubtful", "not-public"),
+    ]
+
+
 async def test_redirects_that_lead_nowhere_end_and_are_named() -> None:
     pages: Pages = {
         "/": linked("/one", "/self", "/first"),

@@ -18,7 +18,7 @@ from weboid.assets import asset
 from weboid.core.url.display import plain
 from weboid.site.place import Place, State, Summary
 
-_KEYS: Final = tuple(Place.__slots__)[:12]
+_KEYS: Final = Place._fields[:12]
 """Of a line of JSON; the others only where they are known."""
 _TITLES: Final[Mapping[State, str]] = {"broken": "Broken", "fragment": "Missing anchors", "doubtful": "Doubtful"}
 _SHOWN: Final = 5
@@ -109,7 +109,8 @@ class _Fault:
     def why(self) -> str:
         """Status and reason in words, since when, and where redirects end."""
         place = self.first
-        reason = _sentences().get(f"weboid-reason-{place.reason}", place.reason.replace("-", " "))
+        found = (_sentences().get(f"weboid-{kind}-{place.reason}") for kind in ("reason", "invalid"))
+        reason = next(filter(None, found), place.reason.replace("-", " "))
         answer = f"{place.status}: {reason}" if place.status else reason
         words = (
             "The page has no element of that name." if place.state == "fragment" else answer,

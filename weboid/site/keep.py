@@ -6,7 +6,6 @@ before. So queue, traps and report come out as if it had never been killed (D-46
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import date
 from hashlib import blake2b
 from typing import Final, NamedTuple
@@ -152,15 +151,15 @@ class RunMemory:
             self._untried.add(url)
         return self._failing.get(key, self._moment.day) + _UNIX_DAYS, key not in self._was_broken
 
-    def dated(self, place: Place) -> Place:
-        """The place with what `failure` says of its target, if that is broken."""
+    def dated(self, url: str, place: Place) -> Place:
+        """The place with what `failure` says of its target `url`, in normal form, if that is broken."""
         if place.state == "broken":
-            since, is_new = self.failure(place.url, place.final)
+            since, is_new = self.failure(url, place.final)
         elif place.state == "fragment":
-            since, is_new = self.failure(f"{place.final or place.url}#{place.fragment}", "")
+            since, is_new = self.failure(f"{place.final or url}#{place.fragment}", "")
         else:
             return place
-        return replace(place, dead_since=since, is_new=is_new)
+        return place._replace(dead_since=since, is_new=is_new)
 
     async def end(self, statistics: object, *, is_whole: bool) -> None:
         """Ends the run, with statistics that JSON can express; one that is not whole goes on the next time."""

@@ -24,23 +24,13 @@ class LinkOutcome(NamedTuple):
     copy: str = ""
 
 
-class Mention(NamedTuple):
-    """A link of a page, without what becomes of it."""
-
-    url: str
-    fragment: str
-    parent: str
-    kind: str
-    depth: int
-    line: int = 0
-    column: int = 0
-    text: str = ""
-
-
 class Ledger:
-    """The outcomes of all URLs, and the links that wait for them; each place is given to `emit` once."""
+    """The outcomes of all URLs by their normal form, and the links that wait for them.
 
-    def __init__(self, emit: Callable[[Place], None]) -> None:
+    Each place is given to `emit` once, with the normal form of its URL.
+    """
+
+    def __init__(self, emit: Callable[[str, Place], None]) -> None:
         self._emit = emit
         self._outcomes: dict[str, LinkOutcome] = {}
         self._anchors: dict[str, array[int]] = {}
@@ -63,17 +53,12 @@ class Ledger:
         """Keeps what fragments may name in a document, by sorted numbers."""
         self._anchors[url] = anchors
 
-    def mention(self, mention: Mention, otherwise: LinkOutcome) -> None:
-        """Takes a link; its place has the outcome `otherwise` if the target gets none before the end."""
-        if outcome := self._outcomes.get(mention.url):
-            self._emit(self._place(mention, outcome))
+    def mention(self, url: str, place: Place) -> None:
+        """Takes a link to a URL; `place` says what becomes of it if the target gets no outcome before the end."""
+        if outcome := self._outcomes.get(url):
+            self._give(url, place, outcome)
             return
-        before = self._waiting.get(mention.url, _NONE)
-        self._waiting[mention.url] = self._spill.put((before, *mention, *otherwise))
-
-    def place(self, mention: Mention, outcome: LinkOutcome) -> None:
-        """Gives the place of a link whose outcome does not hang on its target."""
-        self._emit(self._place(mention, outcome))
+        self._waiting[url] = self._spill.put((self._waiting.get(url, _NONE), *place))
 
     def settle(self, url: str, outcome: LinkOutcome) -> None:
         """Takes what became of a URL, and with it of the redirects that lead there."""
@@ -84,8 +69,8 @@ class Ledger:
                 continue
             self._outcomes[url] = outcome
             self._redirects.pop(url, None)
-            for mention, _ in self._taken(url):
-                self._emit(self._place(mention, outcome))
+            for place in self._taken(url):
+                self._give(url, place, outcome)
             sources = [source for source in self._sources.pop(url, ()) if source in self._redirects]
             todo += [(source, _through(url, self._redirects[source][1], outcome)) for source in sources]
 
@@ -110,42 +95,26 @@ class Ledger:
                 if target not in self._redirects:
                     self.settle(url, LinkOutcome("redirect", status, final=target))
         for url in list(self._waiting):
-            for mention, otherwise in self._taken(url):
-                self._emit(self._place(mention, otherwise))
+            for place in self._taken(url):
+                self._emit(url, place)
 
-    def _taken(self, url: str) -> Iterator[tuple[Mention, LinkOutcome]]:
+    def _taken(self, url: str) -> Iterator[Place]:
         number = self._waiting.pop(url, _NONE)
         numbers = []
         while number != _NONE:
             numbers.append(number)
             number = self._spill.get(number)[0]
         for each in reversed(numbers):
-            _, *values = self._spill.get(each)
-            yield Mention(*values[: len(Mention._fields)]), LinkOutcome(*values[len(Mention._fields) :])
+            yield Place(*self._spill.get(each)[1:])
 
-    def _place(self, mention: Mention, outcome: LinkOutcome) -> Place:
-        state, reason = outcome.state, outcome.reason
-        if mention.fragment and state in ("ok", "redirect") and not self._has(outcome.final or mention.url, mention):
-            state, reason = "fragment", "fragment"
-        return Place(
-            mention.url,
-            mention.fragment,
-            mention.parent,
-            mention.kind,
-            state,
-            outcome.status,
-            reason,
-            outcome.final,
-            mention.depth,
-            mention.line,
-            mention.column,
-            mention.text,
-            outcome.copy,
-        )
+    def _give(self, url: str, place: Place, outcome: LinkOutcome) -> None:
+        if place.fragment and outcome.state in ("ok", "redirect") and not self._has(outcome.final or url, place):
+            outcome = outcome._replace(state="fragment", reason="fragment")
+        self._emit(url, Place(*place[:4], *outcome[:4], *place[8:12], outcome.copy))
 
-    def _has(self, url: str, mention: Mention) -> bool:
+    def _has(self, url: str, place: Place) -> bool:
         anchors = self._anchors.get(url)
-        name = mention.fragment.partition(":~:")[0]
+        name = place.fragment.partition(":~:")[0]
         # The state of an application in a fragment is none of its elements.
         if anchors is None or not name or name[0] in "!/" or "=" in name or "&" in name or name.lower() == "top":
             return True

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 State: TypeAlias = Literal[
     "ok",
@@ -19,27 +19,26 @@ State: TypeAlias = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """One link of one page, and what became of its target. Line and column count from 1; 0 is unknown."""
 
     url: str
-    """Absolute, in normal form, without its fragment; as written if it is no URL."""
+    """Absolute, without its fragment, and else spelled as on the page; as written if it is no URL."""
     fragment: str
     parent: str
-    """The page; empty for a start."""
+    """The page, in normal form; empty for a start."""
     kind: str
-    state: State
-    status: int | None
+    state: State = "not-asked"
+    status: int | None = None
     """Of HTTP; None if there was no answer."""
-    reason: str
+    reason: str = "not-loaded"
     """Why it is broken, doubtful or not asked: a word of the project's, or the name of a filter; empty if ok."""
-    final: str
+    final: str = ""
     """Where redirects end; empty if there are none."""
-    depth: int
-    line: int
-    column: int
-    text: str
+    depth: int = 0
+    line: int = 0
+    column: int = 0
+    text: str = ""
     copy: str = ""
     """Of a dead external link, where it was looked for; empty otherwise."""
     dead_since: int | None = None

@@ -33,12 +33,15 @@ _OTHER_ROBOT: Final = re.compile(r"\s*+([a-z][\w-]*+)\s*+:", re.IGNORECASE)
 
 
 class Target(NamedTuple):
-    """The target of a link: a URL in normal form, or why it is none that can be requested."""
+    """The target of a link: a URL, or why it is none that can be requested."""
 
     url: str
+    """Absolute, as browsers resolve what is written; without a password."""
     fragment: str
     reason: str = ""
     """A scheme with a colon, or the word of an InvalidReason."""
+    form: str = ""
+    """In normal form, if it can be requested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +130,13 @@ def _target(base: str, folder: str, href: str) -> Target:
     if len(href) > MAX_URL:
         return Target(written[:_WRITTEN], fragment, "too-long")
     # What a link of a folder leads to does not hang on the page, but for empty links and those of a query alone.
-    target = _resolved(folder if written and written[0] != "?" else base, written)
+    target = resolved(folder if written and written[0] != "?" else base, written)
     return target._replace(fragment=fragment) if fragment else target
 
 
 @lru_cache(_RESOLVED)
-def _resolved(base: str, written: str) -> Target:
+def resolved(base: str, written: str) -> Target:
+    """The target of what is written without a fragment, as seen from a URL."""
     try:
         url = ada_url.join_url(base, written)
     except ValueError:
@@ -141,6 +145,7 @@ def _resolved(base: str, written: str) -> Target:
     if scheme not in DEFAULT_PORTS:
         return Target(url[:_WRITTEN], "", f"{scheme}:")
     try:
-        return Target(str(parse(url)), "")
+        form = str(parse(url))
     except InvalidUrl as invalid:
         return Target(url[:_WRITTEN], "", invalid.reason.value)
+    return Target(form if url == form or "@" in url.split("/")[2] else url, "", "", form)

@@ -9,6 +9,7 @@ from functools import cache
 from math import inf
 from time import monotonic
 from typing import Final
+from urllib.parse import urlsplit
 
 from weboid.config import CrawlConfig
 from weboid.core.document.document import is_html
@@ -29,10 +30,10 @@ from weboid.robot.robot import Robot
 from weboid.robot.task import Loaded, OutgoingLink, Task
 from weboid.site.externals import Externals
 from weboid.site.keep import RunMemory
-from weboid.site.ledger import Ledger, LinkOutcome, Mention
+from weboid.site.ledger import Ledger, LinkOutcome
 from weboid.site.pace import HostPace
-from weboid.site.place import Place, Summary
-from weboid.site.reading import MOST_BYTES, SitePage
+from weboid.site.place import Place, State, Summary
+from weboid.site.reading import MOST_BYTES, SitePage, Target
 from weboid.site.recall import Recall, SiteDocument
 from weboid.site.rules import RulesOfOrigins, SiteRules, at_once
 from weboid.site.spill import Spill
@@ -51,7 +52,6 @@ _TEXT: Final = 200
 """Characters of a link's text that are reported, …"""
 _FRAGMENT: Final = 1_000
 """… and of a fragment."""
-_NOT_LOADED: Final = LinkOutcome("not-asked", reason="not-loaded")
 _CUT: Final = "page-cut"
 """Pages that have more bytes or links than are read."""
 
@@ -121,7 +121,7 @@ class SiteWalk:
         begun = monotonic()
         starts = list(starts)
         for start in starts:
-            self.ledger.mention(Mention(start, "", "", "start", 0), _NOT_LOADED)
+            self.ledger.mention(start, Place(start, "", "", "start"))
         is_interrupted = False
         try:
             for origin in {parse(start)._replace(path="/") for start in starts}:
@@ -160,10 +160,10 @@ class SiteWalk:
             return {}
         return {name: number for name in _NUMBERS if isinstance(number := getattr(self.task.statistics, name), int)}
 
-    def _emit(self, place: Place) -> None:
+    def _emit(self, url: str, place: Place) -> None:
         self.counts[place.state] += 1
         if self.memory:
-            place = self.memory.dated(place)
+            place = self.memory.dated(url, place)
             self.new += place.is_new
         self.emit(place)
 
@@ -311,9 +311,9 @@ class SiteWalk:
             self.ledger.note_anchors(entry.url, page.anchors)
         is_followed = page.is_followed or not (self.wishes.obeys_robots and task.orders.obeys_robots)
         followed = [
-            OutgoingLink(target.url, link.text, link.rel)
+            OutgoingLink(target.form, link.text, link.rel)
             for link, target in page.links
-            if not target.reason and target.url.startswith("http")
+            if target.form.startswith("http")
         ]
         if task.orders.depth != inf:
             self._links[entry.url] = self._spill.put(([tuple(link) for link in followed],))
@@ -324,53 +324,68 @@ class SiteWalk:
         refusals = iter(list(task.refusals))
         self.ledger.settle(entry.url, _ok(document.code))
         for link, target in page.links:
-            mention = Mention(
+            place = Place(
                 target.url,
                 target.fragment[:_FRAGMENT],
                 entry.url,
                 link.kind,
-                entry.distance + 1,
-                link.line,
-                link.column,
-                link.text[:_TEXT],
+                depth=entry.distance + 1,
+                line=link.line,
+                column=link.column,
+                text=link.text[:_TEXT],
             )
             if target.reason:
-                state: LinkOutcome = _unfit(target.reason)
-                self.ledger.place(mention, state)
-            elif not target.url.startswith("http"):
-                self._mention_external(mention)
+                state, reason = self._unfit(target)
+                self._emit(target.url, place._replace(state=state, reason=reason))
+            elif not target.form.startswith("http"):
+                self._mention_external(target.form, place)
             elif is_followed:
-                self._mention(task, mention, next(refusals, ""))
+                self._mention(task, target.form, place, next(refusals, ""))
             else:
-                self.ledger.mention(mention, LinkOutcome("nofollow", reason="nofollow"))
+                self.ledger.mention(target.form, place._replace(state="nofollow", reason="nofollow"))
 
-    def _mention(self, task: Task, mention: Mention, refused: str) -> None:
+    def _mention(self, task: Task, url: str, place: Place, refused: str) -> None:
         """Takes a link, by what the robot made of it."""
+        state: State
         match refused:
-            case "":
-                self.ledger.mention(mention, _NOT_LOADED)
-            case "restriction" if not self._is_on_site(task, parse_again(mention.url)):
-                self._mention_external(mention)
+            case "restriction" if not self._is_on_site(task, parse_again(url)):
+                self._mention_external(url, place)
+                return
             case "depth" | "restriction":
-                self.ledger.mention(mention, LinkOutcome("beyond", reason=refused))
-            case "same-content":
-                self.ledger.mention(mention, LinkOutcome("not-asked", reason=refused))
+                state = "beyond"
+            case "" | "same-content":
+                state = "not-asked"
             case "robots":
-                self.ledger.mention(mention, LinkOutcome("robots", reason=refused))
+                state = "robots"
             case _:
-                self.ledger.mention(mention, LinkOutcome("excluded", reason=refused))
+                state = "excluded"
+        self.ledger.mention(url, place._replace(state=state, reason=refused) if refused else place)
 
-    def _mention_external(self, mention: Mention) -> None:
-        link = RobotLink(RobotPage(mention.parent, mention.depth - 1), parse_again(mention.url), mention.text)
-        if refused := next((name for name, keeps in self.wishes.filters if name == "exclude" and not keeps(link)), ""):
-            self.ledger.place(mention, LinkOutcome("excluded", reason=refused))
+    def _mention_external(self, url: str, place: Place) -> None:
+        link = RobotLink(RobotPage(place.parent, place.depth - 1), parse_again(url), place.text)
+        if not all(keeps(link) for name, keeps in self.wishes.filters if name == "exclude"):
+            self._emit(url, place._replace(state="excluded", reason="exclude"))
         elif self.externals:
-            self.ledger.mention(mention, _NOT_LOADED)
-            self.externals.want(mention.url)
+            self.ledger.mention(url, place)
+            self.externals.want(url)
         else:
-            self.ledger.place(mention, LinkOutcome("external"))
+            self._emit(url, place._replace(state="external", reason=""))
+
+    def _unfit(self, target: Target) -> tuple[State, str]:
+        """State and reason of what is no URL that could be asked.
+
+        A name without a dot is no fault where it may be one of the reader's machine, or of the start's own network.
+        """
+        if target.reason.endswith(":"):
+            return "not-asked", target.reason
+        if target.reason == "no-dot":
+            start = self.sessions.start.url.host
+            if urlsplit(target.url).hostname == _LOCAL or not ("." in start or ":" in start or start == _LOCAL):
+                return "doubtful", Reason.NOT_PUBLIC.word
+        return "broken", target.reason
 
 
+_LOCAL: Final = "localhost"
 _STARTS: Final = 20
 """Starts that a summary names."""
 _NUMBERS: Final = (
@@ -396,8 +411,3 @@ def _outcome_of(document: SiteDocument) -> LinkOutcome:
     if code is not None and 200 <= code <= 299:
         return _ok(code)
     return LinkOutcome("broken" if reason.outcome is Judged.FAILING else "doubtful", code, reason.word)
-
-
-def _unfit(reason: str) -> LinkOutcome:
-    """The outcome of what is no URL that could be asked."""
-    return LinkOutcome("not-asked" if reason.endswith(":") or reason == "no-dot" else "broken", reason=reason)
