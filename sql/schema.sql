@@ -677,7 +677,8 @@ CREATE TABLE robot_task (
 );
 
 -- A URL (or a fragment of a page) that a task has asked for: `run` = the newest that did, 0 = what it found is not kept
--- in full; the columns of a record as in `url`; `broken` now, and `was_broken` in the whole run before.
+-- in full; the columns of a record as in `url`; `broken` by its last verdict (a doubt is none), and `was_broken` by that
+-- of the whole runs before.
 -- What still waits in a queue is not here: it follows from the links of the pages.
 CREATE TABLE robot_entry (
     url_key bigint NOT NULL,

@@ -10,11 +10,12 @@ from weboid.core.document.links import DocumentLink
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import Moment
 from weboid.core.record.reasons import Reason
-from weboid.core.record.status import Status
+from weboid.core.record.status import Status, status_of
 from weboid.core.url.urls import parse
 from weboid.errors import ConfigError, StoreError
 from weboid.robot.orders import Orders
 from weboid.site.keep import Remembered, RunMemory, open_memory
+from weboid.site.place import Place
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.site.entry import KeptPage
 from weboid.store.site.task import KEPT_DAYS
@@ -44,9 +45,16 @@ async def pool(database: str) -> AsyncIterator[Pool]:
 
 
 def _run(
-    pool: Pool, day: int, name: str = "docs", depth: int = 3, origin: str = _ORIGIN, start: str = "http://site.test/"
+    pool: Pool,
+    day: int,
+    name: str = "docs",
+    depth: int = 3,
+    origin: str = _ORIGIN,
+    start: str = "http://site.test/",
+    *,
+    with_anchors: bool = False,
 ) -> AbstractAsyncContextManager[RunMemory]:
-    return open_memory(pool, name, [start], Orders(depth), Moment(day), origin=origin)
+    return open_memory(pool, name, [start], Orders(depth), Moment(day), origin=origin, with_anchors=with_anchors)
 
 
 async def test_a_document_comes_back_in_the_next_run_as_it_was(pool: Pool) -> None:
@@ -76,12 +84,29 @@ async def test_dead_since_grows_from_run_to_run_and_only_the_first_is_new(pool: 
             found.append((*kept.failure(_URL, ""), *kept.failure(f"{_URL}#part", "")))
             await kept.end({}, is_whole=True)
     assert found == [(17267, True) * 2, (17267, False) * 2, (17267, False) * 2]
-    async with _run(pool, 122) as kept:
+    async with _run(pool, 122, with_anchors=True) as kept:
         await kept.note(_URL, _FINE, await kept.known(_URL))
+        kept.dated(_URL, Place(_URL, "part", "", "a", "ok"))
         await kept.end({}, is_whole=True)
     async with _run(pool, 123) as kept:
         await kept.note(_URL, _MISSING, await kept.known(_URL))
         assert kept.failure(_URL, "") == kept.failure(f"{_URL}#part", "") == (17267 + 23, True)
+
+
+async def test_a_fault_is_not_new_after_a_run_that_could_not_ask_for_it_or_got_no_verdict(pool: Pool) -> None:
+    refused = Observation(status_of(403), Reason.FORBIDDEN, http=403)
+    for day, seen in ((100, _MISSING), (101, None), (102, refused)):
+        async with _run(pool, day) as kept:
+            if seen:
+                await kept.note(_URL, seen, await kept.known(_URL))
+            await kept.end({}, is_whole=True)
+    async with _run(pool, 103) as kept:
+        await kept.note(_URL, _MISSING, await kept.known(_URL))
+        assert not kept.failure(_URL, "")[1]
+        await kept.note(_URL, _FINE, await kept.known(_URL))
+        await kept.end({}, is_whole=True)
+    async with _run(pool, 104) as kept:
+        assert kept.failure(_URL, "")[1]
 
 
 async def test_a_run_that_was_killed_goes_on_with_what_it_had_found(pool: Pool) -> None:
@@ -97,7 +122,9 @@ async def test_a_run_that_was_killed_goes_on_with_what_it_had_found(pool: Pool) 
         await kept.note("http://site.test/new-gone", _MISSING, Remembered())
     async with _run(pool, 102, depth=5) as kept:
         assert kept.task.run == run
-        assert all(map(kept.is_done, (_URL, "http://site.test/old", "http://site.test/gone")))
+        assert all(map(kept.is_done, (_URL, "http://site.test/old")))
+        assert not kept.is_done("http://site.test/gone"), "it may have been repaired meanwhile"
+        assert kept.resumed == 2
         assert (await kept.known(_URL)).page == _PAGE
         assert (await kept.known("http://site.test/old")).record.target == "http://site.test/new"
         assert not kept.failure("http://site.test/gone", "")[1]
@@ -107,6 +134,14 @@ async def test_a_run_that_was_killed_goes_on_with_what_it_had_found(pool: Pool) 
         assert not kept.is_done(_URL)
         assert not kept.failure("http://site.test/gone", "")[1]
         assert kept.failure("http://site.test/new-gone", "")[1]
+
+
+async def test_a_run_that_goes_on_with_fragments_asks_again_for_pages_without_their_anchors(pool: Pool) -> None:
+    async with _run(pool, 100) as kept:
+        await kept.note(_URL, _FINE, Remembered(), _PAGE._replace(ids=b""))
+        await kept.note("http://site.test/b", _FINE, Remembered(), _PAGE)
+    async with _run(pool, 100, with_anchors=True) as kept:
+        assert (kept.is_done(_URL), kept.is_done("http://site.test/b")) == (False, True)
 
 
 async def test_the_port_of_a_folder_that_is_served_does_not_matter(pool: Pool) -> None:

@@ -19,7 +19,7 @@ from weboid.cli.days import day_option, moment_now, moments, seconds_now
 from weboid.cli.processes.database import open_store
 from weboid.cli.processes.process import raise_open_files, run_async
 from weboid.cli.processes.sources import online_of
-from weboid.cli.terminal.logs import print_error
+from weboid.cli.terminal.logs import print_error, print_message
 from weboid.config import Config
 from weboid.core.url.urls import parse
 from weboid.errors import ConfigError
@@ -244,8 +244,21 @@ async def _memory(
     origin, moment = str(sessions.start.url._replace(path="")), moments(options["day"], None)()
     async with (
         open_store(config, size=_CONNECTIONS, part="site") as pool,
-        open_memory(pool, options["keep"], starts[:_STARTS], orders, moment, origin=origin) as memory,
+        open_memory(
+            pool,
+            options["keep"],
+            starts[:_STARTS],
+            orders,
+            moment,
+            origin=origin,
+            with_anchors=options["fragments"],
+        ) as memory,
     ):
+        if memory.resumed:
+            print_message(
+                f"weboid: going on with the run that was interrupted: {memory.resumed:,} URLs that worked then are not "
+                "asked again"
+            )
         yield memory
 
 

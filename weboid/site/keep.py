@@ -1,7 +1,8 @@
 """The memory of a task in a run: of earlier runs, and of itself if it was killed (R-5, U-3, U-7).
 
 A run that goes on begins at its starts again: what it has asked for is a hit of its cache, whose links are those of
-before. So queue, traps and report come out as if it had never been killed (D-466). What was open is asked again.
+before. So queue, traps and report come out as if it had never been killed (D-466), and other orders hold at once. What
+was open is asked again, and so is what did not work: it may have been repaired.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -54,6 +55,7 @@ _MOST_TEXT: Final = 500
 """Characters of a header; a longer one is not sent back."""
 _UNIX_DAYS: Final = (EPOCH - date(1970, 1, 1)).days
 _NOT_THERE: Final = Observation(Status.NOT_FOUND, Reason.NOT_FOUND)
+_THERE: Final = Observation(Status.FINE, Reason.OK)
 
 
 class Remembered(NamedTuple):
@@ -69,8 +71,11 @@ class RunMemory:
     URLs of the start's `origin` are kept without it: the port of a folder that is served changes from run to run.
     """
 
-    def __init__(self, pool: Pool, task: KeptTask, moment: Moment, origin: str) -> None:
+    def __init__(self, pool: Pool, task: KeptTask, moment: Moment, origin: str, *, with_anchors: bool) -> None:
         self.task = task
+        self.resumed = 0
+        """URLs that it need not ask for again, as it did before it was interrupted."""
+        self._with_anchors = with_anchors
         self._origin = origin
         self._pool = pool
         self._moment = moment
@@ -79,15 +84,16 @@ class RunMemory:
         self._was_broken: set[int] = set()
         self._failing: dict[int, int] = {}
         """Days since when entries are broken, as far as they are."""
-        self._untried: set[str] = set()
-        """URLs that are broken in themselves, and not noted yet."""
+        self._untried: dict[str, Observation] = {}
+        """What is to be noted of URLs that are not asked for: they are broken in themselves, or fragments."""
         self._reads = Gathering(self._find, _BATCH)
         self._writes = Gathering(self._record, _BATCH)
 
     async def resume(self) -> None:
         """Learns what earlier runs, and this one, have asked for."""
         async with self._pool.connection() as conn:
-            async for key, is_done, was_broken, failing_since in list_states(conn, self.task):
+            states = list_states(conn, self.task, with_anchors=self._with_anchors)
+            async for key, is_done, was_broken, failing_since in states:
                 self._known.add(key)
                 if is_done:
                     self._done.add(key)
@@ -95,6 +101,7 @@ class RunMemory:
                     self._was_broken.add(key)
                 if failing_since is not None:
                     self._failing[key] = failing_since
+        self.resumed = len(self._done)
 
     def is_done(self, url: str) -> bool:
         """True if this run has asked for a URL and knows what became of it, also before it was killed."""
@@ -118,12 +125,13 @@ class RunMemory:
         if key not in self._known and len(self._known) >= _MOST_ENTRIES:
             return
         record = judge(before.record, seen, self._moment.day, hour=self._moment.hour).record
-        is_broken = seen.outcome is Outcome.FAILING
+        is_failing = seen.outcome is Outcome.FAILING
+        is_broken = is_failing or (seen.outcome is not Outcome.WORKING and key in self._was_broken)
         is_whole = is_whole and (page is None or len(page.links) <= _MOST_LINKS)
         self._known.add(key)
-        if is_broken:
+        if is_failing:
             self._failing[key] = record.history[0].first if record.streak.since is None else record.streak.since
-        else:
+        elif not is_broken:
             self._failing.pop(key, None)
         entry = KeptEntry(
             key,
@@ -139,8 +147,9 @@ class RunMemory:
             self._done.add(key)
 
     def failure(self, url: str, final: str) -> tuple[int, bool]:
-        """For a URL that is broken now the day of 1970 since when, and whether it was not in the last whole run.
+        """For a URL that is broken now the day of 1970 since when, and whether that is new.
 
+        It is not new if it was broken by its last verdict in a whole run: a run that could not ask for it is none.
         `final` is the end of its redirects, if that is broken in its stead. What was not asked for and is broken in
         itself, such as the fragment of a URL, is noted at the end of the run.
         """
@@ -148,24 +157,26 @@ class RunMemory:
         if final and key not in self._failing and self._key(final) in self._failing:
             key = self._key(final)
         elif key not in self._failing or key not in self._done:
-            self._untried.add(url)
+            self._untried[url] = _NOT_THERE
         return self._failing.get(key, self._moment.day) + _UNIX_DAYS, key not in self._was_broken
 
     def dated(self, url: str, place: Place) -> Place:
         """The place with what `failure` says of its target `url`, in normal form, if that is broken."""
         if place.state == "broken":
             since, is_new = self.failure(url, place.final)
-        elif place.state == "fragment":
-            since, is_new = self.failure(f"{place.final or url}#{place.fragment}", "")
-        else:
-            return place
-        return place._replace(dead_since=since, is_new=is_new)
+            return place._replace(dead_since=since, is_new=is_new)
+        fragment = f"{place.final or url}#{place.fragment}" if place.fragment and self._with_anchors else ""
+        if fragment and place.state == "fragment":
+            since, is_new = self.failure(fragment, "")
+            return place._replace(dead_since=since, is_new=is_new)
+        if fragment and place.state in ("ok", "redirect") and self._key(fragment) in self._failing:
+            self._untried[fragment] = _THERE
+        return place
 
     async def end(self, statistics: object, *, is_whole: bool) -> None:
         """Ends the run, with statistics that JSON can express; one that is not whole goes on the next time."""
-        for url in sorted(self._untried):
-            before = await self.known(url) if self._key(url) in self._was_broken else Remembered()
-            await self.note(url, _NOT_THERE, before)
+        for url, seen in sorted(self._untried.items()):
+            await self.note(url, seen, await self.known(url))
         async with self._pool.connection() as conn:
             await end_run(conn, self.task.task, msgspec.json.encode(statistics).decode(), is_whole=is_whole)
 
@@ -193,7 +204,14 @@ class RunMemory:
 
 @asynccontextmanager
 async def open_memory(
-    pool: Pool, name: str, starts: Sequence[str], orders: Orders, moment: Moment, *, origin: str
+    pool: Pool,
+    name: str,
+    starts: Sequence[str],
+    orders: Orders,
+    moment: Moment,
+    *,
+    origin: str,
+    with_anchors: bool = False,
 ) -> AsyncIterator[RunMemory]:
     """Begins a run of a task, or goes on with one that was killed; without a name it is known by starts and orders.
 
@@ -209,7 +227,8 @@ async def open_memory(
             async with pool.connection() as conn:
                 if (before := await find_starts(conn, name)) and _site(before) != _site(starts):
                     raise ConfigError(f"{name!r} remembers {_site(before)}: give the run of another site another name")
-                memory = RunMemory(pool, await begin_run(conn, name, starts, written, moment.day), moment, origin)
+                task = await begin_run(conn, name, starts, written, moment.day)
+            memory = RunMemory(pool, task, moment, origin, with_anchors=with_anchors)
             while await _expire(pool, moment.day):
                 pass
             await memory.resume()

@@ -1,9 +1,17 @@
 -- URLs that a task of the robot has asked for, their documents and links (R-5).
 
 -- name: list_states
--- Whether the run that goes on has it, whether it was broken in the whole run before, and since when it is broken.
-SELECT url_key, run = %(run)s, CASE WHEN run > %(whole_run)s THEN was_broken ELSE run = %(whole_run)s AND broken END,
-    CASE WHEN broken AND run >= %(whole_run)s THEN coalesce(failing_since, since) END
+-- Whether the run that goes on need not ask for it again (it worked, and its anchors are known if they are wanted),
+-- whether its last verdict in a whole run before was that it is broken, and since when it is.
+SELECT url_key,
+    run = %(run)s AND reason = ANY(%(working)s::smallint[]) AND NOT (
+        %(with_anchors)s AND EXISTS (
+            SELECT FROM robot_page AS page
+            WHERE page.task = robot_entry.task AND page.url_key = robot_entry.url_key AND content_hash <> '' AND ids = ''
+        )
+    ),
+    CASE WHEN run > %(whole_run)s THEN was_broken ELSE broken END,
+    CASE WHEN broken THEN coalesce(failing_since, since) END
 FROM robot_entry
 WHERE task = %(task)s AND (%(after)s::bigint IS NULL OR url_key > %(after)s)
 ORDER BY url_key

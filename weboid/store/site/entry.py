@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from weboid.core.document.links import DocumentLink
+from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UrlRecord
 from weboid.core.url.keys import url_key
 from weboid.store.db.rows import columns_of, record_columns, url_record
@@ -39,8 +40,8 @@ NO_PAGE: Final = KeptPage(b"", "", "", b"", True, ())
 
 
 class EntryState(NamedTuple):
-    """An entry that a task has: whether its run has asked for it, whether it was broken in the one before, and the day
-    since when it is."""
+    """An entry that a task has: whether its run need not ask for it, whether the last verdict in a whole run before was
+    that it is broken, and the day since when it is."""
 
     key: int
     is_done: bool
@@ -49,7 +50,7 @@ class EntryState(NamedTuple):
 
 
 class KeptEntry(NamedTuple):
-    """A URL that a task has asked for; `run` 0 = what the run found is not kept in full, and must be asked again."""
+    """A URL that a task has asked for; `run` 0 = what it found is not kept in full, `broken` = by the last verdict."""
 
     key: int
     url: str
@@ -66,9 +67,10 @@ def entry_key(url: str) -> int:
     return url_key(url.encode("ascii", "backslashreplace").decode())
 
 
-async def list_states(conn: Connection, task: KeptTask) -> AsyncIterator[EntryState]:
-    """The states of all entries of a task, by key."""
-    row: dict[str, int | None] = {**task._asdict(), "after": None, "limit": _PAGE}
+async def list_states(conn: Connection, task: KeptTask, *, with_anchors: bool) -> AsyncIterator[EntryState]:
+    """The states of all entries of a task, by key; with `with_anchors` a page without them is not done."""
+    working = [reason.number for reason in Reason if reason.outcome is Outcome.WORKING]
+    row = {**task._asdict(), "working": working, "with_anchors": with_anchors, "after": None, "limit": _PAGE}
     while states := await fetch_all(conn, EntryState, SQL["list_states"], row):
         for state in states:
             yield state
