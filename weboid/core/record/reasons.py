@@ -4,7 +4,7 @@ An outcome follows from its reason alone, so that a stored record can be judged 
 change their meaning; the words are the stable vocabulary of every interface.
 """
 
-from enum import Enum, StrEnum
+from enum import Enum, StrEnum, unique
 from typing import Final, Self
 
 from weboid.core.record.status import REDIRECTS, Status, http_code
@@ -22,6 +22,7 @@ class Outcome(StrEnum):
 _W, _D, _R, _F = Outcome.WORKING, Outcome.DOUBTFUL, Outcome.REFUSED, Outcome.FAILING
 
 
+@unique
 class Reason(Enum):
     """A reason as (stored number, outcome); `word` is its name in all interfaces."""
 
@@ -51,7 +52,7 @@ class Reason(Enum):
     # Never the results of checks: the wiki itself lists it as always alive, always dead, or behind a login (U-11).
     PERMALIVE = 8, _W
     PERMADEAD = 89, _F
-    SUBSCRIPTION = 39, _D
+    SUBSCRIPTION = 47, _D
 
     REDIRECT_TO_ROOT = 20, _D
     REDIRECT_TO_LOGIN = 21, _D
