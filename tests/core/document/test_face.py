@@ -53,7 +53,7 @@ def test_a_page_for_everything_is_the_same_page() -> None:
 def test_a_short_page_is_a_template_only_if_nothing_else_can_be_on_it() -> None:
     for title, text, more, is_so in [
         ("Wonhu", "404 Wonhu", "", True),
-        ("", "Wonhu", "", False),
+        ("", "Wonhu", "", True),
         ("Wonhu", "404 Wonhu", "<img src=a.png>", False),
         ("Wonhu", "404 Wonhu", "<script>show()</script>", False),
         ("Site", prose(12), "<img src=a.png>", True),

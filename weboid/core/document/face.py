@@ -213,17 +213,17 @@ def _shown(document: Document, left_out: frozenset[str], body: bytes) -> tuple[l
     """The words of a document and those of its title and heading, for a look; None if it cannot be compared."""
     text = [word for word in document.words if word not in left_out] if left_out else list(document.words)
     titled = [word for part in (document.title, *document.headings[:1]) for word in words(part) if word not in left_out]
-    if document.is_shell or not text or (len(text) < _SHORT_WORDS and not _is_all(document, text, titled, body)):
+    if document.is_shell or not text or (len(text) < _SHORT_WORDS and not _is_all(document, text, body)):
         return None
     return text, titled
 
 
-def _is_all(document: Document, text: list[str], titled: list[str], body: bytes) -> bool:
+def _is_all(document: Document, text: list[str], body: bytes) -> bool:
     """True if a short text is all of a page: nothing is filled in, and next to a tiny text stands no picture."""
     # What scripts fill in has no heading yet.
     if document.refresh or (_FILLED_IN.search(body) and not (document.headings and len(text) >= _TINY_WORDS)):
         return False
-    return len(text) >= _TINY_WORDS or (bool(titled) and not _SHOWN.search(body))
+    return len(text) >= _TINY_WORDS or not _SHOWN.search(body)
 
 
 def _is_same(one: Look, other: Look) -> bool:
