@@ -113,6 +113,8 @@ def _wrong_page(answer: RawResponse, document: Document, wish: Wish, asked: Url)
         return suspicion.reason.word
     if _forwards(answer.body, document, asked):
         return "forwards"
+    if not document.words and b"<script" in answer.body.lower() and not _FRAMES.search(answer.body):
+        return "no-content"
     if found := notice_in(str(asked), document):
         return found
     if wish.portrait is not None and _is_other(wish.portrait, document):

@@ -32,6 +32,7 @@ class NoticeWords(Struct, frozen=True, forbid_unknown_fields=True):
     login: Phrases
     refused: Phrases
     fault: Phrases
+    paywall: Phrases
     consent: Phrases
 
 
@@ -51,6 +52,8 @@ def notice_in(asked: str, document: Document) -> str | None:
             return "bot-wall"
         if _has(_words().fault, titles) or any(_FAULT_CODE.match(text) for text in titles):
             return "fault"
+        if first_of(_words().paywall, folded(document.text)):
+            return "payment"
     is_consent = document.canonical is not None and is_consent_url(document.canonical)
     return "consent" if is_consent or _has(_words().consent, titles) else None
 
