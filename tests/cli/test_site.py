@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import Place
-from support.misbehaving import Act, Asked, reply, serve
+from support.misbehaving import Act, Asked, Silence, reply, serve
 from support.sites import linked, script_of
 
 
@@ -26,8 +26,8 @@ async def test_a_folder_with_a_broken_link_is_exit_status_1_and_stores_nothing(p
     before = set(tmp_path.rglob("*"))
     ran = await place.run("site", "site", "--fragments", "--external", "ignore")
     assert (ran.status, ran.err) == (1, "")
-    assert "/gone.html" in ran.out
-    assert "Broken: 1 URL" in ran.out
+    assert "Broken: 1 URL\n\ngone.html\n" in ran.out
+    assert "1 place: index.html:2\n" in ran.out
     assert set(tmp_path.rglob("*")) == before
     (site / "gone.html").write_text("here")
     assert (await place.run("site", "site", "--fragments")).status == 0
@@ -51,6 +51,7 @@ async def test_a_name_without_a_dot_may_be_named_and_a_password_is_not_shown(pla
         ("nowhere",),
         ("ftp://127.0.0.1/",),
         ("http://[x/",),
+        ("http://me:secret77\u2100@site.test/",),
         ("http://127.0.0.1/", "--depth", "-1"),
         ("http://127.0.0.1/", "--header", "secret77"),
         ("http://127.0.0.1/", "--header", "a: b\nc: d"),
@@ -77,19 +78,31 @@ async def test_a_folder_is_read_to_its_end_however_long_its_rows_are(place: Plac
     for name, following in zip(["index.html", *days[1:-1]], days[1:], strict=True):
         (tmp_path / "blog" / name).write_text(linked(following))
     ran = await place.run("site", "blog", "--external", "ignore")
-    assert (ran.status, f"/{days[-1]}" in ran.out) == (1, True)
+    assert (ran.status, days[-1] in ran.out) == (1, True)
 
 
-async def test_a_reader_who_goes_away_ends_it_without_a_word(place: Place, tmp_path: Path) -> None:
+async def test_a_line_is_written_when_it_is_known_and_a_reader_who_goes_away_ends_it_without_a_word(
+    place: Place, tmp_path: Path
+) -> None:
+    def script(asked: Asked) -> Act:
+        return (
+            Silence() if asked.target == "/silent" else reply(200, body=linked("/silent", "mailto:a@b.test").encode())
+        )
+
+    async with serve(script) as slow:
+        process = await place.start("site", slow.url("/"), "--format", "jsonl")
+        assert process.stdout
+        async with asyncio.timeout(20):
+            lines = [json.loads(await process.stdout.readline()) for _ in range(2)]
+        assert [line["state"] for line in lines] == ["ok", "not-asked"]
+        process.terminate()
+        assert await process.wait() == 128 + signal.SIGTERM
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "index.html").write_text(linked(*(f"{number}.html" for number in range(2_000))))
-    process = await place.start("site", "site", "--format", "jsonl", "--external", "ignore")
-    assert process.stdout
-    assert process.stderr
-    await process.stdout.readline()
-    process.stdout._transport.close()  # type: ignore[attr-defined]
-    assert await process.stderr.read() == b""
-    assert await process.wait() == 128 + signal.SIGPIPE
+    head = ("bash", "-c", '"$@" | head -n 1; exit ${PIPESTATUS[0]}', "head")
+    process = await place.start("site", "site", "--format", "jsonl", "--external", "ignore", before=head)
+    out, err = await process.communicate()
+    assert (process.returncode, out.count(b"\n"), err) == (128 + signal.SIGPIPE, 1, b"")
 
 
 async def test_external_links_are_judged_as_by_check(place: Place) -> None:
@@ -123,6 +136,22 @@ async def test_a_sitemap_is_a_start_wherever_it_lies(place: Place, tmp_path: Pat
         assert {asked.target for asked in site.asked} >= {"/", "/a", "/b", "/c", "/linked"}
 
 
+async def test_the_sitemap_of_a_folder_names_where_it_is_published_and_what_is_left_out_is_counted(
+    place: Place, tmp_path: Path
+) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "robots.txt").write_text("Sitemap: https://docs.site.test/map.xml\n")
+    locations = ("docs.site.test/a.html", "docs.site.test/gone.html", "other.test/")
+    text = "".join(f"<url><loc>https://{each}</loc></url>" for each in locations)
+    (tmp_path / "site" / "map.xml").write_text(f"<urlset>{text}</urlset>")
+    (tmp_path / "site" / "a.html").write_text(linked("lost.html"))
+    ran = await place.run("site", "site", "--sitemap", "only", "--external", "ignore")
+    assert "docs.site.test" in ran.err
+    assert "gone.html\n" in ran.out
+    assert "1 place: a.html:1\n" in ran.out
+    assert "Not followed: sitemap-other-server 1." in ran.out
+
+
 async def test_ctrl_c_ends_it_with_the_summary_of_what_came_so_far(place: Place) -> None:
     def script(asked: Asked) -> Act:
         number = int(asked.target.strip("/")) if asked.target.strip("/").isdigit() else 0
@@ -135,6 +164,7 @@ async def test_ctrl_c_ends_it_with_the_summary_of_what_came_so_far(place: Place)
                 await asyncio.sleep(0.05)
         process.send_signal(signal.SIGINT)
         out, err = await process.communicate()
+    assert process.returncode == 128 + signal.SIGINT
     *_, last = map(json.loads, out.decode().splitlines())
     assert last["summary"]["interrupted"]
     assert last["summary"]["pages"] >= 40

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterable
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import get_args
 from xml.etree import ElementTree
 
@@ -75,6 +76,20 @@ def test_text_names_urls_at_fault_by_kind_and_ends_with_the_summary() -> None:
         "1,171 links on 2 pages in 1.5 s: 1 ok, 1,170 broken.", "Not followed: query-explosion 2.",
     ]  # fmt: skip
     assert "    copy: https://archive.example/x" in lines
+
+
+def test_reports_for_people_name_the_files_of_a_folder_and_lead_to_no_server_that_has_gone(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "index.htm").touch()
+    places = [
+        BROKEN._replace(url=f"{SITE}/a%20b.html", parent=f"{SITE}/sub/"),
+        BROKEN._replace(parent=f"{SITE}/ü%20.html?"),
+    ]
+    for name in ("text", "html", "junit"):
+        report = FORMATS[name](folder=tmp_path)
+        text = "".join([*map(report.add, places), *report.end(SUMMARY)])
+        assert [word for word in ("sub/index.htm:3", "ü .html:3", "a%20b.html") if word not in text] == []
+        assert "127.0.0.1" not in text
 
 
 @pytest.mark.parametrize(("only_new", "failed"), [(False, {"/gone.html", "/b.html#sec"}), (True, set())])

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -14,7 +14,7 @@ from weboid.core.record.status import Status, status_of
 from weboid.core.url.urls import parse
 from weboid.errors import ConfigError, StoreError
 from weboid.robot.orders import Orders
-from weboid.site.keep import Remembered, RunMemory, open_memory
+from weboid.site.keep import Remembered, RunMemory
 from weboid.site.place import Place
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.site.entry import KeptPage
@@ -44,17 +44,19 @@ async def pool(database: str) -> AsyncIterator[Pool]:
         yield opened
 
 
-def _run(
+@asynccontextmanager
+async def _run(
     pool: Pool,
     day: int,
     name: str = "docs",
-    depth: int = 3,
     origin: str = _ORIGIN,
     start: str = "http://site.test/",
     *,
     with_anchors: bool = False,
-) -> AbstractAsyncContextManager[RunMemory]:
-    return open_memory(pool, name, [start], Orders(depth), Moment(day), origin=origin, with_anchors=with_anchors)
+) -> AsyncIterator[RunMemory]:
+    memory = RunMemory(pool, name, Moment(day), origin, with_anchors=with_anchors)
+    async with memory.run([start], Orders(3)):
+        yield memory
 
 
 async def test_a_document_comes_back_in_the_next_run_as_it_was(pool: Pool) -> None:
@@ -120,7 +122,7 @@ async def test_a_run_that_was_killed_goes_on_with_what_it_had_found(pool: Pool) 
         await kept.note("http://site.test/old", moved, Remembered())
         await kept.note("http://site.test/gone", _MISSING, await kept.known("http://site.test/gone"))
         await kept.note("http://site.test/new-gone", _MISSING, Remembered())
-    async with _run(pool, 102, depth=5) as kept:
+    async with _run(pool, 102) as kept:
         assert kept.task.run == run
         assert all(map(kept.is_done, (_URL, "http://site.test/old")))
         assert not kept.is_done("http://site.test/gone"), "it may have been repaired meanwhile"
@@ -192,7 +194,7 @@ async def test_calls_of_loaders_are_made_together(pool: Pool) -> None:
 
 
 async def test_tasks_and_urls_that_are_long_gone_are_deleted(pool: Pool) -> None:
-    async with _run(pool, 100, name="") as kept:
+    async with _run(pool, 100, name="past") as kept:
         await kept.note(_URL, _FINE, Remembered(), _PAGE)
         await kept.end({}, is_whole=True)
     async with _run(pool, 100, name="other") as kept:

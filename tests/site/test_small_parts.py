@@ -14,7 +14,7 @@ from weboid.net.fetch import fetch_answer
 from weboid.net.outbound import open_session
 from weboid.site.externals import Externals
 from weboid.site.folder import served
-from weboid.site.listed import listed_in, sitemaps_of_site
+from weboid.site.listed import SitemapListing
 from weboid.site.pace import HostPace
 from weboid.site.rules import RulesOfOrigins
 from weboid.site.sitemaps import MOST_BYTES, is_index, is_sitemap, locations_of, unpacked
@@ -73,20 +73,20 @@ async def test_the_sitemaps_of_robots_txt_are_followed_through_one_index() -> No
     async with serve(lambda asked: script_of(pages)(asked)) as site:
 
         def locations(name: str, *paths: str) -> bytes:
-            entries = "".join(f"<{name}><loc>{site.url(path)}</loc></{name}>" for path in paths)
+            urls = [path if "://" in path else site.url(path) for path in paths]
+            entries = "".join(f"<{name}><loc>{url}</loc></{name}>" for url in urls)
             return reply(200, body=f"<{name}set>{entries}</{name}set>".encode(), kind="text/xml")
 
         pages["/robots.txt"] = f"Sitemap: {site.url('/index.xml')}\nSitemap: /own.xml\n"
         pages["/index.xml"] = locations("url", "/a", "/b").replace(b"urlset", b"sitemapindex").replace(b"/a<", b"/m1<")
         pages["/m1"] = locations("url", "/one", "/two")
-        pages["/own.xml"] = locations("url", "/two", "/three").replace(
-            b"</urlset>", b"<url><loc>http://b.example/</loc>"
-        )
+        pages["/own.xml"] = locations("url", "/two", "/three", "http://b.example/", "http://[/")
         start = await find_start(site.url("/"), {}, NET)
         async with open_session(start.permitted(NET)) as session:
-            sessions = SiteSessions(start, session, session)
-            found = await listed_in(await sitemaps_of_site(sessions, RulesOfOrigins()), sessions)
+            listing = SitemapListing(SiteSessions(start, session, session))
+            found = await listing.urls(await listing.of_site(RulesOfOrigins()))
         assert {url.removeprefix(site.url("")) for url in found} == {"/one", "/two", "/three"}
+        assert listing.left_out == {"sitemap-other-server": 1, "sitemap-invalid": 1}
 
 
 def test_a_pace_grows_with_signs_of_load_and_comes_back() -> None:

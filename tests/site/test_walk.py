@@ -7,9 +7,10 @@ from itertools import pairwise
 from time import monotonic
 
 import pytest
-from support.misbehaving import Act, Asked, reply, serve
+from support.misbehaving import Act, Asked, HangUp, reply, serve
 from support.sites import Pages, linked, script_of, walked
 
+from weboid.errors import StoreError
 from weboid.robot.orders import Orders, Restriction
 from weboid.robot.plugins import plugin
 from weboid.site import reading
@@ -251,3 +252,29 @@ async def test_an_error_while_places_are_given_is_that_document_s_trouble() -> N
     ran = await walked({"/": linked("/a", "/b"), "/a": linked("/c"), "/b": linked("/d")}, emit=emit)
     assert ran.states["/d"] == "broken"
     assert {"/a", "/b", "/d"} <= set(ran.asked)
+
+
+async def test_an_error_of_the_store_ends_a_run_with_a_summary_of_what_came_before() -> None:
+    def emit(place: Place) -> None:
+        if place.url.endswith("/a") and place.state == "ok":
+            raise StoreError("away")
+
+    ran = await walked({"/": linked("/gone", "/a"), "/a": linked()}, emit=emit, loaders=1)
+    assert ran.summary.is_interrupted
+    assert ran.states["/gone"] == "broken"
+
+
+async def test_an_answer_that_the_network_lost_is_asked_for_again() -> None:
+    lost: list[str] = []
+
+    def script(asked: Asked) -> Act:
+        if asked.target not in ("/", "/robots.txt") and lost.count(asked.target) < (
+            1 if asked.target == "/once" else 9
+        ):
+            lost.append(asked.target)
+            return HangUp(reset=True)
+        return reply(200, body=linked("/once", "/never").encode())
+
+    ran = await walked(script)
+    assert (ran.states["/once"], ran.states["/never"], ran.place("/never").reason) == ("ok", "broken", "reset")
+    assert 3 <= lost.count("/never") <= 4

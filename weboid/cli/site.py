@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
+from io import TextIOWrapper
 from math import inf
 from pathlib import Path
 from typing import Any, Final
@@ -21,9 +22,10 @@ from weboid.cli.processes.process import raise_open_files, run_async
 from weboid.cli.processes.sources import online_of
 from weboid.cli.terminal.logs import print_error, print_message
 from weboid.config import Config
+from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import parse
 from weboid.errors import ConfigError
-from weboid.mechanism.tasks import cancel
+from weboid.mechanism.tasks import in_background
 from weboid.net.outbound import open_session
 from weboid.robot.orders import Orders, Restriction
 from weboid.robot.plugins import Plugin, plugin
@@ -31,8 +33,8 @@ from weboid.robot.traps import TRAPS
 from weboid.site.externals import Externals, FindCopy
 from weboid.site.folder import served
 from weboid.site.formats import FORMATS, SiteReport
-from weboid.site.keep import RunMemory, open_memory
-from weboid.site.listed import is_named_sitemap, listed_in, sitemap_at, sitemaps_of_site
+from weboid.site.keep import RunMemory
+from weboid.site.listed import SitemapListing
 from weboid.site.place import Summary
 from weboid.site.rules import RulesOfOrigins
 from weboid.site.sitemaps import is_sitemap, locations_of, unpacked
@@ -47,6 +49,7 @@ _FOLLOW: Final = {"internal": "internal", "below": "below", "external": "externa
 _PROGRESS_S: Final = 0.5
 _CONNECTIONS: Final = 4
 """To the database: the lock of the run, reading, writing, and one for what comes between."""
+_WHAT: Final = "Give a URL that begins with http:// or https://, a folder, or a sitemap in a file."
 _STARTS: Final = 100
 """Starts that are stored with a run."""
 
@@ -82,62 +85,61 @@ def command(config: Config, /, target: str, form: str, **options: Any) -> None:
     or a soft 404 is a doubt, and no fault. Nothing is asked that robots.txt forbids, but in a folder.
 
     Nothing is stored but with --keep NAME: then the next run of that name asks only for what has changed, says since
-    when links are broken, and goes on where one was killed the same day or the day before. It takes the database, an
-    embedded one if none is configured.
+    when links are broken, and goes on where one was interrupted the same day or the day before. It takes the database,
+    an embedded one if none is configured.
 
     The exit status is 1 if links are broken, 0 if none is; 2 if something is wrong with the call; 3 if this machine
-    seems to have no network. After Ctrl-C the summary of what was found follows.
+    seems to have no network. After Ctrl-C a report of what was found follows, and the status is 130.
     """
     if options["new"] and not options["keep"]:
         raise click.UsageError("--new compares with the last run, which takes --keep NAME")
     if options["keep"] and not options["keep"].isprintable():
         raise click.BadParameter("give a name of printable characters", param_hint="--keep")
-    report = FORMATS[form](only_new=options["new"])
+    folder = Path(target) if Path(target).is_dir() else None
+    report = FORMATS[form](only_new=options["new"], folder=folder)
     sys.exit(run_async(_run(config, target, report, _headers(options.pop("header")), **options)))
 
 
 async def _run(config: Config, target: str, report: SiteReport, headers: Mapping[str, str], **options: Any) -> int:
     write = sys.stdout.write
-    async with _opened(config, target, headers) as (sessions, is_folder, sitemap):
-        rules = RulesOfOrigins()
-        starts, depth = [str(sessions.start.url)], options["depth"]
-        if sitemap or options["sitemap"] or is_named_sitemap(sessions.start.url):
-            starts, depth = await _listed(sessions, rules, sitemap, options)
+    if report.streams and isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
+    async with _opened(config, target, report.folder, headers) as (sessions, sitemap):
+        rules, listing = RulesOfOrigins(), SitemapListing(sessions)
+        starts, depth = await _starts(listing, sessions, rules, sitemap, options)
         write(report.begin())
         wishes = SiteWishes(
             Orders(
                 inf if depth is None else depth,
                 Restriction(_FOLLOW[options["follow"]]),
                 # A folder has an end.
-                link_filters=() if is_folder else tuple(TRAPS),
+                link_filters=() if report.folder else tuple(TRAPS),
             ),
             fragments=options["fragments"],
-            obeys_robots=not is_folder,
+            obeys_robots=not report.folder,
             filters=_filters(options["include"], options["exclude"]),
         )
         async with (
-            _memory(config, sessions, ["folder:"] if is_folder else starts, wishes.orders, options) as memory,
+            _memory(config, sessions, ["folder:"] if report.folder else starts, wishes.orders, options) as memory,
             _externals(config, options, memory) as externals,
         ):
-            walk = SiteWalk(
-                sessions, wishes, config.crawl, lambda place: _put(report.add(place)), externals, rules, memory
-            )
-            showing = asyncio.create_task(_show_progress(walk))
-            try:
+            emit, left_out = (lambda place: write(report.add(place))), listing.left_out
+            walk = SiteWalk(sessions, wishes, config.crawl, emit, externals, rules, memory, left_out)
+            async with in_background(_show_progress(walk, report)):
                 summary = await walk.run(starts)
+            try:
+                for text in report.end(summary):
+                    write(text)
+                sys.stdout.flush()
             finally:
-                await cancel(showing)
-            if memory:
-                await memory.end(summary.statistics, is_whole=not summary.is_interrupted)
-        for text in report.end(summary):
-            write(text)
-        sys.stdout.flush()
-        return _status(walk, summary, only_new=options["new"])
-
-
-def _put(text: str) -> None:
-    if text:
-        sys.stdout.write(text)
+                if memory and not walk.ended_by:
+                    await memory.end(summary.statistics, is_whole=not summary.is_interrupted)
+    if walk.ended_by:
+        raise walk.ended_by
+    status = _status(walk, summary, only_new=options["new"])
+    if summary.is_interrupted:
+        raise asyncio.CancelledError  # of which `run_async` makes 128 + the signal's number
+    return status
 
 
 def _status(walk: SiteWalk, summary: Summary, *, only_new: bool) -> int:
@@ -167,70 +169,67 @@ def _headers(lines: Sequence[str]) -> dict[str, str]:
 
 def _filters(include: Sequence[str], exclude: Sequence[str]) -> list[tuple[str, Plugin]]:
     """The filters of patterns, any of which is enough."""
-    included, excluded = ([plugin(f"include:{each}") for each in patterns] for patterns in (include, exclude))
-    filters: list[tuple[str, Plugin]] = []
-    if included:
+    filters = [("exclude", plugin(f"exclude:{each}")) for each in exclude]
+    if included := [plugin(f"include:{each}") for each in include]:
         filters.append(("include", lambda link: any(is_like(link) for is_like in included)))
-    if excluded:
-        filters.append(("exclude", lambda link: not any(is_like(link) for is_like in excluded)))
     return filters
 
 
 @asynccontextmanager
 async def _opened(
-    config: Config, target: str, headers: Mapping[str, str]
-) -> AsyncIterator[tuple[SiteSessions, bool, bytes]]:
-    """The ways out for a target, whether it is a folder, and the sitemap if it is one in a file."""
+    config: Config, target: str, folder: Path | None, headers: Mapping[str, str]
+) -> AsyncIterator[tuple[SiteSessions, bytes]]:
+    """The ways out for a target, and the sitemap if it is one in a file."""
     net = replace(config.net, connections=raise_open_files(config.net.connections))
     async with AsyncExitStack() as stack:
-        sitemap, is_folder = b"", await asyncio.to_thread(Path(target).is_dir)
-        url = target
-        if is_folder:
-            url = await stack.enter_async_context(served(Path(target)))
+        url, sitemap = target, b""
+        if folder:
+            url = await stack.enter_async_context(served(folder))
         elif "://" not in target:
             sitemap = await _read_sitemap(target)
             url = next(locations_of(sitemap), "")
         if not url.startswith(("http://", "https://")):
-            raise ConfigError("Give a URL that begins with http:// or https://, a folder, or a sitemap in a file.")
+            raise ConfigError(_WHAT)
         try:
             start = await find_start(url, headers, net)
-        except ValueError as error:  # InvalidUrl, or of urlsplit
-            raise ConfigError(f"This is no URL of a site: {error}.") from None
+        except InvalidUrl as invalid:
+            raise ConfigError(f"This is no URL of a site: {invalid}.") from None
+        except ValueError:  # of urlsplit, whose text has the password
+            raise ConfigError("This is no URL of a site.") from None
         own = await stack.enter_async_context(open_session(start.permitted(net), start.names))
         public = await stack.enter_async_context(open_session(net))
-        yield SiteSessions(start, own, public), is_folder, sitemap
+        yield SiteSessions(start, own, public), sitemap
 
 
 async def _read_sitemap(target: str) -> bytes:
     try:
         packed = await asyncio.to_thread(Path(target).read_bytes)
     except OSError as error:
-        raise ConfigError(f"There is no folder or sitemap {target!r}: {error.strerror}.") from None
+        raise ConfigError(f"There is no folder or sitemap {target!r}: {error.strerror}. {_WHAT}") from None
     sitemap = unpacked(packed)
     if not is_sitemap(sitemap):
-        raise ConfigError(f"{target!r} is no sitemap.")
+        raise ConfigError(f"{target!r} is no sitemap. {_WHAT}")
     return sitemap
 
 
-async def _listed(
-    sessions: SiteSessions, rules: RulesOfOrigins, sitemap: bytes, options: Mapping[str, Any]
+async def _starts(
+    listing: SitemapListing, sessions: SiteSessions, rules: RulesOfOrigins, sitemap: bytes, options: Mapping[str, Any]
 ) -> tuple[list[str], int | None]:
-    """The starts that sitemaps give, and the depth: what they list is read, and its links are only asked."""
-    start = sessions.start.url
-    if not sitemap and is_named_sitemap(start):
-        sitemap = await sitemap_at(str(start), sessions)
-    if sitemap:
-        bodies = [sitemap]
-    elif options["sitemap"]:
-        bodies = await sitemaps_of_site(sessions, rules)
-        if not bodies:
+    """The starts, and the depth: of what sitemaps list the links are asked, but not read."""
+    start, wanted, depth = sessions.start.url, options["sitemap"], options["depth"]
+    if not sitemap and start.path.partition("?")[0].endswith((".xml", ".xml.gz")):
+        sitemap = await listing.at(str(start))
+    bodies = [sitemap] if sitemap else await listing.of_site(rules) if wanted else []
+    if not bodies:
+        if wanted:
             print_error("the site names no sitemap in its robots.txt, and has none at /sitemap.xml")
-    else:
-        return [str(start)], options["depth"]
-    found = await listed_in(bodies, sessions)
-    if options["sitemap"] == "too":
-        return list(dict.fromkeys([str(start), *found])), options["depth"]
-    return found, 1 if options["depth"] is None else options["depth"]
+        return [] if wanted == "only" else [str(start)], depth
+    found = await listing.urls(bodies)
+    if listing.published_at:
+        print_message(f"weboid: the pages of {listing.published_at} that the sitemap lists are looked for at the start")
+    if wanted == "too":
+        return list(dict.fromkeys([str(start), *found])), depth
+    return found, 1 if depth is None else depth
 
 
 @asynccontextmanager
@@ -242,24 +241,15 @@ async def _memory(
         yield None
         return
     origin, moment = str(sessions.start.url._replace(path="")), moments(options["day"], None)()
-    async with (
-        open_store(config, size=_CONNECTIONS, part="site") as pool,
-        open_memory(
-            pool,
-            options["keep"],
-            starts[:_STARTS],
-            orders,
-            moment,
-            origin=origin,
-            with_anchors=options["fragments"],
-        ) as memory,
-    ):
-        if memory.resumed:
-            print_message(
-                f"weboid: going on with the run that was interrupted: {memory.resumed:,} URLs that worked then are not "
-                "asked again"
-            )
-        yield memory
+    async with open_store(config, size=_CONNECTIONS, part="site") as pool:
+        memory = RunMemory(pool, options["keep"], moment, origin, with_anchors=options["fragments"])
+        async with memory.run(starts[:_STARTS], orders):
+            if memory.resumed:
+                print_message(
+                    "weboid: going on with the run that was interrupted: what worked then is not asked again "
+                    f"({memory.resumed:,} URLs)"
+                )
+            yield memory
 
 
 @asynccontextmanager
@@ -301,16 +291,19 @@ async def _copies(config: Config) -> AsyncIterator[FindCopy]:
         yield find
 
 
-async def _show_progress(walk: SiteWalk) -> None:
-    """Shows a line on a terminal while the run goes on."""
-    if not sys.stderr.isatty():
+async def _show_progress(walk: SiteWalk, report: SiteReport) -> None:
+    """Shows a line on a terminal while the run goes on, unless it has places on it."""
+    if not sys.stderr.isatty() or (report.streams and sys.stdout.isatty()):
         return
     try:
         while True:
             await asyncio.sleep(_PROGRESS_S)
             numbers, broken = walk.statistics(), walk.counts["broken"] + walk.counts["fragment"]
             done = f"{numbers.get('downloaded', 0):,} loaded, {numbers.get('waiting', 0):,} waiting, {broken:,} broken"
+            if walk.externals:
+                done += f", external {walk.externals.checked:,} of {len(walk.externals.known):,}"
             sys.stderr.write(f"\r\x1b[K{done}")
             sys.stderr.flush()
     finally:
         sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()

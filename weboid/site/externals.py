@@ -41,20 +41,22 @@ class Externals:
         self._opening: asyncio.Future[SpotChecks] | None = None
         self.settle: Callable[[str, LinkOutcome], None] = lambda _url, _outcome: None
         """Gets each outcome."""
-        self._known: set[str] = set()
+        self.known: set[str] = set()
+        """URLs that are wanted, or have been `checked`."""
         self._queues: dict[str, deque[str]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._seats = asyncio.Semaphore(_AT_ONCE)
         self._ended_by: Exception | None = None
         self.own_faults = 0
+        self.checked = 0
         self.no_network = ""
         """Why nothing can be said of links, if our own connection is down (C-16)."""
 
     def want(self, url: str) -> None:
         """Has a URL in normal form checked, once."""
-        if url in self._known:
+        if url in self.known:
             return
-        self._known.add(url)
+        self.known.add(url)
         host = parse(url).host
         if host in self._queues:
             self._queues[host].append(url)
@@ -81,6 +83,7 @@ class Externals:
             url = queue.popleft()
             try:
                 outcome = await self._outcome(url)
+                self.checked += 1
                 self.settle(url, outcome)
             except (WeboidError, OutputClosedError) as error:
                 self._ended_by = error
@@ -101,7 +104,7 @@ class Externals:
     async def _checked(self, checks: SpotChecks, url: str) -> LinkOutcome:
         memory = self._memory
         if memory and memory.is_done(url) and (record := (await memory.known(url)).record).reason:
-            return _judged(record.reason, record.http, record.target or "")
+            return judged(record.reason, record.http, record.target or "")
         async with self._seats:
             check = await checks.check(classify(url, None))
         self.no_network = self.no_network or check.no_network or ""
@@ -112,17 +115,19 @@ class Externals:
 
 
 def outcome_of(check: SpotCheck) -> LinkOutcome:
-    """The outcome by a check: what refuses us may show it to people, so it is a doubt."""
+    """The outcome by a check."""
     seen, answer = check.seen, check.answer
-    if seen is None:
-        if check.link.kind is UrlClass.INVALID:
-            return LinkOutcome("broken", reason=check.reason or "")
-        reason = NO_NETWORK if check.no_network else "not-checked" if check.error else check.link.kind.value
-        return LinkOutcome("not-asked" if check.no_network or check.error else "external", reason=reason)
-    return _judged(seen.reason, seen.http, answer.final if answer and answer.hops else "")
+    if seen:
+        return judged(seen.reason, seen.http, answer.final if answer and answer.hops else "")
+    if check.link.kind is UrlClass.INVALID:
+        return LinkOutcome("broken", reason=check.reason or "")
+    if check.no_network or check.error:
+        return LinkOutcome("not-asked", reason=NO_NETWORK if check.no_network else "not-checked")
+    return LinkOutcome("external", reason=check.link.kind.value)
 
 
-def _judged(reason: Reason, code: int | None, final: str) -> LinkOutcome:
+def judged(reason: Reason, code: int | None, final: str) -> LinkOutcome:
+    """The outcome by a reason: only what fails is broken, as who refuses us may show it to people."""
     match reason.outcome:
         case Judged.FAILING:
             return LinkOutcome("broken", code or None, reason.word, final)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, cast
-from urllib.parse import unquote_to_bytes
+from urllib.parse import unquote, unquote_to_bytes
 
 _HEAD_BYTES: Final = 65_536
 _WORDS: Final = {200: "OK", 301: "Moved Permanently", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed"}
@@ -23,6 +23,14 @@ async def served(folder: Path) -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
     finally:
         server.close()
+
+
+def file_of(folder: Path, path: str) -> str:
+    """The file that is served for a path, relative to the folder: of a folder its index."""
+    file = unquote(path.partition("?")[0]).lstrip("/")
+    if file and not file.endswith("/"):
+        return file
+    return file + next((name for name in _INDEXES if (folder / file / name).is_file()), "")
 
 
 class _Connection(asyncio.Protocol):

@@ -1,7 +1,8 @@
 """Reports of a run in six formats, made from its places as they come; all that comes from a site is escaped.
 
 `jsonl`, `csv` and `dot` write each place at once and keep nothing. `text`, `html` and `junit` are written at the end,
-grouped by URL: of each the first five places are kept, and of all only so much text.
+grouped by URL: of each the first five places are kept, and of all only so much text. They name the files of a folder,
+whose server has gone when they are read; the others have URLs, as programs expect.
 """
 
 import csv
@@ -12,10 +13,12 @@ from datetime import date, timedelta
 from functools import cache
 from html import escape
 from io import StringIO
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, ClassVar, Final
 
 from weboid.assets import asset
 from weboid.core.url.display import plain
+from weboid.site.folder import file_of
 from weboid.site.place import Place, State, Summary
 
 _KEYS: Final = Place._fields[:12]
@@ -32,14 +35,17 @@ _OF_PAGES: Final = frozenset({"a", "area", "form", "frame", "iframe", "refresh"}
 _HTTP: Final = ("http://", "https://")
 
 
+@dataclass(kw_only=True)
 class SiteReport:
     """Makes a report: `begin`, `add` for each place, `end`; what they return is to be written at once.
 
-    `only_new`: what was broken in the last run is no failure.
+    `only_new`: what was broken before is no failure. `folder`: what is checked is served from there.
     """
 
-    def __init__(self, *, only_new: bool = False) -> None:
-        self._only_new = only_new
+    streams: ClassVar = True
+    """Places are written as they come."""
+    only_new: bool = False
+    folder: Path | None = None
 
     def begin(self) -> str:
         """The head, before all places."""
@@ -106,34 +112,20 @@ class _Fault:
     shown: list[Place] = field(default_factory=list)
     is_new: bool = False
 
-    def why(self) -> str:
-        """Status and reason in words, since when, and where redirects end."""
-        place = self.first
-        found = (_sentences().get(f"weboid-{kind}-{place.reason}") for kind in ("reason", "invalid"))
-        reason = next(filter(None, found), place.reason.replace("-", " "))
-        answer = f"{place.status}: {reason}" if place.status else reason
-        words = (
-            "The page has no element of that name." if place.state == "fragment" else answer,
-            "" if place.dead_since is None else f"Dead since {_date(place.dead_since)}.",
-            "New since the last run." if self.is_new else "",
-            f"It leads to {place.final}" if place.final else "",
-        )
-        return " ".join(filter(None, words))
-
     def more(self) -> str:
         """The number of places that are not shown, in words; empty if all are."""
         return f"and {self.count - len(self.shown):,} more" if self.count > len(self.shown) else ""
 
 
+@dataclass(kw_only=True)
 class _GroupedReport(SiteReport):
     """Keeps what is at fault until the end; then URLs of the site itself are written without its origin."""
 
-    def __init__(self, *, only_new: bool = False) -> None:
-        super().__init__(only_new=only_new)
-        self._faults: dict[tuple[str, str, State], _Fault] = {}
-        self._kept = 0
-        self._left_out = 0
-        self._origin = ""
+    streams = False
+    _faults: dict[tuple[str, str, State], _Fault] = field(default_factory=dict)
+    _kept: int = 0
+    _left_out: int = 0
+    _origin: str = ""
 
     def add(self, place: Place) -> str:
         key = (place.url, place.fragment if place.state == "fragment" else "", place.state)
@@ -158,19 +150,40 @@ class _GroupedReport(SiteReport):
                 faults.sort(key=lambda fault: (not fault.is_new, -fault.count))
                 yield f"{title}: {_many(len(faults), 'URL')}", faults
 
+    def _is_file(self, url: str) -> bool:
+        return bool(self.folder) and url.startswith(f"{self._origin}/")
+
     def _short(self, url: str) -> str:
+        if self._is_file(url):
+            return url.removeprefix(f"{self._origin}/") or "/"
         return url.removeprefix(self._origin) if url.startswith(f"{self._origin}/") else url
 
     def _name(self, place: Place) -> str:
         return self._short(place.url) + (f"#{place.fragment}" if place.state == "fragment" else "")
 
     def _where(self, place: Place) -> str:
-        return f"{self._short(place.parent) or 'start'}{f':{place.line}' if place.line else ''}"
+        page = self._short(place.parent)
+        if self.folder and self._is_file(place.parent):
+            page = file_of(self.folder, page)
+        return f"{page or 'start'}{f':{place.line}' if place.line else ''}"
+
+    def _why(self, fault: _Fault) -> str:
+        """Status and reason in words, since when, and where redirects end."""
+        place = fault.first
+        found = (_sentences().get(f"weboid-{kind}-{place.reason}") for kind in ("reason", "invalid"))
+        reason = next(filter(None, found), place.reason.replace("-", " "))
+        answer = f"{place.status}: {reason}" if place.status else reason
+        words = (
+            "The page has no element of that name." if place.state == "fragment" else answer,
+            "" if place.dead_since is None else f"Dead since {_date(place.dead_since)}.",
+            "New since the last run." if fault.is_new else "",
+            f"It leads to {self._short(place.final)}" if place.final else "",
+        )
+        return " ".join(filter(None, words))
 
     def _places(self, fault: _Fault) -> str:
-        return (
-            f"{_many(fault.count, 'place')}: {', '.join(filter(None, (*map(self._where, fault.shown), fault.more())))}"
-        )
+        shown = filter(None, (*map(self._where, fault.shown), fault.more()))
+        return f"{_many(fault.count, 'place')}: {', '.join(shown)}"
 
     def _closing(self, summary: Summary) -> Iterator[str]:
         links = f"{_many(sum(summary.counts.values()), 'link')} on {_many(summary.pages, 'page')}"
@@ -191,7 +204,7 @@ class TextReport(_GroupedReport):
         for heading, faults in self._groups(summary):
             yield f"{heading}\n\n"
             for fault in faults:
-                lines = [fault.why(), f"copy: {fault.first.copy}" if fault.first.copy else "", self._places(fault)]
+                lines = [self._why(fault), f"copy: {fault.first.copy}" if fault.first.copy else "", self._places(fault)]
                 yield (
                     plain(self._name(fault.first)) + "".join(f"\n    {plain(line)}" for line in lines if line) + "\n\n"
                 )
@@ -202,20 +215,25 @@ class HtmlReport(_GroupedReport):
     """One page without scripts, which loads nothing."""
 
     def end(self, summary: Summary) -> Iterator[str]:
-        yield _HEAD.replace("TITLE", _html(f"Links of {' '.join(summary.starts[:3])}"))
+        yield _HEAD.replace("TITLE", _html(f"Links of {self.folder or ' '.join(summary.starts[:3])}"))
         yield "".join(f"<p>{_html(line)}</p>\n" for line in self._closing(summary))
         for heading, faults in self._groups(summary):
             yield f"<h2>{heading}</h2>\n"
             for fault in faults:
                 copy = f"<p>Copy: {_anchor(fault.first.copy, fault.first.copy)}</p>" if fault.first.copy else ""
-                yield f"<section><h3>{_anchor(fault.first.url, self._name(fault.first))}</h3>"
-                yield f"<p>{_html(fault.why())}</p>{copy}<p>{_many(fault.count, 'place')}:</p><ul>\n"
+                yield f"<section><h3>{self._link(fault.first.url, self._name(fault.first))}</h3>"
+                yield f"<p>{_html(self._why(fault))}</p>{copy}<p>{_many(fault.count, 'place')}:</p><ul>\n"
                 for place in fault.shown:
-                    yield f"<li>{_anchor(place.parent, self._where(place))} {_html(place.text)}</li>\n"
+                    yield f"<li>{self._link(place.parent, self._where(place))} {_html(place.text)}</li>\n"
                 yield f"</ul><p>{fault.more()}</p></section>\n"
         yield "</main></html>\n"
 
+    def _link(self, url: str, shown: str) -> str:
+        """A link, but not to the server of a folder, which has gone."""
+        return _html(shown) if self._is_file(url) else _anchor(url, shown)
 
+
+@dataclass(kw_only=True)
 class JUnitReport(_GroupedReport):
     """A test case for each URL that was looked at, by whose name servers of CI compare runs; a doubt is skipped.
 
@@ -223,9 +241,7 @@ class JUnitReport(_GroupedReport):
     of a folder that is served changes from run to run; it is in no name.
     """
 
-    def __init__(self, *, only_new: bool = False) -> None:
-        super().__init__(only_new=only_new)
-        self._passed: dict[str, None] = {}
+    _passed: dict[str, None] = field(default_factory=dict)
 
     def add(self, place: Place) -> str:
         if place.state in ("ok", "redirect") and len(self._passed) < _MOST_PASSED:
@@ -240,14 +256,14 @@ class JUnitReport(_GroupedReport):
         yield f'tests="{len(cases) + len(passed)}" failures="{failures}" skipped="{len(cases) - failures}" '
         yield f'time="{summary.seconds:.3f}">\n'
         for name, fault in cases.items():
-            text = _html(f"{fault.why()} {self._places(fault)}")
+            text = _html(f"{self._why(fault)} {self._places(fault)}")
             kind, type_ = ("failure", f' type="{fault.first.state}"') if self._is_failure(fault) else ("skipped", "")
             yield f'{_case(name)}><{kind}{type_} message="{text}">{text}</{kind}></testcase>\n'
         yield from (f"{_case(name)}/>\n" for name in passed)
         yield f"<system-out>{_html(' '.join(self._closing(summary)))}</system-out>\n</testsuite>\n</testsuites>\n"
 
     def _is_failure(self, fault: _Fault) -> bool:
-        return fault.first.state != "doubtful" and (fault.is_new or not self._only_new)
+        return fault.first.state != "doubtful" and (fault.is_new or not self.only_new)
 
 
 FORMATS: Final[Mapping[str, type[SiteReport]]] = {

@@ -8,7 +8,6 @@ was open is asked again, and so is what did not work: it may have been repaired.
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import date
-from hashlib import blake2b
 from typing import Final, NamedTuple
 
 import msgspec
@@ -26,24 +25,8 @@ from weboid.robot.orders import Orders
 from weboid.site.place import Place
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import storable
-from weboid.store.site.entry import (
-    NO_PAGE,
-    KeptEntry,
-    KeptPage,
-    entry_key,
-    find_entries,
-    list_states,
-    record_entries,
-)
-from weboid.store.site.task import (
-    KeptTask,
-    begin_run,
-    end_run,
-    expire_entries,
-    find_starts,
-    lock_task,
-    unlock_task,
-)
+from weboid.store.site.entry import NO_PAGE, KeptEntry, KeptPage, entry_key, find_entries, list_states, record_entries
+from weboid.store.site.task import KeptTask, begin_run, end_run, expire_entries, find_starts, lock_task, unlock_task
 
 _BATCH: Final = 500
 _EXPIRED: Final = 10_000
@@ -71,8 +54,9 @@ class RunMemory:
     URLs of the start's `origin` are kept without it: the port of a folder that is served changes from run to run.
     """
 
-    def __init__(self, pool: Pool, task: KeptTask, moment: Moment, origin: str, *, with_anchors: bool) -> None:
-        self.task = task
+    def __init__(self, pool: Pool, name: str, moment: Moment, origin: str, *, with_anchors: bool = False) -> None:
+        self.task: KeptTask
+        self._name = name
         self.resumed = 0
         """URLs that it need not ask for again, as it did before it was interrupted."""
         self._with_anchors = with_anchors
@@ -89,8 +73,33 @@ class RunMemory:
         self._reads = Gathering(self._find, _BATCH)
         self._writes = Gathering(self._record, _BATCH)
 
-    async def resume(self) -> None:
-        """Learns what earlier runs, and this one, have asked for."""
+    @asynccontextmanager
+    async def run(self, starts: Sequence[str], orders: Orders) -> AsyncIterator[None]:
+        """Begins a run of the task, or goes on with one that was interrupted.
+
+        It takes one connection of the pool until the end. Raises StoreError if another run of the task is under way,
+        and ConfigError if the task is of another site: what is known of its URLs would be taken for that of these.
+        """
+        name, day = self._name, self._moment.day
+        async with self._pool.reading() as held:
+            if not await lock_task(held, name):
+                raise StoreError(f"another run of {name!r} is under way: wait for its end, or give another name")
+            try:
+                async with self._pool.connection() as conn:
+                    site = _site(await find_starts(conn, name) or starts)
+                    if site != _site(starts):
+                        raise ConfigError(f"{name!r} remembers {site}: give the run of another site another name")
+                    self.task = await begin_run(conn, name, starts, msgspec.json.encode(orders).decode(), day)
+                expired = 1
+                while expired:
+                    async with self._pool.connection() as conn:
+                        expired = await expire_entries(conn, day, limit=_EXPIRED)
+                await self._resume()
+                yield
+            finally:
+                await unlock_task(held, name)
+
+    async def _resume(self) -> None:
         async with self._pool.connection() as conn:
             states = list_states(conn, self.task, with_anchors=self._with_anchors)
             async for key, is_done, was_broken, failing_since in states:
@@ -162,16 +171,16 @@ class RunMemory:
 
     def dated(self, url: str, place: Place) -> Place:
         """The place with what `failure` says of its target `url`, in normal form, if that is broken."""
-        if place.state == "broken":
-            since, is_new = self.failure(url, place.final)
-            return place._replace(dead_since=since, is_new=is_new)
-        fragment = f"{place.final or url}#{place.fragment}" if place.fragment and self._with_anchors else ""
-        if fragment and place.state == "fragment":
-            since, is_new = self.failure(fragment, "")
-            return place._replace(dead_since=since, is_new=is_new)
-        if fragment and place.state in ("ok", "redirect") and self._key(fragment) in self._failing:
-            self._untried[fragment] = _THERE
-        return place
+        is_found = place.state in ("ok", "redirect") and self._with_anchors and bool(place.fragment)
+        if not is_found and place.state not in ("broken", "fragment"):
+            return place
+        fragment = f"{place.final or url}#{place.fragment}"
+        if is_found:
+            if self._key(fragment) in self._failing:
+                self._untried[fragment] = _THERE
+            return place
+        since, is_new = self.failure(url, place.final) if place.state == "broken" else self.failure(fragment, "")
+        return place._replace(dead_since=since, is_new=is_new)
 
     async def end(self, statistics: object, *, is_whole: bool) -> None:
         """Ends the run, with statistics that JSON can express; one that is not whole goes on the next time."""
@@ -202,49 +211,9 @@ class RunMemory:
         return url.removeprefix(self._origin) if url.startswith(f"{self._origin}/") else storable(url)
 
 
-@asynccontextmanager
-async def open_memory(
-    pool: Pool,
-    name: str,
-    starts: Sequence[str],
-    orders: Orders,
-    moment: Moment,
-    *,
-    origin: str,
-    with_anchors: bool = False,
-) -> AsyncIterator[RunMemory]:
-    """Begins a run of a task, or goes on with one that was killed; without a name it is known by starts and orders.
-
-    It takes one connection of the pool until the end. Raises StoreError if another run of the task is under way, and
-    ConfigError if the task is of another site: what is known of its URLs would be taken for that of these.
-    """
-    written = msgspec.json.encode(orders).decode()
-    name = name or blake2b(f"{sorted(starts)} {written}".encode(), digest_size=16).hexdigest()
-    async with pool.reading() as held:
-        if not await lock_task(held, name):
-            raise StoreError(f"another run of {name!r} is under way: wait for its end, or give another name")
-        try:
-            async with pool.connection() as conn:
-                if (before := await find_starts(conn, name)) and _site(before) != _site(starts):
-                    raise ConfigError(f"{name!r} remembers {_site(before)}: give the run of another site another name")
-                task = await begin_run(conn, name, starts, written, moment.day)
-            memory = RunMemory(pool, task, moment, origin, with_anchors=with_anchors)
-            while await _expire(pool, moment.day):
-                pass
-            await memory.resume()
-            yield memory
-        finally:
-            await unlock_task(held, name)
-
-
 def _site(starts: Sequence[str]) -> str:
     """The origin of the first start."""
     return "/".join(starts[0].split("/")[:3])
-
-
-async def _expire(pool: Pool, day: int) -> int:
-    async with pool.connection() as conn:
-        return await expire_entries(conn, day, limit=_EXPIRED)
 
 
 def _changes(before: KeptPage, after: KeptPage) -> tuple[KeptPage | None, bool]:

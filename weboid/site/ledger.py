@@ -41,14 +41,6 @@ class Ledger:
         """Redirects whose end is not known yet, by URL: the next one, and the status."""
         self._sources: dict[str, list[str]] = {}
 
-    def close(self) -> None:
-        """Gives back the room for links that wait."""
-        self._spill.close()
-
-    def outcome_of(self, url: str) -> LinkOutcome | None:
-        """The outcome of a URL; None if that is not known."""
-        return self._outcomes.get(url)
-
     def note_anchors(self, url: str, anchors: "array[int]") -> None:
         """Keeps what fragments may name in a document, by sorted numbers."""
         self._anchors[url] = anchors
@@ -88,7 +80,7 @@ class Ledger:
         self._sources.setdefault(self._redirects[url][0], []).append(url)
 
     def end(self) -> None:
-        """Gives the places of all links that still wait."""
+        """Gives the places of all links that still wait, and the room for them back."""
         for url in list(self._redirects):
             if url in self._redirects:
                 target, status = self._redirects[url]
@@ -97,6 +89,7 @@ class Ledger:
         for url in list(self._waiting):
             for place in self._taken(url):
                 self._emit(url, place)
+        self._spill.close()
 
     def _taken(self, url: str) -> Iterator[Place]:
         number = self._waiting.pop(url, _NONE)

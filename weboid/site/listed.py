@@ -1,84 +1,92 @@
 """Finds the URLs that the sitemaps of a site list."""
 
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Final
 
-import ada_url
-
-from weboid.core.url.hosts import InvalidUrl
-from weboid.core.url.urls import Url, parse
-from weboid.net.fetch import Single, fetch_answer
-from weboid.site.rules import WEB, RulesOfOrigins, at_once
+from weboid.core.url.urls import parse
+from weboid.net.fetch import Single
+from weboid.site.reading import Target, resolved
+from weboid.site.rules import WEB, RulesOfOrigins, fetch_file
 from weboid.site.sitemaps import MOST_BYTES, is_index, is_sitemap, locations_of, unpacked
 from weboid.site.walk import SiteSessions
 
-MOST_URLS: Final = 200_000
+_MOST_URLS: Final = 200_000
 _MOST_SITEMAPS: Final = 1_000
 
 
-def is_named_sitemap(url: Url) -> bool:
-    """True if a URL looks like that of a sitemap."""
-    return url.path.partition("?")[0].endswith((".xml", ".xml.gz"))
+class SitemapListing:
+    """The URLs that sitemaps list, and what is left out of them.
 
-
-async def sitemaps_of_site(sessions: SiteSessions, rules: RulesOfOrigins) -> list[bytes]:
-    """The sitemaps that the robots.txt of the start names, else the one at the usual place."""
-    start = sessions.start
-    origin = str(start.url._replace(path=""))
-    named = (await rules.of(start.url, sessions.own, Single(start.headers))).sitemaps
-    wanted = [joined for each in named[:_MOST_SITEMAPS] if (joined := _joined(origin, each))]
-    bodies = [await sitemap_at(url, sessions) for url in wanted or [f"{origin}/sitemap.xml"]]
-    return [body for body in bodies if body]
-
-
-def _joined(origin: str, written: str) -> str:
-    try:
-        url = parse(ada_url.join_url(f"{origin}/", written))
-    except ValueError:  # ada's, or InvalidUrl
-        return ""
-    return str(url) if url.scheme in ("http", "https") else ""
-
-
-async def sitemap_at(url: str, sessions: SiteSessions) -> bytes:
-    """The text of a sitemap; empty if there is none."""
-    form = parse(url)
-    single = Single(sessions.start.headers if sessions.start.is_origin_of(form) else {}, lambda _: MOST_BYTES)
-    answer = await fetch_answer(sessions.of(form), str(form), turn=at_once, get_only=True, single=single)
-    if answer.hops:
-        url = answer.hops[0].location
-        if not url.startswith(WEB):
-            return b""
-        single = replace(single, headers={})
-        answer = await fetch_answer(sessions.of(parse(url)), url, turn=at_once, get_only=True, single=single)
-    body = unpacked(answer.body) if answer.code is not None and 200 <= answer.code <= 299 else b""
-    return body if is_sitemap(body) else b""
-
-
-async def listed_in(bodies: Iterable[bytes], sessions: SiteSessions) -> list[str]:
-    """The URLs that sitemaps list, in normal form, each once; those of another server than the start's are left out.
-
-    An index leads to sitemaps, but not to another index.
+    The sitemaps of a folder, or of a site on the user's own network, name the server where it is published: what they
+    list is looked for at the start, under the same path. Which server that is, the first URL says.
     """
-    found: dict[str, None] = {}
-    indexed: dict[str, None] = {}
-    for body in bodies:
-        _take(body, indexed if is_index(body) else found, sessions)
-    for url in list(indexed)[:_MOST_SITEMAPS]:
-        body = await sitemap_at(url, sessions)
-        if body and not is_index(body):
-            _take(body, found, sessions)
-    return list(found)
 
+    def __init__(self, sessions: SiteSessions) -> None:
+        self._sessions = sessions
+        self._start = sessions.start.url
+        self._server = (self._start.host, self._start.port)
+        self._published = None if sessions.start.is_own else self._server
+        self.left_out: Counter[str] = Counter()
 
-def _take(body: bytes, found: dict[str, None], sessions: SiteSessions) -> None:
-    start = sessions.start.url
-    for written in locations_of(body):
-        try:
-            url = parse(written)
-        except InvalidUrl:
-            continue
-        if url.scheme in ("http", "https") and (url.host, url.port) == (start.host, start.port):
-            found[str(url)] = None
-            if len(found) >= MOST_URLS:
+    @property
+    def published_at(self) -> str:
+        """The host whose URLs are looked for at the start; empty if it is the start's own."""
+        return self._published[0] if self._published and self._published != self._server else ""
+
+    async def of_site(self, rules: RulesOfOrigins) -> list[bytes]:
+        """The sitemaps that the robots.txt of the start names, else the one at the usual place."""
+        named = (await rules.of(self._start, self._sessions.own, Single(self._sessions.start.headers))).sitemaps
+        wanted = [target.form for each in named[:_MOST_SITEMAPS] if (target := self._target(each)).form]
+        if self._sessions.start.is_own:
+            wanted = [here for url in wanted if (here := self._here(url))]
+        bodies = [await self.at(url) for url in wanted or [str(self._start._replace(path="/sitemap.xml"))]]
+        return [body for body in bodies if body]
+
+    async def at(self, url: str) -> bytes:
+        """The text of a sitemap; empty if there is none."""
+        form, start = parse(url), self._sessions.start
+        single = Single(start.headers if start.is_origin_of(form) else {}, lambda _: MOST_BYTES)
+        answer = await fetch_file(self._sessions.of(form), str(form), single)
+        body = unpacked(answer.body) if answer and answer.code and 200 <= answer.code <= 299 else b""
+        return body if is_sitemap(body) else b""
+
+    async def urls(self, bodies: Iterable[bytes]) -> list[str]:
+        """The URLs that sitemaps list, each once; those of another server than the start's are left out.
+
+        An index leads to sitemaps, but not to another index.
+        """
+        found: dict[str, str] = {}
+        indexed: dict[str, str] = {}
+        for body in bodies:
+            self._take(body, indexed if is_index(body) else found)
+        for url in list(indexed)[:_MOST_SITEMAPS]:
+            body = await self.at(url)
+            if body and not is_index(body):
+                self._take(body, found)
+        return list(found.values())
+
+    def _take(self, body: bytes, found: dict[str, str]) -> None:
+        for written in locations_of(body):
+            target = self._target(written)
+            if not target.form.startswith(WEB):
+                self.left_out["sitemap-invalid"] += 1
+            elif not (here := self._here(target.form)):
+                self.left_out["sitemap-other-server"] += 1
+            elif len(found) >= _MOST_URLS:
+                self.left_out["sitemap-cut"] += 1
                 return
+            else:
+                found.setdefault(here, target.url if here == target.form else here)
+
+    def _target(self, written: str) -> Target:
+        return resolved(str(self._start._replace(path="/")), written.partition("#")[0])
+
+    def _here(self, url: str) -> str:
+        """The URL at the start; empty if another server is meant."""
+        form = parse(url)
+        server = (form.host, form.port)
+        self._published = self._published or server
+        if server not in (self._server, self._published):
+            return ""
+        return str(self._start._replace(path=form.path)) if server != self._server else url

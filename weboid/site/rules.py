@@ -1,8 +1,10 @@
 """The robots.txt of each origin of a run: what may be loaded, how fast, and which sitemaps there are."""
 
 import asyncio
+from dataclasses import replace
 from typing import Final, NamedTuple
 
+from weboid.core.observe.observation import RawResponse
 from weboid.core.observe.robots import EVERYTHING, FILE_BYTES, Robots, named_delay_of, robots_of, sitemaps_of
 from weboid.core.url.urls import Url
 from weboid.net.exchange import Sending
@@ -11,8 +13,9 @@ from weboid.net.outbound import Outbound
 
 _Origin = tuple[str, str, int]
 
-
 WEB: Final = ("http://", "https://")
+_HOPS: Final = 6
+"""Requests for one file: RFC 9309 has at least five redirects followed."""
 
 
 class SiteRules(NamedTuple):
@@ -36,30 +39,36 @@ class RulesOfOrigins:
 
     def __init__(self) -> None:
         self._tasks: dict[_Origin, asyncio.Task[SiteRules]] = {}
-        self._known: dict[_Origin, SiteRules] = {}
 
     def known(self, url: Url) -> SiteRules | None:
         """The rules for a URL, if they are there."""
-        return self._known.get(url[:3])
+        task = self._tasks.get(url[:3])
+        return task.result() if task and task.done() and not task.exception() else None
 
     async def of(self, url: Url, session: Outbound, single: Single) -> SiteRules:
         """The rules for a URL; raises errors of our own."""
         origin = url[:3]
-        if (known := self._known.get(origin)) is None:
-            if origin not in self._tasks:
-                self._tasks[origin] = asyncio.create_task(_fetched(str(url._replace(path="")), session, single))
-            known = self._known[origin] = await asyncio.shield(self._tasks[origin])
-        return known
+        if origin not in self._tasks:
+            self._tasks[origin] = asyncio.create_task(_fetched(str(url._replace(path="")), session, single))
+        return await asyncio.shield(self._tasks[origin])
+
+
+async def fetch_file(session: Outbound, url: str, single: Single) -> RawResponse | None:
+    """The answer for a file that is for robots, behind a few redirects; None if they lead nowhere in the web."""
+    for _ in range(_HOPS):
+        answer = await fetch_answer(session, url, turn=at_once, get_only=True, single=single)
+        if not answer.hops:
+            return answer
+        url, single = answer.hops[0].location, replace(single, headers={})  # what is secret goes no further
+        if not url.startswith(WEB):
+            break
+    return None
 
 
 async def _fetched(origin: str, session: Outbound, single: Single) -> SiteRules:
     terms = Single(single.headers, lambda _: FILE_BYTES + 1, single.most_s)
-    answer = await fetch_answer(session, f"{origin}/robots.txt", turn=at_once, get_only=True, single=terms)
-    if answer.hops:  # what is secret goes no further
-        if not answer.hops[0].location.startswith(WEB):
-            return SiteRules(EVERYTHING)
-        answer = await fetch_answer(session, answer.hops[0].location, turn=at_once, get_only=True)
+    if (answer := await fetch_file(session, f"{origin}/robots.txt", terms)) is None:
+        return SiteRules(EVERYTHING)
     robots = robots_of(answer.code, answer.body, is_cut=len(answer.body) > FILE_BYTES)
-    is_file = answer.code is not None and 200 <= answer.code <= 299
-    body = answer.body if is_file else b""
+    body = answer.body if answer.code and 200 <= answer.code <= 299 else b""
     return SiteRules(robots, named_delay_of(body), sitemaps_of(body))

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from math import inf
@@ -15,7 +16,6 @@ from weboid.config import CrawlConfig
 from weboid.core.document.document import is_html
 from weboid.core.observe.observation import RawResponse
 from weboid.core.observe.retry_after import retry_after_s
-from weboid.core.record.reasons import Outcome as Judged
 from weboid.core.record.reasons import Reason
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import Url, parse, parse_again
@@ -28,7 +28,7 @@ from weboid.robot.plugins import Plugin, RobotLink, RobotPage
 from weboid.robot.queues import WantedDocument
 from weboid.robot.robot import Robot
 from weboid.robot.task import Loaded, OutgoingLink, Task
-from weboid.site.externals import Externals
+from weboid.site.externals import Externals, judged
 from weboid.site.keep import RunMemory
 from weboid.site.ledger import Ledger, LinkOutcome
 from weboid.site.pace import HostPace
@@ -41,11 +41,12 @@ from weboid.site.start import SiteStart
 
 log = logging.getLogger(__name__)
 
-LOADERS: Final = 10
 _OTHER_BYTES: Final = 65_536
 """Of what is no page: its connection can be kept if there are no more."""
 _TRIES: Final = 3
-"""Of what answers 429 or 503."""
+"""Of what answers 429 or 503, …"""
+_PASSING: Final = (Reason.RESET, Reason.UNREACHABLE, Reason.PROTOCOL, Reason.DNS_ERROR)
+"""… or fails in a way that may be the network's."""
 _LONGEST_WAIT_S: Final = 60.0
 _WAIT_S: Final = 1.0
 _TEXT: Final = 200
@@ -66,7 +67,7 @@ class SiteWishes:
     """Of the site itself; a user's own folder has none."""
     filters: Sequence[tuple[str, Plugin]] = ()
     """Of links, with their names; those away from the site are asked as well."""
-    loaders: int = LOADERS
+    loaders: int = 10
 
 
 @dataclass(slots=True)
@@ -89,15 +90,19 @@ class SiteWalk:
     sessions: SiteSessions
     wishes: SiteWishes
     crawl: CrawlConfig
-    emit: Callable[[Place], None]
+    emit: Callable[[Place], object]
     externals: Externals | None = None
     rules: RulesOfOrigins = field(default_factory=RulesOfOrigins)
     memory: RunMemory | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """What sitemaps list and is no start, by the reason."""
     new: int = 0
-    """Places that are broken, and were not in the last run."""
+    """Places that are broken, and were not before."""
     own_faults: int = 0
     is_offline: bool = False
     """Name servers did not answer."""
+    ended_by: WeboidError | None = None
+    """What kept it from going on."""
 
     def __post_init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -117,11 +122,11 @@ class SiteWalk:
             self.externals.settle = self.ledger.settle
 
     async def run(self, starts: Iterable[str]) -> Summary:
-        """Goes through the site to its end; cancelled, it gives what it has."""
+        """Goes through the site to its end; cancelled, or ended by an error of the store, it gives what it has."""
         begun = monotonic()
         starts = list(starts)
         for start in starts:
-            self.ledger.mention(start, Place(start, "", "", "start"))
+            self.ledger.mention(str(parse(start)), Place(start, "", "", "start"))
         is_interrupted = False
         try:
             for origin in {parse(start)._replace(path="/") for start in starts}:
@@ -136,19 +141,24 @@ class SiteWalk:
                 await self.externals.finish()
         except asyncio.CancelledError:
             is_interrupted = True
-        except ExceptionGroup as group:
-            raise group.exceptions[0] from None
+        except (WeboidError, ExceptionGroup) as error:
+            first = error.exceptions[0] if isinstance(error, ExceptionGroup) else error
+            if not isinstance(first, WeboidError):
+                raise first from None
+            self.ended_by, is_interrupted = first, True
         finally:
             if self.externals:
                 await self.externals.close()
         self.ledger.end()
-        self.ledger.close()
         self._spill.close()
+        filtered_by = Counter({**self.left_out, **({_CUT: self._cut} if self._cut else {})})
+        if self.task:
+            filtered_by += self.task.statistics.filtered_by + self.task.statistics.stopped_by
         return Summary(
             starts=tuple(starts[:_STARTS]),
             counts=dict(self.counts),
             statistics=self.statistics(),
-            filtered_by=self._filtered_by(),
+            filtered_by=dict(filtered_by),
             seconds=monotonic() - begun,
             is_interrupted=is_interrupted,
             pages=self.pages,
@@ -156,9 +166,7 @@ class SiteWalk:
 
     def statistics(self) -> dict[str, int]:
         """The numbers of the robot."""
-        if self.task is None:
-            return {}
-        return {name: number for name in _NUMBERS if isinstance(number := getattr(self.task.statistics, name), int)}
+        return {name: getattr(self.task.statistics, name) for name in _NUMBERS} if self.task else {}
 
     def _emit(self, url: str, place: Place) -> None:
         self.counts[place.state] += 1
@@ -166,14 +174,6 @@ class SiteWalk:
             place = self.memory.dated(url, place)
             self.new += place.is_new
         self.emit(place)
-
-    def _filtered_by(self) -> dict[str, int]:
-        found = Counter({_CUT: self._cut} if self._cut else {})
-        if self.task:
-            found += self.task.statistics.filtered_by + self.task.statistics.stopped_by
-        return dict(found)
-
-    # Loading.
 
     async def _serve(self, task: Task) -> None:
         """Loads documents until there are none."""
@@ -196,11 +196,9 @@ class SiteWalk:
         """Waits until a document has ended, or a host may be asked again."""
         self._moved.clear()
         until = min((moment for moment in self._held.values() if moment > now), default=inf)
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(None if until == inf else until - now):
                 await self._moved.wait()
-        except TimeoutError:
-            pass
 
     def _note_own_fault(self, entry: WantedDocument, error: Exception) -> None:
         is_offline = isinstance(error, LookupFailed)
@@ -260,10 +258,10 @@ class SiteWalk:
             self._end_at_page(entry, document, document.page)
         else:
             self._robot.end(entry, Loaded(document.outcome))
-            self.ledger.settle(entry.url, _outcome_of(document))
+            self.ledger.settle(entry.url, judged(document.seen.reason, document.code, ""))
 
     async def _answer(self, written: str, url: Url, conditions: Mapping[str, str]) -> RawResponse:
-        """The answer for a URL; a server that wants to be left alone for a moment is."""
+        """The answer for a URL; one that did not come, or comes from a server that wants a moment, is waited for."""
         pace, session, single = self._pace(url.host), self.sessions.of(url), self._single(url, conditions)
         left = _TRIES
         while True:
@@ -272,12 +270,11 @@ class SiteWalk:
             is_refused = answer.code in (429, 503)
             pace.note(answer.seconds, is_refused=is_refused)
             wait_s = retry_after_s(answer.headers) or max(_WAIT_S, pace.pause_s)
-            if not is_refused or not left or wait_s > _LONGEST_WAIT_S:
+            if not (is_refused or answer.fault in _PASSING) or not left or wait_s > _LONGEST_WAIT_S:
                 return answer
-            self._hold(url.host, wait_s + pace.pause_s)
+            if is_refused:
+                self._hold(url.host, wait_s + pace.pause_s)
             await asyncio.sleep(wait_s)
-
-    # What a document leads to.
 
     def _end_at_redirect(self, entry: WantedDocument, document: SiteDocument) -> None:
         code, location, outcome = document.code, document.location, document.outcome
@@ -290,15 +287,15 @@ class SiteWalk:
             return
         self._robot.end(entry, Loaded(outcome, redirect=target))
         refused = entry.task.refusals[0] if entry.task.refusals else ""
+        is_away = refused == "restriction" and self.externals and not self._is_on_site(entry.task, parse(target))
         if refused == "redirects":
             self.ledger.settle(entry.url, LinkOutcome("broken", code, Reason.TOO_MANY_REDIRECTS.word, target))
-        elif refused == "restriction" and self.externals and not self._is_on_site(entry.task, parse(target)):
-            self.ledger.redirect(entry.url, code, target)
-            self.externals.want(target)
-        elif refused:
+        elif refused and not is_away:
             self.ledger.settle(entry.url, LinkOutcome("redirect", code, final=target))
         else:
             self.ledger.redirect(entry.url, code, target)
+            if is_away and self.externals:
+                self.externals.want(target)
 
     def _is_on_site(self, task: Task, url: Url) -> bool:
         return url.scheme in ("http", "https") and task.scope.has_server(url)
@@ -403,11 +400,3 @@ def _ok(code: int | None) -> LinkOutcome:
 def _most_bytes(headers: Mapping[str, str]) -> int:
     kind = headers.get("content-type", "")
     return MOST_BYTES if not kind or is_html(kind, b"") else _OTHER_BYTES
-
-
-def _outcome_of(document: SiteDocument) -> LinkOutcome:
-    """The outcome of what is no page: only what fails is broken; who refuses us may show it to people."""
-    code, reason = document.code, document.seen.reason
-    if code is not None and 200 <= code <= 299:
-        return _ok(code)
-    return LinkOutcome("broken" if reason.outcome is Judged.FAILING else "doubtful", code, reason.word)
