@@ -4,10 +4,13 @@ import asyncio
 import gzip
 import json
 import signal
+import ssl
 from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
+import trustme
+from support.archives import Copy, open_made_archive
 from support.commands import Place
 from support.misbehaving import Act, Asked, Silence, reply, serve
 from support.sites import linked, script_of
@@ -118,6 +121,41 @@ async def test_external_links_are_judged_as_by_check(place: Place) -> None:
     assert sorted(set(states)) == [("gone", "broken", 404), ("here", "ok", 200), ("wall", "doubtful", 403)]
     assert (len(states), ran.status, ignored.status) == (6, 1, 0)
     assert {line["state"] for line in ignored.lines()[1:-1]} == {"external"}
+
+
+async def test_a_dead_external_link_has_its_copy_and_it_is_said_where_none_could_be_looked_up(
+    place: Place, tmp_path: Path
+) -> None:
+    (tmp_path / "site").mkdir()
+    place.environ |= {"WEBOID_NET_PERMIT": "127.0.0.0/8", "WEBOID_CRAWL_DELAY": "0"}
+    async with serve(script_of({}), ip="127.0.0.2") as other:
+        (tmp_path / "site" / "index.html").write_text(linked(other.url("/gone")))
+        async with open_made_archive({other.url("/gone"): [Copy(20160401120000)]}) as archive:
+            wayback = {"BASE": archive.base, "PER_MINUTE": "0", "REPLAY_PER_MINUTE": "0"}
+            place.environ |= {f"WEBOID_ARCHIVE_WAYBACK_{key}": value for key, value in wayback.items()}
+            place.environ["WEBOID_ARCHIVE_SERVICES"] = "wayback"
+            ran = await place.run("site", "site", "--archives", "--format", "csv")
+        assert f"https://web.archive.org/web/20160401120000/{other.url('/gone')}" in ran.out
+        away = await place.run("site", "site", "--archives")
+    assert (away.status, "of 1 dead links no archive could say" in away.err) == (1, True)
+
+
+@pytest.mark.parametrize("is_https", [False, True])
+async def test_a_start_may_be_an_ipv6_address_or_have_a_certificate_of_one_s_own(
+    place: Place, tmp_path: Path, *, is_https: bool
+) -> None:
+    authority, context = trustme.CA(), ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    authority.issue_cert("::1").configure_cert(context)
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    pages = {"/": linked("/a"), "/a": linked("/gone")}
+    async with serve(script_of(pages), ip="::1", tls=context if is_https else None) as site:
+        url = f"{site.scheme}://[::1]:{site.port}/"
+        if is_https:
+            unknown = await place.run("site", url)
+            assert (unknown.status, "unknown issuer" in unknown.out) == (1, True)
+            place.environ["WEBOID_NET_CA"] = str(tmp_path / "ca.pem")
+        ran = await place.run("site", url)
+    assert (ran.status, "/gone\n" in ran.out, "3 links on 2 pages" in ran.out) == (1, True, True)
 
 
 async def test_a_sitemap_is_a_start_wherever_it_lies(place: Place, tmp_path: Path) -> None:

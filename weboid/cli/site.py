@@ -1,6 +1,7 @@
 """``weboid site``: checks all links of a site, page by page."""
 
 import asyncio
+import logging
 import re
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -241,7 +242,7 @@ async def _memory(
         yield None
         return
     origin, moment = str(sessions.start.url._replace(path="")), moments(options["day"], None)()
-    async with open_store(config, size=_CONNECTIONS, part="site") as pool:
+    async with open_store(config, size=_CONNECTIONS, part="site", quiet=True) as pool:
         memory = RunMemory(pool, options["keep"], moment, origin, with_anchors=options["fragments"])
         async with memory.run(starts[:_STARTS], orders):
             if memory.resumed:
@@ -279,16 +280,22 @@ async def _copies(config: Config) -> AsyncIterator[FindCopy]:
     from weboid.archive.service.client import open_archive_client
     from weboid.archive.service.limits import LocalLimiter
     from weboid.archive.service.limits_file import limits_file
+    from weboid.core.archive.outcomes import LookupOutcome
     from weboid.core.archive.rows.fitness import Wish
 
+    missed = 0
     async with open_archive_client(config.net, LocalLimiter(limits_file(seconds_now))) as client:
 
         async def find(url: str) -> str:
+            nonlocal missed
             now = moment_now()
             result = await look_up(client, config.archive.services, Wish(parse(url), now, now.date()))
+            missed += result.outcome in (LookupOutcome.ERROR, LookupOutcome.UNKNOWN)
             return result.found.address if result.found else ""
 
         yield find
+    if missed:
+        print_error(f"of {missed:,} dead links no archive could say whether it has a copy", logging.WARNING)
 
 
 async def _show_progress(walk: SiteWalk, report: SiteReport) -> None:

@@ -54,6 +54,7 @@ async def open_store(
     size: int,
     part: str,
     any_form: bool = False,
+    quiet: bool = False,
     statement_timeout_s: float = 0,
     idle_s: float = 120,
     wait_s: float = 30,
@@ -63,6 +64,7 @@ async def open_store(
     """The database, configured or embedded, started and migrated.
 
     `any_form`: also if its keys are not those of this program (O-10), for commands that neither compute nor write keys.
+    `quiet`: only with --verbose it says which migrations were applied.
     A statement is cut off after `statement_timeout_s`, 0 = never, and a transaction that is idle for `idle_s`; nothing
     waits longer than `wait_s` for a connection.
 
@@ -90,7 +92,7 @@ async def open_store(
                 away=away,
             )
             pool = await stack.enter_async_context(opening)
-            await _prepare(pool, any_form=any_form)
+            await _prepare(pool, any_form=any_form, level=logging.DEBUG if quiet else logging.INFO)
             return pool, stack.pop_all()
 
     if stopped is None:
@@ -107,7 +109,7 @@ async def open_store(
         yield pool
 
 
-async def _prepare(pool: "Pool", *, any_form: bool) -> None:
+async def _prepare(pool: "Pool", *, any_form: bool, level: int) -> None:
     """Brings the tables to this program's version; writes nothing where there is nothing to be brought."""
     from weboid.store.db.key_scheme import record_scheme, require_scheme
     from weboid.store.db.migrate import migrate
@@ -115,7 +117,7 @@ async def _prepare(pool: "Pool", *, any_form: bool) -> None:
     async with pool.connection() as conn:
         applied = await migrate(conn)
     for name in applied:
-        log.info("applied migration %s", name)
+        log.log(level, "applied migration %s", name)
     async with pool.connection() as conn:
         await record_scheme(conn)
         if not any_form:
