@@ -678,7 +678,7 @@ CREATE TABLE robot_task (
 
 -- A URL (or a fragment of a page) that a task has asked for: `run` = the newest that did, 0 = what it found is not kept
 -- in full; the columns of a record as in `url`; `broken` by its last verdict (a doubt is none), and `was_broken` by that
--- of the whole runs before.
+-- of the whole runs before; `loaded` = the moment, for orders in minutes.
 -- What still waits in a queue is not here: it follows from the links of the pages.
 CREATE TABLE robot_entry (
     url_key bigint NOT NULL,
@@ -701,6 +701,7 @@ CREATE TABLE robot_entry (
     target text,
     older bytea,
     state_since smallint,
+    loaded timestamptz NOT NULL DEFAULT '-infinity',
     PRIMARY KEY (task, url_key)
 ) WITH (fillfactor = 80);
 

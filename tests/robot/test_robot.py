@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.sites import EXAMPLE, ROWS
 
 from weboid.core.url.urls import parse
 from weboid.errors import ConfigError
@@ -19,16 +20,6 @@ from weboid.robot.robot import Robot
 from weboid.robot.statistics import CountsDiffer, Statistics
 from weboid.robot.task import Loaded, OutgoingLink, Task
 
-EXAMPLE = {
-    1: (2, 3, 4, 5, 6), 2: (7,), 3: (8, 1), 4: (9, 1, 2), 5: (10, 11, 3), 6: (12, 13, 14), 8: (), 9: (), 10: (1,),
-    11: (15, 1), 12: (), 13: (), 14: (1,), 15: (),
-}  # fmt: skip
-ROWS = [
-    (6, 6, 0, 1, 0), (7, 6, 1, 2, 0), (9, 7, 1, 3, 0), (12, 8, 1, 4, 0), (15, 10, 1, 5, 0), (18, 13, 1, 5, 1),
-    (18, 13, 1, 6, 1), (18, 13, 1, 7, 1), (19, 13, 1, 8, 1), (21, 14, 1, 9, 1), (21, 14, 1, 9, 2), (21, 14, 1, 9, 3),
-    (22, 14, 1, 9, 4), (22, 14, 1, 10, 4),
-]  # fmt: skip
-"""Checked, queued, filtered, downloaded, cache hits after each document of the source's example task."""
 ORDERS: tuple[QueueOrder, ...] = get_args(QueueOrder)
 
 
@@ -40,10 +31,13 @@ class Site:
         self.asked: list[tuple[int, str]] = []
         self.cached: set[str] = set()
 
+    def has(self, entry: WantedDocument) -> bool:
+        return entry.task.orders.uses_cache and entry.url in self.cached
+
     def load(self, entry: WantedDocument) -> Loaded:
         """Loads a document, but for those of the task or the cache."""
         links = [OutgoingLink(url) for url in self.links.get(entry.url, ())]
-        if entry.url in entry.task.loaded or (entry.task.orders.uses_cache and entry.url in self.cached):
+        if entry.url in entry.task.loaded or self.has(entry):
             return Loaded("hits", links)
         self.asked.append((entry.task.number, entry.url))
         self.cached.add(entry.url)
@@ -64,7 +58,7 @@ def example(number: int) -> str:
 
 def test_the_example_task_of_the_source_gives_all_its_rows() -> None:
     site = Site({example(number): [example(link) for link in links] for number, links in EXAMPLE.items()})
-    robot = Robot("breadth", site.cached.__contains__)
+    robot = Robot("breadth", site.has)
     before = robot.start([example(6)], Orders(depth=1))
     site.run(robot)
     assert (before.statistics.checked, before.statistics.queued, before.statistics.downloaded) == (4, 4, 4)
@@ -154,6 +148,13 @@ def test_the_fair_queue_takes_turns_over_the_tasks() -> None:
     few = robot.start([example(number) for number in (201, 202, 203)], Orders(0))
     assert [entry.task for _ in range(6) if (entry := robot.take(0))].count(few) == 3
     assert many.statistics.waiting == 95
+
+
+def test_a_task_of_greater_priority_comes_first_even_if_it_begins_later() -> None:
+    robot = Robot("priority")
+    for priority in (0, 2, 1):
+        robot.start([example(priority), example(9)], Orders(0, priority=priority))
+    assert [entry.task.orders.priority for entry in Site({}).run(robot)] == [2, 2, 1, 1, 0, 0]
 
 
 def test_orders_hold_from_the_next_document_on() -> None:

@@ -55,7 +55,7 @@ async def _run(
     with_anchors: bool = False,
 ) -> AsyncIterator[RunMemory]:
     memory = RunMemory(pool, name, Moment(day), origin, with_anchors=with_anchors)
-    async with memory.run([start], Orders(3)):
+    async with memory.run([start], Orders(3, uses_cache=False)):
         yield memory
 
 

@@ -16,24 +16,9 @@ from weboid.robot.plugins import plugin
 from weboid.site import reading
 from weboid.site.place import Place
 
-EXAMPLE = {
-    1: (2, 3, 4, 5, 6), 2: (7,), 3: (8, 1), 4: (9, 1, 2), 5: (10, 11, 3), 6: (12, 13, 14), 8: (), 9: (), 10: (1,),
-    11: (15, 1), 12: (), 13: (), 14: (1,), 15: (),
-}  # fmt: skip
-
 
 def robots(text: str) -> bytes:
     return reply(200, body=text.encode(), kind="text/plain")
-
-
-async def test_the_example_of_the_source_over_http() -> None:
-    pages: Pages = {f"/{n}.htm": linked(*(f"{m}.htm" for m in links)) + str(n) for n, links in EXAMPLE.items()}
-    orders = Orders(3, link_filters=("exclude:*/7.htm",))
-    ran = await walked(pages, "/1.htm", orders=orders, loaders=1)
-    assert ran.asked == [f"/{n}.htm" for n in (1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15)]
-    numbers = ran.summary.statistics
-    assert [numbers[name] for name in ("checked", "queued", "filtered", "downloaded")] == [22, 14, 1, 14]
-    assert (ran.states["/7.htm"], ran.summary.filtered_by) == ("excluded", {"exclude": 1})
 
 
 async def test_each_state_is_said_at_its_place() -> None:
@@ -157,7 +142,7 @@ async def test_filters_are_named_and_meta_robots_is_obeyed() -> None:
     ran = await walked(pages, filters=[("exclude", plugin("exclude:*skip*"))])
     assert (ran.place("/skip/x").state, ran.place("/skip/x").reason) == ("excluded", "exclude")
     assert (ran.states["/behind"], ran.states["/b"], ran.states["/c"]) == ("nofollow", "ok", "nofollow")
-    assert (await walked(pages, obeys_robots=False)).states["/behind"] == "broken"
+    assert (await walked(pages, orders=Orders(5, obeys_robots=False))).states["/behind"] == "broken"
 
 
 async def test_links_of_a_page_are_bounded_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

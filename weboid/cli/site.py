@@ -75,6 +75,14 @@ _STARTS: Final = 100
 @click.option("--header", multiple=True, help="A header for the start's origin alone, such as 'Cookie: a=b'.")
 @click.option("--archives", is_flag=True, help="Look up copies of external links that are dead.")
 @click.option("--keep", metavar="NAME", help="Remember what was found under this name, for the next run.")
+@click.option(
+    "--reload-after",
+    type=click.FloatRange(-1),
+    default=0,
+    show_default=True,
+    metavar="MINUTES",
+    help="Do not ask again for what worked within so many minutes (--keep); -1 is never.",
+)
 @click.option("--new", is_flag=True, help="Fail only for links that were not broken in the last run (--keep).")
 @click.option("--format", "form", type=click.Choice(list(FORMATS)), default="text", show_default=True)
 @day_option
@@ -113,11 +121,13 @@ async def _run(config: Config, target: str, report: SiteReport, headers: Mapping
             Orders(
                 inf if depth is None else depth,
                 Restriction(_FOLLOW[options["follow"]]),
+                obeys_robots=not report.folder,
+                uses_cache=options["reload_after"] != 0,
+                reloads_before=seconds_now() - 60 * options["reload_after"] if options["reload_after"] >= 0 else -inf,
                 # A folder has an end.
                 link_filters=() if report.folder else tuple(TRAPS),
             ),
             fragments=options["fragments"],
-            obeys_robots=not report.folder,
             filters=_filters(options["include"], options["exclude"]),
         )
         async with (

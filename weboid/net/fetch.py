@@ -62,6 +62,8 @@ class Single:
     most_bytes: MostBytes | None = None
     most_s: float = inf
     """Seconds of the request, at most."""
+    method: str = "GET"
+    """The only one that is tried."""
 
 
 class Manner(Enum):
@@ -97,6 +99,8 @@ async def fetch_answer(
     if not url.startswith(_SCHEMES):
         raise ValueError(f"{url} is not for HTTP")
     walk = _Walk(session, url, turn, referrer, trusting, manner, spent_s, may_read, single)
+    if single:
+        return (await walk.follow(single.method)).answer
     if not get_only:
         head = await walk.follow("HEAD")
         if _is_believed(head):

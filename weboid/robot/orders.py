@@ -69,14 +69,15 @@ class Orders:
     """Links from the start; the links of the last documents are read, but not followed."""
     restriction: Restriction = Restriction.INTERNAL
     head_only: bool = False
-    """Only the start, whatever the depth."""
+    """Only the start, by HEAD, whatever the depth."""
     obeys_robots: bool = True
     expires: float = inf
     """Moment in seconds, of the same clock as that of the robot; later no document is begun."""
     most_downloads: float = inf
     uses_cache: bool = True
+    """Else what earlier runs have loaded is loaded again."""
     reloads_before: float = -inf
-    """Moment in seconds: cached documents that are older are loaded again."""
+    """Moment in seconds since 1970: cached documents that are older are loaded again."""
     most_bytes: float = inf
     """Of each document; the rest is cut off."""
     most_seconds: float = inf
@@ -84,6 +85,7 @@ class Orders:
     tests_content: bool = True
     """Links of the same content under another URL are not followed."""
     needs_source: bool = False
+    """Filters and classifiers of pages want the source, which no cache has: each document is loaded."""
     priority: int = 0
     """Greater is sooner, in the queue by priority."""
     page_classifiers: tuple[str, ...] = ()
@@ -91,6 +93,11 @@ class Orders:
     link_classifiers: tuple[str, ...] = ()
     link_filters: tuple[str, ...] = ()
     """Names of functions, with their argument after a colon (``robot/plugins``)."""
+
+    @property
+    def cached_since(self) -> float:
+        """Moment in seconds since 1970: what was loaded then or later is taken from the cache."""
+        return self.reloads_before if self.uses_cache and not self.needs_source else inf
 
     @property
     def reach(self) -> float:

@@ -23,6 +23,8 @@ class RobotPage:
 
     url: str
     distance: int
+    source: str = ""
+    """Where the task needs it, unless the document was loaded before."""
     attributes: dict[str, str] = field(default_factory=dict)
 
 

@@ -16,7 +16,10 @@ _MOST_HELD: Final = 10_000
 class Robot:
     """Hands out entries to loaders, and takes what became of them. Moments are seconds of a clock of the caller."""
 
-    def __init__(self, order: QueueOrder = "fair", is_cached: Callable[[str], bool] = lambda url: False) -> None:
+    def __init__(
+        self, order: QueueOrder = "fair", is_cached: Callable[[WantedDocument], bool] = lambda entry: False
+    ) -> None:
+        """`is_cached` says whether a document takes no load, by the orders of its task."""
         self._queue = queue_in(order)
         self._is_cached = is_cached
         self._numbers = count(1)
@@ -54,7 +57,7 @@ class Robot:
             task = entry.task
             if task.is_cancelled:
                 continue
-            is_free = entry.url in task.loaded or (task.orders.uses_cache and self._is_cached(entry.url))
+            is_free = entry.url in task.loaded or self._is_cached(entry)
             if self._is_dropped(entry, now, is_free=is_free):
                 task.statistics.drop()
                 self._forget_finished(task)

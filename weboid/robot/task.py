@@ -33,6 +33,8 @@ class Loaded(NamedTuple):
     content_hash: bytes = b""
     """Of the whole decoded body; empty if there is none."""
     not_modified: bool = False
+    source: str = ""
+    """The decoded text of the document, if the task needs it."""
 
 
 class Task:
@@ -83,7 +85,7 @@ class Task:
         self.refusals = []
         if self.is_cancelled:
             return []
-        page = RobotPage(entry.url, entry.distance)
+        page = RobotPage(entry.url, entry.distance, loaded.source)
         found: list[WantedDocument | None] = []
         if loaded.redirect:
             if not entry.distance:
@@ -95,10 +97,6 @@ class Task:
             found += [self._follow(page, link, entry.distance + 1, 0) for link in loaded.links]
         return [entry for entry in found if entry]
 
-    def knows(self, url: str) -> bool:
-        """True if a URL was queued."""
-        return url in self._distances
-
     def _take_as_start(self, redirect: str) -> None:
         """Takes the target for a start, too: it is the site that is meant."""
         with suppress(InvalidUrl):
@@ -107,9 +105,15 @@ class Task:
     def _judged(self, page: RobotPage, found: OutgoingLink) -> str:
         """The filter that would refuse a link; empty if none does."""
         try:
-            return self._filter_of(RobotLink(page, parse_again(found.url), found.text, found.rel), 0)
+            return self._filter_of(self._classified(page, found), 0)
         except InvalidUrl:
             return "invalid"
+
+    def _classified(self, page: RobotPage, found: OutgoingLink) -> RobotLink:
+        link = RobotLink(page, parse_again(found.url), found.text, found.rel)
+        for _name, classify in self._plugins["link_classifiers"]:
+            classify(link)
+        return link
 
     def _why_not_followed(self, page: RobotPage, loaded: Loaded) -> str:
         for _name, classify in self._plugins["page_classifiers"]:
@@ -126,18 +130,15 @@ class Task:
 
     def _follow(self, page: RobotPage, found: OutgoingLink, distance: int, hops: int) -> WantedDocument | None:
         try:
-            url = parse_again(found.url)
+            link = self._classified(page, found)
         except InvalidUrl:
             self._refuse("invalid")
             return None
-        link = RobotLink(page, url, found.text, found.rel)
-        for _name, classify in self._plugins["link_classifiers"]:
-            classify(link)
         if name := self._filter_of(link, hops):
             self._refuse(name)
             return None
         self.refusals.append("")
-        return self._queued(url, distance, hops, page.url)
+        return self._queued(link.url, distance, hops, page.url)
 
     def _refuse(self, name: str) -> None:
         self.statistics.find(name, is_new=False)

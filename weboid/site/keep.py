@@ -2,12 +2,14 @@
 
 A run that goes on begins at its starts again: what it has asked for is a hit of its cache, whose links are those of
 before. So queue, traps and report come out as if it had never been killed (D-466), and other orders hold at once. What
-was open is asked again, and so is what did not work: it may have been repaired.
+was open is asked again, and so is what did not work: it may have been repaired. What earlier runs have loaded is in the
+cache as long as the orders of the task want it.
 """
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import date
+from math import inf
 from typing import Final, NamedTuple
 
 import msgspec
@@ -56,6 +58,7 @@ class RunMemory:
 
     def __init__(self, pool: Pool, name: str, moment: Moment, origin: str, *, with_anchors: bool = False) -> None:
         self.task: KeptTask
+        self._orders: Orders
         self._name = name
         self.resumed = 0
         """URLs that it need not ask for again, as it did before it was interrupted."""
@@ -63,8 +66,8 @@ class RunMemory:
         self._origin = origin
         self._pool = pool
         self._moment = moment
-        self._known: set[int] = set()
-        self._done: set[int] = set()
+        self._loaded: dict[int, float | None] = {}
+        """Of each entry the moment; infinite for this run, None if it cannot be used."""
         self._was_broken: set[int] = set()
         self._failing: dict[int, int] = {}
         """Days since when entries are broken, as far as they are."""
@@ -80,7 +83,7 @@ class RunMemory:
         It takes one connection of the pool until the end. Raises StoreError if another run of the task is under way,
         and ConfigError if the task is of another site: what is known of its URLs would be taken for that of these.
         """
-        name, day = self._name, self._moment.day
+        name, day, self._orders = self._name, self._moment.day, orders
         async with self._pool.reading() as held:
             if not await lock_task(held, name):
                 raise StoreError(f"another run of {name!r} is under way: wait for its end, or give another name")
@@ -102,23 +105,23 @@ class RunMemory:
     async def _resume(self) -> None:
         async with self._pool.connection() as conn:
             states = list_states(conn, self.task, with_anchors=self._with_anchors)
-            async for key, is_done, was_broken, failing_since in states:
-                self._known.add(key)
-                if is_done:
-                    self._done.add(key)
+            async for key, loaded, was_broken, failing_since in states:
+                self._loaded[key] = loaded
+                self.resumed += loaded == inf
                 if was_broken:
                     self._was_broken.add(key)
                 if failing_since is not None:
                     self._failing[key] = failing_since
-        self.resumed = len(self._done)
 
-    def is_done(self, url: str) -> bool:
-        """True if this run has asked for a URL and knows what became of it, also before it was killed."""
-        return self._key(url) in self._done
+    def is_done(self, url: str, orders: Orders | None = None) -> bool:
+        """True if a URL need not be asked for: this run knows what became of it, also before it was killed, or an
+        earlier one, if the orders are content with that; without orders those of its begin hold."""
+        loaded = self._loaded.get(self._key(url))
+        return loaded is not None and loaded >= (orders or self._orders).cached_since
 
     async def known(self, url: str) -> Remembered:
         """All that is remembered of a URL."""
-        if (key := self._key(url)) not in self._known:
+        if (key := self._key(url)) not in self._loaded:
             return Remembered()
         return await self._reads.result(key)
 
@@ -131,13 +134,13 @@ class RunMemory:
         asked for again if the run goes on.
         """
         key = self._key(url)
-        if key not in self._known and len(self._known) >= _MOST_ENTRIES:
+        if key not in self._loaded and len(self._loaded) >= _MOST_ENTRIES:
             return
         record = judge(before.record, seen, self._moment.day, hour=self._moment.hour).record
         is_failing = seen.outcome is Outcome.FAILING
         is_broken = is_failing or (seen.outcome is not Outcome.WORKING and key in self._was_broken)
         is_whole = is_whole and (page is None or len(page.links) <= _MOST_LINKS)
-        self._known.add(key)
+        self._loaded[key] = None
         if is_failing:
             self._failing[key] = record.history[0].first if record.streak.since is None else record.streak.since
         elif not is_broken:
@@ -153,7 +156,7 @@ class RunMemory:
         )
         await self._writes.result(entry)
         if is_whole:
-            self._done.add(key)
+            self._loaded[key] = inf
 
     def failure(self, url: str, final: str) -> tuple[int, bool]:
         """For a URL that is broken now the day of 1970 since when, and whether that is new.
@@ -165,7 +168,7 @@ class RunMemory:
         key = self._key(url)
         if final and key not in self._failing and self._key(final) in self._failing:
             key = self._key(final)
-        elif key not in self._failing or key not in self._done:
+        elif key not in self._failing or self._loaded.get(key) != inf:
             self._untried[url] = _NOT_THERE
         return self._failing.get(key, self._moment.day) + _UNIX_DAYS, key not in self._was_broken
 

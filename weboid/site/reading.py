@@ -58,16 +58,25 @@ class SitePage:
     """Of the body and of the folder to which its links are relative: the same body in another has other links."""
     written: Sequence[DocumentLink] = ()
     """All that was read, those of kind `base`, too."""
+    source: str = ""
 
 
-def page_of(url: str, body: bytes, headers: Mapping[str, str], *, with_anchors: bool) -> SitePage:
-    """Reads a page that was loaded from a URL."""
+def page_of(
+    url: str,
+    body: bytes,
+    headers: Mapping[str, str],
+    *,
+    with_anchors: bool,
+    with_source: bool = False,
+    most_bytes: float = MOST_BYTES,
+) -> SitePage:
+    """Reads a page that was loaded from a URL; one of `most_bytes` or more is cut."""
     rest, decoder = decoder_of(body, headers.get("content-type", ""))
     markup = decoder.decode(rest, final=True)
     names: set[str] | None = set() if with_anchors else None
     found = list(islice(links_of(markup, names), MOST_LINKS + 1))
     written = found[:MOST_LINKS]
-    is_cut = len(found) > MOST_LINKS or len(body) >= MOST_BYTES
+    is_cut = len(found) > MOST_LINKS or len(body) >= min(most_bytes, MOST_BYTES)
     links, folder = _with_targets(url, written)
     return SitePage(
         links=links,
@@ -77,6 +86,7 @@ def page_of(url: str, body: bytes, headers: Mapping[str, str], *, with_anchors: 
         anchors=None if names is None or is_cut else array("I", sorted({0, *map(number_of, names)})),
         content_hash=blake2b(folder.encode() + b"\n" + body, digest_size=_HASH_BYTES).digest(),
         written=written,
+        source=markup if with_source else "",
     )
 
 

@@ -9,6 +9,8 @@ from weboid.core.observe.observe import observation_of
 from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UrlRecord
 from weboid.core.record.status import status_of
+from weboid.robot.orders import Orders
+from weboid.robot.queues import WantedDocument
 from weboid.robot.statistics import Outcome
 from weboid.site.keep import Remembered, RunMemory
 from weboid.site.reading import SitePage, kept_page, page_again, page_of
@@ -46,32 +48,43 @@ class Recall:
         self._memory = memory
         self._with_anchors = with_anchors
 
-    def is_done(self, url: str) -> bool:
-        """True if it takes no request, as this run has asked for it before it was killed."""
-        return self._memory is not None and self._memory.is_done(url)
+    def has(self, entry: WantedDocument) -> bool:
+        """True if a document takes no request: this run has it, or one as new as the orders of its task want it."""
+        return self._memory is not None and self._memory.is_done(entry.url, entry.task.orders)
 
-    async def document(self, url: str, ask: Ask) -> SiteDocument:
-        """The document of a URL in normal form; raises what `ask` raises, and StoreAway."""
+    async def document(self, entry: WantedDocument, ask: Ask) -> SiteDocument:
+        """A document that a task wants; raises what `ask` raises, and StoreAway."""
+        url, orders = entry.url, entry.task.orders
         if self._memory is None:
-            return self._document(url, await ask({}), None)[0]
+            return self._document(url, orders, await ask({}), None)[0]
         before = await self._memory.known(url)
-        if self._memory.is_done(url):
+        if self.has(entry):
             page = page_again(url, before.page) if before.page else None
             return SiteDocument(_seen_again(before.record), page, "hits")
-        conditions = self._conditions(before)
-        document, kept = self._document(url, await ask(conditions), before.page if conditions else None)
-        is_whole = document.page is None or not document.page.is_cut
+        conditions = {} if orders.needs_source else self._conditions(before)
+        answer = await ask(conditions)
+        document, kept = self._document(url, orders, answer, before.page if conditions else None)
+        is_whole = answer.method != "HEAD" and not (document.page and document.page.is_cut)
         await self._memory.note(url, document.seen, before, kept, is_whole=is_whole)
         return document
 
-    def _document(self, url: str, answer: RawResponse, before: KeptPage | None) -> tuple[SiteDocument, KeptPage | None]:
+    def _document(
+        self, url: str, orders: Orders, answer: RawResponse, before: KeptPage | None
+    ) -> tuple[SiteDocument, KeptPage | None]:
         seen = _seen_in(answer)
         if before and answer.code == _NOT_MODIFIED:
             return SiteDocument(seen, page_again(url, before), not_modified=True), before
-        is_page = answer.code is not None and 200 <= answer.code <= 299
+        is_page = answer.code is not None and 200 <= answer.code <= 299 and answer.method != "HEAD"
         if not is_page or not is_html(answer.headers.get("content-type", ""), answer.body):
             return SiteDocument(seen, None, "failed" if answer.code is None else "downloaded"), None
-        page = page_of(url, answer.body, answer.headers, with_anchors=self._with_anchors)
+        page = page_of(
+            url,
+            answer.body,
+            answer.headers,
+            with_anchors=self._with_anchors,
+            with_source=orders.needs_source,
+            most_bytes=orders.most_bytes,
+        )
         return SiteDocument(seen, page), kept_page(page, answer.headers) if self._memory else None
 
     def _conditions(self, before: Remembered) -> dict[str, str]:

@@ -5,7 +5,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from math import inf
 from time import monotonic
@@ -63,8 +63,6 @@ class SiteWishes:
 
     orders: Orders
     fragments: bool = False
-    obeys_robots: bool = True
-    """Of the site itself; a user's own folder has none."""
     filters: Sequence[tuple[str, Plugin]] = ()
     """Of links, with their names; those away from the site are asked as well."""
     loaders: int = 10
@@ -110,7 +108,7 @@ class SiteWalk:
         self.ledger = Ledger(self._emit)
         self.task: Task | None = None
         self._recall = Recall(self.memory, with_anchors=self.wishes.fragments)
-        self._robot = Robot(is_cached=self._recall.is_done)
+        self._robot = Robot(is_cached=self._recall.has)
         self._paces: dict[str, HostPace] = {}
         self._held: dict[str, float] = {}
         self._moved = asyncio.Event()
@@ -180,9 +178,10 @@ class SiteWalk:
         while not task.is_finished:
             now = monotonic()
             if (entry := self._robot.take(now)) is None:
-                await self._wait(now)
+                if not task.is_finished:  # the last may have been dropped
+                    await self._wait(now)
                 continue
-            if not self._recall.is_done(entry.url):
+            if not self._recall.has(entry):
                 self._hold(entry.host, self._pace(entry.host).pause_s)
             try:
                 await self._load(entry)
@@ -191,6 +190,7 @@ class SiteWalk:
             except Exception as error:
                 self._note_own_fault(entry, error)
             self._moved.set()
+        self._moved.set()
 
     async def _wait(self, now: float) -> None:
         """Waits until a document has ended, or a host may be asked again."""
@@ -229,16 +229,23 @@ class SiteWalk:
     def _single(self, url: Url, conditions: Mapping[str, str] | None = None) -> Single:
         start = self.sessions.start
         headers = {**(conditions or {}), **(start.headers if start.is_origin_of(url) else {})}
-        return Single(headers, _most_bytes, self.wishes.orders.most_seconds)
+        return Single(headers, self._most_bytes, self._orders.most_seconds)
+
+    @property
+    def _orders(self) -> Orders:
+        """Those of the task, which may be changed while it runs."""
+        return self.task.orders if self.task else self.wishes.orders
+
+    def _most_bytes(self, headers: Mapping[str, str]) -> int:
+        kind = headers.get("content-type", "")
+        return int(min(MOST_BYTES if not kind or is_html(kind, b"") else _OTHER_BYTES, self._orders.most_bytes))
 
     async def _rules_of(self, url: Url) -> SiteRules:
         return await self.rules.of(url, self.sessions.of(url), self._single(url))
 
     def _may_load(self, link: RobotLink) -> bool:
         """The filter by robots.txt, as far as it is known; else it is asked before the load."""
-        if not self.wishes.obeys_robots:
-            return True
-        rules = self.rules.known(link.url)
+        rules = self.rules.known(link.url) if self._orders.obeys_robots else None
         return rules is None or rules.allows(str(link.url))
 
     async def _load(self, entry: WantedDocument) -> None:
@@ -247,11 +254,11 @@ class SiteWalk:
             links = self._spill.get(self._links[entry.url])[0] if entry.url in self._links else ()
             self._robot.end(entry, Loaded("hits", [OutgoingLink(*link) for link in links]))
             return
-        if self.wishes.obeys_robots and not (await self._rules_of(url)).allows(entry.url):
+        if self._orders.obeys_robots and not (await self._rules_of(url)).allows(entry.url):
             self._robot.end(entry, Loaded("failed"))
             self.ledger.settle(entry.url, LinkOutcome("robots", reason="robots"))
             return
-        document = await self._recall.document(entry.url, lambda conditions: self._answer(entry.url, url, conditions))
+        document = await self._recall.document(entry, lambda conditions: self._answer(entry, url, conditions))
         if document.location:
             self._end_at_redirect(entry, document)
         elif document.page:
@@ -260,13 +267,14 @@ class SiteWalk:
             self._robot.end(entry, Loaded(document.outcome))
             self.ledger.settle(entry.url, judged(document.seen.reason, document.code, ""))
 
-    async def _answer(self, written: str, url: Url, conditions: Mapping[str, str]) -> RawResponse:
+    async def _answer(self, entry: WantedDocument, url: Url, conditions: Mapping[str, str]) -> RawResponse:
         """The answer for a URL; one that did not come, or comes from a server that wants a moment, is waited for."""
         pace, session, single = self._pace(url.host), self.sessions.of(url), self._single(url, conditions)
+        single = replace(single, method="HEAD") if entry.task.orders.head_only else single
         left = _TRIES
         while True:
             left -= 1
-            answer = await fetch_answer(session, written, turn=at_once, get_only=True, single=single)
+            answer = await fetch_answer(session, entry.url, turn=at_once, single=single)
             is_refused = answer.code in (429, 503)
             pace.note(answer.seconds, is_refused=is_refused)
             wait_s = retry_after_s(answer.headers) or max(_WAIT_S, pace.pause_s)
@@ -306,7 +314,7 @@ class SiteWalk:
         self._cut += page.is_cut
         if self.wishes.fragments and page.anchors is not None:
             self.ledger.note_anchors(entry.url, page.anchors)
-        is_followed = page.is_followed or not (self.wishes.obeys_robots and task.orders.obeys_robots)
+        is_followed = page.is_followed or not task.orders.obeys_robots
         followed = [
             OutgoingLink(target.form, link.text, link.rel)
             for link, target in page.links
@@ -317,7 +325,8 @@ class SiteWalk:
         if not is_followed:
             task.statistics.stopped_by["nofollow"] += 1
         links = followed if is_followed else ()
-        self._robot.end(entry, Loaded(document.outcome, links, "", page.content_hash, document.not_modified))
+        loaded = Loaded(document.outcome, links, "", page.content_hash, document.not_modified, page.source)
+        self._robot.end(entry, loaded)
         refusals = iter(list(task.refusals))
         self.ledger.settle(entry.url, _ok(document.code))
         for link, target in page.links:
@@ -395,8 +404,3 @@ _NUMBERS: Final = (
 def _ok(code: int | None) -> LinkOutcome:
     """One for all pages: there are many."""
     return LinkOutcome("ok", code)
-
-
-def _most_bytes(headers: Mapping[str, str]) -> int:
-    kind = headers.get("content-type", "")
-    return MOST_BYTES if not kind or is_html(kind, b"") else _OTHER_BYTES

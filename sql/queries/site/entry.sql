@@ -1,15 +1,16 @@
 -- URLs that a task of the robot has asked for, their documents and links (R-5).
 
 -- name: list_states
--- Whether the run that goes on need not ask for it again (it worked, and its anchors are known if they are wanted),
--- whether its last verdict in a whole run before was that it is broken, and since when it is.
+-- Since when what it found can be used (it worked, is kept in full, and its anchors are known if they are wanted; what
+-- the run that goes on has found, at any time), whether its last verdict in a whole run before was that it is broken,
+-- and since when it is.
 SELECT url_key,
-    run = %(run)s AND reason = ANY(%(working)s::smallint[]) AND NOT (
+    extract(epoch FROM CASE WHEN run > 0 AND reason = ANY(%(working)s::smallint[]) AND NOT (
         %(with_anchors)s AND EXISTS (
             SELECT FROM robot_page AS page
             WHERE page.task = robot_entry.task AND page.url_key = robot_entry.url_key AND content_hash <> '' AND ids = ''
         )
-    ),
+    ) THEN CASE WHEN run = %(run)s THEN 'infinity' ELSE loaded END END)::float,
     CASE WHEN run > %(whole_run)s THEN was_broken ELSE broken END,
     CASE WHEN broken THEN coalesce(failing_since, since) END
 FROM robot_entry
@@ -29,11 +30,11 @@ LEFT JOIN robot_link ON robot_link.task = %(task)s AND robot_link.url_key = give
 -- name: record_entries
 INSERT INTO robot_entry (
     task, url_key, url, run, broken, was_broken, status, since, asked, older, strikes, failing_since, failing_until,
-    evidence, reason, target, mime, size_kib, http, state_since
+    evidence, reason, target, mime, size_kib, http, state_since, loaded
 )
 SELECT %(task)s, given.url_key, given.url, given.run, given.broken, given.was_broken, given.status, given.since,
     given.asked, given.older, given.strikes, given.failing_since, given.failing_until, given.evidence, given.reason,
-    given.target, given.mime, given.size_kib, given.http, given.state_since
+    given.target, given.mime, given.size_kib, given.http, given.state_since, now()
 FROM unnest(
     %(url_key)s::bigint[], %(url)s::text[], %(run)s::integer[], %(broken)s::boolean[], %(was_broken)s::boolean[],
     %(status)s::smallint[], %(since)s::smallint[], %(asked)s::smallint[], %(older)s::bytea[], %(strikes)s::smallint[],
@@ -49,7 +50,7 @@ ON CONFLICT (task, url_key) DO UPDATE SET
     since = excluded.since, asked = excluded.asked, older = excluded.older, strikes = excluded.strikes,
     failing_since = excluded.failing_since, failing_until = excluded.failing_until, evidence = excluded.evidence,
     reason = excluded.reason, target = excluded.target, mime = excluded.mime, size_kib = excluded.size_kib,
-    http = excluded.http, state_since = excluded.state_since
+    http = excluded.http, state_since = excluded.state_since, loaded = excluded.loaded
 
 -- name: record_pages
 INSERT INTO robot_page (task, url_key, content_hash, etag, modified, ids, followed)

@@ -40,11 +40,12 @@ NO_PAGE: Final = KeptPage(b"", "", "", b"", True, ())
 
 
 class EntryState(NamedTuple):
-    """An entry that a task has: whether its run need not ask for it, whether the last verdict in a whole run before was
-    that it is broken, and the day since when it is."""
+    """An entry that a task has: the moment of its load in seconds since 1970, if that can be used; whether the last
+    verdict in a whole run before was that it is broken, and the day since when it is."""
 
     key: int
-    is_done: bool
+    loaded: float | None
+    """Infinite: by the run that goes on."""
     was_broken: bool
     failing_since: int | None
 
@@ -68,7 +69,7 @@ def entry_key(url: str) -> int:
 
 
 async def list_states(conn: Connection, task: KeptTask, *, with_anchors: bool) -> AsyncIterator[EntryState]:
-    """The states of all entries of a task, by key; with `with_anchors` a page without them is not done."""
+    """The states of all entries of a task, by key; with `with_anchors` a page without them cannot be used."""
     working = [reason.number for reason in Reason if reason.outcome is Outcome.WORKING]
     row = {**task._asdict(), "working": working, "with_anchors": with_anchors, "after": None, "limit": _PAGE}
     while states := await fetch_all(conn, EntryState, SQL["list_states"], row):
