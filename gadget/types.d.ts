@@ -43,6 +43,7 @@ declare namespace Weboid {
 		mime: string | null;
 		size_kib: number | null;
 		suspicious: boolean;
+		hints: { kind: string; since: string | null }[];
 		reported: string | null;
 		assumed: string | null;
 		replacement: string | null;

@@ -24,6 +24,7 @@ from weboid.remote.feed.calls import SpamLists
 from weboid.store.db.pool import open_pool
 from weboid.web.app import make_app
 from weboid.web.http.server import open_site
+from weboid.wiki.interwiki import InterwikiMap
 from weboid.wiki.source import Members, PageLinks
 
 FEW_LINKS: Final = 20
@@ -39,6 +40,11 @@ class InProcess:
     def __init__(self, pages: Mapping[int, PageLinks]) -> None:
         self._pages = pages
         self.answered = 0
+        self.interwiki: InterwikiMap | None = None
+
+    async def find_interwiki(self) -> InterwikiMap:
+        """The map of a wiki without prefixes."""
+        return InterwikiMap(())
 
     async def find_pages(
         self, *, ids: Sequence[int] = (), titles: Sequence[str] = (), most_links: int | None = None

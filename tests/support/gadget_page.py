@@ -35,6 +35,7 @@ DEAD: Final[dict[str, Any]] = {
     "mime": None,
     "size_kib": None,
     "suspicious": False,
+    "hints": [],
     "reported": None,
     "assumed": None,
     "replacement": None,

@@ -28,8 +28,10 @@ from weboid.store.db.pool import Connection, Pool, open_pool
 from weboid.store.pages.wiki import find_wiki, record_wiki
 from weboid.store.urls.check import CheckedUrl, record_changes, record_checks
 from weboid.store.urls.url import find_urls
+from weboid.web.answer.target_pages import TargetSources
 from weboid.web.app import make_app
 from weboid.web.http.server import open_site
+from weboid.wiki.interwiki import Interwiki, InterwikiMap
 from weboid.wiki.source import Members, PageLinks
 
 TODAY = 120
@@ -92,6 +94,8 @@ class FixedSource:
     answered: int = 0
     pause_s: float = 0.0
     silent: bool = False
+    entries: tuple[Interwiki, ...] = ()
+    interwiki: InterwikiMap | None = field(default=None, compare=False)
 
     async def find_pages(
         self, *, ids: Sequence[int] = (), titles: Sequence[str] = (), most_links: int | None = None
@@ -117,6 +121,13 @@ class FixedSource:
         if self.silent:
             raise SourceError("it does not answer")
         return self.namespaces
+
+    async def find_interwiki(self) -> InterwikiMap:
+        self.asked += 1
+        await asyncio.sleep(self.pause_s)
+        if self.silent:
+            raise SourceError("it does not answer")
+        return InterwikiMap(self.entries)
 
     async def list_members(self, category: str, *, place: str = "", limit: int = 500) -> Members:
         self.asked += 1
@@ -211,6 +222,7 @@ async def open_service(
     public_url: str = "https://weboid.demo/",
     port: int = 0,
     source: FixedSource | None = None,
+    targets: TargetSources | None = None,
 ) -> AsyncIterator[Site]:
     """The service over a wiki of three pages; page 3 is new and has not been taken in. The store is empty, or what the
     fixture `site_database` gives: that is filled already.
@@ -232,6 +244,7 @@ async def open_service(
             today=lambda: TODAY,
             sources=lambda _: source,
             spam=SpamFilters(SpamLists(wiki.pool)).filter_of,
+            targets=targets,
             live_budget_s=budget_s,
             public_url=public_url,
             client=way,

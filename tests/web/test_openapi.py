@@ -20,6 +20,7 @@ from weboid.core.record.status import Status
 from weboid.core.url.classify import UrlClass
 from weboid.core.url.hosts import InvalidReason
 from weboid.core.url.link_kind import LinkKind
+from weboid.core.verdict.hints import HintKind
 from weboid.core.verdict.link_report import Extent
 from weboid.core.verdict.report_json import FROZEN, RevertReason
 from weboid.core.verdict.verdict import Verdict
@@ -250,7 +251,11 @@ def test_the_words_of_the_description_are_those_of_the_program() -> None:
         "exactness": [frozenset(Exactness)],
         "extent": [frozenset(Extent), frozenset((*Extent, ""))],
         "flags": [frozenset((FROZEN, PERMADEAD, PERMALIVE, SUBSCRIPTION))],
-        "kind": [frozenset((*LinkKind, *nothing)), frozenset(kind.name.lower() for kind in RequestKind)],
+        "kind": [
+            frozenset((*LinkKind, *nothing)),
+            frozenset(kind.name.lower() for kind in RequestKind),
+            frozenset(HintKind),
+        ],
         "listVerdict": [frozenset(("dead", "doubtful"))],
         "note": [frozenset(("redirects", "after", "similar", "before", *nothing))],
         "origin": [frozenset(CopyOrigin)],

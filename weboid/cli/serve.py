@@ -61,6 +61,8 @@ _MOST_LISTS = 50
 """Wikis whose spam lists are kept ready in a process."""
 _IMPATIENT = ApiPatience(tries=1, timeout_s=5)
 """Short, because a reader waits: if the wiki does not answer in time, the last pass is used instead (W-10)."""
+_TARGET = ApiPatience(tries=1, timeout_s=2, answer_mib=1)
+"""Of a look whether pages of other wikis are missing: fifty take some ten kilobytes."""
 
 
 class _InheritedType(click.ParamType[Inherited]):
@@ -253,6 +255,7 @@ async def serving(
             pool,
             today=today,
             sources=_sources(config, client),
+            targets=partial(_api_source, config, client, _TARGET),
             spam=SpamFilters(SpamLists(pool), _MOST_LISTS).filter_of,
             public_url=public_url,
             client=client,
@@ -273,6 +276,10 @@ def _sources(config: Config, client: aiohttp.ClientSession) -> Sources:
         api = wiki.api or (farm and configured.get((wiki.dbname, farm.name)))
         if not api and farm == WMF:
             api = api_url(WMF, wiki.dbname)
-        return ApiSource(api, client, user_agent=config.net.user_agent, patience=_IMPATIENT) if api else None
+        return _api_source(config, client, _IMPATIENT, api) if api else None
 
     return source
+
+
+def _api_source(config: Config, client: aiohttp.ClientSession, patience: ApiPatience, api: str) -> ApiSource:
+    return ApiSource(api, client, user_agent=config.net.user_agent, patience=patience)

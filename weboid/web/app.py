@@ -18,6 +18,7 @@ from weboid.web.answer.answers import Answers
 from weboid.web.answer.change_watch import ChangeWatch
 from weboid.web.answer.live import LiveReader, Sources
 from weboid.web.answer.live_spam import FilterOf, LiveSpam
+from weboid.web.answer.target_pages import TargetPages, TargetSources
 from weboid.web.answer.wiki_names import Wikis
 from weboid.web.errors import Errors, ProblemPage
 from weboid.web.formats import html
@@ -50,6 +51,7 @@ def make_app(
     today: Callable[[], int],
     sources: Sources,
     spam: FilterOf | None = None,
+    targets: TargetSources | None = None,
     live_budget_s: float = 5.0,
     public_url: str = PROJECT_URL,
     client: ClientSession | None = None,
@@ -59,7 +61,8 @@ def make_app(
     """The webservice.
 
     `sources` gives the source that reads a wiki live, or None if there is none; a read may take `live_budget_s`. `spam`
-    gives the filter by the lists in force; None: what is spam is only known of stored pages.
+    gives the filter by the lists in force; None: what is spam is only known of stored pages. `targets` gives the
+    other wikis of a farm by the addresses of their APIs; None: none of their pages is looked for.
     `public_url` is the URL under which this service is reached from outside. `client` connects to the OAuth provider;
     without it nobody can sign in. The application closes neither sources nor client.
     `share` is this process's share in the figures of all workers; None = there is one process only.
@@ -67,8 +70,9 @@ def make_app(
     """
     live = LiveReader(sources, budget_s=live_budget_s)
     wikis = Wikis(pool, config.farms)
-    live_spam = LiveSpam(spam)
-    answers = Answers(pool, live, wikis, config.policy, services_of(config.archive.services), today, live_spam)
+    live_spam, pages = LiveSpam(spam), TargetPages(targets, live, wikis)
+    services = services_of(config.archive.services)
+    answers = Answers(pool, live, wikis, config.policy, services, today, live_spam, pages)
     public_url = public_url.rstrip("/")
     source = public_url + address_of("source", name=source_archive.NAME)
     confirmations = Confirmations(config.people, client, config.net.user_agent)
@@ -101,6 +105,7 @@ def make_app(
                 yield
         await live.close()
         await live_spam.close()
+        await pages.close()
         await status.close()
         await confirmations.close()
 

@@ -62,8 +62,8 @@ class SiteInfo:
 class ApiSource:
     """Pages and links from an ``api.php``. The session is the caller's: it guards addresses, and outlives the source.
 
-    The interwiki map is fetched when the first interwiki link turns up, unless it is given. ``mark`` of the pages is
-    when they were touched: the API does not state when their links were updated.
+    The map ``interwiki`` is fetched when the first interwiki link turns up, unless it is given. ``mark`` of the pages
+    is when they were touched: the API does not state when their links were updated.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class ApiSource:
         patience: ApiPatience | None = None,
     ) -> None:
         self._api = ActionApi(api_url, session, user_agent, patience or ApiPatience())
-        self._interwiki = interwiki
+        self.interwiki = interwiki
 
     @property
     def answered(self) -> int:
@@ -102,8 +102,22 @@ class ApiSource:
 
     async def find_namespaces(self) -> tuple[Namespace, ...]:
         site = await self.fetch_siteinfo()
-        self._interwiki = self._interwiki or site.interwiki
+        self.interwiki = self.interwiki or site.interwiki
         return site.namespaces
+
+    async def find_interwiki(self) -> InterwikiMap:
+        if self.interwiki is None:
+            self.interwiki = (await self.fetch_siteinfo()).interwiki
+        return self.interwiki
+
+    async def find_missing(self, titles: Sequence[str]) -> set[str]:
+        """Those of at most 50 titles, with their prefixes, for which the wiki says that it has no page."""
+        targets, possible = TitleTargets(), _possible(titles)[:_BATCH_PAGES]
+        if possible:
+            answer = await self._api.fetch_answer({"titles": "|".join(possible), "converttitles": "1"})
+            query = answer.get("query", {})
+            targets.add(query if isinstance(query, dict) else {})
+        return {title for title in possible if targets.is_missing(title)}
 
     async def walk(self, selection: Selection, place: str = "") -> AsyncGenerator[WalkBatch, None]:
         """As in WikiSource, in the order of the API's generator; a place of another source is ignored.
@@ -253,9 +267,9 @@ class ApiSource:
         async with aclosing(self._batches({**question, **_LINKS}, targets=targets, most_links=most_links)) as batches:
             async for gathered, _ in batches:
                 watched = {page: known for page, known in gathered.items() if known.model == WIKITEXT}
-                if self._interwiki is None and any(known.interwikis for known in watched.values()):
-                    self._interwiki = (await self.fetch_siteinfo()).interwiki
-                found |= {page: known.page_links(page, self._interwiki) for page, known in watched.items()}
+                if any(known.interwikis for known in watched.values()):
+                    await self.find_interwiki()
+                found |= {page: known.page_links(page, self.interwiki) for page, known in watched.items()}
         return found
 
     def _unreadable(self, what: str) -> SourceError:

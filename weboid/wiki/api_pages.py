@@ -71,7 +71,12 @@ class ApiPage:
         # MediaWiki could give the targets too, but takes a prefix that is no longer in the map as a page of the wiki.
         links = [interwiki.link(prefix, title) for prefix, title in self.interwikis] if interwiki else ()
         urls, foreign = all_links(self.urls, [link for link in links if link])
-        return PageLinks(page, self.namespace, self.title, self.latest, self.mark, urls, foreign)
+        local = [interwiki.local_link(prefix, title) for prefix, title in self.interwikis] if interwiki else ()
+        first = {
+            link.url: link._replace(is_external=link.url in self.urls) for link in sorted(filter(None, local))[::-1]
+        }
+        rest = tuple(sorted(first.values()))
+        return PageLinks(page, self.namespace, self.title, self.latest, self.mark, urls, foreign, rest)
 
 
 @dataclass(slots=True)
@@ -80,10 +85,11 @@ class TitleTargets:
 
     next: dict[str, str] = field(default_factory=dict)
     pages: dict[str, int] = field(default_factory=dict)
+    missing: set[str] = field(default_factory=set)
 
     def add(self, query: Mapping[str, Any]) -> None:
         """Adds the normalised titles, redirects and pages of one answer."""
-        for name in ("normalized", "redirects"):
+        for name in ("normalized", "converted", "redirects"):
             for lead in _listed(query.get(name)):
                 match lead:
                     case {"from": str(before), "to": str(after), "fromencoded": True}:
@@ -96,16 +102,25 @@ class TitleTargets:
             match entry:
                 case {"pageid": int(page), "title": str(title)}:
                     self.pages[title] = page
+                case {"missing": True, "title": str(title), **more} if "known" not in more:
+                    self.missing.add(title)
                 case _:
                     pass
 
     def page_of(self, title: str) -> int | None:
         """The id of the page that a title leads to; None if it is not known."""
+        return self.pages.get(self._end_of(title))
+
+    def is_missing(self, title: str) -> bool:
+        """True if the wiki says that there is no such page: none of its own, nor a file or text from another place."""
+        return self._end_of(title) in self.missing
+
+    def _end_of(self, title: str) -> str:
         for _ in range(_MOST_STEPS):
             if title not in self.next:
                 break
             title = self.next[title]
-        return self.pages.get(title)
+        return title
 
 
 def add_listed(gathered: dict[int, ApiPage], listed: Iterable[Any]) -> None:

@@ -6,11 +6,14 @@ source (L-2).
 
 import re
 from collections.abc import AsyncGenerator, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Protocol
 
 from weboid.core.url.link_kind import InterwikiLink
 from weboid.core.wikitext.titles import Namespace
+
+if TYPE_CHECKING:
+    from weboid.wiki.interwiki import InterwikiMap
 
 WIKITEXT: Final = "wikitext"
 """The only content model that is watched (P-2)."""
@@ -49,7 +52,8 @@ class PageLinks:
     """One wikitext page and all URLs outside the wiki that it links to; the first fields are those of `PageState`.
 
     ``urls`` are external links and targets of foreign interwiki links (L-1), sorted by code point, each once;
-    ``interwiki`` are those among them that the page links to by a prefix, each URL once.
+    ``interwiki`` are those among them that the page links to by a prefix, each URL once. ``local`` are interwiki links
+    to wikis of the same farm, which are not watched: the Action API gives them, for a reader's answer.
     """
 
     page: int
@@ -59,6 +63,12 @@ class PageLinks:
     mark: int | None
     urls: tuple[str, ...]
     interwiki: tuple[InterwikiLink, ...] = ()
+    local: tuple[InterwikiLink, ...] = field(default=(), compare=False)
+
+    @property
+    def all_urls(self) -> tuple[str, ...]:
+        """``urls`` and those of ``local`` links, sorted by code point, each once."""
+        return tuple(sorted({*self.urls, *(link.url for link in self.local)})) if self.local else self.urls
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +120,10 @@ class WikiItself(PageReader, Protocol):
     """The wiki itself, queried for a reader's request (W-10, W-12); errors as in `PageReader`.
 
     Who reads for a reader gives `most_links`: TooManyLinks is raised as soon as the pages have more links together.
+    `interwiki` is the wiki's map once it is known; it is not read again where somebody has set it.
     """
+
+    interwiki: "InterwikiMap | None"
 
     @property
     def answered(self) -> int:
@@ -122,6 +135,9 @@ class WikiItself(PageReader, Protocol):
 
     async def find_titled(self, titles: Sequence[str], *, most_links: int | None = None) -> dict[str, PageLinks]:
         """The pages that `find_pages` gives, each by the titles that lead to it; other titles are left out."""
+
+    async def find_interwiki(self) -> "InterwikiMap":
+        """The wiki's interwiki map."""
 
     async def list_members(self, category: str, *, place: str = "", limit: int = 500) -> Members:
         """Some pages of a category (named without prefix) from `place` on, without those of its subcategories.

@@ -5,6 +5,12 @@ SELECT bucket, host_key, kind, since, until
 FROM special
 JOIN unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS wanted (bucket, host_key) USING (bucket, host_key)
 
+-- name: list_failing
+SELECT bucket, host_key, strikes, failing_since, failing_until, evidence, reason
+FROM host
+JOIN unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS wanted (bucket, host_key) USING (bucket, host_key)
+WHERE strikes > 0
+
 -- name: record_specials
 -- A special that is seen again after its time gets a new first day.
 INSERT INTO special (bucket, host_key, kind, since, until)

@@ -119,8 +119,8 @@ def test_a_dead_link_as_json() -> None:
         "normal": "http://a.demo/", "host_unicode": None, "given": ["http://A.demo"], "kind": None, "interwiki": None,
         "class": "watched", "verdict": "dead", "reason": "not-found", "since": "2017-04-11", "status": 18, "http": 404,
         "state": "not-found", "checked": "2017-05-01", "next_check": "2017-05-11", "strikes": 5, "target": None,
-        "mime": None, "size_kib": None, "suspicious": False, "flags": [], "reported": None, "assumed": None,
-        "replacement": None, "archives": [], "archived": "pending", "snapshots": [], "copy_of": None,
+        "mime": None, "size_kib": None, "suspicious": False, "hints": [], "flags": [], "reported": None,
+        "assumed": None, "replacement": None, "archives": [], "archived": "pending", "snapshots": [], "copy_of": None,
         "probably_meant": None,
         "evidence": {
             "strikes": 5, "missing": 5, "since": "2017-04-11", "until": "2017-05-01", "days": 63, "needs_days": 14,

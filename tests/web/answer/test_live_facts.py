@@ -1,21 +1,31 @@
-"""What an answer knows of this second besides the links themselves: spam lists (L-3)."""
+"""What an answer knows of this second besides the links themselves: spam lists, pages of the own farm (L-1, L-3), old
+facts of hosts (C-6)."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
 from support.listed import answer_to
-from support.webservice import DEAD, TODAY, Site
+from support.webservice import DEAD, TODAY, Site, open_service
 
+from weboid.core.record.specials import Special
 from weboid.core.url.classify import classify
 from weboid.core.url.farms import WMFLABS
+from weboid.core.url.keys import key_of
 from weboid.core.url.spam_lines import SpamFilter, parse_lines
+from weboid.core.url.urls import parse
 from weboid.core.verdict.link_report import KeyedLink, keyed_link
-from weboid.errors import StoreAway
+from weboid.errors import SourceError, StoreAway
+from weboid.store.db.rows import HostKey
 from weboid.store.pages.spam import FARM, ListKind, record_spam_list, spam_list
 from weboid.store.pages.wiki import StoredWiki
+from weboid.store.urls.host_traits import HostSpecial, record_specials
 from weboid.web.answer.live_spam import LiveSpam
+from weboid.wiki.interwiki import Interwiki, InterwikiMap
 from weboid.wiki.source import PageLinks
 
 API = "/api/page?dbname=testwiki@wmflabs"
@@ -76,3 +86,117 @@ async def test_the_lists_before_are_in_force_while_the_store_is_away(monkeypatch
     for _ in range(2):
         assert await spam.find(WIKI, links) == {7: {links[7][0].key: BAD}}
     assert await LiveSpam(once).find(WIKI, links) == {}
+
+
+SISTER = Interwiki("s", "https://sister.beta.wmcloud.org/wiki/$1", local=True, wikiid="sisterwiki")
+COMPANY = Interwiki("c", "//pages.company.demo/wiki/$1", local=True)
+MAP = InterwikiMap((SISTER, COMPANY))
+
+
+@dataclass
+class Sister:
+    """Another wiki of the farm, which says that some pages are missing, or does not answer, or not in time."""
+
+    missing: frozenset[str] = frozenset({"Gone", "Talk:Gone"})
+    pause_s: float = 0.0
+    fault: Exception | None = None
+    apis: set[str] = field(default_factory=set)
+    asked: list[tuple[str, ...]] = field(default_factory=list)
+
+    def at(self, api: str) -> "Sister":
+        self.apis.add(api)
+        return self
+
+    async def find_missing(self, titles: Sequence[str]) -> set[str]:
+        self.asked.append(tuple(titles))
+        await asyncio.sleep(self.pause_s)
+        if self.fault:
+            raise self.fault
+        return {*titles} & self.missing
+
+
+@asynccontextmanager
+async def linking(database: str, folder: Path, sister: Sister, *titles: str) -> AsyncIterator[Site]:
+    """A service whose page 30 links to these titles of two other wikis of the farm, and to one by its address."""
+    links = [MAP.local_link(prefix, title) for prefix in "sc" for title in titles]
+    local = tuple(link for link in links if link)
+    urls = ("https://sister.beta.wmcloud.org/wiki/Talk:Gone?oldid=5", "http://sister.beta.wmcloud.org/wiki/Talk%3AGone")
+    async with open_service(database, folder, targets=sister.at) as site:
+        site.source.entries = (SISTER, COMPANY)
+        site.source.found[30] = PageLinks(30, 0, "Page 30", 9, None, tuple(sorted((DEAD, *urls))), local=local)
+        yield site
+
+
+def hinted(page: Mapping[str, Any]) -> dict[str, list[Any]]:
+    return {link["normal"]: [hint["kind"] for hint in link["hints"]] for link in page["links"]}
+
+
+async def test_pages_that_other_wikis_of_the_farm_miss_are_hinted(site_database: str, tmp_path: Path) -> None:
+    sister = Sister()
+    async with linking(site_database, tmp_path, sister, "Gone", "There") as site:
+        (every,) = (await answer_to(site, f"{API}&pageid=30&all=1"))["pages"]
+        (found,) = (await answer_to(site, f"{API}&pageid=30&extent=findings"))["pages"]
+        _, body, _ = await site.fetch("/externalLinkInfo?dbname=testwiki@wmflabs&pageid=30&lang=en")
+        _, xml, _ = await site.fetch(f"{API}&pageid=30&format=xml")
+        asked = len(sister.asked)
+        site.source.asked = 0
+        await answer_to(site, f"{API}&pageid=1&all=1")
+    wiki, company = "https://sister.beta.wmcloud.org/wiki", "https://pages.company.demo/wiki"
+    missing = {f"{wiki}/Gone", f"{company}/Gone", "http://sister.beta.wmcloud.org/wiki/Talk:Gone"}
+    hints = hinted(every)
+    assert {url for url, kinds in hints.items() if kinds} == missing
+    assert hints.keys() == {*missing, DEAD, f"{wiki}/There", f"{company}/There", f"{wiki}/Talk:Gone?oldid=5"}
+    kinds = {link["normal"]: (link["class"], link["kind"], link["verdict"]) for link in every["links"]}
+    assert kinds[f"{company}/Gone"] == ("own-farm", "interwiki", "unknown")
+    assert hinted(found).keys() == {*missing, DEAD}
+    assert body.count("no such page") == len(missing)
+    assert xml.count('<hint kind="missing-page"/>') == len(missing)
+    # Each wiki is asked once; a page without such links asks nobody but its own wiki.
+    assert (asked, site.source.asked, len(sister.asked)) == (2, 1, 2)
+    assert sister.apis == {"https://sister.beta.wmcloud.org/w/api.php", "https://pages.company.demo/w/api.php"}
+
+
+async def test_simultaneous_readers_share_the_looks_in_batches_of_fifty(site_database: str, tmp_path: Path) -> None:
+    sister = Sister(pause_s=0.1)
+    async with linking(site_database, tmp_path, sister, *(f"T{number}" for number in range(60))) as site:
+        await asyncio.gather(*(answer_to(site, f"{API}&pageid=30") for _ in range(5)))
+    assert sorted(map(len, sister.asked)) == [10, 11, 50, 50]
+
+
+@pytest.mark.parametrize("fault", [SourceError("it does not answer"), None])
+async def test_a_wiki_that_fails_or_is_slow_hints_nothing_in_bounded_time(
+    site_database: str, tmp_path: Path, fault: Exception | None
+) -> None:
+    sister = Sister(pause_s=0.0 if fault else 1.3, fault=fault)
+    async with linking(site_database, tmp_path, sister, "Gone") as site:
+        for _ in range(5 if fault else 1):
+            async with asyncio.timeout(1.9):
+                _, body, _ = await site.fetch("/externalLinkInfo?dbname=testwiki@wmflabs&pageid=30&all=1&lang=en")
+            assert (body.count('<li class="link'), "no such page" in body) == (5, False)
+        await asyncio.sleep(0.5)
+        (page,) = (await answer_to(site, f"{API}&pageid=30&all=1"))["pages"]
+    # What came too late is known to the next reader; a wiki that failed three times is left in peace.
+    assert any(hinted(page).values()) is not bool(fault)
+    assert len(sister.asked) == (6 if fault else 2)
+
+
+async def test_what_is_known_of_a_host_for_long_is_hinted_of_a_url_that_was_not_checked(site: Site) -> None:
+    names = ["old.demo", "new.demo", "dead.demo"]
+    hosts = {name: HostKey(*key_of(parse(f"http://{name}/"))[:2]) for name in names}
+    old = {
+        HostSpecial(hosts["old.demo"], Special.NEEDS_HTTPS): 5,
+        HostSpecial(hosts["new.demo"], Special.NEEDS_HTTPS): 99,
+    }
+    await site.wiki.do(record_specials, old)
+    await site.wiki.do(record_specials, dict.fromkeys(old, TODAY - 20))
+    urls = ("http://new.demo/x", "http://old.demo/x", "http://sub.old.demo/x", "https://old.demo/x")
+    site.source.found[30] = PageLinks(30, 4, "Project page", 9, None, urls)
+    (page,) = (await answer_to(site, f"{API}&pageid=30&all=1"))["pages"]
+    (found,) = (await answer_to(site, f"{API}&pageid=30&extent=findings"))["pages"]
+    needs = ["host-needs-https"]
+    assert hinted(page) == {urls[0]: [], urls[1]: needs, urls[2]: needs, urls[3]: []}
+    assert {link["summary"] for link in page["links"] if link["hints"]} == {
+        "not checked yet: Its host has answered well only to https for 4 months."
+    }
+    # It works by the other scheme, so it is no finding.
+    assert found["links"] == []

@@ -19,6 +19,7 @@ from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
 from weboid.core.url.classify import UrlClass
 from weboid.core.url.hosts import InvalidReason
+from weboid.core.verdict.hints import HintKind
 from weboid.core.verdict.report_json import RevertReason
 from weboid.core.verdict.verdict import Verdict
 from weboid.store.archives.copy_queue import Rank
@@ -51,6 +52,7 @@ def keys_of_enumerations() -> set[str]:
         *(f"weboid-status-{status.value}" for status in Status),
         *(f"weboid-class-{kind.value}" for kind in UrlClass),
         *(f"weboid-invalid-{reason.value}" for reason in InvalidReason),
+        *(f"weboid-hint-{kind.value}" for kind in HintKind),
         *(f"weboid-since-{unit}s" for unit in ("day", "week", "month", "year")),
         *(f"weboid-copy-before-{unit}s" for unit in ("day", "week", "month", "year")),
         *(f"weboid-copy-after-{unit}s" for unit in ("day", "week", "month", "year")),

@@ -15,13 +15,14 @@ class LinkKind(StrEnum):
 class InterwikiLink(NamedTuple):
     """An interwiki link of a page: the `url` that it leads to, its prefix, and its title with spaces.
 
-    `is_external`: the page has an external link to that URL as well.
+    `is_external`: the page has an external link to that URL as well. `is_local`: it leads to a wiki of the same farm.
     """
 
     url: str
     prefix: str
     title: str
     is_external: bool = False
+    is_local: bool = False
 
 
 class LinkOrigin(NamedTuple):

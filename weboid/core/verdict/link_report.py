@@ -21,6 +21,7 @@ from weboid.core.url.hosts import InvalidReason, reversed_name
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.link_kind import InterwikiLink, LinkOrigin, origin_of
 from weboid.core.url.urls import DEFAULT_PORTS, Url
+from weboid.core.verdict.hints import LinkHint
 from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, KeptCopies, Services, shown_copies
 from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Finding, Grounds, Verdict, grounds_of
 from weboid.core.verdict.wiki_rules import DEFAULT_RULES, WikiRules, wiki_finding
@@ -92,6 +93,7 @@ class LinkReport(NamedTuple):
     `origin` is how the page links to it, None where that is not known: the store does not keep it. `is_frozen`: bots
     leave it alone on this wiki, as a repair was reverted and nobody has released it (B-6). `meant`, which works,
     was probably meant by a dead or doubtful link with a typical error (L-9). `flags` are of the wiki's own lists.
+    `hints`: what is known of it this second.
     """
 
     given: tuple[str, ...]
@@ -110,6 +112,7 @@ class LinkReport(NamedTuple):
     is_frozen: bool = False
     meant: str | None = None
     flags: frozenset[str] = NO_FLAGS
+    hints: tuple[LinkHint, ...] = ()
 
     @property
     def common(self) -> "LinkReport":
@@ -119,7 +122,9 @@ class LinkReport(NamedTuple):
         record = UrlRecord(history, streak, reason, None, None, None, http)
         claims = NO_CLAIMS if self.claims.assumed is None else self.claims
         return LinkReport(
-            (), self.kind, url, normal, self.finding, record, None, self.invalid, False, claims, self.grounds
+            (),
+            *(self.kind, url, normal, self.finding, record, None, self.invalid, False, claims, self.grounds),
+            hints=self.hints,
         )
 
     @property
@@ -179,12 +184,17 @@ _STEP: Final = 100
 _WORKING: Final = Finding(Verdict.WORKING)
 COPY_WANTED: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL})
 """The verdicts on links of which a copy is wanted."""
+_NO_HINTS: Final[Mapping[str, tuple[LinkHint, ...]]] = {}
 _FINDINGS: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL, Verdict.SPAM, Verdict.INVALID})
 
 
 def is_included(link: LinkReport, extent: Extent) -> bool:
     """True if an answer of that extent has the link."""
-    return _includes(extent, link.finding.verdict, link.suspicious, link.record)
+    return _includes(extent, link.finding.verdict, _is_noted(link.suspicious, link.hints), link.record)
+
+
+def _is_noted(suspicious: bool, hints: tuple[LinkHint, ...]) -> bool:
+    return suspicious or (bool(hints) and any(hint.is_finding for hint in hints))
 
 
 def _includes(extent: Extent, verdict: Verdict, suspicious: bool, record: UrlRecord) -> bool:
@@ -218,6 +228,7 @@ def _link_report(
     services: Services,
     origin: LinkOrigin | None = None,
     extent: Extent = Extent.ALL,
+    hints: tuple[LinkHint, ...] = (),
 ) -> LinkReport:
     (_, kind, url, invalid, note), normal, _ = keyed
     record, host, claims, due, grounds, copies, meant = UNTRIED, UNKNOWN_HOST, NO_CLAIMS, None, None, None, None
@@ -225,7 +236,9 @@ def _link_report(
         record, host, claims = known.record, known.host, known.claims
     flags = rules.flags_of(url)
     finding = wiki_finding(kind, rules, flags, None if known is None else record, host, claims, spam=spam)
-    if extent is not Extent.ALL and not _includes(extent, finding.verdict, note, record):
+    if finding.verdict is not Verdict.UNKNOWN:
+        hints = ()
+    if extent is not Extent.ALL and not _includes(extent, finding.verdict, _is_noted(note, hints), record):
         return _counted(keyed, given, finding)
     if known is not None:
         due = known.next_check
@@ -238,7 +251,7 @@ def _link_report(
     frozen = known is not None and known.is_frozen
     # Positional arguments are faster, and there are hundreds of links on a page.
     shown = (given, kind, url, normal, finding, record, due, invalid, note, claims, grounds, copies)
-    return LinkReport(*shown, origin, frozen, meant, flags)
+    return LinkReport(*shown, origin, frozen, meant, flags, hints)
 
 
 def _counted(keyed: KeyedLink, given: tuple[str, ...], finding: Finding) -> LinkReport:
@@ -255,12 +268,13 @@ def keyed_reports(
     services: Services = DEFAULT_SERVICES,
     interwiki: Mapping[str, InterwikiLink] | None = None,
     extent: Extent = Extent.ALL,
+    hints: Mapping[str, tuple[LinkHint, ...]] = _NO_HINTS,
 ) -> Steps[tuple[LinkReport, ...]]:
     """The reports on a page's links, one per normal form (L-6), in the order of W-3; made in steps.
 
     `spam` are the keys of spam links; `interwiki` are the interwiki links of the page by their URLs, None where nobody
-    knows which they are. Of links that an answer of that extent only counts there is no more than the finding, of
-    working ones the verdict; they come last.
+    knows which they are; `hints` are by normal form. Of links that an answer of that extent only counts there is no
+    more than the finding, of working ones the verdict; they come last.
     """
     forms: dict[str, KeyedLink] = {}
     others: dict[str, set[str]] = {}
@@ -283,7 +297,7 @@ def keyed_reports(
             counted.append(_counted(keyed, given, _WORKING))
             continue
         origin = None if interwiki is None else origin_of(given, interwiki)
-        report = _link_report(keyed, found, rules, given, is_spam, services, origin, extent)
+        report = _link_report(keyed, found, rules, given, is_spam, services, origin, extent, hints.get(form, ()))
         (included if has_all or is_included(report, extent) else counted).append(report)
     included.sort(key=place)
     return (*included, *counted)

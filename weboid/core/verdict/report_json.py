@@ -52,6 +52,7 @@ def link_as_json(link: LinkReport, common: LinkReport | None = None) -> dict[str
         "mime": record.mime,
         "size_kib": record.size_kib,
         "suspicious": link.suspicious,
+        "hints": [{"kind": hint.kind.value, "since": _iso(hint.since)} for hint in link.hints],
         "flags": sorted(link.flags | {FROZEN} if link.is_frozen else link.flags),
         "reported": _iso(claims.reported),
         "assumed": _iso(claims.assumed),

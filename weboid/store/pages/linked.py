@@ -54,6 +54,11 @@ class LinkedUrl:
         return self._row[_REASON] in _WORKING and self._row[_ASKED] is not None
 
     @property
+    def is_untried(self) -> bool:
+        """True if it has never been checked."""
+        return self._row[_ASKED] is None
+
+    @property
     def is_notable(self) -> bool:
         """As `KnownUrl.is_notable`."""
         return self._row[_MIME] is not None

@@ -7,10 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from weboid.core.document.face import Face, packed_face, unpacked_face
+from weboid.core.record.record import HostRecord
 from weboid.core.record.specials import INHERITED, KEPT_DAYS, Sight, Special
 from weboid.core.url.hosts import parent_names
 from weboid.core.url.keys import host_key
-from weboid.store.db.rows import HostKey, columns_of, host_key_columns
+from weboid.store.db.rows import HostKey, columns_of, host_key_columns, host_record
 from weboid.store.db.statements import Connection, statements
 
 SQL: Final = statements("urls/host_traits")
@@ -35,6 +36,12 @@ async def list_specials(conn: Connection, names: Mapping[HostKey, str]) -> dict[
         sights = {kind: sight for up in reversed(parents) for kind, sight in seen.get(up, {}).items()}
         found[key] = {kind: sight for kind, sight in sights.items() if kind in INHERITED} | seen.get(key, {})
     return found
+
+
+async def list_failing(conn: Connection, hosts: Sequence[HostKey]) -> dict[HostKey, HostRecord]:
+    """The records of those of the hosts that fail."""
+    rows = await conn.execute(SQL["list_failing"], host_key_columns(hosts))
+    return {HostKey(bucket, host): host_record(record) async for bucket, host, *record in rows}
 
 
 async def record_specials(conn: Connection, days: Mapping[HostSpecial, int]) -> None:

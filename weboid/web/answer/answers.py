@@ -21,11 +21,13 @@ from weboid.store.db.pool import Pool
 from weboid.web.answer.large_answers import LargeAnswers
 from weboid.web.answer.live import LiveReader
 from weboid.web.answer.live_cache import LivePageCache
+from weboid.web.answer.live_hints import LiveHints
 from weboid.web.answer.live_spam import LiveSpam
 from weboid.web.answer.lookup import LinkLookup, LookedUp, live_links
 from weboid.web.answer.notify_feeder import FeederNotifier
 from weboid.web.answer.query import LinkSelector, SelectedLinks
 from weboid.web.answer.report import PageAnswer, report
+from weboid.web.answer.target_pages import TargetPages
 from weboid.web.answer.wiki_names import Wikis
 from weboid.web.answer.wiki_namespaces import WikiNamespaces
 from weboid.web.request.parameters import PageQuery
@@ -44,6 +46,7 @@ class Answers:
         services: Services,
         today: Callable[[], int],
         spam: LiveSpam,
+        targets: TargetPages,
     ) -> None:
         namespaces = WikiNamespaces(pool, live)
         self.live: Final = live
@@ -55,7 +58,7 @@ class Answers:
         self._policy = policy
         self._today = today
         self._selector = LinkSelector(pool, LivePageCache(live), namespaces)
-        self._lookup = LinkLookup(pool, namespaces, spam)
+        self._lookup = LinkLookup(pool, namespaces, spam, LiveHints(targets, policy))
         self._notifier = FeederNotifier(pool)
 
     async def select(self, query: PageQuery) -> SelectedLinks:

@@ -16,6 +16,7 @@ from weboid.mechanism.fair_slots import aside
 from weboid.mechanism.single_flight import SingleFlight
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.silent_wikis import Attempt, SilentWikis
+from weboid.wiki.interwiki import InterwikiMap
 from weboid.wiki.source import Members, PageLinks, WikiItself
 
 Sources = Callable[[StoredWiki], WikiItself | None]
@@ -35,6 +36,9 @@ _LONGEST_WAIT_S: Final = 0.5
 _MOST_CATEGORIES: Final = 500
 _CATEGORY_KEPT_S: Final = 300.0
 """The members of a category are read again after that."""
+_MOST_ENTRIES: Final = 50_000
+"""Of the interwiki maps of all wikis: Wikimedia's wikis have a thousand each."""
+_MAP_KEPT_S: Final = 600.0
 
 T = TypeVar("T")
 
@@ -47,6 +51,9 @@ class LiveReader:
         self._budget_s = budget_s
         self._reads: SingleFlight[Any] = SingleFlight()
         self._categories: BoundedMap[tuple[int, str], tuple[float, Members]] = BoundedMap(_MOST_CATEGORIES)
+        self._maps: BoundedMap[int, tuple[float, InterwikiMap]] = BoundedMap(
+            _MOST_ENTRIES, weigh=lambda kept: 1 + len(kept[1])
+        )
         self._slots = Bulkhead(_MOST_READS, each=_MOST_OF_A_WIKI, scarce=_FEW_OF_A_WIKI)
         self._silent_wikis = SilentWikis(freed=self._slots.refuse)
 
@@ -89,6 +96,12 @@ class LiveReader:
         """The names of the wiki's namespaces; None if it does not answer in time."""
         return await self._shared(wiki, (wiki.wiki, "namespaces"), lambda source: source.find_namespaces())
 
+    async def find_interwiki(self, wiki: StoredWiki) -> InterwikiMap | None:
+        """The wiki's interwiki map, as it was within the last ten minutes; None if it does not answer in time."""
+        if (kept := self._kept_map(wiki)) is not None:
+            return kept
+        return await self._shared(wiki, (wiki.wiki, "interwiki"), lambda source: source.find_interwiki())
+
     async def list_first_members(self, wiki: StoredWiki, category: str) -> Members | None:
         """The first pages of a category, as they were within the last five minutes."""
         key, time_s = (wiki.wiki, category), asyncio.get_running_loop().time()
@@ -121,13 +134,19 @@ class LiveReader:
         wait_s = 0.0 if self._silent_wikis.is_stalled(wiki) else _LONGEST_WAIT_S
         async with self._slots.slot(wiki.wiki, wait_s=wait_s) as has_slot:
             attempt = self._silent_wikis.attempt(wiki, key) if has_slot else None
-            return None if attempt is None else await self._attempted(attempt, until_s, source, read)
+            return None if attempt is None else await self._attempted(attempt, wiki, until_s, source, read)
 
     async def _attempted(
-        self, attempt: Attempt, until_s: float, source: WikiItself, read: Callable[[WikiItself], Awaitable[T]]
+        self,
+        attempt: Attempt,
+        wiki: StoredWiki,
+        until_s: float,
+        source: WikiItself,
+        read: Callable[[WikiItself], Awaitable[T]],
     ) -> T | None:
         """The result of the read; None if it fails, which is recorded of the wiki and of this read."""
         with attempt:
+            source.interwiki = known = self._kept_map(wiki)
             try:
                 async with attempt.limited(until_s):
                     pages = await read(source)
@@ -138,4 +157,10 @@ class LiveReader:
                 attempt.failed(error, source.answered)
                 return None
             attempt.succeeded()
+            if known is None and source.interwiki is not None:
+                self._maps[wiki.wiki] = asyncio.get_running_loop().time() + _MAP_KEPT_S, source.interwiki
             return pages
+
+    def _kept_map(self, wiki: StoredWiki) -> InterwikiMap | None:
+        until_s, known = self._maps.use(wiki.wiki) or (0.0, None)
+        return known if asyncio.get_running_loop().time() < until_s else None

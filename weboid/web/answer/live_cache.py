@@ -123,11 +123,13 @@ class LivePageCache:
 
 def _links_of(found: _Found, offset: int) -> int:
     """The number of links from that one of the first page on; a page that does not have it begins anew."""
-    counts = [0 if page is None else len(page.urls) for page in found.values()]
+    counts = [0 if page is None else len(page.all_urls) for page in found.values()]
     return sum(counts) - (offset if counts and offset < counts[0] else 0)
 
 
 def _bytes_of(kept: _Kept) -> int:
     if kept.page is None:
         return _PAGE_BYTES
-    return _PAGE_BYTES + sum(map(len, kept.page.urls)) + _LINK_BYTES * (len(kept.page.urls) + len(kept.page.interwiki))
+    page, links = kept.page, len(kept.page.urls) + len(kept.page.interwiki)
+    local = sum([len(link.url) + _LINK_BYTES for link in page.local])
+    return _PAGE_BYTES + sum(map(len, page.urls)) + _LINK_BYTES * links + local

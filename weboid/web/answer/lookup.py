@@ -16,6 +16,7 @@ from weboid.core.url.classify import Classified, UrlClass, classify
 from weboid.core.url.farms import Farm
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url, suspicious
+from weboid.core.verdict.hints import LinkHint
 from weboid.core.verdict.link_report import KeyedLink, keyed_link, watched_keys
 from weboid.core.wikitext.settings import WikiSettings
 from weboid.core.wikitext.titles import NamespaceNames
@@ -23,6 +24,7 @@ from weboid.mechanism.slices import Steps, batches, in_slices
 from weboid.store.archives.wiki_settings import find_settings
 from weboid.store.db.pool import Pool
 from weboid.store.pages.linked import LinkedUrl, find_linked
+from weboid.web.answer.live_hints import LiveHints
 from weboid.web.answer.live_spam import LinksByPage, LiveSpam
 from weboid.web.answer.query import SelectedLinks
 from weboid.web.answer.wiki_namespaces import WikiNamespaces
@@ -38,16 +40,20 @@ _STEP: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class LookedUp:
-    """The selected links of an answer with all that the store has on them; `links` and `spam` are by page."""
+    """The selected links of an answer with all that is known of them; `links` and `spam` are by page,
+    `hints` by normal form."""
 
     selected: SelectedLinks
     names: NamespaceNames
     links: LinksByPage
     known: Mapping[UrlKey, LinkedUrl]
     spam: Mapping[int, Mapping[UrlKey, str]]
+    hints: Mapping[str, tuple[LinkHint, ...]]
     settings: WikiSettings | None
     rows: Sequence[Sequence[Any]] | None
     """The rows from which all of that follows; None if there is more that it depends on."""
+    is_late: bool = False
+    """A later answer may have more hints, so this one is not kept."""
 
     @property
     def watched(self) -> list[UrlKey]:
@@ -65,7 +71,7 @@ class LookedUp:
         made_of = (
             *(__version__, variant, selected.name, selected.day, pages, titles),
             *(selected.missing, selected.titles, selected.next),
-            [(page, sorted(urls)) for page, urls in self.spam.items() if urls],
+            *([(page, sorted(urls)) for page, urls in self.spam.items() if urls], sorted(self.hints.items())),
         )
         digest = sha256(repr(made_of).encode("utf-8", "replace"))
         # A fifth of the time of repr; the second version of the format has no references, so that equals stay equal.
@@ -80,6 +86,7 @@ class LinkLookup:
     pool: Pool
     namespaces: WikiNamespaces
     spam: LiveSpam
+    hints: LiveHints
 
     async def look_up(self, selected: SelectedLinks) -> LookedUp:
         """All that the store has on these links; raises StoreError."""
@@ -94,6 +101,7 @@ class LinkLookup:
         wiki, pages = selected.wiki.wiki, () if is_stored else sorted(links)
         known: dict[UrlKey, LinkedUrl] = {}
         now_spam = await self.spam.find(selected.wiki, links)
+        hints, is_late = await self.hints.of_targets(selected, links)
         spam = {page.page: now_spam.get(page.page, page.spam) for page in selected.pages}
         settings = None
         rows: list[Sequence[Any]] = []
@@ -106,11 +114,13 @@ class LinkLookup:
                 settings = linked.settings
                 for page, urls in linked.spam.items():
                     spam[page] = {**spam[page], **urls}
+            hints |= await self.hints.of_hosts(conn, links, known, selected.day)
             if is_stored and not keys:
                 settings = await find_settings(conn, wiki)
         if is_stored:
             links = await in_slices(_stored_links(selected, known))
-        return LookedUp(selected, names, links, known, spam, settings, None if is_stored and not keys else rows)
+        rows_of = None if is_stored and not keys else rows
+        return LookedUp(selected, names, links, known, spam, hints, settings, rows_of, is_late)
 
 
 def live_links(selected: SelectedLinks) -> Steps[dict[int, list[KeyedLink]]]:
@@ -125,7 +135,15 @@ def live_links(selected: SelectedLinks) -> Steps[dict[int, list[KeyedLink]]]:
                 _kept_link(url, farm) if len(url) <= _LONGEST_KEPT else keyed_link(classify(url, farm)) for url in urls
             ]
             yield
+        if local := {link.url for link in page.interwiki if link.is_local and not link.is_external}:
+            links[page.page] = [_local(each) if each.link.given in local else each for each in keyed]
     return links
+
+
+def _local(keyed: KeyedLink) -> KeyedLink:
+    """A local interwiki link, which is never watched (L-1), whatever domains are its farm's."""
+    link = keyed.link
+    return keyed._replace(link=link._replace(kind=UrlClass.OWN_FARM)) if link.kind is UrlClass.WATCHED else keyed
 
 
 @lru_cache(_LINKS_KEPT)

@@ -188,7 +188,7 @@ class LinkSelector:
                 index += 1
         rest = Bookmark(index) if index < len(query.names) else None
         given = {title: page for title in query.given if (page := titles.get(title_of(title))) is not None}
-        requested = tuple(replace(page, urls=()) for page in (live or {}).values() if page is not None)
+        requested = tuple(replace(page, urls=(), local=()) for page in (live or {}).values() if page is not None)
         return SelectedLinks(
             *(query.wiki, wiki, farm, day, tuple(pages), tuple(missing), given, pager.cut or rest, query.begin),
             requested=requested,
@@ -223,9 +223,10 @@ def _selected(found: PageLinks | StoredPart, pager: LinkPager, index: int, wiki:
     """The page at this place of the query, with the links for which there is room."""
     if isinstance(found, StoredPart):
         return stored_page(found, pager.select(index, found.total, found.page.latest, lambda: found.check), wiki)
-    part = pager.select(index, len(found.urls), found.latest, lambda: _checksum(found.urls))
-    urls = found.urls[part.first : part.end]
-    return SelectedPage(found.page, found.namespace, found.title, found.latest, part, day, urls, found.interwiki)
+    every, interwiki = found.all_urls, (*found.interwiki, *found.local)
+    part = pager.select(index, len(every), found.latest, lambda: _checksum(every))
+    urls = every[part.first : part.end]
+    return SelectedPage(found.page, found.namespace, found.title, found.latest, part, day, urls, interwiki)
 
 
 def _checksum(urls: Iterable[str]) -> str:

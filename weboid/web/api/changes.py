@@ -198,7 +198,7 @@ class Changes(ServiceHandlers):
     ) -> AtomEntry:
         pages = [phrases.visible(page.title) for page in item.pages[:_PAGES_NAMED]]
         others = len(item.pages) - len(pages)
-        summary = [phrases.reason_words(link, say), say.text("weboid-feed-pages", ", ".join(pages))]
+        summary = [phrases.reason_words(link, day, say), say.text("weboid-feed-pages", ", ".join(pages))]
         if others:
             summary.append(say.text("weboid-feed-more", others))
         copy = None if link.copies is None else link.copies.first

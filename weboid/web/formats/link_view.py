@@ -41,7 +41,7 @@ def _state(link: LinkReport, day: int, say: Messages) -> tuple[StateView, StateH
     state = StateView(
         verdict=link.finding.verdict.word,
         words=phrases.verdict_words(link, day, say),
-        reason=phrases.reason_words(link, say),
+        reason=phrases.reason_words(link, day, say),
         evidence=tuple(phrases.evidence_words(link, day, say)),
         checked=None if checked is None else say.html("weboid-asked", time_html(checked, day, say)),
         status=phrases.status_words(link.status, say, link.record.http or None) if history else None,

@@ -39,6 +39,7 @@ _ITEMS: Final = {
     "done": "done",
     "files": "file",
     "flags": "flag",
+    "hints": "hint",
 }
 """The name of the element for each item of a list."""
 

@@ -156,7 +156,7 @@ class LinksPage:
         async with lanes_of(request).turn(request, Lane.PAGES):
             made = await self._made(request, given, query, rendering, kept)
         revision, state = made.selected.revision, made.selected.fingerprint
-        if made.body is not None and made.found is not None:
+        if made.body is not None and made.found is not None and not made.found.is_late:
             self._kept.keep(key, made.body, made.tag, made.found.watched, position, revision, state)
         cache = CACHE_CONTROL if query.revision is not None and query.revision == revision else "no-cache"
         return sent(

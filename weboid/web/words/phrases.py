@@ -15,6 +15,7 @@ from weboid.core.record.status import HOST_FAILURES, Status, status_of
 from weboid.core.url.classify import UrlClass
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import Url, parse
+from weboid.core.verdict.hints import LinkHint
 from weboid.core.verdict.link_report import LinkReport
 from weboid.core.verdict.verdict import Grounds, Verdict
 from weboid.web.words.messages import Messages
@@ -67,13 +68,18 @@ def _since(key: str, days: int | None, say: Messages) -> str:
     return words if days is None else say.text("weboid-verdict-since", words, say.span(days))
 
 
-def reason_words(link: LinkReport, say: Messages) -> str | None:
-    """The reason of the verdict, as a sentence; None where there is nothing to explain."""
+def reason_words(link: LinkReport, day: int, say: Messages) -> str | None:
+    """The reason of the verdict, as a sentence, or what is hinted of an unchecked link; None where nothing explains."""
     if (reason := link.finding.reason) is not None:
         return say.text(f"weboid-reason-{reason.word}")
     if link.invalid is not None:
         return say.text(f"weboid-invalid-{link.invalid.value}")
-    return None
+    return " ".join([_hint_words(hint, day, say) for hint in link.hints]) or None
+
+
+def _hint_words(hint: LinkHint, day: int, say: Messages) -> str:
+    key = f"weboid-hint-{hint.kind.value}"
+    return say.text(key) if hint.since is None else say.text(key, say.span(day - hint.since))
 
 
 def evidence_words(link: LinkReport, day: int, say: Messages) -> list[str]:
@@ -173,7 +179,7 @@ def file_words(link: LinkReport, say: Messages) -> str | None:
 @lru_cache(_KEPT)
 def in_words(link: LinkReport, day: int, say: Messages) -> tuple[str, str | None]:
     """Verdict and reason in one line, and the evidence if there is any, for programs that show it to people."""
-    verdict, reason = verdict_words(link, day, say), reason_words(link, say)
+    verdict, reason = verdict_words(link, day, say), reason_words(link, day, say)
     summary = verdict if reason is None else say.text("weboid-words", verdict, reason)
     return summary, " ".join(evidence_words(link, day, say)) or None
 
