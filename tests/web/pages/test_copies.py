@@ -70,9 +70,9 @@ async def test_a_copy_is_a_link_with_its_date_its_archive_and_its_distance(site:
         ({"wayback": LookupOutcome.EXCLUDED}, "An archive does not show its copies of this page, if it has any."),
         (
             {"wayback": LookupOutcome.ERROR, "arquivo": LookupOutcome.NONE},
-            "The archives did not answer. They are asked again on May 7, 2017.",
+            "The archives did not answer. They are asked again in 6 days.",
         ),
-        ({"wayback": LookupOutcome.UNKNOWN}, "The archives gave no clear answer. They are asked again on May 7, 2017."),
+        ({"wayback": LookupOutcome.UNKNOWN}, "The archives gave no clear answer. They are asked again in 6 days."),
         (
             {"wayback": "withdrawn 20160503120000"},
             "The archived copy of May 3, 2016 has been withdrawn by its archive.",

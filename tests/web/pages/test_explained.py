@@ -27,17 +27,29 @@ async def test_a_page_s_findings_have_it_in_their_details(site: Site) -> None:
     await fail(site, WALLED, SILENT)
     _, body, _ = await site.fetch(PAGE)
     assert texts(body, f'//li[@class="link dead"]/details{EVIDENCE.replace("//", "/")}/bdi') == [
-        "Not found on 7 days (Apr 11\u2009–\u200929, 2017), on different weekdays and at different hours.",
+        "Not found on 7 days (for 3 weeks), on different weekdays and at different hours.",
         "The host answers otherwise.",
     ]
     (words,) = texts(body, f'//li[@class="link doubtful"]/details{EVIDENCE.replace("//", "/")}')
-    assert words.startswith("Unreachable since April 24, 2017 (3 failing checks). It is called dead when")
+    assert words.startswith("Unreachable for 7 days (3 failing checks). It is called dead when")
+
+
+async def test_an_exact_day_is_read_in_the_history_alone_and_is_the_tooltip_of_all_words(site: Site) -> None:
+    _, body, _ = await site.fetch(PAGE)
+    for kind in ("dead", "doubtful"):
+        item = f'//li[@class="link {kind}"]'
+        shown = " ".join(texts(body, f"{item}//text()[not(ancestor::ul)]"))
+        assert ("2017" in shown, "2017" in " ".join(texts(body, f"{item}//ul//text()"))) == (False, True)
+        times = zip(texts(body, f"{item}//time/@datetime"), texts(body, f"{item}//time/@title"), strict=True)
+        assert all((iso[:4], title[-4:]) == ("2017", "2017") for iso, title in times)
+    assert texts(body, '//li[@class="link dead"]/p//time') == ["dead for 3 weeks"]
+    assert texts(body, f'//li[@class="link dead"]//p{EVIDENCE[3:]}//time/@title') == ["April 11, 2017"]
 
 
 async def test_the_page_of_a_url_tells_it_below_the_reason(site: Site) -> None:
     for url, seen, beginning in (
-        (PDF, SILENT, "Unreachable since April 24, 2017 (3 failing checks). It is called dead when this has lasted"),
-        (MOVED, UNAVAILABLE, "Unavailable since April 24, 2017. This alone is never"),
+        (PDF, SILENT, "Unreachable for 7 days (3 failing checks). It is called dead when this has lasted"),
+        (MOVED, UNAVAILABLE, "Unavailable for 7 days. This alone is never"),
     ):
         await fail(site, url, seen)
         async with open_browser(site.url) as browser:
@@ -52,4 +64,4 @@ async def test_the_page_of_a_url_tells_it_below_the_reason(site: Site) -> None:
 async def test_programs_have_the_same_words(site: Site) -> None:
     _, body, _ = await site.fetch("/externalLinkProblem?dbname=testwiki@wmflabs&pageid=1&lang=de")
     assert DEAD.partition("?")[0] in body
-    assert '"explanation":"An 7 Tagen nicht gefunden (11.' in body
+    assert '"explanation":"An 7 Tagen nicht gefunden (seit 3 Wochen)' in body

@@ -50,6 +50,13 @@ def time_html(moment: int, day: int, say: Messages) -> Markup:
     )
 
 
+def since_html(first: int, day: int, say: Messages, words: str | None = None) -> Markup:
+    """How long it is since a day, or `words` that say so, with the date as its tooltip."""
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(
+        iso(first), say.date(first), say.span(day - first) if words is None else words
+    )
+
+
 def address_html(text: str) -> Markup:
     """An address that a server or a person gave, as a link if it may be clicked."""
     shown = f"<bdi>{escape(phrases.visible(text))}</bdi>"

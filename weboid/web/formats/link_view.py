@@ -10,7 +10,7 @@ from weboid.core.archive.copies import Copies, ShownSnapshot
 from weboid.core.url.archives import Snapshot
 from weboid.core.verdict.link_report import LinkReport
 from weboid.core.verdict.verdict import NO_CLAIMS, Verdict
-from weboid.web.formats.html import address_html, icons, time_html
+from weboid.web.formats.html import address_html, icons, since_html, time_html
 from weboid.web.formats.link_item import LinkView, StateHtml, StateView, state_html
 from weboid.web.words import phrases
 from weboid.web.words.copies import copy_parameters, distance_words, remarks, snapshot_words, state_words
@@ -37,12 +37,13 @@ def link_view(link: LinkReport, day: int, say: Messages) -> LinkView:
 
 @lru_cache(_KEPT)
 def _state(link: LinkReport, day: int, say: Messages) -> tuple[StateView, StateHtml]:
-    history, checked = link.record.history, link.record.checked
+    history, checked, since = link.record.history, link.record.checked, link.finding.since
+    words = phrases.verdict_words(link, day, say)
     state = StateView(
         verdict=link.finding.verdict.word,
-        words=phrases.verdict_words(link, day, say),
+        words=words if since is None else since_html(since, day, say, words),
         reason=phrases.reason_words(link, day, say),
-        evidence=tuple(phrases.evidence_words(link, day, say)),
+        evidence=tuple(phrases.evidence_words(link, day, say, lambda first: since_html(first, day, say))),
         checked=None if checked is None else say.html("weboid-asked", time_html(checked, day, say)),
         status=phrases.status_words(link.status, say, link.record.http or None) if history else None,
         history=tuple([phrases.entry_words(entry, say) for entry in history]),
@@ -73,7 +74,7 @@ def _instead(link: LinkReport, say: Messages) -> Markup | None:
 
 def copies_html(copies: Copies, day: int, say: Messages) -> list[Markup]:
     """The copies of a link, each as a sentence with a link; else why there is none."""
-    if (why := state_words(copies, day, say)) is not None:
+    if (why := state_words(copies, day, say, lambda again: time_html(again, day, say))) is not None:
         return [escape(why)]
     return [snapshot_html(shown, map(escape, remarks(shown, say)), say) for shown in copies.snapshots]
 

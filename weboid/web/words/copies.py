@@ -3,7 +3,10 @@
 Each state of the core has a message of its own, so that "none" is never shown if no archive answered.
 """
 
+from collections.abc import Callable
 from typing import Final
+
+from markupsafe import Markup
 
 from weboid.core.archive.choice import Note
 from weboid.core.archive.copies import Copies, CopyOrigin, CopyState, DistanceTo, ShownSnapshot
@@ -47,16 +50,21 @@ def remarks(shown: ShownSnapshot, say: Messages) -> list[str]:
     return [say.text(key) for key in keys if key]
 
 
-def state_words(copies: Copies, day: int, say: Messages) -> str | None:
-    """The reason why there is no copy to show, as a sentence or two; None if there is one."""
+def state_words(copies: Copies, day: int, say: Messages, when: Callable[[int], Markup] | None = None) -> str | None:
+    """The reason why there is no copy to show, as a sentence or two; None if there is one.
+
+    As HTML, if `when` writes how far away a day is.
+    """
     if copies.snapshots:
         return None
     if copies.withdrawn is not None:
         return say.text("weboid-copy-withdrawn", say.date(days_from_epoch(copies.withdrawn)))
     words = say.text(f"weboid-copy-{copies.state.value}")
     if copies.state in _ASKED_AGAIN and copies.again is not None:
-        again = say.text("weboid-copy-again", say.date(max(copies.again, day)))
-        return f"{words} {again}"
+        again = max(copies.again, day)
+        if when is not None:
+            return Markup(" ").join([words, say.html("weboid-copy-again", when(again))])
+        return f"{words} {say.text('weboid-copy-again', say.distance(again - day))}"
     return words
 
 

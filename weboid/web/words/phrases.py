@@ -5,6 +5,7 @@ One law: every enumeration of the core has a message for each of its members
 """
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
@@ -18,8 +19,11 @@ from weboid.core.url.urls import Url, parse
 from weboid.core.verdict.hints import LinkHint
 from weboid.core.verdict.link_report import LinkReport
 from weboid.core.verdict.verdict import Grounds, Verdict
-from weboid.web.words.messages import Messages
+from weboid.web.words.messages import Messages, Parameter
 
+Since = Callable[[int], Parameter]
+"""From a day to how long it is since then."""
+_Write = Callable[..., str]
 _CLICKABLE: Final = frozenset({"http", "https", "ftp", "ftps"})
 _FEW_CODES: Final = 5
 _KEPT: Final = 4_096
@@ -82,41 +86,45 @@ def _hint_words(hint: LinkHint, day: int, say: Messages) -> str:
     return say.text(key) if hint.since is None else say.text(key, say.span(day - hint.since))
 
 
-def evidence_words(link: LinkReport, day: int, say: Messages) -> list[str]:
-    """The proof that a link is dead, or what is missing yet, as sentences; none where no failure counts."""
+def evidence_words(link: LinkReport, day: int, say: Messages, since: Since | None = None) -> list[str]:
+    """The proof that a link is dead, or what is missing yet, as sentences; none where no failure counts.
+
+    They say for how long, never an exact day (U-2); as HTML, if `since` writes how long it is since a day.
+    """
     if link.finding.verdict not in (Verdict.DEAD, Verdict.DOUBTFUL):
         return []
     reason, grounds = link.record.reason, link.grounds
+    write: _Write = say.text if since is None else say.html
+    long = since or (lambda first: say.span(day - first))
     if reason is None or reason.outcome is not Outcome.FAILING:
         return []
     if grounds is not None and grounds.is_proof:
-        return _proof_words(grounds, say)
+        return _proof_words(grounds, write, long)
     if reason in NO_PROOF:
-        return [say.text("weboid-evidence-unavailable", say.date(link.record.history[0].first))]
+        return [write("weboid-evidence-unavailable", long(link.record.history[0].first))]
     if grounds is None:
         return []
-    failing = _failing_words(grounds, reason, link.status, say)
+    failing = _failing_words(grounds, reason, link.status, write, long)
     # What was reported to work is not called dead at all (H-3).
     return [failing] if link.claims.assumed is not None else [failing, _needed_words(grounds, reason, day, say)]
 
 
-def _proof_words(grounds: Grounds, say: Messages) -> list[str]:
+def _proof_words(grounds: Grounds, write: _Write, long: Since) -> list[str]:
     streak = grounds.streak
     assert streak.since is not None
-    assert streak.until is not None
     if grounds.of_host:
         key = "weboid-evidence-host"
     elif grounds.is_all_missing:
         key = "weboid-evidence-missing"
     else:
         key = "weboid-evidence-failing"
-    words = [say.text(key, streak.strikes, say.dates(streak.since, streak.until))]
+    words = [write(key, streak.strikes, long(streak.since))]
     if grounds.host_answers:
-        words.append(say.text("weboid-evidence-host-answers"))
+        words.append(write("weboid-evidence-host-answers"))
     return words
 
 
-def _failing_words(grounds: Grounds, reason: Reason, status: Status, say: Messages) -> str:
+def _failing_words(grounds: Grounds, reason: Reason, status: Status, write: _Write, long: Since) -> str:
     if grounds.of_host:
         key = "weboid-evidence-host-since"
     elif grounds.is_all_missing and reason in MISSING:
@@ -126,7 +134,7 @@ def _failing_words(grounds: Grounds, reason: Reason, status: Status, say: Messag
     else:
         key = "weboid-evidence-failing-since"
     assert grounds.streak.since is not None
-    return say.text(key, say.date(grounds.streak.since), grounds.streak.strikes)
+    return write(key, long(grounds.streak.since), grounds.streak.strikes)
 
 
 def _needed_words(grounds: Grounds, reason: Reason, day: int, say: Messages) -> str:
