@@ -119,7 +119,7 @@ async def test_the_configuration_is_read_again_before_each_pass(database: str) -
     async with open_pool(database, size=2, part="test") as pool, open_littlewiki(PLAIN) as little:
         for day, namespaces, watched in [(100, [0], [1]), (107, [0, 1], [1, 2])]:
             read = partial(config_of, ("awiki", little.api_url), namespaces=namespaces)
-            await passes.next_pass(read, local_feed_store(pool), (), day, printed, set())
+            await passes.next_pass(read, local_feed_store(pool), (), partial(int, day), printed, set())
             async with pool.connection() as conn:
                 rows = await (await conn.execute("SELECT page FROM page ORDER BY page")).fetchall()
             assert [page for (page,) in rows] == watched
@@ -134,7 +134,9 @@ async def test_the_wiki_that_waits_longest_comes_first(database: str) -> None:
             (107, {"awiki": 107, "bwiki": 103}),
             (110, {"awiki": 107, "bwiki": 110}),
         ]:
-            await passes.next_pass(lambda: config, local_feed_store(pool), (), day, Console(file=StringIO()), set())
+            await passes.next_pass(
+                lambda: config, local_feed_store(pool), (), partial(int, day), Console(file=StringIO()), set()
+            )
             assert await passed_by(pool) == passed
 
 
@@ -144,7 +146,7 @@ async def test_a_wiki_that_fails_is_shown_and_holds_up_no_other(database: str) -
         config = config_of(("awiki", f"{little.api_url}/gone"), ("bwiki", little.api_url))
         failed: set[WikiName] = set()
         for _ in range(2):
-            await passes.next_pass(lambda: config, local_feed_store(pool), (), 100, printed, failed)
+            await passes.next_pass(lambda: config, local_feed_store(pool), (), lambda: 100, printed, failed)
         assert await passed_by(pool) == {"awiki": None, "bwiki": 100}
         assert failed == {WikiName("awiki", "wmflabs")}
         assert isinstance(printed.file, StringIO)

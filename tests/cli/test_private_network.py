@@ -169,17 +169,19 @@ async def test_a_part_that_tries_again_and_again_says_it_once(place: Place, data
         with patch.object(passes, "_LOOK_S", 0.01):
             for _ in range(6):
                 store = local_feed_store(pool)
-                await passes.next_pass(lambda: config, store, (), 100, console, failed, reported=output)
+                await passes.next_pass(lambda: config, store, (), lambda: 100, console, failed, reported=output)
         lines = [line for line in text.getvalue().splitlines() if PRIVATE in line]
         assert [line.partition(":")[0] for line in lines] == ["spam list of corpwiki@wmflabs", "corpwiki@wmflabs"]
         place.environ |= {"WEBOID_NET_PERMIT": "127.0.0.0/8", "WEBOID_NET_DENY": "127.0.0.1"}
         config = load_config(place.folder / "weboid.toml", place.environ)
         for _ in range(2):
-            await passes.next_pass(lambda: config, local_feed_store(pool), (), 100, console, set(), reported=output)
+            await passes.next_pass(
+                lambda: config, local_feed_store(pool), (), lambda: 100, console, set(), reported=output
+            )
         assert text.getvalue().count("[net] deny has it") == 2
         place.environ |= {"WEBOID_NET_DENY": ""}
         config = load_config(place.folder / "weboid.toml", place.environ)
-        await passes.next_pass(lambda: config, local_feed_store(pool), (), 100, console, set(), reported=output)
+        await passes.next_pass(lambda: config, local_feed_store(pool), (), lambda: 100, console, set(), reported=output)
     assert output == {}
     assert ip_network("127.0.0.0/8") in config.net.permit
 
@@ -192,7 +194,13 @@ async def test_what_a_part_is_doing_names_the_wiki_and_no_address(place: Place, 
         with patch.object(passes, "_LOOK_S", 0.01):
             for failed in (set[WikiName](), {config.wikis[0].name}):
                 await passes.next_pass(
-                    lambda: config, local_feed_store(pool), (), 100, ProcessConsole(doing.append), failed, reported={}
+                    lambda: config,
+                    local_feed_store(pool),
+                    (),
+                    lambda: 100,
+                    ProcessConsole(doing.append),
+                    failed,
+                    reported={},
                 )
     assert doing[-1].startswith("could not read corpwiki@wmflabs; tries again every ")
     assert not [text for text in doing if "127.0.0.1" in text or "corp.test" in text]

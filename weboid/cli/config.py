@@ -99,7 +99,7 @@ def _faults_of_commands(config: Config) -> Iterator[str]:
         lambda: StopList(config.crawl.stop, config.crawl.stop_file),
         lambda: clients_of(web.tokens),
         lambda: clients_of(web.crawlers, "crawlers"),
-        lambda: clients_of(web.feeders, "feeders"),
+        lambda: clients_of(web.feeders, "feeders", with_wikis=True),
         lambda: require_secret(web.secret),
         lambda: Provider(people, None, "", ""),
         lambda: api_of(people),

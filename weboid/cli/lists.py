@@ -13,7 +13,7 @@ from weboid.cli.processes.sources import named_wiki
 from weboid.cli.terminal.console import print_once
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WikiName, farm_named
-from weboid.errors import SourceError
+from weboid.errors import SourceError, StoreRefuses
 from weboid.feed.spam import Refreshed, refresh_farm_spam, refresh_spam
 from weboid.mechanism.patience import Again, at_once
 from weboid.net.outbound import open_client
@@ -65,7 +65,7 @@ async def _refresh(config: Config, keeper: WikiName, fetch: _Fetch, console: Con
         async with open_client(config.net) as client:
             api = named_wiki(str(keeper), config).api
             done = await fetch(ActionApi(api, client, config.net.user_agent, ApiPatience()))
-    except SourceError as error:
+    except (SourceError, StoreRefuses) as error:  # a token that may not write it: what is stored holds
         print_once(console, reported, what, error, style="yellow")
         return
     reported.pop(what, None)

@@ -32,6 +32,7 @@ from weboid.wiki.criteria import Criteria, read_criteria
 _LOOK_S: Final = 300.0
 """The interval at which it is checked whether a pass over a wiki is due."""
 
+_Today = Callable[[], int]
 _MOST_NAMED: Final = 3
 """Wikis that are named in the activity of a process, at most."""
 
@@ -61,7 +62,7 @@ def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, server: st
             core, agreed = feeder.store
             again = again_until(feeder.stopped, core.away)
             if not repeat:
-                await until(feeder.stopped, _once(agreed(config), core, wikis, today(), console, again))
+                await until(feeder.stopped, _once(agreed(config), core, wikis, today, console, again))
             failed: set[WikiName] = set()
             reported: dict[str, str] = {}
 
@@ -69,23 +70,23 @@ def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, server: st
                 return agreed(read_again())
 
             while repeat and not feeder.stopped.is_set():
-                await until(feeder.stopped, next_pass(read, core, wikis, today(), console, failed, again, reported))
+                await until(feeder.stopped, next_pass(read, core, wikis, today, console, failed, again, reported))
 
     run_async(main())
 
 
 async def _once(
-    config: Config, core: FeedStore, wikis: tuple[str, ...], day: int, console: Console, again: Again
+    config: Config, core: FeedStore, wikis: tuple[str, ...], today: _Today, console: Console, again: Again
 ) -> None:
-    watched = await again(partial(with_watched, config, core, day))
-    await feed_wikis(watched, core, _chosen(watched, wikis), day, console, again)
+    watched = await again(partial(with_watched, config, core, today()))
+    await feed_wikis(watched, core, _chosen(watched, wikis), today, console, again)
 
 
 async def next_pass(
     read_again: Callable[[], Config],
     core: FeedStore,
     wikis: tuple[str, ...],
-    day: int,
+    today: _Today,
     console: Console,
     failed: set[WikiName],
     again: Again = at_once,
@@ -98,18 +99,18 @@ async def next_pass(
     """
     reported = {} if reported is None else reported
     try:
-        config = await again(partial(with_watched, read_again(), core, day))
+        config = await again(partial(with_watched, read_again(), core, today()))
         chosen = _chosen(config, wikis)
-        for wiki in await again(partial(_due, config, core, chosen, day)):
+        for wiki in await again(partial(_due, config, core, chosen, today())):
             if wiki.name not in failed:
                 failed.add(wiki.name)
-                await feed_wikis(config, core, [wiki], day, console, again, reported)
+                await feed_wikis(config, core, [wiki], today, console, again, reported)
                 failed.remove(wiki.name)
                 return
-        await refresh_lists(config, core, chosen, day, console, again, reported)
+        await refresh_lists(config, core, chosen, today(), console, again, reported)
         filters = SpamFilters(core.lists)
         followed = {wiki: await followed_wiki(config, core, wiki, filters, again) for wiki in chosen}
-        await reread_wikis(config, core, followed, today=lambda: day, now=moment_now, again=again, reported=reported)
+        await reread_wikis(config, core, followed, today=today, now=moment_now, again=again, reported=reported)
     except SourceError:
         return  # It was reported, and the next wiki is due.
     except WeboidError as error:
@@ -139,7 +140,7 @@ async def feed_wikis(
     config: Config,
     core: FeedStore,
     wikis: list[WikiConfig],
-    day: int,
+    today: _Today,
     console: Console,
     again: Again = at_once,
     reported: dict[str, str] | None = None,
@@ -149,11 +150,11 @@ async def feed_wikis(
     `reported` as in `next_pass`.
     """
     reported = {} if reported is None else reported
-    await refresh_lists(config, core, wikis, day, console, again, reported)
+    await refresh_lists(config, core, wikis, today(), console, again, reported)
     failed: WeboidError | None = None
     for wiki in wikis:
         try:
-            done = await _pass_over(config, core, wiki, day, console, again)
+            done = await _pass_over(config, core, wiki, today, console, again)
             reported.pop(str(wiki.name), None)
             console.print(summary_of(wiki.name, done), highlight=False)
         except WeboidError as error:
@@ -164,7 +165,7 @@ async def feed_wikis(
 
 
 async def _pass_over(
-    config: Config, core: FeedStore, wiki: WikiConfig, day: int, console: Console, again: Again
+    config: Config, core: FeedStore, wiki: WikiConfig, today: _Today, console: Console, again: Again
 ) -> PassProgress:
     named = named_wiki(str(wiki.name), config)
     criteria = _criteria(wiki)
@@ -187,7 +188,7 @@ async def _pass_over(
                 stored,
                 named.farm,
                 criteria,
-                today=lambda: day,
+                today=today,
                 untouched_days=config.feed.untouched_days,
                 show=show,
                 again=again,

@@ -158,7 +158,7 @@ class WebConfig:
     ``name:SHA-256 of its token in hex``; empty = none are."""
     feeders: tuple[str, ...] = field(default=(), repr=False)
     """Remote feeders, without a database, that may bring pages in (``weboid feed … --core``), each
-    ``name:SHA-256 of its token in hex``; empty = none are."""
+    ``name:SHA-256 of its token in hex:dewiki:frwiki@WMF`` with the wikis that it may feed; empty = none are."""
     rate: int = 1_200
     """What a range of IP addresses may spend per minute, in units of cost (``web/http/limits``); 0 = no limit."""
     burst: int = 2_400

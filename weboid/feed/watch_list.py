@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from weboid.core.url.farms import Farm
-from weboid.errors import ConfigError, SourceError
+from weboid.errors import ConfigError, SourceError, StoreRefuses
 from weboid.remote.feed.calls import FeedStore
 from weboid.store.pages.wiki import StoredWatchList
 from weboid.wiki.watch_list import names, read_watch_list
@@ -47,7 +47,13 @@ async def current_watch_list(
     except (ConfigError, SourceError) as error:
         fault = str(error)
     fault = "".join(letter if letter.isprintable() else "\ufffd" for letter in fault[:_DETAIL])
-    await core.watched.record(source, None if fault else text, fault, day)
+    try:
+        await core.watched.record(source, None if fault else text, fault, day)
+    except StoreRefuses as error:
+        log.debug("the page of what is watched is not ours to store: %s", error)
+        if before is None or before.text is None:
+            raise
+        return before
     if fault and (before is None or fault != before.fault):
         kept = "the one before stays in force" if in_force else "no wiki of it is watched yet"
         log.warning("the page of what is watched, %s: %s; %s", source, fault, kept)

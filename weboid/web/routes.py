@@ -125,8 +125,9 @@ def _remote(service: Service, config: Config, metrics: Metrics) -> _Bound:
     crawl = CrawlServer(service.pool, config.crawl, config.policy, service.today)
     crawlers = clients_of(config.web.crawlers, CRAWLERS.plural)
     yield CRAWLERS.plural, "POST", RemoteProcesses(CRAWLERS, crawl, crawlers, Lane.CRAWLERS, refused).call
-    feed = FeedServer(service.pool, config.farms, service.today, {each.name: each.api for each in config.wikis})
-    feeders = clients_of(config.web.feeders, FEEDERS.plural)
+    feeders = clients_of(config.web.feeders, FEEDERS.plural, with_wikis=True)
+    apis = {each.name: each.api for each in config.wikis}
+    feed = FeedServer(service.pool, config.farms, service.today, apis, feeders.wikis)
     yield FEEDERS.plural, "POST", RemoteProcesses(FEEDERS, feed, feeders, Lane.FEEDERS, refused).call
 
 

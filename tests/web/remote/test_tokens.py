@@ -15,6 +15,7 @@ from support.databases import all_rows
 from support.observations import FINE
 from support.remote import CRAWLERS as FAR
 from support.remote import FEED_TOKEN, TOKEN, open_server, server_config
+from support.remote import FEEDERS as FEEDERS_HASH
 from support.stored import WikiInStore
 
 from weboid.core.record.record import HostEffect
@@ -170,6 +171,79 @@ async def test_a_host_that_a_crawler_does_not_hold_gets_no_pause(server: str, wi
     await refused(server, wiki, "rest", "rest", rest, token=OTHER)
     assert (await call(server, "rest", rest))[0] == 200
     assert len(await wiki.rows("SELECT FROM slot WHERE free > now() + interval '23 hours'")) == 1
+
+
+FED: Final[dict[str, Any]] = {"token": FEED_TOKEN, "way": FEEDERS}
+AT_NOON: Final = "1970-04-11T12:00:00Z"
+EVENTS: Final[dict[str, Any]] = {"wiki": 1, "stamp": None, "added": [], "gone": {}, "named": [], "moved": [],
+                                 "categorised": [], "later": {}, "later_titles": {}}  # fmt: skip
+
+
+def of_wiki(wiki: int) -> list[tuple[str, dict[str, Any]]]:
+    """Calls that say something of a wiki, or read what is said of it."""
+    place, pages = ((0, ""), (0, "1")), dict[str, Any](pages=[], gone=[], stamp=None)
+    move = {"before": None, "after": ["streams", "1", AT_NOON]}
+    lines = {"usable": [".*"], "unusable": []}
+    given: dict[str, dict[str, Any]] = {
+        "namespaces": {"names": []}, "start": {"plan": "p", "day": DAY}, "count": {"started": DAY},
+        "meet": {"pages": [], "day": DAY, "move": place}, "exclude": {"pages": [], "move": place},
+        "end-step": {"started": DAY, "trees": [], "move": place}, "records": {"after": 0, "limit": 1},
+        "walk": {**pages, "day": DAY, "move": place}, "end": {"started": DAY, "day": DAY},
+        "waiting": {"until": AT_NOON, "limit": 1}, "watched": {"pages": []},
+        "waited": {**pages, "done": [], "day": DAY},
+        "stretch": {"after": 0, "limit": 1}, "reclassify": {"now_spam": {}, "no_spam": {}, "day": DAY},
+    }  # fmt: skip
+    calls = [(name, {"wiki": wiki, **more}) for name, more in given.items()]
+    calls += [("apply", {"events": [{**EVENTS, "wiki": wiki}], "move": None, "day": DAY})]
+    # What is of all wikis is of this one, too.
+    calls += [("apply", {"events": [], "move": move, "day": DAY})]
+    calls += [("record-watch-page", {"source": "Weboid", "text": "{}", "fault": "", "day": DAY})]
+    for of in ("", "testwiki"):
+        calls += [("record-list", {"farm": WMFLABS.code, "of": of, "black": lines, "white": lines, "day": DAY})]
+        calls += [("applied", {"farm": WMFLABS.code, "of": of, "day": DAY})]
+    return [*calls, ("wiki", {"farm": WMFLABS.name, "dbname": "testwiki", "api": None})]
+
+
+async def test_a_feeder_reaches_the_wikis_alone_that_its_token_names(wiki: WikiInStore) -> None:
+    assert (wiki.wiki.wiki, wiki.wiki.farm, wiki.wiki.dbname) == (1, WMFLABS.code, "testwiki")
+    async with open_server(wiki.pool, server_config(WEBOID_WEB_FEEDERS=f"{FEEDERS_HASH}:dewiki:frwiki@WMF")) as url:
+        for name, arguments in of_wiki(1):
+            await refused(url, wiki, "wiki", name, arguments, **FED)
+        own = {"farm": "WMF", "dbname": "dewiki", "api": None}
+        status, made = await call(url, "wiki", own, **FED)
+        assert (status, made["dbname"]) == (200, "dewiki")
+        plan = {"wiki": made["wiki"], "plan": "p", "day": DAY}
+        assert (await call(url, "start", plan, **FED))[0] == 200
+
+
+async def test_a_feeder_whose_token_names_no_wiki_may_feed_all(server: str, wiki: WikiInStore) -> None:
+    for name, arguments in (("start", {"wiki": 1, "plan": "p", "day": DAY}), ("count", {"wiki": 1, "started": DAY})):
+        assert (await call(server, name, arguments, **FED))[0] == 200
+    move = {"before": None, "after": ["streams", "1", AT_NOON]}
+    assert (await call(server, "apply", {"events": [], "move": move, "day": DAY}, **FED))[0] == 200
+
+
+async def test_no_feeder_names_a_day_or_a_moment_away_from_the_servers(server: str, wiki: WikiInStore) -> None:
+    before = await all_rows(str(wiki.pool.conninfo))
+    late, late_move = "2099-01-01T00:00:00Z", {"before": None, "after": ["streams", "1", "2099-01-01T00:00:00Z"]}
+    calls = [("start", {"wiki": 1, "plan": "p", "day": day}) for day in (0, DAY - 2, DAY + 2, 32_000)]
+    for field, value in (("gone", {1: late}), ("later", {1: late}), ("later_titles", {"A": late}),
+                         ("named", [[1, late, True]]), ("categorised", [["A", "B", late]])):  # fmt: skip
+        calls += [("apply", {"events": [{**EVENTS, field: value}], "move": None, "day": DAY})]
+    calls += [("apply", {"events": [], "move": late_move, "day": DAY})]
+    for name, arguments in calls:
+        assert (arguments, (await call(server, name, arguments, **FED))[0]) == (arguments, 422)
+    assert await all_rows(str(wiki.pool.conninfo)) == before
+
+
+async def test_no_feeder_takes_the_role_of_a_process_that_is_not_its_tokens(server: str, wiki: WikiInStore) -> None:
+    """Whatever it says of it: that the process has ended."""
+    await wiki.rows("INSERT INTO part (role, name, host, machine, pid, version) VALUES ('feed', 'here', '', '', 1, '') "
+                    "RETURNING 1")  # fmt: skip
+    life = {"name": "x", "host": "", "machine": "", "pid": 1, "version": "1"}
+    given = {"role": "feed", "life": life, "takes": True, "gone": ["here"]}
+    status, other = await call(server, "life", given, **FED)
+    assert (status, other[1]) == (200, "here")
 
 
 async def test_no_token_sets_where_the_api_of_a_wiki_is(server: str, wiki: WikiInStore) -> None:

@@ -4,9 +4,9 @@ Each method is a call, next to the database or far from it: one transaction. All
 be used, and a caller that tries again what has failed so does it with the same wire.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
@@ -16,9 +16,9 @@ from weboid.core.url.farms import Farm, WikiName, api_url
 from weboid.errors import ConfigError, StoreAway, StoreError
 from weboid.mechanism.disturbance import Disturbance
 from weboid.remote.feed import wire
-from weboid.remote.feed.batches import ListLines, StampLines
+from weboid.remote.feed.batches import ListLines, StampLines, StreamMove
 from weboid.remote.feed.pages import FollowedStreams, PagesWaiting, Passes, StoredWikis
-from weboid.remote.feed.wire import Dbname, FarmCode, Link, OwnFarm, OwnWiki, WatchText, Wiki
+from weboid.remote.feed.wire import Dbname, FarmCode, Link, OwnLists, WatchText, Wiki
 from weboid.remote.http.messages import FEEDERS, BadMessage
 from weboid.remote.http.rpc import Connections, OnStore, call, implementations, table_of
 from weboid.remote.http.server import CallRefused, CallServer, Handlers, NotAllowed
@@ -35,10 +35,7 @@ from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, record_alarms
 from weboid.wiki.watch_list import read_watch_list
 
 _MOST_STRETCH: Final = 100
-_AHEAD: Final = 1
-"""Days: two clocks at midnight."""
-_BEHIND: Final = 100
-"""Days: a pass over the largest wiki, which has one day from its start to its end, takes less by far."""
+_ABOUT: Final = 1  # day: two clocks at midnight
 
 
 @all_repeated
@@ -64,7 +61,7 @@ class SpamLists(OnStore):
         return bool(lists) and all(each.day >= day for each in lists)
 
     @call("record-list", is_once=True)
-    async def record(self, farm: OwnFarm, of: Dbname, fetched: wire.FetchedLists, day: ThisDay) -> bool:
+    async def record(self, farm: FarmCode, of: OwnLists, fetched: wire.FetchedLists, day: ThisDay) -> bool:
         """Stores the lists; returns True if links have to be judged again.
 
         Lines that were added or removed in a refresh that was broken off count, too.
@@ -89,14 +86,12 @@ class SpamLists(OnStore):
         return await self._run(spam.find_stretch, wiki, after, limit)
 
     @call("reclassify", is_once=True)
-    async def reclassify(
-        self, wiki: OwnWiki, now_spam: wire.NowSpam, no_spam: wire.NoSpam, day: ThisDay
-    ) -> Reclassified:
+    async def reclassify(self, wiki: Wiki, now_spam: wire.NowSpam, no_spam: wire.NoSpam, day: ThisDay) -> Reclassified:
         """Turns uses into spam links and spam links into uses, unless they have changed since they were judged."""
         return await self._run(spam.record_reclassified, wiki, now_spam, no_spam, day)
 
     @call("applied", is_once=True)
-    async def record_applied(self, farm: FarmCode, of: Dbname, day: ThisDay) -> None:
+    async def record_applied(self, farm: FarmCode, of: OwnLists, day: ThisDay) -> None:
         """Records that all links are judged by the lists as they were fetched on that day."""
         await self._run(spam.record_applied, farm, of, day)
 
@@ -189,32 +184,42 @@ class FeederCalls:
             raise BadMessage("this role is not a feeder's")
         role = ProcessRole(life.role)
         expiry_s = KEPT_DAYS * 86_400.0 if life.was_away else EXPIRY_S
+        gone = [name for name in life.gone if name.startswith(f"{self.client}:")]
         return await record_life(
-            self.pool, role, self.client, life.life, takes=life.takes, gone=life.gone, expiry_s=expiry_s
+            self.pool, role, self.client, life.life, takes=life.takes, gone=gone, expiry_s=expiry_s
         )
 
 
 class FeedServer(CallServer):
     """Does the calls of remote feeders, in one web process. `today` is the day here, `apis` the addresses of wikis
-    that are configured here.
+    that are configured here, `wikis` those that a token may feed, by its name; one that is not there may feed all.
     """
 
     calls = table_of(FeederCalls, FeedStore)
 
     def __init__(
-        self, pool: Pool, farms: Sequence[Farm], today: Callable[[], int], apis: Mapping[WikiName, str]
+        self,
+        pool: Pool,
+        farms: Sequence[Farm],
+        today: Callable[[], int],
+        apis: Mapping[WikiName, str],
+        wikis: Mapping[str, Collection[WikiName]],
     ) -> None:
         super().__init__(pool)
         self.farms = tuple(farms)
         self.today = today
         self.apis = apis
-        self.farms_of_wikis: dict[int, Farm] = {}
+        self.wikis = wikis
+        self.farms_of_wikis: dict[int, tuple[WikiName, Farm]] = {}
 
     def handlers(self, connections: Connections, client: str, worker: str) -> Handlers:
         """The store's own work: a token's rights depend on the arguments alone."""
         store = local_feed_store(self._pool, connections)
         process = FeederCalls(self._pool, client, self.farms)
-        return Handlers(FeederRights(self, store.wikis), {FeederCalls: process, **implementations(store)})
+        return Handlers(
+            FeederRights(self, store.wikis, connections, self.wikis.get(client)),
+            {FeederCalls: process, **implementations(store)},
+        )
 
     async def answer(self, client: str, name: str, sent: bytes) -> bytes:
         """As `CallServer`; a refusal of the store is sent with its text."""
@@ -230,23 +235,51 @@ class FeedServer(CallServer):
 class FeederRights:
     """Checks and conversions of the arguments of a feeder's calls; the methods raise CallRefused.
 
-    Nothing is written of a wiki whose farm is not configured here, nor with a day that is not about today's.
+    `own` are the wikis that the token may feed; None = all whose farms are configured here.
     """
 
     server: FeedServer
     wikis: StoredWikis
+    connections: Connections
+    own: Collection[WikiName] | None
 
     async def require_day(self, day: int) -> None:
-        """Refuses a day that cannot be about today."""
-        if not self.server.today() - _BEHIND <= day <= self.server.today() + _AHEAD:
+        """Refuses a day that is not within one of today."""
+        if abs(day - self.server.today()) > _ABOUT:
             raise CallRefused("the day there is not that of this server: set the clock right, there or here")
 
-    async def require_farm(self, code: int) -> None:
-        """Refuses the code of a farm that is not configured here."""
-        self._farm("code", code)
+    async def require_moments(self, moments: Iterable[datetime]) -> None:
+        """Refuses moments to come, by the clock of the database: pages would wait until then."""
+        if newest := max((each if each.tzinfo else each.replace(tzinfo=UTC) for each in moments), default=None):
+            async with self.connections.connection() as conn:
+                end = await find_moment(conn) + timedelta(days=_ABOUT)
+            if newest > end:
+                raise CallRefused("an event there is of a day to come: set the clock right, there or here")
+
+    def require_wiki(self, name: WikiName) -> None:
+        """Refuses a wiki that the token does not name."""
+        if self.own is not None and name not in self.own:
+            raise NotAllowed("wiki", f"this token does not name the wiki {name}: name it in {FEEDERS.tokens} there")
+
+    async def require_move(self, move: StreamMove | None) -> None:
+        """Refuses a position of streams of a day to come, and from a token that may not feed all that follow them."""
+        if move is None:
+            return
+        await self.require_moments([move.after.moment])
+        if self.own is not None:
+            for each in await self.wikis.list_all():
+                await self.farm_of(each.wiki)
+
+    async def own_lists(self, farm: int, of: str) -> str:
+        """The name, if the token may write its spam lists."""
+        found = self._farm("code", farm)
+        self.require_wiki(WikiName(of or found.spam_wiki, found.name))
+        return of
 
     async def require_watch_list(self, text: str | None) -> None:
-        """Refuses a page that cannot be used: every other reader of it would fail."""
+        """Refuses a page that cannot be used, as every other reader would fail, and a token that names wikis."""
+        if self.own is not None:
+            raise NotAllowed("wiki", "the page of watched wikis is of all wikis, and this token names some")
         if text:
             try:
                 read_watch_list(text, self.server.farms)
@@ -264,14 +297,17 @@ class FeederRights:
         raise CallRefused(f"the farm {value} is not configured on this server")
 
     async def farm_of(self, wiki: int) -> Farm:
-        """The farm of a wiki by its number."""
+        """The farm of a wiki by its number; refuses one that the token does not name."""
         known = self.server.farms_of_wikis
         if wiki not in known:
             farms = {farm.code: farm for farm in self.server.farms}
-            known.update({each.wiki: farms[each.farm] for each in await self.wikis.list_all() if each.farm in farms})
+            for each in await self.wikis.list_all():
+                if farm := farms.get(each.farm):
+                    known[each.wiki] = WikiName(each.dbname, farm.name), farm
         if (found := known.get(wiki)) is None:
             raise CallRefused(f"there is no wiki with the number {wiki} on this server, or its farm is not configured")
-        return found
+        self.require_wiki(found[0])
+        return found[1]
 
     async def api_of(self, farm: Farm, name: WikiName, api: str | None) -> str | None:
         """The address of a wiki if the feeder names one: that by the configuration here, or None for the stored one.
@@ -279,8 +315,8 @@ class FeederRights:
         """
         if api is None or api == (self.server.apis.get(name) or api_url(farm, name.dbname)):
             return api
-        stored = await self.wikis.list_all()
-        if any((each.farm, each.dbname, each.api) == (farm.code, name.dbname, api) for each in stored):
+        known = (farm.code, name.dbname, api)
+        if any((each.farm, each.dbname, each.api) == known for each in await self.wikis.list_all()):
             return None
         raise NotAllowed(
             "api",

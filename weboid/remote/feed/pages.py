@@ -13,8 +13,8 @@ from msgspec import Meta
 
 from weboid.errors import StoreError
 from weboid.remote.feed import wire
-from weboid.remote.feed.batches import EventsDone, Move, StreamMove, WikiEvents
-from weboid.remote.feed.wire import Limit, OwnWiki, Plan, Trees, Wiki
+from weboid.remote.feed.batches import EventsDone, Move, WikiEvents
+from weboid.remote.feed.wire import Limit, Plan, Trees, Wiki
 from weboid.remote.http.rpc import OnStore, call
 from weboid.remote.http.wire import Day, ThisDay
 from weboid.store.db.pool import Connection
@@ -42,7 +42,7 @@ class StoredWikis(OnStore):
         return await self._run(list_wikis)
 
     @call("namespaces", is_once=True)
-    async def record_namespaces(self, wiki: OwnWiki, names: wire.Namespaces) -> None:
+    async def record_namespaces(self, wiki: Wiki, names: wire.Namespaces) -> None:
         """Records how a wiki names its namespaces now."""
         await self._run(record_namespaces, wiki, names)
 
@@ -52,12 +52,12 @@ class Passes(OnStore):
     """Passes over wikis. What moves a pass raises StoreError if it is not at the position before any more."""
 
     @call("start", is_once=True)
-    async def start(self, wiki: OwnWiki, plan: Plan, day: ThisDay) -> tuple[int, PassPosition]:
+    async def start(self, wiki: Wiki, plan: Plan, day: ThisDay) -> tuple[int, PassPosition]:
         """The first day and the position of the pass under way; begins one if there is none of this plan."""
         return await self._run(page_pass.record_start, wiki, plan, day)
 
     @call("meet", is_once=True)
-    async def meet(self, wiki: OwnWiki, pages: wire.MetPages, day: ThisDay, move: Move) -> None:
+    async def meet(self, wiki: Wiki, pages: wire.MetPages, day: ThisDay, move: Move) -> None:
         """Records pages that match the criteria."""
         async with self._connections.connection() as conn:
             await page_pass.record_touches(conn, wiki, pages, day)
@@ -65,7 +65,7 @@ class Passes(OnStore):
 
     @call("exclude", is_once=True)
     async def exclude(
-        self, wiki: OwnWiki, pages: Annotated[Sequence[Page], Meta(max_length=wire.MOST_PAGES)], move: Move
+        self, wiki: Wiki, pages: Annotated[Sequence[Page], Meta(max_length=wire.MOST_PAGES)], move: Move
     ) -> None:
         """Makes pages count as never met."""
         async with self._connections.connection() as conn:
@@ -73,7 +73,7 @@ class Passes(OnStore):
             await page_pass.record_place(conn, wiki, *move)
 
     @call("end-step", is_once=True)
-    async def end_step(self, wiki: OwnWiki, started: Day, trees: Trees, move: Move) -> None:
+    async def end_step(self, wiki: Wiki, started: Day, trees: Trees, move: Move) -> None:
         """Ends the walk of a criterion, which found these categories in its trees."""
         async with self._connections.connection() as conn:
             if trees:
@@ -155,7 +155,7 @@ class FollowedStreams(OnStore):
         return await self._run(stream.find_position, names)
 
     @call("apply", is_once=True)
-    async def apply(self, events: wire.EventBatch, move: StreamMove | None, day: ThisDay) -> EventsDone | None:
+    async def apply(self, events: wire.EventBatch, move: wire.OwnMove, day: ThisDay) -> EventsDone | None:
         """Records the effects of events with the position after them; None: the spam lists have changed, judge again.
 
         Nothing, if the streams have come there already. Raises StoreError if they are at neither position.

@@ -8,6 +8,7 @@ remote feeder sends, the store has no URL under another one's key, and none that
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Annotated, Any, Final, TypeVar
 
 from msgspec import Meta, Struct
@@ -19,12 +20,12 @@ from weboid.core.url.spam_lines import SpamLines, parse_lines
 from weboid.core.url.urls import Url, parse
 from weboid.core.wikitext.titles import Namespace
 from weboid.mechanism.slices import Steps, in_slices
-from weboid.remote.feed.batches import CategorisedPage, JudgedPages, NamedPage, Stamp, WikiEvents
+from weboid.remote.feed.batches import CategorisedPage, JudgedPages, NamedPage, Stamp, StreamMove, WikiEvents
 from weboid.remote.http.messages import BadMessage
 from weboid.remote.http.rpc import Wire
 from weboid.store.pages.page import Added, PageUrls
 from weboid.store.pages.page_pass import KnownPage
-from weboid.store.pages.pending import Page, Pending, Title
+from weboid.store.pages.pending import NO_CONTROLS, Page, Pending, Title
 from weboid.store.pages.spam import ListKind, SpamBatch, SpamUses
 
 MOST_PAGES: Final = 500
@@ -41,18 +42,19 @@ _MOST_LINES: Final = 200_000
 
 _Value = TypeVar("_Value")
 
-Wiki = Annotated[int, Meta(ge=0, le=2**31 - 1)]
-OwnWiki = Annotated[Wiki, Wire(check="farm_of")]
-"""A wiki whose farm the server must have."""
+Wiki = Annotated[int, Meta(ge=0, le=2**31 - 1), Wire(check="farm_of")]
+"""A wiki that the token may feed, and whose farm the server has."""
 FarmCode = Annotated[int, Meta(ge=0, le=2**15 - 1)]
-OwnFarm = Annotated[FarmCode, Wire(check="require_farm")]
 Dbname = Annotated[str, Meta(max_length=64)]
+OwnLists = Annotated[Dbname, Wire(resolve=lambda of, here, before: here.own_lists(before["farm"], of))]
+"""A name whose lists the token may write: of a wiki that it may feed, or of a farm if that is the one with the list."""
 Limit = Annotated[int, Meta(ge=1, le=MOST_LISTED)]
 Plan = Annotated[str, Meta(max_length=1_000_000)]
 Trees = Annotated[Sequence[Annotated[str, Meta(max_length=1_000)]], Meta(max_length=1_000_000)]
 WatchText = Annotated[Annotated[str, Meta(max_length=4 << 20)] | None, Wire(check="require_watch_list")]
 Link = Annotated[str, Meta(max_length=_MOST_URL)]
 _Links = Annotated[list[Link], Meta(max_length=_MOST_LINKS)]
+_Given = Annotated[list[Annotated[Link, Meta(pattern=NO_CONTROLS)]], Meta(max_length=_MOST_LINKS)]
 _LinksByPage = Annotated[dict[Page, _Links], Meta(max_length=MOST_LISTED)]
 _NamespaceNumber = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 _Revision = Annotated[int, Meta(ge=0, le=2**63 - 1)]
@@ -75,7 +77,7 @@ class _SentPage(Struct, frozen=True, array_like=True):
     latest: _Revision
     mark: _Revision | None
     urls: _Links
-    spam: _Links
+    spam: _Given
 
 
 class _SentAdded(Struct, frozen=True, array_like=True):
@@ -83,7 +85,7 @@ class _SentAdded(Struct, frozen=True, array_like=True):
 
     page: Page
     urls: _Links
-    spam: _Links
+    spam: _Given
 
 
 class _SentEvents(Struct, frozen=True):
@@ -180,11 +182,18 @@ def _encode_events(events: Sequence[WikiEvents]) -> list[dict[str, Any]]:
     ]
 
 
+def _moments_of(sent: _SentEvents) -> Iterable[datetime]:
+    yield from chain(sent.gone.values(), sent.later.values(), sent.later_titles.values())
+    yield from (page.moment for page in sent.named)
+    yield from (page.moment for page in sent.categorised)
+
+
 async def _resolve_events(sent: list[_SentEvents], here: Any, _: Mapping[str, Any]) -> list[WikiEvents]:
     _require_few(added for each in sent for added in each.added)
     events = []
     for each in sent:
         farm = await here.farm_of(each.wiki)
+        await here.require_moments(_moments_of(each))
         fields = {field: getattr(each, field) for field in _SentEvents.__struct_fields__}
         fields["added"] = {added.page: await in_slices(_links_of(added, farm)) for added in each.added}
         events.append(WikiEvents(**fields))
@@ -232,7 +241,9 @@ def _links_by_page(put: Callable[[Any], list[str]], value: Callable[[Url, str], 
 
 
 async def _resolve_name(sent: dict[str, str], here: Any, before: Mapping[str, Any]) -> WikiName:
-    return WikiName(sent["dbname"], before["farm"].name)
+    name = WikiName(sent["dbname"], before["farm"].name)
+    here.require_wiki(name)
+    return name
 
 
 FarmName = Annotated[
@@ -274,6 +285,7 @@ EventBatch = Annotated[
     Sequence[WikiEvents],
     Wire(Annotated[list[_SentEvents], Meta(max_length=_MOST_EVENTS)], encode=_encode_events, resolve=_resolve_events),
 ]
+OwnMove = Annotated[StreamMove | None, Wire(check="require_move")]
 FetchedLists = Annotated[
     Mapping[ListKind, SpamLines],
     Wire({"black": _FetchedList, "white": _FetchedList}, encode=_encode_lists, resolve=_resolve_lists),

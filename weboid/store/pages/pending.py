@@ -32,7 +32,8 @@ MOST_AT_ONCE: Final = 1_000
 """URLs that are moved for one request; the longest unchecked ones come first."""
 
 Page = Annotated[int, Meta(ge=0, le=2**31 - 1)]
-Title = Annotated[str, Meta(max_length=1_000)]
+NO_CONTROLS: Final = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*\Z"
+Title = Annotated[str, Meta(max_length=1_000, pattern=NO_CONTROLS)]
 
 
 class Pending(NamedTuple):

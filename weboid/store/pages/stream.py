@@ -14,7 +14,7 @@ from weboid.store.db.statements import Connection, fetch_one, fetch_value, state
 
 SQL: Final = statements("pages/stream")
 
-Streams = Annotated[str, Meta(max_length=2_000)]
+Streams = Annotated[str, Meta(max_length=2_000, pattern=r"^[A-Za-z0-9._,-]+\Z")]
 EventId = Annotated[str, Meta(max_length=20_000)]
 
 

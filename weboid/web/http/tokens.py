@@ -5,27 +5,32 @@ has its hash only.
 """
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from hashlib import sha256
 from hmac import compare_digest
 from typing import Final
 
 from aiohttp import hdrs, web
 
+from weboid.core.url.farms import WikiName, parse_wiki_name
 from weboid.errors import ConfigError
 from weboid.web.request.problem import Problem
 
 _CLIENT: Final = web.RequestKey("client", str)
-_ENTRY: Final = re.compile(r"([A-Za-z0-9._-]{1,64}):([0-9a-fA-F]{64})")
+_ENTRY: Final = re.compile(r"([A-Za-z0-9._-]{1,64}):([0-9a-fA-F]{64})((?::[^:]+)*)")
 _BEARER: Final = re.compile(r"bearer(?: +(.*))?", re.I | re.S)
 
 
 @dataclass(frozen=True, slots=True)
 class TrustedClients:
-    """Names of trusted clients, each with the SHA-256 of a token; a name may have two while one replaces the other."""
+    """Names of trusted clients, each with the SHA-256 of a token; a name may have two while one replaces the other.
+
+    `wikis` has those that a client may feed, by its name; one that is not there may feed all.
+    """
 
     known: tuple[tuple[str, bytes], ...]
+    wikis: Mapping[str, frozenset[WikiName]] = field(default_factory=dict)
 
     def name_of(self, token: str) -> str | None:
         """The name of the client with this token, None if there is none.
@@ -57,14 +62,22 @@ def client_of(request: web.Request) -> str | None:
     return request.get(_CLIENT)
 
 
-def clients_of(tokens: Iterable[str], key: str = "tokens") -> TrustedClients:
-    """The clients of this key of `WebConfig`; raises ConfigError, which numbers the entry but repeats nothing of it."""
+def clients_of(tokens: Iterable[str], key: str = "tokens", *, with_wikis: bool = False) -> TrustedClients:
+    """The clients of this key of `WebConfig`, perhaps each with the wikis that it may feed.
+
+    Raises ConfigError, which numbers the entry but repeats nothing of it.
+    """
     known = []
+    wikis: dict[str, frozenset[WikiName]] = {}
     for number, entry in enumerate(tokens, start=1):
-        if not (match := _ENTRY.fullmatch(entry)):
+        match = _ENTRY.fullmatch(entry)
+        if not match or (match[3] and not with_wikis):
             raise ConfigError(
                 f"[web] {key} (or WEBOID_WEB_{key.upper()}): entry {number} must be name:hash, a name of letters, "
                 "digits, dots, - and _, and the SHA-256 of the token in hex (printf %s TOKEN | sha256sum)"
             )
         known.append((match[1], bytes.fromhex(match[2])))
-    return TrustedClients(tuple(known))
+        if match[3]:
+            named = {parse_wiki_name(each) for each in match[3][1:].split(":")}
+            wikis[match[1]] = wikis.get(match[1], frozenset()) | named
+    return TrustedClients(tuple(known), wikis)
