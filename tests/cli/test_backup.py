@@ -11,7 +11,6 @@ import pytest
 from psycopg.conninfo import make_conninfo
 from support.commands import Place
 from support.databases import all_rows, until_no_session
-from support.small_disk import small_disk
 from support.stored import open_wiki
 
 from weboid.store.backup.manifest import is_backup
@@ -130,20 +129,6 @@ async def test_a_killed_backup_leaves_no_file_and_no_pg_dump(database: str, tmp_
     assert done.status == 0, done.err
     assert is_backup(tmp_path / "x.dump")
     assert list(tmp_path.glob("x.dump.*")) == []
-
-
-@pytest.mark.long
-async def test_a_full_disk_leaves_the_older_backup_and_nothing_else(database: str, tmp_path: Path) -> None:
-    here = _place(tmp_path, database)
-    with small_disk(tmp_path / "disk", "100k") as disk:
-        older = disk / "weboid-2017-04-11.dump"
-        assert (await here.run("backup", "--to", str(disk), "--keep", "1", "--day", "100")).status == 0
-        before = older.read_bytes()
-        failed = await here.run("backup", "--to", str(disk), "--keep", "1", "--day", "101")
-        assert failed.status == 2
-        assert "No space left on device; no backup was made: make room" in failed.err
-        assert [path.name for path in disk.iterdir()] == [older.name]
-        assert older.read_bytes() == before
 
 
 @pytest.mark.long

@@ -93,6 +93,7 @@ async def snapshots(wiki: WikiInStore, url: str) -> list[tuple[int, int]]:
     return [(each.stamp, each.strikes) for each in (await wiki.do(list_snapshots, [key(url)])).get(key(url), ())]
 
 
+@pytest.mark.long
 async def test_copies_whose_urls_have_an_ampersand_play_quarter_after_quarter(
     place: Place, wiki: WikiInStore, real_archive: RealArchive
 ) -> None:

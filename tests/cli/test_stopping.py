@@ -49,6 +49,7 @@ def _has_begun(place: Place) -> bool:
     return (place.folder / "data").exists()
 
 
+@pytest.mark.long
 async def test_a_group_at_a_terminal_gets_signals_many_times_and_ends_once_in_order(place: Place) -> None:
     ours, theirs = pty.openpty()
     # Else the second Ctrl-C throws away what was written after the first and has not been read yet.

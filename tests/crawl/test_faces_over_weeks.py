@@ -75,29 +75,6 @@ def besides(site: Site, paths: list[str]) -> list[str]:
     return [path for path in asked if path not in (*paths, "/robots.txt")]
 
 
-async def test_a_slug_blind_host_is_never_doubted(database: str) -> None:
-    shapes = ["/story/{}/any-slug", "/{}/any-slug", "/news/title-{}.html", "/view.php?id={}", "/en/story/{}/a-slug"]
-    paths = [shape.format(number) for shape, number in zip(shapes, IDS, strict=False)]
-    async with crawled(database, lambda path, _: article(path) or MISSING, paths) as (_, site, found):
-        assert {reason for reasons in found.values() for reason in reasons} == {Reason.OK}
-        assert all(len(reasons) > 6 for reasons in found.values())
-        # Of five places the first two, in two months twice.
-        assert len(besides(site, paths)) <= 4
-
-
-async def test_a_host_that_sends_every_slug_to_the_page_is_never_doubted(database: str) -> None:
-    def answer(path: str, _: int) -> Act:
-        number = path.split("/")[2] if path.startswith("/story/") else ""
-        real = f"/story/{number}/the-slug"
-        if not number.isdigit() or int(number) not in IDS:
-            return reply(302, "Location: /story/101/the-slug")
-        return article(path) or MISSING if path == real else reply(301, f"Location: {real}")
-
-    paths = ["/story/101/the-slug", "/story/102/an-old-slug"]
-    async with crawled(database, answer, paths) as (_, _, found):
-        assert {reason for reasons in found.values() for reason in reasons} == {Reason.OK, Reason.MOVED}
-
-
 async def test_a_template_is_found_at_the_first_look_and_costs_three_requests_in_four_weeks(database: str) -> None:
     paths = [f"/news/{number}.html" for number in (*IDS, *range(201, 207))]
     async with crawled(database, lambda path, _: article(path) or TEMPLATE, paths) as (wiki, site, found):

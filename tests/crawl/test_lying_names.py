@@ -10,6 +10,7 @@ from functools import partial
 from io import StringIO
 from ipaddress import ip_network
 
+import pytest
 from rich.console import Console
 from support.misbehaving import Act, Asked, NameServer, Site, Zone, name_server, reply, serve
 from support.stored import WikiInStore, open_wiki
@@ -86,6 +87,7 @@ async def open_scene(stack: AsyncExitStack, database: str, hosts: Collection[str
 FEW = ["mill.demo", "dam.org", "weir.net"]
 
 
+@pytest.mark.long
 async def test_servers_that_deny_every_name_kill_no_site_though_links_by_address_work(database: str) -> None:
     async with AsyncExitStack() as stack:
         scene = await open_scene(stack, database, FEW)
@@ -101,6 +103,7 @@ async def test_servers_that_deny_every_name_kill_no_site_though_links_by_address
         assert {(await scene.wiki.finding(scene.url(host))).verdict for host in FEW} == {Verdict.WORKING}
 
 
+@pytest.mark.long
 async def test_servers_that_deny_the_name_of_a_canary_are_not_believed_but_addresses_are(database: str) -> None:
     async with AsyncExitStack() as stack:
         scene = await open_scene(stack, database, FEW, CANARY)
@@ -122,18 +125,18 @@ async def test_servers_that_deny_the_name_of_a_canary_are_not_believed_but_addre
         assert [*alarms.values()][-1] == []
 
 
-async def test_a_name_that_is_really_gone_is_found_dead_on_time(database: str) -> None:
-    for canaries in ((), (CANARY,)):
-        async with AsyncExitStack() as stack:
-            scene = await open_scene(stack, database, FEW, *canaries)
-            await scene.live(range(BEGIN, LIES))
-            del scene.zone[FEW[0]]
-            alarms = await scene.live(range(LIES, LIES + 38))
-            assert await scene.dead(FEW) == {FEW[0]}
-            assert not any(alarms.values())
-            await scene.wiki.execute("TRUNCATE wiki, host CASCADE")
+@pytest.mark.parametrize("canaries", [(), pytest.param((CANARY,), marks=pytest.mark.long)])
+async def test_a_name_that_is_really_gone_is_found_dead_on_time(database: str, canaries: tuple[str, ...]) -> None:
+    async with AsyncExitStack() as stack:
+        scene = await open_scene(stack, database, FEW, *canaries)
+        await scene.live(range(BEGIN, LIES))
+        del scene.zone[FEW[0]]
+        alarms = await scene.live(range(LIES, LIES + 38))
+        assert await scene.dead(FEW) == {FEW[0]}
+        assert not any(alarms.values())
 
 
+@pytest.mark.long
 async def test_unrelated_names_that_are_denied_at_once_are_held_and_an_alarm_says_so(database: str) -> None:
     """A resolver that is asked for too much denies some names (boulder#1516, dnstwist#154): 24 of 100 here."""
     hosts = [f"mill{number}.{suffix}" for suffix in ("demo", "org", "net", "de", "fr") for number in range(20)]

@@ -68,15 +68,6 @@ async def test_what_a_name_server_says_becomes_a_reason(
     assert observation_of(seen).status is status
 
 
-ESCAPES = """
-0.0.0.0 10.0.0.1 100.64.0.1 127.0.0.1 127.9.9.9 168.63.129.16 169.254.169.254 172.16.0.1 172.31.255.255 192.0.0.1
-192.0.2.1 192.88.99.1 192.168.0.1 198.18.0.1 198.51.100.7 203.0.113.9 224.0.0.1 239.255.255.255 240.0.0.1
-255.255.255.255 [::] [::1] [::7f00:1] [::ffff:7f00:1] [::ffff:a00:1] [::ffff:a9fe:a9fe] [::ffff:0:7f00:1]
-[64:ff9b::7f00:1] [64:ff9b::a9fe:a9fe] [64:ff9b:1::808:808] [100::1] [2001::1] [2001:0:7f00:1::1] [2001:db8::1]
-[2002:7f00:1::1] [2002:a9fe:a9fe::1] [3fff::1] [5f00::1] [fc00::1] [fd00:ec2::254] [fe80::1] [fec0::1] [ff02::1]
-"""
-
-
 async def test_the_address_that_was_tried_is_reported_without_a_new_look_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dns, "SHORTEST_TTL_S", 0)
     zone: Zone = {"site.test": ["127.0.0.7"]}

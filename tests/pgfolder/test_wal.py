@@ -67,6 +67,7 @@ def _lose(data: Path) -> None:
     shutil.rmtree(data)
 
 
+@pytest.mark.long
 def test_after_the_loss_of_the_disk_any_moment_comes_back_exactly(place: Path) -> None:
     data, wal = place / "data", place / "wal"
     server = open_server(folder_of(data, wal))

@@ -32,7 +32,6 @@ _TOGETHER: Final = (
         "tests/cli/test_spelled_copies.py",
         "tests/archive/lookups/test_look_up.py",
         "tests/archive/visits/test_suggested_copies.py",
-        "tests/archive/visits/test_visits_real_archive.py",
     ),
 )
 """Beginnings of the names of tests that share something dear: a MariaDB, a repaired wiki, a web archive."""

@@ -199,6 +199,7 @@ async def test_who_goes_by_the_description_alone_finds_it_true(site: Site, tmp_p
     await judge(site, tmp_path)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(120)
 async def test_a_trusted_client_finds_it_true_as_well(site_database: str, tmp_path: Path) -> None:
     tokens = f"ours:{sha256(b'known').hexdigest()}"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+import pytest
 from support.commands import Place, open_place
 from support.pywb import HTML, RealArchive
 
@@ -87,6 +88,7 @@ async def until_dead(place: Place) -> int:
     raise AssertionError("it never died")
 
 
+@pytest.mark.long
 async def test_copies_are_reported_on_the_day_of_death_and_dropped_when_withdrawn_whatever_frames_say(
     database: str, tmp_path: Path, real_archive: RealArchive
 ) -> None:

@@ -181,6 +181,7 @@ async def test_due_measures_reading_hosts_of_a_generated_store(
     assert "1,000 URLs on 500 hosts, all of them due" in capsys.readouterr().out
 
 
+@pytest.mark.long
 async def test_look_ups_are_counted_as_the_archive_counts_them(empty_database: str) -> None:
     figures = await lookups(empty_database, 60, 1.5)
     assert figures["rate"] > 0
@@ -188,6 +189,7 @@ async def test_look_ups_are_counted_as_the_archive_counts_them(empty_database: s
     assert (figures["none"], figures["excluded"], figures["cited"]) == (2, 1, 1)
 
 
+@pytest.mark.long
 def test_repairs_counts_what_is_asked() -> None:
     figures = repairs(100)
     assert (figures.saved, figures.texts, figures.asked) == (10, 2, 1)

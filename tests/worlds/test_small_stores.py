@@ -136,15 +136,3 @@ def test_without_a_wiki_name_servers_suffice(lived: Lived, death: str) -> None:
     year = lived(store(1, life, ALL_LOST, SERVERS_LOST, urls=3, days=130, wiki="none"))
     assert untrue(year) == []
     assert found_back(year, 85) == {True}
-
-
-@pytest.mark.long
-@pytest.mark.timeout(300)
-def test_living_hosts_that_only_redirect_show_that_we_are_online(lived: Lived) -> None:
-    hosts = {
-        "moved.demo": {"paths": {"/": {"redirect": "http://new.demo/"}}},
-        "new.demo": {"paths": {"/": "page"}, "unlinked": ["/"]},
-        "dead.demo": {"life": [[0, "up"], [20, SILENCE]], "paths": {f"/{number}": "page" for number in range(5)}},
-    }
-    content = {"weboid-world": 1, "days": 60, "wiki": "none", "hosts": hosts}
-    assert untrue(lived(world_in(json.dumps(content)))) == []

@@ -13,7 +13,6 @@ from support.observations import FINE, SILENT
 from support.stored import CUT_OFF, NAMES_ALONE, WikiInStore, key, open_wiki
 
 from weboid.archive.visits.suggestions import (
-    ARCHIVE_DAYS,
     DOUBTFUL_DAYS,
     FAILING_DAYS,
     UNASKED_DAYS,
@@ -290,14 +289,6 @@ async def test_nothing_of_our_own_urls_is_touched(wiki: WikiInStore) -> None:
 def suggestion(archive: int = 0, **more: object) -> Replacement:
     values = {"day": 100, "asked": None, "due": 100, "strikes": 0, "works": False, "subject": "7", "name": "Ann"} | more
     return Replacement(key(URLS[0]), archive, "http://new.demo/", **values)  # type: ignore[arg-type]
-
-
-def test_snapshots_are_visited_every_quarter_and_dropped_when_depublished() -> None:
-    result = judged(suggestion(1), FINE, 100)
-    assert (result.fate, result.due) == (SuggestionFate.WORKS, 100 + ARCHIVE_DAYS)
-    for status, reason in ((Status.GONE, Reason.GONE), (Status.NO_ACCESS, Reason.LEGAL)):
-        assert judged(suggestion(1, works=True), Observation(status, reason), 191).fate is SuggestionFate.GONE
-        assert judged(suggestion(0, works=True), Observation(status, reason), 191).fate is SuggestionFate.STRIKE
 
 
 @pytest.mark.parametrize("reason", Reason)

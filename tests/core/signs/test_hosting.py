@@ -69,8 +69,3 @@ def test_what_lives_and_an_article_are_no_default() -> None:
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_nothing_makes_it_raise(title: str, text: str) -> None:
     judged(title, f"<h1>{text}</h1><p>{text}</p>", asked=f"http://site.test/{text}")
-
-
-@given(st.integers(0, 300), st.integers(0, 90_000))
-def test_no_prose_is_a_default(words: int, start: int) -> None:
-    assert judged(prose(6, start), f"<h1>{prose(4, start)}</h1><p>{prose(words, start)}</p>") is None

@@ -87,8 +87,3 @@ def test_a_living_page_an_article_and_the_front_of_a_market_are_not_parked() -> 
 def test_nothing_makes_it_raise(title: str, text: str, source: str) -> None:
     seen = Document(title=title, headings=(text,), text=text, sources=(source, f"http://{source}"), refresh=source)
     parked_suspicion(f"http://site.test/{source}", f"http://other.test/{text}", seen, text.encode(errors="replace"))
-
-
-@given(st.integers(0, 300), st.integers(0, 90_000))
-def test_no_prose_is_a_parked_page(words: int, start: int) -> None:
-    assert judged(prose(6, start), f"<p>{prose(words, start)}</p>") is None

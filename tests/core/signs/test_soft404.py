@@ -157,13 +157,6 @@ def test_nothing_makes_it_raise(text: str) -> None:
     document_suspicion(f"http://site.test/{text}", Document(title=text, headings=(text,), text=text))
 
 
-@given(st.integers(20, 400), st.integers(0, 90_000))
-def test_no_prose_is_an_error_page(words: int, start: int) -> None:
-    text = prose(words, start)
-    seen = document_of(page(prose(5, start), body=f"<h1>{prose(4, start)}</h1><p>{text}</p>"))
-    assert document_suspicion(ASKED, seen) is None
-
-
 def test_a_title_that_is_a_number_counts_where_a_heading_says_it_in_words() -> None:
     assert found("404 | Old Press", h1="Page not found", words=400) == ("title",)
     assert found("404 | Old Press", h1="404 error", words=150) == ("title",)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import aiohttp
 import psycopg
+import pytest
 from support.commands import Place
 
 COST = 2
@@ -94,6 +95,7 @@ async def now(database: str) -> float:
     return float(row[0])
 
 
+@pytest.mark.long
 async def test_two_processes_answer_as_much_as_the_budget_of_each_range_allows_also_after_a_restart(
     database: str, tmp_path: Path
 ) -> None:

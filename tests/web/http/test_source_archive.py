@@ -147,6 +147,7 @@ def test_an_installed_program_publishes_all_but_tests_and_benchmarks(tmp_path: P
     assert {*source_files(tmp_path / "weboid")} == expected
 
 
+@pytest.mark.long
 async def test_unpacked_into_an_empty_folder_it_starts_and_publishes_itself(tmp_path: Path, database: str) -> None:
     folder = unpacked(archive(), tmp_path)
     # As if it were of another commit, so that what answers is known to be what was unpacked.

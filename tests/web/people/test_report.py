@@ -1,7 +1,5 @@
 """Reports over real HTTP: who may report which URL, and what follows (H, W-14)."""
 
-import asyncio
-from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import quote
@@ -66,17 +64,6 @@ async def test_a_report_is_made_reported_to_all_without_a_name_and_logged(people
     assert "Anna" not in answer
     (entry,) = await log(people)
     assert (entry.action, entry.subject, entry.name, entry.object) == ("report", "7", "Anna", DEAD)
-
-
-async def test_a_regular_answer_of_a_real_round_deletes_the_report_at_once(people: People) -> None:
-    anna = await people.browser("Anna")
-    assert (await report(anna)).status == 303
-    await people.site.wiki.round(TODAY + 20, lambda url, day: FINE)
-    seen = await anna.open(path_of(DEAD))
-    assert "Somebody reported" not in seen.text
-    assert "Only a dead link can be reported" in seen.text
-    with pytest.raises(LookupError):
-        seen.form("/report")
 
 
 async def test_only_what_is_watched_and_dead_can_be_reported(people: People) -> None:
@@ -181,25 +168,6 @@ async def test_anyone_removes_a_report_which_is_logged(people: People) -> None:
         ("remove-domain-report", "", "", "dead.demo"),
         ("remove-report", "", "", DEAD),
     ]
-
-
-async def test_of_many_reports_at_once_in_several_sessions_of_one_person_one_a_minute_passes(people: People) -> None:
-    urls = [f"http://dead.demo/{number}" for number in range(6)]
-    await add_pages(people.site, {9: ("Many", urls)})
-    browsers = [await people.browser("Anna") for _ in range(3)]
-    tokens = [await token(browser, "report") for browser in browsers]
-    sent = await asyncio.gather(
-        *(
-            browser.send("/report", {"token": given, "url": url, "lang": "qqx"})
-            for browser, given in zip(browsers, tokens, strict=True)
-            for url in urls
-        )
-    )
-    assert Counter(seen.status for seen in sent) == {303: 1, 429: 17}
-    assert {error_in(seen)[1] for seen in sent if seen.status == 429} == {"one-a-minute"}
-    assert {seen.headers["Retry-After"] for seen in sent if seen.status == 429} == {"60"}
-    assert len(await people.site.wiki.rows("SELECT FROM report")) == 1
-    assert (await report(await people.browser("Bert"))).status == 303
 
 
 async def test_the_day_of_all_people_has_an_end(site_database: str, tmp_path: Path) -> None:
