@@ -51,7 +51,7 @@ def time_html(moment: int, day: int, say: Messages) -> Markup:
 
 
 def since_html(first: int, day: int, say: Messages, words: str | None = None) -> Markup:
-    """How long it is since a day, or `words` that say so, with the date as its tooltip."""
+    """The time since a day in words, or `words` that say so, with the date as a tooltip."""
     return Markup('<time datetime="{}" title="{}">{}</time>').format(
         iso(first), say.date(first), say.span(day - first) if words is None else words
     )
