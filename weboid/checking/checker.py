@@ -17,13 +17,12 @@ from weboid.checking.turns import LocalTurns, NotAsked
 from weboid.config import CrawlConfig
 from weboid.core.document.document import Document
 from weboid.core.document.face import NO_FACE, Face, Kind, Look, Seen
-from weboid.core.document.portrait import Portrait
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.facing import Asking, Likeness, answer_of, face_suspicion, likeness_of
 from weboid.core.observe.failing_codes import REFUSING, calls_for_second_asking
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.observe.observe import observation_of
-from weboid.core.observe.recognition import adds_to, is_known, portrait_in
+from weboid.core.observe.recognition import new_portrait
 from weboid.core.observe.robots import Robots
 from weboid.core.observe.scheme_switch import BAD_CERTIFICATES, as_switched, calls_for_switch, switch_of, switched
 from weboid.core.record.reasons import Outcome, Reason, code_reason
@@ -324,7 +323,9 @@ class Checker:
                     refusal = Observation(status_of(answer.code), code_reason(answer.code), http=answer.code)
                     seen = replace(refusal, on_other_host=seen.on_other_host)
             case Outcome.WORKING if request.examines and (document := answer.document).is_page:
-                portrait, page = _new_portrait(request, document), _judged(url, request, document, answer)
+                portrait = new_portrait(request, document)
+                request = request.after_look(portrait)
+                page = _judged(url, request, document, answer)
                 if (portrait or page) and await self._may_look(answer.final):
                     found = CheckResult(replace(seen, portrait=portrait), answer)
                     return await self._compared_with_face(url, request, page, found) if page else found
@@ -383,13 +384,6 @@ class Checker:
         except Exception as error:
             log.info("an additional request of a check failed: %r", error)
             return None
-
-
-def _new_portrait(request: CheckRequest, document: Document) -> Portrait | None:
-    if not request.recognises or (not request.portrays and is_known(document, request.earlier)):
-        return None
-    now = portrait_in(document, request.url, request.earlier)
-    return now if adds_to(request.earlier, now, portrays=request.portrays) else None
 
 
 def _judged(url: Url, request: CheckRequest, document: Document, answer: RawResponse) -> Seen | None:

@@ -117,6 +117,10 @@ class Face:
         others = [one for one in self.answers if one.place != asked.place]
         return Face((*others, Answer(asked.place, role, day, look))[-MOST_PLACES:])
 
+    def of_day(self, day: int) -> "Face":
+        """The face as far as it was seen on a day."""
+        return Face(tuple(one for one in self.answers if one.day == day))
+
     def is_settled(self, near: int | None, day: int) -> bool:
         """True if the document at the place `near` needs no judgement: its host is honest, or nothing is asked."""
         if near is None:

@@ -3,11 +3,11 @@
 ``checking/checker`` follows the request alone; what it finds out about the host is in the observation.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from weboid.core.document.face import NO_FACE, Face
-from weboid.core.document.portrait import BLANK, Portrait
+from weboid.core.document.portrait import BLANK, Portrait, is_replaced
 from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import Policy, may_prove, proven
 from weboid.core.record.reasons import Outcome, Reason
@@ -65,6 +65,13 @@ class CheckRequest:
     def faces(self) -> bool:
         """True if the document is judged by its host's face: the host's answers for what is missing are not known."""
         return self.face is not None and not self.face.is_settled(near_place(parse(self.url)), self.day)
+
+    def after_look(self, now: Portrait | None) -> "CheckRequest":
+        """The request once the portrait was taken. A newcomer is judged by its host's face of today: where a domain is
+        parked or taken at once, no failure shows it."""
+        if not self.face or not (self.earlier and now) or not is_replaced(self.earlier, now):
+            return self
+        return replace(self, face=self.face.of_day(self.day))
 
     def tries(self, special: Special) -> bool:
         """True if a failure is checked in the way that the special calls for, too (C-6).

@@ -11,6 +11,7 @@ from weboid.core.document.document import Document
 from weboid.core.document.folding import folded
 from weboid.core.document.language import UNKNOWN, number_of
 from weboid.core.document.portrait import BLANK, Portrait, is_replaced, portrait_of, title_hashes
+from weboid.core.observe.check_request import CheckRequest
 from weboid.core.signs.trades import trade_in
 from weboid.core.url.hosts import registrable_domain
 
@@ -18,6 +19,14 @@ _OWN_WORDS: Final = 150
 """A document with fewer words may be a wall, a notice or a page for the time of repairs."""
 _SHORTEST_NAME: Final = 4
 _SPELLINGS: Final = (("ae", "a"), ("oe", "o"), ("ue", "u"))
+
+
+def new_portrait(request: CheckRequest, document: Document) -> Portrait | None:
+    """The portrait of the document that a check found, if it shows something new."""
+    if not request.recognises or (not request.portrays and is_known(document, request.earlier)):
+        return None
+    now = portrait_in(document, request.url, request.earlier)
+    return now if adds_to(request.earlier, now, portrays=request.portrays) else None
 
 
 def portrait_in(document: Document, asked: str, earlier: Portrait | None = None) -> Portrait:
