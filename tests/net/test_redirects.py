@@ -10,7 +10,7 @@ from weboid.core.observe.observation import Hop, RawResponse
 from weboid.core.observe.observe import observation_of
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.status import Status
-from weboid.core.url.hosts import InvalidUrl, allow_bare_names
+from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import parse
 from weboid.net.fetch import Single, fetch_answer
 from weboid.net.guard import NotPublic
@@ -276,17 +276,13 @@ async def test_a_single_request_ends_at_its_own_time(settings: NetConfig) -> Non
 
 
 async def test_a_name_without_a_dot_is_valid_only_where_its_user_has_named_it(settings: NetConfig) -> None:
-    with pytest.raises(InvalidUrl):
-        parse("http://wiki/")
-    allow_bare_names(["wiki"])
-    try:
-        async with serve(lambda _: reply(200)) as site, open_session(settings, {"wiki": ["127.0.0.1"]}) as session:
-            answer = await fetch_answer(session, f"http://wiki:{site.port}/", turn=at_once)
-            assert (answer.code, site.asked[0].headers["Host"]) == (200, f"wiki:{site.port}")
-        public = replace(settings, permit=())
-        async with open_session(public, {"wiki": ["127.0.0.1"]}) as session:
-            assert (await fetch_answer(session, "http://wiki/", turn=at_once)).fault is Reason.NOT_PUBLIC
+    named, address = {"wiki": ["127.0.0.1"]}, "http://wiki/"
+    assert parse(address, frozenset(named)).host == "wiki"
+    async with serve(lambda _: reply(302, "Location: http://other/")) as site, open_session(settings, named) as session:
+        answer = await fetch_answer(session, f"http://wiki:{site.port}/", turn=at_once)
+        assert (answer.fault, site.asked[0].headers["Host"]) == (Reason.REDIRECT_BROKEN, f"wiki:{site.port}")
+    async with open_session(replace(settings, permit=()), named) as session:
+        assert (await fetch_answer(session, address, turn=at_once)).fault is Reason.NOT_PUBLIC
+    async with open_session(settings) as session:
         with pytest.raises(InvalidUrl):
-            parse("http://other/")
-    finally:
-        allow_bare_names([])
+            await fetch_answer(session, address, turn=at_once)

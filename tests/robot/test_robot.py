@@ -246,7 +246,7 @@ def test_an_unknown_name_of_a_filter_is_refused() -> None:
 
 def test_of_each_link_of_a_document_it_is_said_why_it_is_not_followed() -> None:
     robot = Robot()
-    refuse = [("own", lambda link: "own" not in str(link.url))]
+    refuse = {"own": lambda link: "own" not in str(link.url)}
     task = robot.start([example(1)], Orders(1, link_filters=("exclude:*/7.htm",)), refuse)
     urls = [example(2), example(7), "http://other.example/", "http://[/", "http://example.org/own", example(2)]
     entry = robot.take(0)

@@ -2,18 +2,22 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from itertools import pairwise
 from time import monotonic
+from unittest.mock import AsyncMock
 
 import pytest
 from support.misbehaving import Act, Asked, HangUp, reply, serve
 from support.sites import Pages, linked, script_of, walked
 
+from weboid.core.url.hosts import InvalidUrl
+from weboid.core.url.urls import parse_again
 from weboid.errors import StoreError
 from weboid.robot.orders import Orders, Restriction
-from weboid.robot.plugins import plugin
 from weboid.site import reading
+from weboid.site.externals import Externals
 from weboid.site.place import Place
 
 
@@ -139,7 +143,7 @@ async def test_filters_are_named_and_meta_robots_is_obeyed() -> None:
         "/header": reply(200, "X-Robots-Tag: otherbot: nofollow", body=linked("/b").encode()),
         "/b": reply(200, "X-Robots-Tag: nofollow", body=linked("/c").encode()),
     }
-    ran = await walked(pages, filters=[("exclude", plugin("exclude:*skip*"))])
+    ran = await walked(pages, orders=Orders(5, link_filters=("exclude:*skip*",)))
     assert (ran.place("/skip/x").state, ran.place("/skip/x").reason) == ("excluded", "exclude")
     assert (ran.states["/behind"], ran.states["/b"], ran.states["/c"]) == ("nofollow", "ok", "nofollow")
     assert (await walked(pages, orders=Orders(5, obeys_robots=False))).states["/behind"] == "broken"
@@ -179,6 +183,40 @@ async def test_a_far_host_is_asked_by_turns_and_faster_only_if_it_says_so_to_us(
     assert 0.09 < await pause("User-agent: Weboid\nCrawl-delay: 0.01\n") < 0.28
 
 
+async def test_another_host_is_asked_no_faster_than_its_robots_txt_wants() -> None:
+    moments: list[float] = []
+
+    async def slow_rules() -> AsyncIterator[bytes]:
+        await asyncio.sleep(0.7)
+        yield robots("User-agent: *\nCrawl-delay: 0.5\n")
+
+    def script(asked: Asked) -> Act:
+        if asked.target == "/robots.txt":
+            return slow_rules()
+        moments.append(monotonic())
+        return reply(200, body=b"<p>" + asked.target.encode())
+
+    async with serve(script, ip="127.0.0.2") as other:
+        pages: Pages = {"/": linked(*(other.url(f"/{n}") for n in range(3)))}
+        await walked(pages, orders=Orders(1, Restriction.NONE), is_far=True)
+    assert len(moments) == 3
+    assert min(after - before for before, after in pairwise(moments)) > 0.48
+
+
+async def test_what_is_excluded_is_not_asked_behind_a_redirect_either() -> None:
+    wanted: list[str] = []
+    externals = Externals(AsyncMock(side_effect=AssertionError))
+    externals.want = wanted.append  # type: ignore[assignment, method-assign]
+    pages: Pages = {
+        "/": linked("/a", "/b", "http://other.example/2"),
+        "/a": reply(302, "Location: http://other.example/1"),
+        "/b": reply(302, "Location: http://third.example/"),
+    }
+    ran = await walked(pages, orders=Orders(5, link_filters=("exclude:other",)), externals=externals)
+    assert wanted == ["http://third.example/"]
+    assert ran.states == {"/a": "redirect", "/b": "redirect", "http://other.example/2": "excluded"}
+
+
 async def test_a_server_that_wants_a_moment_gets_it() -> None:
     asked_at: list[float] = []
 
@@ -215,6 +253,22 @@ async def test_a_run_that_is_cancelled_gives_what_it_has() -> None:
     assert ran.summary.is_interrupted
     assert 3 <= ran.summary.pages < 10
     assert ran.places[-1].state == "not-asked"
+
+
+async def test_the_names_of_the_user_s_own_machine_are_one() -> None:
+    def script(asked: Asked) -> Act:
+        if asked.headers["Host"].startswith("127"):
+            return reply(301, f"Location: http://localhost:{asked.headers['Host'].partition(':')[2]}{asked.target}")
+        return script_of({"/": linked("/a", "http://localhost:1/"), "/a": linked()})(asked)
+
+    ran = await walked(script)
+    assert {(place.state, place.reason) for place in ran.places} == {
+        ("redirect", ""),
+        ("ok", ""),
+        ("doubtful", "not-public"),
+    }
+    with pytest.raises(InvalidUrl):
+        parse_again(f"http://localhost:{ran.site.port}/a")
 
 
 async def test_what_the_user_has_not_named_is_not_asked() -> None:

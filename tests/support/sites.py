@@ -16,7 +16,7 @@ from weboid.robot.orders import Orders
 from weboid.site.keep import RunMemory
 from weboid.site.place import Place, Summary
 from weboid.site.start import find_start
-from weboid.site.walk import SiteSessions, SiteWalk, SiteWishes
+from weboid.site.walk import SiteSessions, SiteWalk
 from weboid.store.db.pool import Pool
 
 NET = NetConfig(user_agent="Weboid/0 (+https://tools.example/weboid; weboid@tools.example)", answer_s=30.0)
@@ -92,8 +92,8 @@ async def walked(
     async with AsyncExitStack() as stack:
         site = await stack.enter_async_context(serve(script_of(pages) if isinstance(pages, Mapping) else pages))
         begin = await find_start(site.url(start), headers or {}, NET)
-        begin = replace(begin, addresses=()) if is_far else begin
-        own = await stack.enter_async_context(open_session(FAR if is_far else begin.permitted(NET)))
+        begin = replace(begin, is_own=False) if is_far else begin
+        own = await stack.enter_async_context(open_session(FAR if is_far else begin.permitted(NET), begin.names))
         public = await stack.enter_async_context(open_session(FAR if is_far else NET))
         memory = None
         if pool:
@@ -105,8 +105,8 @@ async def walked(
             places.append(place)
             emit(place)
 
-        made, sessions = SiteWishes(orders, **wishes), SiteSessions(begin, own, public)
-        summary = await SiteWalk(sessions, made, CrawlConfig(delay=0.3), take, memory=memory).run([str(begin.url)])
+        sessions, crawl = SiteSessions(begin, own, public), CrawlConfig(delay=0.3)
+        summary = await SiteWalk(sessions, orders, crawl, take, memory=memory, **wishes).run([str(begin.url)])
         if memory:
             await memory.end({}, is_whole=not summary.is_interrupted)
         return Walked(places, summary, site)

@@ -29,7 +29,6 @@ from weboid.errors import ConfigError
 from weboid.mechanism.tasks import in_background
 from weboid.net.outbound import open_session
 from weboid.robot.orders import Orders, Restriction
-from weboid.robot.plugins import Plugin, plugin
 from weboid.robot.traps import TRAPS
 from weboid.site.externals import Externals, FindCopy
 from weboid.site.folder import served
@@ -40,7 +39,7 @@ from weboid.site.place import Summary
 from weboid.site.rules import RulesOfOrigins
 from weboid.site.sitemaps import is_sitemap, locations_of, unpacked
 from weboid.site.start import find_start
-from weboid.site.walk import SiteSessions, SiteWalk, SiteWishes
+from weboid.site.walk import SiteSessions, SiteWalk
 
 EXIT_NO_NETWORK: Final = 3
 """As of ``weboid check``."""
@@ -117,25 +116,25 @@ async def _run(config: Config, target: str, report: SiteReport, headers: Mapping
         rules, listing = RulesOfOrigins(), SitemapListing(sessions)
         starts, depth = await _starts(listing, sessions, rules, sitemap, options)
         write(report.begin())
-        wishes = SiteWishes(
-            Orders(
-                inf if depth is None else depth,
-                Restriction(_FOLLOW[options["follow"]]),
-                obeys_robots=not report.folder,
-                uses_cache=options["reload_after"] != 0,
-                reloads_before=seconds_now() - 60 * options["reload_after"] if options["reload_after"] >= 0 else -inf,
-                # A folder has an end.
-                link_filters=() if report.folder else tuple(TRAPS),
-            ),
-            fragments=options["fragments"],
-            filters=_filters(options["include"], options["exclude"]),
+        patterns = [f"{name}:{each}" for name in ("exclude", "include") if (each := "\n".join(options[name]))]
+        minutes = options["reload_after"]
+        orders = Orders(
+            inf if depth is None else depth,
+            Restriction(_FOLLOW[options["follow"]]),
+            obeys_robots=not report.folder,
+            uses_cache=minutes != 0,
+            reloads_before=seconds_now() - 60 * minutes if minutes >= 0 else -inf,
+            # A folder has an end.
+            link_filters=(*patterns, "robots", *(() if report.folder else TRAPS)),
         )
         async with (
-            _memory(config, sessions, ["folder:"] if report.folder else starts, wishes.orders, options) as memory,
+            _memory(config, sessions, ["folder:"] if report.folder else starts, orders, options) as memory,
             _externals(config, options, memory) as externals,
         ):
             emit, left_out = (lambda place: write(report.add(place))), listing.left_out
-            walk = SiteWalk(sessions, wishes, config.crawl, emit, externals, rules, memory, left_out)
+            walk = SiteWalk(
+                sessions, orders, config.crawl, emit, externals, rules, memory, options["fragments"], left_out=left_out
+            )
             async with in_background(_show_progress(walk, report)):
                 summary = await walk.run(starts)
             try:
@@ -176,14 +175,6 @@ def _headers(lines: Sequence[str]) -> dict[str, str]:
             raise click.BadParameter("a header is written as 'Name: value'", param_hint="--header")
         headers[name.strip()] = value.strip()
     return headers
-
-
-def _filters(include: Sequence[str], exclude: Sequence[str]) -> list[tuple[str, Plugin]]:
-    """The filters of patterns, any of which is enough."""
-    filters = [("exclude", plugin(f"exclude:{each}")) for each in exclude]
-    if included := [plugin(f"include:{each}") for each in include]:
-        filters.append(("include", lambda link: any(is_like(link) for is_like in included)))
-    return filters
 
 
 @asynccontextmanager

@@ -178,7 +178,7 @@ class _Walk:
                 return self._end(method, reply)
             is_redirect = reply.code in _FOLLOWED and bool(reply.location)
             if is_redirect:
-                if (target := _target(self._url, reply.location or "")) is None:
+                if (target := _target(self._url, reply.location or "", self._session.bare)) is None:
                     return self._end(method, Fault(Reason.REDIRECT_BROKEN))
             else:
                 end = self._end(method, reply)
@@ -203,7 +203,7 @@ class _Walk:
         if self._may_read is None:
             return None
         forward = forward_in(end.answer)
-        target = _target(self._url, forward) if forward else None
+        target = _target(self._url, forward, self._session.bare) if forward else None
         if target is None or len(target) > MAX_URL or not target.startswith(_SCHEMES):
             return None
         if self._key(method, target) in self._visited:
@@ -212,7 +212,7 @@ class _Walk:
 
     def _go(self, url: str) -> None:
         """Moves to another URL, which is reported in normal form but requested as it is."""
-        form = parse_again(url)
+        form = parse_again(url, self._session.bare)
         self._url = url
         self._host = form.host
         self._normal = str(form)
@@ -270,7 +270,7 @@ class _Walk:
 
     def _key(self, method: str, url: str) -> tuple[str, str, str]:
         """Identifies a request, to detect loops: with a new cookie, the same URL is another request."""
-        host = self._host if url == self._url else parse(url).host
+        host = self._host if url == self._url else parse(url, self._session.bare).host
         return method, url, self._cookies.header(host, COOKIES_CHARS if self._manner is Manner.PLAIN else COOKIE_CHARS)
 
     def _end(self, method: str, result: Reply | Fault) -> _End:
@@ -349,7 +349,7 @@ def _headers(settings: NetConfig, manner: Manner, cookies: str) -> dict[str, str
     return headers
 
 
-def _target(current: str, location: str) -> str | None:
+def _target(current: str, location: str, bare: frozenset[str]) -> str | None:
     """The target of a Location, absolute and as a browser would request it (WHATWG URL); None if it is invalid.
 
     It may be longer than MAX_URL. It is requested as resolved, not in normal form: a server may insist on an escape
@@ -363,7 +363,7 @@ def _target(current: str, location: str) -> str | None:
             url.username = url.password = url.hash = ""
             if len(url.href) > MAX_URL:
                 return url.href
-            parse(url.href)
+            parse(url.href, bare)
     except ValueError:  # ada's, or InvalidUrl
         return None
     return url.href[:MAX_URL]

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from weboid.config import NetConfig
-from weboid.core.url.hosts import is_ip
+from weboid.core.url.hosts import NO_NAMES, is_ip
 from weboid.net.dial import Dialer, open_connector, tls_context
 from weboid.net.dns import NO_NAME, LookupFailed, Resolver
 from weboid.net.engine import SocketEngine
@@ -41,6 +41,8 @@ class Outbound:
     """For protocols other than HTTP (C-10)."""
     now: Callable[[], float] = monotonic
     """The seconds by which the time of servers is measured; others than the system's only where it is simulated."""
+    bare: frozenset[str] = NO_NAMES
+    """Names without a dot that are valid here."""
 
 
 @asynccontextmanager
@@ -49,7 +51,7 @@ async def open_session(
 ) -> AsyncIterator[Outbound]:
     """An `Outbound` with the given limits; raises ConfigError for unusable name servers or authorities.
 
-    `names`: hosts whose addresses the caller knows; the guard sees these, too.
+    `names`: hosts whose addresses the caller knows, with or without a dot; the guard sees these, too.
     """
     async with _open_resolver(settings) as (guard, resolver):
         for host, addresses in names.items():
@@ -57,7 +59,7 @@ async def open_session(
         engine = SocketEngine(settings, guard, resolver, tls_context(settings.ca))
         dialer = Dialer(settings, guard, resolver)
         try:
-            yield Outbound(settings, engine, Seats(settings.connections), resolver, dialer)
+            yield Outbound(settings, engine, Seats(settings.connections), resolver, dialer, bare=frozenset(names))
         finally:
             engine.close()
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
+from typing import Final
 
 from weboid.core.url.urls import Url
 
@@ -15,6 +16,9 @@ class Restriction(StrEnum):
     INTERNAL = "internal"
     EXTERNAL = "external"
     BELOW = "below"
+
+
+_WEB: Final = ("http", "https")
 
 
 class Scope:
@@ -32,13 +36,15 @@ class Scope:
         self._folders.add((start.host, start.port, _path(start).rpartition("/")[0]))
 
     def has_server(self, target: Url) -> bool:
-        """True if a URL is on the server of a start."""
-        return (target.host, target.port) in self._servers
+        """True if a URL is on the server of a start. Internal are both schemes of the web at their usual ports."""
+        return target.scheme in _WEB and (target.host, target.port) in self._servers
 
     def allows(self, restriction: Restriction, target: Url) -> bool:
-        """True if a link may be followed. Internal are all schemes of a server at their usual ports."""
+        """True if a link may be followed; one that leads out of the web may not."""
         is_internal = self.has_server(target)
         match restriction:
+            case _ if target.scheme not in _WEB:
+                return False
             case Restriction.NONE:
                 return True
             case Restriction.INTERNAL:

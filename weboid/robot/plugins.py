@@ -55,13 +55,14 @@ def plugin(name: str) -> Plugin:
     return make(argument)
 
 
-def _include(pattern: str) -> Plugin:
-    whole = pattern if set(pattern) & set("*?[") else f"*{pattern}*"
-    return lambda link: fnmatchcase(str(link.url), whole)
+def _include(patterns: str) -> Plugin:
+    """One of several patterns, each in a line of its own, is enough."""
+    wholes = [pattern if set(pattern) & set("*?[") else f"*{pattern}*" for pattern in patterns.split("\n")]
+    return lambda link: any(fnmatchcase(str(link.url), whole) for whole in wholes)
 
 
-def _exclude(pattern: str) -> Plugin:
-    is_included = _include(pattern)
+def _exclude(patterns: str) -> Plugin:
+    is_included = _include(patterns)
     return lambda link: not is_included(link)
 
 

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from heapq import heappop, heappush
 from itertools import count
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from weboid.robot.task import Task
@@ -27,19 +27,6 @@ class WantedDocument(NamedTuple):
     hops: int = 0
     """Redirects in a row that led here."""
     parent: str = ""
-
-
-class EntryQueue(Protocol):
-    """Queue as a robot uses it."""
-
-    def put(self, entry: WantedDocument) -> None:
-        """Adds an entry."""
-
-    def take(self, now: float, held: Mapping[str, float]) -> WantedDocument | None:
-        """Removes the next entry whose host is not held at that moment; None if there is none now."""
-
-    def forget(self, task: "Task") -> None:
-        """Removes the entries of a task at once, where that takes no search; else they are never taken alone."""
 
 
 class OrderedQueue:
@@ -83,6 +70,11 @@ class OrderedQueue:
             return entry
         return None
 
+    def release(self, host: str) -> None:
+        """Looks at a host again that is held for a shorter time than before."""
+        if host in self._of_host:
+            heappush(self._ready, (self._of_host[host][0][0], host))
+
     def forget(self, task: "Task") -> None:
         """Leaves the entries of a task where they are; the robot skips them."""
 
@@ -110,6 +102,11 @@ class FairQueue:
                 return entry
         return None
 
+    def release(self, host: str) -> None:
+        """Looks at a host again, for all tasks."""
+        for queue in self._queues.values():
+            queue.release(host)
+
     def forget(self, task: "Task") -> None:
         """Removes the entries of a task at once."""
         if self._queues.pop(task.number, None) is not None:
@@ -132,6 +129,6 @@ def _by_priority(entry: WantedDocument, number: int) -> Key:
 _KEYS: Final = {"breadth": by_breadth, "depth": _by_depth, "priority": _by_priority}
 
 
-def queue_in(order: QueueOrder) -> EntryQueue:
+def queue_in(order: QueueOrder) -> FairQueue | OrderedQueue:
     """An empty queue."""
     return FairQueue() if order == "fair" else OrderedQueue(_KEYS[order])

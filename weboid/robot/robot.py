@@ -1,9 +1,12 @@
 """Serves the tasks of a process (R-1): which document is next, and what follows from it. It loads nothing itself."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import count
+from math import inf
+from types import MappingProxyType
 from typing import Final
 
+from weboid.core.url.hosts import NO_NAMES
 from weboid.robot.orders import Orders
 from weboid.robot.plugins import Plugin
 from weboid.robot.queues import QueueOrder, WantedDocument, queue_in
@@ -27,12 +30,15 @@ class Robot:
         self._open: dict[tuple[int, str], list[WantedDocument]] = {}
         """Of each open document the entries that wait for it: it is found again, nearer to the start."""
 
-    def start(self, starts: Iterable[str], orders: Orders, filters: Iterable[tuple[str, Plugin]] = ()) -> Task:
-        """Begins a task; raises InvalidUrl, and ConfigError for an unknown name.
-
-        `filters` of links, with their names, are asked before those of the orders.
-        """
-        task = Task(next(self._numbers), starts, orders, filters)
+    def start(
+        self,
+        starts: Iterable[str],
+        orders: Orders,
+        given: Mapping[str, Plugin] = MappingProxyType({}),
+        bare: frozenset[str] = NO_NAMES,
+    ) -> Task:
+        """Begins a task; raises InvalidUrl, and ConfigError for an unknown name. `given` and `bare` as of Task."""
+        task = Task(next(self._numbers), starts, orders, given, bare)
         self._put(task.begin())
         return task
 
@@ -43,10 +49,17 @@ class Robot:
         self._queue.forget(task)
 
     def hold(self, host: str, until: float, now: float) -> None:
-        """Hands out no document of a host before that moment."""
+        """Hands out no document of a host before that moment; an infinite one lasts until the host is held anew."""
         if len(self._held) >= _MOST_HELD:
             self._held = {held: moment for held, moment in self._held.items() if moment > now}
-        self._held[host] = until
+        before = self._held.get(host, now)
+        self._held[host] = until if before == inf else max(until, before)
+        if before == inf:
+            self._queue.release(host)
+
+    def next_moment(self, now: float) -> float:
+        """The moment at which the first of the hosts that are held now is so no more; infinite if there is none."""
+        return min((moment for moment in self._held.values() if moment > now), default=inf)
 
     def take(self, now: float) -> WantedDocument | None:
         """The next document; None if there is none at that moment.

@@ -1,10 +1,11 @@
 """A task of the robot: what it has found, in the order and by the laws of R-9."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from weboid.core.url.hosts import InvalidUrl
+from weboid.core.url.hosts import NO_NAMES, InvalidUrl
 from weboid.core.url.urls import Url, parse, parse_again
 from weboid.robot.orders import Orders, Scope
 from weboid.robot.plugins import Plugin, RobotLink, RobotPage, plugin
@@ -13,6 +14,8 @@ from weboid.robot.statistics import Outcome, Statistics
 
 _MOST_HOPS: Final = 10
 """Redirects in a row."""
+_EXCLUDE: Final = "exclude"
+"""The filter that is asked before the restriction, so that it holds of what is not followed, too."""
 
 
 class OutgoingLink(NamedTuple):
@@ -41,15 +44,24 @@ class Task:
     """Knows which URLs a task has found; the robot queues them. `number` is its own within the robot."""
 
     def __init__(
-        self, number: int, starts: Iterable[str], orders: Orders, filters: Iterable[tuple[str, Plugin]] = ()
+        self,
+        number: int,
+        starts: Iterable[str],
+        orders: Orders,
+        given: Mapping[str, Plugin] = MappingProxyType({}),
+        bare: frozenset[str] = NO_NAMES,
     ) -> None:
+        """`given`: filters of links by name, asked first unless the orders name them. `bare`: as of `parse`."""
         self.number = number
-        self.starts = [parse(url) for url in starts]
+        self._bare = bare
+        self.starts = [parse(url, bare) for url in starts]
         self.scope = Scope(self.starts)
         self.refusals: list[str] = []
         """Of the document that has ended last, for its redirect and each of its links in order, why it is not followed:
         the name of a filter of links, else ``depth``, ``same-content`` or the name of a filter of pages; else empty."""
-        self._filters = list(filters)
+        self._given = given
+        self._made = dict(given)
+        """Filters and classifiers by name: those that count go on if the orders change."""
         self.statistics = Statistics()
         self.is_cancelled = False
         self._distances: dict[str, int] = {}
@@ -62,12 +74,18 @@ class Task:
 
     def order(self, orders: Orders) -> None:
         """Changes the orders, from the next document on; raises ConfigError for an unknown name."""
-        self._plugins: dict[str, list[tuple[str, Plugin]]] = {
-            kind: [(name.partition(":")[0], plugin(name)) for name in getattr(orders, kind)]
-            for kind in ("page_classifiers", "page_filters", "link_classifiers", "link_filters")
-        }
-        self._plugins["link_filters"] = self._filters + self._plugins["link_filters"]
+        self._page_classifiers = self._named(orders.page_classifiers)
+        self._page_filters = self._named(orders.page_filters)
+        self._link_classifiers = self._named(orders.link_classifiers)
+        others = [name for name in self._given if name not in orders.link_filters]
+        filters = self._named([*others, *orders.link_filters])
+        self._excluding = [each for each in filters if each[0] == _EXCLUDE]
+        self._link_filters = [each for each in filters if each[0] != _EXCLUDE]
         self.orders = orders
+
+    def _named(self, names: Sequence[str]) -> list[tuple[str, Plugin]]:
+        self._made |= {name: plugin(name) for name in names if name not in self._made}
+        return [(name.partition(":")[0], self._made[name]) for name in names]
 
     @property
     def is_finished(self) -> bool:
@@ -100,7 +118,7 @@ class Task:
     def _take_as_start(self, redirect: str) -> None:
         """Takes the target for a start, too: it is the site that is meant."""
         with suppress(InvalidUrl):
-            self.scope.add(parse(redirect))
+            self.scope.add(parse(redirect, self._bare))
 
     def _judged(self, page: RobotPage, found: OutgoingLink) -> str:
         """The filter that would refuse a link; empty if none does."""
@@ -110,17 +128,17 @@ class Task:
             return "invalid"
 
     def _classified(self, page: RobotPage, found: OutgoingLink) -> RobotLink:
-        link = RobotLink(page, parse_again(found.url), found.text, found.rel)
-        for _name, classify in self._plugins["link_classifiers"]:
+        link = RobotLink(page, parse_again(found.url, self._bare), found.text, found.rel)
+        for _name, classify in self._link_classifiers:
             classify(link)
         return link
 
     def _why_not_followed(self, page: RobotPage, loaded: Loaded) -> str:
-        for _name, classify in self._plugins["page_classifiers"]:
+        for _name, classify in self._page_classifiers:
             classify(page)
         if page.distance >= self.orders.reach:
             return "depth"
-        for name, keeps in self._plugins["page_filters"]:
+        for name, keeps in self._page_filters:
             if not keeps(page):
                 self.statistics.stopped_by[name] += 1
                 return name
@@ -148,9 +166,11 @@ class Task:
         """The name of the first filter that refuses a link; empty if none does."""
         if hops > _MOST_HOPS:
             return "redirects"
+        if not all(keeps(link) for _name, keeps in self._excluding):
+            return _EXCLUDE
         if not self.scope.allows(self.orders.restriction, link.url):
             return "restriction"
-        return next((name for name, keeps in self._plugins["link_filters"] if not keeps(link)), "")
+        return next((name for name, keeps in self._link_filters if not keeps(link)), "")
 
     def _queued(self, url: Url, distance: int, hops: int, parent: str) -> WantedDocument | None:
         """The entry of a URL; None if it was found as near to the start before."""

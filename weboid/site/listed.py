@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from weboid.core.url.urls import parse
 from weboid.net.fetch import Single
 from weboid.site.reading import Target, resolved
 from weboid.site.rules import WEB, RulesOfOrigins, fetch_file
@@ -45,7 +44,8 @@ class SitemapListing:
 
     async def at(self, url: str) -> bytes:
         """The text of a sitemap; empty if there is none."""
-        form, start = parse(url), self._sessions.start
+        start = self._sessions.start
+        form = start.parse(url)
         single = Single(start.headers if start.is_origin_of(form) else {}, lambda _: MOST_BYTES)
         answer = await fetch_file(self._sessions.of(form), str(form), single)
         body = unpacked(answer.body) if answer and answer.code and 200 <= answer.code <= 299 else b""
@@ -84,7 +84,7 @@ class SitemapListing:
 
     def _here(self, url: str) -> str:
         """The URL at the start; empty if another server is meant."""
-        form = parse(url)
+        form = self._sessions.start.parse(url)
         server = (form.host, form.port)
         self._published = self._published or server
         if server not in (self._server, self._published):

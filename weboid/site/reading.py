@@ -154,8 +154,10 @@ def resolved(base: str, written: str) -> Target:
     scheme = scheme_of(url)
     if scheme not in DEFAULT_PORTS:
         return Target(url[:_WRITTEN], "", f"{scheme}:")
+    host = base.split("/")[2].partition(":")[0]
     try:
-        form = str(parse(url))
+        # A page may name its own server, even if there is no dot in its name.
+        form = str(parse(url) if "." in host else parse(url, frozenset((host,))))
     except InvalidUrl as invalid:
         return Target(url[:_WRITTEN], "", invalid.reason.value)
     return Target(form if url == form or "@" in url.split("/")[2] else url, "", "", form)

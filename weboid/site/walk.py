@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -18,13 +18,13 @@ from weboid.core.observe.observation import RawResponse
 from weboid.core.observe.retry_after import retry_after_s
 from weboid.core.record.reasons import Reason
 from weboid.core.url.hosts import InvalidUrl
-from weboid.core.url.urls import Url, parse, parse_again
+from weboid.core.url.urls import Url
 from weboid.errors import OutputClosedError, WeboidError
 from weboid.net.dns import LookupFailed
 from weboid.net.fetch import Single, fetch_answer
 from weboid.net.outbound import Outbound
 from weboid.robot.orders import Orders
-from weboid.robot.plugins import Plugin, RobotLink, RobotPage
+from weboid.robot.plugins import RobotLink
 from weboid.robot.queues import WantedDocument
 from weboid.robot.robot import Robot
 from weboid.robot.task import Loaded, OutgoingLink, Task
@@ -57,17 +57,6 @@ _CUT: Final = "page-cut"
 """Pages that have more bytes or links than are read."""
 
 
-@dataclass(frozen=True, slots=True)
-class SiteWishes:
-    """The orders of a run, apart from where it begins."""
-
-    orders: Orders
-    fragments: bool = False
-    filters: Sequence[tuple[str, Plugin]] = ()
-    """Of links, with their names; those away from the site are asked as well."""
-    loaders: int = 10
-
-
 @dataclass(slots=True)
 class SiteSessions:
     """Ways out: to the hosts that the user named, and to all others."""
@@ -78,7 +67,7 @@ class SiteSessions:
 
     def of(self, url: Url) -> Outbound:
         """The one by which a URL may be asked."""
-        return self.own if url.host == self.start.url.host else self.public
+        return self.own if url.host in self.start.hosts else self.public
 
 
 @dataclass
@@ -86,12 +75,15 @@ class SiteWalk:
     """One run over a site; `emit` gets each place, as soon as its state is known."""
 
     sessions: SiteSessions
-    wishes: SiteWishes
+    orders: Orders
     crawl: CrawlConfig
     emit: Callable[[Place], object]
     externals: Externals | None = None
     rules: RulesOfOrigins = field(default_factory=RulesOfOrigins)
     memory: RunMemory | None = None
+    fragments: bool = False
+    """Whether what a # names is looked for."""
+    loaders: int = 10
     left_out: Mapping[str, int] = field(default_factory=dict)
     """What sitemaps list and is no start, by the reason."""
     new: int = 0
@@ -107,10 +99,10 @@ class SiteWalk:
         self.pages = 0
         self.ledger = Ledger(self._emit)
         self.task: Task | None = None
-        self._recall = Recall(self.memory, with_anchors=self.wishes.fragments)
+        self._recall = Recall(self.memory, with_anchors=self.fragments)
         self._robot = Robot(is_cached=self._recall.has)
-        self._paces: dict[str, HostPace] = {}
-        self._held: dict[str, float] = {}
+        self._paces: dict[Url, HostPace] = {}
+        """Of each origin."""
         self._moved = asyncio.Event()
         self._spill = Spill()
         self._links: dict[str, int] = {}
@@ -124,16 +116,18 @@ class SiteWalk:
         begun = monotonic()
         starts = list(starts)
         for start in starts:
-            self.ledger.mention(str(parse(start)), Place(start, "", "", "start"))
+            self.ledger.mention(str(self.sessions.start.parse(start)), Place(start, "", "", "start"))
         is_interrupted = False
         try:
-            for origin in {parse(start)._replace(path="/") for start in starts}:
+            for origin in {
+                self.sessions.start.parse(start)._replace(path="/") for start in starts if self.orders.obeys_robots
+            }:
                 await self._rules_of(origin)
-            self.task = self._robot.start(
-                starts, self.wishes.orders, [*self.wishes.filters, ("robots", self._may_load)]
-            )
+            self.task = self._robot.start(starts, self.orders, {"robots": self._may_load}, self.sessions.start.bare)
+            for host in self.sessions.start.hosts:
+                self.task.scope.add(self.sessions.start.url._replace(host=host))
             async with asyncio.TaskGroup() as loaders:
-                for _ in range(self.wishes.loaders):
+                for _ in range(self.loaders):
                     loaders.create_task(self._serve(self.task))
             if self.externals:
                 await self.externals.finish()
@@ -181,10 +175,11 @@ class SiteWalk:
                 if not task.is_finished:  # the last may have been dropped
                     await self._wait(now)
                 continue
-            if not self._recall.has(entry):
-                self._hold(entry.host, self._pace(entry.host).pause_s)
+            url = self.sessions.start.parse(entry.url)
+            if not self._recall.has(entry) and (pause_s := self._pace(url).pause_s):
+                self._robot.hold(url.host, now + pause_s, now)
             try:
-                await self._load(entry)
+                await self._load(entry, url)
             except (WeboidError, OutputClosedError):
                 raise  # the store's, or that results cannot be written
             except Exception as error:
@@ -195,7 +190,7 @@ class SiteWalk:
     async def _wait(self, now: float) -> None:
         """Waits until a document has ended, or a host may be asked again."""
         self._moved.clear()
-        until = min((moment for moment in self._held.values() if moment > now), default=inf)
+        until = self._robot.next_moment(now)
         with suppress(TimeoutError):
             async with asyncio.timeout(None if until == inf else until - now):
                 await self._moved.wait()
@@ -210,20 +205,21 @@ class SiteWalk:
             self._robot.end(entry, Loaded("failed"))
         self.ledger.settle(entry.url, LinkOutcome("not-asked", reason="no-network" if is_offline else "own-fault"))
 
-    def _hold(self, host: str, pause_s: float) -> None:
-        if pause_s:
-            now = monotonic()
-            self._held[host] = max(now + pause_s, self._held.get(host, now))
-            self._robot.hold(host, self._held[host], now)
+    def _hold(self, url: Url, pause_s: float) -> None:
+        now = monotonic()
+        self._robot.hold(url.host, now + pause_s, now)
 
-    def _pace(self, host: str) -> HostPace:
-        if (pace := self._paces.get(host)) is None:
-            start = self.sessions.start
-            is_start = host == start.url.host
-            rules = self.rules.known(start.url) if is_start else None
-            named_s = rules.named_delay_s if rules else None
+    def _pace(self, url: Url) -> HostPace:
+        """The pace at an origin: by its robots.txt slower than usual, at the start's also faster."""
+        origin = url._replace(path="")
+        if (pace := self._paces.get(origin)) is None:
+            rules = self.rules.known(url)
+            is_start = url.host in self.sessions.start.hosts
             usual_s = max(self.crawl.delay, (rules.robots.delay_s or 0.0) if rules else 0.0)
-            pace = self._paces[host] = HostPace(usual_s, named_s, is_own=is_start and start.is_own)
+            named_s = rules.named_delay_s if rules and is_start else None
+            pace = HostPace(usual_s, named_s, is_own=is_start and self.sessions.start.is_own)
+            if rules or not self._orders.obeys_robots:
+                self._paces[origin] = pace
         return pace
 
     def _single(self, url: Url, conditions: Mapping[str, str] | None = None) -> Single:
@@ -234,22 +230,29 @@ class SiteWalk:
     @property
     def _orders(self) -> Orders:
         """Those of the task, which may be changed while it runs."""
-        return self.task.orders if self.task else self.wishes.orders
+        return self.task.orders if self.task else self.orders
 
     def _most_bytes(self, headers: Mapping[str, str]) -> int:
         kind = headers.get("content-type", "")
         return int(min(MOST_BYTES if not kind or is_html(kind, b"") else _OTHER_BYTES, self._orders.most_bytes))
 
     async def _rules_of(self, url: Url) -> SiteRules:
-        return await self.rules.of(url, self.sessions.of(url), self._single(url))
+        """The rules of an origin; until they are there, its host is asked for nothing else."""
+        if (rules := self.rules.known(url)) is None:
+            self._hold(url, inf)
+            try:
+                rules = await self.rules.of(url, self.sessions.of(url), self._single(url))
+            finally:
+                self._hold(url, self._pace(url).pause_s)
+                self._moved.set()
+        return rules
 
     def _may_load(self, link: RobotLink) -> bool:
         """The filter by robots.txt, as far as it is known; else it is asked before the load."""
         rules = self.rules.known(link.url) if self._orders.obeys_robots else None
         return rules is None or rules.allows(str(link.url))
 
-    async def _load(self, entry: WantedDocument) -> None:
-        url = parse(entry.url)
+    async def _load(self, entry: WantedDocument, url: Url) -> None:
         if entry.url in entry.task.loaded:
             links = self._spill.get(self._links[entry.url])[0] if entry.url in self._links else ()
             self._robot.end(entry, Loaded("hits", [OutgoingLink(*link) for link in links]))
@@ -269,7 +272,7 @@ class SiteWalk:
 
     async def _answer(self, entry: WantedDocument, url: Url, conditions: Mapping[str, str]) -> RawResponse:
         """The answer for a URL; one that did not come, or comes from a server that wants a moment, is waited for."""
-        pace, session, single = self._pace(url.host), self.sessions.of(url), self._single(url, conditions)
+        pace, session, single = self._pace(url), self.sessions.of(url), self._single(url, conditions)
         single = replace(single, method="HEAD") if entry.task.orders.head_only else single
         left = _TRIES
         while True:
@@ -281,23 +284,26 @@ class SiteWalk:
             if not (is_refused or answer.fault in _PASSING) or not left or wait_s > _LONGEST_WAIT_S:
                 return answer
             if is_refused:
-                self._hold(url.host, wait_s + pace.pause_s)
+                self._hold(url, wait_s + pace.pause_s)
             await asyncio.sleep(wait_s)
 
     def _end_at_redirect(self, entry: WantedDocument, document: SiteDocument) -> None:
         code, location, outcome = document.code, document.location, document.outcome
         assert code is not None
         try:
-            target = str(parse(location))
+            form = self.sessions.start.parse(location)
         except InvalidUrl:
             self._robot.end(entry, Loaded(outcome))
             self.ledger.settle(entry.url, LinkOutcome("doubtful", code, Reason.REDIRECT_TO_SCHEME.word, location))
             return
+        target = str(form)
         self._robot.end(entry, Loaded(outcome, redirect=target))
         refused = entry.task.refusals[0] if entry.task.refusals else ""
-        is_away = refused == "restriction" and self.externals and not self._is_on_site(entry.task, parse(target))
+        is_away = refused == "restriction" and self.externals and not entry.task.scope.has_server(form)
         if refused == "redirects":
             self.ledger.settle(entry.url, LinkOutcome("broken", code, Reason.TOO_MANY_REDIRECTS.word, target))
+        elif is_away and form.host in self.sessions.start.bare:
+            self.ledger.settle(entry.url, LinkOutcome("doubtful", code, Reason.NOT_PUBLIC.word, target))
         elif refused and not is_away:
             self.ledger.settle(entry.url, LinkOutcome("redirect", code, final=target))
         else:
@@ -305,21 +311,14 @@ class SiteWalk:
             if is_away and self.externals:
                 self.externals.want(target)
 
-    def _is_on_site(self, task: Task, url: Url) -> bool:
-        return url.scheme in ("http", "https") and task.scope.has_server(url)
-
     def _end_at_page(self, entry: WantedDocument, document: SiteDocument, page: SitePage) -> None:
         task = entry.task
         self.pages += 1
         self._cut += page.is_cut
-        if self.wishes.fragments and page.anchors is not None:
+        if self.fragments and page.anchors is not None:
             self.ledger.note_anchors(entry.url, page.anchors)
         is_followed = page.is_followed or not task.orders.obeys_robots
-        followed = [
-            OutgoingLink(target.form, link.text, link.rel)
-            for link, target in page.links
-            if target.form.startswith("http")
-        ]
+        followed = [OutgoingLink(target.form, link.text, link.rel) for link, target in page.links if target.form]
         if task.orders.depth != inf:
             self._links[entry.url] = self._spill.put(([tuple(link) for link in followed],))
         if not is_followed:
@@ -343,8 +342,6 @@ class SiteWalk:
             if target.reason:
                 state, reason = self._unfit(target)
                 self._emit(target.url, place._replace(state=state, reason=reason))
-            elif not target.form.startswith("http"):
-                self._mention_external(target.form, place)
             elif is_followed:
                 self._mention(task, target.form, place, next(refusals, ""))
             else:
@@ -354,8 +351,8 @@ class SiteWalk:
         """Takes a link, by what the robot made of it."""
         state: State
         match refused:
-            case "restriction" if not self._is_on_site(task, parse_again(url)):
-                self._mention_external(url, place)
+            case "restriction" if not task.scope.has_server(form := self.sessions.start.parse(url)):
+                self._mention_external(form, url, place)
                 return
             case "depth" | "restriction":
                 state = "beyond"
@@ -367,10 +364,9 @@ class SiteWalk:
                 state = "excluded"
         self.ledger.mention(url, place._replace(state=state, reason=refused) if refused else place)
 
-    def _mention_external(self, url: str, place: Place) -> None:
-        link = RobotLink(RobotPage(place.parent, place.depth - 1), parse_again(url), place.text)
-        if not all(keeps(link) for name, keeps in self.wishes.filters if name == "exclude"):
-            self._emit(url, place._replace(state="excluded", reason="exclude"))
+    def _mention_external(self, form: Url, url: str, place: Place) -> None:
+        if form.host in self.sessions.start.bare:
+            self._emit(url, place._replace(state="doubtful", reason=Reason.NOT_PUBLIC.word))
         elif self.externals:
             self.ledger.mention(url, place)
             self.externals.want(url)

@@ -54,7 +54,7 @@ def test_a_plain_url_has_the_form_that_all_steps_give(url: str) -> None:
     assert _form_by(parse, url) == _form_by(urls._parsed, url)
 
 
-def _form_by(read: Callable[[str], Url], url: str) -> Url | InvalidReason:
+def _form_by(read: Callable[..., Url], url: str) -> Url | InvalidReason:
     try:
         return read(url)
     except InvalidUrl as invalid:

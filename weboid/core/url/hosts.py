@@ -4,7 +4,6 @@ The other components of a URL (userinfo, port, path) are handled in ``core/url/u
 """
 
 import re
-from collections.abc import Iterable
 from enum import StrEnum
 from functools import cache, lru_cache
 from ipaddress import IPv6Address
@@ -61,17 +60,20 @@ _JOINER: Final = re.compile("[\u200c\u200d]")
 _LABEL: Final = r"[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?"
 _NAME: Final = re.compile(rf"(?:{_LABEL}\.)+{_LABEL}")
 _BARE_NAME: Final = re.compile(_LABEL)
-_BARE: Final[set[str]] = set()
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _ZEROS: Final = re.compile(r"\b0(?::0\b)+")
 _OCTET: Final = re.compile(r"0|[1-9][0-9]{0,2}")
 
 
+NO_NAMES: Final[frozenset[str]] = frozenset()
+
+
 @lru_cache(maxsize=65_536)
-def host_form(raw: str) -> str:
+def host_form(raw: str, bare: frozenset[str] = NO_NAMES) -> str:
     """The normal form of a host as written in a URL: punycode, decimal IPv4, or IPv6 (RFC 5952) without brackets.
 
-    Raises InvalidUrl (L-4, L-8).
+    Raises InvalidUrl (L-4, L-8). `bare`: names without a dot that the user of a command has named, such as
+    ``localhost``; no other is valid.
     """
     if len(raw) > _MAX_RAW_HOST:
         raise InvalidUrl(InvalidReason.TOO_LONG)
@@ -85,7 +87,7 @@ def host_form(raw: str) -> str:
     if _NUMBER.fullmatch(last_label(host)):
         return _ipv4_form(host)
     if "." not in host:
-        if host in _BARE and _BARE_NAME.fullmatch(host):
+        if host in bare and _BARE_NAME.fullmatch(host):
             return host
         raise InvalidUrl(InvalidReason.NO_DOT)
     if len(host) > MAX_HOST:
@@ -95,16 +97,6 @@ def host_form(raw: str) -> str:
     if len(last_label(host)) < 2:
         raise InvalidUrl(InvalidReason.TLD)
     return host
-
-
-def allow_bare_names(names: Iterable[str]) -> None:
-    """Makes these names without a dot valid in this process, in place of those before.
-
-    Only where the user of a command has named them: ``localhost``, or a host of an inner network.
-    """
-    _BARE.clear()
-    _BARE.update(names)
-    host_form.cache_clear()
 
 
 def require_visible(text: str) -> None:

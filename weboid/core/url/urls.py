@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 from urllib.parse import quote, unquote, unquote_to_bytes
 
-from weboid.core.url.hosts import InvalidReason, InvalidUrl, host_form, require_visible
+from weboid.core.url.hosts import NO_NAMES, InvalidReason, InvalidUrl, host_form, require_visible
 
 FORM_VERSION: Final = 1
 """Changes with every rule that gives some URL another normal form, and so another key (O-10)."""
@@ -66,15 +66,20 @@ def scheme_of(url: str) -> str | None:
     return "https" if url.startswith("//") else None
 
 
-def parse(url: str) -> Url:
-    """The URL in normal form; raises InvalidUrl, with reason ``protocol`` for links that L-3 ignores."""
+def parse(url: str, bare: frozenset[str] = NO_NAMES) -> Url:
+    """The URL in normal form; raises InvalidUrl, with reason ``protocol`` for links that L-3 ignores.
+
+    `bare`: as of `host_form`.
+    """
     if (plain := _PLAIN.fullmatch(url)) and "/." not in url and len(url) < _LONGEST_PLAIN:
         scheme, host, path = plain.groups()
-        return Url._make((scheme, host_form(host), 0, path))  # three times as fast as Url(…)
-    return _parsed(url)
+        return Url._make(
+            (scheme, host_form(host, bare) if bare else host_form(host), 0, path)
+        )  # three times as fast as Url(…)
+    return _parsed(url, bare)
 
 
-def _parsed(url: str) -> Url:
+def _parsed(url: str, bare: frozenset[str] = NO_NAMES) -> Url:
     url = url.strip(_EDGES)
     parts = _PARTS.match(url)
     assert parts, "every part of the pattern may be empty"
@@ -86,7 +91,7 @@ def _parsed(url: str) -> Url:
         raise InvalidUrl(InvalidReason.TOO_LONG)
     if not slashes:
         raise InvalidUrl(InvalidReason.NO_HOST)
-    host, port = _host_and_port(authority)
+    host, port = _host_and_port(authority, bare)
     path = _path_form(path or "/")
     if query:
         path += _escaped(query, _QUERY_PLAIN, _QUERY_ESCAPES)
@@ -97,12 +102,12 @@ def _parsed(url: str) -> Url:
 
 
 @lru_cache(_LATELY)
-def parse_again(url: str) -> Url:
+def parse_again(url: str, bare: frozenset[str] = NO_NAMES) -> Url:
     """The same as `parse`, for a URL that several parts of a check parse within moments."""
-    return parse(url)
+    return parse(url, bare)
 
 
-def _host_and_port(authority: str) -> tuple[str, int]:
+def _host_and_port(authority: str, bare: frozenset[str]) -> tuple[str, int]:
     if "@" in authority:
         userinfo, _, authority = authority.rpartition("@")
         require_visible(unquote(userinfo))
@@ -114,7 +119,7 @@ def _host_and_port(authority: str) -> tuple[str, int]:
         port = rest[1:]
     else:
         raw, _, port = authority.partition(":")
-    host = host_form(raw)
+    host = host_form(raw, bare) if bare else host_form(raw)
     if not port:
         return host, 0
     digits = _PORT.fullmatch(port)
