@@ -52,6 +52,7 @@ async def test_a_name_without_a_dot_may_be_named_and_a_password_is_not_shown(pla
     "words",
     [
         ("nowhere",),
+        (".",),
         ("ftp://127.0.0.1/",),
         ("http://[x/",),
         ("http://me:secret77\u2100@site.test/",),
@@ -59,6 +60,7 @@ async def test_a_name_without_a_dot_may_be_named_and_a_password_is_not_shown(pla
         ("http://127.0.0.1/", "--header", "secret77"),
         ("http://127.0.0.1/", "--header", "a: b\nc: d"),
         ("http://127.0.0.1/", "--keep", "a\nb"),
+        ("http://127.0.0.1/", "--keep", ""),
     ],
 )
 async def test_a_wrong_call_is_exit_status_2(place: Place, words: tuple[str, ...]) -> None:

@@ -31,7 +31,7 @@ from weboid.net.outbound import open_session
 from weboid.robot.orders import Orders, Restriction
 from weboid.robot.traps import TRAPS
 from weboid.site.externals import Externals, FindCopy
-from weboid.site.folder import served
+from weboid.site.folder import file_of, served
 from weboid.site.formats import FORMATS, SiteReport
 from weboid.site.keep import RunMemory
 from weboid.site.listed import SitemapListing
@@ -101,9 +101,11 @@ def command(config: Config, /, target: str, form: str, **options: Any) -> None:
     """
     if options["new"] and not options["keep"]:
         raise click.UsageError("--new compares with the last run, which takes --keep NAME")
-    if options["keep"] and not options["keep"].isprintable():
+    if options["keep"] is not None and not (options["keep"] and options["keep"].isprintable()):
         raise click.BadParameter("give a name of printable characters", param_hint="--keep")
     folder = Path(target) if Path(target).is_dir() else None
+    if folder and not options["sitemap"] and not file_of(folder, "/"):
+        raise ConfigError(f"There is no index.html in {target!r}, at which a run could begin.")
     report = FORMATS[form](only_new=options["new"], folder=folder)
     sys.exit(run_async(_run(config, target, report, _headers(options.pop("header")), **options)))
 
@@ -131,6 +133,7 @@ async def _run(config: Config, target: str, report: SiteReport, headers: Mapping
             _memory(config, sessions, ["folder:"] if report.folder else starts, orders, options) as memory,
             _externals(config, options, memory) as externals,
         ):
+            report.is_first = memory is not None and not memory.task.whole_run
             emit, left_out = (lambda place: write(report.add(place))), listing.left_out
             walk = SiteWalk(
                 sessions, orders, config.crawl, emit, externals, rules, memory, options["fragments"], left_out=left_out

@@ -46,6 +46,8 @@ class SiteReport:
     """Places are written as they come."""
     only_new: bool = False
     folder: Path | None = None
+    is_first: bool = False
+    """There is no run before with which this one is compared."""
 
     def begin(self) -> str:
         """The head, before all places."""
@@ -171,12 +173,12 @@ class _GroupedReport(SiteReport):
         """Status and reason in words, since when, and where redirects end."""
         place = fault.first
         found = (_sentences().get(f"weboid-{kind}-{place.reason}") for kind in ("reason", "invalid"))
-        reason = next(filter(None, found), place.reason.replace("-", " "))
+        reason = next(filter(None, found), place.reason.replace("-", " ").capitalize() + ".")
         answer = f"{place.status}: {reason}" if place.status else reason
         words = (
             "The page has no element of that name." if place.state == "fragment" else answer,
             "" if place.dead_since is None else f"Dead since {_date(place.dead_since)}.",
-            "New since the last run." if fault.is_new else "",
+            "New since the last run." if fault.is_new and not self.is_first else "",
             f"It leads to {self._short(place.final)}" if place.final else "",
         )
         return " ".join(filter(None, words))

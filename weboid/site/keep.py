@@ -216,7 +216,7 @@ class RunMemory:
 
 def _site(starts: Sequence[str]) -> str:
     """The origin of the first start."""
-    return "/".join(starts[0].split("/")[:3])
+    return "/".join(starts[0].split("/")[:3]).replace("folder:", "a folder")
 
 
 def _changes(before: KeptPage, after: KeptPage) -> tuple[KeptPage | None, bool]:
