@@ -82,7 +82,7 @@ _STARTS: Final = 100
     metavar="MINUTES",
     help="Do not ask again for what worked within so many minutes (--keep); -1 is never.",
 )
-@click.option("--new", is_flag=True, help="Fail only for links that were not broken in the last run (--keep).")
+@click.option("--new", is_flag=True, help="Fail only for links that were not broken before (--keep).")
 @click.option("--format", "form", type=click.Choice(list(FORMATS)), default="text", show_default=True)
 @day_option
 @click.pass_obj
@@ -100,7 +100,7 @@ def command(config: Config, /, target: str, form: str, **options: Any) -> None:
     seems to have no network. After Ctrl-C a report of what was found follows, and the status is 130.
     """
     if options["new"] and not options["keep"]:
-        raise click.UsageError("--new compares with the last run, which takes --keep NAME")
+        raise click.UsageError("--new compares with earlier runs, which takes --keep NAME")
     if options["keep"] is not None and not (options["keep"] and options["keep"].isprintable()):
         raise click.BadParameter("give a name of printable characters", param_hint="--keep")
     folder = Path(target) if Path(target).is_dir() else None
