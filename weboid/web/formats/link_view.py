@@ -8,7 +8,7 @@ from markupsafe import Markup, escape
 
 from weboid.core.archive.copies import Copies, ShownSnapshot
 from weboid.core.url.archives import Snapshot
-from weboid.core.verdict.link_report import LinkReport
+from weboid.core.verdict.link_report import COPY_WANTED, LinkReport
 from weboid.core.verdict.verdict import NO_CLAIMS, Verdict
 from weboid.web.formats.html import address_html, icons, since_html, time_html
 from weboid.web.formats.link_item import LinkView, StateHtml, StateView, state_html
@@ -39,9 +39,11 @@ def link_view(link: LinkReport, day: int, say: Messages) -> LinkView:
 def _state(link: LinkReport, day: int, say: Messages) -> tuple[StateView, StateHtml]:
     history, checked, since = link.record.history, link.record.checked, link.finding.since
     words = phrases.verdict_words(link, day, say)
+    if since is not None and link.finding.verdict in COPY_WANTED:  # not of what works, which is most of a page
+        words = since_html(since, day, say, words)
     state = StateView(
         verdict=link.finding.verdict.word,
-        words=words if since is None else since_html(since, day, say, words),
+        words=words,
         reason=phrases.reason_words(link, day, say),
         evidence=tuple(phrases.evidence_words(link, day, say, lambda first: since_html(first, day, say))),
         checked=None if checked is None else say.html("weboid-asked", time_html(checked, day, say)),
