@@ -316,6 +316,29 @@ async def test_the_interwiki_map_is_fetched_once_and_only_where_it_is_needed() -
         assert [question.get("meta") for question in replay.asked] == [None, None, "siteinfo", None]
 
 
+async def test_missing_are_only_titles_of_which_the_wiki_says_so() -> None:
+    listed = [
+        {"ns": 0, "title": "Gone", "missing": True},
+        {"ns": 6, "title": "File:Shared.png", "missing": True, "known": True},
+        {"ns": 0, "title": "There", "pageid": 4},
+        {"ns": 0, "title": "Variant", "pageid": 5},
+        {"title": "A[b", "invalid": True, "invalidreason": "…"},
+        *({"title": 5, "missing": True}, None, {"title": "Said", "missing": "yes"}),
+    ]
+    leads = {
+        "normalized": [{"fromencoded": False, "from": "gone", "to": "Gone"}],
+        "converted": [{"from": "variant", "to": "Variant"}],
+        "interwiki": [{"title": "de:X", "iw": "de"}],
+    }
+    titles = ["gone", "File:Shared.png", "There", "variant", "A[b", "Said", "de:X", "Unheard of", "a|b"]
+    asked = {"titles": "|".join(titles[:-1]), "converttitles": "1"}
+    response = {"batchcomplete": True, "query": {"pages": listed, **leads}}
+    async with opened(exchange(asked, response), exchange(asked, {"query": ["?"]})) as (source, replay):
+        assert [await source.find_missing(titles) for _ in range(2)] == [{"gone"}, set()]
+        assert await source.find_missing(["|"]) == set()
+        assert len(replay.asked) == 2
+
+
 async def test_siteinfo_names_the_wiki_also_the_real_one() -> None:
     async with opened(FIXTURE[0]) as (source, _):
         site = await source.fetch_siteinfo()

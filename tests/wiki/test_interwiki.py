@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weboid.core.url.urls import parse
 from weboid.wiki.interwiki import Interwiki, InterwikiMap
 
 MAP = InterwikiMap(
@@ -55,6 +56,48 @@ def test_no_title_breaks_out_of_the_path(title: str) -> None:
 def test_siteinfo_of_either_format_version_is_read(listed: object, prefixes: set[str]) -> None:
     interwiki = InterwikiMap.from_siteinfo(listed)
     assert {prefix for prefix in "ab" if interwiki.target(prefix, "x")} == prefixes
+
+
+_LOCAL = InterwikiMap(
+    [
+        Interwiki("w", "//en.wikipedia.org/wiki/$1", local=True),
+        Interwiki("u", "//en.wikipedia.org/wiki/User:$1", local=True),
+        Interwiki("q", "http://pages.demo:8080/w/index.php?title=$1", local=True),
+        Interwiki("tail", "https://tail.demo/$1/x", local=True),
+        Interwiki("odd", "http://[", local=True, api="http://["),
+        Interwiki("d", "https://foreign.demo/wiki/$1", local=False),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("url", "page"),
+    [
+        ("https://en.wikipedia.org/wiki/A_b%3Fc", ("https://en.wikipedia.org", "A b?c")),
+        ("http://EN.wikipedia.org:80/wiki/100%25#part", ("https://en.wikipedia.org", "100%")),
+        ("https://en.wikipedia.org/wiki/User:X", ("https://en.wikipedia.org", "User:X")),
+        ("http://pages.demo:8080/w/index.php?title=A+b%2Bc", ("http://pages.demo:8080", "A b+c")),
+        ("https://en.wikipedia.org/wiki/A?oldid=3", None),
+        ("http://pages.demo:8080/w/index.php?title=A&action=edit", None),
+        ("http://pages.demo/w/index.php?title=A", None),
+        ("https://en.wikipedia.org/wiki/", None),
+        ("https://en.wikipedia.org/w/index.php", None),
+        ("https://tail.demo/A/x", None),
+        ("https://foreign.demo/wiki/A", None),
+    ],
+)
+def test_urls_of_wikis_that_the_map_calls_local_lead_to_pages(url: str, page: tuple[str, str] | None) -> None:
+    found = _LOCAL.page_at(parse(url))
+    assert (found and (found[0].origin, found[1])) == page
+
+
+@given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1))
+def test_a_local_link_leads_to_the_page_of_its_title(title: str) -> None:
+    for prefix in "wq":
+        link = _LOCAL.local_link(prefix, title)
+        assert link
+        found = _LOCAL.page_at(parse(link.url))
+        assert found is None or found[1] == link.title
 
 
 def test_a_target_without_scheme_is_https_by_whichever_scheme_the_api_is_asked() -> None:

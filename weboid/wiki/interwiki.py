@@ -86,9 +86,10 @@ class InterwikiMap:
 
 
 class LocalWiki(NamedTuple):
-    """A wiki of the same farm, by its entry in the map: `head` is the beginning of its addresses, up to the title."""
+    """A wiki of the same farm, by its entry in the map: `origin` and `head` begin its addresses, up to the title."""
 
     host: tuple[str, int]
+    origin: str
     head: str
     entry: Interwiki
 
@@ -99,7 +100,7 @@ def _local_wiki(entry: Interwiki) -> LocalWiki | None:
     with suppress(InvalidUrl):
         url = parse(head)
         if is_titled and not tail and ":" not in url.path:
-            return LocalWiki((url.host, url.port), url.path, entry)
+            return LocalWiki((url.host, url.port), str(url._replace(path="")), url.path, entry)
     return None
 
 

@@ -4,7 +4,7 @@ facts of hosts (C-6)."""
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +154,26 @@ async def test_pages_that_other_wikis_of_the_farm_miss_are_hinted(site_database:
     # Each wiki is asked once; a page without such links asks nobody but its own wiki.
     assert (asked, site.source.asked, len(sister.asked)) == (2, 1, 2)
     assert sister.apis == {"https://sister.beta.wmcloud.org/w/api.php", "https://pages.company.demo/w/api.php"}
+
+
+@pytest.mark.parametrize(
+    ("entry", "api"),
+    [
+        (replace(SISTER, api="https://sister.beta.wmcloud.org/api.php"), "https://sister.beta.wmcloud.org/api.php"),
+        (replace(SISTER, api="https://stranger.demo/w/api.php"), "https://sister.beta.wmcloud.org/w/api.php"),
+        (replace(SISTER, api="http://["), "https://sister.beta.wmcloud.org/w/api.php"),
+        (replace(SISTER, wikiid="testwiki"), "http://wiki.demo/w/api.php"),
+    ],
+    ids=["by the map", "not at another host", "not at none", "by the store"],
+)
+async def test_the_other_wiki_is_asked_at_its_own_address(
+    site_database: str, tmp_path: Path, entry: Interwiki, api: str
+) -> None:
+    sister = Sister()
+    async with linking(site_database, tmp_path, sister, "Gone") as site:
+        site.source.entries = (entry,)
+        await answer_to(site, f"{API}&pageid=30")
+    assert sister.apis == {api}
 
 
 async def test_simultaneous_readers_share_the_looks_in_batches_of_fifty(site_database: str, tmp_path: Path) -> None:

@@ -155,8 +155,7 @@ def _api_of(target: LocalWiki, wiki: StoredWiki, farm: Farm, named: dict[str, St
     known = named.get(str(WikiName(entry.wikiid, farm.name)))
     if known is not None and known.api:
         return known.api
-    place = urlsplit(entry.url)
-    if entry.api and urlsplit(entry.api).netloc == place.netloc:
+    if entry.api.startswith(f"{target.origin}/"):
         return entry.api
     path = urlsplit(wiki.api or farm.api).path
-    return None if "{" in path else f"{place.scheme}://{place.netloc}{path}"
+    return None if "{" in path else f"{target.origin}{path}"
