@@ -47,6 +47,20 @@ async def test_a_check_is_not_written_without_the_lease_of_its_bucket(database: 
         assert (tally.lost, tally.postponed) == (0, 1)
 
 
+async def test_no_call_of_another_worker_next_to_the_database_reaches_a_lease(database: str) -> None:
+    async with open_wiki(database, {1: ["http://a.demo/"]}) as wiki:
+        work, other = (Work(wiki.pool, name, CONFIG, DEFAULT) for name in ("test", "other"))
+        held, until = await work.lease(Moment(100)), Moment(100)
+        [host] = await work.list_hosts(held, until=until, but=[], limit=10)
+        assert await other.list_hosts(held, until=until, but=[], limit=10) == []
+        assert await other.list_urls([host.key], 100) == {host.key: []}
+        assert await other.renew(held) == set()
+        await other.release(held)
+        [url] = (await work.list_urls([host.key], 100))[host.key]
+        assert (await other.record(postponed(host, [url], 100), held)).lost == 1
+        assert await work.renew(held) == held.keys()
+
+
 async def test_what_is_given_back_was_not_taken_over(database: str) -> None:
     async with open_wiki(database, {1: [f"http://h{host}.demo/" for host in range(5)]}) as wiki:
         lost: list[int] = []

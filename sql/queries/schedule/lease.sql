@@ -4,7 +4,7 @@
 -- name: lease_buckets
 -- The buckets whose oldest due host is the oldest, by one look-up in each. There is a pause before a bucket is leased
 -- again: the last worker may just have sent a request to one of its hosts.
-UPDATE lease SET worker = %(worker)s, epoch = epoch + 1, until = now() + make_interval(secs => %(seconds)s)
+UPDATE lease SET worker = %(worker)s, epoch = %(epoch)s, until = now() + make_interval(secs => %(seconds)s)
 FROM (
     SELECT lease.bucket FROM lease CROSS JOIN LATERAL (
         SELECT next_day FROM host
@@ -53,8 +53,8 @@ WHERE lease.bucket = held.bucket
 RETURNING lease.bucket
 
 -- name: record_release
--- The epoch ends with the lease: what still comes of it is late.
-UPDATE lease SET until = now(), epoch = lease.epoch + 1
+-- The bucket is nobody's: what still comes of its lease is late.
+UPDATE lease SET until = now(), worker = ''
 FROM (
     SELECT lease.bucket
     FROM unnest(%(bucket)s::smallint[], %(epoch)s::bigint[]) AS asked (bucket, epoch)
@@ -75,11 +75,11 @@ ORDER BY lease.bucket
 FOR SHARE OF lease
 
 -- name: list_foreign
--- Those of these leases that another worker holds: who was never given it cannot know its epoch.
+-- Those of these leases that another worker holds; a bucket that was given back is nobody's.
 SELECT lease.bucket
 FROM unnest(%(bucket)s::smallint[], %(epoch)s::bigint[]) AS asked (bucket, epoch)
 JOIN lease USING (bucket, epoch)
-WHERE lease.worker <> %(worker)s
+WHERE lease.worker NOT IN (%(worker)s, '')
 
 -- name: list_own
 SELECT bucket FROM lease WHERE bucket = ANY(%(buckets)s::smallint[]) AND worker = %(worker)s AND until > now()

@@ -5,7 +5,7 @@ comes before anything is written; whether a crawler may still write is decided b
 call comes.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from weboid.checking.slots import StoreSlots
@@ -21,7 +21,7 @@ from weboid.remote.http.messages import BadMessage
 from weboid.remote.http.rpc import Connections, OnStore, implementations, table_of
 from weboid.remote.http.server import CallServer, Handlers, NotAllowed
 from weboid.store.db.pool import Pool
-from weboid.store.db.rows import HostKey, StoredUrl
+from weboid.store.db.rows import HostKey
 from weboid.store.results.record import Checked, Tally
 from weboid.store.schedule.lease import Held, list_foreign, list_own
 from weboid.store.schedule.turn import SlotNote, SlotState, WantedSlot
@@ -64,22 +64,12 @@ class CrawlServer(CallServer):
         looks = SecondLooks(connections, client)
         store = CrawlStore(work, days, losses, alarms, self._slots, looks, self._pool.away)
         process = CrawlerCalls(self._pool, client, self._config, self._policy)
-        here = CrawlerRights(connections, client, work, self._any, self._today)
+        here = CrawlerRights(connections, client, work.worker, self._any, self._today)
         return Handlers(here, {CrawlerCalls: process, **implementations(store)})
 
 
 class _OwnWork(Work):
-    """The work of one worker, of hosts in buckets that it holds."""
-
-    async def list_own(self, buckets: Collection[int]) -> set[int]:
-        """The buckets among these that it holds: one may just have been taken over."""
-        return await self._run(list_own, self.worker, buckets)
-
-    async def list_urls(self, hosts: Sequence[HostKey], day: int) -> Mapping[HostKey, list[StoredUrl]]:
-        """As `Work`; none of hosts in buckets of others."""
-        own = await self.list_own({host.bucket for host in hosts})
-        found = await super().list_urls([host for host in hosts if host.bucket in own], day)
-        return {host: found.get(host, []) for host in hosts}
+    """The work of one remote worker, whose checks are counted at once."""
 
     async def record(self, checks: Sequence[Checked], held: Held) -> Tally:
         """As `Work`; adds the checks to the store's numbers in the same transaction."""
@@ -94,10 +84,10 @@ class CrawlerRights(OnStore):
     """Checks and conversions of the arguments of a crawler's calls; the methods raise NotAllowed."""
 
     def __init__(
-        self, connections: Connections, client: str, work: _OwnWork, any_work: Work, today: Callable[[], int]
+        self, connections: Connections, client: str, worker: str, any_work: Work, today: Callable[[], int]
     ) -> None:
         super().__init__(connections)
-        self.work = work
+        self._worker = worker
         self._any = any_work
         self._client = client
         self._today = today
@@ -127,12 +117,12 @@ class CrawlerRights(OnStore):
 
     async def require_own(self, held: Held) -> None:
         """Refuses leases of others."""
-        if await self._run(list_foreign, self.work.worker, held):
+        if await self._run(list_foreign, self._worker, held):
             raise NotAllowed("lease", "a lease of another crawler is its own: only who holds a bucket may use it")
 
     async def require_host(self, host: HostKey) -> None:
         """Refuses a host whose bucket this worker does not hold."""
-        if host.bucket not in await self.work.list_own([host.bucket]):
+        if not await self._run(list_own, self._worker, [host.bucket]):
             raise NotAllowed("rest", "a host that this crawler does not hold gets no pause from it")
 
     async def rest_of(self, seconds: float) -> float:

@@ -36,6 +36,7 @@ from weboid.store.schedule.lease import (
     find_free_day,
     is_due,
     lease_buckets,
+    list_own,
     record_release,
     record_renewal,
 )
@@ -68,12 +69,6 @@ _OUTCOMES: Final = {
 Until = Annotated[Moment, Wire(check="require_due")]
 Bucket = Annotated[int, Meta(ge=0, le=BUCKETS - 1)]
 HeldBuckets = Annotated[Mapping[Bucket, Annotated[int, Meta(ge=0, le=2**63 - 1)]], Meta(max_length=BUCKETS)]
-OwnOfBuckets = Annotated[
-    Collection[Bucket],
-    Meta(max_length=BUCKETS),
-    Wire(resolve=lambda buckets, here, _: here.work.list_own(buckets)),
-]
-"""Buckets without those that the worker does not hold."""
 OwnBuckets = Annotated[HeldBuckets, Wire(check="require_own")]
 
 
@@ -162,13 +157,13 @@ class Work(OnStore):
     @call("hosts")
     async def list_hosts(
         self,
-        buckets: OwnOfBuckets,
+        buckets: Annotated[Collection[Bucket], Meta(max_length=BUCKETS)],
         *,
         until: Until,
         but: Annotated[Sequence[HostKey], Meta(max_length=_MOST_LEFT_OUT)],
         limit: Annotated[int, up_to(_MOST_LISTED)],
     ) -> Sequence[StoredHost]:
-        """Hosts of these buckets that are due by then, oldest first, without those in `but` (C-3).
+        """Hosts that are due by then in this worker's own of these buckets, oldest first, without those in `but` (C-3).
 
         Those that were due on the same day come in random order. None that waits in a bucket that nobody holds has been
         due for longer: such buckets come first (D-105).
@@ -177,7 +172,8 @@ class Work(OnStore):
             first = await find_free_day(conn, until, rest_s=self._config.delay)
             if first is not None and first < until.day:
                 until = Moment(first)
-            return await list_due_hosts(conn, list(buckets), until=until, without=but, limit=limit)
+            own = await list_own(conn, self.worker, buckets)
+            return await list_due_hosts(conn, sorted(own), until=until, without=but, limit=limit)
 
     @call("urls")
     async def list_urls(
@@ -185,14 +181,16 @@ class Work(OnStore):
         hosts: Annotated[Sequence[HostKey], Meta(max_length=MOST_HOSTS)],
         day: Annotated[Day, Wire(check="require_due")],
     ) -> Mapping[HostKey, list[StoredUrl]]:
-        """The URLs of these hosts that are due by `day`, so many a host as one visit may have."""
+        """The URLs of these hosts that are due by `day`, so many as a visit may have; none in buckets of others."""
         async with self._connections.connection() as conn:
-            urls = await list_due_urls(conn, hosts, day=day, per_host=self._config.per_host)
+            own = await list_own(conn, self.worker, {host.bucket for host in hosts})
+            ours = [host for host in hosts if host.bucket in own]
+            urls = await list_due_urls(conn, ours, day=day, per_host=self._config.per_host)
             # They are due without a due URL: there is nothing to check, but their next day must be computed anew.
             idle = [host for host, due in urls.items() if not due]
             await lock_hosts(conn, idle)
             await record_next_days(conn, sorted(idle))
-        return urls
+        return {host: urls.get(host, []) for host in hosts}
 
     @call("record", is_once=True)
     async def record(self, checks: Checks, held: OwnBuckets) -> Tally:

@@ -1,9 +1,10 @@
 """Leases: which worker may check and write which bucket, until when (architecture §3).
 
-Worker and epoch decide. A worker whose lease was taken over finds the epoch raised and may not write any more, and
-nobody renews, ends or writes under a lease of another worker, whatever epoch is named.
+Worker and epoch decide. A worker whose lease was taken over finds another epoch and may not write any more, and nobody
+renews, ends, reads or writes under a lease of another worker, whatever epoch is named.
 """
 
+import secrets
 from collections.abc import Collection, Mapping
 from typing import Final
 
@@ -14,6 +15,7 @@ SQL: Final = statements("schedule/lease")
 
 Held = Mapping[int, int]
 """Buckets held, each with the epoch under which it was leased."""
+_EPOCH_BITS: Final = 63
 
 
 async def lease_buckets(
@@ -21,9 +23,11 @@ async def lease_buckets(
 ) -> dict[int, int]:
     """Leases at most `limit` buckets with hosts due by then, free for at least `rest_s` seconds, for `lease_s`.
 
-    Those with the hosts that have been due for longest are taken (C-3). Returns the epoch of each.
+    Those with the hosts that have been due for longest are taken (C-3). Returns the epoch of each, which
+    is random.
     """
     row = {"worker": worker, **due_values(until), "limit": limit, "seconds": lease_s, "rest": rest_s}
+    row["epoch"] = secrets.randbits(_EPOCH_BITS)
     return {bucket: epoch async for bucket, epoch in await conn.execute(SQL["lease_buckets"], row)}
 
 
