@@ -12,6 +12,7 @@ from typing import Final
 from weboid.core.url.keys import UrlKey
 from weboid.maintain.transaction import in_transaction
 from weboid.mechanism.patience import Again, at_once
+from weboid.remote.crawl.alone import KEPT_DAYS
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.people.audit import expire_audit
 from weboid.store.people.ended_session import delete_past_sessions
@@ -20,7 +21,7 @@ from weboid.store.people.throttle import delete_past as delete_past_limits
 from weboid.store.schedule.second_look import delete_past_looks
 from weboid.store.schedule.turn import delete_past
 from weboid.store.site.task import expire_entries
-from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm
+from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, lower_before, raise_alarm
 from weboid.store.upkeep.expiry import (
     BEFORE_ALL,
     WikiPass,
@@ -154,5 +155,6 @@ async def _expire_urls(pool: Pool, after: UrlKey, until: int, batch: int, done: 
 async def _delete_past(conn: Connection, day: int) -> None:
     await delete_past(conn)
     await delete_past_looks(conn)
+    await lower_before(conn, AlarmKind.ONE_CRAWLER, day - KEPT_DAYS)
     await delete_past_limits(conn, day, limit=_MOST_LIMITS)
     await delete_past_sessions(conn, limit=_MOST_LIMITS)

@@ -53,6 +53,14 @@ RETURNING second_look.look, free.scheme, free.host, free.port, free.path
 UPDATE second_look SET answered = now(), outcome = %(outcome)s
 WHERE look = %(look)s AND taken_by = %(place)s AND place <> %(place)s AND answered IS NULL
 
+-- name: list_looks
+-- The outcomes of these URLs' looks that others than this place were to make; NULL = there is no answer yet.
+-- fan-out: reads the looks of the last days, of which there are few.
+SELECT bucket, host_key, url_key, outcome
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS given (bucket, host_key, url_key)
+JOIN second_look USING (bucket, host_key, url_key)
+WHERE taken_by IS DISTINCT FROM %(place)s AND (outcome IS NOT NULL OR (answered IS NULL AND ends > now()))
+
 -- name: delete_past
 -- fan-out: deletes what is over, of the last day.
 DELETE FROM second_look

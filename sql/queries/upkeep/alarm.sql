@@ -8,6 +8,18 @@ ON CONFLICT (kind, subject) DO UPDATE SET detail = excluded.detail WHERE alarm.d
 -- name: delete_alarm
 DELETE FROM alarm WHERE kind = %(kind)s AND subject = %(subject)s
 
+-- name: find_since
+SELECT since FROM alarm WHERE kind = %(kind)s AND subject = %(subject)s
+
+-- name: delete_before
+DELETE FROM alarm
+USING (
+    SELECT kind, subject FROM alarm WHERE kind = %(kind)s AND since < %(day)s
+    ORDER BY kind, subject
+    FOR UPDATE
+) AS gone
+WHERE alarm.kind = gone.kind AND alarm.subject = gone.subject
+
 -- name: delete_others
 DELETE FROM alarm
 USING (

@@ -132,3 +132,21 @@ SELECT DISTINCT ON (bucket, host_key) url.scheme, host.host, url.port, url.path
 FROM url JOIN host USING (bucket, host_key)
 WHERE url.status = 1 AND url.bucket >= %(bucket)s AND orphaned IS NULL AND due < 32767
 LIMIT %(limit)s
+
+-- name: list_much_used
+-- The hosts on whose URLs more uses hang than that; counting stops there.
+SELECT bucket, host_key
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS given (bucket, host_key)
+WHERE (
+    SELECT count(*) FROM (
+        SELECT FROM link WHERE link.bucket = given.bucket AND link.host_key = given.host_key
+        LIMIT %(uses)s::integer + 1
+    ) AS uses
+) > %(uses)s::integer
+
+-- name: list_some
+-- The first URLs of a host by key, which is a hash.
+SELECT bucket, host_key, url_key FROM url
+WHERE bucket = %(bucket)s AND host_key = %(host_key)s AND orphaned IS NULL AND due < 32767
+ORDER BY url_key
+LIMIT %(limit)s

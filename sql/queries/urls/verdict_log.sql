@@ -58,3 +58,11 @@ SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM change_change_seq
 SELECT virtualtransaction FROM pg_locks
 WHERE locktype = 'relation' AND relation = 'change'::regclass AND mode = 'RowExclusiveLock' AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+
+-- name: count_died
+-- Changes of a host's URLs to dead on that day or later; counting stops at the limit.
+SELECT count(*) FROM (
+    SELECT FROM change
+    WHERE bucket = %(bucket)s AND host_key = %(host_key)s AND day >= %(day)s AND after = %(dead)s
+    LIMIT %(limit)s
+) AS died

@@ -137,7 +137,7 @@ class CrawlerRights(OnStore):
     async def judged(self, sightings: Sequence[Sighting]) -> Sequence[Checked]:
         """The checks of what was seen, judged by the paces of this server."""
         paces = await self._any.find_paces()
-        return await self._run(judged, sightings, paces.of)
+        return await self._run(judged, self._client, sightings, paces.of, self._today())
 
     async def signed(self, detail: str) -> str:
         """The words of an alarm, with the crawler that raises it."""

@@ -4,7 +4,7 @@ Nothing that is judged is sent: records, days of next checks and hosts' records 
 from what is stored, by the same functions as in a visit next to the database (D-391).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from weboid.core.observe.observation import Observation
@@ -13,7 +13,8 @@ from weboid.core.record.policy import Policy
 from weboid.core.record.record import HostEffect, HostRecord
 from weboid.core.record.specials import Special
 from weboid.core.url.keys import UrlKey
-from weboid.core.verdict.judge import host_after, judge
+from weboid.core.verdict.judge import host_after, is_host_failure, judge
+from weboid.remote.crawl.alone import unconfirmed
 from weboid.store.db.rows import HostKey, KnownUrl, StoredHost, StoredUrl
 from weboid.store.db.statements import Connection
 from weboid.store.results.record import Checked
@@ -47,14 +48,31 @@ def sighting_of(checked: Checked) -> Sighting:
 
 
 async def judged(
-    conn: Connection, sightings: Sequence[Sighting], policy_of: Callable[[HostKey], Policy]
+    conn: Connection, place: str, sightings: Sequence[Sighting], policy_of: Callable[[HostKey], Policy], day: int
 ) -> Sequence[Checked]:
-    """The checks, in their order: a host's record goes from each to the next.
+    """The checks, in their order; failures that would be deaths and have to wait for another crawler are held.
 
     What is not stored is left out, and so are cited copies, which others visit. A URL is put off for the longest
     interval of its host at most.
     """
     found = await find_records(conn, [each.key for each in sightings])
+    checks = _all_judged(sightings, found, policy_of)
+    hosts, urls = await unconfirmed(conn, place, checks, policy_of, day)
+    if not (hosts or urls):
+        return checks
+    held = [
+        replace(each, seen=replace(each.seen, held=True))
+        if each.seen and (each.key in urls or (HostKey(*each.key[:2]) in hosts and is_host_failure(each.seen)))
+        else each
+        for each in sightings
+    ]
+    return _all_judged(held, found, policy_of)
+
+
+def _all_judged(
+    sightings: Sequence[Sighting], found: Mapping[UrlKey, KnownUrl], policy_of: Callable[[HostKey], Policy]
+) -> list[Checked]:
+    """The checks: a host's record goes from each to the next."""
     hosts: dict[HostKey, HostRecord] = {}
     checks = []
     for each in sightings:

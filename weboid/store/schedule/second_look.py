@@ -9,7 +9,7 @@ from uuid import UUID
 
 from weboid.core.record.reasons import Outcome
 from weboid.core.url.keys import UrlKey
-from weboid.store.db.rows import url_of
+from weboid.store.db.rows import key_columns, url_of
 from weboid.store.db.statements import Connection, statements
 
 SQL: Final = statements("schedule/second_look")
@@ -46,6 +46,14 @@ async def record_look(conn: Connection, place: str, look: UUID, key: UrlKey, *, 
     found = await (await conn.execute(SQL["find_look"], row)).fetchone()
     is_there, is_open, outcome = found or (False, None, None)
     return LookState(bool(is_there and is_open), not is_there, None if outcome is None else Outcome(outcome))
+
+
+async def list_looks(conn: Connection, place: str, keys: Sequence[UrlKey]) -> dict[UrlKey, set[Outcome | None]]:
+    """The outcomes of looks at these URLs by other places in the last days, with None for one that is awaited."""
+    found: dict[UrlKey, set[Outcome | None]] = {}
+    async for *key, outcome in await conn.execute(SQL["list_looks"], {**key_columns(keys), "place": place}):
+        found.setdefault(UrlKey(*key), set()).add(None if outcome is None else Outcome(outcome))
+    return found
 
 
 async def take_looks(conn: Connection, place: str, limit: int) -> Sequence[TakenLook]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import storable
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import fetch_value, statements
 
 SQL: Final = statements("upkeep/alarm")
 
@@ -19,9 +19,10 @@ class AlarmKind(StrEnum):
     share of a large store), BACKUP_OLD by ``maintain/backup`` (O-9), WAL_BEHIND by ``maintain/wal``, PARTIAL_LOSS,
     CLOCK, LOOP_LAG, OFFLINE (C-16) and OWN_FAULT by crawlers, ARCHIVE_RESTS by requests to archives (A-2; subject: the
     service), ARCHIVE_SAVING by savings there (it refuses our keys), ARCHIVE_DOWN and SNAPSHOTS by the visits to
-    kept copies (A-3; subject: the service), WATCHED by ``feed/watch_list``. PASS_SLOW, NO_PASS, ROUND_SLOW, NO_CRAWLER,
-    PART_GONE (subject: the role), STREAM_BEHIND, SPAM_LINES and CONFLICTS are not stored: they follow from the state as
-    ``store/lists/alarms`` computes it when it is asked, and so does BACKUP_OLD when no process is there to raise it.
+    kept copies (A-3; subject: the service), WATCHED by ``feed/watch_list``, ONE_CRAWLER by ``remote/crawl/alone``
+    (subject: the host). PASS_SLOW, NO_PASS, ROUND_SLOW, NO_CRAWLER, PART_GONE (subject: the role), STREAM_BEHIND,
+    SPAM_LINES and CONFLICTS are not stored: they follow from the state as ``store/lists/alarms`` computes it when it is
+    asked, and so does BACKUP_OLD when no process is there to raise it.
     """
 
     PASS_SLOW = "pass-slow"
@@ -46,6 +47,7 @@ class AlarmKind(StrEnum):
     WAL_BEHIND = "wal"
     WATCHED = "watched"
     CONFLICTS = "conflicts"
+    ONE_CRAWLER = "one-crawler"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,17 @@ async def raise_alarm(conn: Connection, kind: str, subject: str, day: int, detai
 async def lower_alarm(conn: Connection, kind: str, subject: str) -> None:
     """Lowers an alarm; does nothing if it is not raised."""
     await conn.execute(SQL["delete_alarm"], {"kind": kind, "subject": subject})
+
+
+async def find_since(conn: Connection, kind: str, subject: str) -> int | None:
+    """The day since when an alarm is raised; None if it is not."""
+    since: int | None = await fetch_value(conn, SQL["find_since"], {"kind": kind, "subject": subject})
+    return since
+
+
+async def lower_before(conn: Connection, kind: str, day: int) -> None:
+    """Lowers the alarms of a kind that have been raised since before a day."""
+    await conn.execute(SQL["delete_before"], {"kind": kind, "day": day})
 
 
 async def record_alarms(conn: Connection, kind: str, details: Mapping[str, str], day: int) -> None:

@@ -107,6 +107,12 @@ async def record_changes(conn: Connection, changes: Sequence[Change]) -> None:
         await conn.execute(CHANGE_SQL["record_alive"], key_columns(revived))
 
 
+async def count_died(conn: Connection, host: HostKey, day: int, *, limit: int) -> int:
+    """The number of a host's URLs, `limit` at most, that were found dead on that day or later."""
+    row = {**host._asdict(), "day": day, "dead": Verdict.DEAD.value, "limit": limit}
+    return await fetch_value(conn, CHANGE_SQL["count_died"], row) or 0
+
+
 async def list_silent_urls(conn: Connection, host: HostKey) -> AsyncIterator[list[StoredUrl]]:
     """All URLs of a host whose newest check found the host itself failing (C-5), `PAGE` at a time."""
     after = -(2**63)

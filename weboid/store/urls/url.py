@@ -21,7 +21,7 @@ from weboid.store.db.rows import (
     stored_url,
     url_of,
 )
-from weboid.store.db.statements import Connection, fetch_value, statements
+from weboid.store.db.statements import Connection, fetch_all, fetch_value, statements
 from weboid.store.schedule.lease import due_values
 from weboid.store.urls.details import with_details
 from weboid.store.urls.host_traits import list_faces, list_specials
@@ -101,3 +101,14 @@ async def find_records(conn: Connection, keys: Sequence[UrlKey], wiki: int | Non
     """As `find_urls`, with the records of the URLs and of their hosts alone."""
     rows = await conn.execute(SQL["find_urls"], {**key_columns(keys), "wiki": wiki})
     return {url.key: url for url in [known_url(row) async for row in rows]}
+
+
+async def list_much_used(conn: Connection, hosts: Sequence[HostKey], *, uses: int) -> set[HostKey]:
+    """Those of these hosts on whose URLs more uses on pages hang."""
+    rows = await conn.execute(SQL["list_much_used"], {**host_key_columns(hosts), "uses": uses})
+    return {HostKey(*row) async for row in rows}
+
+
+async def list_some(conn: Connection, host: HostKey, limit: int) -> list[UrlKey]:
+    """The same few watched URLs of a host each time, which nobody has chosen."""
+    return await fetch_all(conn, UrlKey, SQL["list_some"], {**host._asdict(), "limit": limit})

@@ -44,6 +44,7 @@ PUBLIC_DETAILS: Final = frozenset(
         "loop-lag",
         "offline",
         "own-fault",
+        "one-crawler",
         "store",
         "archive-rests",
         "archive-down",

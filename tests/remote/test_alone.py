@@ -1,0 +1,136 @@
+"""Deaths that one remote crawler alone reports, of hosts on which much hangs: they wait for another crawler (C-14)."""
+
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final
+
+import pytest
+from support.observations import FINE, LOST, SILENT
+from support.remote import CRAWLERS, crawler_client, open_server, server_config
+from support.stored import WikiInStore, open_wiki
+
+from weboid.core.observe.observation import Observation
+from weboid.core.record.moment import Moment
+from weboid.core.record.reasons import Outcome
+from weboid.core.record.record import UNTRIED, HostEffect
+from weboid.core.url.keys import key_of
+from weboid.core.url.urls import parse
+from weboid.core.verdict.verdict import Verdict
+from weboid.maintain.expiry import _delete_past
+from weboid.remote.crawl import alone
+from weboid.remote.crawl.calls import CrawlStore, remote_crawl_store
+from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
+from weboid.store.results.record import Checked
+from weboid.store.upkeep.alarm import list_alarms
+
+URLS: Final = [f"http://big.demo/{number}" for number in range(5)]
+SMALL: Final = [f"http://small.demo/{number}" for number in range(5)]
+OTHER: Final = "token-of-another-place"
+OF_PAGES: Final = (100, 103, 106, 109, 112, 113)
+"""Days on which a page that is missing is checked, before the one on which that is proven."""
+OF_HOSTS: Final = (*range(100, 128, 3),)
+
+
+@dataclass
+class Scene:
+    """A store with a big and a small host, and the crawlers of two tokens."""
+
+    wiki: WikiInStore
+    far: CrawlStore
+    other: CrawlStore
+    held: dict[int, int]
+    day: int = 100
+
+    async def report(self, day: int, seen: Observation, urls: Iterable[str] = (*URLS, *SMALL)) -> None:
+        """A batch of the crawler `far`: all of these URLs are seen so, at an hour that changes."""
+        self.day = day
+        checks = []
+        for text in urls:
+            known = await self.wiki.known(text)
+            url, host = StoredUrl(known.key, known.url, UNTRIED), StoredHost(HostKey(*known.key[:2]), "", known.host)
+            more: dict[str, Any] = {"effect": HostEffect.SEEN, "hour": 7 * day % 24}
+            checks.append(Checked(url, host, day, seen, UNTRIED, day, known.host, known.host, **more))
+        assert (await self.far.work.record(checks, self.held)).written == len(checks)
+
+    async def dead(self) -> set[str]:
+        """The URLs that are called dead."""
+        verdicts = {url: (await self.wiki.finding(url)).verdict for url in (*URLS, *SMALL)}
+        return {url for url, verdict in verdicts.items() if verdict is Verdict.DEAD}
+
+    async def answer(self, outcomes: dict[str, Outcome]) -> set[str]:
+        """The crawler `other` makes the looks that are wanted; returns at which URLs."""
+        looks = await self.other.second_looks.take(99)
+        for each in looks:
+            await self.other.second_looks.answer(each.look, outcomes.get(each.url, Outcome.FAILING))
+        return {each.url for each in looks}
+
+    async def alarms(self) -> list[tuple[str, str, int]]:
+        return [(each.kind, each.subject, each.since) for each in await self.wiki.do(list_alarms)]
+
+
+@pytest.fixture
+async def scene(database: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Scene]:
+    monkeypatch.setattr(alone, "MANY_USES", 6)
+    monkeypatch.setattr(alone, "MANY_DEAD", 2)
+    tokens = f"{CRAWLERS},other:{sha256(OTHER.encode()).hexdigest()}"
+    async with (
+        open_wiki(database, {1: [*URLS, *SMALL], 2: URLS}) as wiki,
+        open_server(wiki.pool, server_config(WEBOID_WEB_CRAWLERS=tokens), today=lambda: made.day) as url,
+        crawler_client(url) as far,
+        crawler_client(url, token=OTHER) as other,
+    ):
+        made = Scene(wiki, remote_crawl_store(far), remote_crawl_store(other), {})
+        made.held = dict(await made.far.work.lease(Moment(100)))
+        yield made
+
+
+async def test_of_a_host_with_many_uses_more_than_so_many_pages_die_only_by_another_crawlers_look(
+    scene: Scene,
+) -> None:
+    for day in OF_PAGES:
+        await scene.report(day, LOST)
+        await scene.other.second_looks.take(0)  # it is there
+    await scene.report(114, LOST)
+    assert await scene.dead() == {*URLS[:2], *SMALL}
+    assert await scene.alarms() == [("one-crawler", "big.demo", 114)]
+    assert await scene.answer({URLS[4]: Outcome.WORKING}) == {*URLS[2:]}
+    await scene.report(115, LOST)
+    assert await scene.dead() == {*URLS[:4], *SMALL}
+    # What another crawler has found working is not dead, nor when the alarm is two weeks old.
+    await scene.wiki.rows("UPDATE alarm SET since = 101 RETURNING 1")
+    for day in range(116, 121):
+        await scene.report(day, LOST, [URLS[4]])
+    assert URLS[4] not in await scene.dead()
+    await scene.wiki.do(_delete_past, 122)
+    assert await scene.alarms() == [("one-crawler", "big.demo", 101)]
+    await scene.wiki.do(_delete_past, 123)
+    assert await scene.alarms() == []
+
+
+async def test_without_another_crawler_it_counts_fourteen_days_after_the_alarm(scene: Scene) -> None:
+    for day in (*OF_PAGES, *range(114, 128)):
+        await scene.report(day, LOST)
+    assert await scene.dead() == {*URLS[:4], *SMALL}  # two more within the next week
+    await scene.report(128, LOST)
+    assert await scene.dead() == {*URLS, *SMALL}
+    assert await scene.alarms() == []
+
+
+async def test_a_host_with_many_uses_dies_only_by_another_crawlers_looks_at_urls_that_the_store_chooses(
+    scene: Scene,
+) -> None:
+    for day in OF_HOSTS:
+        await scene.report(day, SILENT)
+        await scene.other.second_looks.take(0)
+    await scene.report(128, SILENT, [URLS[0], SMALL[0]])
+    await scene.report(129, SILENT, [URLS[0], SMALL[0]])
+    assert await scene.dead() == {*SMALL}
+    assert await scene.alarms() == [("one-crawler", "big.demo", 128)]
+    looked = await scene.answer({})
+    assert looked == set(sorted(URLS, key=lambda url: key_of(parse(url)).url_key)[:3])
+    await scene.report(130, SILENT, [URLS[0]])
+    assert await scene.dead() == {*URLS, *SMALL}
+    assert await scene.alarms() == []
+    await scene.report(131, FINE, [URLS[0]])
+    assert URLS[0] not in await scene.dead()
