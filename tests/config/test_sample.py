@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import fields
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,28 @@ async def test_the_command_prints_checks_and_names_every_fault(tmp_path: Path) -
     criteria = await place.run("config", "--check")
     assert criteria.status == 2
     assert "namspaces" in criteria.err
+
+
+async def test_the_check_warns_of_weak_tokens_and_repeats_nothing_of_them(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    guessed, good, other = (sha256(token.encode()).hexdigest() for token in ("secret", "a" * 64, "b" * 64))
+    place.environ = {
+        "WEBOID_WEB_TOKENS": f"bot:{good}",
+        "WEBOID_WEB_CRAWLERS": f"far:{good},near:{guessed}",
+        "WEBOID_WEB_FEEDERS": f"fed:{other},some:{other}:dewiki",
+        "WEBOID_CRAWL_TOKEN": "short",
+    }
+    weak = await place.run("config", "--check")
+    assert weak.status == 0
+    for words in (
+        "crawlers: the token of near can be guessed",
+        "fed may feed all wikis",
+        "that of bot in tokens and of far in crawlers",
+        "WEBOID_CRAWL_TOKEN is shorter",
+    ):
+        assert words in " ".join(weak.err.split()), words
+    assert "some may" not in weak.err
+    assert not {each for each in (guessed, good, other) if each[:8] in weak.err}
 
 
 async def test_what_a_part_would_refuse_at_its_start_is_a_fault(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import click
 
 from weboid.checking.stop_list import StopList
 from weboid.cli.crawl import words_of
-from weboid.cli.processes.process import run_async
+from weboid.cli.processes.process import from_environment, run_async
 from weboid.cli.processes.sources import named_wiki
 from weboid.cli.terminal.escape import plain
 from weboid.cli.terminal.logs import print_error
@@ -18,8 +18,9 @@ from weboid.cli.watched import titled_page
 from weboid.config import Config, ConfigReading, effective_lines, read_config, sample
 from weboid.errors import ConfigError, StoreError
 from weboid.net.outbound import find_unreachable
+from weboid.remote.http.messages import CRAWLERS, FEEDERS
 from weboid.store.db.connection import read_address
-from weboid.web.http.tokens import clients_of
+from weboid.web.http.tokens import clients_of, weak_tokens
 from weboid.web.identity.member import api_of
 from weboid.web.identity.oauth import Provider
 from weboid.web.identity.session import require_secret
@@ -29,6 +30,8 @@ _LOOK_S: Final = 5.0
 """The limit for the answers of name servers."""
 _MOST_NAMED: Final = 5
 """Names that nobody knows, in one line."""
+_SHORTEST: Final = 32
+"""Characters of a token that nobody guesses: 128 bits in hex."""
 _EXIT_FAULTS: Final = 2
 """The exit status where there are faults, as of any command that cannot use its configuration."""
 
@@ -63,7 +66,9 @@ def command(ctx: click.Context, effective: bool, check: bool) -> None:
         sys.exit(_EXIT_FAULTS)
     if effective:
         click.echo("\n".join(plain(line) for line in effective_lines(reading)))
-    if check:
+    if check and reading.config:
+        for weakness in _weaknesses(reading.config):
+            print_error(weakness, logging.WARNING)
         click.echo(_summary(reading))
 
 
@@ -109,6 +114,16 @@ def _faults_of_commands(config: Config) -> Iterator[str]:
             look()
         except (ConfigError, StoreError) as error:
             yield str(error)
+
+
+def _weaknesses(config: Config) -> Iterator[str]:
+    """Tokens that are weak: those that are let in here, and the own ones of processes without a database."""
+    feeders = clients_of(config.web.feeders, "feeders", with_wikis=True)
+    crawlers = clients_of(config.web.crawlers, "crawlers")
+    yield from weak_tokens({"tokens": clients_of(config.web.tokens), "crawlers": crawlers, "feeders": feeders})
+    for name in (CRAWLERS.token, FEEDERS.token):
+        if 0 < len(from_environment(name)) < _SHORTEST:
+            yield f"{name} is shorter than {_SHORTEST} characters: make one by openssl rand -hex 32"
 
 
 async def _faults_of_wikis(config: Config) -> list[str]:

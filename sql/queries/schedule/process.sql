@@ -48,6 +48,9 @@ UPDATE part SET seen = now(), doing = %(doing)s, figures = %(figures)s::jsonb
 WHERE role = %(role)s AND name = %(name)s
 RETURNING true
 
+-- name: count_named
+SELECT count(*) FROM part WHERE starts_with(name, %(beginning)s)
+
 -- name: delete_process
 -- With it goes one that it followed, as `missing_processes` sees it, or that one would be missed from now on.
 DELETE FROM part WHERE role = %(role)s AND (name = %(name)s OR name = (

@@ -1,10 +1,12 @@
 """What a token must never do (O-1): real calls over HTTP, of two tokens; each is refused, and nothing is written."""
 
+import re
 import zlib
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from hashlib import sha256
 from io import BytesIO
+from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
@@ -22,6 +24,7 @@ from weboid.core.record.record import HostEffect
 from weboid.core.url.farms import WMFLABS
 from weboid.core.url.keys import bucket, host_key
 from weboid.remote.crawl.sightings import Sighting
+from weboid.remote.http import wire
 from weboid.remote.http.messages import CRAWLERS, FEEDERS, Endpoint
 from weboid.store.db.rows import HostKey
 
@@ -153,7 +156,7 @@ async def test_turns_at_hosts_without_a_lease_are_short_ones(server: str, wiki: 
     for slots in ({"notes": {HOST: (8_640_000.0, False, 7)}, "wanted": {}}, {"notes": {}, "wanted": {near: (1e9, 9)}}):
         assert (await call(server, "slots", slots, token=OTHER))[0] == 200
     assert await wiki.rows("SELECT count(*) FROM slot WHERE free > now() + interval '1 minute'") == [(2,)]
-    assert await wiki.rows("SELECT count(*) FROM slot WHERE free > now() + interval '61 minutes'") == [(0,)]
+    assert await wiki.rows("SELECT count(*) FROM slot WHERE free > now() + interval '5 minutes'") == [(0,)]
 
 
 async def test_a_pause_takes_a_lease_that_has_not_run_out(server: str, wiki: WikiInStore) -> None:
@@ -272,6 +275,71 @@ async def test_a_page_of_watched_wikis_that_nobody_can_use_is_not_put_in_force(s
         status, words = await call(server, "record-watch-page", given, token=FEED_TOKEN, way=FEEDERS)
         assert (status, "cannot be used" in words) == (422, True), text
         assert await all_rows(str(wiki.pool.conninfo)) == before, text
+
+
+async def test_text_of_a_token_is_neither_a_line_nor_a_label(
+    server: str, wiki: WikiInStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    life = {"name": "n", "host": "h", "machine": "m", "pid": 1, "version": 'x"} 1\nweboid_evil{a="'}
+    assert (await call(server, "life", life))[0] == 400
+    assert (await call(server, "life", {**life, "version": "evil words", "doing": "a\nb\u202e"}))[0] == 200
+    alarm = {"kind": "offline", "day": DAY, "detail": "cut\n\u202eoff"}
+    assert (await call(server, "raise-alarm", alarm))[0] == 200
+    assert (await call(server, "refuse-day", {"since": 32_000, "detail": "a\x00\nb"}))[0] == 200
+    assert sorted(await wiki.rows("SELECT since, detail FROM alarm")) == [
+        (0, "far: a<U+0000><U+000A>b"),
+        (DAY, "far: cut<U+000A><U+202E>off"),
+    ]
+    group = ["network", "192.0.2.0\nevil"]
+    written = {"day": DAY, "written": [[group, DAY, {"answered": 1}]], "found": {}}
+    assert (await call(server, "exchange", written))[0] == 400
+    async with aiohttp.ClientSession() as client, client.get(f"{server}/metrics") as answer:
+        metrics = await answer.text()
+    assert "evil" not in metrics
+    assert 'weboid_part_info{role="crawl",version="other"} 1.0' in metrics
+    assert "evil" not in caplog.text
+
+
+async def test_a_token_has_only_so_many_processes(
+    server: str, wiki: WikiInStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "MOST_PROCESSES", 3)
+    life = {"host": "h", "machine": "m", "pid": 1, "version": "1"}
+    statuses = [(await call(server, "life", {**life, "name": f"{number}"}))[0] for number in (1, 2, 3, 4, 1)]
+    assert statuses == [200, 200, 200, 429, 200]
+    assert (await call(server, "life", {**life, "name": "1"}, OTHER))[0] == 200
+
+
+async def test_a_new_token_goes_on_where_the_one_of_the_same_name_was(wiki: WikiInStore) -> None:
+    new = f"far:{sha256(OTHER.encode()).hexdigest()}"
+    async with open_server(wiki.pool, server_config(WEBOID_WEB_CRAWLERS=f"{FAR},{new}")) as url:
+        held = await leased(url)
+        assert await call(url, "renew", {"held": held}, token=OTHER) == (200, [*held])
+        batch = {"checks": [await checked(wiki)], "held": held}
+        assert (await call(url, "record", batch, token=OTHER))[1]["written"] == 1
+
+
+async def test_a_token_that_was_taken_out_is_refused_at_once(wiki: WikiInStore) -> None:
+    async with open_server(wiki.pool) as url:
+        held = await leased(url)
+    async with open_server(wiki.pool, server_config(WEBOID_WEB_CRAWLERS=f"other:{'0' * 64}")) as url:
+        before = await all_rows(str(wiki.pool.conninfo))
+        for name, given in (("renew", {"held": held}), ("record", {"checks": [await checked(wiki)], "held": held})):
+            assert await call(url, name, given) == (401, None)
+        assert await all_rows(str(wiki.pool.conninfo)) == before
+
+
+def test_each_line_of_the_page_on_tokens_has_a_test_that_allows_and_one_that_refuses() -> None:
+    root = Path(__file__).parents[3]
+    page = (root / "docs" / "tokens.md").read_text(encoding="utf-8")
+    lines = [line for line in page.splitlines() if line.startswith("| ") and "test_" in line]
+    assert len(lines) >= 20
+    assert [len(re.findall(r"`test_\w+`", line)) for line in lines] == [2] * len(lines)
+    named = set(re.findall(r"`(test_\w+)`", page))
+    there = set()
+    for module in (root / "tests").rglob("test_*.py"):
+        there |= set(re.findall(r"def (test_\w+)", module.read_text(encoding="utf-8")))
+    assert named <= there, named - there
 
 
 async def test_what_no_token_may_do_is_counted_and_logged(server: str, caplog: pytest.LogCaptureFixture) -> None:

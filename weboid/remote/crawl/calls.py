@@ -28,7 +28,7 @@ from weboid.remote.crawl.validation import require_valid_contacts, require_valid
 from weboid.remote.crawl.work import MOST_CHECKS, RemoteWork, Work
 from weboid.remote.http.messages import CRAWLERS
 from weboid.remote.http.rpc import Connections, OnStore, Remote, Transport, Wire, call, remote
-from weboid.remote.http.wire import DETAIL, OUR_SCHEME, Day, Detail, Greeted, Life, ThisDay, record_life, up_to
+from weboid.remote.http.wire import DETAIL, OUR_SCHEME, Day, Greeted, Life, ThisDay, record_life, up_to
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.db.rows import HostKey
 from weboid.store.db.transactions import all_repeated
@@ -61,6 +61,8 @@ SeenContacts = Annotated[
 OwnAlarm = Annotated[AlarmKind, Wire(check="require_alarm")]
 SignedDetail = Annotated[str, replace(DETAIL, resolve=lambda detail, here, _: here.signed(detail))]
 """The words of an alarm, in front of which the server puts the name of the crawler's token."""
+SinceLived = Annotated[Day, Wire(resolve=lambda _, here, before: here.lived())]
+"""The newest day on which a worker worked, whatever is sent."""
 FoundLost = Annotated[Mapping[HostGroup, Failing], Meta(max_length=_MOST_GROUPS), Wire(validate=require_valid_groups)]
 
 
@@ -94,7 +96,7 @@ class Days(OnStore):
             await lower_alarm(conn, AlarmKind.CLOCK, "")
 
     @call("refuse-day", is_once=True)
-    async def refuse(self, since: Day, detail: Detail) -> None:
+    async def refuse(self, since: SinceLived, detail: SignedDetail) -> None:
         """Raises the alarm of a clock that has jumped."""
         await self._run(raise_alarm, AlarmKind.CLOCK, "", since, detail)
 

@@ -23,6 +23,7 @@ from weboid.remote.http.server import CallServer, Handlers, NotAllowed
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import HostKey
 from weboid.store.results.record import Checked, Tally
+from weboid.store.schedule.days import find_lived
 from weboid.store.schedule.lease import Held, list_foreign, list_own
 from weboid.store.schedule.turn import SlotNote, SlotState, WantedSlot
 from weboid.store.upkeep.alarm import AlarmKind
@@ -34,8 +35,8 @@ _ABOUT: Final = 1
 _CLAIMS: Final = 100_000
 """The claims of some minutes."""
 _LATE_S: Final = 1.0
-_LONGEST_PAUSE_S: Final = 3_600.0
-"""Between two requests to a host; crawlers themselves wait two minutes at most."""
+_LONGEST_PAUSE_S: Final = 240.0
+"""Between two requests to a host; crawlers themselves wait two minutes at most, and hold a turn for one."""
 _OTHER_DAY: Final = "the day there is not that of this server: set the clock right, there or here"
 _ALARMS: Final = frozenset({AlarmKind.OFFLINE, AlarmKind.LOOP_LAG, AlarmKind.OWN_FAULT})
 """The alarms that are a crawler's own."""
@@ -54,7 +55,7 @@ class CrawlServer(CallServer):
         self._today = today
         self._config = config
         self._policy = policy
-        self._slots = _ShortSlots(pool)
+        self._slots = _ShortSlots(pool, max(_LONGEST_PAUSE_S, config.delay))
         self._any = Work(pool, "", config, policy)  # its paces are kept, for all calls
 
     def handlers(self, connections: Connections, client: str, worker: str) -> Handlers:
@@ -139,6 +140,10 @@ class CrawlerRights(OnStore):
         paces = await self._any.find_paces()
         return await self._run(judged, self._client, sightings, paces.of, self._today())
 
+    async def lived(self) -> int:
+        """The newest day on which any worker worked."""
+        return await self._run(find_lived) or 0
+
     async def signed(self, detail: str) -> str:
         """The words of an alarm, with the crawler that raises it."""
         return f"{self._client}: {detail}"
@@ -156,8 +161,9 @@ class _ShortSlots(StoreSlots):
     Redirects and robots.txt lead to hosts that no lease covers, so pauses there are short ones only.
     """
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, longest_s: float) -> None:
         super().__init__(pool)
+        self._longest_s = longest_s
         self._over: BoundedMap[int, bool] = BoundedMap(_CLAIMS)
         """Claims whose turns are over: what still wants one, or holds it, is late, and would hold a host for nobody."""
 
@@ -169,12 +175,12 @@ class _ShortSlots(StoreSlots):
             if not note.is_held:
                 self._over[note.claim] = True
         noted = {
-            host: note._replace(seconds=_pause(note.seconds))
+            host: note._replace(seconds=self._pause(note.seconds))
             for host, note in notes.items()
             if not (note.is_held and note.claim in self._over)
         }
         asked = {
-            host: slot._replace(delay_s=_pause(slot.delay_s))
+            host: slot._replace(delay_s=self._pause(slot.delay_s))
             for host, slot in wanted.items()
             if slot.claim not in self._over
         }
@@ -182,6 +188,5 @@ class _ShortSlots(StoreSlots):
         late = SlotState(is_ours=False, is_held=False, free_s=_LATE_S)
         return {host: states.get(host, late) for host in wanted}
 
-
-def _pause(seconds: float) -> float:
-    return min(max(seconds, 0.0), _LONGEST_PAUSE_S)
+    def _pause(self, seconds: float) -> float:
+        return min(max(seconds, 0.0), self._longest_s)

@@ -44,9 +44,9 @@ def require_valid_contacts(written: Sequence[tuple[HostGroup, int, Contacts]]) -
 
 
 def require_valid_groups(groups: Iterable[HostGroup]) -> None:
-    """Raises BadMessage for groups of hosts with longer names than any."""
-    if any(len(group.name) > _LONGEST_NAME for group in groups):
-        raise BadMessage("the name of a group of hosts is too long")
+    """Raises BadMessage for groups of hosts with names that are none."""
+    if any(len(name) > _LONGEST_NAME or not (name.isascii() and name.isprintable()) for _, name in groups):
+        raise BadMessage("the name of a group of hosts is none")
 
 
 def _is_possible(each: Sighting) -> bool:

@@ -5,13 +5,17 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
 
+from weboid.core.url.display import plain
 from weboid.remote.http.messages import BadMessage
 from weboid.remote.http.rpc import Wire
 from weboid.store.db.key_scheme import OURS
 from weboid.store.db.pool import Pool
+from weboid.store.pages.pending import NO_CONTROLS
 from weboid.store.schedule import process as processes
 from weboid.store.schedule.process import EXPIRY_S, ProcessRole, RunningProcess, SeenProcess
 
+MOST_PROCESSES: Final = 200
+"""Processes of one token that are remembered."""
 _MOST_DETAIL: Final = 2_000
 _MOST_SMALL: Final = 2**15 - 1
 
@@ -28,9 +32,9 @@ def _fit_detail(text: str) -> str:
 Day = Annotated[int, Meta(ge=0, le=_MOST_SMALL)]
 ThisDay = Annotated[Day, Wire(check="require_day")]
 """A day that must be about the server's own."""
-DETAIL: Final = Wire(Annotated[str, Meta(max_length=_MOST_DETAIL)], encode=_fit_detail)
+DETAIL: Final = Wire(Annotated[str, Meta(max_length=_MOST_DETAIL)], encode=_fit_detail, decode=plain)
 Detail = Annotated[str, DETAIL]
-"""The words of an alarm, cut off where they are too long."""
+"""The words of an alarm, cut off where they are too long; what nobody sees is written out."""
 
 
 class Scheme(Struct, frozen=True):
@@ -64,11 +68,11 @@ LimitByScheme = Annotated[
 class Life(Struct, frozen=True):
     """A sign of life of a remote process; `is_last`: it ends."""
 
-    name: Annotated[str, Meta(max_length=100)]
-    host: Annotated[str, Meta(max_length=200)]
-    machine: Annotated[str, Meta(max_length=200)]
+    name: Annotated[str, Meta(max_length=100, pattern=NO_CONTROLS)]
+    host: Annotated[str, Meta(max_length=200, pattern=NO_CONTROLS)]
+    machine: Annotated[str, Meta(max_length=200, pattern=NO_CONTROLS)]
     pid: Annotated[int, Meta(ge=0, le=2**31 - 1)]
-    version: Annotated[str, Meta(max_length=100)]
+    version: Annotated[str, Meta(max_length=100, pattern=NO_CONTROLS)]
     doing: Annotated[str, Meta(max_length=500)] = ""
     figures: Annotated[dict[Annotated[str, Meta(max_length=100)], float], Meta(max_length=100)] = {}
     is_last: bool = False
@@ -100,6 +104,8 @@ async def record_life(
         if life.is_last:
             await processes.delete_process(conn, process)
         elif takes or not await processes.record_seen(conn, process, life.doing, life.figures):
+            if await processes.count_named(conn, f"{client}:") >= MOST_PROCESSES:
+                raise BadMessage("a token has only so many processes", 429)
             if other := await processes.take_role(conn, process, lambda other: other.name in gone, expiry_s=expiry_s):
                 return other
             await processes.record_seen(conn, process, life.doing, life.figures)

@@ -13,7 +13,7 @@ from math import isfinite
 from typing import Final, NamedTuple
 
 from weboid.core.record.reasons import Reason
-from weboid.store.db.statements import Connection, fetch_all, fetch_one, statements
+from weboid.store.db.statements import Connection, fetch_all, fetch_one, fetch_value, statements
 
 SQL: Final = statements("schedule/process")
 EXPIRY_S: Final = 60.0
@@ -151,6 +151,11 @@ async def record_seen(conn: Connection, process: RunningProcess, activity: str, 
     finite = json.dumps({name: value for name, value in figures.items() if isfinite(value)})
     row = process.columns | {"doing": text, "figures": finite}
     return await (await conn.execute(SQL["record_seen"], row)).fetchone() is not None
+
+
+async def count_named(conn: Connection, beginning: str) -> int:
+    """The number of processes whose names begin so."""
+    return await fetch_value(conn, SQL["count_named"], {"beginning": beginning}) or 0
 
 
 async def delete_process(conn: Connection, process: RunningProcess) -> None:

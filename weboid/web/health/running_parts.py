@@ -4,6 +4,8 @@
 may read these pages.
 """
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -12,10 +14,11 @@ from markupsafe import Markup
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from weboid.store.lists.health import Health
-from weboid.store.schedule.process import ProcessRole
+from weboid.store.schedule.process import ProcessRole, SeenProcess
 from weboid.web.words.messages import Messages
 from weboid.web.words.phrases import visible
 
+_VERSION: Final = re.compile(r"[0-9]{1,3}(\.[0-9]{1,4}){1,3}(\.?(dev|a|b|rc)[0-9]{1,4})?")
 _ROLES: Final = frozenset(role.value for role in ProcessRole)
 
 
@@ -71,9 +74,14 @@ def part_metrics(status: Health) -> Iterator[Metric]:
         if ours:
             seen.add_metric((role,), min(part.silent_s for part in ours))
             began.add_metric((role,), max(part.since.timestamp() for part in ours))
-        for version in sorted({part.version for part in ours}):
-            versions.add_metric((role, version), sum(part.version == version for part in ours))
+        for version, count in sorted(Counter(_version(part) for part in ours if part.is_running).items()):
+            versions.add_metric((role, version), count)
     yield from (running, missing, seen, began, versions)
+
+
+def _version(part: SeenProcess) -> str:
+    """The version of a process as a label: that of a remote one is free text, of which there could be any number."""
+    return part.version if _VERSION.fullmatch(part.version) else "other"
 
 
 def moment_html(moment: datetime, say: Messages) -> Markup:

@@ -5,7 +5,8 @@ has its hash only.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from hmac import compare_digest
@@ -19,6 +20,11 @@ from weboid.web.request.problem import Problem
 
 _CLIENT: Final = web.RequestKey("client", str)
 _ENTRY: Final = re.compile(r"([A-Za-z0-9._-]{1,64}):([0-9a-fA-F]{64})((?::[^:]+)*)")
+_GUESSES: Final = (
+    *("", "TOKEN", "token", "secret", "password", "changeme", "test", "weboid", "crawler", "feeder", "bot", "admin"),
+    *("1234", "12345678", "123456789", "0" * 64),
+)
+"""Tokens that somebody might have left as they were in an example."""
 _BEARER: Final = re.compile(r"bearer(?: +(.*))?", re.I | re.S)
 
 
@@ -81,3 +87,24 @@ def clients_of(tokens: Iterable[str], key: str = "tokens", *, with_wikis: bool =
             named = {parse_wiki_name(each) for each in match[3][1:].split(":")}
             wikis[match[1]] = wikis.get(match[1], frozenset()) | named
     return TrustedClients(tuple(known), wikis)
+
+
+def weak_tokens(lists: Mapping[str, TrustedClients]) -> Iterator[str]:
+    """The weaknesses of the tokens of these keys of `WebConfig`, for an operator; no hash is repeated."""
+    places: dict[bytes, set[str]] = {}
+    for key, clients in lists.items():
+        counts = Counter(name for name, _ in clients.known)
+        for name, known in clients.known:
+            places.setdefault(known, set()).add(f"{name} in {key}")
+            if known in {sha256(guess.encode()).digest() for guess in (*_GUESSES, name, key)}:
+                yield f"[web] {key}: the token of {name} can be guessed: make one by openssl rand -hex 32"
+            if key == "feeders" and name not in clients.wikis:
+                yield f"[web] {key}: {name} may feed all wikis: name those that it may (name:hash:dewiki:frwiki)"
+        yield from (
+            f"[web] {key}: {name} has {count} tokens: two at most, while one replaces the other"
+            for name, count in counts.items()
+            if count > 2
+        )
+    for named in places.values():
+        if len(named) > 1:
+            yield f"[web] one token is that of {' and of '.join(sorted(named))}: it opens one entrance alone (D-390)"
