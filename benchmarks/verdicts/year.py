@@ -215,7 +215,7 @@ async def _stop_at(stage: Stage, requests: int) -> None:
     while stage.asked() < requests:  # noqa: ASYNC110 (sockets tell nobody that they were asked)
         await asyncio.sleep(0 if stage.simulated else _LOOK_S)
     # Without the handler of a round under way the signal would end this process.
-    if requests and signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+    if requests and signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, signal.default_int_handler):
         os.kill(os.getpid(), signal.SIGTERM)
 
 
@@ -241,7 +241,8 @@ def daily_as_json(year: Year) -> dict[str, list[list[object]]]:
 
 @contextmanager
 def new_database() -> Iterator[tuple[str, Path]]:
-    """A database server of its own for one year, and a folder; both gone afterwards."""
+    """A database server of its own for one year, and a folder; both gone afterwards, also after SIGTERM."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with temporary_folder() as folder, open_server(folder / "data") as server:
         # Nothing here outlives the run: no transaction has to wait for a disk.
         yield f"{server.dsn} options='-c synchronous_commit=off'", folder
