@@ -155,7 +155,9 @@ CREATE TABLE change (
     day smallint NOT NULL,
     before smallint NOT NULL,
     after smallint NOT NULL,
-    reason smallint
+    reason smallint,
+    -- A wiki with rules of its own, of which its line is; 0 = the rule of all others.
+    wiki integer NOT NULL DEFAULT 0
 );
 CREATE INDEX change_url ON change (bucket, host_key, url_key);
 -- Links that died (verdict 3) or came back, by their place in the log, and the first of a day.
@@ -169,10 +171,23 @@ CREATE TABLE dead (
     page integer NOT NULL,
     bucket smallint NOT NULL,
     since smallint NOT NULL,
+    -- By which rule: 0 = by that of all wikis, 1 = by that, but not by the wiki's own, so it is not shown; 2 = by the
+    -- wiki's own alone (core/verdict/wiki_rules.py).
+    rule smallint NOT NULL DEFAULT 0,
     PRIMARY KEY (wiki, page, bucket, host_key, url_key)
 );
+CREATE INDEX dead_rule ON dead (wiki, page, bucket, host_key, url_key) WHERE rule <> 0;
 -- The dead links of a wiki by host.
 CREATE INDEX dead_host ON dead (wiki, bucket, host_key, page, url_key);
+
+-- Wikis with rules of their own (U-11): thresholds and lists as JSON, the number in the log after which their own lines
+-- count instead of those of all, and whether all links that were dead then have been judged anew.
+CREATE TABLE wiki_rule (
+    wiki integer PRIMARY KEY REFERENCES wiki,
+    rules text NOT NULL,
+    begins bigint NOT NULL,
+    applied boolean NOT NULL DEFAULT false
+);
 
 -- The scheme that the stored keys were computed with (O-10): a program with other versions must rekey first.
 CREATE TABLE key_form (

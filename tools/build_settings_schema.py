@@ -9,8 +9,8 @@ from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
-from weboid.core.wikitext.settings import WikiSettings
-from weboid.core.wikitext.shape import COMMENT, MOST_ITEMS
+from weboid.core.wikitext.settings import SettingsPage
+from weboid.core.wikitext.shape import COMMENT, MOST_ITEMS, NumberForm
 
 _TARGET: Final = Path(__file__).parents[1] / "wikis" / "settings.schema.json"
 
@@ -18,7 +18,7 @@ _TARGET: Final = Path(__file__).parents[1] / "wikis" / "settings.schema.json"
 def settings_schema() -> dict[str, Any]:
     """The JSON Schema of the page."""
     dialect = "https://json-schema.org/draft/2020-12/schema"
-    return {"$schema": dialect, "title": "The settings of a wiki for Weboid", **_schema(WikiSettings)}
+    return {"$schema": dialect, "title": "The settings of a wiki for Weboid", **_schema(SettingsPage)}
 
 
 def _schema(kind: Any) -> dict[str, Any]:
@@ -27,6 +27,8 @@ def _schema(kind: Any) -> dict[str, Any]:
         return {"anyOf": [_schema(arguments[0]), {"type": "null"}]}
     if origin is Annotated:
         form = arguments[1]
+        if isinstance(form, NumberForm):
+            return {"type": "integer", "description": form.words, "minimum": form.least, "maximum": form.most}
         return {"type": "string", "description": form.words, "pattern": f"^(?:{form.pattern})$", "maxLength": form.most}
     if origin is Literal:
         return {"enum": list(arguments)}

@@ -12,6 +12,7 @@ from support.wikireplay import open_wiki_replay, page_content
 
 from weboid.assets import asset
 from weboid.core.url.farms import WMF, WMFLABS, Farm, WikiName
+from weboid.core.wikitext.settings import NOTHING_SAID
 from weboid.errors import SourceError
 from weboid.maintain.settings_pages import is_settings_fresh, refresh_settings
 from weboid.store.archives.wiki_settings import StoredSettings, find_settings
@@ -46,7 +47,7 @@ async def read(pool: Pool, wiki: StoredWiki, text: str | None, day: int = 7, far
 
 async def language(pool: Pool, wiki: StoredWiki) -> str | None:
     settings = await do(pool, find_settings, wiki.wiki)
-    return None if settings is None else settings.lang
+    return None if settings.writes is None else settings.writes.lang
 
 
 async def test_a_wikis_own_page_holds_before_the_shipped_one_and_that_before_nothing(pool: Pool) -> None:
@@ -58,7 +59,7 @@ async def test_a_wikis_own_page_holds_before_the_shipped_one_and_that_before_not
     assert [await language(pool, wiki) for wiki in (german, unknown, namesake)] == ["gsw", None, "nds"]
     await read(pool, german, None, day=8)
     assert await language(pool, german) == "de"
-    assert await do(pool, find_settings, 999) is None
+    assert await do(pool, find_settings, 999) == NOTHING_SAID
 
 
 async def test_a_page_that_does_not_fit_is_reported_and_the_one_before_stays_in_force(pool: Pool) -> None:

@@ -32,6 +32,7 @@ from weboid.maintain.dataset import publish
 from weboid.maintain.expiry import ORPHANED_DAYS, SHARE, Expiry, ExpiryPlan, expire, planned
 from weboid.maintain.pace import keep_pace
 from weboid.maintain.wal import make_due_base, watch_wal
+from weboid.maintain.wiki_rules import apply_rules
 from weboid.mechanism.patience import Again, again_until
 from weboid.remote.feed.calls import local_feed_store
 from weboid.store.db.pool import Pool
@@ -119,6 +120,8 @@ async def _once(
     await _publish(console, pool, day, again)
     watched = await again(partial(with_watched, config, local_feed_store(pool), day))
     await refresh_all_settings(watched, pool, day, console, again)
+    if changed := (await apply_rules(pool, day, policy=config.policy, again=again)).values():
+        console.print(f"{iso(day)}: {sum(changed)} links of {len(changed)} wikis died or came back by their own rules")
     pace = await again(partial(_keep_pace, pool, config, day))
     console.print(f"{iso(day)}: working links are checked every {pace.interval} days")
     await again(partial(_back_up, console, pool, config, day))

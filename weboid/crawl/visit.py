@@ -29,7 +29,7 @@ from weboid.core.observe.scheme_switch import BAD_CERTIFICATES
 from weboid.core.record.moment import Moment, shuffled
 from weboid.core.record.policy import NO_PROOF, Policy, proven
 from weboid.core.record.reasons import Outcome, Reason, needs_contrast
-from weboid.core.record.record import HostEffect, HostRecord
+from weboid.core.record.record import HostEffect, HostRecord, UrlRecord
 from weboid.core.record.specials import Special, believed
 from weboid.core.record.status import HOST_FAILURES, NO_CODE, Status
 from weboid.core.url.urls import front_page
@@ -249,14 +249,15 @@ class Visit:
         streak, policy = url.record.streak, self._policy
         if seen.reason is not Reason.BOT_WALL or not _may_refuse(seen.http) or not streak.strikes:
             return False
-        limit = _WEEK + (policy.dead_interval_limit if proven(streak, policy) else 0)
+        limit = _WEEK + (policy.dead_interval_limit if proven(streak, policy, url.record.reason) else 0)
         return len(self._codes) + len(self._queue) < ALIKE and self._now().day - (url.record.checked or 0) < limit
 
     async def _is_down(self, url: StoredUrl, seen: Observation) -> bool:
         """Returns whether the host counts as failing after one more failure: its front page is asked at last."""
         if seen.status in _NAMES:
             return True
-        needed = _CONTACTS_PROVEN if proven(self._host.record.streak, self._policy) else _CONTACTS
+        host = self._host.record
+        needed = _CONTACTS_PROVEN if proven(host.streak, self._policy, host.reason) else _CONTACTS
         if self._queue and self._failures < needed:
             return False
         front = str(front_page(url.url))
@@ -304,16 +305,19 @@ class Visit:
             return seen
         key = self._host.key.host_key
         judged = judge(url.record, seen, moment.day, self._policy, hour=moment.hour, host_key=key)
-        streaks = [(url.record.streak, judged.record.streak)]
+        records: list[tuple[UrlRecord | HostRecord, UrlRecord | HostRecord]] = [(url.record, judged.record)]
         if of_host:
-            streaks.append((self._state.streak, self._host_after(seen, HostEffect.SEEN, moment).streak))
-        if not any(proven(new, self._policy) and not proven(old, self._policy) for old, new in streaks):
+            records.append((self._state, self._host_after(seen, HostEffect.SEEN, moment)))
+        if not any(self._proves(new) and not self._proves(old) for old, new in records):
             return seen
         outcome = self._second_outcome if is_host_failure(seen) else None
         outcome = outcome or await self._second_opinion(str(url.url))
         if is_host_failure(seen):
             self._second_outcome = outcome
         return seen if outcome in (None, Outcome.FAILING) else replace(seen, reason=Reason.DISPUTED)
+
+    def _proves(self, record: UrlRecord | HostRecord) -> bool:
+        return proven(record.streak, self._policy, record.reason)
 
     async def _infer_rest(self, inferred: Observation, day: int) -> None:
         """Records the host's failure for its remaining URLs without contact (C-5)."""

@@ -13,6 +13,7 @@ from typing import Final
 
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.maintain.transaction import in_transaction
+from weboid.maintain.wiki_rules import judge_wiki
 from weboid.mechanism.patience import Again, at_once
 from weboid.store.db.pool import Pool
 from weboid.store.db.transactions import one_moment
@@ -20,6 +21,7 @@ from weboid.store.upkeep import invariant
 from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm, record_alarms
 from weboid.store.upkeep.expiry import count_urls
 from weboid.store.upkeep.invariant import WALKS, Share, Stretch
+from weboid.store.urls.wiki_dead import list_with_rules
 
 BATCH: Final = 2_000
 """Rows that are looked at in one statement."""
@@ -30,6 +32,8 @@ SMALL: Final = 1_000_000
 """Up to so many URLs a store is checked as a whole every day: half a minute."""
 _DESCRIBED: Final = 20
 """The most breaches that are described; the others are counted."""
+
+_RULES: Final = "wiki-rules"
 
 Show = Callable[[str, int, int | None], None]
 """Called with a walk, how many of its rows were looked at, and about how many there are (None = not known)."""
@@ -102,7 +106,24 @@ async def check_store(
             await again(partial(check, stretch))
             done.rows[walk] += stretch.rows
             show(walk, done.rows[walk], about.get(walk))
+    for own in await again(in_transaction(pool, list_with_rules)):
+        if own.wiki % share.parts == share.part and own.applied:
+            await _check_rules(pool, own.wiki, day, done, writes=repairs, again=again)
     return done
+
+
+async def _check_rules(pool: Pool, wiki: int, day: int, done: Consistency, *, writes: bool, again: Again) -> None:
+    """Judges the dead links of a wiki with rules of its own by these (U-11)."""
+    found = await judge_wiki(pool, wiki, day, every=True, writes=writes, again=again)
+    done.found.update({_RULES: len(found)} if found else {})
+    done.repaired.update({_RULES: len(found)} if found and writes else {})
+    first = found[: max(0, _DESCRIBED - len(done.described))]
+    if first:
+        names = await again(in_transaction(pool, invariant.list_names, [each.judged.key for each in first]))
+        end = "; repaired" if writes else ""
+        done.described += [
+            f"{_RULES}: {names.get(each.judged.key, '')} on wiki {wiki}: {each.detail}{end}" for each in first
+        ]
 
 
 async def watch_store(

@@ -4,8 +4,9 @@ The meaning of a page belongs to ``core/wikitext/settings``, storing it to ``sto
 cannot answer changes nothing; an invalid page is reported, and the one before stays in force.
 """
 
-from weboid.core.wikitext.settings import SettingsError, parse_settings
-from weboid.store.archives.wiki_settings import StoredSettings, find_stored_settings, record_settings
+from weboid.core.url.farms import WMF
+from weboid.core.wikitext.settings import SettingsError, parse_page
+from weboid.store.archives.wiki_settings import StoredSettings, find_stored_settings, record_settings, shipped_settings
 from weboid.store.db.pool import Pool
 from weboid.store.pages.wiki import StoredWiki
 from weboid.wiki.action import ActionApi
@@ -23,7 +24,8 @@ async def refresh_settings(
     read = StoredSettings(wiki.wiki, day, text if text.strip() else None)
     if text.strip():
         try:
-            parse_settings(text, wiki=name)
+            shipped = shipped_settings(wiki.dbname) if wiki.farm == WMF.code else None
+            parse_page(text, wiki=name, base=shipped)
         except SettingsError as error:
             read = StoredSettings(wiki.wiki, day, None, str(error))
     async with pool.connection() as conn:

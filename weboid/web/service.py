@@ -10,7 +10,7 @@ from weboid.core.record.policy import Policy
 from weboid.core.url.farms import WikiName
 from weboid.core.verdict.link_report import LinkReport, link_report
 from weboid.core.verdict.wiki_rules import rules_of
-from weboid.core.wikitext.settings import WikiSettings
+from weboid.core.wikitext.settings import NOTHING_SAID, OfWiki
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import KnownUrl
 from weboid.store.pages.wiki import StoredWiki
@@ -58,8 +58,8 @@ class Service:
         wiki, _ = await self.answers.wikis.find(name)
         return name, wiki
 
-    def report(self, known: KnownUrl, settings: WikiSettings | None = None) -> LinkReport:
-        """The link report of a URL in the store, in its normal form; `settings` are those of the wiki at hand."""
+    def report(self, known: KnownUrl, settings: OfWiki = NOTHING_SAID) -> LinkReport:
+        """The link report of a URL in the store, in its normal form; `settings` are what the wiki at hand says."""
         rules = rules_of(settings, self.policy)
         return link_report(watched_link(known.url), known, rules, services=self.answers.services)
 

@@ -45,7 +45,7 @@ def read_settings(site: Any, options: CommonOptions, dbname: str) -> FoundSettin
 
 def _fitting(text: str, dbname: str, source: str) -> WikiSettings:
     try:
-        return parse_settings(text, wiki=dbname)
+        return parse_settings(text, wiki=dbname, base=_shipped_for(dbname))
     except SettingsError as error:
         faults = "\n".join(f"  {fault}" for fault in error.faults)
         raise SettingsRefused(
@@ -54,12 +54,17 @@ def _fitting(text: str, dbname: str, source: str) -> WikiSettings:
         ) from None
 
 
-def _shipped(dbname: str) -> WikiSettings:
+def _shipped_for(dbname: str) -> WikiSettings | None:
     try:
         settings = case_settings(None, dbname, {})
     except SettingsError:
-        settings = None
-    if settings is None or settings.dbname != dbname:
+        return None
+    return settings if settings is not None and settings.dbname == dbname else None
+
+
+def _shipped(dbname: str) -> WikiSettings:
+    settings = _shipped_for(dbname)
+    if settings is None:
         raise SettingsRefused(
             f"There are no settings for {dbname}. Write the page {SETTINGS_PAGE} there, or a file and name it by "
             "-settings:FILE; begin with a copy of one of those in wikis/ (see docs/settings.md). If the farm is not "

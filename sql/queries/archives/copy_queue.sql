@@ -13,7 +13,7 @@ UPDATE copy_queue_position SET change = %(change)s
 
 -- name: list_log
 SELECT change, bucket, host_key, url_key, day FROM change
-WHERE change > %(since)s AND change <= %(until)s
+WHERE change > %(since)s AND change <= %(until)s AND wiki = 0
 ORDER BY change
 LIMIT %(limit)s
 
@@ -26,6 +26,7 @@ FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[
 CROSS JOIN LATERAL (
     SELECT after, day FROM change
     WHERE change.bucket = given.bucket AND change.host_key = given.host_key AND change.url_key = given.url_key
+        AND change.wiki = 0
     ORDER BY change DESC
     LIMIT 1
 ) AS newest
@@ -44,6 +45,7 @@ USING (
     WHERE (
         SELECT after FROM change
         WHERE change.bucket = given.bucket AND change.host_key = given.host_key AND change.url_key = given.url_key
+            AND change.wiki = 0
         ORDER BY change DESC
         LIMIT 1
     ) NOT IN (2, 3)
@@ -60,6 +62,7 @@ FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[
 WHERE (
     SELECT after FROM change
     WHERE change.bucket = given.bucket AND change.host_key = given.host_key AND change.url_key = given.url_key
+        AND change.wiki = 0
     ORDER BY change DESC
     LIMIT 1
 ) IN (2, 3)

@@ -4,7 +4,7 @@
 -- fan-out: the log from its end, by index: URLs that worked when they were checked for the first time.
 SELECT log.change, log.bucket, log.host_key, log.url_key, log.before = 0 AND log.after = 1 AS is_first
 FROM change AS log
-WHERE log.change < %(before)s
+WHERE log.change < %(before)s AND log.wiki = 0
 ORDER BY log.change DESC
 LIMIT %(budget)s
 

@@ -1,5 +1,6 @@
 -- The verdict log as news of one wiki: links that died on its pages, and links that came back (W-12, W-14).
--- In the log 3 is the verdict "dead"; the condition is that of the indexes.
+-- In the log 3 is the verdict "dead"; the condition is that of the indexes. Of a wiki with rules of its own its own lines
+-- count, and those of all until it began to have them; of any other wiki the lines of all (wiki 0).
 
 -- name: find_first_of_day
 SELECT change FROM change
@@ -21,12 +22,17 @@ FROM (
         LIMIT %(budget)s
     ) AS line
 ) AS log
+CROSS JOIN (
+    SELECT coalesce(min(begins), 9223372036854775807) AS begins, count(*) > 0 AS is_own FROM wiki_rule
+    WHERE wiki = %(wiki)s
+) AS own
 CROSS JOIN LATERAL (
     SELECT array_agg(page ORDER BY page) AS pages
     FROM (
         SELECT page FROM link
         WHERE link.bucket = log.bucket AND link.host_key = log.host_key AND link.url_key = log.url_key
-            AND link.wiki = %(wiki)s AND (%(of)s::integer[] IS NULL OR page = ANY(%(of)s::integer[]))
+            AND link.wiki = %(wiki)s
+            AND (log.wiki = 0 AND log.change <= own.begins OR log.wiki = %(wiki)s AND own.is_own) AND (%(of)s::integer[] IS NULL OR page = ANY(%(of)s::integer[]))
             AND (%(to)s::smallint[] IS NULL OR log.after = ANY(%(to)s::smallint[]))
         ORDER BY page
         LIMIT %(pages)s
@@ -42,12 +48,17 @@ SELECT change, day, before, after, reason, bucket, host_key, url_key, used.pages
 FROM (
     SELECT * FROM change WHERE (before = 3) <> (after = 3) ORDER BY change DESC LIMIT %(budget)s
 ) AS log
+CROSS JOIN (
+    SELECT coalesce(min(begins), 9223372036854775807) AS begins, count(*) > 0 AS is_own FROM wiki_rule
+    WHERE wiki = %(wiki)s
+) AS own
 CROSS JOIN LATERAL (
     SELECT array_agg(page ORDER BY page) AS pages
     FROM (
         SELECT page FROM link
         WHERE link.bucket = log.bucket AND link.host_key = log.host_key AND link.url_key = log.url_key
             AND link.wiki = %(wiki)s
+            AND (log.wiki = 0 AND log.change <= own.begins OR log.wiki = %(wiki)s AND own.is_own)
         ORDER BY page
         LIMIT %(pages)s
     ) AS uses
@@ -62,13 +73,18 @@ SELECT died.change, died.day, died.before, died.after, died.reason, gone.bucket,
     gone.pages, false
 FROM (
     SELECT bucket, host_key, url_key, array_agg(page ORDER BY page) AS pages FROM dead
-    WHERE wiki = %(wiki)s AND page = ANY(%(of)s::integer[])
+    WHERE wiki = %(wiki)s AND page = ANY(%(of)s::integer[]) AND rule <> 1
     GROUP BY bucket, host_key, url_key
 ) AS gone
+CROSS JOIN (
+    SELECT coalesce(min(begins), 9223372036854775807) AS begins, count(*) > 0 AS is_own FROM wiki_rule
+    WHERE wiki = %(wiki)s
+) AS own
 CROSS JOIN LATERAL (
     SELECT change, day, before, after, reason FROM change
     WHERE change.bucket = gone.bucket AND change.host_key = gone.host_key AND change.url_key = gone.url_key
         AND after = 3 AND before <> 3
+        AND (wiki = 0 AND change <= own.begins OR wiki = %(wiki)s AND own.is_own)
     ORDER BY change DESC
     LIMIT 1
 ) AS died

@@ -3,7 +3,7 @@
 -- name: list_statuses
 -- A stretch of buckets; the stretches are read one after the other, so no statement runs for long.
 SELECT wiki.farm, wiki.dbname, host.host, url.status, count(DISTINCT url.url_key), count(*),
-    count(DISTINCT url.url_key) FILTER (WHERE dead.since IS NOT NULL)
+    count(DISTINCT url.url_key) FILTER (WHERE dead.rule <> 1)
 FROM link
 JOIN url USING (bucket, host_key, url_key)
 JOIN host USING (bucket, host_key)

@@ -98,7 +98,7 @@ FROM measured
 CROSS JOIN LATERAL generate_series(low, high - 1, width) AS begin
 CROSS JOIN LATERAL (
     SELECT day, after FROM change
-    WHERE change.change >= begin AND change.change < least(begin + %(rows)s, high)
+    WHERE change.change >= begin AND change.change < least(begin + %(rows)s, high) AND change.wiki = 0
     LIMIT %(rows)s
 ) AS logged
 WHERE logged.day BETWEEN %(first)s AND %(day)s

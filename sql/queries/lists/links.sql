@@ -34,7 +34,7 @@ LIMIT %(limit)s
 -- name: list_dead_links
 -- fan-out: by wiki and page, a range of the primary key; a wiki's dead links are in all buckets.
 SELECT page, bucket, host_key, url_key FROM dead
-WHERE wiki = %(wiki)s
+WHERE wiki = %(wiki)s AND rule <> 1
     AND (page, bucket, host_key, url_key) > (%(page)s, %(bucket)s, %(host_key)s, %(url_key)s)
 ORDER BY page, bucket, host_key, url_key
 LIMIT %(limit)s
@@ -59,7 +59,7 @@ FROM (
         row_number() OVER (ORDER BY page, bucket, host_key, url_key) AS place, count(*) OVER () AS examined
     FROM (
         SELECT page, bucket, host_key, url_key FROM dead
-        WHERE wiki = %(wiki)s
+        WHERE wiki = %(wiki)s AND rule <> 1
             AND (page, bucket, host_key, url_key) > (%(page)s, %(bucket)s, %(host_key)s, %(url_key)s)
         ORDER BY page, bucket, host_key, url_key
         LIMIT %(budget)s
@@ -100,7 +100,7 @@ FROM (
         CROSS JOIN LATERAL (
             SELECT page, url_key FROM dead
             WHERE wiki = %(wiki)s AND bucket = hosts.bucket AND host_key = hosts.host_key
-                AND (page, url_key) > (hosts.after_page, hosts.after_url_key)
+                AND (page, url_key) > (hosts.after_page, hosts.after_url_key) AND rule <> 1
             ORDER BY page, url_key
             LIMIT %(budget)s
         ) AS links
@@ -127,7 +127,7 @@ SELECT page, namespace, title FROM page WHERE wiki = %(wiki)s AND page = ANY(%(p
 -- name: list_first_pages
 -- fan-out: a few pages of each wiki with the number of their dead links; limited to the pages of one screen.
 SELECT given.wiki, page.page, page.namespace, page.title,
-    (SELECT count(*) FROM dead WHERE dead.wiki = given.wiki AND dead.page = page.page)
+    (SELECT count(*) FROM dead WHERE dead.wiki = given.wiki AND dead.page = page.page AND rule <> 1)
 FROM unnest(%(wikis)s::integer[]) AS given (wiki)
 CROSS JOIN LATERAL (
     SELECT * FROM page WHERE page.wiki = given.wiki ORDER BY page.page LIMIT %(limit)s

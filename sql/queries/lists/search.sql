@@ -33,10 +33,12 @@ FROM (
                     AND (urls.status = ANY(%(host_failures)s::smallint[])
                         AND hosts.strikes >= %(dead_strikes)s AND hosts.evidence & 3 = 3
                         AND hosts.evidence >> 7 & 127
-                            >= %(dead_span)s * CASE hosts.evidence >> 24 & 3 WHEN 2 THEN %(relapse_factor)s ELSE 1 END
+                            >= CASE WHEN host_reason = ANY(%(server_reasons)s::smallint[]) THEN %(server_span)s::integer ELSE %(dead_span)s::integer END
+                            * CASE hosts.evidence >> 24 & 3 WHEN 2 THEN %(relapse_factor)s ELSE 1 END
                     OR urls.strikes >= %(dead_strikes)s AND urls.evidence & 3 = 3
                         AND (urls.evidence >> 7 & 127
-                            >= %(dead_span)s * CASE urls.evidence >> 24 & 3 WHEN 2 THEN %(relapse_factor)s ELSE 1 END
+                            >= CASE WHEN urls.reason = ANY(%(server_reasons)s::smallint[]) THEN %(server_span)s::integer ELSE %(dead_span)s::integer END
+                            * CASE urls.evidence >> 24 & 3 WHEN 2 THEN %(relapse_factor)s ELSE 1 END
                             OR urls.evidence >> 14 & 15 >= %(dead_strikes)s
                             AND urls.evidence >> 18 & 63
                             >= %(missing_span)s * CASE urls.evidence >> 24 & 3 WHEN 2 THEN %(relapse_factor)s ELSE 1 END))
@@ -58,7 +60,7 @@ FROM (
                     WHERE cited_copy.bucket = hosts.bucket AND cited_copy.host_key = hosts.host_key
                         AND cited_copy.url_key = urls.url_key)) AS fits
         FROM (
-            SELECT reversed, bucket, host_key, host, strikes, evidence FROM host
+            SELECT reversed, bucket, host_key, host, strikes, evidence, reason AS host_reason FROM host
             WHERE reversed >= %(first)s AND reversed < %(end)s AND host LIKE ANY(%(hosts)s::text[])
         ) AS hosts
         CROSS JOIN LATERAL (

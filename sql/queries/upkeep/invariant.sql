@@ -172,10 +172,12 @@ FROM (
                     AND (status = ANY(%(host_failures)s::smallint[])
                         AND hosts.strikes >= %(dead_strikes)s AND hosts.evidence & 3 = 3
                         AND hosts.evidence >> 7 & 127
-                            >= %(dead_span)s * CASE hosts.evidence >> 24 & 3 WHEN 2 THEN %(relapse_factor)s ELSE 1 END
+                            >= CASE WHEN host_reason = ANY(%(server_reasons)s::smallint[]) THEN %(server_span)s::integer ELSE %(dead_span)s::integer END
+                            * CASE hosts.evidence >> 24 & 3 WHEN 2 THEN %(relapse_factor)s ELSE 1 END
                     OR url.strikes >= %(dead_strikes)s AND url.evidence & 3 = 3
                         AND (url.evidence >> 7 & 127
-                            >= %(dead_span)s * CASE url.evidence >> 24 & 3 WHEN 2 THEN %(relapse_factor)s ELSE 1 END
+                            >= CASE WHEN url.reason = ANY(%(server_reasons)s::smallint[]) THEN %(server_span)s::integer ELSE %(dead_span)s::integer END
+                            * CASE url.evidence >> 24 & 3 WHEN 2 THEN %(relapse_factor)s ELSE 1 END
                             OR url.evidence >> 14 & 15 >= %(dead_strikes)s
                             AND url.evidence >> 18 & 63
                             >= %(missing_span)s * CASE url.evidence >> 24 & 3 WHEN 2 THEN %(relapse_factor)s ELSE 1 END))
@@ -184,13 +186,14 @@ FROM (
             END AS verdict
         FROM url
         LEFT JOIN LATERAL (
-            SELECT strikes, evidence FROM host
+            SELECT strikes, evidence, reason AS host_reason FROM host
             WHERE host.bucket = url.bucket AND host.host_key = url.host_key
             LIMIT 1
         ) AS hosts ON true
         LEFT JOIN LATERAL (
             SELECT change, after FROM change
             WHERE change.bucket = url.bucket AND change.host_key = url.host_key AND change.url_key = url.url_key
+                AND change.wiki = 0
             ORDER BY change DESC LIMIT 1
         ) AS newest ON true
         WHERE (url.bucket, url.host_key, url.url_key)
@@ -298,6 +301,7 @@ FROM (
     LEFT JOIN LATERAL (
         SELECT change, after FROM change
         WHERE change.bucket = every.bucket AND change.host_key = every.host_key AND change.url_key = every.url_key
+            AND change.wiki = 0
         ORDER BY change DESC LIMIT 1
     ) AS newest ON true
     OFFSET 0
@@ -406,9 +410,10 @@ WHERE (wiki, page, bucket, host_key, url_key) > (%(wiki)s::integer, %(page)s::in
             WHERE link.bucket = dead.bucket AND link.host_key = dead.host_key AND link.url_key = dead.url_key
                 AND link.wiki = dead.wiki AND link.page = dead.page
         )
-        OR (
+        OR rule <> 2 AND (
             SELECT after FROM change
             WHERE change.bucket = dead.bucket AND change.host_key = dead.host_key AND change.url_key = dead.url_key
+                AND change.wiki = 0
             ORDER BY change DESC LIMIT 1
         ) IS DISTINCT FROM %(dead)s::smallint
     )

@@ -86,9 +86,10 @@ WITH gone AS (
     JOIN link USING (bucket, host_key, url_key)
     WHERE dead.wiki = link.wiki AND dead.page = link.page
         AND dead.bucket = given.bucket AND dead.host_key = given.host_key AND dead.url_key = given.url_key
-    RETURNING dead.wiki, dead.page, given.new_bucket, given.new_host_key, given.new_url_key, dead.since
+    RETURNING dead.wiki, dead.page, given.new_bucket, given.new_host_key, given.new_url_key, dead.since,
+        dead.rule
 )
-INSERT INTO dead (wiki, page, bucket, host_key, url_key, since) SELECT * FROM gone
+INSERT INTO dead (wiki, page, bucket, host_key, url_key, since, rule) SELECT * FROM gone
 ON CONFLICT DO NOTHING
 
 -- name: record_moved_links

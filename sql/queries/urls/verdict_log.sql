@@ -1,9 +1,9 @@
 -- The verdict log, and which links are dead on which page (U-10).
 
 -- name: record_changes
-INSERT INTO change (bucket, host_key, url_key, day, before, after, reason)
+INSERT INTO change (bucket, host_key, url_key, day, before, after, reason, wiki)
 SELECT * FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(day)s::smallint[],
-    %(before)s::smallint[], %(after)s::smallint[], %(reason)s::smallint[])
+    %(before)s::smallint[], %(after)s::smallint[], %(reason)s::smallint[], %(wiki)s::integer[])
 
 -- name: record_dead
 -- under lock: urls/check record_checks, or lock_urls, of the same URLs before.
@@ -12,7 +12,7 @@ SELECT wiki, page, bucket, host_key, url_key, given.since
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(since)s::smallint[])
     AS given (bucket, host_key, url_key, since)
 JOIN link USING (bucket, host_key, url_key)
-ON CONFLICT (wiki, page, bucket, host_key, url_key) DO UPDATE SET since = excluded.since
+ON CONFLICT (wiki, page, bucket, host_key, url_key) DO UPDATE SET since = excluded.since, rule = 0
 
 -- name: record_alive
 -- under lock: urls/check record_checks, or lock_urls, of the same URLs before.
@@ -46,6 +46,7 @@ FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[
 WHERE %(dead)s::smallint = (
     SELECT after FROM change
     WHERE change.bucket = given.bucket AND change.host_key = given.host_key AND change.url_key = given.url_key
+        AND change.wiki = 0
     ORDER BY change DESC LIMIT 1
 )
 

@@ -32,7 +32,7 @@ from weboid.core.verdict.report_json import link_as_json, page_as_json
 from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Verdict, finding_of
 from weboid.core.verdict.wiki_rules import WikiRules, rules_of
 from weboid.core.wikitext.link_lists import LinkLists
-from weboid.core.wikitext.settings import parse_settings
+from weboid.core.wikitext.settings import parse_page
 from weboid.mechanism.slices import at_once
 
 
@@ -142,7 +142,7 @@ def test_a_dead_link_as_json() -> None:
 def test_flags_are_what_the_wiki_lists_and_whether_bots_leave_it_alone() -> None:
     page = json.loads((asset("wikis") / "enwiki.json").read_text(encoding="utf-8"))
     lists = {"permadead": ["a.demo"], "subscription": ["http://a.demo/paid/"]}
-    rules = rules_of(parse_settings(json.dumps(page | {"links": lists})), DEFAULT)
+    rules = rules_of(parse_page(json.dumps(page | {"links": lists})), DEFAULT)
     frozen, paid = replace(DEAD, is_frozen=True), classify("http://a.demo/paid/1", WMF)
     assert link_as_json(link_report(paid, frozen, rules))["flags"] == ["frozen", "permadead", "subscription"]
     assert link_as_json(link_report(paid, frozen))["flags"] == ["frozen"]

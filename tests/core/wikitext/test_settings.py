@@ -13,7 +13,17 @@ from support.shared import shared
 
 from tools.build_settings_schema import settings_schema
 from weboid.assets import asset
-from weboid.core.wikitext.settings import Options, SettingsError, parse_settings, placeholders, template_key
+from weboid.core.record.policy import DEFAULT, STRICTEST
+from weboid.core.verdict.wiki_rules import rules_of
+from weboid.core.wikitext.settings import (
+    Options,
+    SettingsError,
+    of_wiki,
+    parse_page,
+    parse_settings,
+    placeholders,
+    template_key,
+)
 
 _SHIPPED = {path.stem: path.read_text(encoding="utf-8") for path in sorted(asset("wikis").glob("*wiki.json"))}
 # Python 3.14 reads what was too deep for those before it, and finds other faults.
@@ -86,11 +96,13 @@ def test_each_fault_is_named_with_its_path() -> None:
         ({"dead_tag__names": ["~~~~"]}, "dead_tag.names[0]: '~~~~' is not the name of a template"),
         ({"dead_tag__write": "{{~~~~|{url}}}"}, "dead_tag.write: '{{~~~~|{url}}}' is not a template"),
         ({"cite__paywall": []}, "cite.paywall: must be a table of at most 1000"),
-        ({"cite": None}, "cite: must be a table"),
+        ({"cite": None}, "cite: is missing"),
         ({"date": "d MMMM q"}, "date: 'd MMMM q' is not a CLDR pattern of dates"),
         ({"date": "dddd"}, "date: 'dddd': no pattern of dates"),
         ({"lang": "tlh"}, "lang: 'tlh': no language that CLDR has dates of"),
         ({"lang": "../../etc"}, "lang: '../../etc' is not a language"),
+        ({"dead_after": {"missing": 8}}, "dead_after.missing: must be a whole number from 9 to 31: days for which"),
+        ({"dead_after": {"strikes": True}}, "dead_after.strikes: must be a whole number from 3 to 15: days on which"),
         ({"options": {"run": "yes"}}, "options.run: must be true or false"),
         ({"options": {"talk": "always"}}, "options.talk: must be 'never' or 'beside' or 'instead'"),
         ({"dead_tag__place": ["after"]}, "dead_tag.place: must be 'after' or 'swallow'"),
@@ -170,3 +182,20 @@ def test_no_text_raises_anything_else(text: str) -> None:
 def test_spellings_of_a_template_are_one() -> None:
     assert template_key("dead_link") == template_key(" Dead  link") == "Dead link"
     assert placeholders("{{a|{url}|x={now} {bot}}}") == {"url", "now", "bot"}
+
+
+def test_each_part_of_a_page_is_valid_alone_and_the_rest_is_as_shipped() -> None:
+    page, shipped = json.loads(_SHIPPED["dewiki"]), parse_settings(_SHIPPED["dewiki"])
+    page |= {"links": {"permalive": ["a.demo"]}, "dead_after": {"missing": 28}}
+    for name, part in page.items():
+        text = json.dumps({name: part})
+        said = parse_page(text, wiki="eowiki@WMF") if name != "dbname" else parse_page(text)
+        assert said.writes is None, name
+        settings = parse_settings(text, base=shipped)
+        assert settings.cite == shipped.cite, name
+        assert of_wiki(settings) == parse_page(text, base=shipped), name
+    highest = {"strikes": 15, "missing": 31, "unreachable": 63, "server_error": 63}
+    for own, policy in (({"missing": 28}, replace(DEFAULT, missing_span=28)), (highest, STRICTEST)):
+        assert rules_of(parse_page(json.dumps({"dead_after": own})), DEFAULT).policy == policy
+    with pytest.raises(SettingsError, match=r"links.permadead\[0\]: 'a.demo' is in permalive, too"):
+        parse_page('{"links": {"permalive": ["a.demo"], "permadead": ["a.demo"]}}')

@@ -14,6 +14,7 @@ from weboid.core.observe.observation import Observation
 from weboid.core.url.classify import classify
 from weboid.core.url.keys import UrlKey, bucket
 from weboid.core.verdict.link_report import Extent, is_included, keyed_link, keyed_reports
+from weboid.core.wikitext.settings import NOTHING_SAID
 from weboid.mechanism.slices import at_once
 from weboid.store.archives.wiki_settings import StoredSettings, find_settings, record_settings
 from weboid.store.db.pool import Connection
@@ -78,7 +79,7 @@ async def require_same(wiki: WikiInStore, urls: list[str]) -> None:
         named = await find_linked(conn, keys, wiki.wiki.wiki, (), named=True)
         known = await find_urls(conn, keys)
         assert linked.spam == await list_spam_links(conn, wiki.wiki.wiki, [1, 2])
-        assert linked.settings == (await find_settings(conn, wiki.wiki.wiki) if urls else None)
+        assert linked.settings == (await find_settings(conn, wiki.wiki.wiki) if urls else NOTHING_SAID)
     assert linked.urls.keys() == named.urls.keys() == known.keys()
     reports = [at_once(keyed_reports(links, each)) for each in (linked.urls, named.urls, known)]
     assert reports == [reports[0]] * 3

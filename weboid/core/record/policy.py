@@ -12,6 +12,8 @@ from weboid.core.record.streak import HOURS_APART, MOST_MISSING, WIDEST, WIDEST_
 
 MISSING: Final = frozenset({Reason.NOT_FOUND, Reason.GONE})
 """A host that answers says itself that the page is missing: the proof of these is the shorter one."""
+SERVER_FAILS: Final = frozenset({Reason.SERVER_ERROR, Reason.GATEWAY, Reason.UNAVAILABLE})
+"""The server answers, and says that it fails (5xx)."""
 NO_PROOF: Final = frozenset({Reason.UNAVAILABLE})
 """Failures that prove nothing however long they last: walls answer a bare 503 for months (D-78)."""
 
@@ -26,6 +28,8 @@ class Policy:
     """Days from the first to the newest strike of those that say that the page is missing (404, 410)."""
     dead_span: int = 28
     """The same for all strikes: outages of names, networks and servers end after one to three weeks."""
+    server_span: int = 0
+    """The same while the server itself says that it fails (5xx); 0 = `dead_span`."""
     relapse_factor: int = 2
     """Times as long must a streak be that is a relapse: a page that flaps will come back."""
     working_interval: int = 7
@@ -40,15 +44,21 @@ class Policy:
     """Days between two checks of a dead URL, at most."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "server_span", self.server_span or self.dead_span)
         if not 3 <= self.dead_strikes <= MOST_MISSING or self.missing_span < 9:
             raise ValueError("dead takes three to 15 strikes over at least nine days (U-7)")
         times = self.relapse_factor
-        if times < 1 or times * self.missing_span > WIDEST_MISSING or times * self.dead_span > WIDEST:
+        if (
+            times < 1
+            or times * self.missing_span > WIDEST_MISSING
+            or times * max(self.dead_span, self.server_span) > WIDEST
+        ):
             raise ValueError(
-                f"relapse_factor is at least 1, and at most {WIDEST_MISSING} / missing_span and {WIDEST} / dead_span"
+                f"relapse_factor is at least 1, and at most {WIDEST_MISSING} / missing_span and {WIDEST} / dead_span "
+                "or server_span"
             )
-        if self.missing_span > self.dead_span:
-            raise ValueError("dead_span is not less than missing_span")
+        if self.missing_span > min(self.dead_span, self.server_span):
+            raise ValueError("dead_span and server_span are not less than missing_span")
         if min(self.working_interval, self.doubtful_interval, self.failing_interval, self.dead_interval) < 1:
             raise ValueError("an interval is at least one day")
 
@@ -64,7 +74,12 @@ class Policy:
 
     def span_of(self, reason: Reason, *, relapse: bool = False) -> int:
         """The days of proof that a failure for this reason needs."""
-        return (self.missing_span if reason in MISSING else self.dead_span) * (self.relapse_factor if relapse else 1)
+        days = self.missing_span if reason in MISSING else self.span_unless_missing(reason)
+        return days * (self.relapse_factor if relapse else 1)
+
+    def span_unless_missing(self, reason: Reason | None) -> int:
+        """The days of proof that it needs of all failures together."""
+        return self.server_span if reason in SERVER_FAILS else self.dead_span
 
     def failing_interval_after(self, elapsed: int, span: int) -> int:
         """Days to the next check of a URL that has been failing for `elapsed` days and needs `span` days of proof.
@@ -85,13 +100,18 @@ _LATE: Final = 2
 _DAILY: Final = 6
 """Days before the end of the span in which a failing URL is checked every day."""
 DEFAULT = Policy()
+STRICTEST: Final = Policy(dead_strikes=MOST_MISSING, missing_span=31, dead_span=63)
+"""The highest thresholds that a wiki may have (U-11): more a streak does not remember."""
+LOOSEST: Final = Policy(missing_span=9)
+"""The lowest ones (U-7)."""
 
 
-def proven(streak: Streak, policy: Policy = DEFAULT) -> bool:
+def proven(streak: Streak, policy: Policy = DEFAULT, reason: Reason | None = None) -> bool:
     """True if a streak of failures is a proof (U-7): enough strikes, not all on one weekday or around one hour.
 
-    They must cover `missing_span` days if the host says that the page is missing, `dead_span` days otherwise, and
-    `relapse_factor` times as many if there was another streak not long before.
+    They must cover `missing_span` days if the host says that the page is missing, otherwise `server_span` or
+    `dead_span`, by the `reason` of the newest failure, and `relapse_factor` times as many if there was another streak
+    not long before.
     """
     known = streak.evidence
     times = policy.relapse_factor if known.relapse else 1
@@ -99,12 +119,12 @@ def proven(streak: Streak, policy: Policy = DEFAULT) -> bool:
         return False
     if known.missing >= policy.dead_strikes and known.missing_width >= times * policy.missing_span:
         return True
-    return known.width >= times * policy.dead_span
+    return known.width >= times * policy.span_unless_missing(reason)
 
 
-def may_prove(streak: Streak, day: int, policy: Policy = DEFAULT) -> bool:
+def may_prove(streak: Streak, day: int, policy: Policy = DEFAULT, reason: Reason | None = None) -> bool:
     """True if a failure on that day, at the right hour, may make a streak a proof that is none yet."""
-    if proven(streak, policy):
+    if proven(streak, policy, reason):
         return False
     hour = streak.evidence.first_hour + HOURS_APART
-    return proven(streak.struck(day, hour % HOURS, missing=True, gap=policy.gap), policy)
+    return proven(streak.struck(day, hour % HOURS, missing=True, gap=policy.gap), policy, reason)

@@ -154,12 +154,13 @@ def _interval(
         case Outcome.DOUBTFUL | Outcome.REFUSED:
             return policy.doubtful_interval
         case Outcome.FAILING:
-            if seen.inferred and proven(host.streak, policy):
+            if seen.inferred and proven(host.streak, policy, host.reason):
                 # It is dead because of its host; when the host answers again, all its URLs become due at once.
                 return _dead_interval(before, day, policy)
-            if not proven(after.streak, policy):
+            if not proven(after.streak, policy, after.reason):
                 return _failing_interval(after, seen, day, policy, host)
-            return _dead_interval(before, day, policy) if proven(before.streak, policy) else policy.dead_interval
+            was_proven = proven(before.streak, policy, before.reason)
+            return _dead_interval(before, day, policy) if was_proven else policy.dead_interval
 
 
 def _failing_interval(after: UrlRecord, seen: Observation, day: int, policy: Policy, host: HostRecord) -> int:

@@ -110,7 +110,7 @@ def is_new_owner(jumps: Iterable[Jump], confirmed: int) -> bool:
 
 def is_away(host: HostRecord, policy: Policy = DEFAULT) -> bool:
     """True if somebody else may be the next to answer for a host: its name does not resolve, or it is proven dead."""
-    return host.reason in _NAMES or proven(host.streak, policy)
+    return host.reason in _NAMES or proven(host.streak, policy, host.reason)
 
 
 def has_returned(host: HostRecord, seen: Observation, policy: Policy = DEFAULT) -> bool:

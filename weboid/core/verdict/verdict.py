@@ -58,9 +58,9 @@ def finding_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Polic
         return Finding(Verdict.WORKING, record.reason, record.since)
     if record.reason.outcome is not Outcome.FAILING:
         return Finding(Verdict.DOUBTFUL, record.reason, record.since)
-    if newest.status in HOST_FAILURES and proven(host.streak, policy):
+    if newest.status in HOST_FAILURES and proven(host.streak, policy, host.reason):
         return Finding(Verdict.DEAD, Reason.HOST_DOWN, host.streak.since)
-    if proven(record.streak, policy):
+    if proven(record.streak, policy, record.reason):
         return Finding(Verdict.DEAD, record.reason, record.streak.since)
     return Finding(Verdict.DOUBTFUL, record.reason, record.streak.since or record.since)
 
@@ -139,18 +139,19 @@ def grounds_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Polic
     if not record.history or record.reason is None:
         return None
     streak = record.streak
+    is_own_proof = proven(streak, policy, record.reason)
     failing = record.reason.outcome is Outcome.FAILING
     if failing and host.streak.strikes and record.history[0].status in HOST_FAILURES:
-        is_proof = proven(host.streak, policy)
-        if is_proof or (not proven(streak, policy) and host.streak.evidence.width >= streak.evidence.width):
+        is_proof = proven(host.streak, policy, host.reason)
+        if is_proof or (not is_own_proof and host.streak.evidence.width >= streak.evidence.width):
             known = host.streak.evidence
-            needs_days = _times(host.streak, policy) * policy.dead_span
+            needs_days = _times(host.streak, policy) * policy.span_unless_missing(host.reason)
             return Grounds(host.streak, 0, known.width, needs_days, True, is_proof, False)
     if not streak.strikes:
         return None
     known, missing = streak.evidence, _missing(record)
     times = _times(streak, policy)
-    missing_span, dead_span = times * policy.missing_span, times * policy.dead_span
+    missing_span, dead_span = times * policy.missing_span, times * policy.span_unless_missing(record.reason)
     days, needs_days = known.width, dead_span
     says_missing = record.reason in MISSING if failing else missing == streak.strikes
     if missing and (
@@ -158,9 +159,7 @@ def grounds_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Polic
         or (says_missing and missing_span - known.missing_width < dead_span - known.width)
     ):
         days, needs_days = known.missing_width, missing_span
-    return Grounds(
-        streak, missing, days, needs_days, False, proven(streak, policy), host_answers=not host.streak.strikes
-    )
+    return Grounds(streak, missing, days, needs_days, False, is_own_proof, host_answers=not host.streak.strikes)
 
 
 def _times(streak: Streak, policy: Policy) -> int:

@@ -2,7 +2,7 @@
 known of the link this second. Every interface concludes by `wiki_finding` and nothing else.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from weboid.core.record.policy import DEFAULT, Policy
@@ -12,7 +12,7 @@ from weboid.core.url.classify import UrlClass
 from weboid.core.url.urls import Url
 from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Finding, Verdict, finding_of, with_claims
 from weboid.core.wikitext.link_lists import NO_FLAGS, PERMADEAD, PERMALIVE, SUBSCRIPTION, LinkLists
-from weboid.core.wikitext.settings import WikiSettings
+from weboid.core.wikitext.settings import OfWiki
 
 LISTED: Final = frozenset({Reason.PERMALIVE, Reason.PERMADEAD, Reason.SUBSCRIPTION})
 """The reasons of findings that a wiki's lists have changed."""
@@ -40,9 +40,23 @@ class WikiRules:
 DEFAULT_RULES: Final = WikiRules()
 
 
-def rules_of(settings: WikiSettings | None, policy: Policy) -> WikiRules:
-    """The rules of a wiki with these settings; `policy` has the thresholds that it does not name."""
-    return WikiRules(policy) if settings is None else WikiRules(policy, settings.links)
+def rules_of(said: OfWiki, policy: Policy) -> WikiRules:
+    """The rules of a wiki that says this; `policy` has the thresholds that it does not name."""
+    own = said.dead_after
+    missing = _first(own.missing, policy.missing_span)
+    # That a page is missing proves more than that nobody answers, never less.
+    thresholds = replace(
+        policy,
+        dead_strikes=_first(own.strikes, policy.dead_strikes),
+        missing_span=missing,
+        dead_span=max(missing, _first(own.unreachable, policy.dead_span)),
+        server_span=max(missing, _first(own.server_error, policy.server_span)),
+    )
+    return WikiRules(thresholds, said.links)
+
+
+def _first(own: int | None, default: int) -> int:
+    return default if own is None else own
 
 
 def wiki_finding(

@@ -74,6 +74,11 @@ class LinkLists:
             flags |= site.flags_of(url.path)
         return flags
 
+    def hosts_of_permadead(self) -> set[str]:
+        """The hosts on which, or below which, all links are that are always dead."""
+        entries = map(_entry, self.permadead)
+        return {entry.host if isinstance(entry, Url) else entry for entry in entries}
+
     def contradictions(self) -> Iterator[str]:
         """The entries that are in both `permalive` and `permadead`."""
         alive = {_entry(text) for text in self.permalive}

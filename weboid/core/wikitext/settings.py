@@ -5,16 +5,16 @@ One page a wiki, one schema for all (``wikis/settings.schema.json``), read by th
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from functools import lru_cache
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from babel import Locale, UnknownLocaleError
 from babel.dates import parse_pattern
 
 from weboid.core.url.urls import Url
 from weboid.core.wikitext.link_lists import LinkLists
-from weboid.core.wikitext.shape import Form, Misfit, read
+from weboid.core.wikitext.shape import Form, Misfit, NumberForm, read
 from weboid.errors import WeboidError
 
 PLACEHOLDERS: Final = ("url", "archive_url", "archive_date", "stamp", "text", "date", "month", "now", "bot")
@@ -26,6 +26,8 @@ _OUT: Final = r"\u0000-\u001f\u007f{}|<>\[\]~"
 _FIELD: Final = rf"\{{(?:{'|'.join(PLACEHOLDERS)})\}}"
 
 _PATTERNS_KEPT: Final = 4_096
+_STRIKES, _MISSING, _SPAN = 15, 31, 63
+"""The highest thresholds: those of ``core/record/policy``."""
 
 
 class SettingsError(WeboidError):
@@ -182,8 +184,18 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
+class DeadAfter:
+    """The thresholds of a wiki for calling a link dead (U-7, U-11); what it does not name is as for all wikis."""
+
+    strikes: Annotated[int, NumberForm("days on which checks must have failed", 3, _STRIKES)] | None = None
+    missing: Annotated[int, NumberForm("days for which the page must be missing (404, 410)", 9, _MISSING)] | None = None
+    unreachable: Annotated[int, NumberForm("days without a name, a connection or TLS", 28, _SPAN)] | None = None
+    server_error: Annotated[int, NumberForm("days of errors of the server (5xx)", 28, _SPAN)] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class WikiSettings:
-    """The settings of one wiki; keys of the page are the names of the fields."""
+    """The settings of one wiki by which wikitext is written; keys of the page are the names of the fields."""
 
     dbname: Wiki
     lang: Language
@@ -197,18 +209,106 @@ class WikiSettings:
     paywall_tags: tuple[TemplateName, ...] = ()
     exclusion: tuple[TemplateName, ...] = ()
     links: LinkLists = field(default_factory=LinkLists)
+    dead_after: DeadAfter = DeadAfter()
     options: Options = Options()
 
 
-def parse_settings(text: str, *, wiki: str | None = None) -> WikiSettings:
-    """The settings in a JSON page; with `wiki` they must be those of that wiki. Raises SettingsError."""
+@dataclass(frozen=True, slots=True)
+class SettingsPage:
+    """A wiki's page of settings: each part may be left out, None, and is then that of the settings that are shipped."""
+
+    dbname: Wiki | None = None
+    lang: Language | None = None
+    date: DatePattern | None = None
+    cite: CiteSettings | None = None
+    dead_tag: DeadTag | None = None
+    archive_template: ArchiveTemplate | None = None
+    date_rules: tuple[DateRule, ...] | None = None
+    month: DatePattern | None = None
+    ignore: tuple[TemplateName, ...] | None = None
+    paywall_tags: tuple[TemplateName, ...] | None = None
+    exclusion: tuple[TemplateName, ...] | None = None
+    links: LinkLists | None = None
+    dead_after: DeadAfter | None = None
+    options: Options | None = None
+
+
+class OfWiki(NamedTuple):
+    """The own words of a wiki: how it `writes` (None = that is not known), its lists of links, its thresholds."""
+
+    writes: WikiSettings | None = None
+    links: LinkLists = LinkLists()
+    dead_after: DeadAfter = DeadAfter()
+
+
+NOTHING_SAID: Final = OfWiki()
+_NEEDED: Final = [each.name for each in fields(WikiSettings) if each.default is each.default_factory is MISSING]
+
+
+def parse_settings(text: str, *, wiki: str | None = None, base: WikiSettings | None = None) -> WikiSettings:
+    """The settings in a JSON page by which wikitext is written; with `wiki` they must be those of that wiki.
+
+    What the page leaves out is taken from `base`. Raises SettingsError, also where something is missing then.
+    """
+    page = _read(text)
+    parts = _parts(page, wiki, base)
+    if missing := [f"{name}: is missing" for name in _NEEDED if name not in parts]:
+        misfit = Misfit(missing)
+        raise SettingsError(misfit.faults, str(misfit))
+    return _completed(page, parts, wiki)
+
+
+def parse_page(text: str, *, wiki: str | None = None, base: WikiSettings | None = None) -> OfWiki:
+    """The contents of a JSON page as far as it goes; else as `parse_settings`."""
+    page = _read(text)
+    parts = _parts(page, wiki, base)
+    if all(name in parts for name in _NEEDED):
+        return of_wiki(_completed(page, parts, wiki))
+    said = OfWiki(None, parts.get("links", NOTHING_SAID.links), parts.get("dead_after", NOTHING_SAID.dead_after))
+    _refuse(_of_other(page, wiki) + _in_lists(said.links))
+    return said
+
+
+def of_wiki(settings: WikiSettings | None) -> OfWiki:
+    """The same of whole settings; None = there are none."""
+    return NOTHING_SAID if settings is None else OfWiki(settings, settings.links, settings.dead_after)
+
+
+def _read(text: str) -> SettingsPage:
     try:
-        settings = read(WikiSettings, text)
-        if faults := _contradictions(settings, wiki):
-            raise Misfit(faults)
+        return read(SettingsPage, text)
     except Misfit as misfit:
         raise SettingsError(misfit.faults, str(misfit)) from None
+
+
+def _refuse(faults: list[str]) -> None:
+    if faults:
+        misfit = Misfit(faults)
+        raise SettingsError(misfit.faults, str(misfit))
+
+
+def _parts(page: SettingsPage, wiki: str | None, base: WikiSettings | None) -> dict[str, Any]:
+    """The parts that are known, by name: those of the page before those of `base`."""
+    names = [each.name for each in fields(SettingsPage)]
+    given = {name: value for name in names if (value := getattr(page, name)) is not None}
+    others = {} if base is None else {name: getattr(base, name) for name in names}
+    return ({} if wiki is None else {"dbname": wiki}) | others | given
+
+
+def _completed(page: SettingsPage, parts: dict[str, Any], wiki: str | None) -> WikiSettings:
+    settings = WikiSettings(**parts)
+    _refuse(_of_other(page, wiki) + _contradictions(settings))
     return settings
+
+
+def _of_other(page: SettingsPage, wiki: str | None) -> list[str]:
+    if wiki in (None, page.dbname) or page.dbname is None:
+        return []
+    return [f"dbname: is {page.dbname}, but this is the page of {wiki}"]
+
+
+def _in_lists(links: LinkLists) -> list[str]:
+    return [f"links.{fault}" for fault in links.contradictions()]
 
 
 def flags_of(url: Url, settings: WikiSettings | None) -> frozenset[str]:
@@ -228,11 +328,9 @@ def placeholders(pattern: str) -> frozenset[str]:
     return frozenset(found[1:-1] for found in re.findall(_FIELD, pattern))
 
 
-def _contradictions(settings: WikiSettings, wiki: str | None) -> list[str]:
+def _contradictions(settings: WikiSettings) -> list[str]:
     """The faults that are not of a single field."""
-    faults = (
-        [] if wiki in (None, settings.dbname) else [f"dbname: is {settings.dbname}, but this is the page of {wiki}"]
-    )
+    faults: list[str] = []
     dead, archive = settings.dead_tag, settings.archive_template
     for path, template in (("dead_tag", dead), ("archive_template", archive)):
         written = template.write[2:-2].partition("|")[0]
@@ -251,6 +349,6 @@ def _contradictions(settings: WikiSettings, wiki: str | None) -> list[str]:
     patterns = [dead.write, archive.write, *(value for value in values if value)]
     if settings.month is None and any("month" in placeholders(pattern) for pattern in patterns):
         faults.append("month: is missing, but {month} is used")
-    faults += [f"links.{fault}" for fault in settings.links.contradictions()]
+    faults += _in_lists(settings.links)
     needed = ("names", "url", "archive_url", "archive_date")
     return faults + [f"cite.{name}: must not be empty" for name in needed if not getattr(settings.cite, name)]

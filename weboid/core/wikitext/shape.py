@@ -1,5 +1,5 @@
-"""Reads JSON into frozen dataclasses by their types: bool, text with a `Form`, Literal, tuple, Mapping, dataclasses,
-and each of them or None. ``tools/build_settings_schema.py`` writes the JSON Schema of the same types.
+"""Reads JSON into frozen dataclasses by their types: bool, text with a `Form`, int with a `NumberForm`, Literal, tuple,
+Mapping, dataclasses, and each of them or None. ``tools/build_settings_schema.py`` writes the JSON Schema of the same.
 
 One law: every text gives a value or a `Misfit`, and no other exception (`test_no_text_raises_anything_else`).
 """
@@ -43,6 +43,15 @@ class Form:
     pattern: str
     most: int = 500
     refuse: Callable[[str], str] = lambda text: ""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberForm:
+    """The least and the greatest whole number; `words` name it."""
+
+    words: str
+    least: int
+    most: int
 
 
 def read(kind: type[_T], text: str) -> _T:
@@ -102,7 +111,8 @@ def _of_kind(kind: Any, given: Any, path: str, faults: list[str]) -> Any:
     if origin in (Union, UnionType):
         return None if given is None else _value(arguments[0], given, path, faults)
     if origin is Annotated:
-        return _text(arguments[1], given)
+        form = arguments[1]
+        return _number(form, given) if isinstance(form, NumberForm) else _text(form, given)
     if origin is Literal:
         if given not in arguments:
             raise _Wrong("must be " + " or ".join(repr(word) for word in arguments))
@@ -115,6 +125,12 @@ def _of_kind(kind: Any, given: Any, path: str, faults: list[str]) -> Any:
         return _mapping(arguments, given, path, faults)
     if not isinstance(given, bool):
         raise _Wrong("must be true or false")
+    return given
+
+
+def _number(form: NumberForm, given: Any) -> int:
+    if not isinstance(given, int) or isinstance(given, bool) or not form.least <= given <= form.most:
+        raise _Wrong(f"must be a whole number from {form.least} to {form.most}: {form.words}")
     return given
 
 

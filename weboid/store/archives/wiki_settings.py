@@ -11,7 +11,15 @@ from typing import Any, Final
 
 from weboid.assets import asset
 from weboid.core.url.farms import WMF
-from weboid.core.wikitext.settings import SettingsError, WikiSettings, parse_settings
+from weboid.core.wikitext.settings import (
+    NOTHING_SAID,
+    OfWiki,
+    SettingsError,
+    WikiSettings,
+    of_wiki,
+    parse_page,
+    parse_settings,
+)
 from weboid.store.db.statements import Connection, fetch_one, statements
 
 SQL: Final = statements("archives/wiki_settings")
@@ -30,19 +38,20 @@ class StoredSettings:
     fault: str = ""
 
 
-async def find_settings(conn: Connection, wiki: int) -> WikiSettings | None:
-    """The settings of a wiki, by its own page or else those that are shipped; None if neither exists or is usable."""
+async def find_settings(conn: Connection, wiki: int) -> OfWiki:
+    """The settings of a wiki: of its own page, and as far as that says nothing those that are shipped."""
     row = await (await conn.execute(SQL["find_settings"], {"wiki": wiki})).fetchone()
-    return None if row is None else settings_of(row)
+    return NOTHING_SAID if row is None else settings_of(row)
 
 
-def settings_of(row: Sequence[Any]) -> WikiSettings | None:
-    """The settings in a row of `find_settings`, or in such a row within another."""
+def settings_of(row: Sequence[Any]) -> OfWiki:
+    """The same of a row of `find_settings`, or of such a row within another."""
     farm, dbname, text, fault = row
+    shipped = shipped_settings(dbname) if farm == WMF.code else None
     if text is not None:
-        return _parsed(text)
+        return _parsed(text, dbname if shipped else None)
     # A wiki that has a page, and none that fits, has settings of its own: others would be guessed.
-    return shipped_settings(dbname) if farm == WMF.code and not fault else None
+    return NOTHING_SAID if fault else of_wiki(shipped)
 
 
 async def find_stored_settings(conn: Connection, wiki: int) -> StoredSettings | None:
@@ -63,8 +72,8 @@ def shipped_settings(dbname: str) -> WikiSettings | None:
 
 
 @lru_cache(maxsize=64)
-def _parsed(text: str) -> WikiSettings | None:
+def _parsed(text: str, shipped: str | None) -> OfWiki:
     try:
-        return parse_settings(text)
+        return parse_page(text, base=None if shipped is None else shipped_settings(shipped))
     except SettingsError:
-        return None  # stored by another version of the program
+        return NOTHING_SAID  # stored by another version of the program

@@ -16,7 +16,7 @@ from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.verdict.verdict import NO_CLAIMS, Claims
-from weboid.core.wikitext.settings import WikiSettings
+from weboid.core.wikitext.settings import NOTHING_SAID, OfWiki
 from weboid.store.archives.wiki_settings import settings_of
 from weboid.store.db.rows import host_record, key_columns, next_check, url_of, url_record
 from weboid.store.db.statements import Connection, statements
@@ -111,13 +111,13 @@ class LinkedUrl:
 class Linked:
     """The known links: `urls` without those not watched, `spam` by page as the pages give them.
 
-    `settings` are those of the wiki; None if it has none that are usable, and where no links are given.
+    `settings` are what the wiki says; nothing where no links are given.
     `rows` are the store's rows, for a version of what is made of them: equal rows are equal in all of it.
     """
 
     urls: dict[UrlKey, LinkedUrl]
     spam: dict[int, dict[UrlKey, str]]
-    settings: WikiSettings | None = None
+    settings: OfWiki = NOTHING_SAID
     rows: Sequence[Sequence[Any]] = ()
 
 
@@ -135,7 +135,7 @@ async def find_linked(
         rows = await (await cursor.execute(SQL["find_linked"], values)).fetchall()
     urls = {keys[row[0] - 1]: LinkedUrl(row) for row in rows if row[_STATUS] is not None}
     spam: dict[int, dict[UrlKey, str]] = {}
-    settings = None
+    settings = NOTHING_SAID
     for row in rows:
         if row[0] > 1:
             continue

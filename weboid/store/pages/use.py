@@ -26,6 +26,7 @@ from weboid.store.db.statements import Connection, fetch_all, statements, write_
 from weboid.store.urls.check import record_next_days
 from weboid.store.urls.lock import hosts_of
 from weboid.store.urls.url import find_urls
+from weboid.store.urls.wiki_dead import record_for_wikis
 
 SQL: Final = statements("pages/page")
 URL_SQL: Final = statements("urls/url")
@@ -105,7 +106,7 @@ async def record_uses(
             await conn.execute(CHANGE_SQL["record_dead_links_gone"], {"wiki": wiki, **_use_columns(each.gone)})
         if failing or silent:
             suspects = [use for use in each.added if use[1] in failing or use[1][:2] in silent]
-            await _record_dead(conn, wiki, suspects)
+            await _record_dead(conn, wiki, suspects, day)
     return len(new)
 
 
@@ -197,7 +198,7 @@ async def _record_hosts(
     await conn.execute(URL_SQL["record_hosts"], columns)
 
 
-async def _record_dead(conn: Connection, wiki: int, added: list[Use]) -> None:
+async def _record_dead(conn: Connection, wiki: int, added: list[Use], day: int) -> None:
     """Records the dead links of pages that begin to use a URL that is dead by the log, whatever policy judged it."""
     if not added:
         return
@@ -209,6 +210,7 @@ async def _record_dead(conn: Connection, wiki: int, added: list[Use]) -> None:
     uses = sorted(use for use in added if use[1] in since)
     columns = {**_use_columns(uses), "since": [since[key] for _, key in uses]}
     await conn.execute(CHANGE_SQL["record_dead_links"], {"wiki": wiki, **columns})
+    await record_for_wikis(conn, since, day, wiki)
 
 
 def _use_columns(uses: Iterable[Use]) -> Columns:

@@ -4,15 +4,16 @@ A check is written as a whole, with its host, its change and its dead links, or 
 to ``store/urls``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.days import NEVER_DUE
-from weboid.core.record.policy import DEFAULT, Policy, proven
+from weboid.core.record.policy import DEFAULT, LOOSEST, STRICTEST, Policy, proven
 from weboid.core.record.reasons import Outcome
 from weboid.core.record.record import HostEffect, HostRecord, UrlRecord
 from weboid.core.record.specials import Special
+from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.verdict import Change, Verdict, change_of, finding_of
 from weboid.store.archives.cited_copy import record_cited_due
 from weboid.store.db.key_scheme import require_scheme
@@ -31,6 +32,7 @@ from weboid.store.urls.check import (
 from weboid.store.urls.host_traits import HostSpecial, delete_specials, record_faces, record_specials
 from weboid.store.urls.lock import list_there, lock_hosts, lock_urls, lock_urls_and_hosts
 from weboid.store.urls.url import find_urls
+from weboid.store.urls.wiki_dead import list_waiting, record_for_wikis
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ async def _locked(conn: Connection, mine: list[Checked], policy: Policy) -> list
     back = [
         checked.host.key
         for checked in mine
-        if _turns_host(checked, policy) and not proven(checked.host_after.streak, policy)
+        if _turns_host(checked, policy) and not _is_host_dead(checked.host_after, policy)
     ]
     keys = {checked.url.key for checked in mine}
     if await lock_urls(conn, keys, silent_of=back) < len(keys):
@@ -116,9 +118,10 @@ async def _record_part(
     done = [checked for checked in part if checked.seen is not None]
     postponed = [checked for checked in part if checked.seen is None]
     if done:
+        due = await _due(conn, done, policy)
         records = [
-            CheckedUrl(checked.url.key, checked.record, checked.due, checked.seen.portrait, checked.seen.meant)
-            for checked in done
+            CheckedUrl(checked.url.key, checked.record, day, checked.seen.portrait, checked.seen.meant)
+            for checked, day in zip(done, due, strict=True)
             if checked.seen
         ]
         if await record_checks(conn, records) < len(records):
@@ -133,12 +136,47 @@ async def _record_part(
     await _record_specials(conn, done)
     changes = [change for checked in done if (change := _change(checked, checked.url, checked.record, policy))]
     await record_changes(conn, changes)
+    await record_for_wikis(conn, _dead_for_some(done, {change.key for change in changes}, policy), part[-1].day)
     tally.changes += len(changes)
     if _turns_host(part[-1], policy):
         tally.changes += await _record_host_turn(conn, part[-1], policy)
     tally.written += len(done)
     tally.postponed += len(postponed)
     tally.inferred += sum(1 for checked in done if checked.seen and checked.seen.inferred)
+
+
+async def _due(conn: Connection, done: Sequence[Checked], policy: Policy) -> list[int]:
+    """The days of the next checks: a URL that is dead, but not yet for a wiki that uses it, is checked like a failing
+    one (U-11)."""
+    dead = {
+        checked.url.key: (checked.record, checked.host_after)
+        for checked in done
+        if _is_dead(checked.record, checked.host_after, policy)
+        and not _is_dead(checked.record, checked.host_after, STRICTEST)
+    }
+    waiting = await list_waiting(conn, dead) if dead else set[UrlKey]()
+    return [
+        min(checked.due, checked.day + policy.failing_interval) if checked.url.key in waiting else checked.due
+        for checked in done
+    ]
+
+
+def _dead_for_some(done: Sequence[Checked], changed: Container[UrlKey], policy: Policy) -> list[UrlKey]:
+    """The URLs that are not dead by the rule of all, but may be, or have been, by that of a wiki."""
+    others = [checked for checked in done if checked.url.key not in changed]
+    return [
+        checked.url.key
+        for checked in others
+        if not _is_dead(checked.record, checked.host_after, policy)
+        and (
+            _is_dead(checked.record, checked.host_after, LOOSEST)
+            or _is_dead(checked.url.record, checked.host_before, LOOSEST)
+        )
+    ]
+
+
+def _is_dead(record: UrlRecord, host: HostRecord, policy: Policy) -> bool:
+    return finding_of(record, host, policy).verdict is Verdict.DEAD
 
 
 async def _record_specials(conn: Connection, done: Sequence[Checked]) -> None:
@@ -166,7 +204,7 @@ async def _record_host_turn(conn: Connection, checked: Checked, policy: Policy) 
         others = [url for url in urls if url.key != checked.url.key]
         changes = [change for url in others if (change := _change(checked, url, url.record, policy))]
         await record_changes(conn, changes)
-        if not proven(checked.host_after.streak, policy):
+        if not _is_host_dead(checked.host_after, policy):
             await record_due(conn, {url.key: checked.day for url in others})
         count += len(changes)
     await record_hosts(conn, {checked.host.key: checked.host_after})
@@ -182,7 +220,11 @@ def _works_again(checked: Checked) -> bool:
 
 def _turns_host(checked: Checked, policy: Policy) -> bool:
     """Returns whether the host has been proven dead by this check, or is so no longer."""
-    return proven(checked.host_before.streak, policy) != proven(checked.host_after.streak, policy)
+    return _is_host_dead(checked.host_before, policy) != _is_host_dead(checked.host_after, policy)
+
+
+def _is_host_dead(host: HostRecord, policy: Policy) -> bool:
+    return proven(host.streak, policy, host.reason)
 
 
 def _change(checked: Checked, url: StoredUrl, record: UrlRecord, policy: Policy) -> Change | None:

@@ -29,6 +29,7 @@ from weboid.store.db.rows import (
 )
 from weboid.store.db.statements import Connection, fetch_all, fetch_value, statements
 from weboid.store.urls.lock import keep_order
+from weboid.store.urls.wiki_dead import record_for_wikis
 
 SQL: Final = statements("urls/check")
 CHANGE_SQL: Final = statements("urls/verdict_log")
@@ -98,13 +99,17 @@ async def record_changes(conn: Connection, changes: Sequence[Change]) -> None:
         "before": [change.before.value for change in changes],
         "after": [change.after.value for change in changes],
         "reason": [change.reason and change.reason.number for change in changes],
+        "wiki": [0] * len(changes),
     }
     await conn.execute(CHANGE_SQL["record_changes"], log)
-    if died := [change for change in changes if change.after is Verdict.DEAD]:
+    died = [change for change in changes if change.after is Verdict.DEAD]
+    if died:
         columns = key_columns(change.key for change in died) | columns_of(died, "since")
         await conn.execute(CHANGE_SQL["record_dead"], columns)
-    if revived := [change.key for change in changes if change.before is Verdict.DEAD is not change.after]:
+    revived = [change.key for change in changes if change.before is Verdict.DEAD is not change.after]
+    if revived:
         await conn.execute(CHANGE_SQL["record_alive"], key_columns(revived))
+    await record_for_wikis(conn, [*(change.key for change in died), *revived], max(change.day for change in changes))
 
 
 async def count_died(conn: Connection, host: HostKey, day: int, *, limit: int) -> int:

@@ -18,7 +18,7 @@ from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url, suspicious
 from weboid.core.verdict.hints import LinkHint
 from weboid.core.verdict.link_report import KeyedLink, keyed_link, watched_keys
-from weboid.core.wikitext.settings import WikiSettings
+from weboid.core.wikitext.settings import NOTHING_SAID, OfWiki
 from weboid.core.wikitext.titles import NamespaceNames
 from weboid.mechanism.slices import Steps, batches, in_slices
 from weboid.store.archives.wiki_settings import find_settings
@@ -49,7 +49,7 @@ class LookedUp:
     known: Mapping[UrlKey, LinkedUrl]
     spam: Mapping[int, Mapping[UrlKey, str]]
     hints: Mapping[str, tuple[LinkHint, ...]]
-    settings: WikiSettings | None
+    settings: OfWiki
     rows: Sequence[Sequence[Any]] | None
     """The rows from which all of that follows; None if there is more that it depends on."""
     is_late: bool = False
@@ -103,7 +103,7 @@ class LinkLookup:
         now_spam = await self.spam.find(selected.wiki, links)
         hints, is_late = await self.hints.of_targets(selected, links)
         spam = {page.page: now_spam.get(page.page, page.spam) for page in selected.pages}
-        settings = None
+        settings = NOTHING_SAID
         rows: list[Sequence[Any]] = []
         async with self.pool.reading() as conn:
             names = names or await self.namespaces.stored(conn, selected.wiki)

@@ -43,9 +43,8 @@ async def report(found: LookedUp, policy: Policy, services: Services, extent: Ex
     chosen = found.selected
     rules = rules_of(found.settings, policy)
     pages = [await in_slices(_page_report(found, page, rules, services, extent)) for page in chosen.pages]
-    return PageAnswer(
-        chosen.wiki, tuple(pages), chosen.missing, chosen.day, chosen.titles, chosen.next, found.settings, rules.policy
-    )
+    writes, policy = found.settings.writes, rules.policy
+    return PageAnswer(chosen.wiki, tuple(pages), chosen.missing, chosen.day, chosen.titles, chosen.next, writes, policy)
 
 
 def _page_report(

@@ -17,7 +17,7 @@ from weboid.core.record.days import date_of, day_of, iso
 from weboid.core.url.farms import WikiName
 from weboid.core.verdict.link_report import LinkReport
 from weboid.core.verdict.verdict import Verdict
-from weboid.core.wikitext.settings import WikiSettings
+from weboid.core.wikitext.settings import OfWiki
 from weboid.store.archives.wiki_settings import find_settings
 from weboid.store.lists.changes import NewsItem, find_day_start, list_newest, list_newest_of_pages, list_news
 from weboid.store.lists.links import list_titles
@@ -139,7 +139,7 @@ class Changes(ServiceHandlers):
             raise Problem(404, "unknown-page", str(page), str(name))
         return _Scope(name, wiki.wiki, page=page, title=title.title)
 
-    def _change(self, item: NewsItem, day: int, say: Messages, settings: WikiSettings | None) -> dict[str, Any]:
+    def _change(self, item: NewsItem, day: int, say: Messages, settings: OfWiki) -> dict[str, Any]:
         return {
             "change": item.change,
             "day": iso(item.day),
@@ -148,7 +148,7 @@ class Changes(ServiceHandlers):
             "reason": None if item.reason is None else item.reason.word,
             "pages": [{"id": page.page, "namespace": page.namespace, "title": page.title} for page in item.pages],
             "more": item.more,
-            "link": link_payload(self._service.report(item.known, settings), day, say, settings),
+            "link": link_payload(self._service.report(item.known, settings), day, say, settings.writes),
         }
 
     def _atom(

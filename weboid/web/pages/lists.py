@@ -82,7 +82,7 @@ class ListPages:
             {
                 "namespace": page.namespace,
                 "title": page.title,
-                "links": [link_payload(report, day, say, settings) for report in reports],
+                "links": [link_payload(report, day, say, settings.writes) for report in reports],
                 "id": page.page,
             }
             for page, reports in pages

@@ -17,6 +17,7 @@ from weboid.core.url.patterns import MOST, MOST_WILDCARDS, Unfit, UnfitPattern, 
 from weboid.core.verdict.link_report import LinkReport
 from weboid.core.verdict.verdict import Verdict
 from weboid.core.verdict.wiki_rules import rules_of
+from weboid.core.wikitext.settings import NOTHING_SAID
 from weboid.errors import NotFound
 from weboid.store.archives.wiki_settings import find_settings
 from weboid.store.lists.search import Matches, SearchSpot, list_matches
@@ -76,7 +77,7 @@ class SearchPage:
             problem = error if isinstance(error, Problem) else Problem(404, "unknown-wiki", str(error))
             return await self._html(request, given, say, refused=problem)
         async with service.pool.connection() as conn:
-            settings = None if search.wiki is None else await find_settings(conn, search.wiki.wiki)
+            settings = NOTHING_SAID if search.wiki is None else await find_settings(conn, search.wiki.wiki)
             matches = await list_matches(
                 conn,
                 search.pattern,

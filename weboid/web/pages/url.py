@@ -15,6 +15,7 @@ from weboid.core.url.classify import Classified, UrlClass
 from weboid.core.url.farms import WikiName
 from weboid.core.url.keys import key_of
 from weboid.core.verdict.link_report import Extent, LinkReport, cited_on, link_report
+from weboid.core.wikitext.settings import NOTHING_SAID
 from weboid.mechanism.slices import in_slices
 from weboid.store.lists.links import UsingPage, list_uses
 from weboid.store.urls.url import find_urls
@@ -85,7 +86,7 @@ class UrlPage:
         if known is None:
             report = link_report(Classified(str(url), UrlClass.WATCHED, url), spam=True)
         else:
-            report = service.report(known, None if about is None else about.settings)
+            report = service.report(known, NOTHING_SAID if about is None else about.settings)
         if at is not None:
             report = cited_on(report, at)
         values: dict[str, Any] = {

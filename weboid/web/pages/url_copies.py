@@ -14,7 +14,7 @@ from weboid.core.url.archives import BY_NUMBER
 from weboid.core.verdict.kept_copies import KeptLookup
 from weboid.core.verdict.link_report import LinkReport
 from weboid.core.verdict.offered_wikitext import offered_wikitext
-from weboid.core.wikitext.settings import WikiSettings
+from weboid.core.wikitext.settings import NOTHING_SAID, OfWiki
 from weboid.store.archives.changing_page import ChangingPage, list_changing
 from weboid.store.archives.wiki_settings import find_settings
 from weboid.store.db.pool import Connection
@@ -35,14 +35,14 @@ class AboutCopies:
     lookups: tuple[KeptLookup, ...]
     choices: list[Replacement]
     changing: ChangingPage | None
-    settings: WikiSettings | None
+    settings: OfWiki
 
 
 async def find_about_copies(conn: Connection, known: KnownUrl, wiki: StoredWiki | None) -> AboutCopies:
     """The data that only the page of the URL shows."""
     choices = [each for each in await find_replacements(conn, known.key) if each.archive != PLAIN]
     changing = (await list_changing(conn, [known.key])).get(known.key)
-    settings = None if wiki is None else await find_settings(conn, wiki.wiki)
+    settings = NOTHING_SAID if wiki is None else await find_settings(conn, wiki.wiki)
     return AboutCopies(known.kept.lookups, choices, changing, settings)
 
 
@@ -50,13 +50,14 @@ def copies_view(link: LinkReport, about: AboutCopies | None, day: int, say: Mess
     """The template values about copies; `copies` is empty where there are none to show."""
     if about is None or link.copies is None:
         return {"copies": [], "has_copy": False, "changing": None, "wikitext": None, "lookups": []}
+    offered = offered_wikitext(link, about.settings.writes, day)
     return {
         "copies": _copies_html(link, about, day, say),
         "has_copy": bool(link.copies.snapshots),
         "changing": None
         if about.changing is None
         else say.html("weboid-url-changing-lifted" if about.changing.is_lifted else "weboid-url-changing"),
-        "wikitext": None if (offered := offered_wikitext(link, about.settings, day)) is None else offered.template,
+        "wikitext": None if offered is None else offered.template,
         "lookups": [_lookup_view(lookup, day, say) for lookup in about.lookups if lookup.archive in BY_NUMBER],
     }
 

@@ -1,0 +1,121 @@
+"""Applies the rules of wikis that have some of their own (U-11): what is dead for them, and their own logs.
+
+A check that kills or revives a URL is followed at once for all wikis (``store/urls/wiki_dead``). What happens by itself
+is found every day: a threshold is met, or the settings of a wiki have changed. Then all its dead links are judged anew.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Mapping
+from functools import partial
+from typing import NamedTuple
+
+from weboid.core.record.policy import DEFAULT, Policy
+from weboid.core.url.keys import UrlKey
+from weboid.core.verdict.wiki_rules import WikiRules, rules_of
+from weboid.maintain.transaction import in_transaction
+from weboid.mechanism.patience import Again, at_once
+from weboid.store.archives.wiki_settings import find_settings
+from weboid.store.db.key_scheme import require_scheme
+from weboid.store.db.pool import Pool
+from weboid.store.pages.wiki import list_wikis
+from weboid.store.urls.lock import lock_urls_and_hosts
+from weboid.store.urls.wiki_dead import (
+    LEAST,
+    HostSpot,
+    Judged,
+    OwnSpot,
+    judge_uses,
+    list_of_hosts,
+    list_own,
+    list_permadead_hosts,
+    list_with_rules,
+    record_applied,
+    record_for_wikis,
+    record_rules,
+)
+
+_Shown = Mapping[UrlKey, set[bool]]
+"""URLs with whether their links are shown as dead: some, or all, or both."""
+
+
+class Difference(NamedTuple):
+    """A URL that is, by its wiki's rules, other than by the wiki's log or on its list of dead links."""
+
+    judged: Judged
+    detail: str
+
+
+async def apply_rules(pool: Pool, day: int, *, policy: Policy = DEFAULT, again: Again = at_once) -> Mapping[int, int]:
+    """Records the rules of all wikis and judges by them what may have changed; returns by wiki how many URLs did."""
+    own = await again(partial(_record_all, pool, policy))
+    changed: Counter[int] = Counter()
+    for each in await again(in_transaction(pool, list_with_rules)):
+        found = await judge_wiki(pool, each.wiki, day, every=not each.applied, again=again)
+        changed[each.wiki] += sum(each.judged.is_dead is not each.judged.was_dead for each in found)
+        await again(partial(_record_applied, pool, each.wiki, each.wiki not in own))
+    return +changed
+
+
+async def judge_wiki(
+    pool: Pool, wiki: int, day: int, *, every: bool, writes: bool = True, again: Again = at_once
+) -> list[Difference]:
+    """Judges the dead links of a wiki by its rules: every one, or those that differ from the rule of all; also those
+    that it calls dead itself. Returns what differed from its log and marks; `writes`: these are made to agree."""
+    found: list[Difference] = []
+    async for shown in _stretches(pool, wiki, every, again):
+        found += await again(partial(_judge, pool, wiki, shown, day, writes))
+    return found
+
+
+async def _record_all(pool: Pool, policy: Policy) -> set[int]:
+    """Records the rules of wikis; returns the wikis that have some of their own."""
+    own: set[int] = set()
+    async with pool.connection() as conn:
+        had = {each.wiki for each in await list_with_rules(conn)}
+        for wiki in await list_wikis(conn):
+            rules = rules_of(await find_settings(conn, wiki.wiki), policy)
+            if rules != WikiRules(policy):
+                own.add(wiki.wiki)
+            if wiki.wiki in own | had:
+                await record_rules(conn, wiki.wiki, rules)
+    return own
+
+
+async def _record_applied(pool: Pool, wiki: int, ends: bool) -> None:
+    async with pool.connection() as conn:
+        await record_applied(conn, wiki, ends=ends)
+
+
+async def _judge(pool: Pool, wiki: int, shown: _Shown, day: int, writes: bool) -> list[Difference]:
+    async with pool.connection() if writes else pool.reading() as conn:
+        if writes:
+            await require_scheme(conn)
+            await lock_urls_and_hosts(conn, shown)
+            judged = await record_for_wikis(conn, shown, day, wiki)
+        else:
+            judged = await judge_uses(conn, shown, wiki)
+    return [
+        Difference(each, f"by the wiki's rules {each.after.word}, by its log {'dead' if each.was_dead else 'not dead'}")
+        for each in judged
+        if each.was_dead is not each.is_dead or (not each.is_dead) in shown[each.key]
+    ]
+
+
+async def _stretches(pool: Pool, wiki: int, every: bool, again: Again) -> AsyncIterator[_Shown]:
+    """The URLs that are to be judged, stretch by stretch."""
+    spot: OwnSpot | None = OwnSpot(0, UrlKey(0, LEAST, LEAST))
+    while spot is not None:
+        links = await again(in_transaction(pool, partial(list_own, every=every), wiki, spot))
+        shown: defaultdict[UrlKey, set[bool]] = defaultdict(set)
+        for link, is_shown in links:
+            shown[link.key].add(is_shown)
+        if shown:
+            yield shown
+        spot = links[-1][0] if links else None
+    for first in await again(in_transaction(pool, list_permadead_hosts, wiki)):
+        place: HostSpot | None = HostSpot(first, LEAST)
+        while place is not None:
+            urls = await again(in_transaction(pool, list_of_hosts, wiki, first, place))
+            if urls:
+                yield {key: {is_shown} for _, key, is_shown in urls}
+            place = urls[-1][0] if urls else None
