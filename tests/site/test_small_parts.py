@@ -10,7 +10,7 @@ from support.sites import NET, linked, script_of
 from weboid.checking.spot_checks import SpotChecks
 from weboid.core.document.links import links_of
 from weboid.errors import StoreError
-from weboid.net.fetch import fetch_answer
+from weboid.net.fetch import Single, fetch_answer
 from weboid.net.outbound import open_session
 from weboid.site.externals import Externals
 from weboid.site.folder import served
@@ -31,6 +31,7 @@ async def test_a_folder_is_served_and_nothing_around_it(tmp_path: Path) -> None:
     (root / "sub" / "index.html").write_text("sub")
     (root / "a b.html").write_text("<p>a")
     (root / "style.css").write_text("p {}")
+    (root / "large").write_text("word" * 500_000)
     (tmp_path / "secret").write_text("secret")
     (root / "out").symlink_to(tmp_path / "secret")
     async with served(root) as url:
@@ -45,6 +46,10 @@ async def test_a_folder_is_served_and_nothing_around_it(tmp_path: Path) -> None:
             assert await code("a%20b.html") == (200, "text/html")
             assert await code("style.css") == (200, "text/css")
             assert await code("sub") == (200, "sub/")
+            answer = await fetch_answer(
+                session, url + "large", turn=at_once, get_only=True, single=Single({}, lambda _: 10**7)
+            )
+            assert answer.body == b"word" * 500_000
             for path in ("", "gone", "out", "%2e%2e/secret", "..%2fsecret", "%00", "style.css/", "//etc/hostname"):
                 answer = await fetch_answer(session, url + path, turn=at_once, get_only=True)
                 assert (answer.code, answer.body) == (404, b""), path
@@ -84,7 +89,8 @@ async def test_the_sitemaps_of_robots_txt_are_followed_through_one_index() -> No
         start = await find_start(site.url("/"), {}, NET)
         async with open_session(start.permitted(NET)) as session:
             listing = SitemapListing(SiteSessions(start, session, session))
-            found = await listing.urls(await listing.of_site(RulesOfOrigins()))
+            assert await listing.read_all(RulesOfOrigins())
+            found = await listing.urls()
         assert {url.removeprefix(site.url("")) for url in found} == {"/one", "/two", "/three"}
         assert listing.left_out == {"sitemap-other-server": 1, "sitemap-invalid": 1}
 

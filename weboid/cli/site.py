@@ -222,14 +222,13 @@ async def _starts(
 ) -> tuple[list[str], int | None]:
     """The starts, and the depth: of what sitemaps list the links are asked, but not read."""
     start, wanted, depth = sessions.start.url, options["sitemap"], options["depth"]
-    if not sitemap and start.path.partition("?")[0].endswith((".xml", ".xml.gz")):
-        sitemap = await listing.at(str(start))
-    bodies = [sitemap] if sitemap else await listing.of_site(rules) if wanted else []
-    if not bodies:
+    is_one = start.path.partition("?")[0].endswith((".xml", ".xml.gz"))
+    is_listed = listing.take(sitemap) or (is_one and await listing.read(str(start)))
+    if not is_listed and not (wanted and await listing.read_all(rules)):
         if wanted:
             print_error("the site names no sitemap in its robots.txt, and has none at /sitemap.xml")
         return [] if wanted == "only" else [str(start)], depth
-    found = await listing.urls(bodies)
+    found = await listing.urls()
     if listing.published_at:
         print_message(f"weboid: the pages of {listing.published_at} that the sitemap lists are looked for at the start")
     if wanted == "too":

@@ -3,12 +3,13 @@
 import asyncio
 import mimetypes
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 from urllib.parse import unquote, unquote_to_bytes
 
 _HEAD_BYTES: Final = 65_536
+_PIECE: Final = 262_144
 _WORDS: Final = {200: "OK", 301: "Moved Permanently", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed"}
 _TYPES: Final = {".xhtml": "application/xhtml+xml", ".xht": "application/xhtml+xml"}
 _INDEXES: Final = ("index.html", "index.htm", "index.xhtml")
@@ -18,7 +19,13 @@ _INDEXES: Final = ("index.html", "index.htm", "index.xhtml")
 async def served(folder: Path) -> AsyncIterator[str]:
     """The URL of a folder, while the block runs."""
     root = await asyncio.to_thread(folder.resolve)
-    server = await asyncio.get_running_loop().create_server(lambda: _Connection(root), "127.0.0.1", 0)
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with closing(writer), suppress(OSError, EOFError, asyncio.LimitOverrunError, asyncio.CancelledError):
+            while True:
+                await _answer(root, await reader.readuntil(b"\r\n\r\n"), writer)
+
+    server = await asyncio.start_server(talk, "127.0.0.1", 0, limit=_HEAD_BYTES)
     try:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
     finally:
@@ -33,46 +40,39 @@ def file_of(folder: Path, path: str) -> str:
     return file + next((name for name in _INDEXES if (folder / file / name).is_file()), "")
 
 
-class _Connection(asyncio.Protocol):
-    """One connection, which is kept open as HTTP/1.1 does."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._buffer = b""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # of another class in uvloop
-
-    def data_received(self, data: bytes) -> None:
-        self._buffer += data
-        while (end := self._buffer.find(b"\r\n\r\n")) >= 0:
-            head, self._buffer = self._buffer[:end], self._buffer[end + 4 :]
-            self._transport.write(_answer(self._root, head))
-        if len(self._buffer) > _HEAD_BYTES:
-            self._transport.close()
-
-
-def _answer(root: Path, head: bytes) -> bytes:
+async def _answer(root: Path, head: bytes, writer: asyncio.StreamWriter) -> None:
+    """Answers one request; a file is read as it is sent."""
     method, _, rest = head.partition(b" ")
     target = rest.partition(b" ")[0].partition(b"?")[0]
     if method not in (b"GET", b"HEAD"):
-        return _reply(405)
+        writer.write(_head(405))
+        return
     path = unquote_to_bytes(target)
     file = _file(root, path)
     if file is not None and file.is_dir():
         if not path.endswith(b"/"):
-            return _reply(301, f"Location: {target.decode('ascii', 'replace')}/")
+            writer.write(_head(301, f"Location: {target.decode('ascii', 'replace')}/"))
+            return
         file = next((file / name for name in _INDEXES if (file / name).is_file()), None)
     elif path.endswith(b"/"):
         file = None
     try:
-        body = file.read_bytes() if file and file.is_file() else None
+        content = file.open("rb") if file and file.is_file() else None
     except OSError:
-        body = None
-    if file is None or body is None:
-        return _reply(404)
-    kind = _TYPES.get(file.suffix.lower()) or mimetypes.guess_type(file.name)[0] or "application/octet-stream"
-    return _reply(200, f"Content-Type: {kind}", body=body, is_head=method == b"HEAD")
+        content = None
+    if file is None or content is None:
+        writer.write(_head(404))
+        return
+    with content:
+        kind = _TYPES.get(file.suffix.lower()) or mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+        left = file.stat().st_size
+        writer.write(_head(200, f"Content-Type: {kind}", size=left))
+        while method == b"GET" and left:
+            if not (piece := content.read(min(left, _PIECE))):
+                raise EOFError  # it has become shorter
+            left -= len(piece)
+            writer.write(piece)
+            await writer.drain()
 
 
 def _file(root: Path, path: bytes) -> Path | None:
@@ -84,6 +84,6 @@ def _file(root: Path, path: bytes) -> Path | None:
         return None
 
 
-def _reply(code: int, *lines: str, body: bytes = b"", is_head: bool = False) -> bytes:
-    head = [f"HTTP/1.1 {code} {_WORDS[code]}", *lines, f"Content-Length: {len(body)}", "", ""]
-    return "\r\n".join(head).encode("utf-8", "surrogateescape") + (b"" if is_head else body)
+def _head(code: int, *lines: str, size: int = 0) -> bytes:
+    head = [f"HTTP/1.1 {code} {_WORDS[code]}", *lines, f"Content-Length: {size}", "", ""]
+    return "\r\n".join(head).encode("utf-8", "surrogateescape")

@@ -1,7 +1,6 @@
 """Finds the URLs that the sitemaps of a site list."""
 
 from collections import Counter
-from collections.abc import Iterable
 from typing import Final
 
 from weboid.net.fetch import Single
@@ -12,6 +11,8 @@ from weboid.site.walk import SiteSessions
 
 _MOST_URLS: Final = 200_000
 _MOST_SITEMAPS: Final = 1_000
+_MOST_TOTAL: Final = 500_000_000
+"""Bytes of all sitemaps, unpacked; one at a time is in memory."""
 
 
 class SitemapListing:
@@ -26,6 +27,9 @@ class SitemapListing:
         self._start = sessions.start.url
         self._server = (self._start.host, self._start.port)
         self._published = None if sessions.start.is_own else self._server
+        self._found: dict[str, str] = {}
+        self._indexed: dict[str, str] = {}
+        self._left = _MOST_TOTAL
         self.left_out: Counter[str] = Counter()
 
     @property
@@ -33,38 +37,48 @@ class SitemapListing:
         """The host whose URLs are looked for at the start; empty if it is the start's own."""
         return self._published[0] if self._published and self._published != self._server else ""
 
-    async def of_site(self, rules: RulesOfOrigins) -> list[bytes]:
-        """The sitemaps that the robots.txt of the start names, else the one at the usual place."""
+    async def read_all(self, rules: RulesOfOrigins) -> bool:
+        """Reads the sitemaps that the robots.txt of the start names, else the one at the usual place; False if there is
+        none."""
         named = (await rules.of(self._start, self._sessions.own, Single(self._sessions.start.headers))).sitemaps
         wanted = [target.form for each in named[:_MOST_SITEMAPS] if (target := self._target(each)).form]
         if self._sessions.start.is_own:
             wanted = [here for url in wanted if (here := self._here(url))]
-        bodies = [await self.at(url) for url in wanted or [str(self._start._replace(path="/sitemap.xml"))]]
-        return [body for body in bodies if body]
+        return any([await self.read(url) for url in wanted or [str(self._start._replace(path="/sitemap.xml"))]])
 
-    async def at(self, url: str) -> bytes:
-        """The text of a sitemap; empty if there is none."""
+    async def read(self, url: str) -> bool:
+        """Reads the sitemap at a URL; False if there is none."""
+        return self.take(await self._body(url))
+
+    def take(self, body: bytes) -> bool:
+        """Reads the text of a sitemap; False if it is none."""
+        if is_sitemap(body):
+            self._take(body, self._indexed if is_index(body) else self._found)
+        return is_sitemap(body)
+
+    async def urls(self) -> list[str]:
+        """The URLs that all sitemaps list, each once; those of another server than the start's are left out.
+
+        An index leads to sitemaps, but not to another index.
+        """
+        for url in list(self._indexed)[:_MOST_SITEMAPS]:
+            body = await self._body(url)
+            if is_sitemap(body) and not is_index(body):
+                self._take(body, self._found)
+        return list(self._found.values())
+
+    async def _body(self, url: str) -> bytes:
+        """The text at a URL; empty if there is none, or enough was read."""
+        if self._left <= 0 or len(self._found) >= _MOST_URLS:
+            self.left_out["sitemap-cut"] += 1
+            return b""
         start = self._sessions.start
         form = start.parse(url)
         single = Single(start.headers if start.is_origin_of(form) else {}, lambda _: MOST_BYTES)
         answer = await fetch_file(self._sessions.of(form), str(form), single)
         body = unpacked(answer.body) if answer and answer.code and 200 <= answer.code <= 299 else b""
-        return body if is_sitemap(body) else b""
-
-    async def urls(self, bodies: Iterable[bytes]) -> list[str]:
-        """The URLs that sitemaps list, each once; those of another server than the start's are left out.
-
-        An index leads to sitemaps, but not to another index.
-        """
-        found: dict[str, str] = {}
-        indexed: dict[str, str] = {}
-        for body in bodies:
-            self._take(body, indexed if is_index(body) else found)
-        for url in list(indexed)[:_MOST_SITEMAPS]:
-            body = await self.at(url)
-            if body and not is_index(body):
-                self._take(body, found)
-        return list(found.values())
+        self._left -= len(body)
+        return body
 
     def _take(self, body: bytes, found: dict[str, str]) -> None:
         for written in locations_of(body):

@@ -1,5 +1,6 @@
 """Every link of a whole document is found, with its place, as a browser reads the markup (R-6)."""
 
+import tracemalloc
 from time import process_time
 
 import pytest
@@ -98,6 +99,14 @@ def test_hostile_markup_takes_linear_time(markup: str) -> None:
     began = process_time()
     assert sum(1 for _ in links_of(markup)) <= 300_000
     assert process_time() - began < 8
+
+
+def test_very_many_attributes_take_no_memory() -> None:
+    markup = "<a " + " ".join(f"a{n}=1" for n in range(100_000)) + " href=x>y</a>"
+    tracemalloc.start()
+    assert [link.url for link in links_of(markup)] == ["x"]
+    assert tracemalloc.get_traced_memory()[1] < 2 * len(markup)
+    tracemalloc.stop()
 
 
 @given(st.lists(st.sampled_from([*KINDS, *URLS, "<", ">", "'", '"', "=", "-->", "</a>", "</script>", "\r", "&"])))
