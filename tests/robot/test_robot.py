@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from itertools import count
 from math import inf
+from random import Random
 from typing import get_args
 
 import pytest
@@ -17,7 +18,7 @@ from weboid.robot.orders import Orders, Restriction
 from weboid.robot.plugins import RobotLink, RobotPage, plugin
 from weboid.robot.queues import QueueOrder, WantedDocument
 from weboid.robot.robot import Robot
-from weboid.robot.statistics import CountsDiffer, Statistics
+from weboid.robot.statistics import CountsDiffer, Outcome, Statistics
 from weboid.robot.task import Loaded, OutgoingLink, Task
 
 ORDERS: tuple[QueueOrder, ...] = get_args(QueueOrder)
@@ -116,6 +117,55 @@ def within(graph: list[list[int]], names: list[str], start: int, depth: int) -> 
                 distances[link] = distances[number] + 1
                 queue.append(link)
     return {names[number] for number in distances}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(st.integers(0, 11), max_size=5), min_size=12, max_size=12), st.integers(0))
+def test_nothing_is_lost_at_any_moment_whatever_becomes_of_documents_and_tasks(
+    order: QueueOrder, graph: list[list[int]], seed: int
+) -> None:
+    random = Random(seed)
+    names = [f"http://h{number % 3}.example/{number}" for number in range(12)]
+    robot = Robot(order, lambda entry: entry.url.endswith("5"))
+    given_orders = [
+        Orders(depth, Restriction.NONE, most_downloads=most, priority=depth, link_filters=filters)
+        for depth, most, filters in ((5, inf, ()), (3, 4, ()), (9, inf, ("exclude:/7",)), (1, inf, ()))
+    ]
+    tasks = [robot.start([names[number]], given_orders[number]) for number in range(3)]
+    open_entries: list[WantedDocument] = []
+    loaded: set[tuple[int, str]] = set()
+    for now in count():
+        match random.randrange(20):
+            case 0:
+                robot.cancel(random.choice(tasks))
+            case 1:
+                random.choice(tasks).order(random.choice(given_orders))
+            case 2:
+                robot.hold(f"h{random.randrange(3)}.example", random.choice([now + 5, inf]), now)
+            case 3 | 4:
+                for number in range(3):
+                    robot.hold(f"h{number}.example", now + 1, now)
+            case 5 | 6 | 7 | 8 if open_entries:
+                entry = open_entries.pop(random.randrange(len(open_entries)))
+                is_again = (entry.task.number, entry.url) in loaded
+                loaded.add((entry.task.number, entry.url))
+                targets = graph[names.index(entry.url)]
+                outcome: Outcome = "hits" if is_again else random.choice(["downloaded", "failed"])
+                is_redirect = bool(targets) and random.random() < 0.3
+                links = [OutgoingLink(names[target]) for target in targets]
+                robot.end(entry, Loaded(outcome, [] if is_redirect else links, links[0].url if is_redirect else ""))
+            case _ if entry := robot.take(now):
+                assert (entry.task.number, entry.url) not in {(each.task.number, each.url) for each in open_entries}
+                open_entries.append(entry)
+        for task in tasks:
+            numbers = task.statistics
+            numbers.verify()
+            assert numbers.open == sum(entry.task is task for entry in open_entries)
+            assert not (task.is_cancelled and numbers.waiting)
+        if all(task.is_finished for task in tasks):
+            break
+    assert robot.take(inf) is None
 
 
 @pytest.mark.parametrize("order", ORDERS)

@@ -19,8 +19,7 @@ from weboid.site.pace import HostPace
 from weboid.site.rules import RulesOfOrigins
 from weboid.site.sitemaps import MOST_BYTES, is_index, is_sitemap, locations_of, unpacked
 from weboid.site.spill import Spill
-from weboid.site.start import find_start
-from weboid.site.walk import SiteSessions
+from weboid.site.start import SiteSessions, find_start
 
 SITEMAP = '<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{}</urlset>'
 

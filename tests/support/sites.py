@@ -15,8 +15,8 @@ from weboid.net.outbound import open_session
 from weboid.robot.orders import Orders
 from weboid.site.keep import RunMemory
 from weboid.site.place import Place, Summary
-from weboid.site.start import find_start
-from weboid.site.walk import SiteSessions, SiteWalk
+from weboid.site.start import SiteSessions, find_start
+from weboid.site.walk import SiteWalk
 from weboid.store.db.pool import Pool
 
 NET = NetConfig(user_agent="Weboid/0 (+https://tools.example/weboid; weboid@tools.example)", answer_s=30.0)

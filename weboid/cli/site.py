@@ -38,8 +38,8 @@ from weboid.site.listed import SitemapListing
 from weboid.site.place import Summary
 from weboid.site.rules import RulesOfOrigins
 from weboid.site.sitemaps import is_sitemap, locations_of, unpacked
-from weboid.site.start import find_start
-from weboid.site.walk import SiteSessions, SiteWalk
+from weboid.site.start import SiteSessions, find_start
+from weboid.site.walk import SiteWalk
 
 EXIT_NO_NETWORK: Final = 3
 """As of ``weboid check``."""

@@ -7,7 +7,7 @@ from weboid.net.fetch import Single
 from weboid.site.reading import Target, resolved
 from weboid.site.rules import WEB, RulesOfOrigins, fetch_file
 from weboid.site.sitemaps import MOST_BYTES, is_index, is_sitemap, locations_of, unpacked
-from weboid.site.walk import SiteSessions
+from weboid.site.start import SiteSessions
 
 _MOST_URLS: Final = 200_000
 _MOST_SITEMAPS: Final = 1_000

@@ -14,6 +14,7 @@ from weboid.config import NetConfig
 from weboid.core.url.hosts import is_ip
 from weboid.core.url.urls import Url, parse, parse_again
 from weboid.net.guard import address_of, is_public
+from weboid.net.outbound import Outbound
 
 _LOCAL: Final = "localhost"
 
@@ -55,6 +56,19 @@ class SiteStart:
     def permitted(self, net: NetConfig) -> NetConfig:
         """The settings with which its host may be contacted."""
         return replace(net, permit=(*net.permit, *(ip_network(each) for each in self.addresses if self.is_own)))
+
+
+@dataclass(slots=True)
+class SiteSessions:
+    """Ways out: to the hosts that the user named, and to all others."""
+
+    start: SiteStart
+    own: Outbound
+    public: Outbound
+
+    def of(self, url: Url) -> Outbound:
+        """The one by which a URL may be asked."""
+        return self.own if url.host in self.start.hosts else self.public
 
 
 async def find_start(url: str, headers: Mapping[str, str], net: NetConfig) -> SiteStart:

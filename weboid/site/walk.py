@@ -22,7 +22,6 @@ from weboid.core.url.urls import Url
 from weboid.errors import OutputClosedError, WeboidError
 from weboid.net.dns import LookupFailed
 from weboid.net.fetch import Single, fetch_answer
-from weboid.net.outbound import Outbound
 from weboid.robot.orders import Orders
 from weboid.robot.plugins import RobotLink
 from weboid.robot.queues import WantedDocument
@@ -37,7 +36,7 @@ from weboid.site.reading import MOST_BYTES, SitePage, Target
 from weboid.site.recall import Recall, SiteDocument
 from weboid.site.rules import RulesOfOrigins, SiteRules, at_once
 from weboid.site.spill import Spill
-from weboid.site.start import SiteStart
+from weboid.site.start import SiteSessions
 
 log = logging.getLogger(__name__)
 
@@ -55,19 +54,6 @@ _FRAGMENT: Final = 1_000
 """… and of a fragment."""
 _CUT: Final = "page-cut"
 """Pages that have more bytes or links than are read."""
-
-
-@dataclass(slots=True)
-class SiteSessions:
-    """Ways out: to the hosts that the user named, and to all others."""
-
-    start: SiteStart
-    own: Outbound
-    public: Outbound
-
-    def of(self, url: Url) -> Outbound:
-        """The one by which a URL may be asked."""
-        return self.own if url.host in self.start.hosts else self.public
 
 
 @dataclass
