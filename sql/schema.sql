@@ -129,6 +129,12 @@ CREATE TABLE lease (
 INSERT INTO lease (bucket, epoch, worker, until)
 SELECT bucket, 0, '', '-infinity' FROM generate_series(0, 4095) AS bucket;
 
+-- When each worker last wanted buckets: those that did so a moment ago share the ones with hosts that are due.
+CREATE TABLE asking_worker (
+    worker text PRIMARY KEY,
+    asked timestamptz NOT NULL
+);
+
 -- The parts that run (O-5): one row for each process, written while it lives. `name` is unique for each start, `machine`
 -- tells whether `pid` means anything to the reader, `figures` are counters since its start.
 CREATE TABLE part (

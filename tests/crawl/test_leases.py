@@ -2,14 +2,19 @@
 
 import asyncio
 
+import pytest
+from support.observations import FINE, LOST
 from support.stored import open_wiki
 
 from weboid.config import CrawlConfig
+from weboid.core.observe.check_request import CheckRequest
+from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import Moment
 from weboid.core.record.policy import DEFAULT
 from weboid.crawl.leases import Leases
-from weboid.crawl.visit import postponed
+from weboid.crawl.visit import Visit, postponed
 from weboid.remote.crawl.work import Work
+from weboid.store.results.record import Checked
 from weboid.store.schedule.lease import Held
 
 CONFIG = CrawlConfig(delay=0.0, lease_s=60)
@@ -59,6 +64,36 @@ async def test_no_call_of_another_worker_next_to_the_database_reaches_a_lease(da
         [url] = (await work.list_urls([host.key], 100))[host.key]
         assert (await other.record(postponed(host, [url], 100), held)).lost == 1
         assert await work.renew(held) == held.keys()
+
+
+@pytest.mark.parametrize(("first", "checked"), [(FINE, 1), (LOST, 9)])
+async def test_a_visit_yields_to_another_worker_unless_it_has_seen_a_failure(
+    database: str, first: Observation, checked: int
+) -> None:
+    """The URLs of a host that fail are compared with its others: whether it refuses us is seen from all of them."""
+    async with open_wiki(database, {1: [f"http://a.demo/{n}" for n in range(9)]}) as wiki:
+        work, done = Work(wiki.pool, "test", CONFIG, DEFAULT), list[Checked]()
+        [host] = await work.list_hosts(await work.lease(Moment(100)), until=Moment(100), but=[], limit=10)
+
+        async def check(_: CheckRequest) -> Observation:
+            return FINE if done else first
+
+        async def report(one: Checked) -> None:
+            done.append(one)
+
+        visit = Visit(
+            host,
+            (await work.list_urls([host.key], 100))[host.key],
+            check=check,
+            second_opinion=None,
+            report=report,
+            now=lambda: Moment(100),
+            policy=DEFAULT,
+            stopping=lambda: False,
+            leaving=lambda: bool(done),
+        )
+        await visit.run()
+        assert len({each.url.key for each in done}) == checked
 
 
 async def test_what_is_given_back_was_not_taken_over(database: str) -> None:

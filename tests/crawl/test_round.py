@@ -21,6 +21,7 @@ from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.specials import Special
 from weboid.core.record.status import NO_CODE, Status
 from weboid.core.verdict.verdict import Verdict
+from weboid.crawl import leases
 from weboid.maintain.consistency import check_store
 from weboid.remote.crawl.work import Work
 from weboid.store.schedule.lease import Held, lease_buckets
@@ -200,6 +201,33 @@ async def test_two_workers_share_a_round_without_asking_anything_twice(database:
         )
         assert sum(tally.written for tally in tallies) == 180
         assert len(wiki.asked) == len(set(wiki.asked)) == 180
+
+
+@pytest.mark.parametrize("late", [0.0, 0.4])
+async def test_each_of_ten_workers_checks_half_of_its_share_of_few_hosts(
+    database: str, monkeypatch: pytest.MonkeyPatch, late: float
+) -> None:
+    """However late one of them comes: a tenth of the hosts is its share, although others have begun with all."""
+    monkeypatch.setattr(leases, "_SHARE_S", 0.1)
+    monkeypatch.setattr(leases, "_GIVE_S", 0.02)
+    hosts, paths, workers, busy = 60, 20, 10, set[str]()
+
+    async def answer(url: str) -> Observation:
+        host = url.split("/")[2]
+        assert host not in busy, "two requests to one host at a time"
+        busy.add(host)
+        await asyncio.sleep(0.1)
+        busy.remove(host)
+        return FINE
+
+    async def work(number: int) -> int:
+        await asyncio.sleep(late * (number == 0))
+        return (await wiki.new_round(100, lambda url, day: answer(url), worker=f"w{number}").run()).written
+
+    async with open_wiki(database, {1: [f"http://h{n}.demo/{p}" for n in range(hosts) for p in range(paths)]}) as wiki:
+        written = await asyncio.gather(*map(work, range(workers)))
+        assert sum(written) == len(wiki.asked) == len(set(wiki.asked)) == hosts * paths
+        assert min(written) >= hosts * paths / workers / 2
 
 
 async def test_leases_of_a_vanished_worker_are_taken_over_and_its_late_results_are_refused(database: str) -> None:

@@ -128,6 +128,8 @@ async def test_what_one_has_leased_no_other_gets_and_the_epoch_ends_with_the_lea
     assert {host.key for host in left} == {host.key for host in hosts[5:]}
     urls = await one.work.list_urls([host.key for host in hosts], 100)
     assert sorted(str(url.url) for found in urls.values() for url in found) == sorted(URLS)
+    share = await other.work.find_share(UNTIL)
+    assert (share.most, share.free, share.own) == (-(-len(held) // 2), 0, 0)
     await one.work.release(held)
     assert await one.work.renew(held) == set()
     again = dict(await other.work.lease(UNTIL))

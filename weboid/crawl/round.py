@@ -104,13 +104,13 @@ class Round:
         self._window = connections + connections // 2 + 1
         self._shares = Shares(self._window)
         self._find_address = find_address
-        self._leases = Leases(work, lease_s=config.lease_s, lost=self._give_up)
+        self._changed = asyncio.Event()
+        """Set whenever a visit or the recorder has ended, buckets may be leased, or the round is stopped."""
+        self._leases = Leases(work, lease_s=config.lease_s, lost=self._give_up, more=self._changed.set)
         self._read: deque[Waiting] = deque()
         self._open: dict[HostKey, asyncio.Task[None]] = {}
         self._recorder = Recorder(work, self._leases.held, batch=config.batch, count=count)
         self._stopping = asyncio.Event()
-        self._changed = asyncio.Event()
-        """Set whenever a visit or the recorder has ended, or the round is stopped."""
         self._ended: list[HostKey] = []
         self._without_place: dict[HostKey, Waiting] = {}
         """Hosts whose visits ended at once, since their addresses have their shares."""
@@ -148,6 +148,7 @@ class Round:
         recording = asyncio.create_task(self._recorder.run())
         recording.add_done_callback(lambda _: self._changed.set())
         renewing = asyncio.create_task(self._leases.keep())
+        sharing = asyncio.create_task(self._leases.share(self._until, self._visited))
         looking = asyncio.create_task(self._keep_looking())
         try:
             await self._visit_all(recording)
@@ -157,7 +158,7 @@ class Round:
             if not recording.done():
                 await self._recorder.close()
             await recording
-            await cancel(renewing, looking)
+            await cancel(renewing, sharing, looking)
             await self._connectivity.close()
             try:
                 await self._leases.release_all_but()
@@ -192,7 +193,7 @@ class Round:
             if over:
                 return
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(None if self._open else 0 if more else _BUSY_S):
+                async with asyncio.timeout(0 if more else None if self._open else _BUSY_S):
                     await self._changed.wait()
             await asyncio.sleep(_TICK_S)
             self._remove_ended()
@@ -215,18 +216,18 @@ class Round:
             self._read.extendleft((*hosts, *put_off))
             raise
         for waiting in hosts:
-            if urls := due[waiting.host.key]:
+            if (urls := due[waiting.host.key]) and self._may_visit(waiting):
                 self._begin(waiting.host.key, self._visit(waiting, urls))
             else:
                 self._read.extendleft(self._shares.give_back(waiting.host.key))
-        for host, _ in put_off:
-            if urls := due[host.key]:
-                self._begin(host.key, self._put_off(host, urls))
+        for waiting in put_off:
+            if (urls := due[waiting.host.key]) and self._may_visit(waiting):
+                self._begin(waiting.host.key, self._put_off(waiting.host, urls))
         if len(hosts) + len(put_off) >= room:
             return False
         # The held buckets have no other host that is due before those in other buckets.
-        waiting_buckets = {key.bucket for key in (*self._open, *self._shares.aside)}
-        await self._leases.release_all_but(waiting_buckets | {host.key.bucket for host, _ in self._read})
+        waiting_buckets = {key.bucket for key in self._shares.aside} | {host.key.bucket for host, _ in self._read}
+        await self._leases.release_all_but(waiting_buckets | self._visited())
         return await self._leases.add(until)
 
     async def _take_hosts(self, room: int, until: Moment, hosts: list[Waiting], put_off: list[Waiting]) -> None:
@@ -247,6 +248,12 @@ class Round:
                 return
             more = await self._read_more(until, (*hosts, *put_off))
 
+    def _visited(self) -> set[int]:
+        return {key.bucket for key in self._open}
+
+    def _may_visit(self, waiting: Waiting) -> bool:
+        return self._leases.may_visit(waiting.host.key.bucket, waiting.epoch)
+
     def _begin(self, key: HostKey, visit: Coroutine[Any, Any, None]) -> None:
         task = self._open[key] = asyncio.create_task(visit)
         task.add_done_callback(partial(self._end, key))
@@ -261,17 +268,17 @@ class Round:
         `taken` are about to be opened. Returns whether there may be more.
         """
         but = [*self._open, *(host.key for host, _ in (*self._read, *taken)), *self._shares.aside]
-        held = self._leases.held
+        held = {bucket: self._leases.held[bucket] for bucket in self._leases.held.keys() - self._leases.leaving}
         limit = _WINDOWS * self._window
         hosts = await self._work.list_hosts(held, until=until, but=but, limit=limit)
         self._read.extend(Waiting(host, held[host.key.bucket]) for host in hosts)
         return len(hosts) >= limit
 
     def _unread(self) -> Iterator[Waiting]:
-        """The hosts read whose bucket is still held under the same lease as when they were read."""
+        """The hosts read whose bucket is still held under the same lease as when they were read, and is to be kept."""
         while self._read:
             waiting = self._read.popleft()
-            if self._leases.held.get(waiting.host.key.bucket) == waiting.epoch:
+            if self._may_visit(waiting):
                 yield waiting
 
     async def _visit(self, waiting: Waiting, urls: list[StoredUrl]) -> None:
@@ -321,6 +328,7 @@ class Round:
             now=self._now,
             policy=self._paces.of(host.key),
             stopping=self._stopping.is_set,
+            leaving=lambda: host.key.bucket in self._leases.leaving,
             found_down=self._found_down(host.key),
         )
 

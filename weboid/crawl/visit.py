@@ -66,12 +66,15 @@ _POSTPONED: Final = 1
 """Days until a URL that could not be requested at all is tried again."""
 _POSTPONED_LIMIT: Final = 28
 _WEEK: Final = 7
+_WORTH_LEAVING: Final = 5
+"""URLs for which it is worth the wait that another worker gets the host."""
 _NAMES: Final = frozenset({Status.DNS_ERROR, Status.DNS_GONE})
 """A name without addresses needs no second URL: all of its URLs have that name."""
 
 
 class Visit:
-    """Checks the URLs of a host, the next one when `report` has written the last. Those left by `stopping` stay due.
+    """Checks the URLs of a host, the next one when `report` has written the last. Those left by `stopping` stay due,
+    and so do those left by `leaving`, to which no visit with a failure yields: its URLs are compared with each other.
 
     URLs that answered the last time come first: one that does so again shows that the host is up, whatever its other
     URLs do. Of the others those come first that have not been contacted themselves for the longest time. The host
@@ -91,6 +94,7 @@ class Visit:
         now: Callable[[], Moment],
         policy: Policy,
         stopping: Callable[[], bool],
+        leaving: Callable[[], bool] = lambda: False,
         found_down: Observation | None = None,
     ) -> None:
         self._host = host
@@ -102,6 +106,8 @@ class Visit:
         self._now = now
         self._policy = policy
         self._stopping = stopping
+        self._leaving = leaving
+        self._is_plain = not (host.record.streak.strikes or is_away(host.record, policy))
         self._state = self._reported = host.record
         self._left = {url.key: url for url in urls}
         """The URLs for which nothing was reported yet."""
@@ -129,16 +135,26 @@ class Visit:
         """Returns when all URLs are checked or put off, or when stopping."""
         if self.found_down:
             await self._infer_rest(self.found_down, self._now().day)
-        while self._queue and not self._stopping():
+        while self._queue and not self._stopping() and not (self._leaving() and self._may_be_left()):
             url = self._queue.popleft()
             self.at = str(url.url)
             request = self._request(url)
             seen = await self._check(request)
+            self._is_plain = self._is_plain and seen is not None and seen.outcome is Outcome.WORKING
             if seen is None or self._awaits_others(url, seen):
                 if not self._stopping():
                     await self._put_off([url], self._now().day, _POSTPONED)
                 continue
             await self._conclude(url, request, seen)
+
+    def _may_be_left(self) -> bool:
+        """Returns whether no failure is known, of what was checked nor of what is left."""
+        left = (url.record.reason for url in self._queue)
+        return (
+            self._is_plain
+            and len(self._queue) >= _WORTH_LEAVING
+            and all(reason is None or reason.outcome is Outcome.WORKING for reason in left)
+        )
 
     async def give_up(self) -> None:
         """Puts off all URLs for which nothing was reported, after an error of our own: nothing is concluded from it."""

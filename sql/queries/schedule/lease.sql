@@ -88,3 +88,29 @@ SELECT bucket FROM lease WHERE bucket = ANY(%(buckets)s::smallint[]) AND worker 
 SELECT count(*) FROM lease
 WHERE EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
             AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s))
+
+-- name: record_asking
+INSERT INTO asking_worker (worker, asked) VALUES (%(worker)s, now())
+ON CONFLICT (worker) DO UPDATE SET asked = now() WHERE asking_worker.asked < now() - interval '1 second'
+
+-- name: delete_asking
+-- That of a worker for which there is nothing to do, and those of workers that are gone.
+DELETE FROM asking_worker
+USING (
+    SELECT worker FROM asking_worker
+    WHERE worker = %(worker)s OR asked < now() - make_interval(secs => %(asking)s)
+    ORDER BY worker
+    FOR UPDATE SKIP LOCKED
+) AS past
+WHERE asking_worker.worker = past.worker
+
+-- name: find_share
+-- The buckets with due hosts ÷ the workers that want some, this one included; how many are free; how many it holds.
+SELECT ceil(count(*)::numeric / (
+        SELECT 1 + count(*) FROM asking_worker
+        WHERE worker <> %(worker)s AND asked >= now() - make_interval(secs => %(asking)s)
+    ))::integer,
+    count(*) FILTER (WHERE until < now()), count(*) FILTER (WHERE until >= now() AND worker = %(worker)s)
+FROM lease
+WHERE EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
+        AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s))

@@ -31,9 +31,11 @@ from weboid.store.db.transactions import all_repeated
 from weboid.store.results.record import Checked, Tally, record_batch
 from weboid.store.schedule.days import DayFigure, record_totals
 from weboid.store.schedule.lease import (
+    FairShare,
     Held,
     count_due_buckets,
     find_free_day,
+    find_share,
     is_due,
     lease_buckets,
     list_own,
@@ -132,11 +134,19 @@ class Work(OnStore):
 
     @call("lease", is_once=True, fresh_s=_LEASE_S)
     async def lease(self, until: Until) -> Held:
-        """Some buckets with hosts due by then, from now on this worker's; none = there are no more."""
+        """Some buckets with hosts due by then, from now on this worker's, up to its share; none = there are no more."""
         lease_s, rest_s = self._config.lease_s, self._config.delay
-        return await self._run(
-            lease_buckets, self.worker, until=until, limit=_LEASED_AT_ONCE, lease_s=lease_s, rest_s=rest_s
-        )
+        async with self._connections.connection() as conn:
+            share = await find_share(conn, self.worker, until)
+            limit = min(share.most - share.own, _LEASED_AT_ONCE)
+            if limit < 1:
+                return {}
+            return await lease_buckets(conn, self.worker, until=until, limit=limit, lease_s=lease_s, rest_s=rest_s)
+
+    @call("share")
+    async def find_share(self, until: Until) -> FairShare:
+        """The share of this worker, for as long as it wants one, in buckets with hosts due by then."""
+        return await self._run(find_share, self.worker, until)
 
     @call("renew")
     async def renew(self, held: OwnBuckets) -> set[int]:

@@ -6,16 +6,26 @@ renews, ends, reads or writes under a lease of another worker, whatever epoch is
 
 import secrets
 from collections.abc import Collection, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from weboid.core.record.moment import HOURS, Moment
-from weboid.store.db.statements import Connection, fetch_value, statements
+from weboid.store.db.statements import Connection, fetch_one, fetch_value, statements
 
 SQL: Final = statements("schedule/lease")
 
 Held = Mapping[int, int]
 """Buckets held, each with the epoch under which it was leased."""
 _EPOCH_BITS: Final = 63
+_ASKING_S: Final = 20.0
+"""Seconds for which a worker that wanted buckets counts: several times as long as it is silent while it works."""
+
+
+class FairShare(NamedTuple):
+    """Numbers of buckets with due hosts: a worker's fair share (`most`), those that nobody holds, and its own."""
+
+    most: int
+    free: int
+    own: int
 
 
 async def lease_buckets(
@@ -29,6 +39,14 @@ async def lease_buckets(
     row = {"worker": worker, **due_values(until), "limit": limit, "seconds": lease_s, "rest": rest_s}
     row["epoch"] = secrets.randbits(_EPOCH_BITS)
     return {bucket: epoch async for bucket, epoch in await conn.execute(SQL["lease_buckets"], row)}
+
+
+async def find_share(conn: Connection, worker: str, until: Moment) -> FairShare:
+    """The share of a worker in buckets with due hosts, which so says that it wants some (D-472)."""
+    row = {"worker": worker, **due_values(until), "asking": _ASKING_S}
+    share = await fetch_one(conn, FairShare, SQL["find_share"], row) or FairShare(0, 0, 0)
+    await conn.execute(SQL["record_asking" if share.most else "delete_asking"], row)
+    return share
 
 
 async def find_free_day(conn: Connection, until: Moment, *, rest_s: float) -> int | None:
