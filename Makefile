@@ -1,7 +1,7 @@
 # Two commands suffice: `make run` and `make test`. Both make their own environment in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-JOBS ?= 3
+JOBS ?= 4
 PYTEST := $(BIN)/python -m pytest -q -rs -n $(JOBS) --maxschedchunk 4 --durations=10
 
 # .python-version is for Toolforge's image. pyenv would go by it, too, and know no python3 where that one is missing:

@@ -1,18 +1,17 @@
 """Which tests run in parallel with which, and the line with which a run ends.
 
 Workers of pytest-xdist take tests from one list, file by file: what the tests of a file share is made once. Some files
-share what takes seconds to make: one worker runs all of them (`_TOGETHER`). Tests marked ``alone`` run at the end, with
-no others. Tests marked ``long`` are left to ``make test-long``.
+share what takes seconds to make: one worker runs all of them (`_TOGETHER`). Tests marked ``long`` are left to
+``make test-long``.
 """
 
 import fcntl
 import gc
 import itertools
+import sys
 from collections.abc import Generator
-from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import pytest
 from xdist.remote import Producer
@@ -55,13 +54,9 @@ LONGEST: Final = (
 )
 """The files that take longest, which begin first: at the end all workers have some of the others left."""
 
-_FOLDER: Final = "weboid_turns"
+_COMPILED_LAST: Final = Path(__file__).parents[1] / "worlds" / "__pycache__"
 _AHEAD: Final = 4
 """Tests that a worker is given at a time, with the rest of their file; of two it has, it runs the first."""
-
-
-def _is_alone(item: pytest.Item) -> bool:
-    return item.get_closest_marker("alone") is not None
 
 
 def _group(name: str) -> int | None:
@@ -74,33 +69,24 @@ def _shares(name: str) -> int | str:
     return name.partition("::")[0] if (group := _group(name)) is None else group
 
 
-class _Turns:
-    """Turns of one worker at the machine: the workers share a lock, and one for the door to it."""
+class _Worker:
+    """One of several workers."""
 
-    def __init__(self, folder: Path) -> None:
-        self._door = (folder / "door").open("wb")
-        self._room = (folder / "room").open("wb")
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, _T, _T]:
-        """Waits for its turn before any time of the test is counted."""
-        # Who waits to be alone stands in the door: no other test begins until those under way have ended.
-        fcntl.flock(self._door, fcntl.LOCK_EX)
-        fcntl.flock(self._room, fcntl.LOCK_EX if _is_alone(item) else fcntl.LOCK_SH)
-        fcntl.flock(self._door, fcntl.LOCK_UN)
-        try:
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collection(self) -> Generator[None, _T, _T]:
+        """Where nothing is compiled yet, one worker compiles it, and the others wait for that."""
+        with Path(__file__).open("rb") as lock:
+            if not sys.dont_write_bytecode and not _COMPILED_LAST.exists():
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    fcntl.flock(lock, fcntl.LOCK_SH)
             return (yield)
-        finally:
-            fcntl.flock(self._room, fcntl.LOCK_UN)
 
     def pytest_collection_finish(self) -> None:
         """What has been loaded stays to the end: the garbage collector need not look through it again and again."""
         gc.collect()
         gc.freeze()
-
-    def pytest_unconfigure(self) -> None:
-        self._door.close()
-        self._room.close()
 
 
 class _InOrder(LoadScheduling):  # type: ignore[misc]
@@ -130,14 +116,6 @@ class _Run:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._stack = ExitStack()
-        self._folder = ""
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_configure_node(self, node: Any) -> None:
-        """Tells a worker where the locks are."""
-        self._folder = self._folder or self._stack.enter_context(TemporaryDirectory(prefix="weboid-turns-"))
-        node.workerinput[_FOLDER] = self._folder
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Producer) -> LoadScheduling | None:
@@ -156,26 +134,19 @@ class _Run:
             reporter.write_line(f"{passed} passed, {failed + errors} failed, {skipped} skipped")
         return result
 
-    def pytest_unconfigure(self) -> None:
-        self._stack.close()
-
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A worker waits for its turns; who started the workers closes the run."""
-    workerinput: dict[str, Any] | None = getattr(config, "workerinput", None)
-    if workerinput is None:
-        config.pluginmanager.register(_Run(config))
-    else:
-        config.pluginmanager.register(_Turns(Path(workerinput[_FOLDER])))
+    """Who started the workers closes the run."""
+    config.pluginmanager.register(_Worker() if hasattr(config, "workerinput") else _Run(config))
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those that run alone last; first those that belong together, then those that take longest."""
+    """First those that belong together, then those that take longest."""
     first = (*range(len(_TOGETHER)), *LONGEST)
 
-    def place(item: pytest.Item) -> tuple[bool, int]:
+    def place(item: pytest.Item) -> int:
         group = _shares(item.nodeid)
-        return _is_alone(item), first.index(group) if group in first else len(first)
+        return first.index(group) if group in first else len(first)
 
     items.sort(key=place)
