@@ -83,17 +83,19 @@ def end_fast(pid: int) -> None:
     os.kill(pid, signal.SIGCONT)
 
 
-def stop(folder: Folder) -> None:
+def stop(folder: Folder, *, at_once: bool = False) -> None:
     """Shuts the server down fast, and waits for its end.
 
-    If a minute is not enough, as when one of its processes hangs, it is ended at once, and recovers at its next start.
+    If a minute is not enough, as when one of its processes hangs, it is ended at once, and recovers at its next start;
+    `at_once`: without that minute, for a cluster that is thrown away. (On a full disk no checkpoint can be written.)
     Raises FolderUnavailable if even that does not end it.
     """
     if (pid := server_pid(folder)) is None:
         return
-    end_fast(pid)
-    if _has_ended(folder, _STOP_S):
-        return
+    if not at_once:
+        end_fast(pid)
+        if _has_ended(folder, _STOP_S):
+            return
     os.kill(pid, signal.SIGQUIT)
     if not _has_ended(folder, _QUIT_S):
         raise FolderUnavailable(f"PostgreSQL (process {pid}) in {folder.data} does not stop; see {folder.log}")

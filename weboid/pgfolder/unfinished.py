@@ -52,7 +52,7 @@ def drop_making(folder: Folder, finished: Path | None = None) -> None:
 
     A finished cluster takes its place before.
     """
-    stop(folder.making)
+    stop(folder.making, at_once=finished is None)
     stop(folder)
     if finished is not None:
         finished.rename(folder.cluster)
