@@ -10,19 +10,24 @@ from typing import Any
 
 import pytest
 from support.listed import answer_to
+from support.observations import SILENT
+from support.people import open_browser
 from support.webservice import DEAD, TODAY, Site, open_service
 
+from weboid.core.record.record import UNKNOWN_HOST
 from weboid.core.record.specials import Special
 from weboid.core.url.classify import classify
 from weboid.core.url.farms import WMFLABS
 from weboid.core.url.keys import key_of
 from weboid.core.url.spam_lines import SpamFilter, parse_lines
 from weboid.core.url.urls import parse
+from weboid.core.verdict.judge import judge_host
 from weboid.core.verdict.link_report import KeyedLink, keyed_link
 from weboid.errors import SourceError, StoreAway
 from weboid.store.db.rows import HostKey
 from weboid.store.pages.spam import FARM, ListKind, record_spam_list, spam_list
 from weboid.store.pages.wiki import StoredWiki
+from weboid.store.urls.check import record_hosts
 from weboid.store.urls.host_traits import HostSpecial, record_specials
 from weboid.web.answer.live_spam import LiveSpam
 from weboid.wiki.interwiki import Interwiki, InterwikiMap
@@ -220,3 +225,20 @@ async def test_what_is_known_of_a_host_for_long_is_hinted_of_a_url_that_was_not_
     }
     # It works by the other scheme, so it is no finding.
     assert found["links"] == []
+
+
+async def test_a_host_that_has_been_down_for_long_is_a_finding_of_its_unchecked_urls(site: Site) -> None:
+    urls = ("http://down.demo/x", "http://lately.demo/x")
+    await site.wiki.take_in({31: urls}, 100)
+    for url, first in zip(urls, (5, 60), strict=True):
+        host = UNKNOWN_HOST
+        for day in range(first, TODAY, 4):
+            host = judge_host(host, SILENT, day)
+        await site.wiki.do(record_hosts, {HostKey(*key_of(parse(url))[:2]): host})
+    site.source.found[31] = PageLinks(31, 0, "Page 31", 9, None, (*urls, "http://down.demo/unwatched"))
+    (page,) = (await answer_to(site, f"{API}&pageid=31&extent=findings"))["pages"]
+    since = [[hint["kind"], hint["since"]] for link in page["links"] for hint in link["hints"]]
+    assert since == [["host-down", "2017-01-06"]] * 2
+    async with open_browser(site.url) as browser:
+        await browser.send_form(f"/url?url={urls[0]}", "/url")
+        assert "Its host has been unreachable for 4 months." in (await browser.open(f"/url?url={urls[0]}&lang=en")).text

@@ -52,13 +52,14 @@ class Answers:
         self.live: Final = live
         self.wikis: Final = wikis
         self.services: Final = services
+        self.hints: Final = LiveHints(targets, policy)
         self.large: Final = LargeAnswers()
         self.setup: Final = sha256(repr((policy, sorted(services.items()), wikis.farms)).encode()).hexdigest()
         """Differs with the settings on which answers depend."""
         self._policy = policy
         self._today = today
         self._selector = LinkSelector(pool, LivePageCache(live), namespaces)
-        self._lookup = LinkLookup(pool, namespaces, spam, LiveHints(targets, policy))
+        self._lookup = LinkLookup(pool, namespaces, spam, self.hints)
         self._notifier = FeederNotifier(pool)
 
     async def select(self, query: PageQuery) -> SelectedLinks:

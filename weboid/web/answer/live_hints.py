@@ -8,6 +8,7 @@ from weboid.core.record.policy import Policy
 from weboid.core.record.record import UNKNOWN_HOST
 from weboid.core.url.classify import UrlClass
 from weboid.core.url.keys import UrlKey
+from weboid.core.url.urls import Url
 from weboid.core.verdict.hints import MISSING_PAGE, LinkHint, host_hints
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import HostKey
@@ -49,8 +50,16 @@ class LiveHints:
             if key is not None and key not in checked and link.kind is UrlClass.WATCHED
             if normal is not None and link.url is not None
         }
-        if not unchecked:
-            return {}
+        return await self._of_unchecked(conn, unchecked, day) if unchecked else {}
+
+    async def of_host(self, conn: Connection, url: Url, key: UrlKey, day: int) -> tuple[LinkHint, ...]:
+        """The same of one URL that has not been checked."""
+        found = await self._of_unchecked(conn, {"": (url, HostKey(key.bucket, key.host_key))}, day)
+        return found.get("", ())
+
+    async def _of_unchecked(
+        self, conn: Connection, unchecked: Mapping[str, tuple[Url, HostKey]], day: int
+    ) -> HintsByForm:
         names = {host: url.host for url, host in unchecked.values()}
         sights, failing = await list_specials(conn, names), await list_failing(conn, list(names))
         hints = {

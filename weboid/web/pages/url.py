@@ -16,6 +16,7 @@ from weboid.core.url.farms import WikiName
 from weboid.core.url.keys import key_of
 from weboid.core.verdict.link_report import Extent, LinkReport, cited_on, link_report
 from weboid.core.wikitext.settings import NOTHING_SAID
+from weboid.core.verdict.verdict import Verdict
 from weboid.mechanism.slices import in_slices
 from weboid.store.lists.links import UsingPage, list_uses
 from weboid.store.urls.url import find_urls
@@ -76,6 +77,8 @@ class UrlPage:
         async with service.pool.connection() as conn:
             known = (await find_urls(conn, [key])).get(key)
             about = None if known is None else await find_about_copies(conn, known, wiki)
+            is_untried = known is not None and not known.record.history
+            hints = await service.answers.hints.of_host(conn, url, key, day) if is_untried else ()
             uses: list[UsingPage] = []
             spam: list[UsingPage] = []
             if wiki is not None:
@@ -87,6 +90,8 @@ class UrlPage:
             report = link_report(Classified(str(url), UrlClass.WATCHED, url), spam=True)
         else:
             report = service.report(known, NOTHING_SAID if about is None else about.settings)
+        if report.finding.verdict is Verdict.UNKNOWN:
+            report = report._replace(hints=hints)
         if at is not None:
             report = cited_on(report, at)
         values: dict[str, Any] = {
