@@ -115,6 +115,7 @@ async def test_a_lease_that_another_has_taken_over_is_not_refused_but_lost(serve
     assert await call(server, "renew", {"held": held}) == (200, [])
     batch = {"checks": [await checked(wiki)], "held": held}
     assert (await call(server, "record", batch))[1]["lost"] == 1
+    assert await wiki.rows("SELECT FROM day_total") == []
 
 
 async def test_no_token_moves_the_day_away_from_the_servers(server: str, wiki: WikiInStore) -> None:

@@ -38,6 +38,7 @@ from weboid.store.schedule.lease import (
     find_share,
     is_due,
     lease_buckets,
+    list_held,
     list_own,
     record_release,
     record_renewal,
@@ -207,7 +208,11 @@ class Work(OnStore):
         """Records the results of checks, but for buckets that are no longer this worker's."""
         async with self._connections.connection() as conn:
             tally = await record_batch(conn, self.worker, checks, held, self._policy)
-        day = max(checked.day for checked in checks)
+            if tally.lost:
+                named = {bucket for checked in checks if (bucket := checked.url.key.bucket) in held}
+                ours = await list_held(conn, self.worker, {bucket: held[bucket] for bucket in named})
+                checks = [checked for checked in checks if checked.url.key.bucket in ours]
+        day = max((checked.day for checked in checks), default=0)
         self._checked[day] += tally.written - tally.inferred
         for checked in checks:
             if checked.seen is not None:
