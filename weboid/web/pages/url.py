@@ -15,8 +15,8 @@ from weboid.core.url.classify import Classified, UrlClass
 from weboid.core.url.farms import WikiName
 from weboid.core.url.keys import key_of
 from weboid.core.verdict.link_report import Extent, LinkReport, cited_on, link_report
-from weboid.core.wikitext.settings import NOTHING_SAID
 from weboid.core.verdict.verdict import Verdict
+from weboid.core.wikitext.settings import NOTHING_SAID
 from weboid.mechanism.slices import in_slices
 from weboid.store.lists.links import UsingPage, list_uses
 from weboid.store.urls.url import find_urls
