@@ -47,7 +47,7 @@ LINES: Final = {
     "core/document": 1590,
     "core/observe": 1360,
     "core/record": 950,
-    "core/signs": 1290,
+    "core/signs": 1300,
     "core/url": 1970,
     "core/verdict": 1610,
     "core/wikitext": 1580,

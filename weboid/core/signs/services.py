@@ -33,6 +33,8 @@ class PublishingService(Struct, frozen=True, forbid_unknown_fields=True):
     titles: tuple[str, ...] = ()
     marks: Marks = Marks()
     sayings: Phrases = Phrases()
+    ends: tuple[str, ...] = ()
+    """Paths of the page or picture to which the service sends readers instead."""
 
 
 class PublishingServices(Struct, frozen=True, forbid_unknown_fields=True):
@@ -57,6 +59,8 @@ def service_suspicion(final: str, document: Document, body: bytes) -> Suspicion 
     """The suspicion that a service shows at URL `final` that the work is gone; `body` is the beginning of the page."""
     parts = urlsplit(final)
     for service in _by_domain().get(registrable_domain(parts.hostname or ""), ()):
+        if parts.path in service.ends:
+            return _gone(service, "redirect")
         if not parts.path.startswith(service.paths):
             continue
         page = body.lower()
