@@ -294,7 +294,7 @@ def suggestion(archive: int = 0, **more: object) -> Replacement:
 @pytest.mark.parametrize("reason", Reason)
 def test_each_reason_has_its_fate(reason: Reason) -> None:
     result = judged(suggestion(), Observation(Status.FINE, reason), 100)
-    fine = {Reason.OK, Reason.MOVED, Reason.CODE_CORRECTED, Reason.NEEDS_GET}
+    fine = {Reason.OK, Reason.MOVED, Reason.CODE_CORRECTED, Reason.NEEDS_GET, Reason.PERMALIVE}
     assert result.fate is (SuggestionFate.WORKS if reason in fine else SuggestionFate.STRIKE)
     days = WORKING_DAYS if reason in fine else FAILING_DAYS if reason.outcome is Outcome.FAILING else DOUBTFUL_DAYS
     assert result.due == 100 + days
