@@ -155,9 +155,9 @@ def test_nothing_is_lost_at_any_moment_whatever_becomes_of_documents_and_tasks(
                 is_redirect = bool(targets) and random.random() < 0.3
                 links = [OutgoingLink(names[target]) for target in targets]
                 robot.end(entry, Loaded(outcome, [] if is_redirect else links, links[0].url if is_redirect else ""))
-            case _ if entry := robot.take(now):
-                assert (entry.task.number, entry.url) not in {(each.task.number, each.url) for each in open_entries}
-                open_entries.append(entry)
+            case _ if taken := robot.take(now):
+                assert (taken.task.number, taken.url) not in {(each.task.number, each.url) for each in open_entries}
+                open_entries.append(taken)
         for task in tasks:
             numbers = task.statistics
             numbers.verify()
