@@ -6,6 +6,7 @@ An answer waits a second for all of them; what is not known by then is not hinte
 
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Final, NamedTuple, Protocol
 from urllib.parse import urlsplit
@@ -22,7 +23,7 @@ from weboid.mechanism.slices import batches
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.live import LiveReader
 from weboid.web.answer.wiki_names import Wikis
-from weboid.wiki.interwiki import InterwikiMap, LocalWiki
+from weboid.wiki.interwiki import LocalWiki
 
 _LONGEST_S: Final = 1.0
 _KEPT_S: Final = 300.0
@@ -88,8 +89,13 @@ class TargetPages:
             async with aside(), asyncio.timeout(_LONGEST_S):
                 if (interwiki := await self._live.find_interwiki(wiki)) is None:
                     return MissingPages()
-                targets = dict(await self._targets(interwiki, wiki, farm, urls))
-                await asyncio.gather(*(self._shared(sources, *some) for some in self._questions(targets.values())))
+                named = await self._wikis.list_known()
+                for url in urls:
+                    if (page := interwiki.page_at(url)) and (api := _api_of(page[0], wiki, farm, named)):
+                        targets[url] = _Target(api, page[1])
+                asked = self._questions(targets.values())
+                looks = [self._flights.result(some, partial(self._ask, sources, *some)) for some in asked]
+                await asyncio.gather(*looks)
         except TimeoutError:
             is_late = True
         except StoreError:
@@ -100,19 +106,6 @@ class TargetPages:
         """Ends all looks."""
         await self._flights.close()
 
-    async def _targets(
-        self, interwiki: InterwikiMap, wiki: StoredWiki, farm: Farm, urls: Collection[Url]
-    ) -> list[tuple[Url, _Target]]:
-        """The pages to which the URLs lead, as far as they are pages of wikis in the map."""
-        named = await self._wikis.list_known()
-        return [
-            (url, _Target(api, title))
-            for url in urls
-            if (page := interwiki.page_at(url)) is not None
-            for target, title in [page]
-            if (api := _api_of(target, wiki, farm, named))
-        ]
-
     def _questions(self, targets: Collection[_Target]) -> Iterator[tuple[str, tuple[str, ...]]]:
         """The titles that are not known, in batches: in one order for all who ask for the same ones."""
         unknown = islice((target for target in sorted({*targets}) if self._kept(target) is None), _MOST_ASKED)
@@ -120,9 +113,6 @@ class TargetPages:
         for api, title in unknown:
             by_api.setdefault(api, []).append(title)
         return ((api, tuple(some)) for api, titles in by_api.items() for some in batches(titles, _BATCH))
-
-    async def _shared(self, sources: TargetSources, api: str, titles: tuple[str, ...]) -> None:
-        await self._flights.result((api, titles), lambda: self._ask(sources, api, titles))
 
     async def _ask(self, sources: TargetSources, api: str, titles: tuple[str, ...]) -> None:
         """Asks the wiki, unless it is silent at the moment; what it answers is kept."""
