@@ -139,7 +139,7 @@ def grounds_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Polic
     if not record.history or record.reason is None:
         return None
     streak = record.streak
-    is_own_proof = proven(streak, policy, record.reason)
+    is_own_proof = bool(streak.strikes) and proven(streak, policy, record.reason)
     failing = record.reason.outcome is Outcome.FAILING
     if failing and host.streak.strikes and record.history[0].status in HOST_FAILURES:
         is_proof = proven(host.streak, policy, host.reason)

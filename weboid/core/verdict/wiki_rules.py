@@ -79,7 +79,12 @@ def wiki_finding(
         return _SPAM
     if kind is not UrlClass.WATCHED:
         return _UNKNOWN
-    finding = _UNKNOWN if record is None else with_claims(finding_of(record, host, rules.policy), claims)
+    if record is None:
+        finding = _UNKNOWN
+    else:
+        finding = finding_of(record, host, rules.policy)
+        if claims is not NO_CLAIMS:
+            finding = with_claims(finding, claims)
     return listed(finding, flags) if flags else finding
 
 
