@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass, replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -114,6 +115,35 @@ def test_a_working_file_of_a_notable_type_is_reported_among_notes_with_all_that_
     assert not is_included(counted, Extent.NOTES)
 
 
+@pytest.mark.parametrize(
+    ("copy", "state", "is_repaired"),
+    [
+        ("https://web.archive.org/web/20160503/https://www.a.demo/x/", None, True),
+        ("https://web.archive.org/web/20160503/http://a.demo/x", FILE, True),
+        ("https://web.archive.org/web/20160503/http://a.demo/x", WALL, True),
+        ("https://web.archive.org/web/20160503/http://a.demo/x", DEAD, False),
+        ("https://web.archive.org/web/20160503/http://a.demo/X", None, False),
+        ("https://archive.today/20160503/http://a.demo/x", None, False),
+        ("https://www.webcitation.org/5xyz?url=http://a.demo/x", None, False),
+        ("http://b.demo/web/20160503/http://a.demo/x", None, False),
+    ],
+)
+def test_a_failing_link_is_repaired_by_a_living_copy_of_it_on_the_page(
+    copy: str, state: Stored | None, is_repaired: bool
+) -> None:
+    urls = ["http://a.demo/x", "http://a.demo/works", "https://web.archive.org/web/20160503/http://a.demo/works", copy]
+    states = [DEAD, FILE, None, state]
+    links = [keyed_link(classify(url, None)) for url in urls]
+    known = {link.key: stored for link, stored in zip(links, states, strict=True) if link.key and stored}
+    for extent in Extent:
+        reports = at_once(keyed_reports(links, known, extent=extent))
+        assert {link.normal for link in reports if link.is_repaired} == ({urls[0]} if is_repaired else set())
+        page = PageReport(WikiName("dewiki", "WMF"), 1, 0, "T", 9, reports, 120, True, "T")
+        assert page_as_json(page)["repaired"] == {"dead": int(is_repaired), "doubtful": 0}
+    (cut,) = at_once(keyed_reports(links[:1], known, copies=links[3:]))
+    assert cut.is_repaired is is_repaired, "the copy may be among links that the answer does not have"
+
+
 def test_a_dead_link_as_json() -> None:
     assert link_as_json(report("http://A.demo", DEAD)) == {
         "normal": "http://a.demo/", "host_unicode": None, "given": ["http://A.demo"], "kind": None, "interwiki": None,
@@ -121,7 +151,7 @@ def test_a_dead_link_as_json() -> None:
         "state": "not-found", "checked": "2017-05-01", "next_check": "2017-05-11", "strikes": 5, "target": None,
         "mime": None, "size_kib": None, "suspicious": False, "hints": [], "flags": [], "reported": None,
         "assumed": None, "replacement": None, "archives": [], "archived": "pending", "snapshots": [], "copy_of": None,
-        "probably_meant": None,
+        "probably_meant": None, "repaired": False,
         "evidence": {
             "strikes": 5, "missing": 5, "since": "2017-04-11", "until": "2017-05-01", "days": 63, "needs_days": 14,
             "weekdays": True, "hours": True, "of_host": False,

@@ -109,6 +109,13 @@ def merged(url: Url) -> str:
     return f"{_WWW.sub('', url.host, count=1)}/{path}?{fields.lstrip('&')}"
 
 
+def plainest(url: Url) -> Url:
+    """The one of a page's URLs that differ at most in http or https, ``www.`` and a final slash that stands for all."""
+    if url.scheme not in ("http", "https"):
+        return url
+    return Url("http", url.host.removeprefix("www."), url.port, url.path.removesuffix("/"))
+
+
 def _spelled(url: Url) -> tuple[str, str]:
     """The common form of all spellings that are the same page for certain."""
     path, mark, query = url.path.partition("?")

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Final, NamedTuple, Protocol
 
 from weboid.core.archive.copies import Copies, DistanceTo
@@ -23,10 +24,11 @@ from weboid.core.url.link_kind import InterwikiLink, LinkOrigin, origin_of
 from weboid.core.url.urls import DEFAULT_PORTS, Url
 from weboid.core.verdict.hints import LinkHint
 from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, KeptCopies, Services, shown_copies
-from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Finding, Grounds, Verdict, grounds_of
+from weboid.core.verdict.repaired import is_shown_by, shown_by
+from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Finding, Grounds, Verdict, finding_of, grounds_of
 from weboid.core.verdict.wiki_rules import DEFAULT_RULES, WikiRules, wiki_finding
 from weboid.core.wikitext.link_lists import NO_FLAGS, PERMADEAD
-from weboid.mechanism.slices import Steps
+from weboid.mechanism.slices import Steps, batches
 
 
 class Extent(StrEnum):
@@ -93,7 +95,8 @@ class LinkReport(NamedTuple):
     `origin` is how the page links to it, None where that is not known: the store does not keep it. `is_frozen`: bots
     leave it alone on this wiki, as a repair was reverted and nobody has released it (B-6). `meant`, which works,
     was probably meant by a dead or doubtful link with a typical error (L-9). `flags` are of the wiki's own lists.
-    `hints`: what is known of it this second.
+    `hints`: what is known of it this second. `is_repaired`: it is dead or doubtful, and its page offers an
+    archived copy of it already (L-10).
     """
 
     given: tuple[str, ...]
@@ -113,6 +116,7 @@ class LinkReport(NamedTuple):
     meant: str | None = None
     flags: frozenset[str] = NO_FLAGS
     hints: tuple[LinkHint, ...] = ()
+    is_repaired: bool = False
 
     @property
     def common(self) -> "LinkReport":
@@ -269,12 +273,14 @@ def keyed_reports(
     interwiki: Mapping[str, InterwikiLink] | None = None,
     extent: Extent = Extent.ALL,
     hints: Mapping[str, tuple[LinkHint, ...]] = _NO_HINTS,
+    copies: Iterable[KeyedLink] = (),
 ) -> Steps[tuple[LinkReport, ...]]:
     """The reports on a page's links, one per normal form (L-6), in the order of W-3; made in steps.
 
     `spam` are the keys of spam links; `interwiki` are the interwiki links of the page by their URLs, None where nobody
     knows which they are; `hints` are by normal form. Of links that an answer of that extent only counts there is no
-    more than the finding, of working ones the verdict; they come last.
+    more than the finding, of working ones the verdict; they come last. `copies` are links to archives from the
+    rest of the page.
     """
     forms: dict[str, KeyedLink] = {}
     others: dict[str, set[str]] = {}
@@ -300,7 +306,32 @@ def keyed_reports(
         report = _link_report(keyed, found, rules, given, is_spam, services, origin, extent, hints.get(form, ()))
         (included if has_all or is_included(report, extent) else counted).append(report)
     included.sort(key=place)
-    return (*included, *counted)
+    reports = (*included, *counted)
+    if any(report.finding.verdict in COPY_WANTED for report in reports):
+        shown = yield from _shown_by_copies(chain(forms.values(), copies), known, rules)
+        return tuple([_repaired(report, shown) for report in reports]) if shown else reports
+    return reports
+
+
+def _shown_by_copies(
+    links: Iterable[KeyedLink], known: Mapping[UrlKey, KnownLink], rules: WikiRules
+) -> Steps[set[Url]]:
+    """The pages of which a page's links to archives show copies, as far as these are not dead."""
+    shown: set[Url] = set()
+    for some in batches([each for each in links if each.link.url and is_archive_host(each.link.url.host)], _STEP):
+        for link, _, key in some:
+            page = link.url and shown_by(link.url)
+            found = None if key is None else known.get(key)
+            if page and not (found and finding_of(found.record, found.host, rules.policy).verdict is Verdict.DEAD):
+                shown.add(page)
+        yield
+    return shown
+
+
+def _repaired(report: LinkReport, shown: set[Url]) -> LinkReport:
+    if report.finding.verdict in COPY_WANTED and is_shown_by(report.url, shown):
+        return report._replace(is_repaired=True)
+    return report
 
 
 def watched_keys(links: Iterable[KeyedLink]) -> set[UrlKey]:

@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 from functools import cache, lru_cache
+from operator import attrgetter
 from typing import Any, Final
 
 from weboid.core.archive.addresses import stamp_of
@@ -12,7 +13,7 @@ from weboid.core.record.reasons import status_outcome
 from weboid.core.record.status import Status, http_code
 from weboid.core.url.archives import Snapshot
 from weboid.core.url.link_kind import LinkOrigin
-from weboid.core.verdict.link_report import LinkReport, PageReport
+from weboid.core.verdict.link_report import COPY_WANTED, LinkReport, PageReport
 from weboid.core.verdict.verdict import Grounds, Verdict
 
 FROZEN: Final = "frozen"
@@ -58,6 +59,7 @@ def link_as_json(link: LinkReport, common: LinkReport | None = None) -> dict[str
         "assumed": _iso(claims.assumed),
         "replacement": claims.replacement,
         "probably_meant": link.meant,
+        "repaired": link.is_repaired,
         "archives": list(claims.archives) if copies is None else [each.address for each in copies.snapshots],
         **copies_as_json(copies),
         "copy_of": None if (copy := link.cited_copy) is None else _copy_as_json(copy),
@@ -103,10 +105,14 @@ def _copy_as_json(copy: Snapshot) -> dict[str, Any]:
 
 
 def page_as_json(page: PageReport) -> dict[str, Any]:
-    """The dictionary form of a page but for its links; `counts` is over all of them, by verdict."""
+    """The dictionary form of a page but for its links; `counts` is over all of them, by verdict, `repaired` over those
+    of which the page offers a copy already."""
     counts = {verdict.word: 0 for verdict in Verdict}
+    repaired = {verdict.word: 0 for verdict in sorted(COPY_WANTED, key=attrgetter("value"), reverse=True)}
     for link in page.links:
         counts[link.finding.verdict.word] += 1
+        if link.is_repaired:
+            repaired[link.finding.verdict.word] += 1
     return {
         "wiki": str(page.wiki),
         "id": page.page,
@@ -118,6 +124,7 @@ def page_as_json(page: PageReport) -> dict[str, Any]:
         "read": iso(page.read),
         "part": None if (part := page.part) is None else {"from": part.first, "to": part.end, "of": part.total},
         "counts": counts,
+        "repaired": repaired,
     }
 
 

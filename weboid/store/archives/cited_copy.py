@@ -13,6 +13,7 @@ from typing import Any, Final
 from weboid.core.record.days import NEVER_DUE
 from weboid.core.url.archives import ARCHIVES, BY_NUMBER, Standing, snapshot_of
 from weboid.core.url.keys import UrlKey, key_of
+from weboid.core.url.spellings import plainest
 from weboid.core.url.urls import Url
 from weboid.store.archives.snapshot import Origin, StoredSnapshot, record_cited_snapshots
 from weboid.store.archives.with_url import list_plain_urls, lock_kept
@@ -75,7 +76,7 @@ def original_of(url: Url) -> Url | None:
 
 def page_key(url: Url, scheme: KeyScheme = OURS) -> UrlKey:
     """The key under which the `spellings` of a page meet."""
-    return scheme.key(_plainest(url))
+    return scheme.key(plainest(url))
 
 
 def spellings(url: Url) -> list[Url]:
@@ -86,13 +87,7 @@ def spellings(url: Url) -> list[Url]:
     paths = [each for each in (path, f"{path}/") if each]
     every = [Url(*each) for each in product(("http", "https"), (host, f"www.{host}"), (url.port,), paths)]
     # Not all: without its first "www.", www.www.a is no other spelling of www.a.
-    return [url, *(each for each in every if each != url and _plainest(each) == _plainest(url))]
-
-
-def _plainest(url: Url) -> Url:
-    if url.scheme not in ("http", "https"):
-        return url
-    return Url("http", url.host.removeprefix("www."), url.port, url.path.removesuffix("/"))
+    return [url, *(each for each in every if each != url and plainest(each) == plainest(url))]
 
 
 async def record_cited(conn: Connection, cited: Iterable[CitedCopy]) -> None:

@@ -50,6 +50,8 @@ class LookedUp:
     spam: Mapping[int, Mapping[UrlKey, str]]
     hints: Mapping[str, tuple[LinkHint, ...]]
     settings: OfWiki
+    copies: LinksByPage
+    """By page the links to archives that the answer does not have, being cut: they repair others (L-10)."""
     rows: Sequence[Sequence[Any]] | None
     """The rows from which all of that follows; None if there is more that it depends on."""
     is_late: bool = False
@@ -91,13 +93,14 @@ class LinkLookup:
     async def look_up(self, selected: SelectedLinks) -> LookedUp:
         """All that the store has on these links; raises StoreError."""
         links: LinksByPage = await in_slices(live_links(selected))
+        copies: LinksByPage = await in_slices(_live_copies(selected))
         live = {page.namespace for page in selected.pages if page.is_live}
         names = await self.namespaces.current(selected.wiki, live) if live else None
         is_stored = bool(selected.pages) and not live
         if is_stored:
             keys = sorted({key for page in selected.pages for key in page.keys})
         else:
-            keys = sorted(watched_keys(chain.from_iterable(links.values())))
+            keys = sorted(watched_keys(chain.from_iterable([*links.values(), *copies.values()])))
         wiki, pages = selected.wiki.wiki, () if is_stored else sorted(links)
         known: dict[UrlKey, LinkedUrl] = {}
         now_spam = await self.spam.find(selected.wiki, links)
@@ -120,7 +123,7 @@ class LinkLookup:
         if is_stored:
             links = await in_slices(_stored_links(selected, known))
         rows_of = None if is_stored and not keys else rows
-        return LookedUp(selected, names, links, known, spam, hints, settings, rows_of, is_late)
+        return LookedUp(selected, names, links, known, spam, hints, settings, copies, rows_of, is_late)
 
 
 def live_links(selected: SelectedLinks) -> Steps[dict[int, list[KeyedLink]]]:
@@ -128,15 +131,10 @@ def live_links(selected: SelectedLinks) -> Steps[dict[int, list[KeyedLink]]]:
     links: dict[int, list[KeyedLink]] = {}
     farm = selected.farm
     for page in selected.pages:
-        keyed = links[page.page] = []
-        for urls in batches(page.urls or (), _STEP):
-            # Classified links are cached, as the same ones are requested again and again.
-            keyed += [
-                _kept_link(url, farm) if len(url) <= _LONGEST_KEPT else keyed_link(classify(url, farm)) for url in urls
-            ]
-            yield
+        keyed = yield from _keyed_links(page.urls or (), farm)
         if local := {link.url for link in page.interwiki if link.is_local and not link.is_external}:
-            links[page.page] = [_local(each) if each.link.given in local else each for each in keyed]
+            keyed = [_local(each) if each.link.given in local else each for each in keyed]
+        links[page.page] = keyed
     return links
 
 
@@ -144,6 +142,25 @@ def _local(keyed: KeyedLink) -> KeyedLink:
     """A local interwiki link, which is never watched (L-1), whatever domains are its farm's."""
     link = keyed.link
     return keyed._replace(link=link._replace(kind=UrlClass.OWN_FARM)) if link.kind is UrlClass.WATCHED else keyed
+
+
+def _live_copies(selected: SelectedLinks) -> Steps[dict[int, list[KeyedLink]]]:
+    copies: dict[int, list[KeyedLink]] = {}
+    for page in selected.pages:
+        if page.copies:
+            copies[page.page] = yield from _keyed_links(page.copies, selected.farm)
+    return copies
+
+
+def _keyed_links(urls: Sequence[str], farm: Farm) -> Steps[list[KeyedLink]]:
+    keyed: list[KeyedLink] = []
+    for some in batches(urls, _STEP):
+        # Classified links are cached, as the same ones are requested again and again.
+        keyed += [
+            _kept_link(url, farm) if len(url) <= _LONGEST_KEPT else keyed_link(classify(url, farm)) for url in some
+        ]
+        yield
+    return keyed
 
 
 @lru_cache(_LINKS_KEPT)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 from zlib import crc32
 
+from weboid.core.url.archives import is_archive_host
 from weboid.core.url.farms import Farm, WikiName
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.link_kind import InterwikiLink
@@ -32,7 +33,10 @@ _Candidate = PageLinks | StoredPart | int | None
 
 @dataclass(frozen=True, slots=True)
 class SelectedPage:
-    """A page with the links that an answer covers: `urls` as the wiki has them, or `keys` and `spam` as stored."""
+    """A page with the links that an answer covers: `urls` as the wiki has them, or `keys` and `spam` as stored.
+
+    `copies` are links to archives among those that it does not cover, at most `MOST_LINKS`; none of stored pages.
+    """
 
     page: int
     namespace: int
@@ -44,6 +48,7 @@ class SelectedPage:
     interwiki: tuple[InterwikiLink, ...] = ()
     keys: tuple[UrlKey, ...] = ()
     spam: Mapping[UrlKey, str] = field(default_factory=dict)
+    copies: tuple[str, ...] = ()
 
     @property
     def is_live(self) -> bool:
@@ -55,7 +60,7 @@ class SelectedPage:
         """All values that the wiki or the store gave of it."""
         return (
             *(self.page, self.namespace, self.title, self.revision, self.part, self.read),
-            *(self.urls, self.interwiki, self.keys, tuple(self.spam.items())),
+            *(self.urls, self.interwiki, self.keys, tuple(self.spam.items()), self.copies),
         )
 
 
@@ -226,7 +231,17 @@ def _selected(found: PageLinks | StoredPart, pager: LinkPager, index: int, wiki:
     every, interwiki = found.all_urls, (*found.interwiki, *found.local)
     part = pager.select(index, len(every), found.latest, lambda: _checksum(every))
     urls = every[part.first : part.end]
-    return SelectedPage(found.page, found.namespace, found.title, found.latest, part, day, urls, interwiki)
+    copies = [url for url in (*every[: part.first], *every[part.end :]) if _is_archived(url)]
+    return SelectedPage(
+        *(found.page, found.namespace, found.title, found.latest, part, day, urls, interwiki),
+        copies=tuple(copies[:MOST_LINKS]),
+    )
+
+
+def _is_archived(url: str) -> bool:
+    """Returns whether a URL, as the wiki has it, may be that of a copy in an archive."""
+    parts = url.split("/", 3)
+    return len(parts) > 3 and is_archive_host(parts[2].partition(":")[0].lower())
 
 
 def _checksum(urls: Iterable[str]) -> str:

@@ -59,6 +59,7 @@ def _page_report(
         extent=extent,
         interwiki={link.url: link for link in page.interwiki} if page.is_live else None,
         hints=found.hints,
+        copies=found.copies.get(page.page, ()),
     )
     part = page.part
     return PageReport(

@@ -16,6 +16,7 @@ from weboid.web.words.messages import Messages
 
 _KEPT: Final = 4_096
 _DEAD: Final = "dead"
+_ITEM: Final = '<li class="link '
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.~/:?=%+-]*")
 """URLs that are the same in HTML, which `escape` finds out in three times the time."""
 
@@ -53,13 +54,16 @@ class LinkView(NamedTuple):
     copies: Sequence[Markup]
     """Copies in web archives as links, or why there is none."""
     forms: Sequence[str]
+    is_repaired: bool = False
+    """True if the page offers a copy already: the item is marked quietly."""
 
 
 def link_item(link: LinkView, query: str | None, say: Messages) -> str:
     """The item as HTML; `query` is the query of the pages about the link alone, none if there are no such pages."""
     (head, reason, details, actions), history = link.html, link.state.history
     notes = _notes(link, say) if link.suspicious or link.details or link.copies else ""
-    beginning = f"{head}{_address(link)}</p>\n{reason}{notes}"
+    quiet = head.replace(_ITEM, f"{_ITEM}repaired ", 1) if link.is_repaired else head
+    beginning = f"{quiet}{_address(link)}</p>\n{reason}{notes}"
     if not (history or link.forms):
         return f"{beginning}</li>\n"
     given = say.html("weboid-form-given") if link.forms else ""
@@ -87,7 +91,7 @@ def state_html(state: StateView, icon: str, say: Messages) -> StateHtml:
     if state.history:
         details += ['<ul class="history">\n', *map(_entry, state.history), "</ul>\n"]
     return (
-        f'<li class="link {state.verdict}">\n<p class="what">{chip}\n',
+        f'{_ITEM}{state.verdict}">\n<p class="what">{chip}\n',
         _paragraph(state.reason) if state.reason else "",
         "".join(details),
         _actions(state.verdict == _DEAD, say),

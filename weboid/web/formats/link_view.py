@@ -32,6 +32,7 @@ def link_view(link: LinkReport, day: int, say: Messages) -> LinkView:
         _details(link, day, say),
         () if link.copies is None else copies_html(link.copies, day, say),
         phrases.other_forms(link),
+        link.is_repaired,
     )
 
 
@@ -54,7 +55,7 @@ def _state(link: LinkReport, day: int, say: Messages) -> tuple[StateView, StateH
 
 
 def _details(link: LinkReport, day: int, say: Messages) -> list[str]:
-    details: list[str | None] = []
+    details: list[str | None] = [say.html("weboid-note-repaired")] if link.is_repaired else []
     if link.record.target is not None:
         details.append(say.html("weboid-target", address_html(link.record.target)))
     if link.meant is not None:

@@ -64,6 +64,7 @@ def _page_view(
     page: PageReport, answer: PageAnswer, shown: LinkFilter, given: Parameters, say: Messages
 ) -> Steps[dict[str, Any]]:
     counts = Counter([link.finding.verdict for link in page.links])
+    repaired = Counter([link.finding.verdict for link in page.links if link.is_repaired])
     wiki, lang, listed = given.get("dbname", ""), given.get("lang"), []
     for some in batches(list(filter(shown.fits, page.links)), _SOME):
         for link in some:
@@ -80,7 +81,7 @@ def _page_view(
         "read": None if page.live else say.html("weboid-page-read", time_html(page.read, answer.day, say)),
         "total": len(page.links),
         "counts": [
-            (verdict.word, say.html(f"weboid-count-{verdict.word}", counts[verdict]))
+            (verdict.word, count_words(verdict, counts[verdict], repaired[verdict], say))
             for verdict in _COUNTED
             if counts[verdict]
         ],
@@ -89,6 +90,12 @@ def _page_view(
         else say.text("weboid-page-part", part.first + 1, part.end, part.total),
         "listed": Markup("\n".join([*listed, ""])),
     }
+
+
+def count_words(verdict: Verdict, count: int, repaired: int, say: Messages) -> Markup:
+    """The number of a page's links with a verdict in words, and the number of those that are repaired."""
+    words = say.html(f"weboid-count-{verdict.word}", count)
+    return say.html("weboid-count-repaired", words, repaired) if repaired else words
 
 
 def page_address(page: PageReport, wiki: StoredWiki) -> str | None:

@@ -1,0 +1,65 @@
+"""Links that their page has repaired already (L-10), wherever links are shown."""
+
+import json
+
+import pytest
+from lxml import etree
+from support.listed import WIKI, add_pages, answer_to, texts
+from support.observations import LOST
+from support.stored import key
+from support.webservice import DEAD, TODAY, Site
+
+from weboid.core.verdict.judge import judge
+from weboid.store.results.record import record_copy_check
+from weboid.store.urls.url import find_urls
+from weboid.web.answer import query
+from weboid.wiki.source import PageLinks
+
+COPY = f"https://web.archive.org/web/20160503120000/{DEAD}"
+BARE = "http://dead.demo/bare"
+NOTE = "This page already offers an archived copy of it."
+
+
+async def add_page(site: Site, *urls: str, page: int = 9) -> None:
+    """Takes a page in; the wiki has it, too."""
+    await add_pages(site, {page: ("Repaired", list(urls))})
+    site.source.found[page] = PageLinks(page, 0, "Repaired", 1, None, tuple(sorted(urls)))
+
+
+async def lose(site: Site, copy: str) -> None:
+    """The copy is gone from its archive, which visits have proven."""
+    async with site.wiki.pool.connection() as conn:
+        known = (await find_urls(conn, [key(copy)]))[key(copy)]
+        record = known.record
+        for day in range(100, TODAY, 3):
+            record, _ = judge(record, LOST, day)
+        assert await record_copy_check(conn, known, record, day=TODAY - 1, due=TODAY)
+
+
+async def test_a_page_tells_repaired_links_apart_in_all_formats_also_while_its_wiki_is_silent(site: Site) -> None:
+    await add_page(site, DEAD, BARE, COPY)
+    for site.source.silent in (False, True):
+        (page,) = (await answer_to(site, f"/api/page?{WIKI}&pageid=9"))["pages"]
+        assert (page["counts"]["dead"], page["repaired"]) == (2, {"dead": 1, "doubtful": 0})
+        assert {link["normal"]: link["repaired"] for link in page["links"]} == {BARE: False, DEAD: True}
+        _, script, _ = await site.fetch(f"/externalLinkProblem?{WIKI}&pageid=9")
+        assert json.loads(script.partition("(")[2].rpartition(")")[0])["pages"] == [page]
+        _, document, _ = await site.fetch(f"/api/page?{WIKI}&pageid=9&format=xml&verdict=dead")
+        tree = etree.fromstring(document.encode())
+        assert [link.get("repaired") for link in tree.iterfind(".//link")] == ["false", "true"]
+        assert [dict(each.attrib) for each in tree.iterfind(".//repaired")] == [{"dead": "1", "doubtful": "0"}]
+        _, body, _ = await site.fetch(f"/externalLinkInfo?{WIKI}&pageid=9&lang=en")
+        assert "2 dead, 1 of them with a copy on the page" in texts(body, '//ul[@class="counts"]/li')
+        assert [DEAD in text for text in texts(body, f'//li[contains(., "{NOTE}")]')] == [True]
+        assert len(texts(body, '//li[@class="link repaired dead"]')) == 1
+    await lose(site, COPY)
+    (page,) = (await answer_to(site, f"/api/page?{WIKI}&pageid=9&lang=de"))["pages"]  # no kept answer
+    assert (page["counts"]["dead"], page["repaired"]["dead"]) == (3, 0), "the finding is back when the copy is gone"
+
+
+async def test_a_copy_beyond_the_end_of_an_answer_repairs_too(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(query, "MOST_LINKS", 1)
+    await add_page(site, DEAD, COPY)
+    (page,) = (await answer_to(site, f"/api/page?{WIKI}&pageid=9"))["pages"]
+    assert page["part"] == {"from": 0, "to": 1, "of": 2}
+    assert [link["repaired"] for link in page["links"]] == [True]
