@@ -170,6 +170,7 @@ CREATE INDEX change_url ON change (bucket, host_key, url_key);
 CREATE INDEX change_dead ON change (change) WHERE (before = 3) <> (after = 3);
 CREATE INDEX change_dead_day ON change (day, change) WHERE (before = 3) <> (after = 3);
 
+-- `repaired`: the page already offers an archived copy of the link (L-10); NULL = not derived yet.
 CREATE TABLE dead (
     host_key bigint NOT NULL,
     url_key bigint NOT NULL,
@@ -180,9 +181,11 @@ CREATE TABLE dead (
     -- By which rule: 0 = by that of all wikis, 1 = by that, but not by the wiki's own, so it is not shown; 2 = by the
     -- wiki's own alone (core/verdict/wiki_rules.py).
     rule smallint NOT NULL DEFAULT 0,
+    repaired boolean,
     PRIMARY KEY (wiki, page, bucket, host_key, url_key)
 );
 CREATE INDEX dead_rule ON dead (wiki, page, bucket, host_key, url_key) WHERE rule <> 0;
+CREATE INDEX dead_repaired_unknown ON dead (wiki, page) WHERE repaired IS NULL;
 -- The dead links of a wiki by host.
 CREATE INDEX dead_host ON dead (wiki, bucket, host_key, page, url_key);
 

@@ -143,6 +143,10 @@ BREAKS = {
         "INSERT INTO dead SELECT host_key, url_key, wiki, 3, bucket, 120 FROM link {DOWN}",
         "dead",
     ),
+    "a dead link that its page would have repaired": (
+        "UPDATE dead SET repaired = true {DEAD} AND page = 2",
+        "repaired",
+    ),
     "an orphan in use": ("UPDATE url SET orphaned = 101 {NEIGHBOUR}", "orphan"),
     "a URL without use that is no orphan": (
         "INSERT INTO url (bucket, host_key, url_key, due, scheme, port, path) "

@@ -33,6 +33,7 @@ from weboid.store.upkeep.expiry import (
     list_orphans,
     list_passes,
 )
+from weboid.store.urls.repaired import record_unknown
 
 ORPHANED_DAYS: Final = 100
 """The days after its last use on which a URL is deleted (U-8)."""
@@ -124,6 +125,8 @@ async def expire(
     while await again(in_transaction(pool, expire_audit, day, limit=batch)):
         pass
     while await again(in_transaction(pool, expire_entries, day, limit=batch)):
+        pass
+    while await again(in_transaction(pool, record_unknown, limit=batch)):
         pass
     await again(in_transaction(pool, _delete_past, day))
     return done

@@ -127,8 +127,12 @@ SELECT page, namespace, title FROM page WHERE wiki = %(wiki)s AND page = ANY(%(p
 -- name: list_first_pages
 -- fan-out: a few pages of each wiki with the number of their dead links; limited to the pages of one screen.
 SELECT given.wiki, page.page, page.namespace, page.title,
-    (SELECT count(*) FROM dead WHERE dead.wiki = given.wiki AND dead.page = page.page AND rule <> 1)
+    dead_links.count, dead_links.repaired
 FROM unnest(%(wikis)s::integer[]) AS given (wiki)
 CROSS JOIN LATERAL (
     SELECT * FROM page WHERE page.wiki = given.wiki ORDER BY page.page LIMIT %(limit)s
 ) AS page
+CROSS JOIN LATERAL (
+    SELECT count(*), count(*) FILTER (WHERE repaired) AS repaired FROM dead
+    WHERE dead.wiki = given.wiki AND dead.page = page.page AND rule <> 1
+) AS dead_links

@@ -87,9 +87,9 @@ WITH gone AS (
     WHERE dead.wiki = link.wiki AND dead.page = link.page
         AND dead.bucket = given.bucket AND dead.host_key = given.host_key AND dead.url_key = given.url_key
     RETURNING dead.wiki, dead.page, given.new_bucket, given.new_host_key, given.new_url_key, dead.since,
-        dead.rule
+        dead.rule, dead.repaired
 )
-INSERT INTO dead (wiki, page, bucket, host_key, url_key, since, rule) SELECT * FROM gone
+INSERT INTO dead (wiki, page, bucket, host_key, url_key, since, rule, repaired) SELECT * FROM gone
 ON CONFLICT DO NOTHING
 
 -- name: record_moved_links

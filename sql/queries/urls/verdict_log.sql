@@ -39,6 +39,10 @@ USING unnest(%(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[]
 WHERE dead.wiki = %(wiki)s AND dead.page = given.page
     AND dead.bucket = given.bucket AND dead.host_key = given.host_key AND dead.url_key = given.url_key
 
+-- name: list_dead_links_of
+-- fan-out: by wiki and page, ranges of the primary key.
+SELECT page, bucket, host_key, url_key FROM dead WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
+
 -- name: list_dead_by_log
 SELECT bucket, host_key, url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])

@@ -7,7 +7,7 @@ from lxml import etree
 from support.listed import WIKI, add_pages, answer_to, texts
 from support.observations import LOST
 from support.stored import key
-from support.webservice import DEAD, TODAY, Site
+from support.webservice import DEAD, TODAY, WALLED, Site
 
 from weboid.core.verdict.judge import judge
 from weboid.store.results.record import record_copy_check
@@ -63,3 +63,39 @@ async def test_a_copy_beyond_the_end_of_an_answer_repairs_too(site: Site, monkey
     (page,) = (await answer_to(site, f"/api/page?{WIKI}&pageid=9"))["pages"]
     assert page["part"] == {"from": 0, "to": 1, "of": 2}
     assert [link["repaired"] for link in page["links"]] == [True]
+
+
+async def test_lists_feeds_changes_and_the_start_page_tell_repaired_links_apart(site: Site) -> None:
+    await add_page(site, DEAD, BARE, COPY)
+    listed = f"/lists/dead?{WIKI}&format=json"
+    expected = {(1, DEAD): False, (9, BARE): False, (9, DEAD): True}
+    for path in (listed, f"{listed}&domain=dead.demo"):
+        assert await repaired_in(site, path) == expected
+    _, body, _ = await site.fetch(f"/lists/dead?{WIKI}&lang=en")
+    assert len(texts(body, f'//li[@class="link repaired dead"][contains(., "{NOTE}")]')) == 1
+    changes = (await answer_to(site, f"/changes?{WIKI}"))["changes"]
+    found = {each["link"]["normal"]: {page["id"]: page["repaired"] for page in each["pages"]} for each in changes}
+    assert found == {DEAD: {1: False, 9: True}, BARE: {9: False}}
+    _, feed, _ = await site.fetch(f"/feeds/dead?{WIKI}")
+    words = "Pages that already have a copy of it: 1 of 2."
+    summaries = [each.findtext("{*}summary") or "" for each in etree.fromstring(feed.encode()).iterfind("{*}entry")]
+    assert sorted(words in text for text in summaries) == [False, True]
+    _, body, _ = await site.fetch("/?lang=en")
+    assert texts(body, '//span[contains(@class, "chip dead")]') == [
+        "1 dead",
+        "2 dead, 1 of them with a copy on the page",
+    ]
+    await lose(site, COPY)
+    assert await repaired_in(site, listed) == {**expected, (9, DEAD): False, (9, COPY): False}
+
+
+async def test_the_list_of_doubtful_links_tells_repaired_ones_apart(site: Site) -> None:
+    await add_page(site, WALLED, f"https://web.archive.org/web/2016/{WALLED}")
+    listed = f"/lists/dead?{WIKI}&format=json&verdict=doubtful"
+    for path in (listed, f"{listed}&domain=b.demo"):
+        assert await repaired_in(site, path) == {(1, WALLED): False, (9, WALLED): True}
+
+
+async def repaired_in(site: Site, path: str) -> dict[tuple[int, str], bool]:
+    pages = (await answer_to(site, path))["pages"]
+    return {(page["id"], link["normal"]): link["repaired"] for page in pages for link in page["links"]}

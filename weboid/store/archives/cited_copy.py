@@ -110,7 +110,7 @@ async def record_cited_as_snapshots(
     """
     copies: dict[UrlKey, list[CitedCopy]] = {}
     for each in cited.values():
-        for key in _spelled_keys(urls[each.key]) if each.shows else ():
+        for key in spelled_keys(urls[each.key]) if each.shows else ():
             copies.setdefault(key, []).append(each)
     await _record_snapshots(conn, copies, day)
 
@@ -198,7 +198,7 @@ async def delete_unjustified(conn: Connection, keys: Sequence[UrlKey]) -> None:
         (key, each)
         for each in cited.values()
         if each.shows and each.key in urls
-        for key in _spelled_keys(urls[each.key])
+        for key in spelled_keys(urls[each.key])
     ]
     if rows:
         columns = {
@@ -225,7 +225,8 @@ async def record_originals(conn: Connection, after: UrlKey, scheme: KeyScheme, *
     return keys[-1]
 
 
-def _spelled_keys(copy: Url) -> list[UrlKey]:
+def spelled_keys(copy: Url) -> list[UrlKey]:
+    """The keys of the original of a copy in all its spellings."""
     original = original_of(copy)
     return [] if original is None else [key_of(url) for url in spellings(original)]
 

@@ -14,6 +14,7 @@ from weboid.core.verdict.verdict import Verdict
 from weboid.store.db.rows import KnownUrl
 from weboid.store.db.statements import Connection, fetch_all, fetch_value, statements
 from weboid.store.lists.links import PageTitle, list_titles
+from weboid.store.urls.repaired import list_repaired
 from weboid.store.urls.url import find_urls
 
 SQL: Final = statements("lists/changes")
@@ -45,7 +46,8 @@ class _Line(NamedTuple):
 class NewsItem:
     """A change of verdict from or to dead, with what is known of the URL now and the pages of the wiki that use it.
 
-    `more`: it is used on more pages than are listed.
+    `more`: it is used on more pages than are listed. `repaired` are those of the pages, by id, that offer a copy of it
+    already (L-10); none of a link that came back.
     """
 
     change: int
@@ -56,6 +58,7 @@ class NewsItem:
     known: KnownUrl
     pages: tuple[PageTitle, ...]
     more: bool
+    repaired: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +123,13 @@ async def _list_items(conn: Connection, wiki: int, lines: Sequence[_Line]) -> tu
         return ()
     known = await find_urls(conn, sorted({line.key for line in lines}), wiki)
     titles = await list_titles(conn, wiki, (page for line in lines for page in line.pages or ()))
+    uses = [(page, line.key) for line in lines for page in (line.pages or ())[:MOST_PAGES]]
+    repaired = await list_repaired(conn, wiki, uses)
     items = []
     for line in (line for line in lines if line.key in known):
         verdicts, reason = (Verdict(line.before), Verdict(line.after)), line.reason
         pages = tuple(titles[page] for page in (line.pages or ())[:MOST_PAGES] if page in titles)
         why, more = None if reason is None else BY_NUMBER[reason], len(line.pages or ()) > MOST_PAGES
-        items.append(NewsItem(line.change, line.day, *verdicts, why, known[line.key], pages, more))
+        there = frozenset(page.page for page in pages if (page.page, line.key) in repaired)
+        items.append(NewsItem(line.change, line.day, *verdicts, why, known[line.key], pages, more, there))
     return tuple(items)

@@ -52,12 +52,13 @@ class PageTitle(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PageAtAGlance:
-    """A page with `dead`, the number of its dead links."""
+    """A page with the number of its `dead` links, and of those that are `repaired` there (L-10)."""
 
     page: int
     namespace: int
     title: str
     dead: int
+    repaired: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,15 +16,22 @@ from psycopg.errors import UniqueViolation
 
 from weboid.core.record.days import NEVER_DUE
 from weboid.core.url.hosts import reversed_name
-from weboid.core.url.keys import UrlKey
+from weboid.core.url.keys import UrlKey, bucket, host_key
 from weboid.core.url.urls import Url
 from weboid.core.verdict.verdict import Verdict, finding_of
-from weboid.store.archives.cited_copy import CitedCopy, cited_copy_of, record_cited, record_cited_as_snapshots
+from weboid.store.archives.cited_copy import (
+    ARCHIVE_HOSTS,
+    CitedCopy,
+    cited_copy_of,
+    record_cited,
+    record_cited_as_snapshots,
+)
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.rows import SCHEMES, Columns, HostKey, host_key_columns, key_columns
 from weboid.store.db.statements import Connection, fetch_all, statements, write_rows
 from weboid.store.urls.check import record_next_days
 from weboid.store.urls.lock import hosts_of
+from weboid.store.urls.repaired import record_repaired
 from weboid.store.urls.url import find_urls
 from weboid.store.urls.wiki_dead import record_for_wikis
 
@@ -35,6 +42,7 @@ _KEY: Final = struct.Struct(">hqq")
 KEY_BYTES: Final = _KEY.size
 """The size of a packed key."""
 _SCHEMES: Final = {scheme: number for number, scheme in enumerate(SCHEMES)}
+_ARCHIVES: Final = frozenset((bucket(host), host_key(host)) for host in ARCHIVE_HOSTS)
 _MANY: Final = 100
 """Uses that are copied in: fewer are recorded faster by INSERT."""
 
@@ -85,7 +93,9 @@ async def record_uses(
         return 0
     await require_scheme(conn)  # A program that began before a rekey must not go on (O-10).
     # All URLs, then all hosts, each in the order of their keys, as everything does: so there are no deadlocks.
-    there, failing, again = await _lock_urls(conn, came, left)
+    near = {wiki: await _list_dead_near_copies(conn, wiki, each) for wiki, each in wikis}
+    dead_near = {key for uses in near.values() for _, key in uses}
+    there, failing, again = await _lock_urls(conn, came, left, dead_near)
     if again:
         await conn.execute(URL_SQL["record_uses_again"], key_columns(again))
     new = [key for key in came if key not in there] if there else came
@@ -106,7 +116,9 @@ async def record_uses(
             await conn.execute(CHANGE_SQL["record_dead_links_gone"], {"wiki": wiki, **_use_columns(each.gone)})
         if failing or silent:
             suspects = [use for use in each.added if use[1] in failing or use[1][:2] in silent]
-            await _record_dead(conn, wiki, suspects, day)
+            near[wiki] += await _record_dead(conn, wiki, suspects, day)
+        if near[wiki]:
+            await record_repaired(conn, {key for _, key in near[wiki]}, wiki, {page for page, _ in near[wiki]})
     return len(new)
 
 
@@ -117,16 +129,26 @@ async def record_page_urls(conn: Connection, wiki: int, pages: Mapping[int, Iter
         await conn.execute(SQL["record_urls_of"], {"wiki": wiki, "page": list(pages), "urls": packed})
 
 
+async def _list_dead_near_copies(conn: Connection, wiki: int, changed: Differences) -> list[Use]:
+    """The dead links of pages on which links to archives come or go, which may repair them (L-10)."""
+    pages = {page for page, key in (*changed.added, *changed.gone) if key[:2] in _ARCHIVES}
+    if not pages:
+        return []
+    rows = await conn.execute(CHANGE_SQL["list_dead_links_of"], {"wiki": wiki, "pages": sorted(pages)})
+    return [(page, UrlKey(*key)) async for page, *key in rows]
+
+
 async def _lock_urls(
-    conn: Connection, came: list[UrlKey], left: list[UrlKey]
+    conn: Connection, came: list[UrlKey], left: list[UrlKey], dead: set[UrlKey]
 ) -> tuple[set[UrlKey], set[UrlKey], list[UrlKey]]:
-    """Locks the URLs that will change, and the failing ones, so that no round changes their verdicts meanwhile.
+    """Locks the URLs that will change, the `dead` ones of pages that do, and the failing ones, so that no round changes
+    their verdicts meanwhile.
 
     Returns those that came and are known, the failing ones, and the orphans among those that came.
     """
     known = await (await conn.execute(URL_SQL["list_known"], key_columns(came))).fetchall() if came else []
     there = {UrlKey(*key) for *key, _ in known}
-    special = sorted(UrlKey(*key) for *key, is_special in known if is_special)
+    special = sorted(dead.difference(left).union(UrlKey(*key) for *key, is_special in known if is_special))
     if not special and not left:
         return there, set(), []
     columns = {**key_columns((*special, *left)), "left": [False] * len(special) + [True] * len(left)}
@@ -198,19 +220,23 @@ async def _record_hosts(
     await conn.execute(URL_SQL["record_hosts"], columns)
 
 
-async def _record_dead(conn: Connection, wiki: int, added: list[Use], day: int) -> None:
-    """Records the dead links of pages that begin to use a URL that is dead by the log, whatever policy judged it."""
+async def _record_dead(conn: Connection, wiki: int, added: list[Use], day: int) -> list[Use]:
+    """Records the dead links of pages that begin to use a URL that is dead by the log, whatever policy judged it.
+
+    Returns them.
+    """
     if not added:
-        return
+        return []
     keys = sorted({key for _, key in added})
     row = {**key_columns(keys), "dead": Verdict.DEAD.value}
     if not (dead := await fetch_all(conn, UrlKey, CHANGE_SQL["list_dead_by_log"], row)):
-        return
+        return []
     since = {key: finding_of(known.record, known.host).since for key, known in (await find_urls(conn, dead)).items()}
     uses = sorted(use for use in added if use[1] in since)
     columns = {**_use_columns(uses), "since": [since[key] for _, key in uses]}
     await conn.execute(CHANGE_SQL["record_dead_links"], {"wiki": wiki, **columns})
     await record_for_wikis(conn, since, day, wiki)
+    return uses
 
 
 def _use_columns(uses: Iterable[Use]) -> Columns:

@@ -15,7 +15,7 @@ from weboid.core.record.record import HostEffect, HostRecord, UrlRecord
 from weboid.core.record.specials import Special
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.verdict import Change, Verdict, change_of, finding_of
-from weboid.store.archives.cited_copy import record_cited_due
+from weboid.store.archives.cited_copy import record_cited_due, spelled_keys
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.rows import KnownUrl, StoredHost, StoredUrl
 from weboid.store.db.statements import Connection
@@ -30,7 +30,8 @@ from weboid.store.urls.check import (
     record_hosts,
 )
 from weboid.store.urls.host_traits import HostSpecial, delete_specials, record_faces, record_specials
-from weboid.store.urls.lock import list_there, lock_hosts, lock_urls, lock_urls_and_hosts
+from weboid.store.urls.lock import hosts_of, list_there, lock_hosts, lock_urls
+from weboid.store.urls.repaired import record_repaired
 from weboid.store.urls.url import find_urls
 from weboid.store.urls.wiki_dead import list_waiting, record_for_wikis
 
@@ -244,7 +245,9 @@ async def record_copy_check(
     cannot have leased one cited copy (``store/archives/cited_copy``).
     """
     await require_scheme(conn)
-    await lock_urls_and_hosts(conn, [known.key])
+    originals = spelled_keys(known.url)
+    await lock_urls(conn, [known.key, *originals])
+    await lock_hosts(conn, hosts_of([known.key]))
     now = (await find_urls(conn, [known.key])).get(known.key)
     if now is None or now.due != NEVER_DUE or now.record != known.record:
         return False
@@ -252,6 +255,7 @@ async def record_copy_check(
     before, after = finding_of(now.record, now.host, policy), finding_of(record, now.host, policy)
     if change := change_of(known.key, day, before, after):
         await record_changes(conn, [change])
+        await record_repaired(conn, originals)
     if after.verdict is Verdict.WORKING is not before.verdict:
         await delete_reports(conn, [known.key])
     await record_cited_due(conn, {known.key: due})

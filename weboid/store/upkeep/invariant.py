@@ -22,20 +22,22 @@ from weboid.core.verdict.verdict import Change, Verdict, finding_of
 from weboid.store.archives.cited_copy import cited_copy_of, record_cited
 from weboid.store.archives.copy_queue import Rank, record_wanted
 from weboid.store.archives.with_url import delete_copies, list_plain_urls
-from weboid.store.db.key_scheme import require_scheme
+from weboid.store.db.key_scheme import has_scheme, require_scheme
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import Columns, columns_of, key_columns, verdict_values
-from weboid.store.db.statements import fetch_by_key, statements
+from weboid.store.db.statements import fetch_all, fetch_by_key, statements
 from weboid.store.pages.use import Differences, begin_intake, record_uses
 from weboid.store.people.report import delete_with_urls
 from weboid.store.upkeep.expiry import delete_hosts
 from weboid.store.urls.check import record_changes, record_next_days
 from weboid.store.urls.lock import hosts_of, lock_urls_and_hosts
+from weboid.store.urls.repaired import list_wrong, record_repaired
 from weboid.store.urls.url import find_urls
 
 SQL: Final = statements("upkeep/invariant")
 CHANGE_SQL: Final = statements("urls/verdict_log")
 EXPIRY_SQL: Final = statements("upkeep/expiry")
+REPAIRED_SQL: Final = statements("urls/repaired")
 CITED_SQL: Final = statements("archives/cited_copy")
 COPY_SQL: Final = statements("archives/with_url")
 WALKS: Final = ("page", "link", "url", "dead", "copies", "host")
@@ -48,6 +50,7 @@ _WORDS: Final[Mapping[str, Callable[[Any], str]]] = {
     **dict.fromkeys(("next_day", "due"), lambda day: "none" if day is None else iso(day)),
 }
 """How the columns of a breach are put into words."""
+_REPAIRED: Final = {"detail": "a dead link with a copy on its page, or without, of which the contrary is recorded"}
 
 
 class Share(NamedTuple):
@@ -108,7 +111,14 @@ async def list_breaches(conn: Connection, stretch: Stretch, policy: Policy) -> l
         "reasons": [each.number for each in Reason],
     }
     rows = await conn.cursor(row_factory=dict_row).execute(SQL[f"list_{stretch.walk}"], values)
-    return [_breach(row) async for row in rows]
+    breaches = [_breach(row) async for row in rows]
+    if stretch.walk == "dead" and await has_scheme(conn):
+        keys = await fetch_all(conn, UrlKey, REPAIRED_SQL["list_stretch"], values)
+        wrong = await list_wrong(conn, keys)
+        breaches += [
+            Breach("repaired", each.key, each.wiki, each.page, _REPAIRED) for each in wrong if each.recorded is not None
+        ]
+    return breaches
 
 
 def _breach(row: Mapping[str, Any]) -> Breach:
@@ -162,7 +172,9 @@ async def repair(conn: Connection, walk: str, breaches: Sequence[Breach], day: i
         case "host":
             await delete_hosts(conn, sorted(hosts_of(keys("empty-host"))))
         case "dead":
-            await conn.execute(SQL["delete_dead"], _columns(breaches))
+            wrong = [each for each in breaches if each.invariant == "dead"]
+            await conn.execute(SQL["delete_dead"], _columns(wrong))
+            await record_repaired(conn, keys("repaired"))
         case _:
             await _repair_links(conn, breaches, day)
     await _repair_cited(conn, keys("cited"), day)
@@ -183,6 +195,7 @@ async def _repair_verdicts(conn: Connection, breaches: Sequence[Breach], day: in
     found = {key: finding_of(url.record, url.host, policy) for key, url in known.items()}
     await record_changes(conn, [Change(key, day, before, *found[key]) for key, before in logged.items()])
     await conn.execute(CHANGE_SQL["record_dead"], {**key_columns(dead), "since": [found[key].since for key in dead]})
+    await record_repaired(conn, dead)
 
 
 async def _repair_cited(conn: Connection, keys: Sequence[UrlKey], day: int) -> None:

@@ -29,6 +29,7 @@ from weboid.store.db.rows import (
 )
 from weboid.store.db.statements import Connection, fetch_all, fetch_value, statements
 from weboid.store.urls.lock import keep_order
+from weboid.store.urls.repaired import record_repaired
 from weboid.store.urls.wiki_dead import record_for_wikis
 
 SQL: Final = statements("urls/check")
@@ -109,7 +110,9 @@ async def record_changes(conn: Connection, changes: Sequence[Change]) -> None:
     revived = [change.key for change in changes if change.before is Verdict.DEAD is not change.after]
     if revived:
         await conn.execute(CHANGE_SQL["record_alive"], key_columns(revived))
-    await record_for_wikis(conn, [*(change.key for change in died), *revived], max(change.day for change in changes))
+    changed = [*(change.key for change in died), *revived]
+    await record_for_wikis(conn, changed, max(change.day for change in changes))
+    await record_repaired(conn, changed)
 
 
 async def count_died(conn: Connection, host: HostKey, day: int, *, limit: int) -> int:

@@ -146,7 +146,15 @@ class Changes(ServiceHandlers):
             "before": item.before.word,
             "after": item.after.word,
             "reason": None if item.reason is None else item.reason.word,
-            "pages": [{"id": page.page, "namespace": page.namespace, "title": page.title} for page in item.pages],
+            "pages": [
+                {
+                    "id": page.page,
+                    "namespace": page.namespace,
+                    "title": page.title,
+                    "repaired": page.page in item.repaired,
+                }
+                for page in item.pages
+            ],
             "more": item.more,
             "link": link_payload(self._service.report(item.known, settings), day, say, settings.writes),
         }
@@ -201,6 +209,8 @@ class Changes(ServiceHandlers):
         summary = [phrases.reason_words(link, day, say), say.text("weboid-feed-pages", ", ".join(pages))]
         if others:
             summary.append(say.text("weboid-feed-more", others))
+        if item.repaired:
+            summary.append(say.text("weboid-feed-repaired", len(item.repaired), len(item.pages)))
         copy = None if link.copies is None else link.copies.first
         # What died is looked up soon; feed readers keep what they have read.
         if link.copies is not None and link.copies.state is not CopyState.PENDING:

@@ -3,7 +3,7 @@
 A list is continued by the cursor of the previous answer; no rows are counted or skipped.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import groupby
 from typing import Any, Final
 
@@ -13,7 +13,9 @@ from weboid.core.url.hosts import InvalidUrl, host_form, reversed_name
 from weboid.core.url.keys import BUCKETS, UrlKey
 from weboid.core.url.patterns import is_domain
 from weboid.core.url.urls import parse
+from weboid.core.verdict.link_report import LinkReport
 from weboid.core.verdict.wiki_rules import WikiRules, rules_of
+from weboid.core.wikitext.settings import OfWiki
 from weboid.store.archives.wiki_settings import find_settings
 from weboid.store.db.pool import Connection
 from weboid.store.lists.links import (
@@ -27,6 +29,7 @@ from weboid.store.lists.links import (
 )
 from weboid.store.lists.search import list_doubtful_links_below
 from weboid.store.pages.spam import list_spam_pages
+from weboid.store.urls.repaired import PageUse, list_repaired
 from weboid.web.answer.page import link_payload
 from weboid.web.formats import html
 from weboid.web.formats.link_view import link_view
@@ -67,9 +70,11 @@ class ListPages:
             settings = await find_settings(conn, wiki.wiki)
             rules = rules_of(settings, self._service.policy)
             links, after = await self._links(conn, wiki.wiki, rules, verdict, domain, path, copied, given)
+            uses = [(link.page.page, link.known.key) for link in links]
+            repaired = await list_repaired(conn, wiki.wiki, uses, dead=verdict == "dead")
         day = self._service.today()
         pages = [
-            (some[0].page, [self._service.report(link.known, settings) for link in some])
+            (some[0].page, [self._report(link, settings, repaired) for link in some])
             # In a list by domain a page may come again under another host.
             for some in (list(group) for _, group in groupby(links, key=lambda link: link.page.page))
         ]
@@ -88,6 +93,10 @@ class ListPages:
             for page, reports in pages
         ]
         return self._payload(request, say, {**values, "pages": rows}, after)
+
+    def _report(self, link: PageLink, settings: OfWiki, repaired: Collection[PageUse]) -> LinkReport:
+        is_repaired = (link.page.page, link.known.key) in repaired
+        return self._service.report(link.known, settings)._replace(is_repaired=is_repaired)
 
     async def spam(self, request: web.Request) -> web.Response:
         """The pages of a wiki with spam, each with the number of such links."""
