@@ -41,6 +41,7 @@ function create( mark, link, { answerDay }, { onClose, onSettings } ) {
 		link.suspicious ? element( 'p', 'weboid-warning', mw.msg( 'weboid-gadget-suspicious' ) ) : null,
 		reports( link ),
 		copies( link ),
+		link.repaired ? element( 'p', '', mw.msg( 'weboid-gadget-repaired' ) ) : null,
 		meant( link ),
 		suggestion( link ),
 		destination( link ),

@@ -43,7 +43,8 @@ let isListening = false;
  * @return {string|null} null for none
  */
 function kindOf( link, wanted ) {
-	if ( link.verdict === 'dead' ? wanted.dead : link.verdict === 'doubtful' && wanted.doubtful ) {
+	const isFinding = link.verdict === 'dead' ? wanted.dead : link.verdict === 'doubtful' && wanted.doubtful;
+	if ( isFinding && ( wanted.repaired || !link.repaired ) ) {
 		return link.verdict;
 	}
 	return wanted.cards === 'all' ? 'other' : null;
@@ -94,10 +95,13 @@ function createMark( kind, link, onOpen ) {
 	button.lang = mw.config.get( 'wgUserLanguage' );
 	button.setAttribute( 'aria-haspopup', 'dialog' );
 	button.setAttribute( 'aria-expanded', 'false' );
+	const name = mw.msg( 'weboid-gadget-mark', words.verdict( link ), bounded( link.summary || '' ) );
 	button.setAttribute(
-		'aria-label',
-		mw.msg( 'weboid-gadget-mark', words.verdict( link ), bounded( link.summary || '' ) )
+		'aria-label', link.repaired ? `${ name } ${ mw.msg( 'weboid-gadget-repaired' ) }` : name
 	);
+	if ( link.repaired && kind !== 'other' ) {
+		button.classList.add( 'weboid-mark-repaired' );
+	}
 	if ( kind === 'dead' ) {
 		button.dataset.weboidPrint = mw.msg( 'weboid-gadget-print-dead' );
 	} else if ( kind === 'doubtful' ) {
@@ -144,6 +148,7 @@ function isFileNamed( element, type ) {
 function summary( root, links ) {
 	const dead = links.filter( ( link ) => link.verdict === 'dead' ).length;
 	const doubtful = links.filter( ( link ) => link.verdict === 'doubtful' ).length;
+	const repaired = links.filter( ( link ) => link.repaired ).length;
 	if ( !preferences.get().summary || dead + doubtful === 0 || root.querySelector( '.weboid-summary' ) ) {
 		return;
 	}
@@ -151,6 +156,7 @@ function summary( root, links ) {
 		'p', 'weboid-summary',
 		mw.msg( 'weboid-gadget-summary', words.number( dead ), words.number( doubtful ) ),
 		' ',
+		...( repaired ? [ mw.msg( 'weboid-gadget-summary-repaired', words.number( repaired ) ), ' ' ] : [] ),
 		linkTo( addresses.listOfPage(), '', mw.msg( 'weboid-gadget-summary-list' ) )
 	);
 	line.lang = mw.config.get( 'wgUserLanguage' );

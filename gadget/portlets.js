@@ -39,9 +39,9 @@ function addSettingsLink( openDialog ) {
 /**
  * Adds the row to the first table of action=info.
  *
- * @param {Object<string,number>} counts how many of the page's links have each verdict
+ * @param {Weboid.PageAnswer} page
  */
-function addInfoRow( counts ) {
+function addInfoRow( { counts, repaired } ) {
 	const body = document.querySelector( 'table.mw-page-info tbody' );
 	if ( !body ) {
 		return;
@@ -50,7 +50,9 @@ function addInfoRow( counts ) {
 		'weboid-gadget-info-counts',
 		...[ total( counts ), counts.dead || 0, counts.doubtful || 0 ].map( words.number )
 	);
-	const link = create( 'a', '', text );
+	const copied = total( repaired || {} );
+	const more = copied ? ` – ${ mw.msg( 'weboid-gadget-summary-repaired', words.number( copied ) ) }` : '';
+	const link = create( 'a', '', text + more );
 	link.setAttribute( 'href', addresses.listOfPage() );
 	const row = create(
 		'tr', '', create( 'td', '', mw.msg( 'weboid-gadget-info-label' ) ), create( 'td', '', link )

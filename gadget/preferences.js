@@ -13,6 +13,7 @@ const STORAGE_KEY = 'weboid-preferences';
 const DEFAULTS = {
 	dead: true,
 	doubtful: true,
+	repaired: true,
 	files: true,
 	summary: false,
 	namespaces: 'content',
@@ -27,6 +28,7 @@ const DEFAULTS = {
 const CHOICES = {
 	dead: [ true, false ],
 	doubtful: [ true, false ],
+	repaired: [ true, false ],
 	files: [ true, false ],
 	summary: [ true, false ],
 	namespaces: [ 'content', 'all' ],
@@ -121,6 +123,7 @@ function chosen( form ) {
 	return {
 		dead: isOn( 'dead' ),
 		doubtful: isOn( 'doubtful' ),
+		repaired: isOn( 'repaired' ),
 		files: isOn( 'files' ),
 		summary: isOn( 'summary' ),
 		namespaces: data.get( 'namespaces' ) === 'all' ? 'all' : 'content',
@@ -161,7 +164,7 @@ function group( legend, ...choices ) {
  * @return {HTMLElement[]} the choices, as they are made now
  */
 function groups( now ) {
-	const box = ( /** @type {'dead'|'doubtful'|'files'|'summary'} */ name, /** @type {string} */ text ) => (
+	const box = ( /** @type {'dead'|'doubtful'|'repaired'|'files'|'summary'} */ name, /** @type {string} */ text ) => (
 		choice( 'checkbox', name, '1', now[ name ], text )
 	);
 	const radio = (
@@ -172,6 +175,7 @@ function groups( now ) {
 			mw.msg( 'weboid-gadget-settings-show' ),
 			box( 'dead', mw.msg( 'weboid-gadget-settings-dead' ) ),
 			box( 'doubtful', mw.msg( 'weboid-gadget-settings-doubtful' ) ),
+			box( 'repaired', mw.msg( 'weboid-gadget-settings-repaired' ) ),
 			box( 'files', mw.msg( 'weboid-gadget-settings-files' ) ),
 			box( 'summary', mw.msg( 'weboid-gadget-settings-summary' ) )
 		),

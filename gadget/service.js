@@ -86,6 +86,7 @@ function hasTexts( value, texts ) {
  */
 function isLink( link ) {
 	return hasTexts( link, TEXTS ) && VERDICTS.includes( link.verdict ) &&
+		( isAbsent( link.repaired ) || typeof link.repaired === 'boolean' ) &&
 		( isAbsent( link.size_kib ) || typeof link.size_kib === 'number' ) &&
 		Array.isArray( link.given ) &&
 		link.given.every( ( /** @type {any} */ given ) => typeof given === 'string' ) &&
@@ -117,6 +118,8 @@ function pageOf( answer ) {
 	if (
 		!isObject( page ) || !isObject( page.counts ) ||
 		!VERDICTS.every( ( key ) => isCount( page.counts[ key ] ) ) ||
+		!( isAbsent( page.repaired ) || isObject( page.repaired ) &&
+			[ 'dead', 'doubtful' ].every( ( key ) => isCount( page.repaired[ key ] ) ) ) ||
 		!Array.isArray( page.links ) || !page.links.every( isLink ) ||
 		!( isAbsent( page.part ) || isObject( page.part ) && typeof page.part.from === 'number' ) ||
 		typeof answer.day !== 'string' ||

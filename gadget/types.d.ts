@@ -23,6 +23,8 @@ declare namespace Weboid {
 		/** Which of the page's links these are; null if they are all. */
 		part: { from: number; to: number; of: number } | null;
 		counts: Record<Verdict, number>;
+		/** How many of the dead and of the doubtful ones have a copy on the page; not from an older service. */
+		repaired?: { dead: number; doubtful: number };
 		links: Link[];
 	}
 
@@ -48,6 +50,8 @@ declare namespace Weboid {
 		assumed: string | null;
 		replacement: string | null;
 		probably_meant?: string | null;
+		/** Whether the page already offers a copy of it. */
+		repaired?: boolean;
 		snapshots: Snapshot[];
 		/** At most five, newest first. */
 		history: HistoryEntry[];
@@ -109,6 +113,8 @@ declare namespace Weboid {
 		/** Marks of dead, and of doubtful links. */
 		dead: boolean;
 		doubtful: boolean;
+		/** Marks, quiet ones, of such links with a copy on the page. */
+		repaired: boolean;
 		/** Type and size of files behind links. */
 		files: boolean;
 		/** A line at the references that sums up. */

@@ -192,7 +192,7 @@ function schedule() {
  * Tells on action=info how many of the page's links are dead.
  */
 function showInfo() {
-	askOnce().then( ( { page } ) => page && $( () => portlets.addInfoRow( page.counts ) ) );
+	askOnce().then( ( { page } ) => page && $( () => portlets.addInfoRow( page ) ) );
 }
 
 /**

@@ -67,6 +67,24 @@ async def test_preferences_switch_marks_off_or_put_them_behind_all_links(page: P
     assert await page.locator(".weboid-file").count() == 0
 
 
+async def test_a_link_with_a_copy_on_the_page_is_marked_quietly_or_by_preference_not_at_all(page: Page) -> None:
+    links = [{**DEAD, "repaired": True}, {**_DOUBTFUL, "repaired": True}, {**DEAD, "repaired": False}]
+    await load_page(page, _THREE)
+    await page.evaluate(_MARK, [links, DAY])
+    marks = page.locator(".weboid-mark")
+    assert await page.locator(".weboid-mark.weboid-mark-repaired").count() == 2
+    names = await marks.evaluate_all(_NAMES)
+    assert ["This page already offers an archived copy." in name for name in names] == [True, True, False]
+    colors = await marks.evaluate_all("marks => marks.map( mark => getComputedStyle( mark ).color )")
+    assert colors[0] == colors[1] != colors[2]
+    await load_page(page, _THREE, **preferring(repaired=False))
+    await page.evaluate(_MARK, [links, DAY])
+    assert await page.locator(".weboid-mark").count() == 1
+    await load_page(page, _THREE, **preferring(summary=True))
+    await page.evaluate("links => require( './marks.js' ).summary( document.querySelector( 'main' ), links )", links)
+    assert "2 are dead, one is doubtful. 2 of them have a copy on the page." in await page.locator("main").inner_text()
+
+
 async def test_type_and_size_of_a_file_stand_behind_its_link(page: Page) -> None:
     files = {
         ("pdf", 2048): "(\u2068PDF\u2069, 2 MB)",
@@ -187,7 +205,7 @@ async def test_marked_pages_have_no_barriers(page: Page) -> None:
         body = f"{_THREE}<ol class='references'><li><a href='#4'>four</a></li></ol>"
         own = preferring(summary=True, cards="all")
         await load_page(page, body, width=width, language=language, **own)
-        links = [DEAD, _DOUBTFUL, _FILE, {**DEAD, "mime": "zip"}]
+        links = [{**DEAD, "repaired": True}, _DOUBTFUL, _FILE, {**DEAD, "mime": "zip"}]
         await page.evaluate(_MARK, [links, DAY])
         await page.evaluate(
             "links => require( './marks.js' ).summary( document.querySelector( 'main' ), links )", links
