@@ -67,7 +67,7 @@ def test_where_no_failure_counts_there_are_no_grounds() -> None:
 def test_the_evidence_of_a_missing_page_and_of_a_dead_host_as_json() -> None:
     assert evidence_in_json(checked(*((day, LOST) for day in days(100, 115)))) == {
         "strikes": 6, "missing": 6, "since": "2017-04-11", "until": "2017-04-26", "days": 15, "needs_days": 14,
-        "weekdays": True, "hours": True, "of_host": False,
+        "weekdays": True, "hours": True, "of_host": False, "host_answers": True,
     }  # fmt: skip
     evidence = evidence_in_json(checked((100, SILENT_BY_HEARSAY), (128, SILENT_BY_HEARSAY), host_days=days(100, 130)))
     assert (evidence["of_host"], evidence["strikes"], evidence["missing"]) == (True, 11, 0)

@@ -38,7 +38,7 @@ class RevertReason(StrEnum):
 
 
 def link_as_json(link: LinkReport, common: LinkReport | None = None) -> dict[str, Any]:
-    """The one dictionary form of a link: days as ISO dates, unknown things None (U-2, U-4).
+    """The one dictionary form of a link: days as ISO dates, unknown things None (U-2, U-4); no codes (D-476).
 
     `common` is that of the link, if known.
     """
@@ -151,6 +151,7 @@ def _grounds_as_json(grounds: Grounds) -> dict[str, Any]:
         "weekdays": streak.evidence.weekdays,
         "hours": streak.evidence.hours,
         "of_host": grounds.of_host,
+        "host_answers": grounds.host_answers,
     }
 
 
