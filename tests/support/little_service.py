@@ -59,7 +59,7 @@ def link(url: str, verdict: str = "dead", copies: Any = (), **others: Any) -> di
         "reported": None, "assumed": None, "replacement": None, "archives": [each["snapshot"] for each in offered],
         "probably_meant": None, "archived": state if is_reported else None, "snapshots": offered if is_reported else [],
         "copy_of": None, "history": [], "wikitext": None, "summary": "", "explanation": None, "copy_summary": None,
-        "flags": [], **others,
+        "flags": [], "repaired": False, **others,
     }  # fmt: skip
 
 
@@ -87,7 +87,7 @@ class LittleService:
     def add_change(self, url: str, pages: Mapping[int, str], *, after: str = "dead", before: str = "working") -> int:
         """The number of a new entry in the list of changes; `pages` are titles by id."""
         number = len(self.changes) + 1
-        shown = [{"id": page, "namespace": 0, "title": title} for page, title in pages.items()]
+        shown = [{"id": page, "namespace": 0, "title": title, "repaired": False} for page, title in pages.items()]
         change = {"change": number, "day": "2026-11-20", "before": before, "after": after, "reason": "not-found"}
         self.changes.append({**change, "pages": shown, "more": False, "link": link(url, after)})
         return number
@@ -140,7 +140,8 @@ class LittleService:
         part = None if last - first == len(links) else {"from": first, "to": last, "of": len(links)}
         return {
             "wiki": self.dbname, "id": page, "namespace": 0, "title": title, "prefixed_title": title, "revision": page,
-            "part": part, "live": asked <= 50, "read": "2026-11-22", "counts": counts, "links": links[first:last],
+            "part": part, "live": asked <= 50, "read": "2026-11-22", "counts": counts,
+            "repaired": {"dead": 0, "doubtful": 0}, "links": links[first:last],
         }  # fmt: skip
 
     def _changes(self, fields: Mapping[str, str]) -> web.Response:

@@ -78,7 +78,7 @@ async def test_links_that_died_or_came_back_are_reported_in_the_order_of_the_log
     numbers = [change["change"] for change in document["changes"]]
     assert numbers == sorted(numbers)
     assert document["changes"][1]["reason"] == "gone"
-    assert document["changes"][0]["pages"] == [{"id": 1, "namespace": 0, "title": "Page 1"}]
+    assert document["changes"][0]["pages"] == [{"id": 1, "namespace": 0, "title": "Page 1", "repaired": False}]
     assert document["changes"][0]["link"]["summary"].startswith("dead for 3 weeks")
     assert (document["more"], document["changes"][0]["more"]) == (False, False)
     assert await answer_to(site, f"{CHANGES}&since={document['next']}") == {
