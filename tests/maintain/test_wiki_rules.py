@@ -139,6 +139,31 @@ async def test_a_wiki_s_thresholds_are_met_on_a_day_of_its_own(
     assert not (await looked(stored)).found
 
 
+async def test_what_a_wiki_alone_calls_dead_is_listed_when_a_page_begins_to_use_it_and_is_marked_as_repaired(
+    stored: WikiInStore,
+) -> None:
+    own = await with_rules(stored, {**LISTS, **HASTY})
+    await stored.rounds(answers, range(100, 111))
+    assert await listed(stored) == set(), "nothing is dead yet for the others"
+    assert await listed(own) == {GONE, WORKS}
+    found = await own.rows("SELECT count(*) FROM dead WHERE rule = 2 AND repaired IS NULL")
+    assert found == [(0,)], "what a check killed for a wiki alone is derived at once"
+
+    copy, fresh = f"https://web.archive.org/web/20160503120000/{GONE}", f"{WORKS}bc"
+    await own.take_in({3: [GONE, copy], 4: [WORKS, fresh, KEPT]}, 111)
+    dead = "SELECT page, url_key, repaired FROM dead WHERE page > 2 AND rule = 2"
+    expected = {(3, key(GONE).url_key, True), (4, key(WORKS).url_key, False), (4, key(fresh).url_key, False)}
+    assert {*await own.rows(dead)} == expected
+    assert not (await looked(stored)).found
+
+    # The copy is dead by the wiki's own rule alone: the link is no longer repaired, until the wiki takes that back.
+    named = {"links": {"permadead": [copy]}, **HASTY}
+    for page, is_repaired in ((named, False), (HASTY, True)):
+        await says(own, page, 111)
+        assert (3, key(GONE).url_key, is_repaired) in await own.rows(dead)
+        assert not (await looked(stored)).found
+
+
 async def test_what_contradicts_a_wiki_s_rules_is_found_said_and_repaired(stored: WikiInStore) -> None:
     own = await with_rules(stored, LISTS)
     await stored.rounds(answers, range(100, 130))

@@ -14,11 +14,13 @@ from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.wiki_rules import WikiRules, rules_of
 from weboid.maintain.transaction import in_transaction
 from weboid.mechanism.patience import Again, at_once
+from weboid.store.archives.cited_copy import list_originals
 from weboid.store.archives.wiki_settings import find_settings
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Pool
 from weboid.store.pages.wiki import list_wikis
 from weboid.store.urls.lock import lock_urls_and_hosts
+from weboid.store.urls.repaired import record_repaired
 from weboid.store.urls.wiki_dead import (
     LEAST,
     HostSpot,
@@ -90,8 +92,10 @@ async def _judge(pool: Pool, wiki: int, shown: _Shown, day: int, writes: bool) -
     async with pool.connection() if writes else pool.reading() as conn:
         if writes:
             await require_scheme(conn)
-            await lock_urls_and_hosts(conn, shown)
+            originals = await list_originals(conn, shown)
+            await lock_urls_and_hosts(conn, originals.union(shown))
             judged = await record_for_wikis(conn, shown, day, wiki)
+            await record_repaired(conn, originals)
         else:
             judged = await judge_uses(conn, shown, wiki)
     return [

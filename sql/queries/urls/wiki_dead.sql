@@ -45,6 +45,7 @@ LEFT JOIN LATERAL (
 WHERE %(wiki)s::integer IS NULL OR wiki_rule.wiki = %(wiki)s::integer
 
 -- name: record_dead
+-- Returns the links that were not dead for their wikis before.
 -- under lock: urls/check record_checks, or lock_urls, of the same URLs before.
 INSERT INTO dead (wiki, page, bucket, host_key, url_key, since, rule)
 SELECT given.wiki, link.page, given.bucket, given.host_key, given.url_key, given.since, 2
@@ -52,6 +53,7 @@ FROM unnest(%(wiki)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[],
     %(since)s::smallint[]) AS given (wiki, bucket, host_key, url_key, since)
 JOIN link USING (wiki, bucket, host_key, url_key)
 ON CONFLICT (wiki, page, bucket, host_key, url_key) DO UPDATE SET rule = 0 WHERE dead.rule = 1
+RETURNING wiki, page, bucket, host_key, url_key
 
 -- name: record_alive
 -- under lock: urls/check record_checks, or lock_urls, of the same URLs before.

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from weboid.core.record.days import NEVER_DUE
 from weboid.core.url.archives import ARCHIVES, BY_NUMBER, Standing, snapshot_of
-from weboid.core.url.keys import UrlKey, key_of
+from weboid.core.url.keys import UrlKey, bucket, host_key, key_of
 from weboid.core.url.spellings import plainest
 from weboid.core.url.urls import Url
 from weboid.store.archives.snapshot import Origin, StoredSnapshot, record_cited_snapshots
@@ -20,7 +20,7 @@ from weboid.store.archives.with_url import list_plain_urls, lock_kept
 from weboid.store.db.key_scheme import OURS, KeyScheme, require_scheme
 from weboid.store.db.rows import Columns, KnownUrl, columns_of, key_columns
 from weboid.store.db.statements import Connection, fetch_all, fetch_by_key, statements
-from weboid.store.urls.url import find_urls
+from weboid.store.urls.url import find_records, find_urls
 
 SQL: Final = statements("archives/cited_copy")
 MOST_OF_PAGE: Final = 20
@@ -32,6 +32,8 @@ _APART: Final = (Standing.OFFERED, Standing.BARRED)
 _BARE_HOSTS: Final = [host for archive in ARCHIVES if archive.standing in _APART for host in archive.hosts]
 ARCHIVE_HOSTS: Final = tuple(sorted(f"{prefix}{host}" for host in _BARE_HOSTS for prefix in ("", "www.")))
 _HOSTS: Final = frozenset(ARCHIVE_HOSTS)
+ARCHIVE_KEYS: Final = frozenset((bucket(host), host_key(host)) for host in ARCHIVE_HOSTS)
+"""The first two numbers of the keys of their URLs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +231,13 @@ def spelled_keys(copy: Url) -> list[UrlKey]:
     """The keys of the original of a copy in all its spellings."""
     original = original_of(copy)
     return [] if original is None else [key_of(url) for url in spellings(original)]
+
+
+async def list_originals(conn: Connection, keys: Iterable[UrlKey]) -> set[UrlKey]:
+    """The keys of the originals, in all spellings, of those of these URLs that are copies."""
+    copies = [key for key in keys if key[:2] in ARCHIVE_KEYS]
+    known = await find_records(conn, copies) if copies else {}
+    return {original for copy in known.values() for original in spelled_keys(copy.url)}
 
 
 def _originals(pages: Iterable[UrlKey | None]) -> Columns:

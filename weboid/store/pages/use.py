@@ -16,11 +16,13 @@ from psycopg.errors import UniqueViolation
 
 from weboid.core.record.days import NEVER_DUE
 from weboid.core.url.hosts import reversed_name
-from weboid.core.url.keys import UrlKey, bucket, host_key
+from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.core.verdict.wiki_rules import WikiRules
+from weboid.core.wikitext.link_lists import PERMADEAD
 from weboid.store.archives.cited_copy import (
-    ARCHIVE_HOSTS,
+    ARCHIVE_KEYS,
     CitedCopy,
     cited_copy_of,
     record_cited,
@@ -33,7 +35,7 @@ from weboid.store.urls.check import record_next_days
 from weboid.store.urls.lock import hosts_of
 from weboid.store.urls.repaired import record_repaired
 from weboid.store.urls.url import find_urls
-from weboid.store.urls.wiki_dead import record_for_wikis
+from weboid.store.urls.wiki_dead import find_rules, record_for_wikis
 
 SQL: Final = statements("pages/page")
 URL_SQL: Final = statements("urls/url")
@@ -42,7 +44,6 @@ _KEY: Final = struct.Struct(">hqq")
 KEY_BYTES: Final = _KEY.size
 """The size of a packed key."""
 _SCHEMES: Final = {scheme: number for number, scheme in enumerate(SCHEMES)}
-_ARCHIVES: Final = frozenset((bucket(host), host_key(host)) for host in ARCHIVE_HOSTS)
 _MANY: Final = 100
 """Uses that are copied in: fewer are recorded faster by INSERT."""
 
@@ -94,7 +95,9 @@ async def record_uses(
     await require_scheme(conn)  # A program that began before a rekey must not go on (O-10).
     # All URLs, then all hosts, each in the order of their keys, as everything does: so there are no deadlocks.
     near = {wiki: await _list_dead_near_copies(conn, wiki, each) for wiki, each in wikis}
-    dead_near = {key for uses in near.values() for _, key in uses}
+    rules = await find_rules(conn, [wiki for wiki, each in wikis if each.added])
+    named = {wiki: _list_named_dead(own, differences[wiki].added, urls) for wiki, own in rules.items()}
+    dead_near = {key for uses in near.values() for _, key in uses}.union(*named.values())
     there, failing, again = await _lock_urls(conn, came, left, dead_near)
     if again:
         await conn.execute(URL_SQL["record_uses_again"], key_columns(again))
@@ -114,9 +117,10 @@ async def record_uses(
     for wiki, each in wikis:
         if each.gone:
             await conn.execute(CHANGE_SQL["record_dead_links_gone"], {"wiki": wiki, **_use_columns(each.gone)})
-        if failing or silent:
-            suspects = [use for use in each.added if use[1] in failing or use[1][:2] in silent]
-            near[wiki] += await _record_dead(conn, wiki, suspects, day)
+        suspects = [use for use in each.added if use[1] in failing or use[1][:2] in silent]
+        near[wiki] += await _record_dead(conn, wiki, suspects)
+        if wiki in rules:
+            await record_for_wikis(conn, named[wiki].union(key for _, key in suspects), day, wiki)
         if near[wiki]:
             await record_repaired(conn, {key for _, key in near[wiki]}, wiki, {page for page, _ in near[wiki]})
     return len(new)
@@ -131,11 +135,18 @@ async def record_page_urls(conn: Connection, wiki: int, pages: Mapping[int, Iter
 
 async def _list_dead_near_copies(conn: Connection, wiki: int, changed: Differences) -> list[Use]:
     """The dead links of pages on which links to archives come or go, which may repair them (L-10)."""
-    pages = {page for page, key in (*changed.added, *changed.gone) if key[:2] in _ARCHIVES}
+    pages = {page for page, key in (*changed.added, *changed.gone) if key[:2] in ARCHIVE_KEYS}
     if not pages:
         return []
     rows = await conn.execute(CHANGE_SQL["list_dead_links_of"], {"wiki": wiki, "pages": sorted(pages)})
     return [(page, UrlKey(*key)) async for page, *key in rows]
+
+
+def _list_named_dead(rules: WikiRules, added: Iterable[Use], urls: Mapping[UrlKey, Url]) -> set[UrlKey]:
+    """Those of the URLs that came which the wiki names as always dead (U-11)."""
+    if not rules.lists.permadead:
+        return set()
+    return {key for key in {key for _, key in added} if PERMADEAD in rules.flags_of(urls[key])}
 
 
 async def _lock_urls(
@@ -220,7 +231,7 @@ async def _record_hosts(
     await conn.execute(URL_SQL["record_hosts"], columns)
 
 
-async def _record_dead(conn: Connection, wiki: int, added: list[Use], day: int) -> list[Use]:
+async def _record_dead(conn: Connection, wiki: int, added: list[Use]) -> list[Use]:
     """Records the dead links of pages that begin to use a URL that is dead by the log, whatever policy judged it.
 
     Returns them.
@@ -235,7 +246,6 @@ async def _record_dead(conn: Connection, wiki: int, added: list[Use], day: int) 
     uses = sorted(use for use in added if use[1] in since)
     columns = {**_use_columns(uses), "since": [since[key] for _, key in uses]}
     await conn.execute(CHANGE_SQL["record_dead_links"], {"wiki": wiki, **columns})
-    await record_for_wikis(conn, since, day, wiki)
     return uses
 
 

@@ -255,6 +255,8 @@ async def record_copy_check(
     before, after = finding_of(now.record, now.host, policy), finding_of(record, now.host, policy)
     if change := change_of(known.key, day, before, after):
         await record_changes(conn, [change])
+    judged = [] if change else await record_for_wikis(conn, [known.key], day)
+    if change or any(each.is_dead is not each.was_dead for each in judged):
         await record_repaired(conn, originals)
     if after.verdict is Verdict.WORKING is not before.verdict:
         await delete_reports(conn, [known.key])

@@ -6,6 +6,7 @@ say otherwise, and it has the links, too, that are dead by them alone. All of th
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
@@ -20,6 +21,7 @@ from weboid.core.verdict.wiki_rules import WikiRules, listed
 from weboid.core.wikitext.link_lists import LinkLists
 from weboid.store.db.rows import key_columns
 from weboid.store.db.statements import Connection, fetch_all, fetch_one, statements
+from weboid.store.urls.repaired import PageUse, record_repaired
 from weboid.store.urls.url import find_urls
 
 SQL: Final = statements("urls/wiki_dead")
@@ -93,7 +95,7 @@ async def judge_uses(conn: Connection, keys: Iterable[UrlKey], wiki: int | None 
     if not uses:
         return []
     known = await find_urls(conn, sorted({key for _, key, _ in uses}))
-    rules = await _find_rules(conn, {use[0] for use in uses})
+    rules = await find_rules(conn, {use[0] for use in uses})
     judged = []
     for own, key, was_dead in uses:
         if (url := known.get(key)) is None:
@@ -116,7 +118,8 @@ async def record_for_wikis(conn: Connection, keys: Iterable[UrlKey], day: int, w
     alive = [each for each in judged if not each.is_dead]
     if dead:
         since = [day if each.since is None else each.since for each in dead]
-        await conn.execute(SQL["record_dead"], {**_columns(dead), "since": since})
+        rows = await conn.execute(SQL["record_dead"], {**_columns(dead), "since": since})
+        await _record_repaired(conn, [(own, page, UrlKey(*key)) async for own, page, *key in rows])
     if alive:
         await conn.execute(SQL["record_alive"], _columns(alive))
         await conn.execute(SQL["delete_dead"], _columns(alive))
@@ -135,7 +138,7 @@ async def record_for_wikis(conn: Connection, keys: Iterable[UrlKey], day: int, w
 async def list_waiting(conn: Connection, found: Mapping[UrlKey, tuple[UrlRecord, HostRecord]]) -> set[UrlKey]:
     """Those of these URLs, dead by the rule of all, that some wiki uses by whose thresholds they are not dead yet."""
     uses = await _list_uses(conn, sorted(found), None)
-    rules = await _find_rules(conn, {use[0] for use in uses}) if uses else {}
+    rules = await find_rules(conn, {use[0] for use in uses}) if uses else {}
     return {key for own, key, _ in uses if finding_of(*found[key], rules[own].policy).verdict is not Verdict.DEAD}
 
 
@@ -151,7 +154,7 @@ async def list_own(conn: Connection, wiki: int, after: OwnSpot, *, every: bool) 
 
 async def list_permadead_hosts(conn: Connection, wiki: int) -> list[str]:
     """The hosts in the wiki's list of links that are always dead, by their reversed names."""
-    rules = (await _find_rules(conn, {wiki}))[wiki]
+    rules = (await find_rules(conn, {wiki}))[wiki]
     return sorted(map(reversed_name, rules.lists.hosts_of_permadead()))
 
 
@@ -173,8 +176,20 @@ async def _list_uses(conn: Connection, keys: Sequence[UrlKey], wiki: int | None)
     return [(own, UrlKey(*key), was_dead) async for own, *key, was_dead in rows]
 
 
-async def _find_rules(conn: Connection, wikis: Iterable[int]) -> dict[int, WikiRules]:
-    rows = await conn.execute(SQL["find_rules"], {"wikis": sorted(wikis)})
+async def _record_repaired(conn: Connection, died: Iterable[tuple[int, int, UrlKey]]) -> None:
+    """Derives which links (wiki, page, URL) are repaired that a wiki's rules have just made dead (L-10)."""
+    by_wiki = defaultdict[int, list[PageUse]](list)
+    for wiki, page, key in died:
+        by_wiki[wiki].append((page, key))
+    for wiki, uses in by_wiki.items():
+        await record_repaired(conn, {key for _, key in uses}, wiki, {page for page, _ in uses})
+
+
+async def find_rules(conn: Connection, wikis: Iterable[int]) -> dict[int, WikiRules]:
+    """The rules of those of these wikis that have some of their own."""
+    if not (asked := sorted(wikis)):
+        return {}
+    rows = await conn.execute(SQL["find_rules"], {"wikis": asked})
     return {wiki: _parsed(text) async for wiki, text in rows}
 
 
