@@ -621,12 +621,14 @@ CREATE TABLE dataset (
 ALTER TABLE dataset ALTER COLUMN body SET STORAGE EXTERNAL;
 
 -- The settings page of a wiki (core/wikitext/settings.py) as it was last read: the newest text that fits, NULL = there is
--- no page; `fault` = why the page as it is now is not used, '' = it is.
+-- no page; `fault` = why the page as it is now is not used, '' = it is. `configured` = JSON with the parts of such a page
+-- that the operator has configured, NULL = none.
 CREATE TABLE wiki_settings (
     wiki integer PRIMARY KEY REFERENCES wiki,
     day smallint NOT NULL,
     text text,
-    fault text NOT NULL DEFAULT ''
+    fault text NOT NULL DEFAULT '',
+    configured text
 );
 
 -- The newest good backup (O-9): of which moment, how many bytes in which file, all NULL = there is none; `why` = what the

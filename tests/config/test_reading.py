@@ -34,11 +34,15 @@ def test_farms_and_wikis_are_configuration(tmp_path: Path) -> None:
         [wiki."dewiki"]
         [wiki."osmwiki@OSM"]
         namespaces = [0, 102]
+        links = {permadead = ["gone.example"]}
+        dead_after = {missing = 28}
         """,
     )
     assert [farm.name for farm in config.farms] == ["wmflabs", "WMF", "OSM"]
     assert [str(wiki.name) for wiki in config.wikis] == ["dewiki@WMF", "osmwiki@OSM"]
     assert config.wikis[1].matching == {"namespaces": [0, 102]}
+    rules = {"links": {"permadead": ["gone.example"]}, "dead_after": {"missing": 28}}
+    assert [wiki.rules for wiki in config.wikis] == [{}, rules]
 
 
 @pytest.mark.parametrize(
@@ -55,6 +59,13 @@ def test_farms_and_wikis_are_configuration(tmp_path: Path) -> None:
         ("[farm.OSM]\ncode = 1\napi = 'https://x/'\ndomains = []", {}, "code"),
         ('[wiki."dewiki@Nowhere"]', {}, "Nowhere"),
         ('[wiki."../etc"]', {}, "etc"),
+        ('[wiki."dewiki"]\nlinks = {permadead = ["*.a.example"]}', {}, r"dewiki.*links.permadead\[0\]: "),
+        (
+            '[wiki."dewiki"]\ndead_after = {missing = 2}',
+            {},
+            "dewiki.*dead_after.missing: must be a whole number from 9",
+        ),
+        ('[wiki."dewiki"]\nlinks = 2026-01-01', {}, "dewiki.*not JSON serializable"),
         ("not toml", {}, "weboid.toml"),
         ("net = 3", {}, "net"),
         ('[crawl]\nstrict = "perhaps"\n', {}, "strict"),

@@ -15,7 +15,7 @@ from weboid.core.url.farms import WMF, WMFLABS, Farm, WikiName
 from weboid.core.wikitext.settings import NOTHING_SAID
 from weboid.errors import SourceError
 from weboid.maintain.settings_pages import is_settings_fresh, refresh_settings
-from weboid.store.archives.wiki_settings import StoredSettings, find_settings
+from weboid.store.archives.wiki_settings import StoredSettings, find_settings, forget_configured, record_configured
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.pages.wiki import StoredWiki, find_wiki, record_wiki
 from weboid.wiki.action import ActionApi, ApiPatience
@@ -48,6 +48,29 @@ async def read(pool: Pool, wiki: StoredWiki, text: str | None, day: int = 7, far
 async def language(pool: Pool, wiki: StoredWiki) -> str | None:
     settings = await do(pool, find_settings, wiki.wiki)
     return None if settings.writes is None else settings.writes.lang
+
+
+async def test_each_list_and_threshold_that_a_page_names_holds_before_the_configured_one(pool: Pool) -> None:
+    configured = {"links": {"permalive": ["a.demo"], "permadead": ["b.demo"]}, "dead_after": {"strikes": 5}}
+    for wiki in (await wiki_of(pool, "dewiki"), await wiki_of(pool, "eowiki")):
+        number, writes = wiki.wiki, await language(pool, wiki)
+        await do(pool, record_configured, number, json.dumps(configured))
+        assert not await is_settings_fresh(pool, wiki, 7), "the page was not read"
+        for page, alive, dead, strikes, days in (
+            (None, ("a.demo",), ("b.demo",), 5, None),
+            ({"links": {"permadead": []}, "dead_after": {"missing": 28}}, ("a.demo",), (), 5, 28),
+            ({"links": {"permalive": ["b.demo"]}}, ("b.demo",), (), None, None),
+        ):
+            await read(pool, wiki, None if page is None else json.dumps(page))
+            said = await do(pool, find_settings, number)
+            assert (said.links.permalive, said.links.permadead) == (alive, dead)
+            assert (said.dead_after.strikes, said.dead_after.missing) == (strikes, days)
+            assert await language(pool, wiki) == writes
+        await read(pool, wiki, None)
+        await do(pool, forget_configured, [number])
+        assert (await do(pool, find_settings, number)).dead_after.strikes == 5
+        await do(pool, forget_configured, [])
+        assert (await do(pool, find_settings, number)).dead_after.strikes is None
 
 
 async def test_a_wikis_own_page_holds_before_the_shipped_one_and_that_before_nothing(pool: Pool) -> None:

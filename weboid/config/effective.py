@@ -53,8 +53,8 @@ def _tables(config: Config, origins: Mapping[KeyPath, str]) -> Iterator[str]:
         yield from ("", f'[wiki."{wiki.name}"]  # {origins.get(("wiki",), _DEFAULT)}')
         own = {"api": wiki.api, "source": wiki.source, "settings": wiki.settings, **wiki.matching}
         yield from (f"{key} = {toml_value(value)}" for key, value in own.items())
-        if wiki.without:
-            yield f"without = {toml_value(wiki.without)}"
+        tables = {"without": wiki.without, **wiki.rules}
+        yield from (f"{key} = {toml_value(value)}" for key, value in tables.items() if value)
 
 
 def _line(path: KeyPath, value: Any, origins: Mapping[KeyPath, str], is_secret: bool) -> str:

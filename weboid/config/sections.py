@@ -227,7 +227,7 @@ class WikiConfig:
 
     `source` is how its pages are read: ``api`` or ``replica``. `matching` and `without` select the pages (P-4): they
     are kept as written, and ``wiki/criteria`` interprets them. `settings` is the title of the wiki's settings page
-    (B-1), empty = it is not read.
+    (B-1), empty = it is not read. `rules` are the parts ``links`` and ``dead_after`` of such a page, as far as given.
     """
 
     name: WikiName
@@ -236,6 +236,7 @@ class WikiConfig:
     settings: Title = SETTINGS_TITLE
     matching: Mapping[str, Any] = field(default_factory=dict)
     without: Table = field(default_factory=dict)
+    rules: Table = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ SELECT given.place, url.status, url.since, url.asked, url.older, url.strikes, ur
         WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
     ) END,
     CASE WHEN given.place = 1 THEN (
-        SELECT json_build_array(wiki.farm, wiki.dbname, page.text, coalesce(page.fault, ''))
+        SELECT json_build_array(wiki.farm, wiki.dbname, page.text, coalesce(page.fault, ''), page.configured)
         FROM wiki LEFT JOIN wiki_settings page USING (wiki)
         WHERE wiki.wiki = %(wiki)s
     ) END,
