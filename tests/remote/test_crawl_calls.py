@@ -130,6 +130,8 @@ async def test_what_one_has_leased_no_other_gets_and_the_epoch_ends_with_the_lea
     assert sorted(str(url.url) for found in urls.values() for url in found) == sorted(URLS)
     share = await other.work.find_share(UNTIL)
     assert (share.most, share.free, share.own) == (-(-len(held) // 2), 0, 0)
+    assert await other.work.count_due_buckets(Moment(90)) == 0  # so it wants none any more
+    assert (await one.work.find_share(UNTIL)).most == len(held)
     await one.work.release(held)
     assert await one.work.renew(held) == set()
     again = dict(await other.work.lease(UNTIL))

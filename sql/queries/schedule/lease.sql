@@ -93,6 +93,17 @@ WHERE EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_da
 INSERT INTO asking_worker (worker, asked) VALUES (%(worker)s, now())
 ON CONFLICT (worker) DO UPDATE SET asked = now() WHERE asking_worker.asked < now() - interval '1 second'
 
+-- name: find_others
+-- Whether other workers want buckets; this one does, as by `record_asking`.
+WITH ours AS (
+    INSERT INTO asking_worker (worker, asked) VALUES (%(worker)s, now())
+    ON CONFLICT (worker) DO UPDATE SET asked = now() WHERE asking_worker.asked < now() - interval '1 second'
+)
+SELECT EXISTS (
+    SELECT FROM asking_worker
+    WHERE worker <> %(worker)s AND asked >= now() - make_interval(secs => %(asking)s)
+)
+
 -- name: delete_asking
 -- That of a worker for which there is nothing to do, and those of workers that are gone.
 DELETE FROM asking_worker

@@ -36,6 +36,7 @@ from weboid.store.schedule.lease import (
     count_due_buckets,
     find_free_day,
     find_share,
+    is_alone,
     is_due,
     lease_buckets,
     list_held,
@@ -73,7 +74,6 @@ Until = Annotated[Moment, Wire(check="require_due")]
 Bucket = Annotated[int, Meta(ge=0, le=BUCKETS - 1)]
 HeldBuckets = Annotated[Mapping[Bucket, Annotated[int, Meta(ge=0, le=2**63 - 1)]], Meta(max_length=BUCKETS)]
 OwnBuckets = Annotated[HeldBuckets, Wire(check="require_own")]
-
 
 Checks = Annotated[
     Sequence[Checked],
@@ -138,8 +138,10 @@ class Work(OnStore):
         """Some buckets with hosts due by then, from now on this worker's, up to its share; none = there are no more."""
         lease_s, rest_s = self._config.lease_s, self._config.delay
         async with self._connections.connection() as conn:
-            share = await find_share(conn, self.worker, until)
-            limit = min(share.most - share.own, _LEASED_AT_ONCE)
+            limit = _LEASED_AT_ONCE
+            if not await is_alone(conn, self.worker):
+                share = await find_share(conn, self.worker, until)
+                limit = min(share.most - share.own, limit)
             if limit < 1:
                 return {}
             return await lease_buckets(conn, self.worker, until=until, limit=limit, lease_s=lease_s, rest_s=rest_s)
@@ -163,7 +165,8 @@ class Work(OnStore):
     @call("count-buckets")
     async def count_due_buckets(self, until: Moment) -> int:
         """The number of buckets with hosts due by then, whichever worker holds them."""
-        return await self._run(count_due_buckets, until)
+        count = await self._run(count_due_buckets, until)
+        return count or (await self._run(find_share, self.worker, until)).most  # a worker without work wants none
 
     @call("hosts")
     async def list_hosts(

@@ -177,7 +177,8 @@ def _dead_for_some(done: Sequence[Checked], changed: Container[UrlKey], policy: 
 
 
 def _is_dead(record: UrlRecord, host: HostRecord, policy: Policy) -> bool:
-    return finding_of(record, host, policy).verdict is Verdict.DEAD
+    fails = record.reason is not None and record.reason.outcome is Outcome.FAILING
+    return fails and finding_of(record, host, policy).verdict is Verdict.DEAD
 
 
 async def _record_specials(conn: Connection, done: Sequence[Checked]) -> None:

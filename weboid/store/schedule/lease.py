@@ -15,7 +15,6 @@ SQL: Final = statements("schedule/lease")
 
 Held = Mapping[int, int]
 """Buckets held, each with the epoch under which it was leased."""
-_EPOCH_BITS: Final = 63
 _ASKING_S: Final = 20.0
 """Seconds for which a worker that wanted buckets counts: several times as long as it is silent while it works."""
 
@@ -33,11 +32,10 @@ async def lease_buckets(
 ) -> dict[int, int]:
     """Leases at most `limit` buckets with hosts due by then, free for at least `rest_s` seconds, for `lease_s`.
 
-    Those with the hosts that have been due for longest are taken (C-3). Returns the epoch of each, which
-    is random.
+    Those with the hosts that have been due for longest are taken (C-3). Returns the epoch of each, which is random.
     """
-    row = {"worker": worker, **due_values(until), "limit": limit, "seconds": lease_s, "rest": rest_s}
-    row["epoch"] = secrets.randbits(_EPOCH_BITS)
+    row = {"worker": worker, "epoch": secrets.randbits(63), **due_values(until), "limit": limit}
+    row |= {"seconds": lease_s, "rest": rest_s}
     return {bucket: epoch async for bucket, epoch in await conn.execute(SQL["lease_buckets"], row)}
 
 
@@ -47,6 +45,11 @@ async def find_share(conn: Connection, worker: str, until: Moment) -> FairShare:
     share = await fetch_one(conn, FairShare, SQL["find_share"], row) or FairShare(0, 0, 0)
     await conn.execute(SQL["record_asking" if share.most else "delete_asking"], row)
     return share
+
+
+async def is_alone(conn: Connection, worker: str) -> bool:
+    """Notes that a worker wants buckets; returns whether it alone does: counting shares costs more."""
+    return not await fetch_value(conn, SQL["find_others"], {"worker": worker, "asking": _ASKING_S})
 
 
 async def find_free_day(conn: Connection, until: Moment, *, rest_s: float) -> int | None:

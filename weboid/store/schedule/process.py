@@ -1,7 +1,6 @@
 """The processes that run, each with its role, and when it was last seen (O-5): rows of the table `part`.
 
-A process writes its row while it lives; all times are by the clock of the database. Of an exclusive role no two rows
-have been seen within `EXPIRY_S`.
+A process writes its row while it lives; all times are by the clock of the database.
 """
 
 import json
@@ -27,7 +26,7 @@ _LONGEST_TEXT: Final = 200
 
 
 class ProcessRole(Enum):
-    """The roles of processes, by their commands' words. Of an exclusive one a store has one process at a time."""
+    """The roles of processes, by their commands' words. Of an exclusive one no two are seen within `EXPIRY_S`."""
 
     CRAWL = "crawl"
     FEED = "feed"
