@@ -92,7 +92,7 @@ class Leases:
         if surplus <= share.most // _SPARED:
             surplus = 0
         open_now = set(visited())
-        order = sorted(self.held, key=lambda bucket: (bucket not in self.leaving, bucket in open_now))
+        order = sorted(self.held, key=lambda held: (held not in self.leaving, held in open_now)) if surplus else []
         self.leaving = frozenset(order[:surplus])
 
     async def _release(self, buckets: Iterable[int]) -> None:

@@ -33,7 +33,7 @@ from weboid.core.record.record import HostEffect, HostRecord, UrlRecord
 from weboid.core.record.specials import Special, believed
 from weboid.core.record.status import HOST_FAILURES, NO_CODE, Status
 from weboid.core.url.urls import front_page
-from weboid.core.verdict.judge import host_after, is_host_failure, judge
+from weboid.core.verdict.judge import Judgement, host_after, is_host_failure, judge
 from weboid.core.verdict.newcomers import (
     Newcomers,
     Recognition,
@@ -149,12 +149,8 @@ class Visit:
 
     def _may_be_left(self) -> bool:
         """Returns whether no failure is known, of what was checked nor of what is left."""
-        left = (url.record.reason for url in self._queue)
-        return (
-            self._is_plain
-            and len(self._queue) >= _WORTH_LEAVING
-            and all(reason is None or reason.outcome is Outcome.WORKING for reason in left)
-        )
+        left = {url.record.reason.outcome for url in self._queue if url.record.reason}
+        return self._is_plain and len(self._queue) >= _WORTH_LEAVING and left <= {Outcome.WORKING}
 
     async def give_up(self) -> None:
         """Puts off all URLs for which nothing was reported, after an error of our own: nothing is concluded from it."""
@@ -187,7 +183,8 @@ class Visit:
         if not self._has_returned and has_returned(self._host.record, seen, self._policy):
             self._has_returned = True
             seen = replace(seen, needs=seen.needs | {Special.RETURNED}, face=self._face)
-        checked = replace(self._checked(url, seen, moment), host_before=before, effect=effect, disproved=gone)
+        (record, due), state = self._judged(url, seen, moment), self._state
+        checked = Checked(url, self._host, moment.day, seen, record, due, before, state, gone, effect, moment.hour)
         await self._report(checked)
         await self._judge_others_again(checked, moment)
         await self._take_strikes_back(checked, moment)
@@ -366,9 +363,12 @@ class Visit:
         key = self._host.key.host_key
         return host_after(self._state, seen, effect, moment.day, self._policy, hour=moment.hour, host_key=key)
 
+    def _judged(self, url: StoredUrl, seen: Observation, moment: Moment) -> Judgement:
+        key = self._host.key.host_key
+        return judge(url.record, seen, moment.day, self._policy, self._state, hour=moment.hour, host_key=key)
+
     def _checked(self, url: StoredUrl, seen: Observation, moment: Moment) -> Checked:
-        key, state = self._host.key.host_key, self._state
-        record, due = judge(url.record, seen, moment.day, self._policy, state, hour=moment.hour, host_key=key)
+        (record, due), state = self._judged(url, seen, moment), self._state
         return Checked(url, self._host, moment.day, seen, record, due, state, state, hour=moment.hour)
 
 
