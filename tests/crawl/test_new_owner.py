@@ -18,7 +18,7 @@ GONE, BACK, DEATH, DAYS = 40, 70, 80, 140
 """When hosts go, when they come back, after 30 days or, if they were proven dead meanwhile, 40; the end."""
 LATEST = 28
 """Days until a URL is checked again after its host has come back, at most."""
-DOUBTS = {Reason.REPLACED, Reason.PARKED, Reason.FOR_SALE, Reason.SOFT_404}
+DOUBTS = {Reason.REPLACED, Reason.PARKED, Reason.FOR_SALE, Reason.SOFT_404, Reason.SAME_EVERYWHERE}
 STRANGERS = {
     "casino": {"sold": "en"},
     "loans": {"sold": "de"},

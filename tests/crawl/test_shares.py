@@ -67,6 +67,19 @@ def test_who_waited_longest_tries_again_when_one_of_the_group_gives_its_place_ba
     assert shares.aside == []
 
 
+def test_who_waits_is_not_forgotten_when_the_next_in_line_has_gone_to_another_worker() -> None:
+    shares = Shares(3)
+    *first, gone, kept = [host(f"h{number}.wild.demo", number) for number in range(LEAST_DOMAIN + 2)]
+    assert all(shares.take(each) for each in first)
+    for waiting in (gone, kept):
+        assert not shares.take(waiting)
+        assert shares.set_aside(Waiting(waiting, 1))
+    assert shares.take_back() == []
+    assert shares.give_back(first[0].key) == [Waiting(gone, 1)]
+    assert shares.take_back() == [Waiting(kept, 1)]
+    assert shares.aside == []
+
+
 def test_the_hosts_set_aside_are_bounded() -> None:
     shares = Shares(3)
     kept = 0

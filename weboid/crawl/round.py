@@ -235,6 +235,7 @@ class Round:
 
         Hosts beyond the share of their domain are set aside, or put off if too many are.
         """
+        self._read.extendleft(self._shares.take_back())
         more = len(self._read) >= room or await self._read_more(until)
         while True:
             for waiting in self._unread():

@@ -89,6 +89,17 @@ class Shares:
                     del self._aside[group]
         return again
 
+    def take_back(self) -> list[Waiting]:
+        """Ends the waiting of hosts whose group has room: those that were to have it may be another worker's by now."""
+        again: list[Waiting] = []
+        for group, waiting in list(self._aside.items()):
+            room = self._most_of(group) - self._held.get(group, 0)
+            again += [waiting.popleft() for _ in range(min(room, len(waiting)))]
+            if not waiting:
+                del self._aside[group]
+        self._count -= len(again)
+        return again
+
     def _take(self, key: HostKey, group: _Group) -> bool:
         held = self._held.get(group, 0)
         if held >= self._most_of(group):
