@@ -54,7 +54,10 @@ async def test_a_url_is_reported_as_it_is_spelled_on_the_page_and_asked_once() -
 
 
 async def test_a_name_that_nobody_can_ask_is_broken_but_not_one_of_the_reader_s_machine() -> None:
-    ran = await walked({"/": linked("http://http//www.example.org/", "http://intranet/", "http://localhost:8000/")})
+    pages = {"/": linked("http://http//www.example.org/", "http://intranet/", "http://localhost:8000/")}
+    ran = await walked(pages)
+    assert {place.state for place in ran.places if place.parent} == {"external"}, "nobody wants to know"
+    ran = await walked(pages, externals=Externals(AsyncMock(side_effect=AssertionError)))
     assert [(place.state, place.reason) for place in ran.places if place.parent] == [
         ("broken", "no-dot"),
         ("broken", "no-dot"),
@@ -265,7 +268,7 @@ async def test_the_names_of_the_user_s_own_machine_are_one() -> None:
     assert {(place.state, place.reason) for place in ran.places} == {
         ("redirect", ""),
         ("ok", ""),
-        ("doubtful", "not-public"),
+        ("external", ""),
     }
     with pytest.raises(InvalidUrl):
         parse_again(f"http://localhost:{ran.site.port}/a")

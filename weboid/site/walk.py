@@ -351,13 +351,13 @@ class SiteWalk:
         self.ledger.mention(url, place._replace(state=state, reason=refused) if refused else place)
 
     def _mention_external(self, form: Url, url: str, place: Place) -> None:
-        if form.host in self.sessions.start.bare:
+        if self.externals is None:
+            self._emit(url, place._replace(state="external", reason=""))
+        elif form.host in self.sessions.start.bare:
             self._emit(url, place._replace(state="doubtful", reason=Reason.NOT_PUBLIC.word))
-        elif self.externals:
+        else:
             self.ledger.mention(url, place)
             self.externals.want(url)
-        else:
-            self._emit(url, place._replace(state="external", reason=""))
 
     def _unfit(self, target: Target) -> tuple[State, str]:
         """State and reason of what is no URL that could be asked.
@@ -367,6 +367,8 @@ class SiteWalk:
         if target.reason.endswith(":"):
             return "not-asked", target.reason
         if target.reason == "no-dot":
+            if self.externals is None:
+                return "external", ""
             start = self.sessions.start.url.host
             if urlsplit(target.url).hostname == _LOCAL or not ("." in start or ":" in start or start == _LOCAL):
                 return "doubtful", Reason.NOT_PUBLIC.word
