@@ -45,7 +45,7 @@ _TOO_FEW = {
     "creating": ("createeditmovepage",),
     "ownpages": ("editmycssjs", "editpage"),
 }
-_LIMIT_KIB = 18
+_LIMIT_KIB = 19
 _PAGES = built_gadget(asset("gadget"), asset("i18n"))
 _ALL = len(_PAGES.pages) + len(_PAGES.descriptions) + 1
 

@@ -55,7 +55,7 @@ async def test_what_is_refused_to_one_address_alone_is_not_called_dead(database:
             assert (await near.run("feed", "pass", "--day", "100")).status == 0
             _, core = await near.serve("--day", "100")
             # On that day nothing is due, so that it has no rounds of its own.
-            await far.start("crawl", "--day", "98", "--core", core)
+            await far.start("crawl", "--day", "99", "--core", core)
             await _lived(database)
             for day in DAYS:
                 ran = await near.run("crawl", "--once", "--day", str(day))
