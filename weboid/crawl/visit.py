@@ -23,7 +23,7 @@ from weboid.core.observe.check_request import (
     may_be_strange,
     portrays,
 )
-from weboid.core.observe.failing_codes import ALIKE
+from weboid.core.observe.failing_codes import ALIKE, may_refuse
 from weboid.core.observe.observation import Observation
 from weboid.core.observe.scheme_switch import BAD_CERTIFICATES
 from weboid.core.record.moment import Moment, shuffled
@@ -197,8 +197,7 @@ class Visit:
 
     def _has_changed(self, url: StoredUrl) -> bool:
         """Returns whether the host has come back, or was found to have a new owner, since the URL was checked."""
-        sights = self._host.sights
-        return self._was_away or is_before_change(url.record, sights)
+        return self._was_away or is_before_change(url.record, self._host.sights)
 
     def _compared(self, url: StoredUrl, seen: Observation) -> tuple[Observation, frozenset[Special]]:
         """The observation after comparing the document with the one that is known, and what this disproves (C-11)."""
@@ -247,7 +246,7 @@ class Visit:
     async def _take_strikes_back(self, checked: Checked, moment: Moment) -> None:
         """Takes the strikes of this visit back if three URLs, and no other, show that the host refuses us (D-2)."""
         seen = checked.seen
-        if seen and seen.outcome is Outcome.FAILING and _may_refuse(seen.http):
+        if seen and seen.outcome is Outcome.FAILING and may_refuse(seen.http):
             self._struck.append((replace(checked.url, record=checked.record), seen))
         if len(self._codes) > ALIKE and all(map(needs_contrast, self._codes)):
             struck, self._struck = self._struck, []
@@ -260,7 +259,7 @@ class Visit:
         Its first strike counted since the host answered otherwise; now the front page is like it (D-2).
         """
         streak, policy = url.record.streak, self._policy
-        if seen.reason is not Reason.BOT_WALL or not _may_refuse(seen.http) or not streak.strikes:
+        if seen.reason is not Reason.BOT_WALL or not may_refuse(seen.http) or not streak.strikes:
             return False
         limit = _WEEK + (policy.dead_interval_limit if proven(streak, policy, url.record.reason) else 0)
         return len(self._codes) + len(self._queue) < ALIKE and self._now().day - (url.record.checked or 0) < limit
@@ -388,7 +387,7 @@ def _order(day: int, url: StoredUrl) -> tuple[bool, int, int]:
     """
     history, chance = url.record.history, shuffled(url.key.url_key, day)
     if not history or history[0].status not in HOST_FAILURES:
-        return False, int(jump_of(url.portrait) is not None or _may_refuse(url.record.http)), chance
+        return False, int(jump_of(url.portrait) is not None or may_refuse(url.record.http)), chance
     # A check without contact adds no strike; whatever answered before is an older entry of the history.
     answered = history[1].last if len(history) > 1 else 0
     return True, max(answered, url.record.streak.until or 0), chance
@@ -396,9 +395,4 @@ def _order(day: int, url: StoredUrl) -> tuple[bool, int, int]:
 
 def _is_refused(url: StoredUrl) -> bool:
     reason = url.record.reason
-    return reason is not None and reason.outcome is Outcome.REFUSED and _may_refuse(url.record.http)
-
-
-def _may_refuse(code: int | None) -> bool:
-    """True if a host may answer a code to programs alone (D-2)."""
-    return bool(code) and needs_contrast(code or NO_CODE)
+    return reason is not None and reason.outcome is Outcome.REFUSED and may_refuse(url.record.http)

@@ -3,7 +3,7 @@
 import gc
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from typing import Final
 
 from aiohttp import ClientSession, web
@@ -85,12 +85,7 @@ def make_app(
     status = health or HealthReader(pool, today, alarms=AlarmBounds.of(config))
     metrics = Metrics(lag, share)
     lanes = Lanes(refusals, metrics.shed)
-    metrics.measure(
-        "weboid_web_waiting_requests", "Requests that wait for their turn.", lambda: lanes.waiting, across="livesum"
-    )
-    metrics.measure(
-        "weboid_web_silent_wikis", "Wikis that do not answer at the moment.", lambda: live.silent, across="livemax"
-    )
+    _measure(metrics, lanes, live)
     errors = Errors(_problem_page(wikis, source))
     around = (metrics.middleware, sessions.middleware, errors.middleware, limits.middleware, lanes.middleware)
     app = web.Application(middlewares=around)
@@ -100,18 +95,26 @@ def make_app(
     add_routes(app, service, config, wikis, page, client, metrics)
 
     async def background(_: web.Application) -> AsyncIterator[None]:
-        with lag.open():
-            async with ChangeWatch(pool, service.kept).open():
-                yield
-        await live.close()
-        await live_spam.close()
-        await pages.close()
-        await status.close()
-        await confirmations.close()
+        async with AsyncExitStack() as stack:
+            for each in (confirmations, status, pages, live_spam, live):
+                stack.push_async_callback(each.close)
+            stack.enter_context(lag.open())
+            await stack.enter_async_context(ChangeWatch(pool, service.kept).open())
+            yield
 
     budget = [limits.budget.tidying] if limits.budget else []
     app.cleanup_ctx.extend([_tuned_process, background, *budget, metrics.publishing, sessions.tidying])
     return app
+
+
+def _measure(metrics: Metrics, lanes: Lanes, live: LiveReader) -> None:
+    """Shows how many requests wait, and how many wikis are silent."""
+    metrics.measure(
+        "weboid_web_waiting_requests", "Requests that wait for their turn.", lambda: lanes.waiting, across="livesum"
+    )
+    metrics.measure(
+        "weboid_web_silent_wikis", "Wikis that do not answer at the moment.", lambda: live.silent, across="livemax"
+    )
 
 
 async def _tuned_process(_: web.Application) -> AsyncIterator[None]:

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.record.reasons import Outcome, Reason, needs_contrast
+from weboid.core.record.status import NO_CODE
 from weboid.core.signs.botwall import wall_by_content
 from weboid.core.signs.soft404 import document_suspicion
 from weboid.core.signs.suspicion import Suspicion
@@ -37,6 +38,11 @@ class FrontPage(NamedTuple):
     outcome: Outcome
     sources: frozenset[str]
     is_frame: bool
+
+
+def may_refuse(code: int | None) -> bool:
+    """True if a host may answer a code to programs alone (D-2)."""
+    return bool(code) and needs_contrast(code or NO_CODE)
 
 
 def calls_for_second_asking(answer: RawResponse, seen: Observation) -> bool:
