@@ -1,7 +1,9 @@
 """Two wikis with other rules on the same URLs: what is dead for each, in lists, feeds and data set (U-11)."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
+from typing import Any
 
 import pytest
 from support.observations import FINE, LOST
@@ -11,9 +13,11 @@ from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import DEFAULT
 from weboid.core.verdict.verdict import Verdict
 from weboid.core.verdict.wiki_rules import WikiRules, rules_of
+from weboid.maintain import wiki_rules
 from weboid.maintain.consistency import Consistency, check_store
 from weboid.maintain.wiki_rules import apply_rules
 from weboid.store.archives.wiki_settings import StoredSettings, find_settings, record_settings
+from weboid.store.db.pool import Pool
 from weboid.store.lists.changes import list_news
 from weboid.store.lists.dataset import PARTS, list_statuses
 from weboid.store.lists.links import list_dead_links, list_first_pages
@@ -180,3 +184,28 @@ async def test_what_contradicts_a_wiki_s_rules_is_found_said_and_repaired(stored
         assert (await looked(stored, repairs=True)).wrong == 0
         assert not (await looked(stored)).found, breaks
         assert set(await stored_as_dead(own)) == {"gone.demo", "works.demo"}
+
+
+async def test_rules_that_another_version_recorded_stop_no_check_and_are_recorded_anew(stored: WikiInStore) -> None:
+    own = await with_rules(stored, LISTS)
+    await stored.execute('UPDATE wiki_rule SET rules = \'{"policy": {"unknown": 1}, "lists": {}}\'', {})
+    await stored.rounds(answers, range(100, 130))
+    assert await listed(stored) == {GONE, KEPT, PAID}
+    await apply_rules(stored.pool, 130)
+    assert await stored_as_dead(own) == {"gone.demo": 1, "works.demo": 1}
+
+
+async def test_a_wiki_whose_rules_raise_anything_leaves_the_others_theirs(
+    stored: WikiInStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = await with_rules(stored, LISTS)
+    good = await stored.another("goodwiki")
+    await good.take_in(PAGES, 100)
+    judge = wiki_rules.judge_wiki
+
+    async def judged(pool: Pool, wiki: int, *given: Any, **more: Any) -> Any:
+        return await (asyncio.sleep(0, 1 / 0) if wiki == bad.wiki.wiki else judge(pool, wiki, *given, **more))
+
+    monkeypatch.setattr(wiki_rules, "judge_wiki", judged)
+    await says(good, LISTS)
+    assert await stored_as_dead(good) == {"works.demo": 1}

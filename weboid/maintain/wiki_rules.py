@@ -4,6 +4,7 @@ A check that kills or revives a URL is followed at once for all wikis (``store/u
 is found every day: a threshold is met, or the settings of a wiki have changed. Then all its dead links are judged anew.
 """
 
+import logging
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
@@ -12,6 +13,7 @@ from typing import NamedTuple
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.wiki_rules import WikiRules, rules_of
+from weboid.errors import StoreError
 from weboid.maintain.transaction import in_transaction
 from weboid.mechanism.patience import Again, at_once
 from weboid.store.archives.cited_copy import list_originals
@@ -36,6 +38,8 @@ from weboid.store.urls.wiki_dead import (
     record_rules,
 )
 
+log = logging.getLogger(__name__)
+
 _Shown = Mapping[UrlKey, set[bool]]
 """URLs with whether their links are shown as dead: some, or all, or both."""
 
@@ -52,7 +56,13 @@ async def apply_rules(pool: Pool, day: int, *, policy: Policy = DEFAULT, again: 
     own = await again(partial(_record_all, pool, policy))
     changed: Counter[int] = Counter()
     for each in await again(in_transaction(pool, list_with_rules)):
-        found = await judge_wiki(pool, each.wiki, day, every=not each.applied, again=again)
+        try:
+            found = await judge_wiki(pool, each.wiki, day, every=not each.applied, again=again)
+        except StoreError:
+            raise
+        except Exception:
+            log.exception("the rules of wiki %d are not applied today", each.wiki)
+            continue
         changed[each.wiki] += sum(each.judged.is_dead is not each.judged.was_dead for each in found)
         await again(partial(_record_applied, pool, each.wiki, each.wiki not in own))
     return +changed

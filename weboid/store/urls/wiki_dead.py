@@ -8,6 +8,7 @@ say otherwise, and it has the links, too, that are dead by them alone. All of th
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -17,7 +18,7 @@ from weboid.core.record.record import HostRecord, UrlRecord
 from weboid.core.url.hosts import reversed_name
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.verdict import Verdict, finding_of
-from weboid.core.verdict.wiki_rules import WikiRules, listed
+from weboid.core.verdict.wiki_rules import DEFAULT_RULES, WikiRules, listed
 from weboid.core.wikitext.link_lists import LinkLists
 from weboid.store.db.rows import key_columns
 from weboid.store.db.statements import Connection, fetch_all, fetch_one, statements
@@ -195,9 +196,12 @@ async def find_rules(conn: Connection, wikis: Iterable[int]) -> dict[int, WikiRu
 
 @lru_cache(maxsize=64)
 def _parsed(text: str) -> WikiRules:
-    stored = json.loads(text)
-    lists = {name: tuple(entries) for name, entries in stored["lists"].items()}
-    return WikiRules(Policy(**stored["policy"]), LinkLists(**lists))
+    """The rules as they were recorded; those of all wikis for what another version has recorded, until `maintain`."""
+    with suppress(TypeError, ValueError, KeyError):
+        stored = json.loads(text)
+        lists = {name: tuple(entries) for name, entries in stored["lists"].items()}
+        return WikiRules(Policy(**stored["policy"]), LinkLists(**lists))
+    return DEFAULT_RULES
 
 
 def _columns(judged: Sequence[Judged]) -> dict[str, list[Any]]:
