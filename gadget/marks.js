@@ -47,7 +47,7 @@ function kindOf( link, wanted ) {
 	if ( isFinding && ( wanted.repaired || !link.repaired ) ) {
 		return link.verdict;
 	}
-	return wanted.cards === 'all' ? 'other' : null;
+	return wanted.cards === 'all' || wanted.doubtful && words.isHinted( link ) ? 'other' : null;
 }
 
 /**

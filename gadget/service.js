@@ -34,7 +34,8 @@ const OBJECTS = new Map( [
 /** Which are lists of objects, each with its texts. */
 const LISTS = new Map( [
 	[ 'snapshots', [ 'title', 'snapshot', 'taken', 'origin', 'note' ] ],
-	[ 'history', [ 'outcome', 'first', 'last' ] ]
+	[ 'history', [ 'outcome', 'first', 'last' ] ],
+	[ 'hints', [ 'kind' ] ]
 ] );
 /** Of longer lists a card shows no more. */
 const MOST_ENTRIES = 50;

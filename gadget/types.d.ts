@@ -45,7 +45,8 @@ declare namespace Weboid {
 		mime: string | null;
 		size_kib: number | null;
 		suspicious: boolean;
-		hints: { kind: string; since: string | null }[];
+		/** Not from an older service. */
+		hints?: { kind: string }[];
 		reported: string | null;
 		assumed: string | null;
 		replacement: string | null;

@@ -103,6 +103,16 @@ function number( value ) {
 
 /**
  * @param {Weboid.Link} link
+ * @return {boolean} whether it was not checked, and probably leads nowhere all the same
+ */
+function isHinted( link ) {
+	// What only needs the other scheme works.
+	return link.verdict === 'unknown' &&
+		( link.hints || [] ).some( ( { kind } ) => !/needs/.test( kind ) );
+}
+
+/**
+ * @param {Weboid.Link} link
  * @return {string} its verdict as a heading, and since when
  */
 function verdict( link ) {
@@ -119,8 +129,8 @@ function verdict( link ) {
 		case 'spam':
 			return mw.msg( 'weboid-gadget-spam' );
 		default:
-			return mw.msg( 'weboid-gadget-unknown' );
+			return isHinted( link ) ? mw.msg( 'weboid-gadget-hinted' ) : mw.msg( 'weboid-gadget-unknown' );
 	}
 }
 
-module.exports = { day, file, fileType, number, verdict };
+module.exports = { day, file, fileType, isHinted, number, verdict };

@@ -85,6 +85,28 @@ async def test_a_link_with_a_copy_on_the_page_is_marked_quietly_or_by_preference
     assert "2 are dead, one is doubtful. 2 of them have a copy on the page." in await page.locator("main").inner_text()
 
 
+async def test_a_link_of_which_only_a_hint_is_known_is_marked_like_a_doubt_and_by_preference_not_at_all(
+    page: Page,
+) -> None:
+    known = {**_WORKING, "verdict": "unknown", "summary": "not checked yet: The wiki has no such page."}
+    links = [
+        {**known, "class": "own-farm", "hints": [{"kind": "missing-page", "since": None}]},
+        {**known, "hints": [{"kind": "host-down", "since": "2026-05-03"}]},
+        {**known, "hints": [{"kind": "host-needs-https", "since": "2026-05-03"}]},
+    ]
+    await load_page(page, _THREE)
+    await page.evaluate(_MARK, [links, DAY])
+    marks = page.locator(".weboid-mark.weboid-mark-other")
+    name = "Link that probably leads nowhere – not checked yet: The wiki has no such page."
+    assert await marks.evaluate_all(_NAMES) == [name, name], "by the other scheme the third one works"
+    await marks.first.click()
+    card = page.get_by_role("dialog", name="Link that probably leads nowhere")
+    assert "The wiki has no such page." in await card.inner_text()
+    await load_page(page, _THREE, **preferring(doubtful=False))
+    await page.evaluate(_MARK, [links, DAY])
+    assert await page.locator(".weboid-mark").count() == 0
+
+
 async def test_type_and_size_of_a_file_stand_behind_its_link(page: Page) -> None:
     files = {
         ("pdf", 2048): "(\u2068PDF\u2069, 2 MB)",

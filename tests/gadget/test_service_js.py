@@ -56,6 +56,8 @@ WRONG: Final[list[dict[str, Any]]] = [
     {"given": [OBJECT]},
     {"interwiki": {"prefix": OBJECT, "title": "x"}},
     {"wikitext": {"template": OBJECT}},
+    {"hints": [{"kind": OBJECT, "since": None}]},
+    {"hints": "missing-page"},
     {"snapshots": [{**DEAD["snapshots"][0], "title": OBJECT}]},
     {"snapshots": [{**DEAD["snapshots"][0], "taken": OBJECT}]},
     {"snapshots": DEAD["snapshots"] * 10_000},
