@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from itertools import pairwise
 from typing import TypeVar
 
 import aiohttp
@@ -18,12 +19,12 @@ from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.demo.littlewiki import LittleWiki, open_littlewiki
 from weboid.demo.wikipages import WikiLink, WikiPage
 from weboid.errors import SourceError, StoreError
-from weboid.feed.page_pass import PageFate, PagePass, PassProgress, fate_of
+from weboid.feed.page_pass import PageFate, PagePass, PassProgress, fate_of, is_swept
 from weboid.mechanism.disturbance import Disturbance
 from weboid.mechanism.patience import again_until
 from weboid.remote.feed.calls import local_feed_store
 from weboid.store.db.pool import Pool, open_pool
-from weboid.store.pages.page_pass import PageRecord, PassPosition, record_place, record_start
+from weboid.store.pages.page_pass import SWEEP_DAYS, PageRecord, PassPosition, record_place, record_start
 from weboid.store.pages.wiki import StoredWiki, list_wikis, record_wiki
 from weboid.wiki.api import ApiSource
 from weboid.wiki.criteria import read_criteria
@@ -254,3 +255,12 @@ async def test_a_pass_killed_again_and_again_ends_as_an_undisturbed_one(database
 )
 def test_the_fate_of_a_record(touched: int, flagged: bool, state: PageState | None, fate: PageFate) -> None:
     assert fate_of(PageRecord(1, 7, touched, flagged), state, started=100, oldest=10) is fate
+
+
+@pytest.mark.parametrize("begun", [range(100, 400), range(100, 400, 7), [100, 180, 181, 300, 500]])
+def test_each_page_is_swept_once_in_ninety_days_however_far_apart_passes_are(begun: Sequence[int]) -> None:
+    for page_id in range(1, 200):
+        turns = {day for day in range(101, begun[-1] + 1) if day % SWEEP_DAYS == page_id % SWEEP_DAYS}
+        swept = [(since, to) for since, to in pairwise(begun) if is_swept(page_id, since=since, started=to)]
+        assert swept == [(since, to) for since, to in pairwise(begun) if turns & {*range(since + 1, to + 1)}]
+    assert not is_swept(1, since=None, started=100)

@@ -18,7 +18,7 @@ from weboid.mechanism.patience import Again, at_once
 from weboid.remote.feed.batches import JudgedPages, Move
 from weboid.remote.feed.calls import FeedStore
 from weboid.store.pages.page import Intake
-from weboid.store.pages.page_pass import PageRecord, PassPosition
+from weboid.store.pages.page_pass import SWEEP_DAYS, PageRecord, PassPosition
 from weboid.store.pages.wiki import StoredWiki
 from weboid.wiki.criteria import Criteria, Criterion
 from weboid.wiki.source import WIKITEXT, PageLinks, PageState, WikiSource
@@ -48,17 +48,28 @@ class PageFate(Enum):
     RELEASED = "released"
 
 
-def fate_of(record: PageRecord, state: PageState | None, *, started: int, oldest: int) -> PageFate:
-    """Decides what a pass begun on day `started` does with a page record.
+def is_swept(page: int, *, since: int | None, started: int) -> bool:
+    """Returns whether a page's turn in the slow sweep is after day `since` (when the last pass began), up to `started`.
+
+    `since` is None if there was no pass before: it reads all pages.
+    """
+    return since is not None and (started - page) % SWEEP_DAYS < started - since
+
+
+def fate_of(
+    record: PageRecord, state: PageState | None, *, started: int, oldest: int, since: int | None = None
+) -> PageFate:
+    """Decides what a pass begun on day `started` does with a page record; `since` as in `is_swept`.
 
     `state` is only used for pages that the pass did not meet. A page that was last met before day `oldest` is released:
     it has matched no criterion for months, so a short re-categorisation or move costs nothing (P-9).
     """
+    is_read = record.flagged or is_swept(record.page, since=since, started=started)
     if record.touched >= started:
-        return PageFate.READ if record.flagged else PageFate.KEPT
+        return PageFate.READ if is_read else PageFate.KEPT
     if state is None or state.model != WIKITEXT or record.touched < oldest:
         return PageFate.RELEASED
-    if record.flagged or state.mark is None or state.mark != record.mark:
+    if is_read or state.mark is None or state.mark != record.mark:
         return PageFate.READ
     return PageFate.KEPT
 
@@ -83,6 +94,7 @@ class PagePass:
         self._core = core
         self._source = source
         self._wiki = wiki.wiki
+        self._since = wiki.began
         self._spam = spam or SpamFilters(core.lists).of(farm.code, wiki.dbname)
         self._farm = farm
         self._criteria = criteria
@@ -163,7 +175,9 @@ class PagePass:
         states = {state.page: state for state in await self._source.find_states(unmet)} if unmet else {}
         oldest = self._today() - self._untouched_days
         fates = {
-            record.page: fate_of(record, states.get(record.page), started=self._started, oldest=oldest)
+            record.page: fate_of(
+                record, states.get(record.page), started=self._started, oldest=oldest, since=self._since
+            )
             for record in records
         }
         wanted = [page for page, fate in fates.items() if fate is PageFate.READ]

@@ -7,23 +7,25 @@ ORDER BY page
 FOR UPDATE
 
 -- name: record_pages
-INSERT INTO page (wiki, page, namespace, title, latest, mark, urls, touched)
-SELECT %(wiki)s, page, namespace, title, latest, mark, urls, %(day)s
+INSERT INTO page (wiki, page, namespace, title, latest, mark, urls, touched, flagged)
+SELECT %(wiki)s, page, namespace, title, latest, mark, urls, %(day)s, flagged
 FROM unnest(%(page)s::integer[], %(namespace)s::integer[], %(title)s::text[], %(latest)s::bigint[], %(mark)s::bigint[],
-    %(urls)s::bytea[]) AS given (page, namespace, title, latest, mark, urls)
+    %(urls)s::bytea[], %(flagged)s::boolean[]) AS given (page, namespace, title, latest, mark, urls, flagged)
 ORDER BY page
 ON CONFLICT (wiki, page) DO UPDATE
 SET namespace = excluded.namespace, title = excluded.title, latest = excluded.latest, mark = excluded.mark,
-    urls = excluded.urls, touched = CASE WHEN %(touches)s THEN excluded.touched ELSE page.touched END, flagged = false
+    urls = excluded.urls, touched = CASE WHEN %(touches)s THEN excluded.touched ELSE page.touched END,
+    flagged = excluded.flagged
 
 -- name: record_new_pages
 -- Under urls/url lock_intake, as nobody else records pages then.
-COPY page (wiki, page, namespace, title, latest, mark, urls, touched) FROM STDIN
+COPY page (wiki, page, namespace, title, latest, mark, urls, touched, flagged) FROM STDIN
 
 -- name: record_seen
 -- under lock: pages/page list_known, of the same pages before.
-UPDATE page SET touched = CASE WHEN %(touches)s THEN %(day)s ELSE touched END, flagged = false
-WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
+UPDATE page SET touched = CASE WHEN %(touches)s THEN %(day)s ELSE touched END, flagged = given.flagged
+FROM unnest(%(page)s::integer[], %(flagged)s::boolean[]) AS given (page, flagged)
+WHERE page.wiki = %(wiki)s AND page.page = given.page
 
 -- name: record_touches
 -- Pages that match: known ones are flagged if their links may have changed; new ones get revision 0 and are flagged.

@@ -11,13 +11,13 @@ INSERT INTO wiki (farm, dbname, api, article)
 VALUES (%(farm)s, %(dbname)s, %(api)s, %(article)s)
 ON CONFLICT (farm, dbname) DO UPDATE
 SET api = coalesce(excluded.api, wiki.api), article = coalesce(excluded.article, wiki.article)
-RETURNING wiki, farm, dbname, api, article, passed
+RETURNING wiki, farm, dbname, api, article, passed, passed - coalesce(pass_days, 0)::smallint
 
 -- name: find_wiki
-SELECT wiki, farm, dbname, api, article, passed FROM wiki WHERE farm = %(farm)s AND dbname = %(dbname)s
+SELECT wiki, farm, dbname, api, article, passed, passed - coalesce(pass_days, 0)::smallint FROM wiki WHERE farm = %(farm)s AND dbname = %(dbname)s
 
 -- name: list_wikis
-SELECT wiki, farm, dbname, api, article, passed FROM wiki ORDER BY farm, dbname
+SELECT wiki, farm, dbname, api, article, passed, passed - coalesce(pass_days, 0)::smallint FROM wiki ORDER BY farm, dbname
 
 -- name: record_pass
 UPDATE wiki SET passed = %(day)s WHERE wiki = %(wiki)s AND passed IS DISTINCT FROM %(day)s

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Final
 
+from weboid.core.record.days import date_of
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.store.db.rows import columns_of
@@ -17,6 +18,9 @@ from weboid.store.pages.spam import list_spam_links, record_spam_added, record_s
 from weboid.store.pages.use import Differences, begin_intake, packed_keys, record_page_urls, record_uses, unpacked_keys
 
 SQL: Final = statements("pages/page")
+
+_SETTLING_DAYS: Final = 7
+"""So long after its mark a page is read by each pass: MediaWiki's jobs move the mark first, and the links later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,11 @@ class PageUrls:
     spam: Mapping[UrlKey, str] = field(default_factory=dict)
     keys: bytes = field(init=False, repr=False, compare=False)
     """Those of `urls`, packed: made before anything is locked."""
+
+    def is_settling(self, day: int) -> bool:
+        """Returns whether on that day the links may still follow the mark, so that they have to be read again (P-5)."""
+        first, last = date_of(day - _SETTLING_DAYS), date_of(day + 1)
+        return self.mark is not None and int(f"{first:%Y%m%d}000000") <= self.mark <= int(f"{last:%Y%m%d}235959")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", packed_keys(self.urls))
@@ -106,7 +115,7 @@ class _Plan:
     differences: Differences = field(default_factory=Differences)
     urls: dict[UrlKey, Url] = field(default_factory=dict)
     changed: list[PageUrls] = field(default_factory=list)
-    seen: list[int] = field(default_factory=list)
+    seen: list[PageUrls] = field(default_factory=list)
     grown: dict[int, set[UrlKey]] = field(default_factory=dict)
     """Pages to which edits added something, with all of their URLs."""
     released: list[int] = field(default_factory=list)
@@ -130,8 +139,8 @@ async def _planned(conn: Connection, wiki: int, changes: PageChanges, day: int) 
 def _plan_read(plan: _Plan, page: PageUrls, day: int) -> None:
     *before, urls, touched, flagged = plan.known.get(page.page, (None, b"", None, False))
     if before == [page.page, page.namespace, page.title, page.latest, page.mark] and urls == page.keys:
-        if flagged or (plan.changes.touches and touched != day):
-            plan.seen.append(page.page)
+        if flagged != page.is_settling(day) or (plan.changes.touches and touched != day):
+            plan.seen.append(page)
         return
     plan.changed.append(page)
     if urls != page.keys:
@@ -163,10 +172,14 @@ async def _record_plan(conn: Connection, plan: _Plan, day: int) -> Intake:
     if rows := [_new_row(wiki, page, day) for page in plan.changed if page.page not in plan.known]:
         await write_rows(conn, SQL["record_new_pages"], iter(rows))
     if known := [page for page in plan.changed if page.page in plan.known]:
-        row = columns_of(known, "page namespace title latest mark") | {"urls": [page.keys for page in known]}
+        row = columns_of(known, "page namespace title latest mark") | {
+            "urls": [page.keys for page in known],
+            "flagged": [page.is_settling(day) for page in known],
+        }
         await conn.execute(SQL["record_pages"], {"wiki": wiki, "day": day, "touches": touches, **row})
     if plan.seen:
-        await conn.execute(SQL["record_seen"], {"wiki": wiki, "pages": plan.seen, "day": day, "touches": touches})
+        row = {"page": [page.page for page in plan.seen], "flagged": [page.is_settling(day) for page in plan.seen]}
+        await conn.execute(SQL["record_seen"], {"wiki": wiki, "day": day, "touches": touches, **row})
     had = {page: set(_urls_of(plan.known[page])) for page in plan.grown}
     more = {page: keys for page, keys in plan.grown.items() if keys != had[page]}
     await record_page_urls(conn, wiki, more)
@@ -192,7 +205,8 @@ async def _record_plan(conn: Connection, plan: _Plan, day: int) -> Intake:
 
 def _new_row(wiki: int, page: PageUrls, day: int) -> str:
     title, mark = page.title.translate(COPIED), r"\N" if page.mark is None else page.mark
-    return f"{wiki}\t{page.page}\t{page.namespace}\t{title}\t{page.latest}\t{mark}\t\\\\x{page.keys.hex()}\t{day}\n"
+    keys, is_flagged = rf"\\x{page.keys.hex()}", "t" if page.is_settling(day) else "f"
+    return f"{wiki}\t{page.page}\t{page.namespace}\t{title}\t{page.latest}\t{mark}\t{keys}\t{day}\t{is_flagged}\n"
 
 
 def _urls_of(row: tuple[Any, ...]) -> list[UrlKey]:

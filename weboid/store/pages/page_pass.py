@@ -18,6 +18,9 @@ from weboid.store.schedule.days import DayFigure, record_totals
 SQL: Final = statements("pages/page_pass")
 PAGE_SQL: Final = statements("pages/page")
 
+SWEEP_DAYS: Final = 90
+"""Each page is read once in so many days: its links can change without its mark (by refreshLinks.php)."""
+
 
 class KnownPage(Protocol):
     """A page before its links are read (``wiki/source`` implements it)."""

@@ -19,7 +19,8 @@ SQL: Final = statements("pages/wiki")
 class StoredWiki:
     """A wiki from which pages were read, or which is configured.
 
-    `article` is the address in front of a title; `passed` the day of its last completed pass.
+    `article` is the address in front of a title; `passed` the day of its last completed pass, and
+    `began` the day on which that one began.
     """
 
     wiki: int
@@ -28,6 +29,7 @@ class StoredWiki:
     api: str | None
     article: str | None
     passed: int | None
+    began: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

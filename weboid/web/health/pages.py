@@ -15,6 +15,7 @@ from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, Services
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import StoreError
 from weboid.store.lists.health import Amount, Exactness, Health, SpamListStatus, WikiStatus
+from weboid.store.pages.page_pass import SWEEP_DAYS
 from weboid.store.pages.spam import ListKind
 from weboid.store.upkeep.alarm import Alarm, AlarmKind
 from weboid.web.formats import html
@@ -32,6 +33,7 @@ from weboid.web.health.reader import (
     shown_verdicts,
     status_of,
     status_payload,
+    swept_a_day,
 )
 from weboid.web.health.running_parts import moment_html, parts_view
 from weboid.web.http.respond import sent
@@ -122,6 +124,7 @@ def status_view(status: Health, wiki: WikiName | None, given: Parameters, say: M
         ],
         "streams": [(visible(streams), say.duration(lag_s)) for streams, lag_s in status.streams.items()],
         "passes": [_wiki_view(each, status.day, say) for each in status.wikis],
+        "sweep_days": SWEEP_DAYS,
         "spam_lists": [
             _spam_view(each, wiki, status.day, say)
             for each in status.spam_lists
@@ -192,6 +195,7 @@ def _wiki_view(wiki: WikiStatus, day: int, say: Messages) -> dict[str, Any]:
         "passed": _time(wiki.passed, day, say),
         "took": None if wiki.pass_s is None else say.duration(wiki.pass_s),
         "running": running,
+        "swept": say.number(swept_a_day(wiki)),
     }
 
 

@@ -20,6 +20,7 @@ from weboid.mechanism.single_flight import SingleFlight
 from weboid.store.db.pool import Pool
 from weboid.store.lists.alarms import DEFAULT_ALARMS, AlarmBounds, find_health
 from weboid.store.lists.health import DAYS, Amount, Health, SpamListStatus, WikiStatus
+from weboid.store.pages.page_pass import SWEEP_DAYS
 from weboid.store.upkeep.alarm import Alarm
 from weboid.web.health.archives import archives_payload
 from weboid.web.health.done_by_day import done_payload
@@ -204,6 +205,11 @@ def status_payload(
     }
 
 
+def swept_a_day(wiki: WikiStatus) -> int:
+    """The pages of a wiki that the slow sweep reads a day, whether they have changed or not."""
+    return -(-wiki.pages.value // SWEEP_DAYS)
+
+
 def _wiki(wiki: WikiStatus) -> dict[str, Any]:
     return {
         "wiki": str(wiki.name),
@@ -214,6 +220,8 @@ def _wiki(wiki: WikiStatus) -> dict[str, Any]:
         "pass_s": wiki.pass_s,
         "started": _day(wiki.started),
         "step": wiki.step,
+        "sweep_days": SWEEP_DAYS,
+        "swept_a_day": swept_a_day(wiki),
     }
 
 
