@@ -35,6 +35,8 @@ _CITED = re.compile(r"(?<![\w&/-])([PLUCRAHWGBO]-[1-9]?[0-9])(?![\w-])")
 _DECISION = re.compile(r"(?<![\w&/-])D-([1-9][0-9]*)(?![\w-])")
 _MOST_DECISIONS = 150
 _MOST_LINES = 600
+_MOST_OF_A_FUNCTION = 60
+"""Lines below its signature."""
 _RUNNING = ("weboid_scripts", "sql", "gadget", "deploy", "streams")
 _KINDS = {".py", ".sql", ".js", ".css", ".html", ".json", ".toml", ".yaml", ".yml", ".service", ".conf", ".sh"}
 _SOURCES = (*_ALL_MODULES, *(_REPOSITORY / "sql").rglob("*.sql"), *(_REPOSITORY / "tests").rglob("*.py"))
@@ -47,6 +49,18 @@ def test_no_folder_is_crowded() -> None:
     assert {
         folder: count for folder, count in counts.items() if count > _MOST_MODULES and folder != _ONE_A_COMMAND
     } == {}
+
+
+def test_no_function_is_longer_than_somebody_reads_at_once() -> None:
+    functions = [
+        (module.name, node)
+        for module in _ALL_MODULES
+        for node in ast.walk(_tree(module))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
+    assert len(functions) > 4_000
+    lengths = {(name, node.name): (node.end_lineno or 0) - node.body[0].lineno + 1 for name, node in functions}
+    assert {where: length for where, length in lengths.items() if length > _MOST_OF_A_FUNCTION} == {}
 
 
 def test_no_two_modules_of_a_room_share_a_name() -> None:

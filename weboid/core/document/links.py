@@ -145,12 +145,7 @@ def links_of(markup: str, anchors: set[str] | None = None) -> Iterator[DocumentL
                 words += [f" {attributes.get('alt', '')} "] if open_links else []
                 yield from found
             is_in_form = is_in_form or name == "form"
-        if name == "script" and not is_foreign:
-            at = _end_of_script(markup, at)
-        elif name in _ENDS and not is_foreign:
-            at = _after(_ENDS[name], markup, at, is_kept=True)
-        elif name == "plaintext" and not is_foreign:
-            break
+        at = at if is_foreign else _end_of_text(name, markup, at)
     yield from _with_text(open_links, words)
 
 
@@ -221,6 +216,15 @@ def _urls_of_set(value: str) -> Iterator[str]:
 def _refreshed(content: str) -> str:
     found = _REFRESH.match(content)
     return (found[1] or found[2] or found[3] or "") if found else ""
+
+
+def _end_of_text(name: str, markup: str, at: int) -> int:
+    """The end of what follows a tag and is no markup."""
+    if name == "script":
+        return _end_of_script(markup, at)
+    if name in _ENDS:
+        return _after(_ENDS[name], markup, at, is_kept=True)
+    return len(markup) if name == "plaintext" else at
 
 
 def _end_of_script(markup: str, at: int) -> int:
