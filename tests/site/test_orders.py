@@ -1,5 +1,6 @@
 """Each order of a task has its effect over real HTTP, and the source's example comes out row by row (R-1, R-11)."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from math import inf
 from pathlib import Path
@@ -17,6 +18,7 @@ from weboid.robot.plugins import RobotLink, RobotPage
 from weboid.robot.queues import WantedDocument
 from weboid.robot.robot import Robot
 from weboid.robot.task import Loaded
+from weboid.site.place import Place as LinkPlace
 from weboid.store.db.pool import Pool, open_pool
 
 DOCUMENTS: Pages = {f"/{n}.htm": linked(*(f"{m}.htm" for m in links)) + str(n) for n, links in EXAMPLE.items()}
@@ -88,6 +90,19 @@ async def test_what_an_earlier_run_has_loaded_is_asked_again_as_the_orders_want(
     numbers = ran.summary.statistics
     assert numbers["not_modified"] == (0 if orders.needs_source else len(asked))
     assert numbers["hits"] == len(CHAIN) - len(asked)
+
+
+async def test_a_task_that_needs_sources_loads_again_what_it_had_loaded_before_it_was_killed(pool: Pool) -> None:
+    def stop(place: LinkPlace) -> None:
+        if place.url.endswith("/b"):
+            task = asyncio.current_task()
+            assert task
+            main.cancel()
+
+    orders = Orders(inf, needs_source=True)
+    main = asyncio.create_task(walked(CHAIN, pool=pool, orders=orders, emit=stop, loaders=1))
+    assert (await main).summary.is_interrupted
+    assert (await walked(CHAIN, pool=pool, orders=orders)).asked == ["/", "/a", "/b", "/c"]
 
 
 async def test_of_each_document_no_more_is_loaded_than_ordered_and_one_that_was_cut_is_loaded_again(pool: Pool) -> None:

@@ -91,7 +91,8 @@ class Orders:
     tests_content: bool = True
     """Links of the same content under another URL are not followed."""
     needs_source: bool = False
-    """Filters and classifiers of pages want the source, which no cache has: each document is loaded."""
+    """Filters and classifiers of pages want the source, which no cache has: each document is loaded, also again where
+    a run goes on that was killed."""
     priority: int = 0
     """Greater is sooner, in the queue by priority."""
     page_classifiers: tuple[str, ...] = ()
@@ -103,7 +104,7 @@ class Orders:
     @property
     def cached_since(self) -> float:
         """Moment in seconds since 1970: what was loaded then or later is taken from the cache."""
-        return self.reloads_before if self.uses_cache and not self.needs_source else inf
+        return self.reloads_before if self.uses_cache else inf
 
     @property
     def reach(self) -> float:

@@ -16,6 +16,7 @@ from weboid.core.document.charset import decoder_of
 from weboid.core.document.links import DocumentLink, links_of
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import DEFAULT_PORTS, MAX_URL, parse, scheme_of
+from weboid.robot.orders import Orders
 from weboid.store.site.entry import KeptPage
 
 MOST_BYTES: Final = 16_777_216
@@ -61,22 +62,14 @@ class SitePage:
     source: str = ""
 
 
-def page_of(
-    url: str,
-    body: bytes,
-    headers: Mapping[str, str],
-    *,
-    with_anchors: bool,
-    with_source: bool = False,
-    most_bytes: float = MOST_BYTES,
-) -> SitePage:
-    """Reads a page that was loaded from a URL; one of `most_bytes` or more is cut."""
+def page_of(url: str, body: bytes, headers: Mapping[str, str], orders: Orders, *, with_anchors: bool) -> SitePage:
+    """Reads a page that was loaded from a URL by these orders."""
     rest, decoder = decoder_of(body, headers.get("content-type", ""))
     markup = decoder.decode(rest, final=True)
     names: set[str] | None = set() if with_anchors else None
     found = list(islice(links_of(markup, names), MOST_LINKS + 1))
     written = found[:MOST_LINKS]
-    is_cut = len(found) > MOST_LINKS or len(body) >= min(most_bytes, MOST_BYTES)
+    is_cut = len(found) > MOST_LINKS or len(body) >= min(orders.most_bytes, MOST_BYTES)
     links, folder = _with_targets(url, written)
     return SitePage(
         links=links,
@@ -86,7 +79,7 @@ def page_of(
         anchors=None if names is None or is_cut else array("I", sorted({0, *map(number_of, names)})),
         content_hash=blake2b(folder.encode() + b"\n" + body, digest_size=_HASH_BYTES).digest(),
         written=written,
-        source=markup if with_source else "",
+        source=markup if orders.needs_source else "",
     )
 
 

@@ -50,7 +50,8 @@ class Recall:
 
     def has(self, entry: WantedDocument) -> bool:
         """True if a document takes no request: this run has it, or one as new as the orders of its task want it."""
-        return self._memory is not None and self._memory.is_done(entry.url, entry.task.orders)
+        orders = entry.task.orders
+        return self._memory is not None and not orders.needs_source and self._memory.is_done(entry.url, orders)
 
     async def document(self, entry: WantedDocument, ask: Ask) -> SiteDocument:
         """A document that a task wants; raises what `ask` raises, and StoreAway."""
@@ -77,14 +78,7 @@ class Recall:
         is_page = answer.code is not None and 200 <= answer.code <= 299 and answer.method != "HEAD"
         if not is_page or not is_html(answer.headers.get("content-type", ""), answer.body):
             return SiteDocument(seen, None, "failed" if answer.code is None else "downloaded"), None
-        page = page_of(
-            url,
-            answer.body,
-            answer.headers,
-            with_anchors=self._with_anchors,
-            with_source=orders.needs_source,
-            most_bytes=orders.most_bytes,
-        )
+        page = page_of(url, answer.body, answer.headers, orders, with_anchors=self._with_anchors)
         return SiteDocument(seen, page), kept_page(page, answer.headers) if self._memory else None
 
     def _conditions(self, before: Remembered) -> dict[str, str]:
