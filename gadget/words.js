@@ -129,6 +129,9 @@ function verdict( link ) {
 		case 'spam':
 			return mw.msg( 'weboid-gadget-spam' );
 		default:
+			if ( since !== null ) {
+				return mw.msg( 'weboid-gadget-temporary-since', since );
+			}
 			return isHinted( link ) ? mw.msg( 'weboid-gadget-hinted' ) : mw.msg( 'weboid-gadget-unknown' );
 	}
 }

@@ -43,6 +43,20 @@ async def test_days_are_written_as_the_language_does_or_in_iso_form(page: Page) 
         assert day in await page.evaluate("require( './words.js' ).day( '2026-05-03' )"), language
 
 
+async def test_a_site_under_repair_is_not_called_unchecked(page: Page) -> None:
+    await load_page(page, "")
+    for since, words in (
+        ("2026-05-03", "Link temporarily not shown since May 3, 2026"),
+        (None, "Link not checked yet"),
+    ):
+        assert (
+            await page.evaluate(
+                "link => require( './words.js' ).verdict( link )", {"verdict": "unknown", "since": since}
+            )
+            == words
+        )
+
+
 async def test_marking_twice_marks_once(page: Page) -> None:
     await load_page(page, _THREE, **preferring(summary=True))
     for _ in range(2):

@@ -18,7 +18,9 @@ def random_record(chance: random.Random) -> UrlRecord:
     entry = Entry(chance.choice(list(Status)), chance.randrange(100), 100 + chance.randrange(50))
     since = chance.choice([None, chance.randrange(200)])
     until = None if since is None else since + chance.choice([0, 13, 14, 40])
-    reason = chance.choice([None, *(reason for reason in Reason if reason is not Reason.REPORTED)])
+    reason = chance.choice(
+        [None, *[Reason.MAINTENANCE] * 4, *(reason for reason in Reason if reason is not Reason.REPORTED)]
+    )
     # Without a first day there is no strike that could be evidence.
     evidence = NO_EVIDENCE if since is None else _evidence(chance)
     return UrlRecord(

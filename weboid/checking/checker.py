@@ -314,7 +314,9 @@ class Checker:
         """The result with the document examined as well, as far as robots.txt allows (C-11, C-15)."""
         seen = observation_of(answer)
         match seen.outcome:
-            case Outcome.DOUBTFUL if seen != observation_of(answer, read_body=False):
+            case Outcome.REFUSED if not answer.code or answer.code > 299:
+                pass
+            case Outcome.DOUBTFUL | Outcome.REFUSED if seen != observation_of(answer, read_body=False):
                 if not await self._may_look(answer.final):
                     seen = observation_of(answer, read_body=False)
             case Outcome.WORKING if answer.code in REFUSING:

@@ -28,6 +28,8 @@ FROM (
             AND urls.path LIKE %(path)s
             AND (%(verdict)s::smallint IS NULL OR %(verdict)s::smallint = CASE
                 WHEN urls.asked IS NULL OR urls.reason IS NULL THEN %(unknown)s::smallint
+                WHEN urls.reason = %(temporary)s::smallint
+                    AND urls.asked - coalesce(urls.state_since, urls.since) < %(temporary_days)s THEN %(unknown)s::smallint
                 WHEN urls.reason = ANY(%(working_reasons)s::smallint[]) THEN %(working)s::smallint
                 WHEN urls.reason = ANY(%(failing_reasons)s::smallint[])
                     AND (urls.status = ANY(%(host_failures)s::smallint[])
@@ -64,7 +66,7 @@ FROM (
             WHERE reversed >= %(first)s AND reversed < %(end)s AND host LIKE ANY(%(hosts)s::text[])
         ) AS hosts
         CROSS JOIN LATERAL (
-            SELECT url_key, scheme, port, path, status, asked, reason, strikes, evidence,
+            SELECT url_key, scheme, port, path, status, since, asked, state_since, reason, strikes, evidence,
                 row_number() OVER (ORDER BY url_key) AS nth
             FROM url
             WHERE url.bucket = hosts.bucket AND url.host_key = hosts.host_key

@@ -167,6 +167,8 @@ FROM (
             ) AS is_used,
             CASE
                 WHEN asked IS NULL OR reason IS NULL THEN %(unknown)s::smallint
+                WHEN reason = %(temporary)s::smallint
+                    AND asked - coalesce(state_since, since) < %(temporary_days)s THEN %(unknown)s::smallint
                 WHEN reason = ANY(%(working_reasons)s::smallint[]) THEN %(working)s::smallint
                 WHEN reason = ANY(%(failing_reasons)s::smallint[])
                     AND (status = ANY(%(host_failures)s::smallint[])

@@ -17,7 +17,7 @@ from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlReco
 from weboid.core.record.status import Status
 from weboid.core.record.streak import WHOLE, Streak
 from weboid.core.verdict.judge import judge, judge_host
-from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.core.verdict.verdict import Finding, Verdict, finding_of
 
 Strike = tuple[int, Observation]
 """The hour and what was seen."""
@@ -158,7 +158,17 @@ def test_a_site_under_repair_neither_strikes_nor_ends_a_streak() -> None:
     repair = Observation(Status.FINE, Reason.MAINTENANCE)
     record = lived((100, LOST), (104, LOST), (107, repair), (109, LOST))
     assert (record.streak.strikes, record.streak.since) == (3, 100)
-    assert verdict(lived(*((day, repair) for day in range(100, 300, 7)))) is Verdict.DOUBTFUL
+    assert verdict(record) is Verdict.DOUBTFUL
+
+
+def test_a_site_under_repair_is_unknown_for_four_weeks_and_then_a_doubt_since_its_first_day() -> None:
+    repair = Observation(Status.FINE, Reason.MAINTENANCE)
+    for before in ((93, FINE), (93, LOST)):
+        early = lived(before, *((day, repair) for day in range(100, 128, 3)))
+        assert finding_of(early) == Finding(Verdict.UNKNOWN, Reason.MAINTENANCE, 100)
+        late = lived((128, repair), record=early)
+        assert finding_of(late) == Finding(Verdict.DOUBTFUL, Reason.MAINTENANCE, 100)
+        assert verdict(lived((129, FINE), record=late)) is Verdict.WORKING
 
 
 def test_hearsay_moves_the_history_but_never_strikes_nor_stretches_a_row_to_the_proof() -> None:

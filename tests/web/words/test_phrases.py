@@ -4,12 +4,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import etree
 
+from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
+from weboid.core.url.classify import Classified, UrlClass
 from weboid.core.url.urls import parse
+from weboid.core.verdict.link_report import link_report
+from weboid.core.verdict.verdict import Finding, Verdict
 from weboid.web.formats import json, xml
 from weboid.web.words.language import languages
 from weboid.web.words.messages import messages_in
-from weboid.web.words.phrases import href, status_words, visible
+from weboid.web.words.phrases import href, reason_words, status_words, verdict_words, visible
 
 
 def test_what_is_no_address_of_the_web_cannot_be_clicked() -> None:
@@ -55,6 +59,15 @@ def test_the_exact_code_stands_with_the_words_of_its_group() -> None:
         (Status.CORRECTED, 404, "the content is there, although the server reports an error (HTTP 404)"),
     ]:
         assert status_words(status, messages_in(languages()["en"]), http) == words, status
+
+
+def test_a_site_under_repair_is_not_called_unchecked() -> None:
+    say = messages_in(languages()["en"])
+    link = link_report(Classified("http://a.demo/", UrlClass.WATCHED, parse("http://a.demo/")))
+    assert verdict_words(link, 200, say) == "not checked yet"
+    repaired = link._replace(finding=Finding(Verdict.UNKNOWN, Reason.MAINTENANCE, 190))
+    assert verdict_words(repaired, 200, say) == "temporarily not shown for 10 days"
+    assert reason_words(repaired, 200, say) == "The site says that it is being repaired."
 
 
 def test_the_code_behind_a_redirect_is_not_shown_as_the_redirects() -> None:

@@ -64,8 +64,6 @@ class Reason(Enum):
     PLACEHOLDER = 36, _D
     # The hosting service has closed the account.
     SUSPENDED = 37, _D
-    # The site says that it is being repaired: it proves nothing, and ends nothing.
-    MAINTENANCE = 39, _D
     # The host sends this short page for everything, and nothing on it says why; the range of doubts is full.
     SAME_EVERYWHERE = 46, _D
     # Doubts, not failures: it is our own policy not to follow there.
@@ -96,6 +94,9 @@ class Reason(Enum):
     LEGAL = 43, _R
     RATE_LIMIT = 44, _R
     BOT_WALL = 45, _R
+    # The site says that it is being repaired: it proves nothing, and ends nothing. The number is of the time when it
+    # was a doubt at once.
+    MAINTENANCE = 39, _R
     # GET is allowed wherever there is a page for people (RFC 9110, 9.1): who refuses it refuses us, and says nothing
     # of the page. The number is of the time when it was a failure (D-121).
     METHOD = 63, _R

@@ -136,11 +136,11 @@ def _streak_after(
         case Outcome.FAILING:
             relapse = is_host_failure(seen) and host.streak.evidence.relapse
             return streak.struck(day, hour, missing=seen.reason in MISSING, gap=policy.gap, relapse=relapse)
+        case Outcome.REFUSED if seen.reason is Reason.MAINTENANCE:
+            return streak
         case Outcome.REFUSED if seen.reason is Reason.RATE_LIMIT:
             was_silent = bool(record.history) and record.history[0].status in HOST_FAILURES
             return streak.ended() if was_silent else streak
-        case Outcome.DOUBTFUL if seen.reason is Reason.MAINTENANCE:
-            return streak
         case Outcome.REFUSED | Outcome.WORKING | Outcome.DOUBTFUL:
             return streak.ended()
 

@@ -16,6 +16,8 @@ from weboid.core.record.status import HOST_FAILURES, Status
 from weboid.core.record.streak import MOST_MISSING, Streak
 from weboid.core.url.keys import UrlKey
 
+TEMPORARY_DAYS: Final = 28
+"""Days for which a site may say that it is being repaired before its pages are doubted: nothing is known (D-487)."""
 _MISSING_STATUSES: Final = frozenset({Status.NOT_FOUND, Status.GONE})
 
 
@@ -56,6 +58,8 @@ def finding_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Polic
     newest = record.history[0]
     if record.reason.outcome is Outcome.WORKING:
         return Finding(Verdict.WORKING, record.reason, record.since)
+    if record.reason is Reason.MAINTENANCE and newest.last - (record.since or newest.last) < TEMPORARY_DAYS:
+        return Finding(Verdict.UNKNOWN, record.reason, record.since)
     if record.reason.outcome is not Outcome.FAILING:
         return Finding(Verdict.DOUBTFUL, record.reason, record.since)
     if newest.status in HOST_FAILURES and proven(host.streak, policy, host.reason):

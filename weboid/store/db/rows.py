@@ -23,7 +23,7 @@ from weboid.core.record.streak import NO_STRIKES, Streak, packed_evidence, unpac
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
-from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Verdict
+from weboid.core.verdict.verdict import NO_CLAIMS, TEMPORARY_DAYS, Claims, Verdict
 
 Columns = dict[str, list[Any]]
 """Parameters of a statement that unnests them: one list a column, all of one length."""
@@ -227,6 +227,8 @@ def verdict_values(policy: Policy) -> dict[str, int | list[int]]:
         **{verdict.word: verdict.value for verdict in verdicts},
         "working_reasons": [reason.number for reason in Reason if reason.outcome is Outcome.WORKING],
         "failing_reasons": [reason.number for reason in Reason if reason.outcome is Outcome.FAILING],
+        "temporary": Reason.MAINTENANCE.number,
+        "temporary_days": TEMPORARY_DAYS,
         "host_failures": sorted(map(int, HOST_FAILURES)),
         "dead_strikes": policy.dead_strikes,
         "server_reasons": [reason.number for reason in SERVER_FAILS],

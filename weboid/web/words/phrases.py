@@ -58,11 +58,13 @@ def href_of(link: LinkReport) -> str | None:
 
 def verdict_words(link: LinkReport, day: int, say: Messages) -> str:
     """The verdict and its duration: *dead for three weeks*; the class instead, if the link is not watched."""
-    verdict, _, since = link.finding
+    verdict, reason, since = link.finding
     if verdict is Verdict.UNKNOWN and link.kind is not UrlClass.WATCHED:
         return say.text(f"weboid-class-{link.kind.value}")
     is_gone = verdict is Verdict.DEAD and link.cited_copy is not None
     key = "weboid-verdict-gone" if is_gone else f"weboid-verdict-{verdict.word}"
+    if verdict is Verdict.UNKNOWN and reason is not None:
+        key = "weboid-verdict-temporary"  # it was checked, and the site is being repaired
     return _since(key, None if since is None else day - since, say)
 
 
