@@ -1,6 +1,7 @@
 """Detects what services say of a deleted or private work while they answer 200: videos, posts, files (C-11).
 
-The table is ``services.toml``. A sign counts on that service's own pages alone, living and archived alike.
+The table is ``services.toml``. A sign counts on that service's own pages alone, living and archived alike. A shell that
+scripts fill in alike for living works and others says nothing: it is no working page, but a wall (U-7, D-488).
 """
 
 from collections import defaultdict
@@ -11,7 +12,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from weboid.core.document.document import Document
-from weboid.core.document.folding import folded
+from weboid.core.document.folding import first_of, folded
 from weboid.core.record.reasons import Reason
 from weboid.core.signs.suspicion import Suspicion
 from weboid.core.signs.tables import Marks, Phrases, table_of
@@ -22,7 +23,8 @@ class PublishingService(Struct, frozen=True, forbid_unknown_fields=True):
     """One service: its registrable domains, the beginnings of the paths of its works, and what it says of those gone.
 
     `titles` are the whole titles of pages without a work, `marks` bytes of their data in lower case, `sayings` whole
-    headings. `seen` is where and when a page of each kind was seen, `living` the same of a work that is there.
+    headings, or what short texts say. `alive` are bytes that only pages of living works have. `seen` is where and when
+    a page of each kind was seen, `living` the same of a work that is there.
     """
 
     name: str
@@ -33,8 +35,11 @@ class PublishingService(Struct, frozen=True, forbid_unknown_fields=True):
     titles: tuple[str, ...] = ()
     marks: Marks = Marks()
     sayings: Phrases = Phrases()
+    alive: Marks = Marks()
     ends: tuple[str, ...] = ()
-    """Paths of the page or picture to which the service sends readers instead."""
+    """Beginnings of path and query of the page or picture to which the service sends readers instead."""
+    shells: tuple[str, ...] = ()
+    """Whole titles of pages of few words that are the same for living works."""
 
 
 class PublishingServices(Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,6 +47,9 @@ class PublishingServices(Struct, frozen=True, forbid_unknown_fields=True):
 
     service: tuple[PublishingService, ...]
 
+
+_SHORT_CHARS: Final = 300
+"""A longer text is about something."""
 
 services: Final = partial(table_of, __file__, PublishingServices)
 
@@ -59,19 +67,27 @@ def service_suspicion(final: str, document: Document, body: bytes) -> Suspicion 
     """The suspicion that a service shows at URL `final` that the work is gone; `body` is the beginning of the page."""
     parts = urlsplit(final)
     for service in _by_domain().get(registrable_domain(parts.hostname or ""), ()):
-        if parts.path in service.ends:
-            return _gone(service, "redirect")
-        if not parts.path.startswith(service.paths):
-            continue
-        page = body.lower()
-        if document.title in service.titles:
-            return _gone(service, "title")
-        if any(mark in page for mark in service.marks):
-            return _gone(service, "mark")
-        if any(folded(heading) in service.sayings for heading in document.headings):
-            return _gone(service, "heading")
+        if f"{parts.path}?{parts.query}".startswith(service.ends or ("\0",)):
+            return Suspicion(Reason.SOFT_404, (f"service:{service.name}", "redirect"))
+        if parts.path.startswith(service.paths) and (found := _said(service, document, body.lower())):
+            return found
     return None
 
 
-def _gone(service: PublishingService, sign: str) -> Suspicion:
+def _said(service: PublishingService, document: Document, page: bytes) -> Suspicion | None:
+    """The suspicion by what a page of the service says; `page` is in lower case."""
+    if any(mark in page for mark in service.alive):
+        return None
+    is_short = len(document.text) <= _SHORT_CHARS
+    texts = [folded(text) for text in (*document.headings, document.text if is_short else "")]
+    if document.title in service.titles:
+        sign = "title"
+    elif any(mark in page for mark in service.marks):
+        sign = "mark"
+    elif any(text in service.sayings for text in texts) or (is_short and first_of(service.sayings, texts[-1])):
+        sign = "heading"
+    elif document.is_page and is_short and document.title in service.shells and b"<script" in page:
+        return Suspicion(Reason.BOT_WALL, (f"service:{service.name}", "shell"))
+    else:
+        return None
     return Suspicion(Reason.SOFT_404, (f"service:{service.name}", sign))
