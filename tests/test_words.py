@@ -33,7 +33,7 @@ _WRITTEN = ("weboid", "weboid_scripts", "sql/queries", "tests", "benchmarks", "d
 
 LINES: Final = {
     ".": 120,
-    "archive/lookups": 880,
+    "archive/lookups": 882,
     "archive/saving": 800,
     "archive/service": 900,
     "archive/visits": 960,

@@ -9,6 +9,7 @@ from ipaddress import ip_network
 import pytest
 from support.archives import TEXT, Copy, open_made_archive
 from support.misbehaving import Act, Asked, reply
+from support.pages import page, prose
 from support.pywb import HTML, RealArchive
 
 from weboid.archive.lookups.look_up import look_up
@@ -170,6 +171,29 @@ async def test_a_page_that_says_excluded_with_200_is_excluded_and_asked_for_once
         archive.act = script
         result = await asked([archive.service()])
         assert (result.outcome, result.requests) == (LookupOutcome.EXCLUDED, 2)
+
+
+async def test_a_front_page_or_a_beginning_gives_way_to_the_page_itself_and_is_kept_where_nothing_else_plays() -> None:
+    story = page("The wheel of the old mill", body=prose(200))
+    beginning = page("The wheel of the old mill", body=prose(60))
+    front = page("Gone", body=prose(200))
+
+    def script(asked: Asked) -> Act | None:
+        return reply(503) if "20150301" in asked.target else None
+
+    for nearest, older, stamp, act in [
+        (front, story, 20150301100000, None),
+        (beginning, story, 20150301100000, None),
+        (beginning, front, 20160301100000, None),
+        (story, front, 20160301100000, None),
+        (front, story, 20160301100000, script),
+    ]:
+        copies = {URL: [Copy(20150301100000, 200, older), Copy(20160301100000, 200, nearest)]}
+        async with open_made_archive(copies) as archive:
+            archive.act = act or archive.act
+            result = await asked([archive.service()])
+        assert (result.outcome, result.found and result.found.stamp) == (LookupOutcome.FOUND, stamp)
+        assert result.requests == (2 if nearest is story else 3)
 
 
 async def test_a_moment_that_the_archive_moves_a_little_is_played_there() -> None:

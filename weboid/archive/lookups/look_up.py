@@ -24,13 +24,16 @@ from weboid.core.archive.captures import Capture, Listing, ServiceReply
 from weboid.core.archive.choice import (
     CHANGING,
     MOST_TRIES,
+    UNSETTLED,
     Note,
+    Ranked,
     Tried,
     candidates,
     next_try,
     note_of,
 )
 from weboid.core.archive.dialects.link_format import memento_at
+from weboid.core.archive.gist import Gist, gist_of, is_better
 from weboid.core.archive.listings import combined, listing_of, second_listing_of
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.redirect_copies import MOST_HOPS, StoredHop, follow, lands
@@ -192,20 +195,12 @@ class _LookUp:
         if ranked.changing and not self._is_lifted:
             self.result.tries.append(ServiceTry(service, LookupOutcome.UNSUITABLE, CHANGING, ranked.passed))
             return False
-        tried: list[Tried] = []
         failed: list[tuple[Capture, Replayed, str]] = []
-        while (capture := next_try(ranked, tried)) is not None:
-            shown = await self._play(service, capture)
-            if (why := _unplayable(shown.replayed) or self._fault_of(shown, wish)) is None:
-                self._find(service, shown.capture, note_of(shown.capture, wish))
-                return True
-            failed.append((capture, shown.replayed, why))
-            is_played = shown.replayed.result is ReplayResult.PLAYS
-            tried.append(Tried(capture, why if is_played else shown.replayed.result.value))
-            if shown.replayed.result is ReplayResult.WITHDRAWN:
-                break
+        if (shown := await self._play_best(service, ranked, wish, failed)) is not None:
+            self._find(service, shown.capture, note_of(shown.capture, wish))
+            return True
         led = [capture for capture, replayed, _ in failed if _redirects(replayed)]
-        for capture in (*led, *ranked.redirects)[: 1 if len(tried) < MOST_TRIES else 0]:
+        for capture in (*led, *ranked.redirects)[: 1 if len(failed) < MOST_TRIES else 0]:
             first, end, why = await self._follow(service, capture, wish)
             if why is None:
                 self._find(service, first, Note.REDIRECTS)
@@ -215,6 +210,39 @@ class _LookUp:
         why = failed[0][2] if failed else ranked.why
         self.result.tries.append(ServiceTry(service, _outcome_of([replayed for _, replayed, _ in failed]), why, passed))
         return False
+
+    async def _play_best(
+        self, service: ArchiveService, ranked: Ranked, wish: Wish, failed: list[tuple[Capture, Replayed, str]]
+    ) -> _Played | None:
+        """Plays the best in order until one is good; what may be a front page or a beginning is compared with others.
+
+        Those that show nothing of what was cited are added to `failed`.
+        """
+        tried: list[Tried] = []
+        kept: _Played | None = None
+        known: Gist | None = None
+        while (capture := next_try(ranked, tried)) is not None:
+            try:
+                shown = await self._play(service, capture)
+            except (_Unproven, Resting):
+                if kept is None:
+                    raise
+                break
+            if why := _unplayable(shown.replayed) or self._fault_of(shown, wish):
+                failed.append((capture, shown.replayed, why))
+                is_played = shown.replayed.result is ReplayResult.PLAYS
+                tried.append(Tried(capture, why if is_played else shown.replayed.result.value))
+                if shown.replayed.result is ReplayResult.WITHDRAWN:
+                    break
+                continue
+            gist = gist_of(shown.capture, shown.reply, wish)
+            is_last = gist is None or (known is not None and (not known.looks_front or gist.title == known.title))
+            if kept is None or (gist and known and is_better(gist, known)):
+                kept, known = shown, gist
+            if is_last or known is None or known.is_settled:
+                break
+            tried.append(Tried(capture, UNSETTLED))
+        return kept
 
     async def _follow(
         self, service: ArchiveService, capture: Capture, wish: Wish

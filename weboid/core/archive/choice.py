@@ -35,6 +35,10 @@ WALLS: Final = frozenset({"login", "redirect-to-login", "payment", "consent"})
 """Walls that sites build late: the oldest copies are from before them."""
 
 
+UNSETTLED: Final = "unsettled"
+"""The word for a good copy besides which one with another content is tried."""
+
+
 class Note(IntEnum):
     """Remarks on a snapshot, in addition to its moment. The numbers are stored."""
 
@@ -83,7 +87,7 @@ def candidates(captures: Iterable[Capture], wish: Wish) -> Ranked:
     best = (*_in_order(rows.good, wish, cited), *_in_order(rows.reserve, wish, cited))
     redirects = _in_order(rows.redirects, wish, cited)
     contents = {(row.taken, row.digest) for row in (*rows.good, *rows.reserve) if row.digest}
-    changing = bool(best) and is_changing(contents, wish.url, best=in_utc(best[0].taken), cited=cited)
+    changing = bool(best) and is_changing(contents, wish.url)
     why = CHANGING if changing else "" if best or redirects else _main_reason(rows.passed)
     return Ranked(wish, best, redirects, tuple(rows.passed), changing, rows.died, why)
 

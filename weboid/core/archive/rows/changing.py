@@ -1,6 +1,5 @@
 """Pages that always change, of which no copy shows what was cited: front pages, live scores, the weather (A-1)."""
 
-from bisect import bisect_right
 from collections import Counter
 from datetime import datetime, timedelta
 from typing import Final
@@ -14,7 +13,6 @@ FEWEST_ROWS: Final = 20
 CHANGING_SHARE: Final = 0.6
 """More different contents than this share of the captures, and the page is always changing."""
 _YEAR: Final = timedelta(days=365)
-_SHORTLY: Final = timedelta(days=31)
 _LIST_FIELDS: Final = words_of(
     "q query search s suche suchwort keyword keywords term words page seite pg start offset from limit sort sortby "
     "order orderby dir list cat cats category categories kategorie rubrik section tag tags topic filter view mode date "
@@ -28,22 +26,14 @@ _DOCUMENT_FIELDS: Final = words_of(
 )
 
 
-def is_changing(contents: set[tuple[datetime, str]], url: Url, *, best: datetime, cited: datetime) -> bool:
-    """True if the captures of a URL, by moment and digest, show that it was always changing when `best` was taken.
+def is_changing(contents: set[tuple[datetime, str]], url: Url) -> bool:
+    """True if the captures of a URL, by moment and digest, show that it is always changing, whatever day is asked for.
 
-    That is so if in one year, with `best` in it, nearly each has another content, and its address names a place, not a
-    document. A content from shortly before to after the citation is the cited one, however much the page changes
-    otherwise (D-127).
+    That is so if in some year nearly each has another content, and its address names a place, not a document (D-127).
     """
     if not _names_a_place(url):
         return False
     rows = sorted(contents)
-    around = [(taken, digest) for taken, digest in rows if abs(taken - best) <= _YEAR]
-    return _changes_in_a_year(around, best) and not _stood(rows, cited)
-
-
-def _changes_in_a_year(rows: list[tuple[datetime, str]], best: datetime) -> bool:
-    """True if there is a year around a moment whose captures, in order, are enough and nearly all different."""
     counts: Counter[str] = Counter()
     start = 0
     for end, (taken, digest) in enumerate(rows):
@@ -55,18 +45,9 @@ def _changes_in_a_year(rows: list[tuple[datetime, str]], best: datetime) -> bool
                 del counts[left]
             start += 1
         size = end - start + 1
-        if size >= FEWEST_ROWS and rows[start][0] <= best <= taken and len(counts) > CHANGING_SHARE * size:
+        if size >= FEWEST_ROWS and len(counts) > CHANGING_SHARE * size:
             return True
     return False
-
-
-def _stood(rows: list[tuple[datetime, str]], moment: datetime) -> bool:
-    """True if the captures next to a moment, before and after it, have the same content, and are near each other."""
-    place = bisect_right(rows, moment, key=lambda row: row[0])
-    if not 0 < place < len(rows):
-        return False
-    (first, content), (last, same) = rows[place - 1 : place + 1]
-    return content == same and last - first <= _SHORTLY
 
 
 def _names_a_place(url: Url) -> bool:
