@@ -36,6 +36,23 @@ async def test_a_folder_with_a_broken_link_is_exit_status_1_and_stores_nothing(p
     assert (await place.run("site", "site", "--fragments")).status == 0
 
 
+@pytest.mark.parametrize("index", ["index.html", "index.htm"])
+async def test_a_folder_and_its_index_are_one_page(place: Place, tmp_path: Path, index: str) -> None:
+    (tmp_path / "site" / "sub").mkdir(parents=True)
+    (tmp_path / "site" / index).write_text(linked(index, f"./{index}#x", "sub/", f"sub/{index}", "sub/index.xhtml"))
+    (tmp_path / "site" / "sub" / index).write_text(linked("../", "gone.html") + "<p id=x>")
+    ran = await place.run("site", "site", "--fragments", "--external", "ignore", "--format", "jsonl")
+    *places, last = ran.lines()
+    origin = last["summary"]["starts"][0]
+    states = {line["url"].removeprefix(origin) + "#" + line["fragment"]: line["state"] for line in places}
+    assert states == {
+        "#": "ok", f"{index}#": "ok", f"{index}#x": "fragment", "sub/#": "ok", f"sub/{index}#": "ok",
+        "sub/index.xhtml#": "broken", "sub/gone.html#": "broken",
+    }  # fmt: skip
+    assert (len(places), last["summary"]["pages"]) == (1 + 5 + 2, 2)
+    assert {line["parent"].removeprefix(origin) for line in places if line["parent"]} == {"", "sub/"}
+
+
 async def test_a_name_without_a_dot_may_be_named_and_a_password_is_not_shown(place: Place) -> None:
     async with serve(script_of({"/": linked("/b?x=1"), "/b?x=1": linked()})) as site:
         url = f"http://me:secret77@localhost:{site.port}/"

@@ -33,6 +33,9 @@ async def test_a_folder_is_served_and_nothing_around_it(tmp_path: Path) -> None:
     (root / "large").write_text("word" * 500_000)
     (tmp_path / "secret").write_text("secret")
     (root / "out").symlink_to(tmp_path / "secret")
+    (root / "linked").mkdir()
+    (root / "linked" / "index.html").symlink_to(tmp_path / "secret")
+    (root / "linked" / "index.htm").mkdir()
     async with served(root) as url:
         start = await find_start(url, {}, NET)
         assert start.is_own
@@ -49,7 +52,18 @@ async def test_a_folder_is_served_and_nothing_around_it(tmp_path: Path) -> None:
                 session, url + "large", turn=at_once, get_only=True, single=Single({}, lambda _: 10**7)
             )
             assert answer.body == b"word" * 500_000
-            for path in ("", "gone", "out", "%2e%2e/secret", "..%2fsecret", "%00", "style.css/", "//etc/hostname"):
+            for path in (
+                "",
+                "gone",
+                "out",
+                "linked/",
+                "linked/index.html",
+                "%2e%2e/secret",
+                "..%2fsecret",
+                "%00",
+                "style.css/",
+                "//etc/hostname",
+            ):
                 answer = await fetch_answer(session, url + path, turn=at_once, get_only=True)
                 assert (answer.code, answer.body) == (404, b""), path
 

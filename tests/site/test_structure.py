@@ -135,8 +135,6 @@ async def test_each_file_of_the_local_structure_has_the_links_that_it_has(tmp_pa
     assert len(STRUCTURE) == 39
     assert found.pop("") == {"/ ok"}
     expected = {
-        f"/{name}".replace("/index.html", "/", name == "index.html"): set(links.split(", "))
-        for name, (_, links) in STRUCTURE.items()
-        if links
+        f"/{name}".removesuffix("index.html"): set(links.split(", ")) for name, (_, links) in STRUCTURE.items() if links
     }
     assert found == expected

@@ -15,9 +15,10 @@ class CountsDiffer(Exception):
 class Statistics:
     """The numbers of a task; all but `filtered_by` are URLs, each time that they are found."""
 
-    seen: int = 0
     checked: int = 0
     queued: int = 0
+    filtered: int = 0
+    seen: int = 0
     downloaded: int = 0
     hits: int = 0
     failed: int = 0
@@ -33,7 +34,6 @@ class Statistics:
     """For each filter of links by name, those that it kept away."""
     stopped_by: Counter[str] = field(default_factory=Counter)
     """For each filter of pages by name, the pages whose links were not followed."""
-    filtered: int = 0
 
     def find(self, filter_name: str | None, *, is_new: bool) -> None:
         """Counts a found URL: kept away by a filter, or new, or seen."""

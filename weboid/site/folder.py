@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote, unquote_to_bytes
+from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 _HEAD_BYTES: Final = 65_536
 _PIECE: Final = 262_144
@@ -40,6 +40,14 @@ def file_of(folder: Path, path: str) -> str:
     return file + next((name for name in _INDEXES if (folder / file / name).is_file()), "")
 
 
+def without_index(folder: Path, url: str) -> str:
+    """The URL of a folder for that of its index, which is the same page; any other as it is."""
+    start, _, name = url.rpartition("/")
+    if name not in _INDEXES:
+        return url
+    return f"{start}/" if file_of(folder, f"{urlsplit(start).path}/").rpartition("/")[2] == name else url
+
+
 async def _answer(root: Path, head: bytes, writer: asyncio.StreamWriter) -> None:
     """Answers one request; a file is read as it is sent."""
     method, _, rest = head.partition(b" ")
@@ -53,7 +61,7 @@ async def _answer(root: Path, head: bytes, writer: asyncio.StreamWriter) -> None
         if not path.endswith(b"/"):
             writer.write(_head(301, f"Location: {target.decode('ascii', 'replace')}/"))
             return
-        file = next((file / name for name in _INDEXES if (file / name).is_file()), None)
+        file = next(filter(None, (_file(root, path + name.encode()) for name in _INDEXES)), None)
     elif path.endswith(b"/"):
         file = None
     try:

@@ -3,7 +3,7 @@
 import asyncio
 import socket
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from ipaddress import ip_network
@@ -16,7 +16,7 @@ from weboid.core.url.urls import Url, parse, parse_again
 from weboid.net.guard import address_of, is_public
 from weboid.net.outbound import Outbound
 
-_LOCAL: Final = "localhost"
+LOCAL: Final = "localhost"
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,14 @@ class SiteStart:
     is_own: bool = False
     """They are of loopback or of a private network: its user is there, and it is asked without pauses."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    asked: Callable[[str], str] = str
+    """The URL that is asked for where one in normal form is linked: in a folder that of an index is the folder's."""
 
     @cached_property
     def hosts(self) -> frozenset[str]:
         """Its host, and what else names the same machine: that of the user."""
         is_loopback = self.is_own and all(address_of(each).is_loopback for each in self.addresses)
-        return frozenset((self.url.host, *((_LOCAL, *self.addresses) if is_loopback else ())))
+        return frozenset((self.url.host, *((LOCAL, *self.addresses) if is_loopback else ())))
 
     @property
     def names(self) -> Mapping[str, tuple[str, ...]]:

@@ -5,7 +5,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from math import inf
 from time import monotonic
@@ -36,7 +36,7 @@ from weboid.site.reading import MOST_BYTES, SitePage, Target
 from weboid.site.recall import Recall, SiteDocument
 from weboid.site.rules import RulesOfOrigins, SiteRules, at_once
 from weboid.site.spill import Spill
-from weboid.site.start import SiteSessions
+from weboid.site.start import LOCAL, SiteSessions
 
 log = logging.getLogger(__name__)
 
@@ -70,8 +70,8 @@ class SiteWalk:
     fragments: bool = False
     """Whether what a # names is looked for."""
     loaders: int = 10
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    """What sitemaps list and is no start, by the reason."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """What sitemaps list and is no start, and pages that were cut, by the reason."""
     new: int = 0
     """Places that are broken, and were not before."""
     own_faults: int = 0
@@ -93,22 +93,20 @@ class SiteWalk:
         self._spill = Spill()
         self._links: dict[str, int] = {}
         """Where the links of documents are, if they may be found again nearer to the start."""
-        self._cut = 0
         if self.externals:
             self.externals.settle = self.ledger.settle
 
     async def run(self, starts: Iterable[str]) -> Summary:
         """Goes through the site to its end; cancelled, or ended by an error of the store, it gives what it has."""
         begun = monotonic()
-        starts = list(starts)
+        starts = list(dict.fromkeys(map(self.sessions.start.asked, starts)))
         for start in starts:
             self.ledger.mention(str(self.sessions.start.parse(start)), Place(start, "", "", "start"))
         is_interrupted = False
         try:
-            for origin in {
-                self.sessions.start.parse(start)._replace(path="/") for start in starts if self.orders.obeys_robots
-            }:
-                await self._rules_of(origin)
+            if self.orders.obeys_robots:
+                for origin in {self.sessions.start.parse(start)._replace(path="/") for start in starts}:
+                    await self._rules_of(origin)
             self.task = self._robot.start(starts, self.orders, {"robots": self._may_load}, self.sessions.start.bare)
             for host in self.sessions.start.hosts:
                 self.task.scope.add(self.sessions.start.url._replace(host=host))
@@ -129,7 +127,7 @@ class SiteWalk:
                 await self.externals.close()
         self.ledger.end()
         self._spill.close()
-        filtered_by = Counter({**self.left_out, **({_CUT: self._cut} if self._cut else {})})
+        filtered_by = +self.left_out
         if self.task:
             filtered_by += self.task.statistics.filtered_by + self.task.statistics.stopped_by
         return Summary(
@@ -144,7 +142,8 @@ class SiteWalk:
 
     def statistics(self) -> dict[str, int]:
         """The numbers of the robot."""
-        return {name: getattr(self.task.statistics, name) for name in _NUMBERS} if self.task else {}
+        numbers = asdict(self.task.statistics) if self.task else {}
+        return {name: number for name, number in numbers.items() if isinstance(number, int)}
 
     def _emit(self, url: str, place: Place) -> None:
         self.counts[place.state] += 1
@@ -300,21 +299,23 @@ class SiteWalk:
     def _end_at_page(self, entry: WantedDocument, document: SiteDocument, page: SitePage) -> None:
         task = entry.task
         self.pages += 1
-        self._cut += page.is_cut
+        self.left_out[_CUT] += page.is_cut
         if self.fragments and page.anchors is not None:
             self.ledger.note_anchors(entry.url, page.anchors)
         is_followed = page.is_followed or not task.orders.obeys_robots
-        followed = [OutgoingLink(target.form, link.text, link.rel) for link, target in page.links if target.form]
+        asked = self.sessions.start.asked
+        links = [OutgoingLink(asked(target.form), link.text, link.rel) for link, target in page.links]
+        followed = [link for link in links if link.url]
         if task.orders.depth != inf:
             self._links[entry.url] = self._spill.put(([tuple(link) for link in followed],))
         if not is_followed:
             task.statistics.stopped_by["nofollow"] += 1
-        links = followed if is_followed else ()
-        loaded = Loaded(document.outcome, links, "", page.content_hash, document.not_modified, page.source)
+        followed = followed if is_followed else []
+        loaded = Loaded(document.outcome, followed, "", page.content_hash, document.not_modified, page.source)
         self._robot.end(entry, loaded)
         refusals = iter(list(task.refusals))
         self.ledger.settle(entry.url, _ok(document.code))
-        for link, target in page.links:
+        for (link, target), outgoing in zip(page.links, links, strict=True):
             place = Place(
                 target.url,
                 target.fragment[:_FRAGMENT],
@@ -329,9 +330,9 @@ class SiteWalk:
                 state, reason = self._unfit(target)
                 self._emit(target.url, place._replace(state=state, reason=reason))
             elif is_followed:
-                self._mention(task, target.form, place, next(refusals, ""))
+                self._mention(task, outgoing.url, place, next(refusals, ""))
             else:
-                self.ledger.mention(target.form, place._replace(state="nofollow", reason="nofollow"))
+                self.ledger.mention(outgoing.url, place._replace(state="nofollow", reason="nofollow"))
 
     def _mention(self, task: Task, url: str, place: Place, refused: str) -> None:
         """Takes a link, by what the robot made of it."""
@@ -370,18 +371,13 @@ class SiteWalk:
             if self.externals is None:
                 return "external", ""
             start = self.sessions.start.url.host
-            if urlsplit(target.url).hostname == _LOCAL or not ("." in start or ":" in start or start == _LOCAL):
+            if urlsplit(target.url).hostname == LOCAL or not ("." in start or ":" in start or start == LOCAL):
                 return "doubtful", Reason.NOT_PUBLIC.word
         return "broken", target.reason
 
 
-_LOCAL: Final = "localhost"
 _STARTS: Final = 20
 """Starts that a summary names."""
-_NUMBERS: Final = (
-    *("checked", "queued", "filtered", "seen", "downloaded", "hits", "failed", "dropped", "waiting", "open"),
-    *("not_modified", "same_content"),
-)
 
 
 @cache
