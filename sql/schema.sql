@@ -47,6 +47,8 @@ CREATE TABLE page (
     urls bytea NOT NULL DEFAULT '',
     -- Differs when its links may have changed (MediaWiki's time of its links, as a number); NULL = unknown.
     mark bigint,
+    -- The moment of the last event that added links; NULL = never.
+    grown timestamptz,
     PRIMARY KEY (wiki, page)
 );
 CREATE INDEX page_title ON page (wiki, namespace, title);

@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import TypeVar
 
@@ -16,6 +17,8 @@ from support.stored import do, key
 from support.wiki_edits import record_edit
 
 from weboid.core.url.farms import WMFLABS, WikiName
+from weboid.core.url.keys import key_of
+from weboid.core.url.urls import parse
 from weboid.demo.littlewiki import LittleWiki, open_littlewiki
 from weboid.demo.wikipages import WikiLink, WikiPage
 from weboid.errors import SourceError, StoreError
@@ -24,6 +27,7 @@ from weboid.mechanism.disturbance import Disturbance
 from weboid.mechanism.patience import again_until
 from weboid.remote.feed.calls import local_feed_store
 from weboid.store.db.pool import Pool, open_pool
+from weboid.store.pages.page import PageChanges, record_intake
 from weboid.store.pages.page_pass import SWEEP_DAYS, PageRecord, PassPosition, record_place, record_start
 from weboid.store.pages.wiki import StoredWiki, list_wikis, record_wiki
 from weboid.wiki.api import ApiSource
@@ -31,6 +35,7 @@ from weboid.wiki.criteria import read_criteria
 from weboid.wiki.source import PageState
 
 PAGES = 12
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 _T = TypeVar("_T")
 
 
@@ -51,10 +56,19 @@ class Fed:
     def __init__(self, pool: Pool, wiki: StoredWiki, little: LittleWiki, source: ApiSource) -> None:
         self.pool, self.wiki, self.little, self.source = pool, wiki, little, source
 
-    async def passed(self, day: int, without: dict[str, object] | None = None, **matching: object) -> PassProgress:
+    async def passed(
+        self, day: int, without: dict[str, object] | None = None, now: datetime = NOW, **matching: object
+    ) -> PassProgress:
         criteria = read_criteria(matching, without or {})
         return await PagePass(
-            local_feed_store(self.pool), self.source, self.wiki, WMFLABS, criteria, today=lambda: day, untouched_days=90
+            local_feed_store(self.pool),
+            self.source,
+            self.wiki,
+            WMFLABS,
+            criteria,
+            today=lambda: day,
+            now=lambda: now,
+            untouched_days=90,
         ).run()
 
     async def rows(self, query: str) -> list[tuple[object, ...]]:
@@ -135,6 +149,7 @@ async def test_a_pass_whose_end_was_stored_and_not_confirmed_is_no_new_pass(data
             await PagePass(
                 *(local_feed_store(wiki.pool), wiki.source, wiki.wiki, WMFLABS, criteria),
                 today=lambda: 100,
+                now=lambda: NOW,
                 untouched_days=90,
                 again=again,
             ).run()
@@ -148,6 +163,21 @@ async def _pass_rows(dsn: str) -> int:
     async with open_pool(dsn, size=1) as pool, pool.connection() as conn:
         row = await (await conn.execute("SELECT count(*) FROM pass")).fetchone()
     return int(row[0]) if row else 0
+
+
+@pytest.mark.parametrize(("minutes", "there"), [(1, True), (-1, False)])
+async def test_a_link_of_an_event_after_what_a_pass_reads_survives_it(wiki: Fed, minutes: int, there: bool) -> None:
+    await wiki.passed(100)
+    new = parse("http://new.demo/")
+    event = PageChanges(added={3: ({key_of(new): new}, {})}, added_at={3: NOW + timedelta(minutes=minutes)})
+    await do(wiki.pool, record_intake, {wiki.wiki.wiki: event}, 103)
+    await wiki.passed(107)
+    assert bool(await wiki.rows("SELECT FROM link JOIN host USING (bucket, host_key) WHERE host = 'new.demo'")) is there
+    if there:
+        # Later than the event, a pass reads the page whatever its mark says.
+        wiki.little.pages["Page 03"] = replace(wiki.little.pages["Page 03"], links=())
+        await wiki.passed(114, now=NOW + timedelta(hours=1))
+        assert not await wiki.rows("SELECT FROM link WHERE page = 3")
 
 
 async def test_only_pages_that_changed_are_read_again(wiki: Fed) -> None:

@@ -3,6 +3,8 @@
 That a replica says what the dumps say is shown in tests/wiki.
 """
 
+from datetime import UTC, datetime
+
 from support.realsources import dump_source, open_real_api, real_wiki
 from support.stored import do
 
@@ -46,7 +48,16 @@ async def test_the_api_and_the_dump_leave_the_same_tables(database: str, second_
 async def _pass(pool: Pool, source: WikiSource) -> None:
     wiki = await _wiki(pool)
     criteria = read_criteria({}, {})
-    await PagePass(local_feed_store(pool), source, wiki, WMFLABS, criteria, today=lambda: DAY, untouched_days=90).run()
+    await PagePass(
+        local_feed_store(pool),
+        source,
+        wiki,
+        WMFLABS,
+        criteria,
+        today=lambda: DAY,
+        now=lambda: datetime.now(UTC),
+        untouched_days=90,
+    ).run()
 
 
 async def _wiki(pool: Pool) -> StoredWiki:

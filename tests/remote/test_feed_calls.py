@@ -86,7 +86,17 @@ async def rows_of(dsn: str) -> dict[str, list[str]]:
 async def passed(store: FeedStore, source: WikiSource, again: Again, day: int = DAY) -> None:
     wiki = await again(lambda: store.wikis.record(WMFLABS, WikiName("testwiki", "wmflabs"), None))
     criteria = read_criteria({}, {})
-    await PagePass(store, source, wiki, WMFLABS, criteria, today=lambda: day, untouched_days=90, again=again).run()
+    await PagePass(
+        store,
+        source,
+        wiki,
+        WMFLABS,
+        criteria,
+        today=lambda: day,
+        now=lambda: datetime.now(UTC),
+        untouched_days=90,
+        again=again,
+    ).run()
 
 
 async def test_a_pass_over_a_real_wiki_leaves_the_same_rows(database: str, second_database: str) -> None:

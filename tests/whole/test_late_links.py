@@ -52,7 +52,16 @@ async def _passes(wiki: MediaWiki, dsn: str) -> AsyncIterator[Callable[[int], Aw
             assert stored
             criteria = read_criteria({"namespaces": [0]}, {})
             core = local_feed_store(pool)
-            done = PagePass(core, source, stored, WMFLABS, criteria, today=lambda: day, untouched_days=90)
+            done = PagePass(
+                core,
+                source,
+                stored,
+                WMFLABS,
+                criteria,
+                today=lambda: day,
+                now=lambda: datetime.now(UTC),
+                untouched_days=90,
+            )
             return (await done.run()).intake
 
         yield passed

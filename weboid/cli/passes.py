@@ -189,6 +189,7 @@ async def _pass_over(
                 named.farm,
                 criteria,
                 today=today,
+                now=moment_now,
                 untouched_days=config.feed.untouched_days,
                 show=show,
                 again=again,

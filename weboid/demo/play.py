@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time
 from ipaddress import ip_network
 from typing import Final
 
@@ -19,6 +20,7 @@ from weboid.checking.online import Online
 from weboid.checking.turns import LocalTurns
 from weboid.config import SETTINGS_TITLE, ArchiveConfig, Config
 from weboid.core.archive.configured import configured
+from weboid.core.record.days import date_of
 from weboid.core.record.moment import Moment
 from weboid.core.url.farms import WMFLABS, parse_wiki_name
 from weboid.core.url.keys import key_of
@@ -120,7 +122,12 @@ async def _pass_over(stage: Stage, pool: Pool, wiki: StoredWiki, day: int) -> Pa
     async with open_client(stage.config.net) as client:
         source = ApiSource(stage.wiki.api_url, client, user_agent=stage.config.net.user_agent)
         criteria = read_criteria({}, {})
-        work = PagePass(local_feed_store(pool), source, wiki, WMFLABS, criteria, today=lambda: day, untouched_days=days)
+        work = PagePass(
+            *(local_feed_store(pool), source, wiki, WMFLABS, criteria),
+            today=lambda: day,
+            now=lambda: datetime.combine(date_of(day), time(), UTC),
+            untouched_days=days,
+        )
         return await work.run()
 
 

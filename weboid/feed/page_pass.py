@@ -8,12 +8,14 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from enum import Enum
 from typing import Final, NamedTuple
 
 from weboid.core.url.farms import Farm
 from weboid.errors import NotContacted, SourceError
 from weboid.feed.intake import Judge, SpamFilters, WikiSpam, judged, page_urls
+from weboid.feed.reread import MARGIN_S
 from weboid.mechanism.patience import Again, at_once
 from weboid.remote.feed.batches import JudgedPages, Move
 from weboid.remote.feed.calls import FeedStore
@@ -86,6 +88,7 @@ class PagePass:
         criteria: Criteria,
         *,
         today: Callable[[], int],
+        now: Callable[[], datetime],
         untouched_days: int,
         spam: WikiSpam | None = None,
         show: Callable[[PassProgress], None] = lambda progress: None,
@@ -99,12 +102,15 @@ class PagePass:
         self._farm = farm
         self._criteria = criteria
         self._today = today
+        self._now = now
         self._untouched_days = untouched_days
         self._show = show
         self._again = again
         self._progress = PassProgress()
         self._started = 0
         self._place = PassPosition()
+        self._as_of: datetime | None = None
+        """The moment of what was read last."""
 
     async def run(self) -> PassProgress:
         """Completes the pass under way, or a new one; returns what was done since the call.
@@ -164,7 +170,7 @@ class PagePass:
 
         async def by(judge: Judge) -> Intake | None:
             read = [page_urls(page, self._farm, judge.spam) for page in part.read]
-            pages = JudgedPages(read, part.gone, judge.stamp)
+            pages = JudgedPages(read, part.gone, judge.stamp, self._as_of)
             return await self._core.passes.record(self._wiki, pages, self._today(), move)
 
         self._progress.intake += await judged(self._spam, by)
@@ -181,7 +187,10 @@ class PagePass:
             for record in records
         }
         wanted = [page for page, fate in fates.items() if fate is PageFate.READ]
-        found = await self._source.find_pages(ids=wanted) if wanted else []
+        found = []
+        if wanted:
+            self._as_of = self._now() - timedelta(seconds=MARGIN_S + await self._source.find_lag_s())
+            found = await self._source.find_pages(ids=wanted)
         gone = set(wanted) - {page.page for page in found}
         return found, [page for page, fate in fates.items() if fate is PageFate.RELEASED or page in gone]
 

@@ -41,11 +41,11 @@ async def reread(
         waiting = await core.waiting.list_waiting(wiki.wiki, until, batch)
         if not waiting:
             return total
-        total += await _read(core, source, wiki, waiting, day)
+        total += await _read(core, source, wiki, waiting, day, until)
 
 
 async def _read(
-    core: FeedStore, source: WikiSource, wiki: FollowedWiki, waiting: Sequence[Pending], day: int
+    core: FeedStore, source: WikiSource, wiki: FollowedWiki, waiting: Sequence[Pending], day: int, as_of: datetime
 ) -> Intake:
     by_title = {each.title: each for each in waiting if not each.page}
     named = await source.find_pages(titles=sorted(by_title)) if by_title else []
@@ -65,7 +65,8 @@ async def _read(
     links = await source.find_pages(ids=wanted) if wanted else []
 
     async def record(judge: Judge) -> Intake | None:
-        pages = JudgedPages([page_urls(page, wiki.farm, judge.spam) for page in links], gone, judge.stamp)
+        read = [page_urls(page, wiki.farm, judge.spam) for page in links]
+        pages = JudgedPages(read, gone, judge.stamp, as_of)
         return await core.waiting.record(wiki.wiki, pages, waiting, day)
 
     return await judged(wiki.spam, record)

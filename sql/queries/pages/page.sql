@@ -1,7 +1,10 @@
 -- Pages and the uses of URLs on them (P-3, L-7).
 
 -- name: list_known
-SELECT page, namespace, title, latest, mark, urls, touched, flagged FROM page
+-- Also whether an event has added links after the moment of what was read.
+SELECT page, namespace, title, latest, mark, urls, touched, flagged,
+    coalesce(grown > %(as_of)s::timestamptz, false)
+FROM page
 WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
 ORDER BY page
 FOR UPDATE
@@ -61,8 +64,8 @@ SELECT page, urls FROM page WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::inte
 -- name: record_urls_of
 -- Without a mark, so that the next pass reads these pages again.
 -- under lock: pages/page list_known, or list_urls_of, of the same pages before.
-UPDATE page SET urls = given.urls, mark = NULL
-FROM unnest(%(page)s::integer[], %(urls)s::bytea[]) AS given (page, urls)
+UPDATE page SET urls = given.urls, mark = NULL, grown = greatest(given.grown, page.grown)
+FROM unnest(%(page)s::integer[], %(urls)s::bytea[], %(grown)s::timestamptz[]) AS given (page, urls, grown)
 WHERE page.wiki = %(wiki)s AND page.page = given.page
 
 -- name: record_released

@@ -39,11 +39,15 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JudgedPages:
-    """Pages that were read, and pages that are to be released; `stamp` = None: no list has judged the links."""
+    """Pages that were read, and pages that are to be released; `stamp` = None: no list has judged the links.
+
+    The wiki was as it was read at the moment `as_of` or later.
+    """
 
     read: Sequence[PageUrls] = ()
     gone: Sequence[int] = ()
     stamp: Stamp | None = None
+    as_of: datetime | None = None
 
 
 class NamedPage(NamedTuple):

@@ -96,7 +96,7 @@ class Passes(OnStore):
         async with self._connections.connection() as conn:
             if not await spam.are_in_force(conn, {wiki: pages.stamp}):
                 return None
-            changes = PageChanges(read=pages.read, gone=pages.gone, touches=False)
+            changes = PageChanges(read=pages.read, gone=pages.gone, touches=False, as_of=pages.as_of)
             intake = await record_intake(conn, {wiki: changes}, day)
             await page_pass.record_place(conn, wiki, *move)
             return intake
@@ -135,7 +135,8 @@ class PagesWaiting(OnStore):
             await begin_intake(conn)
             if not await is_waiting(conn, wiki, done):
                 return Intake()
-            intake = await record_intake(conn, {wiki: PageChanges(read=pages.read, gone=pages.gone)}, day)
+            changes = PageChanges(read=pages.read, gone=pages.gone, as_of=pages.as_of)
+            intake = await record_intake(conn, {wiki: changes}, day)
             await record_done(conn, wiki, done)
             return intake
 
@@ -183,7 +184,8 @@ async def _record(conn: Connection, events: Sequence[WikiEvents], day: int) -> E
         before = changes.get(each.wiki, PageChanges())
         # Deleted pages count as deleted, whatever was added to them before or later.
         gone = sorted({*before.gone, *(each.gone.keys() & watched)})
-        changes[each.wiki] = PageChanges(added={**before.added, **each.added}, gone=gone)
+        added_at = {**before.added_at, **each.later}
+        changes[each.wiki] = PageChanges(added={**before.added, **each.added}, added_at=added_at, gone=gone)
     intake = await record_intake(conn, changes, day)
     handed_in = 0
     for each, waiting in zip(events, pending, strict=True):

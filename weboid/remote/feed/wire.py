@@ -150,7 +150,7 @@ def _encode_judged(pages: JudgedPages) -> dict[str, Any]:
         (page.page, page.namespace, page.title, page.latest, page.mark, *_sent_links(page.urls, page.spam))
         for page in pages.read
     ]
-    return {"pages": read, "gone": pages.gone, "stamp": pages.stamp}
+    return {"pages": read, "gone": pages.gone, "stamp": pages.stamp, "as_of": pages.as_of}
 
 
 async def _resolve_judged(sent: dict[str, Any], here: Any, before: Mapping[str, Any]) -> JudgedPages:
@@ -162,7 +162,7 @@ async def _resolve_judged(sent: dict[str, Any], here: Any, before: Mapping[str, 
         if urls.keys() & spam.keys():
             raise BadMessage("a link is watched and spam on one page")
         read.append(PageUrls(page.page, page.namespace, page.title, page.latest, page.mark, urls, spam))
-    return JudgedPages(read, sent["gone"], sent["stamp"])
+    return JudgedPages(read, sent["gone"], sent["stamp"], sent["as_of"])
 
 
 def _judged(most: int) -> Wire:
@@ -170,6 +170,7 @@ def _judged(most: int) -> Wire:
         "pages": Annotated[list[_SentPage], Meta(max_length=most)],
         "gone": Annotated[list[Page], Meta(max_length=MOST_LISTED)],
         "stamp": Stamp | None,
+        "as_of": Annotated[datetime, Meta(tz=True)] | None,
     }
     return Wire(fields, encode=_encode_judged, resolve=_resolve_judged)
 

@@ -48,7 +48,7 @@ class Endpoint:
 
 
 CRAWLERS: Final = Endpoint("crawl", "Weboid-Crawler", "crawlers", 2)
-FEEDERS: Final = Endpoint("feed", "Weboid-Feeder", "feeders", 1)
+FEEDERS: Final = Endpoint("feed", "Weboid-Feeder", "feeders", 2)
 
 
 class Call(msgspec.Struct, frozen=True):

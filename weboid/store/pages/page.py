@@ -6,6 +6,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from operator import attrgetter
 from typing import Any, Final
 
@@ -77,15 +78,19 @@ class PageChanges:
     """The changes of one transaction on the pages of a wiki.
 
     `read` pages (each given at most once) are brought up to date, and their flags are cleared; `touches`: they are
-    known to match the wiki's criteria on that day (P-4), or are new here. To pages in `added`, by page id, what edits
-    added is recorded; those that are not watched are skipped (P-6, P-10). Pages in `gone` are not watched any more:
-    their records and uses are deleted, URLs without any other use are orphaned (P-5, U-8).
+    known to match the wiki's criteria on that day (P-4), or are new here; `as_of` is the moment of what was read: pages
+    to which a later event has added links are left as they are, for the next pass. To pages in `added`, by page id,
+    what edits added (at the moments `added_at`) is recorded; those that are not watched are skipped (P-6, P-10). Pages
+    in `gone` are not watched any more: their records and uses are deleted, URLs without any other use are orphaned
+    (P-5, U-8).
     """
 
     read: Sequence[PageUrls] = ()
     added: Mapping[int, Added] = field(default_factory=dict)
+    added_at: Mapping[int, datetime] = field(default_factory=dict)
     gone: Sequence[int] = ()
     touches: bool = True
+    as_of: datetime | None = None
 
 
 async def record_intake(conn: Connection, changes: Mapping[int, PageChanges], day: int) -> Intake:
@@ -125,7 +130,7 @@ async def _planned(conn: Connection, wiki: int, changes: PageChanges, day: int) 
     """Locks the pages and compares them with the changes."""
     read = {page.page: page for page in sorted(changes.read, key=attrgetter("page"))}
     pages = sorted({*read, *changes.added, *changes.gone})
-    rows = await conn.execute(SQL["list_known"], {"wiki": wiki, "pages": pages})
+    rows = await conn.execute(SQL["list_known"], {"wiki": wiki, "pages": pages, "as_of": changes.as_of})
     plan = _Plan(wiki, changes, {row[0]: row async for row in rows})
     plan.released = sorted(plan.known.keys() & set(changes.gone))
     for page in read.values():
@@ -137,7 +142,9 @@ async def _planned(conn: Connection, wiki: int, changes: PageChanges, day: int) 
 
 
 def _plan_read(plan: _Plan, page: PageUrls, day: int) -> None:
-    *before, urls, touched, flagged = plan.known.get(page.page, (None, b"", None, False))
+    *before, urls, touched, flagged, has_grown = plan.known.get(page.page, (None, b"", None, False, False))
+    if has_grown:
+        return
     if before == [page.page, page.namespace, page.title, page.latest, page.mark] and urls == page.keys:
         if flagged != page.is_settling(day) or (plan.changes.touches and touched != day):
             plan.seen.append(page)
@@ -182,7 +189,7 @@ async def _record_plan(conn: Connection, plan: _Plan, day: int) -> Intake:
         await conn.execute(SQL["record_seen"], {"wiki": wiki, "day": day, "touches": touches, **row})
     had = {page: set(_urls_of(plan.known[page])) for page in plan.grown}
     more = {page: keys for page, keys in plan.grown.items() if keys != had[page]}
-    await record_page_urls(conn, wiki, more)
+    await record_page_urls(conn, wiki, more, plan.changes.added_at)
     spam = {page: plan.changes.added[page][1] for page in plan.grown}
     await record_spam_added(
         conn, wiki, {page: {key: spam[page][key] for key in spam[page].keys() - had[page]} for page in spam}

@@ -8,8 +8,10 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import starmap
 from operator import itemgetter
+from types import MappingProxyType
 from typing import Final
 
 from psycopg.errors import UniqueViolation
@@ -126,11 +128,20 @@ async def record_uses(
     return len(new)
 
 
-async def record_page_urls(conn: Connection, wiki: int, pages: Mapping[int, Iterable[UrlKey]]) -> None:
-    """Writes the packed URLs of pages into their rows; the next pass reads these pages again, whatever their mark."""
+async def record_page_urls(
+    conn: Connection,
+    wiki: int,
+    pages: Mapping[int, Iterable[UrlKey]],
+    added_at: Mapping[int, datetime] = MappingProxyType({}),
+) -> None:
+    """Writes the packed URLs of pages into their rows; the next pass reads these pages again, whatever their mark.
+
+    `added_at`: the moments of the events that added URLs, by page.
+    """
     if pages:
-        packed = [packed_keys(keys) for keys in pages.values()]
-        await conn.execute(SQL["record_urls_of"], {"wiki": wiki, "page": list(pages), "urls": packed})
+        packed, grown = [packed_keys(keys) for keys in pages.values()], [added_at.get(page) for page in pages]
+        row = {"wiki": wiki, "page": list(pages)}
+        await conn.execute(SQL["record_urls_of"], row | {"urls": packed, "grown": grown})
 
 
 async def _list_dead_near_copies(conn: Connection, wiki: int, changed: Differences) -> list[Use]:
