@@ -47,7 +47,7 @@ LINES: Final = {
     "core/document": 1590,
     "core/observe": 1370,
     "core/record": 950,
-    "core/signs": 1_307,
+    "core/signs": 1_340,
     "core/url": 1980,
     "core/verdict": 1680,
     "core/wikitext": 1580,

@@ -26,6 +26,7 @@ class PageClass(StrEnum):
     SOFT404 = "soft404"
     USURPED = "usurped"
     LOGIN = "login"
+    MAINTENANCE = "maintenance"
 
 
 class Siblings(StrEnum):

@@ -27,6 +27,7 @@ RIGHT: Final[Mapping[PageClass, frozenset[str]]] = {
     PageClass.SOFT404: frozenset({"soft-404"}),
     PageClass.USURPED: _PARKED | {"replaced"},
     PageClass.LOGIN: frozenset({"login", "redirect-to-login"}),
+    PageClass.MAINTENANCE: frozenset({"maintenance"}),
 }
 """The reasons that say what a page is; of a living page nothing is to be said."""
 _WORKS: Final = "works"

@@ -86,6 +86,14 @@ def test_who_demands_a_human_without_a_name_is_a_wall_too() -> None:
         assert seen.signals[0] == "vendor:unnamed", code
 
 
+def test_a_walls_title_over_a_guards_own_script_is_a_wall_that_shows_nothing_without_scripts() -> None:
+    script = "<script>window._pxAppId='PX1'</script>"
+    seen = on(200, page("Access to this page has been denied", body=script))
+    assert seen == Suspicion(Reason.BOT_WALL, ("vendor:perimeterx", "title", "page"))
+    assert on(200, page("Access to the harbour", body=script)) is None
+    assert on(200, page("Access denied", body="<div class='g-recaptcha'></div>")) is None
+
+
 def test_what_is_no_wall_and_a_guards_name_alone_is_none() -> None:
     for code, title, body in CASES["living"]:
         assert on(code, page(title, body=filled(body))) is None

@@ -59,6 +59,15 @@ def test_a_short_page_that_says_it_is_a_site_under_repair() -> None:
         assert judged(title, f"{body}<p>{prose(60)}</p>") is None, title
 
 
+def test_a_cited_page_that_says_nothing_but_that_it_is_being_built_is_a_placeholder() -> None:
+    for title in ("Sitio en Construcción", "工事中", "Press - Under construction"):
+        seen = judged(title, "<img src='/men-at-work.jpg'>")
+        assert seen is not None, title
+        assert seen.reason is Reason.PLACEHOLDER
+        assert judged(title, f"<p>{prose(20)}</p>") is None
+        assert judged(title, asked="http://tiny.test/") is None
+
+
 def test_what_lives_and_an_article_are_no_default() -> None:
     for title, body, *asked in CASES["living"]:
         assert judged(title, body, asked="".join(asked) or ASKED) is None

@@ -136,10 +136,17 @@ def _instead(page: bytes, document: Document) -> Suspicion | None:
     for vendor in walls().vendor:
         if any(_in_markup(mark, page) for mark in vendor.marks) or _has_any(page, vendor.sayings):
             return _wall(vendor.name, "page")
-    if _OWN_FORM.search(page) or not (demand := _demand(document)):
+    is_titled = any(folded(part) in walls().titles for part in segments(document.title))
+    if is_titled and len(document.words) < _CAPTCHA_WORDS:
+        for vendor in walls().vendor[:-1]:
+            if any(_in_markup(mark, page) for mark in vendor.refusals):
+                return _wall(vendor.name, "title", "page")
+    if not (demand := _demand(document)):
         return None
-    if any(folded(part) in walls().titles for part in segments(document.title)):
+    if is_titled and not document.asks_password:
         return _wall("unnamed", "title", f"demand:{demand}")
+    if _OWN_FORM.search(page):
+        return None
     if len(document.words) < _CAPTCHA_WORDS and _has_any(page, walls().vendor[-1].refusals):
         return _wall("unnamed", f"demand:{demand}")
     return None

@@ -27,6 +27,8 @@ _FEW_WORDS: Final = 60
 _HARDLY_WORDS: Final = 12
 """The same of a title that other pages have, too."""
 _READ_CHARS: Final = 2_500
+_TWICE_WORDS: Final = 300
+"""A page without such a title that has no more words may say two such sentences instead."""
 _TELLING_CHARS: Final = 5
 _MAX_SEGMENT: Final = 150
 _VERSION: Final = re.compile(r"(?: [0-9]+)+$")
@@ -50,6 +52,7 @@ class HostingWords(Struct, frozen=True, forbid_unknown_fields=True):
     suspended_spaceless: tuple[str, ...]
     suspended_marks: Marks
     maintenance: Phrases
+    construction: Phrases
 
 
 hosting_words: Final = partial(table_of, __file__, HostingWords)
@@ -85,12 +88,16 @@ def hosting_suspicion(asked: str, document: Document, body: bytes) -> Suspicion 
     shown = folded(f"{document.title} {' '.join(document.headings)} {document.text[:_READ_CHARS]}")
     if words <= _FEW_WORDS and (phrase := first_of(hosting_words().maintenance, shown)):
         return Suspicion(Reason.MAINTENANCE, (f"phrase:{phrase}",))
+    built = set(titles).intersection(hosting_words().construction)
+    if built and words < _HARDLY_WORDS and urlsplit(asked).path.strip("/"):
+        return Suspicion(Reason.PLACEHOLDER, (f"title:{min(built)}",))
     owned = folded(host) in map(folded, (document.title, *document.headings))
     for default in hosting_words().default:
         titled = set(default.titles).intersection(titles)
         saying = first_of(default.sayings, shown)
-        has_mark = any(mark in page for mark in default.marks)
-        signals = ["title"] * bool(titled) + ["saying"] * bool(saying) + ["mark"] * has_mark
+        marks = sum(mark in page for mark in default.marks)
+        signals = ["title"] * bool(titled) + ["saying"] * bool(saying) + ["mark"] * min(marks, 2)
+        signals += ["saying"] * bool(saying and words <= _TWICE_WORDS and _first_other(default, saying, shown))
         signals += ["own-name"] * (owned and bool(signals))
         is_weak = not saying and (default.name == "hosting" or titled.issubset(hosting_words().weak))
         if is_weak and titled and all(_has_subject(document, title) for title in titled):
@@ -100,6 +107,11 @@ def hosting_suspicion(asked: str, document: Document, body: bytes) -> Suspicion 
         if len(signals) > 1 or (signals and words < (_HARDLY_WORDS if is_weak else _FEW_WORDS)):
             return Suspicion(Reason.PLACEHOLDER, (f"default:{default.name}", *signals))
     return None
+
+
+def _first_other(default: DefaultPage, saying: str, shown: str) -> str | None:
+    """Another saying of a default page than the one that was found."""
+    return first_of(tuple(other for other in default.sayings if other not in saying), shown)
 
 
 def _titles(document: Document, host: str) -> list[str]:

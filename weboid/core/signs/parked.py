@@ -24,6 +24,8 @@ from weboid.core.signs.tables import Marks, Phrases, table_of
 from weboid.core.url.hosts import registrable_domain
 
 _LONG_WORDS: Final = 250
+_OFFER_WORDS: Final = 600
+"""The same of a page of which the title offers the domain that a heading names."""
 _THIN_CHARS: Final = 400
 """Characters outside of links; the document of a parked domain rarely has more."""
 _READ_CHARS: Final = 4_000
@@ -76,7 +78,7 @@ def parked_suspicion(asked: str, final: str, document: Document, body: bytes) ->
         return None
     if found := _MARKET_TITLE.match(document.title):
         return Suspicion(Reason.FOR_SALE, (f"market-title:{found[1].lower()}", "title"))
-    if stayed and len(document.words) > _LONG_WORDS:
+    if stayed and len(document.words) > _LONG_WORDS and not _is_long_offer(domain, document):
         return None
     page = body.lower()
     if script := next((mark for mark in parked_words().lander_scripts if mark in page), None):
@@ -175,6 +177,13 @@ def _is_offered(domain: str, document: Document) -> bool:
     titles = [f" {folded(text)} " for text in (document.title, *document.headings)]
     behind = [text.split(f" {name} ", 1)[1] for name in _names(domain) for text in titles if f" {name} " in text]
     return any(_begins_with_offer(text.split()) for text in behind)
+
+
+def _is_long_offer(domain: str, document: Document) -> bool:
+    """True if a title says that the domain is for sale and nothing else, and a heading is the domain's own name."""
+    said = folded(document.title) in parked_words().generic_sale + parked_words().sale
+    named = any(folded(heading) in _names(domain) for heading in document.headings)
+    return said and named and len(document.words) <= _OFFER_WORDS
 
 
 def _begins_with_offer(words: list[str]) -> bool:

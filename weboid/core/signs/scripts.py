@@ -43,11 +43,16 @@ def script_suspicion(
 ) -> Suspicion | None:
     """The suspicion by an error page in which only scripts act; without `reads` walls only. The known 5xx stay.
 
-    With success it is a wall if nothing else than a script was sent, and the code says that this is not the document.
+    With success it is a wall if nothing else than a script was sent, and the code says that this is not the document,
+    or the script sets a cookie and reloads.
     """
     if code in _UNFINISHED:
         is_alone = not document.words and b"<script" in body.lower()
         return Suspicion(Reason.BOT_WALL, ("script:alone",)) if is_alone else None
+    if code == 200:
+        page = b"" if document.words or document.sources else body.lower()
+        is_test = _SETS_COOKIE.search(page) and _RELOADS.search(page)
+        return Suspicion(Reason.BOT_WALL, ("script:cookie",)) if is_test else None
     if not (400 <= code <= 499 or code == 503 or needs_contrast(code)):
         return None
     page = body.lower()
