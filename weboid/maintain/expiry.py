@@ -18,6 +18,7 @@ from weboid.store.people.audit import expire_audit
 from weboid.store.people.ended_session import delete_past_sessions
 from weboid.store.people.report import expire_reports
 from weboid.store.people.throttle import delete_past as delete_past_limits
+from weboid.store.schedule.lease import delete_past_wishes
 from weboid.store.schedule.second_look import delete_past_looks
 from weboid.store.schedule.turn import delete_past
 from weboid.store.site.task import expire_entries
@@ -158,6 +159,7 @@ async def _expire_urls(pool: Pool, after: UrlKey, until: int, batch: int, done: 
 async def _delete_past(conn: Connection, day: int) -> None:
     await delete_past(conn)
     await delete_past_looks(conn)
+    await delete_past_wishes(conn)
     await lower_before(conn, AlarmKind.ONE_CRAWLER, day - KEPT_DAYS)
     await delete_past_limits(conn, day, limit=_MOST_LIMITS)
     await delete_past_sessions(conn, limit=_MOST_LIMITS)

@@ -116,12 +116,30 @@ USING (
 WHERE asking_worker.worker = past.worker
 
 -- name: find_share
--- The buckets with due hosts ÷ the workers that want some, this one included; how many are free; how many it holds.
-SELECT ceil(count(*)::numeric / (
-        SELECT 1 + count(*) FROM asking_worker
-        WHERE worker <> %(worker)s AND asked >= now() - make_interval(secs => %(asking)s)
-    ))::integer,
-    count(*) FILTER (WHERE until < now()), count(*) FILTER (WHERE until >= now() AND worker = %(worker)s)
-FROM lease
-WHERE EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
-        AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s))
+-- The crawlers of one token, or of one machine next to the database, have their name up to the first colon in common.
+-- They count for so many at most, and are leased no more together, under whatever names they ask. The last number is
+-- how many they hold that others could have, but for an eighth, which a crawler does not give back.
+WITH wanting AS (
+    SELECT split_part(worker, ':', 1) AS holder, count(*) AS workers FROM (
+        SELECT worker FROM asking_worker WHERE asked >= now() - make_interval(secs => %(asking)s)
+        UNION
+        SELECT %(worker)s
+    ) AS each
+    GROUP BY holder
+), counted AS (
+    SELECT sum(least(workers, %(together)s)) AS all_shares,
+        max(workers) FILTER (WHERE holder = split_part(%(worker)s, ':', 1)) AS workers
+    FROM wanting
+), buckets AS (
+    SELECT count(*) AS due, count(*) FILTER (WHERE until < now()) AS free,
+        count(*) FILTER (WHERE until >= now() AND worker = %(worker)s) AS own,
+        count(*) FILTER (WHERE until >= now() AND split_part(worker, ':', 1) = split_part(%(worker)s, ':', 1)) AS held
+    FROM lease
+    WHERE EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
+            AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s))
+), shared AS (
+    SELECT free, own, held, ceil(due * least(workers, %(together)s) / all_shares)::integer AS part,
+        ceil(due * least(workers, %(together)s) / (all_shares * workers))::integer AS most
+    FROM counted, buckets
+)
+SELECT most, free, own, part - held, (held - free - part - part / 8)::integer FROM shared

@@ -77,6 +77,7 @@ HOSTILE: Final = [
     ("greet", body({})[:-3], 400),
     ("greet", body({}, worker=""), 400),
     ("greet", body({}, worker="w" * 1_000), 400),
+    ("greet", body({}, worker="w\x1b[2J\n"), 400),
     ("greet", body({}, request="7"), 400),
     ("nothing", body({}), 404),
     ("lease", body({"until": ["x", 1]}), 400),

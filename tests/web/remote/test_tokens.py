@@ -20,13 +20,18 @@ from support.remote import FEED_TOKEN, TOKEN, open_server, server_config
 from support.remote import FEEDERS as FEEDERS_HASH
 from support.stored import WikiInStore
 
+from weboid.core.record.moment import Moment
+from weboid.core.record.policy import DEFAULT
 from weboid.core.record.record import HostEffect
 from weboid.core.url.farms import WMFLABS
 from weboid.core.url.keys import bucket, host_key
+from weboid.remote.crawl import server as crawl_server
 from weboid.remote.crawl.sightings import Sighting
+from weboid.remote.crawl.work import Work
 from weboid.remote.http import wire
 from weboid.remote.http.messages import CRAWLERS, FEEDERS, Endpoint
 from weboid.store.db.rows import HostKey
+from weboid.store.schedule.lease import delete_past_wishes
 
 DAY: Final = 100
 OTHER: Final = "token-of-another-machine"
@@ -309,6 +314,42 @@ async def test_a_token_has_only_so_many_processes(
     statuses = [(await call(server, "life", {**life, "name": f"{number}"}))[0] for number in (1, 2, 3, 4, 1)]
     assert statuses == [200, 200, 200, 429, 200]
     assert (await call(server, "life", {**life, "name": "1"}, OTHER))[0] == 200
+
+
+async def _workers(wiki: WikiInStore, *names: str) -> list[Work]:
+    """Crawlers of these names, of a store with ninety hosts that are due; each wants buckets."""
+    await wiki.take_in({number: [f"http://n{number}.demo/"] for number in range(2, 91)}, DAY)
+    workers = [Work(wiki.pool, name, server_config().crawl, DEFAULT) for name in names]
+    for each in workers:
+        await each.find_share(Moment(DAY))
+    return workers
+
+
+async def test_a_token_with_many_processes_counts_as_eight(wiki: WikiInStore) -> None:
+    *many, near, other = await _workers(wiki, *(f"far:{number}" for number in range(100)), "here/a:1", "other:1")
+    due = await near.count_due_buckets(Moment(DAY))
+    assert [(await each.find_share(Moment(DAY))).most for each in (near, other)] == [-(-due // 10)] * 2
+    assert sum([len(await each.lease(Moment(DAY))) for each in many]) == -(-8 * due // 10)
+    await wiki.execute("UPDATE asking_worker SET asked = now() - interval '1 minute' WHERE worker LIKE 'far:%'")
+    await wiki.do(delete_past_wishes)
+    assert sorted(await wiki.rows("SELECT worker FROM asking_worker")) == [("here/a:1",), ("other:1",)]
+
+
+async def test_a_token_that_gives_nothing_back_is_left_its_part(
+    server: str, wiki: WikiInStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [near] = await _workers(wiki, "here/a:1")
+    due = await near.count_due_buckets(Moment(DAY))
+    await wiki.execute("DELETE FROM asking_worker")
+    held = dict((await call(server, "lease", {"until": [DAY, None]}))[1])
+    assert len(held) == due
+    assert not await near.lease(Moment(DAY))
+    assert len((await call(server, "renew", {"held": held}))[1]) == due
+    monkeypatch.setattr(crawl_server, "_KEPT_S", 0.0)
+    left = (await call(server, "renew", {"held": held}))[1]
+    assert due / 2 <= len(left) <= due * 9 / 16 + 1
+    assert set((await call(server, "renew", {"held": held}))[1]) == set(left)
+    assert len(await near.lease(Moment(DAY))) == due - len(left)
 
 
 async def test_a_new_token_goes_on_where_the_one_of_the_same_name_was(wiki: WikiInStore) -> None:

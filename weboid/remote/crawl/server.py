@@ -6,6 +6,8 @@ call comes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from time import monotonic
 from typing import Final
 
 from weboid.checking.slots import StoreSlots
@@ -24,7 +26,7 @@ from weboid.store.db.pool import Pool
 from weboid.store.db.rows import HostKey
 from weboid.store.results.record import Checked, Tally
 from weboid.store.schedule.days import find_lived
-from weboid.store.schedule.lease import Held, list_foreign, list_own
+from weboid.store.schedule.lease import Held, find_excess, list_foreign, list_own, record_release, record_renewal
 from weboid.store.schedule.turn import SlotNote, SlotState, WantedSlot
 from weboid.store.upkeep.alarm import AlarmKind
 
@@ -35,6 +37,8 @@ _ABOUT: Final = 1
 _CLAIMS: Final = 100_000
 """The claims of some minutes."""
 _LATE_S: Final = 1.0
+_KEPT_S: Final = 600.0
+"""Seconds within which a crawler gives back what others are to have: longer than the visits that are under way."""
 _LONGEST_PAUSE_S: Final = 240.0
 """Between two requests to a host; crawlers themselves wait two minutes at most, and hold a turn for one."""
 _OTHER_DAY: Final = "the day there is not that of this server: set the clock right, there or here"
@@ -55,12 +59,14 @@ class CrawlServer(CallServer):
         self._today = today
         self._config = config
         self._policy = policy
+        self._kept: dict[str, float] = {}
         self._slots = _ShortSlots(pool, max(_LONGEST_PAUSE_S, config.delay))
         self._any = Work(pool, "", config, policy)  # its paces are kept, for all calls
 
     def handlers(self, connections: Connections, client: str, worker: str) -> Handlers:
         """The store's own work, by a worker named for its token; its place is its client (D-456)."""
         work = _OwnWork(connections, f"{client}:{worker}", self._config, self._policy)
+        work.client, work.kept, work.today = client, self._kept, self._today
         days, losses, alarms = Days(connections), LossExchange(connections), Alarms(connections)
         looks = SecondLooks(connections, client)
         store = CrawlStore(work, days, losses, alarms, self._slots, looks, self._pool.away)
@@ -70,7 +76,24 @@ class CrawlServer(CallServer):
 
 
 class _OwnWork(Work):
-    """The work of one remote worker, whose checks are counted at once."""
+    """The work of one remote worker, whose checks are counted at once.
+
+    `kept`: since when the crawlers of a client have held what is more than their part.
+    """
+
+    client: str
+    kept: dict[str, float]
+    today: Callable[[], int]
+
+    async def renew(self, held: Held) -> set[int]:
+        """As `Work`; ends leases above the part of a token that gives none back for minutes, while others wait."""
+        async with self._connections.connection() as conn:
+            if excess := await find_excess(conn, self.worker, Moment(self.today())):
+                if monotonic() - self.kept.setdefault(self.client, monotonic()) >= _KEPT_S:
+                    await record_release(conn, self.worker, dict(islice(held.items(), excess)))
+            else:
+                self.kept.pop(self.client, None)
+            return await record_renewal(conn, self.worker, held, lease_s=self._config.lease_s)
 
     async def record(self, checks: Sequence[Checked], held: Held) -> Tally:
         """As `Work`; adds the checks to the store's numbers in the same transaction."""

@@ -35,6 +35,7 @@ from weboid.store.schedule.lease import (
     Held,
     count_due_buckets,
     find_free_day,
+    find_room,
     find_share,
     is_alone,
     is_due,
@@ -140,8 +141,7 @@ class Work(OnStore):
         async with self._connections.connection() as conn:
             limit = _LEASED_AT_ONCE
             if not await is_alone(conn, self.worker):
-                share = await find_share(conn, self.worker, until)
-                limit = min(share.most - share.own, limit)
+                limit = min(await find_room(conn, self.worker, until), limit)
             if limit < 1:
                 return {}
             return await lease_buckets(conn, self.worker, until=until, limit=limit, lease_s=lease_s, rest_s=rest_s)

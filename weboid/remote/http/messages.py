@@ -14,6 +14,8 @@ from uuid import UUID
 import msgspec
 from aiohttp import StreamReader
 
+from weboid.store.pages.pending import NO_CONTROLS
+
 MOST_SENT: Final = 8 << 20
 """Bytes of a request, compressed."""
 MOST_INFLATED: Final = 64 << 20
@@ -54,7 +56,7 @@ FEEDERS: Final = Endpoint("feed", "Weboid-Feeder", "feeders", 2)
 class Call(msgspec.Struct, frozen=True):
     """A request: the worker that makes it, its number (for a call that `is_once`), and the arguments, by the call."""
 
-    worker: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+    worker: Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=NO_CONTROLS)]
     request: UUID
     arguments: msgspec.Raw
 

@@ -15,6 +15,8 @@ SQL: Final = statements("schedule/lease")
 
 Held = Mapping[int, int]
 """Buckets held, each with the epoch under which it was leased."""
+TOGETHER: Final = 8
+"""Crawlers of one token, or of one machine next to the database, that count in a share (D-480)."""
 _ASKING_S: Final = 20.0
 """Seconds for which a worker that wanted buckets counts: several times as long as it is silent while it works."""
 
@@ -25,6 +27,14 @@ class FairShare(NamedTuple):
     most: int
     free: int
     own: int
+
+
+class _Counted(NamedTuple):
+    most: int
+    free: int
+    own: int
+    room: int
+    excess: int
 
 
 async def lease_buckets(
@@ -41,15 +51,36 @@ async def lease_buckets(
 
 async def find_share(conn: Connection, worker: str, until: Moment) -> FairShare:
     """The share of a worker in buckets with due hosts, which so says that it wants some (D-472)."""
-    row = {"worker": worker, **due_values(until), "asking": _ASKING_S}
-    share = await fetch_one(conn, FairShare, SQL["find_share"], row) or FairShare(0, 0, 0)
-    await conn.execute(SQL["record_asking" if share.most else "delete_asking"], row)
-    return share
+    counted = await _count(conn, worker, until)
+    row = {"worker": worker, "asking": _ASKING_S}
+    await conn.execute(SQL["record_asking" if counted.most else "delete_asking"], row)
+    return FairShare(*counted[:3])
+
+
+async def find_room(conn: Connection, worker: str, until: Moment) -> int:
+    """The number of buckets that a worker may still lease while others want some, and those of its token (D-480)."""
+    counted = await _count(conn, worker, until)
+    return min(counted.most - counted.own, counted.room)
+
+
+async def find_excess(conn: Connection, worker: str, until: Moment) -> int:
+    """The number of buckets that those of a worker's token hold above their part while nothing is free for others."""
+    return max((await _count(conn, worker, until)).excess, 0)
+
+
+async def _count(conn: Connection, worker: str, until: Moment) -> _Counted:
+    row = {"worker": worker, **due_values(until), "asking": _ASKING_S, "together": TOGETHER}
+    return await fetch_one(conn, _Counted, SQL["find_share"], row) or _Counted(0, 0, 0, 0, 0)
 
 
 async def is_alone(conn: Connection, worker: str) -> bool:
     """Notes that a worker wants buckets; returns whether it alone does: counting shares costs more."""
     return not await fetch_value(conn, SQL["find_others"], {"worker": worker, "asking": _ASKING_S})
+
+
+async def delete_past_wishes(conn: Connection) -> None:
+    """Deletes the wishes of workers that are gone."""
+    await conn.execute(SQL["delete_asking"], {"worker": "", "asking": _ASKING_S})
 
 
 async def find_free_day(conn: Connection, until: Moment, *, rest_s: float) -> int | None:
