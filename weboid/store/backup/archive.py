@@ -15,7 +15,9 @@ from weboid.errors import StoreError
 from weboid.store.backup.client_programs import ClientProgram, RunningProgram, running
 
 _BLOCK: Final = 1 << 20
-_HEADER: Final = re.compile(rb"-- (?:Data for )?Name: (.*?); Type: (.*?); Schema: ")
+_HEADER: Final = re.compile(rb"-- (?:Data for )?Name: (.*?); Type: (.*?); Schema: (.*)")
+_NO_KIND: Final = "?"
+"""The kind of an entry whose names would do for another head: none of ours has such names."""
 _COPY: Final = re.compile(rb"COPY .+ FROM stdin;\n")
 _END: Final = b"\n\\.\n"
 
@@ -41,19 +43,27 @@ class Script:
 
     async def entries(self) -> AsyncIterator[ScriptEntry]:
         """The entries in order; the rows of one that has some must be read before the next one is requested."""
-        name = kind = ""
+        name = kind = quote = ""
         statements: list[bytes] = []
         while line := await self._line():
-            if header := _HEADER.match(line):
+            if quote:  # Within a text or a name nothing is a head.
+                statements.append(line)
+            elif header := _HEADER.match(line):
                 if name and statements:
                     yield ScriptEntry(name, kind, b"".join(statements), has_rows=False)
                 name, kind, statements = header[1].decode(), header[2].decode(), []
+                if b"; Type: " in header[3]:
+                    kind = _NO_KIND
+                continue
             elif name and _COPY.fullmatch(line):
                 yield ScriptEntry(name, kind, line, has_rows=True)
                 statements = []
             # Lines for psql alone.
             elif line.strip() and not line.startswith((b"--", b"\\restrict ", b"\\unrestrict ")):
                 statements.append(line)
+            else:
+                continue
+            quote = _quote_after(line, quote)
         if name and statements:
             yield ScriptEntry(name, kind, b"".join(statements), has_rows=False)
 
@@ -81,6 +91,16 @@ class Script:
             self._buffer += more
         line, self._buffer = self._buffer[: end + 1], self._buffer[end + 1 :]
         return line
+
+
+def _quote_after(line: bytes, quote: str) -> str:
+    """The quotation mark that is open at the end of a line of a statement, by that at its beginning; "" = none.
+
+    A doubled one closes and opens again.
+    """
+    for mark in re.findall(r"['\"]", line.decode("latin-1")):
+        quote = "" if quote == mark else quote or mark
+    return quote
 
 
 @asynccontextmanager
