@@ -1,14 +1,14 @@
 """Applies the rules of wikis that have some of their own (U-11): what is dead for them, and their own logs.
 
-A check that kills or revives a URL is followed at once for all wikis (``store/urls/wiki_dead``). What happens by itself
-is found every day: a threshold is met, or the settings of a wiki have changed. Then all its dead links are judged anew.
+A check or an intake is followed at once for all wikis (``store/urls/wiki_dead``). When the settings of a wiki have
+changed all its links are judged anew that fail, are marked, or are dead by its log; every day those that differ.
 """
 
 import logging
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.url.keys import UrlKey
@@ -16,15 +16,18 @@ from weboid.core.verdict.wiki_rules import WikiRules, rules_of
 from weboid.errors import StoreError
 from weboid.maintain.transaction import in_transaction
 from weboid.mechanism.patience import Again, at_once
+from weboid.mechanism.slices import batches
 from weboid.store.archives.cited_copy import list_originals
 from weboid.store.archives.wiki_settings import find_settings
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Pool
+from weboid.store.lists.links import list_stretch
 from weboid.store.pages.wiki import list_wikis
 from weboid.store.urls.lock import lock_urls_and_hosts
 from weboid.store.urls.repaired import record_repaired
 from weboid.store.urls.wiki_dead import (
     LEAST,
+    STRETCH,
     HostSpot,
     Judged,
     OwnSpot,
@@ -32,6 +35,7 @@ from weboid.store.urls.wiki_dead import (
     list_of_hosts,
     list_own,
     list_permadead_hosts,
+    list_shown,
     list_with_rules,
     record_applied,
     record_for_wikis,
@@ -39,6 +43,9 @@ from weboid.store.urls.wiki_dead import (
 )
 
 log = logging.getLogger(__name__)
+
+_PAGES: Final = 50
+"""Of which the links are looked through at a time."""
 
 _Shown = Mapping[UrlKey, set[bool]]
 """URLs with whether their links are shown as dead: some, or all, or both."""
@@ -71,8 +78,9 @@ async def apply_rules(pool: Pool, day: int, *, policy: Policy = DEFAULT, again: 
 async def judge_wiki(
     pool: Pool, wiki: int, day: int, *, every: bool, writes: bool = True, again: Again = at_once
 ) -> list[Difference]:
-    """Judges the dead links of a wiki by its rules: every one, or those that differ from the rule of all; also those
-    that it calls dead itself. Returns what differed from its log and marks; `writes`: these are made to agree."""
+    """Judges links of a wiki by its rules: `every` one that is not known to work, or those that differ from the rule of
+    all; also those that it calls dead itself. Returns what differed from its log and marks; `writes`: they are made to
+    agree."""
     found: list[Difference] = []
     async for shown in _stretches(pool, wiki, every, again):
         found += await again(partial(_judge, pool, wiki, shown, day, writes))
@@ -117,9 +125,17 @@ async def _judge(pool: Pool, wiki: int, shown: _Shown, day: int, writes: bool) -
 
 async def _stretches(pool: Pool, wiki: int, every: bool, again: Again) -> AsyncIterator[_Shown]:
     """The URLs that are to be judged, stretch by stretch."""
+    if every:
+        begin = 0
+        while pages := await again(in_transaction(pool, partial(list_stretch, limit=_PAGES), wiki, begin)):
+            uses = [(page, key) for page, keys in pages for key in keys]
+            found = list((await again(in_transaction(pool, list_shown, wiki, uses))).items())
+            for some in batches(found, STRETCH):
+                yield dict(some)
+            begin = pages[-1][0] + 1
     spot: OwnSpot | None = OwnSpot(0, UrlKey(0, LEAST, LEAST))
-    while spot is not None:
-        links = await again(in_transaction(pool, partial(list_own, every=every), wiki, spot))
+    while spot is not None and not every:
+        links = await again(in_transaction(pool, list_own, wiki, spot))
         shown: defaultdict[UrlKey, set[bool]] = defaultdict(set)
         for link, is_shown in links:
             shown[link.key].add(is_shown)

@@ -1,6 +1,6 @@
 -- The verdict log as news of one wiki: links that died on its pages, and links that came back (W-12, W-14).
 -- In the log 3 is the verdict "dead"; the condition is that of the indexes. Of a wiki with rules of its own its own lines
--- count, and those of all until it began to have them; of any other wiki the lines of all (wiki 0).
+-- count since it began to have them, and those of all until then; of any other wiki the lines of all (wiki 0).
 
 -- name: find_first_of_day
 SELECT change FROM change
@@ -23,8 +23,7 @@ FROM (
     ) AS line
 ) AS log
 CROSS JOIN (
-    SELECT coalesce(min(begins), 9223372036854775807) AS begins, count(*) > 0 AS is_own FROM wiki_rule
-    WHERE wiki = %(wiki)s
+    SELECT coalesce(min(begins), 9223372036854775807) AS begins FROM wiki_rule WHERE wiki = %(wiki)s
 ) AS own
 CROSS JOIN LATERAL (
     SELECT array_agg(page ORDER BY page) AS pages
@@ -32,7 +31,8 @@ CROSS JOIN LATERAL (
         SELECT page FROM link
         WHERE link.bucket = log.bucket AND link.host_key = log.host_key AND link.url_key = log.url_key
             AND link.wiki = %(wiki)s
-            AND (log.wiki = 0 AND log.change <= own.begins OR log.wiki = %(wiki)s AND own.is_own) AND (%(of)s::integer[] IS NULL OR page = ANY(%(of)s::integer[]))
+            AND (log.wiki = 0 AND log.change <= own.begins OR log.wiki = %(wiki)s AND log.change > own.begins)
+            AND (%(of)s::integer[] IS NULL OR page = ANY(%(of)s::integer[]))
             AND (%(to)s::smallint[] IS NULL OR log.after = ANY(%(to)s::smallint[]))
         ORDER BY page
         LIMIT %(pages)s
@@ -49,8 +49,7 @@ FROM (
     SELECT * FROM change WHERE (before = 3) <> (after = 3) ORDER BY change DESC LIMIT %(budget)s
 ) AS log
 CROSS JOIN (
-    SELECT coalesce(min(begins), 9223372036854775807) AS begins, count(*) > 0 AS is_own FROM wiki_rule
-    WHERE wiki = %(wiki)s
+    SELECT coalesce(min(begins), 9223372036854775807) AS begins FROM wiki_rule WHERE wiki = %(wiki)s
 ) AS own
 CROSS JOIN LATERAL (
     SELECT array_agg(page ORDER BY page) AS pages
@@ -58,7 +57,7 @@ CROSS JOIN LATERAL (
         SELECT page FROM link
         WHERE link.bucket = log.bucket AND link.host_key = log.host_key AND link.url_key = log.url_key
             AND link.wiki = %(wiki)s
-            AND (log.wiki = 0 AND log.change <= own.begins OR log.wiki = %(wiki)s AND own.is_own)
+            AND (log.wiki = 0 AND log.change <= own.begins OR log.wiki = %(wiki)s AND log.change > own.begins)
         ORDER BY page
         LIMIT %(pages)s
     ) AS uses
@@ -77,14 +76,13 @@ FROM (
     GROUP BY bucket, host_key, url_key
 ) AS gone
 CROSS JOIN (
-    SELECT coalesce(min(begins), 9223372036854775807) AS begins, count(*) > 0 AS is_own FROM wiki_rule
-    WHERE wiki = %(wiki)s
+    SELECT coalesce(min(begins), 9223372036854775807) AS begins FROM wiki_rule WHERE wiki = %(wiki)s
 ) AS own
 CROSS JOIN LATERAL (
     SELECT change, day, before, after, reason FROM change
     WHERE change.bucket = gone.bucket AND change.host_key = gone.host_key AND change.url_key = gone.url_key
         AND after = 3 AND before <> 3
-        AND (wiki = 0 AND change <= own.begins OR wiki = %(wiki)s AND own.is_own)
+        AND (wiki = 0 AND change <= own.begins OR wiki = %(wiki)s AND change > own.begins)
     ORDER BY change DESC
     LIMIT 1
 ) AS died

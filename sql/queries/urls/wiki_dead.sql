@@ -38,7 +38,7 @@ CROSS JOIN LATERAL (
 LEFT JOIN LATERAL (
     SELECT after FROM change
     WHERE change.bucket = given.bucket AND change.host_key = given.host_key AND change.url_key = given.url_key
-        AND (change.wiki = wiki_rule.wiki OR change.wiki = 0 AND change.change <= wiki_rule.begins)
+        AND CASE WHEN change.change > begins THEN change.wiki = wiki_rule.wiki ELSE change.wiki = 0 END
     ORDER BY change DESC
     LIMIT 1
 ) AS newest ON true
@@ -73,12 +73,35 @@ JOIN link USING (wiki, bucket, host_key, url_key)
 WHERE dead.wiki = given.wiki AND dead.page = link.page AND dead.bucket = given.bucket
     AND dead.host_key = given.host_key AND dead.url_key = given.url_key AND dead.rule = 2
 
--- name: list_own
--- The next dead links of a wiki whose state may differ from the rule of all; or all of its dead links, as by the log of
--- all they may be judged otherwise now.
--- fan-out: by wiki and page, a range of the primary key; a wiki's dead links are in all buckets.
+-- name: list_suspects
+-- Of these URLs those that may be dead for a wiki with rules of its own, or are so by its log.
+SELECT given.bucket, given.host_key, given.url_key
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+    AS given (bucket, host_key, url_key)
+CROSS JOIN wiki_rule
+CROSS JOIN LATERAL (
+    SELECT status FROM url
+    WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
+    LIMIT 1
+) AS url
+WHERE wiki_rule.wiki = %(wiki)s AND (url.status >= 16 OR 3 = (
+    SELECT after FROM change
+    WHERE change.bucket = given.bucket AND change.host_key = given.host_key AND change.url_key = given.url_key
+        AND CASE WHEN change.change > begins THEN change.wiki = wiki_rule.wiki ELSE change.wiki = 0 END
+    ORDER BY change DESC
+    LIMIT 1
+))
+
+-- name: list_dead_of_pages
+-- fan-out: by wiki and page, ranges of the primary key; a wiki's dead links are in all buckets.
 SELECT page, bucket, host_key, url_key, rule <> 1 FROM dead
-WHERE wiki = %(wiki)s AND (%(all)s::boolean OR rule <> 0)
+WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
+
+-- name: list_own
+-- The next dead links of a wiki whose state may differ from the rule of all.
+-- fan-out: by wiki and page, a range of an index of the few that differ.
+SELECT page, bucket, host_key, url_key, rule <> 1 FROM dead
+WHERE wiki = %(wiki)s AND rule <> 0
     AND (page, bucket, host_key, url_key) > (%(page)s, %(bucket)s, %(host_key)s, %(url_key)s)
 ORDER BY page, bucket, host_key, url_key
 LIMIT %(limit)s

@@ -102,7 +102,7 @@ _DAILY: Final = 6
 DEFAULT = Policy()
 STRICTEST: Final = Policy(dead_strikes=MOST_MISSING, missing_span=31, dead_span=63)
 """The highest thresholds that a wiki may have (U-11): more a streak does not remember."""
-LOOSEST: Final = Policy(missing_span=9)
+LOOSEST: Final = Policy(missing_span=9, relapse_factor=1)
 """The lowest ones (U-7)."""
 
 

@@ -191,9 +191,8 @@ async def list_doubtful_links(
     Doubt is not stored, so it is derived from the URLs that the pages use: a call may return few or none and yet a
     place after which to go on.
     """
-    row = {"wiki": wiki, "page": after.page, "limit": _STRETCH}
-    pages = [columns async for columns in await conn.execute(SQL["list_stretch"], row)]
-    spots = [Spot(page, key) for page, urls in pages for key in unpacked_keys(urls)]
+    pages = await list_stretch(conn, wiki, after.page, limit=_STRETCH)
+    spots = [Spot(page, key) for page, keys in pages for key in keys]
     unseen = [spot for spot in spots if spot > after][:BUDGET]
     known = await find_urls(conn, sorted({spot.key for spot in unseen}), wiki)
     doubtful = [spot for spot in unseen if spot.key in known and _is_doubtful(known[spot.key], rules, copied)]
@@ -204,6 +203,12 @@ async def list_doubtful_links(
         return ListedLinks(links, unseen[-1])
     at_end = len(pages) < _STRETCH
     return ListedLinks(links, None if at_end else Spot(pages[-1][0] + 1, START.key))
+
+
+async def list_stretch(conn: Connection, wiki: int, page: int, *, limit: int) -> list[tuple[int, list[UrlKey]]]:
+    """At most `limit` pages of a wiki by id, from `page` on, with the URLs that they use."""
+    rows = await conn.execute(SQL["list_stretch"], {"wiki": wiki, "page": page, "limit": limit})
+    return [(number, unpacked_keys(urls)) async for number, urls in rows]
 
 
 async def list_titles(conn: Connection, wiki: int, pages: Iterable[int]) -> dict[int, PageTitle]:

@@ -37,7 +37,7 @@ from weboid.store.urls.check import record_next_days
 from weboid.store.urls.lock import hosts_of
 from weboid.store.urls.repaired import record_repaired
 from weboid.store.urls.url import find_urls
-from weboid.store.urls.wiki_dead import find_rules, record_for_wikis
+from weboid.store.urls.wiki_dead import find_rules, list_suspects, record_for_wikis
 
 SQL: Final = statements("pages/page")
 URL_SQL: Final = statements("urls/url")
@@ -98,7 +98,7 @@ async def record_uses(
     # All URLs, then all hosts, each in the order of their keys, as everything does: so there are no deadlocks.
     near = {wiki: await _list_dead_near_copies(conn, wiki, each) for wiki, each in wikis}
     rules = await find_rules(conn, [wiki for wiki, each in wikis if each.added])
-    named = {wiki: _list_named_dead(own, differences[wiki].added, urls) for wiki, own in rules.items()}
+    named = {wiki: await _list_own_dead(conn, wiki, own, differences[wiki].added, urls) for wiki, own in rules.items()}
     dead_near = {key for uses in near.values() for _, key in uses}.union(*named.values())
     there, failing, again = await _lock_urls(conn, came, left, dead_near)
     if again:
@@ -153,11 +153,14 @@ async def _list_dead_near_copies(conn: Connection, wiki: int, changed: Differenc
     return [(page, UrlKey(*key)) async for page, *key in rows]
 
 
-def _list_named_dead(rules: WikiRules, added: Iterable[Use], urls: Mapping[UrlKey, Url]) -> set[UrlKey]:
-    """Those of the URLs that came which the wiki names as always dead (U-11)."""
-    if not rules.lists.permadead:
-        return set()
-    return {key for key in {key for _, key in added} if PERMADEAD in rules.flags_of(urls[key])}
+async def _list_own_dead(
+    conn: Connection, wiki: int, rules: WikiRules, added: Iterable[Use], urls: Mapping[UrlKey, Url]
+) -> set[UrlKey]:
+    """Those of the URLs that came which the wiki names as always dead (U-11), which fail, or which its log calls dead:
+    while none of its pages used them nothing was logged for it."""
+    came = {key for _, key in added}
+    named = {key for key in came if PERMADEAD in rules.flags_of(urls[key])} if rules.lists.permadead else set()
+    return named | await list_suspects(conn, wiki, came)
 
 
 async def _lock_urls(

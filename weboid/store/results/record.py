@@ -137,7 +137,7 @@ async def _record_part(
     await _record_specials(conn, done)
     changes = [change for checked in done if (change := _change(checked, checked.url, checked.record, policy))]
     await record_changes(conn, changes)
-    await record_for_wikis(conn, _dead_for_some(done, {change.key for change in changes}, policy), part[-1].day)
+    await record_for_wikis(conn, _dead_for_some(done, {change.key for change in changes}), part[-1].day)
     tally.changes += len(changes)
     if _turns_host(part[-1], policy):
         tally.changes += await _record_host_turn(conn, part[-1], policy)
@@ -162,18 +162,20 @@ async def _due(conn: Connection, done: Sequence[Checked], policy: Policy) -> lis
     ]
 
 
-def _dead_for_some(done: Sequence[Checked], changed: Container[UrlKey], policy: Policy) -> list[UrlKey]:
-    """The URLs that are not dead by the rule of all, but may be, or have been, by that of a wiki."""
-    others = [checked for checked in done if checked.url.key not in changed]
+def _dead_for_some(done: Sequence[Checked], changed: Container[UrlKey]) -> list[UrlKey]:
+    """The URLs, besides those of which the verdict by the rule of all has changed, on which wikis may differ, or may
+    have differed."""
     return [
         checked.url.key
-        for checked in others
-        if not _is_dead(checked.record, checked.host_after, policy)
-        and (
-            _is_dead(checked.record, checked.host_after, LOOSEST)
-            or _is_dead(checked.url.record, checked.host_before, LOOSEST)
-        )
+        for checked in done
+        if checked.url.key not in changed
+        and (_may_differ(checked.record, checked.host_after) or _may_differ(checked.url.record, checked.host_before))
     ]
+
+
+def _may_differ(record: UrlRecord, host: HostRecord) -> bool:
+    """True if a URL is dead by the lowest thresholds that a wiki may have, and not by the highest."""
+    return _is_dead(record, host, LOOSEST) and not _is_dead(record, host, STRICTEST)
 
 
 def _is_dead(record: UrlRecord, host: HostRecord, policy: Policy) -> bool:

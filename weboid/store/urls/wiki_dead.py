@@ -2,7 +2,7 @@
 
 `dead` has the links that are dead by the rule of all wikis. Of a wiki with rules of its own each is marked where these
 say otherwise, and it has the links, too, that are dead by them alone. All of that is concluded by
-``core/verdict/wiki_rules``, of URLs that the caller has locked; ``maintain/wiki_rules`` does so every day.
+``core/verdict/wiki_rules``, of URLs that the caller has locked, and never by SQL (D-477).
 """
 
 import json
@@ -143,12 +143,30 @@ async def list_waiting(conn: Connection, found: Mapping[UrlKey, tuple[UrlRecord,
     return {key for own, key, _ in uses if finding_of(*found[key], rules[own].policy).verdict is not Verdict.DEAD}
 
 
-async def list_own(conn: Connection, wiki: int, after: OwnSpot, *, every: bool) -> list[tuple[OwnSpot, bool]]:
-    """The next dead links of a wiki, at most `STRETCH`: those that differ from the rule of all, or every one.
+async def list_suspects(conn: Connection, wiki: int, keys: Iterable[UrlKey]) -> set[UrlKey]:
+    """Those of these URLs that fail, or are dead by the log of a wiki with rules of its own; none of any other wiki."""
+    rows = await conn.execute(SQL["list_suspects"], {"wiki": wiki, **key_columns(sorted(set(keys)))})
+    return {UrlKey(*key) async for key in rows}
 
-    Each with whether it is shown as dead.
-    """
-    row = {"wiki": wiki, "all": every, "page": after.page, **after.key._asdict(), "limit": STRETCH}
+
+async def list_shown(conn: Connection, wiki: int, uses: Iterable[PageUse]) -> dict[UrlKey, set[bool]]:
+    """Those of the URLs on these pages that may be dead for the wiki, or are by its log or on a page; each with whether
+    its links are shown as dead: some, or all, or both."""
+    links = set(uses)
+    rows = await conn.execute(SQL["list_dead_of_pages"], {"wiki": wiki, "pages": sorted({page for page, _ in links})})
+    marks = {(page, UrlKey(*key)): is_shown async for page, *key, is_shown in rows}
+    suspects = await list_suspects(conn, wiki, {key for _, key in links})
+    shown = defaultdict[UrlKey, set[bool]](set)
+    for use in links:
+        if use in marks or use[1] in suspects:
+            shown[use[1]].add(marks.get(use, False))
+    return shown
+
+
+async def list_own(conn: Connection, wiki: int, after: OwnSpot) -> list[tuple[OwnSpot, bool]]:
+    """The next dead links of a wiki that differ from the rule of all, at most `STRETCH`; each with whether it is shown
+    as dead."""
+    row = {"wiki": wiki, "page": after.page, **after.key._asdict(), "limit": STRETCH}
     rows = await conn.execute(SQL["list_own"], row)
     return [(OwnSpot(page, UrlKey(*key)), is_shown) async for page, *key, is_shown in rows]
 

@@ -1,7 +1,8 @@
 """The pages of the own farm to which links lead: which of them are missing in their wikis at this moment (L-1, L-3).
 
 A wiki is asked for fifty titles at a time, once for all simultaneous readers, and its answer is kept for five minutes.
-An answer waits a second for all of them; what is not known by then is not hinted, and known to the next reader.
+An answer waits a second for all of them; what is not known by then is not hinted, and known to the next reader. It is
+the API that is asked: a replica is behind, so its "missing" would need the API's word, and it has no special pages.
 """
 
 import asyncio
