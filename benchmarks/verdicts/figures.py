@@ -15,6 +15,7 @@ from typing import Final
 from benchmarks.verdicts.year import UrlYear, Year
 from benchmarks.worlds.sight import Sight
 from weboid.core.observe.check_request import LOOK_DAYS
+from weboid.core.record.policy import DEFAULT
 from weboid.core.verdict.verdict import Verdict
 
 Spells = list[range]
@@ -22,7 +23,7 @@ Spells = list[range]
 
 FRESH_DAYS: Final = 14
 """A "dead" is false if people saw the content on one of so many days, the day of telling included."""
-TELL_DAYS: Final = 28
+TELL_DAYS: Final = DEFAULT.server_span
 """A death must be reported so many days after the first check that could find it."""
 
 
@@ -66,7 +67,7 @@ class Figures:
 
 
 def limit_of(year: Year) -> int:
-    """Days within which a death must be reported: the interval of checks, and four weeks."""
+    """Days within which a death must be reported: the interval of checks, and the longest span."""
     return year.interval + TELL_DAYS
 
 

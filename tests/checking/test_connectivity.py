@@ -11,6 +11,7 @@ from weboid.checking.connectivity import SUSPECTS, Connectivity
 from weboid.checking.online import LookUp, Online
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation, RawResponse
+from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
 from weboid.core.url.urls import parse
@@ -55,7 +56,9 @@ async def test_many_dead_hosts_are_believed_while_others_answer(database: str) -
     living = urls[::2]
     async with open_wiki(database, {1: urls}) as wiki:
         await wiki.round(100, lambda url, day: FINE)
-        await wiki.rounds(lambda url, day: FINE if url in living else SILENT, range(107, 138), online=WITNESSED)
+        await wiki.rounds(
+            lambda url, day: FINE if url in living else SILENT, range(107, 110 + DEFAULT.dead_span), online=WITNESSED
+        )
         assert {(await wiki.finding(url)).verdict for url in living} == {Verdict.WORKING}
         assert {(await wiki.finding(url)).verdict for url in urls if url not in living} == {Verdict.DEAD}
 

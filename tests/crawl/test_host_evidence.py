@@ -8,6 +8,7 @@ from support.observations import FINE, LOST, SILENT
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.observe.observation import Observation
+from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
 from weboid.core.url.keys import UrlKey
@@ -15,6 +16,8 @@ from weboid.core.verdict.verdict import Verdict, finding_of
 
 BAD_GATEWAY = Observation(Status.BAD_GATEWAY, Reason.SERVER_ERROR, http=502)
 FRONT = "http://a.demo/"
+DEAD = 100 + DEFAULT.dead_span + 2
+"""A day on which a host is dead that was silent from day 100 on."""
 
 
 def urls_of(count: int) -> list[str]:
@@ -53,7 +56,7 @@ async def test_urls_that_always_hang_keep_no_others_dead_once_a_host_is_back(dat
 async def test_a_url_without_own_strike_comes_back_from_its_hosts_death_though_others_hang(database: str) -> None:
     urls = urls_of(12)
     async with open_wiki(database, {1: urls}) as wiki:
-        await wiki.rounds(lambda url, day: SILENT, range(100, 131))
+        await wiki.rounds(lambda url, day: SILENT, range(100, DEAD))
         assert await verdicts(wiki, urls) == {Verdict.DEAD}
         struck = Counter(url for _, url in wiki.asked if url != FRONT)
         hanging = {url for url, _ in struck.most_common(2)}
@@ -63,7 +66,7 @@ async def test_a_url_without_own_strike_comes_back_from_its_hosts_death_though_o
             return SILENT if url in hanging else FINE
 
         # A dead host is visited once in 29 days at least, and each visit asks others.
-        await wiki.rounds(script, range(131, 161))
+        await wiki.rounds(script, range(DEAD, DEAD + 30))
         assert await verdicts(wiki, living) == {Verdict.WORKING}
         assert (await wiki.known(urls[0])).host.streak.strikes == 0
 
@@ -83,7 +86,7 @@ async def test_a_bad_gateway_on_one_path_says_nothing_about_its_host(database: s
         return BAD_GATEWAY if url == urls[2] else FINE
 
     async with open_wiki(database, {1: urls}) as wiki:
-        for first in range(100, 140, 8):
+        for first in range(100, 150, 8):
             await wiki.rounds(script, range(first, first + 8))
             assert (await wiki.known(urls[0])).host.streak.strikes == 0
         assert await verdicts(wiki, [url for url in urls if url != urls[2]]) == {Verdict.WORKING}
@@ -106,18 +109,18 @@ async def test_bad_gateways_of_three_urls_and_the_front_page_stand_for_the_rest_
 async def test_a_front_page_that_answers_ends_the_row_of_its_host(database: str) -> None:
     (url,) = urls_of(1)
     async with open_wiki(database, {1: [url]}) as wiki:
-        await wiki.rounds(lambda url, day: SILENT, range(100, 127))
-        assert (await wiki.known(url)).host.streak.evidence.width == 26
-        await wiki.round(127, lambda url, day: LOST if url == FRONT else SILENT)
+        await wiki.rounds(lambda url, day: SILENT, range(100, DEAD - 3))
+        assert (await wiki.known(url)).host.streak.evidence.width == DEFAULT.dead_span - 2
+        await wiki.round(DEAD - 3, lambda url, day: LOST if url == FRONT else SILENT)
         assert (await wiki.known(url)).host.streak.strikes == 0
 
 
 async def test_a_dead_host_whose_front_page_answers_is_no_longer_dead(database: str) -> None:
     urls = urls_of(6)
     async with open_wiki(database, {1: urls}) as wiki:
-        await wiki.rounds(lambda url, day: SILENT, range(100, 131))
+        await wiki.rounds(lambda url, day: SILENT, range(100, DEAD))
         assert {(await wiki.finding(url)).reason for url in urls} >= {Reason.HOST_DOWN}
-        await wiki.rounds(lambda url, day: FINE if url == FRONT else SILENT, range(131, 150))
+        await wiki.rounds(lambda url, day: FINE if url == FRONT else SILENT, range(DEAD, DEAD + 19))
         known = [await wiki.known(url) for url in urls]
         assert {each.host.streak.strikes for each in known} == {0}
         assert Reason.HOST_DOWN not in {finding_of(each.record, each.host).reason for each in known}
@@ -126,7 +129,7 @@ async def test_a_dead_host_whose_front_page_answers_is_no_longer_dead(database: 
 async def test_a_host_that_is_proven_dead_gets_one_contact_more(database: str) -> None:
     urls = urls_of(30)
     async with open_wiki(database, {1: urls}) as wiki:
-        await wiki.rounds(lambda url, day: SILENT, range(100, 129))
+        await wiki.rounds(lambda url, day: SILENT, range(100, DEAD - 1))
         assert set(contacts(wiki).values()) == {4}
         assert await verdicts(wiki, urls) == {Verdict.DEAD}
         wiki.asked.clear()

@@ -8,6 +8,7 @@ from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import HOURS, Moment, planned_hour
+from weboid.core.record.policy import DEFAULT
 from weboid.store.db.rows import HostKey
 from weboid.store.schedule.lease import count_due_buckets, is_due, lease_buckets
 from weboid.store.urls.url import list_due_hosts
@@ -121,7 +122,7 @@ async def test_what_an_intake_has_just_brought_in_is_asked_at_once(database: str
 async def test_the_urls_of_a_host_that_comes_back_to_life_are_asked_on_the_same_day(database: str) -> None:
     urls = [f"http://a.demo/{number}" for number in range(6)]
     async with open_wiki(database, {1: urls}) as wiki:
-        await wiki.rounds(lambda url, day: SILENT, range(100, 130))
+        await wiki.rounds(lambda url, day: SILENT, range(100, 102 + DEFAULT.dead_span))
         assert len(await wiki.dead()) == len(urls)
         day = min([(await wiki.known(url)).due for url in urls])
         hour = planned(urls[0], day)

@@ -8,6 +8,7 @@ from support.observations import FINE, LOST, NO_NAME, SILENT
 from support.stored import WikiInStore, open_wiki
 
 from weboid.core.observe.observation import Observation
+from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
 from weboid.core.verdict.partial_loss import (
@@ -109,7 +110,7 @@ async def test_after_it_is_recognised_no_failure_is_a_strike_not_even_by_another
 @pytest.mark.long
 async def test_hosts_that_do_not_come_back_are_dead_in_the_end(database: str) -> None:
     async with open_wiki(database, {1: URLS}) as wiki:
-        alarms = await live(wiki, range(100, 175), blocking(107, 300))
+        alarms = await live(wiki, range(100, 182), blocking(107, 300))
         assert [100 + number for number, each in enumerate(alarms) if each][-1] == 107 + HOLD_DAYS
         assert {(await wiki.finding(url)).verdict for url in URLS if host_of(url) in BLOCKED} == {Verdict.DEAD}
 
@@ -123,7 +124,7 @@ async def test_hosts_that_die_on_days_of_their_own_are_never_held_even_on_one_ne
         return LOST if number == 30 else FINE
 
     async with open_wiki(database, {1: URLS}) as wiki:
-        assert not any(await live(wiki, range(100, 185), script, addresses=lambda host: "127.0.0.1"))
+        assert not any(await live(wiki, range(100, 192), script, addresses=lambda host: "127.0.0.1"))
         dead = {url for url in URLS if (await wiki.finding(url)).verdict is Verdict.DEAD}
         assert {host_of(url) for url in dead} == {*HOSTS[:12], HOSTS[30]}
 
@@ -135,7 +136,9 @@ async def test_a_store_of_a_few_hosts_has_no_parts_to_lose(database: str) -> Non
         def script(url: str, day: int) -> Observation:
             return SILENT if day >= 107 and url != few[0] else FINE
 
-        assert not any(await live(wiki, range(100, 147), script, addresses=lambda host: "127.0.0.1"))
+        assert not any(
+            await live(wiki, range(100, 112 + DEFAULT.dead_span + 7), script, addresses=lambda host: "127.0.0.1")
+        )
         assert {(await wiki.finding(url)).verdict for url in few[1:]} == {Verdict.DEAD}
 
 

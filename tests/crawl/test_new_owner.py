@@ -14,8 +14,8 @@ from weboid.core.verdict.verdict import Verdict
 
 pytestmark = pytest.mark.long
 
-GONE, BACK, DEATH, DAYS = 40, 70, 80, 140
-"""When hosts go, when they come back, after 30 days or, if they were proven dead meanwhile, 40; the end."""
+GONE, BACK, DEATH, DAYS = 40, 70, 90, 150
+"""When hosts go, when they come back, after 30 days or, if they were proven dead meanwhile, 50; the end."""
 LATEST = 28
 """Days until a URL is checked again after its host has come back, at most."""
 DOUBTS = {Reason.REPLACED, Reason.PARKED, Reason.FOR_SALE, Reason.SOFT_404, Reason.SAME_EVERYWHERE}

@@ -17,6 +17,7 @@ from weboid.core.document.face import NO_FACE, Answer, Face, Kind, Look, Role
 from weboid.core.document.portrait import Portrait
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import Moment
+from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.specials import Special
 from weboid.core.record.status import NO_CODE, Status
@@ -113,19 +114,19 @@ async def test_some_urls_that_hang_say_nothing_about_a_host_whose_others_answer(
 
 
 async def test_a_dead_host_makes_its_urls_dead_as_one_fact_and_revives_them_as_one(database: str) -> None:
-    many = [f"http://a.demo/{n}" for n in range(30)]
+    many, dead = [f"http://a.demo/{n}" for n in range(30)], 100 + DEFAULT.dead_span
     async with open_wiki(database, {1: many}) as wiki:
-        await wiki.rounds(always(NO_NAME), range(100, 128))
+        await wiki.rounds(always(NO_NAME), range(100, dead))
         assert not await wiki.dead()
-        await wiki.rounds(always(NO_NAME), range(128, 132))
+        await wiki.rounds(always(NO_NAME), range(dead, dead + 4))
         findings = [await wiki.finding(url) for url in many]
         assert {finding.verdict for finding in findings} == {Verdict.DEAD}
         assert Reason.HOST_DOWN in {finding.reason for finding in findings}
         assert await wiki.dead() == {(1, key(url)) for url in many}
         contacts = len(wiki.asked)
-        assert contacts <= 16  # one each on the days 0, 3, 6 … 21, 22 … 28 and 31
+        assert contacts <= 18  # one each on every third day, on the last six before it is dead, and on that day
         # One URL answers: the host is no longer dead, so all its other URLs are asked anew the same day.
-        await wiki.rounds(always(FINE), range(132, 137))
+        await wiki.rounds(always(FINE), range(dead + 4, dead + 9))
         assert {(await wiki.finding(url)).verdict for url in many} == {Verdict.WORKING}
         assert not await wiki.dead()
 

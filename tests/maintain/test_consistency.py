@@ -35,7 +35,7 @@ LIVES, DEAD, DOWN, NEIGHBOUR = (
     "https://down.demo/",
     "https://lives.demo/b",
 )
-DAYS = (100, 103, 106, 109, 112, 115, 118, 121, 124, 127, 130, 133)
+DAYS = range(100, 100 + DEFAULT.dead_span + 2, 3)
 PAGES = {1: [LIVES, DEAD, DOWN], 2: [DEAD, NEIGHBOUR], 3: [f"https://other{number}.demo/" for number in range(12)]}
 
 
@@ -79,7 +79,7 @@ async def broken(stored: WikiInStore, query: str) -> None:
 async def looked(
     stored: WikiInStore, *, repairs: bool = False, batch: int = 1_000, share: Share = WHOLE
 ) -> Consistency:
-    return await check_store(stored.pool, 134, repairs=repairs, batch=batch, share=share)
+    return await check_store(stored.pool, 137, repairs=repairs, batch=batch, share=share)
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +169,7 @@ BREAKS = {
 
 
 async def test_a_store_that_was_filled_by_the_program_contradicts_itself_nowhere(filled: WikiInStore) -> None:
-    await filled.take_in({1: [LIVES], 2: []}, 134, latest=2)
+    await filled.take_in({1: [LIVES], 2: []}, 137, latest=2)
     for batch in (1, 7, 1_000):
         done = await looked(filled, batch=batch)
         assert (done.found, done.described, done.wrong) == ({}, [], 0)
@@ -188,7 +188,7 @@ async def test_each_breach_is_found_repaired_and_silent_afterwards(filled: WikiI
         assert (repaired.repaired[invariant] > 0, repaired.wrong) == (True, 0), name
         assert (await looked(filled)).found == {}, name
         # Pages that were put right wait to be read again, as this does.
-        await filled.take_in(PAGES, 134, latest=1)
+        await filled.take_in(PAGES, 137, latest=1)
         assert (await looked(filled)).found == {}, name
         assert len(await filled.rows("SELECT FROM link")) == sum(map(len, PAGES.values())), name
 
@@ -296,7 +296,7 @@ async def test_a_page_whose_links_were_put_right_is_read_again_by_the_next_pass(
     await broken(stored, "DELETE FROM link {NEIGHBOUR}")
     await looked(stored, repairs=True)
     assert await stored.rows("SELECT page, flagged, mark FROM page WHERE flagged") == [(2, True, None)]
-    assert await stored.rows("SELECT orphaned FROM url WHERE orphaned IS NOT NULL") == [(134,)]
+    assert await stored.rows("SELECT orphaned FROM url WHERE orphaned IS NOT NULL") == [(137,)]
 
 
 async def test_what_cannot_be_derived_is_reported_and_never_changed(filled: WikiInStore) -> None:
@@ -319,10 +319,10 @@ async def test_what_cannot_be_derived_is_reported_and_never_changed(filled: Wiki
 
 @pytest.mark.parametrize("policy", [DEFAULT, Policy(missing_span=31, dead_span=60)])
 async def test_a_page_that_begins_to_use_a_url_goes_by_the_logs_policy(filled: WikiInStore, policy: Policy) -> None:
-    await check_store(filled.pool, 134, policy=policy, repairs=True)
-    await filled.take_in({5: [DEAD, DOWN]}, 134)
+    await check_store(filled.pool, 137, policy=policy, repairs=True)
+    await filled.take_in({5: [DEAD, DOWN]}, 137)
     assert len(await filled.dead()) == (5 if policy == DEFAULT else 0)
-    assert not (await check_store(filled.pool, 134, policy=policy)).found
+    assert not (await check_store(filled.pool, 137, policy=policy)).found
 
 
 async def test_the_shares_of_a_week_are_the_whole(filled: WikiInStore) -> None:
@@ -336,25 +336,25 @@ async def test_the_shares_of_a_week_are_the_whole(filled: WikiInStore) -> None:
 
 
 async def test_maintenance_repairs_raises_the_alarm_and_lowers_it(stored: WikiInStore) -> None:
-    await watch_store(stored.pool, 134)
+    await watch_store(stored.pool, 137)
     assert await _alarms(stored) == []
     await broken(stored, BREAKS["no next day"][0])
-    assert (await watch_store(stored.pool, 134)).wrong == 0
-    assert await _alarms(stored) == [("store", "", 134, "next-day 1 (1 repaired)")]
-    status = await stored.do(find_status, 134, patience_s=10)
+    assert (await watch_store(stored.pool, 137)).wrong == 0
+    assert await _alarms(stored) == [("store", "", 137, "next-day 1 (1 repaired)")]
+    status = await stored.do(find_status, 137, patience_s=10)
     assert b'weboid_alarms{kind="store"} 1.0' in Metrics(LoopLag()).text(status)
-    await watch_store(stored.pool, 135)
+    await watch_store(stored.pool, 138)
     assert await _alarms(stored) == []
 
 
 async def test_the_alarm_of_a_share_is_lowered_by_that_share_or_by_the_whole(stored: WikiInStore) -> None:
     wrong, right = Consistency(), Consistency()
     wrong.found["dead"] = 2
-    await record_outcome(stored.pool, wrong, Share(0, 7), 134)
-    await record_outcome(stored.pool, wrong, Share(1, 7), 135)
-    await record_outcome(stored.pool, right, Share(1, 7), 142)
+    await record_outcome(stored.pool, wrong, Share(0, 7), 137)
+    await record_outcome(stored.pool, wrong, Share(1, 7), 138)
+    await record_outcome(stored.pool, right, Share(1, 7), 145)
     assert [row[1] for row in await _alarms(stored)] == ["1/7"]
-    await record_outcome(stored.pool, right, WHOLE, 142)
+    await record_outcome(stored.pool, right, WHOLE, 145)
     assert await _alarms(stored) == []
 
 
@@ -362,7 +362,7 @@ async def test_the_command_ends_with_status_one_until_everything_is_repaired_and
     database: str, tmp_path: Path
 ) -> None:
     here = Place(tmp_path, environ={"WEBOID_DATABASE": database})
-    look = ("check-store", "--day", "134")
+    look = ("check-store", "--day", "137")
     async with open_wiki(database, PAGES) as stored:
         fine = await here.run(*look)
         assert (fine.status, fine.out[:19]) == (0, "nothing is wrong in")
@@ -380,7 +380,7 @@ async def test_the_command_ends_with_status_one_until_everything_is_repaired_and
         repaired = await here.run(*look, "--repair")
         assert repaired.status == 0
         assert "1 breaches, 1 repaired: next-day 1 (1 repaired)" in repaired.out
-        assert await _alarms(stored) == [("store", "", 134, "next-day 1 (1 repaired)")]
+        assert await _alarms(stored) == [("store", "", 137, "next-day 1 (1 repaired)")]
         assert (await here.run(*look)).status == 0
         assert await _alarms(stored) == []
         await broken(stored, "UPDATE url SET since = 1 {LIVES}")

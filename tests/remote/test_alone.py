@@ -12,6 +12,7 @@ from support.stored import WikiInStore, open_wiki
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import Moment
+from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Outcome
 from weboid.core.record.record import UNTRIED, HostEffect
 from weboid.core.url.keys import key_of
@@ -29,7 +30,9 @@ SMALL: Final = [f"http://small.demo/{number}" for number in range(5)]
 OTHER: Final = "token-of-another-place"
 OF_PAGES: Final = (100, 103, 106, 109, 112, 113)
 """Days on which a page that is missing is checked, before the one on which that is proven."""
-OF_HOSTS: Final = (*range(100, 128, 3),)
+DEAD: Final = 100 + DEFAULT.dead_span
+"""The day on which a host is proven dead that is silent from day 100 on."""
+OF_HOSTS: Final = (*range(100, DEAD, 3),)
 
 
 @dataclass
@@ -123,14 +126,14 @@ async def test_a_host_with_many_uses_dies_only_by_another_crawlers_looks_at_urls
     for day in OF_HOSTS:
         await scene.report(day, SILENT)
         await scene.other.second_looks.take(0)
-    await scene.report(128, SILENT, [URLS[0], SMALL[0]])
-    await scene.report(129, SILENT, [URLS[0], SMALL[0]])
+    await scene.report(DEAD, SILENT, [URLS[0], SMALL[0]])
+    await scene.report(DEAD + 1, SILENT, [URLS[0], SMALL[0]])
     assert await scene.dead() == {*SMALL}
-    assert await scene.alarms() == [("one-crawler", "big.demo", 128)]
+    assert await scene.alarms() == [("one-crawler", "big.demo", DEAD)]
     looked = await scene.answer({})
     assert looked == set(sorted(URLS, key=lambda url: key_of(parse(url)).url_key)[:3])
-    await scene.report(130, SILENT, [URLS[0]])
+    await scene.report(DEAD + 2, SILENT, [URLS[0]])
     assert await scene.dead() == {*URLS, *SMALL}
     assert await scene.alarms() == []
-    await scene.report(131, FINE, [URLS[0]])
+    await scene.report(DEAD + 3, FINE, [URLS[0]])
     assert URLS[0] not in await scene.dead()

@@ -41,11 +41,12 @@ def random_host_record(chance: random.Random) -> HostRecord:
 def _evidence(chance: random.Random) -> Evidence:
     """Any evidence, often one that only just is a proof or just not."""
     return Evidence(
-        width=chance.choice([0, 27, 28, 29, 30, 55, 56, WIDEST, chance.randrange(WIDEST)]),
+        width=chance.choice([0, 34, 35, 41, 42, 69, 70, 83, 84, WIDEST, chance.randrange(WIDEST)]),
         missing=chance.choice([0, 2, 3, 4, MOST_MISSING]),
         missing_width=chance.choice([0, 13, 14, 20, 27, 28, WIDEST_MISSING, chance.randrange(WIDEST_MISSING)]),
         hours=chance.random() < 0.8,
         weekdays=chance.random() < 0.8,
         first_hour=chance.randrange(24),
         earlier=chance.choice(list(Earlier)),
+        server=chance.random() < 0.5,
     )

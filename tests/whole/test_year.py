@@ -14,6 +14,7 @@ from benchmarks.verdicts.figures import Case, Figures, figures_of, hidings_of, l
 from benchmarks.verdicts.year import UrlYear, Year, live
 from benchmarks.worlds.sight import Sight
 from benchmarks.worlds.worldfile import read_world, world_in
+from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.status import Status
 from weboid.core.verdict.verdict import Verdict
@@ -26,7 +27,7 @@ _WORLD = Path(__file__).with_name("year.json")
 async def test_a_tiny_world_is_judged_as_it_was(database: str, tmp_path: Path) -> None:
     days: list[int] = []
     year = await live(read_world(_WORLD), database, tmp_path, days.append, simulated=True)
-    assert days == list(range(50))
+    assert days == list(range(95))
     assert {21, 37} <= set(year.cut_off) <= {21, 22, 37}
     urls = {url.url.partition("://")[2]: url for url in year.urls}
     found = figures_of(year)
@@ -116,13 +117,13 @@ def test_what_is_hidden_counts_as_away_but_not_as_a_death() -> None:
 
 
 def test_deaths_are_reported_in_time_late_or_never() -> None:
-    sights = [SEEN] * 10 + [GONE] * 90
+    sights, limit = [SEEN] * 10 + [GONE] * 90, 7 + DEFAULT.server_span
     for day, recall in ((45, 1.0), (46, 0.0)):
         found = figures(sights, range(day, 100))
         assert (took(found.deaths), found.recall(35)) == ([day - 10], recall)
     assert took(figures(sights).deaths) == [None]
-    assert figures([SEEN] * 10 + [GONE] * 35 + [SEEN] * 55).deaths == []
-    assert len(figures([SEEN] * 10 + [GONE] * 36 + [SEEN] * 54).deaths) == 1
+    assert figures([SEEN] * 10 + [GONE] * limit + [SEEN] * 40).deaths == []
+    assert len(figures([SEEN] * 10 + [GONE] * (limit + 1) + [SEEN] * 40).deaths) == 1
 
 
 def test_deaths_behind_a_wall_are_nobody_s_fault() -> None:

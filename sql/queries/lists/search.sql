@@ -35,11 +35,11 @@ FROM (
                     AND (urls.status = ANY(%(host_failures)s::smallint[])
                         AND hosts.strikes >= %(dead_strikes)s AND hosts.evidence & 3 = 3
                         AND hosts.evidence >> 7 & 127
-                            >= CASE WHEN host_reason = ANY(%(server_reasons)s::smallint[]) THEN %(server_span)s::integer ELSE %(dead_span)s::integer END
+                            >= CASE WHEN hosts.evidence >> 26 & 1 = 1 OR host_reason = ANY(%(server_reasons)s::smallint[]) THEN %(server_span)s::integer ELSE %(dead_span)s::integer END
                             * CASE hosts.evidence >> 24 & 3 WHEN 2 THEN %(relapse_factor)s ELSE 1 END
                     OR urls.strikes >= %(dead_strikes)s AND urls.evidence & 3 = 3
                         AND (urls.evidence >> 7 & 127
-                            >= CASE WHEN urls.reason = ANY(%(server_reasons)s::smallint[]) THEN %(server_span)s::integer ELSE %(dead_span)s::integer END
+                            >= CASE WHEN urls.evidence >> 26 & 1 = 1 OR urls.reason = ANY(%(server_reasons)s::smallint[]) THEN %(server_span)s::integer ELSE %(dead_span)s::integer END
                             * CASE urls.evidence >> 24 & 3 WHEN 2 THEN %(relapse_factor)s ELSE 1 END
                             OR urls.evidence >> 14 & 15 >= %(dead_strikes)s
                             AND urls.evidence >> 18 & 63

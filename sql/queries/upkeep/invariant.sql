@@ -174,11 +174,11 @@ FROM (
                     AND (status = ANY(%(host_failures)s::smallint[])
                         AND hosts.strikes >= %(dead_strikes)s AND hosts.evidence & 3 = 3
                         AND hosts.evidence >> 7 & 127
-                            >= CASE WHEN host_reason = ANY(%(server_reasons)s::smallint[]) THEN %(server_span)s::integer ELSE %(dead_span)s::integer END
+                            >= CASE WHEN hosts.evidence >> 26 & 1 = 1 OR host_reason = ANY(%(server_reasons)s::smallint[]) THEN %(server_span)s::integer ELSE %(dead_span)s::integer END
                             * CASE hosts.evidence >> 24 & 3 WHEN 2 THEN %(relapse_factor)s ELSE 1 END
                     OR url.strikes >= %(dead_strikes)s AND url.evidence & 3 = 3
                         AND (url.evidence >> 7 & 127
-                            >= CASE WHEN url.reason = ANY(%(server_reasons)s::smallint[]) THEN %(server_span)s::integer ELSE %(dead_span)s::integer END
+                            >= CASE WHEN url.evidence >> 26 & 1 = 1 OR url.reason = ANY(%(server_reasons)s::smallint[]) THEN %(server_span)s::integer ELSE %(dead_span)s::integer END
                             * CASE url.evidence >> 24 & 3 WHEN 2 THEN %(relapse_factor)s ELSE 1 END
                             OR url.evidence >> 14 & 15 >= %(dead_strikes)s
                             AND url.evidence >> 18 & 63

@@ -25,7 +25,7 @@ GAP = 5
 evidences = st.builds(
     Evidence, width=st.integers(0, WIDEST), missing=st.integers(0, MOST_MISSING),
     missing_width=st.integers(0, WIDEST_MISSING), hours=st.booleans(), weekdays=st.booleans(),
-    first_hour=st.integers(0, 23), earlier=st.sampled_from(Earlier),
+    first_hour=st.integers(0, 23), earlier=st.sampled_from(Earlier), server=st.booleans(),
 )  # fmt: skip
 strikes = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 23), st.booleans()), max_size=60)
 
@@ -41,7 +41,7 @@ def struck(*hits: tuple[int, int, bool]) -> Streak:
 @given(evidences)
 def test_evidence_comes_out_of_its_column_as_it_was_put_in(evidence: Evidence) -> None:
     packed = packed_evidence(evidence)
-    assert 0 <= packed < 1 << 26
+    assert 0 <= packed < 1 << 27
     assert unpacked_evidence(packed) == evidence
 
 

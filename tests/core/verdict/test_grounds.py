@@ -69,9 +69,9 @@ def test_the_evidence_of_a_missing_page_and_of_a_dead_host_as_json() -> None:
         "strikes": 6, "missing": 6, "since": "2017-04-11", "until": "2017-04-26", "days": 15, "needs_days": 14,
         "weekdays": True, "hours": True, "of_host": False, "host_answers": True,
     }  # fmt: skip
-    evidence = evidence_in_json(checked((100, SILENT_BY_HEARSAY), (128, SILENT_BY_HEARSAY), host_days=days(100, 130)))
-    assert (evidence["of_host"], evidence["strikes"], evidence["missing"]) == (True, 11, 0)
-    assert (evidence["days"], evidence["needs_days"]) == (30, 28)
+    evidence = evidence_in_json(checked((100, SILENT_BY_HEARSAY), (128, SILENT_BY_HEARSAY), host_days=days(100, 136)))
+    assert (evidence["of_host"], evidence["strikes"], evidence["missing"]) == (True, 13, 0)
+    assert (evidence["days"], evidence["needs_days"]) == (36, DEFAULT.dead_span)
 
 
 def test_without_hours_and_weekdays_days_are_no_proof() -> None:
@@ -90,13 +90,13 @@ def test_a_host_down_for_longer_counts_first_but_what_it_answered_is_the_url_s_o
 
 
 def test_whichever_measure_is_nearer_to_its_proof_counts() -> None:
-    late = grounds(checked(*((day, SILENT) for day in days(100, 121)), (124, LOST)))
-    assert (late.days, late.needs_days, late.missing) == (24, 28, 1)
+    late = grounds(checked(*((day, SILENT) for day in days(100, 124)), (127, LOST)))
+    assert (late.days, late.needs_days, late.missing) == (27, DEFAULT.dead_span, 1)
     early = grounds(checked((100, SILENT), (103, LOST), (106, LOST)))
     assert (early.days, early.needs_days, early.missing) == (3, 14, 2)
     # All that was reported before the host went silent proves by the short measure only if it was enough by then.
     silent = grounds(checked(*((day, LOST) for day in days(100, 109)), (112, SILENT)))
-    assert (silent.days, silent.needs_days) == (12, 28)
+    assert (silent.days, silent.needs_days) == (12, DEFAULT.dead_span)
     proven = grounds(checked(*((day, LOST) for day in days(100, 115)), (118, SILENT)))
     assert (proven.days, proven.needs_days, proven.is_proof) == (15, 14, True)
 
@@ -104,12 +104,12 @@ def test_whichever_measure_is_nearer_to_its_proof_counts() -> None:
 def test_what_failed_and_came_back_not_long_before_needs_more_days() -> None:
     relapsed = checked((90, LOST), (93, FINE), *((day, LOST) for day in days(100, 115)))
     found = grounds(relapsed)
-    assert (found.days, found.needs_days, found.is_proof) == (15, 28, False)
+    assert (found.days, found.needs_days, found.is_proof) == (15, 2 * DEFAULT.missing_span, False)
     host = UNKNOWN_HOST
     for day, seen in ((79, SILENT), (80, SILENT), (83, FINE), (100, SILENT), (103, SILENT)):
         host = judge_host(host, seen, day)
     found = grounds(Stored(checked((103, SILENT_BY_HEARSAY)).record, host))
-    assert (found.days, found.needs_days, found.of_host) == (3, 56, True)
+    assert (found.days, found.needs_days, found.of_host) == (3, 2 * DEFAULT.dead_span, True)
 
 
 def test_too_many_requests_leave_the_grounds_and_missing_strikes_are_counted_beyond_a_streak() -> None:

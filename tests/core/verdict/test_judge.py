@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support.observations import FINE, HELD, LIMITED, LOST, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, WALL
+from support.observations import BROKEN, FINE, HELD, LIMITED, LOST, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, WALL
 
 from weboid.core.observe.ftp_replies import fault_observation
 from weboid.core.observe.observation import Observation
@@ -21,7 +21,7 @@ from weboid.core.verdict.verdict import Finding, Verdict, finding_of
 
 Strike = tuple[int, Observation]
 """The hour and what was seen."""
-observations = st.sampled_from([FINE, LOST, WALL, LIMITED, SILENT, SILENT_BY_HEARSAY])
+observations = st.sampled_from([FINE, LOST, WALL, LIMITED, SILENT, BROKEN, SILENT_BY_HEARSAY])
 FORTNIGHT = ((100, LOST), (104, LOST), (109, LOST), (114, LOST))
 """Fourteen days without too long a gap, on four weekdays and at the planned hours: 20, 16, 17 and 18 o'clock."""
 lives = st.lists(st.tuples(st.integers(1, 40), observations), max_size=30)
@@ -55,13 +55,26 @@ def test_what_is_not_a_fortnight_of_failures_is_not_dead() -> None:
     assert verdict(lived(*FORTNIGHT)) is Verdict.DEAD
 
 
-def test_a_page_missing_for_fourteen_days_is_dead_since_the_first_and_all_else_after_twenty_eight() -> None:
+def test_a_page_missing_for_fourteen_days_is_dead_since_the_first_and_all_else_after_its_own_span() -> None:
     finding = finding_of(lived((90, FINE), *FORTNIGHT))
     assert (finding.verdict, finding.reason, finding.since) == (Verdict.DEAD, Reason.NOT_FOUND, 100)
-    days = (100, 105, 110, 115, 120, 125)
-    assert verdict(lived(*((day, SILENT) for day in (*days, 127)))) is Verdict.DOUBTFUL
-    finding = finding_of(lived(*((day, SILENT) for day in (*days, 128))))
-    assert (finding.verdict, finding.reason, finding.since) == (Verdict.DEAD, Reason.TIMEOUT, 100)
+    for seen, last in ((SILENT, 100 + DEFAULT.dead_span), (BROKEN, 100 + DEFAULT.server_span)):
+        row = [(day, seen) for day in range(100, last, 3)]
+        assert verdict(lived(*row, (last - 1, seen))) is Verdict.DOUBTFUL
+        finding = finding_of(lived(*row, (last, seen)))
+        assert (finding.verdict, finding.reason, finding.since) == (Verdict.DEAD, seen.reason, 100)
+
+
+def test_a_row_takes_the_longest_span_among_its_reasons_and_a_bare_503_is_none_of_them() -> None:
+    for first, later in ((BROKEN, SILENT), (SILENT, BROKEN)):
+        row = lived((100, first), *((day, later) for day in range(103, 134, 3)))
+        for newest in (SILENT, BROKEN):
+            day = 100 + DEFAULT.dead_span
+            mixed = lived((day, newest), record=row)
+            assert verdict(mixed) is Verdict.DOUBTFUL, "one timeout does not kill a row of 5xx"
+            assert verdict(lived((day + 3, newest), (day + 7, newest), record=mixed)) is Verdict.DEAD
+    bare = [(100, SILENT), (103, UNAVAILABLE), *((day, SILENT) for day in range(105, 136, 5))]
+    assert verdict(lived(*bare)) is Verdict.DEAD
 
 
 PARKED = Observation(Status.FINE, Reason.PARKED)
@@ -130,8 +143,8 @@ def test_what_failed_and_came_back_within_sixty_days_takes_twice_the_days() -> N
         assert verdict(record) is Verdict.DOUBTFUL
         assert verdict(lived((came_back + needed, LOST), record=record)) is Verdict.DEAD
     for before, needed in (
-        ([(100, SILENT)], 28), ([(99, SILENT), (100, SILENT)], 56), ([(60, SILENT), (80, FINE), (100, SILENT)], 56),
-        ([(60, SILENT), (80, FINE), (170, SILENT)], 28),
+        ([(100, SILENT)], 35), ([(99, SILENT), (100, SILENT)], 70), ([(60, SILENT), (80, FINE), (100, SILENT)], 70),
+        ([(60, SILENT), (80, FINE), (170, SILENT)], 35),
     ):  # fmt: skip
         start = before[-1][0] + 10
         days = range(start, start + needed, 4)
@@ -174,18 +187,18 @@ def test_a_site_under_repair_is_unknown_for_four_weeks_and_then_a_doubt_since_it
 def test_hearsay_moves_the_history_but_never_strikes_nor_stretches_a_row_to_the_proof() -> None:
     record = lived((100, SILENT), *((day, SILENT_BY_HEARSAY) for day in range(103, 200, 3)))
     assert (record.streak.strikes, record.checked, verdict(record)) == (1, 199, Verdict.DOUBTFUL)
-    strikes = [(day, SILENT) for day in range(100, 128, 3)]
+    strikes = [(day, SILENT) for day in range(100, 134, 3)]
     record = lived(*strikes, (140, SILENT_BY_HEARSAY))
-    assert (record.streak.evidence.width, verdict(record)) == (27, Verdict.DOUBTFUL)
+    assert (record.streak.evidence.width, verdict(record)) == (33, Verdict.DOUBTFUL)
     assert verdict(lived(*strikes, (140, SILENT))) is Verdict.DEAD
 
 
 def test_a_dead_host_makes_its_silent_urls_dead_as_one_fact() -> None:
     host = UNKNOWN_HOST
-    for day in (100, 105, 110, 115, 120, 125, 127):
+    for day in (*range(100, 134, 3), 134):
         host = judge_host(host, SILENT, day)
     assert verdict(lived((107, SILENT_BY_HEARSAY)), host) is Verdict.DOUBTFUL
-    host = judge_host(host, SILENT, 128)
+    host = judge_host(host, SILENT, 100 + DEFAULT.dead_span)
     finding = finding_of(lived((107, SILENT_BY_HEARSAY)), host)
     assert (finding.verdict, finding.reason, finding.since) == (Verdict.DEAD, Reason.HOST_DOWN, 100)
     assert verdict(lived((107, LOST)), host) is Verdict.DOUBTFUL
@@ -233,7 +246,7 @@ def _round_days(interval: int) -> int:
 
 
 def test_what_fails_is_checked_every_third_day_and_daily_before_it_may_be_dead() -> None:
-    for seen, span in [(LOST, 14), (SILENT, 28)]:
+    for seen, span in [(LOST, 14), (SILENT, DEFAULT.dead_span), (BROKEN, DEFAULT.server_span)]:
         record, days = UNTRIED, [100]
         while verdict(record) is not Verdict.DEAD:
             record, due = judge(record, seen, days[-1])
@@ -248,8 +261,9 @@ def test_what_never_becomes_a_proof_is_checked_as_rarely_as_a_doubt_in_the_end()
         record, due = judge(record, UNAVAILABLE, day)
         gaps.append((day - 100, due - day))
         day = due
-    assert {gap for elapsed, gap in gaps if 28 <= elapsed < 56} == {3}
-    assert {gap for elapsed, gap in gaps if elapsed >= 56} <= {6, 7}
+    span = DEFAULT.server_span
+    assert {gap for elapsed, gap in gaps if span <= elapsed < 2 * span} == {3}
+    assert {gap for elapsed, gap in gaps if elapsed >= 2 * span} <= {6, 7}
 
 
 def test_what_is_up_one_day_in_five_or_more_is_never_called_dead() -> None:
@@ -262,7 +276,7 @@ def test_what_is_up_one_day_in_five_or_more_is_never_called_dead() -> None:
 
 
 def test_urls_of_a_dead_host_are_written_less_and_less_often_though_they_never_struck() -> None:
-    dead = HostRecord(Streak(9, 100, 128, WHOLE), Reason.TIMEOUT)
+    dead = HostRecord(Streak(9, 100, 135, WHOLE), Reason.TIMEOUT)
     record, steps, day = UNTRIED, [], 131
     for _ in range(5):
         record, due = judge(record, SILENT_BY_HEARSAY, day, DEFAULT, dead)
@@ -273,7 +287,8 @@ def test_urls_of_a_dead_host_are_written_less_and_less_often_though_they_never_s
 
 
 def test_a_policy_laxer_than_nine_days_or_that_no_evidence_could_fulfil_is_refused() -> None:
-    assert (DEFAULT.dead_strikes, DEFAULT.missing_span, DEFAULT.dead_span, DEFAULT.gap) == (3, 14, 28, 5)
+    assert (DEFAULT.dead_strikes, DEFAULT.missing_span, DEFAULT.gap) == (3, 14, 5)
+    assert (DEFAULT.dead_span, DEFAULT.server_span) == (35, 42)
     assert Policy(missing_span=9, dead_span=9).dead_span == 9
     for values in (
         {"dead_strikes": 2}, {"missing_span": 8}, {"missing_span": 20, "dead_span": 19}, {"dead_strikes": 16},
@@ -333,7 +348,8 @@ def _is_proof(failing: dict[int, Strike], *, relapse: bool) -> bool:
     hours = any(4 <= (failing[day][0] - failing[days[0]][0]) % 24 <= 20 for day in days)
     weekdays = len({day % 7 for day in days}) > 1
     times = 2 if relapse else 1
-    enough = (len(missing) >= 3 and sum(missing_steps) >= 14 * times) or sum(steps) >= 28 * times
+    span = 42 if any(seen == BROKEN for _, seen in failing.values()) else 35
+    enough = (len(missing) >= 3 and sum(missing_steps) >= 14 * times) or sum(steps) >= span * times
     return len(days) >= 3 and hours and weekdays and enough
 
 
@@ -344,7 +360,7 @@ def _hard_lives(*seen: Observation) -> st.SearchStrategy[list[tuple[int, int, Ob
 
 @given(
     _hard_lives(LOST, LOST, LOST, LOST, SILENT, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, HELD, LIMITED, FINE)
-    | _hard_lives(*(10 * [SILENT]), SILENT_BY_HEARSAY, HELD, LOST)
+    | _hard_lives(*(10 * [SILENT]), SILENT_BY_HEARSAY, HELD, LOST, BROKEN)
 )
 @example([*((1, hour, LOST) for hour in range(16)), (1, 0, SILENT_BY_HEARSAY), (1, 0, LIMITED), (1, 0, LOST)])
 def test_dead_always_has_the_proof_of_the_url_or_of_its_host_whatever_the_hours_of_the_checks(
@@ -363,7 +379,7 @@ def test_dead_always_has_the_proof_of_the_url_or_of_its_host_whatever_the_hours_
         elif seen not in (SILENT_BY_HEARSAY, HELD):
             host_memory.end(silent)
             silent.clear()
-        if seen in (LOST, SILENT):
+        if seen in (LOST, SILENT, BROKEN):
             memory.begin(failing, day, relapse=seen == SILENT and host_memory.earlier == 2)
             failing[day] = hour, seen
         if seen == FINE or (seen == LIMITED and was_silent):

@@ -12,6 +12,7 @@ from support.observations import BROKEN, FINE, GONE, LOST, NO_NAME, SILENT, UNAV
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import HOURS, planned_hour
+from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, UrlRecord
 from weboid.core.record.status import Status
@@ -64,24 +65,25 @@ def during(seen: Observation, first: int, days: int) -> Life:
     return lambda day, hour: seen if first <= day < first + days else FINE
 
 
-def test_an_outage_of_up_to_four_weeks_is_never_dead() -> None:
-    for seen in [SILENT, NO_NAME, BROKEN]:
+SPANS = {SILENT: DEFAULT.dead_span, NO_NAME: DEFAULT.dead_span, BROKEN: DEFAULT.server_span}
+
+
+def test_an_outage_of_less_than_the_span_of_its_kind_is_never_dead() -> None:
+    for seen, span in SPANS.items():
         for host_key in KEYS:
-            for days in (1, 3, 7, 14, *range(24, 29)):  # the last failure of 28 days is 27 days after the first
+            for days in (1, 3, 7, 14, *range(span - 4, span + 1)):  # the last failure is a day before its end
                 for first in (0, 20):
                     assert deaths(during(seen, first, days), 120, host_key) == [], (host_key, days)
 
 
-def test_what_fails_for_five_weeks_is_dead_until_it_comes_back_and_from_its_first_check_on_after_four() -> None:
-    for seen in [SILENT, NO_NAME, BROKEN]:
+def test_what_fails_for_a_week_more_is_dead_until_it_comes_back_and_after_its_span_from_its_first_check_on() -> None:
+    for seen, span in SPANS.items():
         for host_key in KEYS:
             # The first failing check is up to eight days after the beginning.
-            dead = deaths(during(seen, 20, 37), 120, host_key)
-            assert 20 + 28 <= dead[0] <= 20 + 28 + 8, seen
-            assert max(dead) < 20 + 37, seen
-    for seen in [SILENT, NO_NAME, BROKEN]:
-        for host_key in KEYS:
-            assert deaths(during(seen, 0, 60), 60, host_key)[0] == 28
+            dead = deaths(during(seen, 20, span + 9), 120, host_key)
+            assert 20 + span <= dead[0] <= 20 + span + 8, seen
+            assert max(dead) < 20 + span + 9, seen
+            assert deaths(during(seen, 0, 60), 60, host_key)[0] == span
 
 
 def test_a_page_that_its_host_says_is_missing_is_dead_after_fourteen_days() -> None:
@@ -116,10 +118,11 @@ def test_silence_now_and_then_does_not_count_for_a_page_that_is_missing() -> Non
     for host_key in KEYS:
         # The page says that it is missing from day 6 on: fourteen days of that are over on day 20.
         assert 20 <= deaths(lambda day, hour: SILENT if day < 6 else LOST, 60, host_key)[0] <= 23
-        # Fourteen days of it are not over on day 28, but all failures together are 28 days wide.
-        assert 28 <= deaths(lambda day, hour: SILENT if day < 18 else LOST, 60, host_key)[0] <= 30
+        # Fourteen days of it are not over on day 35, but all failures together are 35 days wide.
+        span = DEFAULT.dead_span
+        assert span <= deaths(lambda day, hour: SILENT if day < 25 else LOST, 60, host_key)[0] <= span + 2
     for host_key in KEYS:
-        assert deaths(lambda day, hour: LOST if day < 5 else SILENT, 60, host_key)[0] == 28
+        assert deaths(lambda day, hour: LOST if day < 5 else SILENT, 60, host_key)[0] == DEFAULT.dead_span
 
 
 def test_days_without_checks_do_not_widen_a_row_and_failures_around_a_year_of_them_prove_nothing() -> None:

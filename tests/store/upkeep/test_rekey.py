@@ -20,6 +20,7 @@ from weboid.core.document.face import Answer, Face, Kind, Look, Role
 from weboid.core.document.portrait import Portrait
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import Moment
+from weboid.core.record.policy import DEFAULT
 from weboid.core.record.specials import Special
 from weboid.core.record.status import NO_CODE
 from weboid.core.url import keys
@@ -49,7 +50,7 @@ from weboid.store.upkeep.rekey import Rekeyed, rekey
 from weboid.store.urls.host_traits import HostSpecial, record_specials
 
 DAYS = (100, 103, 107, 110, 114, 115, 116)
-MONTH = range(100, 130)
+MONTH = range(100, 102 + DEFAULT.dead_span)
 """The days until a silent host is dead."""
 TABLES = (
     "SELECT bucket, host_key, url_key, due, status, since, asked, strikes, failing_since, failing_until, evidence, "
@@ -386,8 +387,8 @@ async def fall_silent(stored: WikiInStore, silent: str, late: str) -> None:
 
     for day in MONTH:
         await stored.round(day, script)
-    await stored.take_in({3: [late]}, 130)
-    await stored.round(130, script)
+    await stored.take_in({3: [late]}, MONTH.stop)
+    await stored.round(MONTH.stop, script)
     assert await stored.dead() == {(1, key(silent)), (3, key(late))}
 
 

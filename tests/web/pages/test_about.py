@@ -21,7 +21,7 @@ async def test_help_tells_the_rule_by_which_links_are_called_dead(site: Site) ->
     _, body, _ = await site.fetch("/help")
     assert "at least 3 in a row, on different weekdays" in body
     assert "at least 14 days if the server reports" in body
-    assert "at least 28 days if it cannot be reached" in body
+    assert "at least 35 days if it cannot be reached (42 days if it reports a fault of its own)" in body
 
 
 async def test_the_policy_tells_the_limits_that_are_configured(site: Site) -> None:

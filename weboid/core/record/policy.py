@@ -8,7 +8,7 @@ from typing import Final
 
 from weboid.core.record.moment import HOURS
 from weboid.core.record.reasons import Reason
-from weboid.core.record.streak import HOURS_APART, MOST_MISSING, WIDEST, WIDEST_MISSING, Streak
+from weboid.core.record.streak import HOURS_APART, MOST_MISSING, WIDEST, WIDEST_MISSING, Evidence, Streak
 
 MISSING: Final = frozenset({Reason.NOT_FOUND, Reason.GONE})
 """A host that answers says itself that the page is missing: the proof of these is the shorter one."""
@@ -26,10 +26,10 @@ class Policy:
     """Failing checks that count, at least, before a URL is called dead."""
     missing_span: int = 14
     """Days from the first to the newest strike of those that say that the page is missing (404, 410)."""
-    dead_span: int = 28
-    """The same for all strikes: outages of names, networks and servers end after one to three weeks."""
-    server_span: int = 0
-    """The same while the server itself says that it fails (5xx); 0 = `dead_span`."""
+    dead_span: int = 35
+    """The same for all strikes: of 502 recorded site-years no outage that ended would be reported within 34 days."""
+    server_span: int = 42
+    """The same if the server itself said at any strike that it fails (5xx): half of these come back (D-482)."""
     relapse_factor: int = 2
     """Times as long must a streak be that is a relapse: a page that flaps will come back."""
     working_interval: int = 7
@@ -44,7 +44,6 @@ class Policy:
     """Days between two checks of a dead URL, at most."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "server_span", self.server_span or self.dead_span)
         if not 3 <= self.dead_strikes <= MOST_MISSING or self.missing_span < 9:
             raise ValueError("dead takes three to 15 strikes over at least nine days (U-7)")
         times = self.relapse_factor
@@ -72,14 +71,21 @@ class Policy:
         """The most days to the next check of any URL."""
         return max(self.working_interval, self.doubtful_interval, self.failing_interval, self.dead_interval_limit)
 
-    def span_of(self, reason: Reason, *, relapse: bool = False) -> int:
-        """The days of proof that a failure for this reason needs."""
-        days = self.missing_span if reason in MISSING else self.span_unless_missing(reason)
-        return days * (self.relapse_factor if relapse else 1)
+    def span_of(self, reason: Reason, known: Evidence) -> int:
+        """The days of proof that a streak with this evidence needs when it fails for this reason."""
+        return self.span_if_missing(known) if reason in MISSING else self.span_of_all(known, reason)
 
-    def span_unless_missing(self, reason: Reason | None) -> int:
-        """The days of proof that it needs of all failures together."""
-        return self.server_span if reason in SERVER_FAILS else self.dead_span
+    def span_of_all(self, known: Evidence, reason: Reason | None) -> int:
+        """The days of proof that it needs of all strikes together: the longest among their reasons."""
+        is_server = known.server or reason in SERVER_FAILS
+        return self._times(known) * (self.server_span if is_server else self.dead_span)
+
+    def span_if_missing(self, known: Evidence) -> int:
+        """The days of proof that it needs of the strikes for which the page was missing."""
+        return self._times(known) * self.missing_span
+
+    def _times(self, known: Evidence) -> int:
+        return self.relapse_factor if known.relapse else 1
 
     def failing_interval_after(self, elapsed: int, span: int) -> int:
         """Days to the next check of a URL that has been failing for `elapsed` days and needs `span` days of proof.
@@ -100,26 +106,25 @@ _LATE: Final = 2
 _DAILY: Final = 6
 """Days before the end of the span in which a failing URL is checked every day."""
 DEFAULT = Policy()
-STRICTEST: Final = Policy(dead_strikes=MOST_MISSING, missing_span=31, dead_span=63)
+STRICTEST: Final = Policy(dead_strikes=MOST_MISSING, missing_span=31, dead_span=63, server_span=63)
 """The highest thresholds that a wiki may have (U-11): more a streak does not remember."""
-LOOSEST: Final = Policy(missing_span=9, relapse_factor=1)
+LOOSEST: Final = Policy(missing_span=9, dead_span=28, server_span=28, relapse_factor=1)
 """The lowest ones (U-7)."""
 
 
 def proven(streak: Streak, policy: Policy = DEFAULT, reason: Reason | None = None) -> bool:
     """True if a streak of failures is a proof (U-7): enough strikes, not all on one weekday or around one hour.
 
-    They must cover `missing_span` days if the host says that the page is missing, otherwise `server_span` or
-    `dead_span`, by the `reason` of the newest failure, and `relapse_factor` times as many if there was another streak
-    not long before.
+    They must cover `missing_span` days if the host says that the page is missing, otherwise `server_span` if the server
+    said at any of them, or at the newest (`reason`), that it fails, or `dead_span`; and `relapse_factor` times as many
+    if there was another streak not long before.
     """
     known = streak.evidence
-    times = policy.relapse_factor if known.relapse else 1
     if streak.strikes < policy.dead_strikes or not (known.hours and known.weekdays):
         return False
-    if known.missing >= policy.dead_strikes and known.missing_width >= times * policy.missing_span:
+    if known.missing >= policy.dead_strikes and known.missing_width >= policy.span_if_missing(known):
         return True
-    return known.width >= times * policy.span_unless_missing(reason)
+    return known.width >= policy.span_of_all(known, reason)
 
 
 def may_prove(streak: Streak, day: int, policy: Policy = DEFAULT, reason: Reason | None = None) -> bool:
@@ -127,4 +132,4 @@ def may_prove(streak: Streak, day: int, policy: Policy = DEFAULT, reason: Reason
     if proven(streak, policy, reason):
         return False
     hour = streak.evidence.first_hour + HOURS_APART
-    return proven(streak.struck(day, hour % HOURS, missing=True, gap=policy.gap), policy, reason)
+    return proven(streak.struck(day, hour % HOURS, missing=True, server=False, gap=policy.gap), policy, reason)

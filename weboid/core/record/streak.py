@@ -41,6 +41,8 @@ class Evidence:
     """The hour of the day of the first strike, 0 … 23 UTC."""
     earlier: Earlier = Earlier.NONE
     """The kind of streak that ended not long before this one began; without strikes: that has ended."""
+    server: bool = False
+    """The server said at a strike that it fails (5xx)."""
 
     @property
     def relapse(self) -> bool:
@@ -68,16 +70,19 @@ class Streak:
     def __hash__(self) -> int:
         return hash((self.strikes, self.since, self.until))  # enough, and quicker
 
-    def struck(self, day: int, hour: int, *, missing: bool, gap: int, relapse: bool = False) -> "Streak":
+    def struck(
+        self, day: int, hour: int, *, missing: bool, gap: int, server: bool = False, relapse: bool = False
+    ) -> "Streak":
         """One more strike; a second one on the same day is the same evidence and adds nothing.
 
-        `missing`: the host said that the page is missing. `gap` is the most days that count between two strikes.
+        `missing`: the host said that the page is missing, `server`: that it fails. `gap` is the most days that count
+        between two strikes.
         `relapse`: a streak that begins now is one, whatever was here before (D-4).
         """
         if self.since is None or self.until is None:
             is_recent = self.until is not None and day - self.until <= REMEMBERED
             earlier = Earlier.PLAIN if relapse else self.evidence.earlier if is_recent else Earlier.NONE
-            return Streak(1, day, day, Evidence(missing=int(missing), first_hour=hour, earlier=earlier))
+            return Streak(1, day, day, Evidence(missing=int(missing), first_hour=hour, earlier=earlier, server=server))
         if day <= self.until:
             return self
         known, days = self.evidence, min(day - self.until, gap)
@@ -89,6 +94,7 @@ class Streak:
             missing_width=min(known.missing_width + (days if missing and known.missing else 0), WIDEST_MISSING),
             hours=known.hours or HOURS_APART <= apart <= HOURS - HOURS_APART,
             weekdays=known.weekdays or (day - self.since) % _WEEK != 0,
+            server=known.server or server,
         )
         return Streak(self.strikes + 1, self.since, day, evidence)
 
@@ -113,9 +119,10 @@ NO_STRIKES: Final = Streak()
 
 
 def packed_evidence(evidence: Evidence) -> int:
-    """The stored form, 26 bits; ``sql/queries/lists/search.sql`` reads it, too.
+    """The stored form, 27 bits; ``sql/queries/lists/search.sql`` reads it, too.
 
-    From the lowest: hours, weekdays, 5 bits of first_hour, 7 of width, 4 of missing, 6 of missing_width, 2 of earlier.
+    From the lowest: hours, weekdays, 5 bits of first_hour, 7 of width, 4 of missing, 6 of missing_width, 2 of earlier,
+    server.
     """
     return (
         evidence.hours
@@ -125,6 +132,7 @@ def packed_evidence(evidence: Evidence) -> int:
         | evidence.missing << 14
         | evidence.missing_width << 18
         | evidence.earlier << 24
+        | evidence.server << 26
     )
 
 
@@ -138,4 +146,5 @@ def unpacked_evidence(number: int) -> Evidence:
         weekdays=bool(number & 2),
         earlier=Earlier(number >> 24 & 3),
         first_hour=number >> 2 & 31,
+        server=bool(number >> 26 & 1),
     )

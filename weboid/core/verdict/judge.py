@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from weboid.core.observe.observation import Observation
 from weboid.core.record.history import extended
 from weboid.core.record.moment import planned_hour, shuffled
-from weboid.core.record.policy import DEFAULT, MISSING, NO_PROOF, Policy, proven
+from weboid.core.record.policy import DEFAULT, MISSING, NO_PROOF, SERVER_FAILS, Policy, proven
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UNKNOWN_HOST, HostEffect, HostRecord, UrlRecord
 from weboid.core.record.status import HOST_FAILURES
@@ -72,7 +72,9 @@ def judge_host(
     if seen.inferred or seen.held or seen.not_http:
         return host
     if is_host_failure(seen):
-        streak = host.streak.struck(day, _hour(hour, host_key, day), missing=False, gap=policy.gap)
+        streak = host.streak.struck(
+            day, _hour(hour, host_key, day), missing=False, server=seen.reason in SERVER_FAILS, gap=policy.gap
+        )
         return HostRecord(streak, seen.reason)
     return answered(host)
 
@@ -135,7 +137,14 @@ def _streak_after(
             return streak
         case Outcome.FAILING:
             relapse = is_host_failure(seen) and host.streak.evidence.relapse
-            return streak.struck(day, hour, missing=seen.reason in MISSING, gap=policy.gap, relapse=relapse)
+            return streak.struck(
+                day,
+                hour,
+                missing=seen.reason in MISSING,
+                server=seen.reason in SERVER_FAILS,
+                gap=policy.gap,
+                relapse=relapse,
+            )
         case Outcome.REFUSED if seen.reason is Reason.MAINTENANCE:
             return streak
         case Outcome.REFUSED if seen.reason is Reason.RATE_LIMIT:
@@ -166,11 +175,11 @@ def _interval(
 def _failing_interval(after: UrlRecord, seen: Observation, day: int, policy: Policy, host: HostRecord) -> int:
     """Days until the next check without a proof; if the host fails, all its URLs follow its rhythm, for one visit."""
     elapsed = after.streak.elapsed(day) if after.streak.strikes else day - after.history[0].first
-    span = policy.span_of(seen.reason, relapse=after.streak.evidence.relapse)
+    span = policy.span_of(seen.reason, after.streak.evidence)
     interval = policy.failing_interval_after(elapsed, span)
     if not is_host_failure(seen):
         return interval
-    span = policy.span_of(seen.reason, relapse=host.streak.evidence.relapse)
+    span = policy.span_of(seen.reason, host.streak.evidence)
     return min(interval, policy.failing_interval_after(host.streak.elapsed(day), span))
 
 

@@ -149,13 +149,12 @@ def grounds_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Polic
         is_proof = proven(host.streak, policy, host.reason)
         if is_proof or (not is_own_proof and host.streak.evidence.width >= streak.evidence.width):
             known = host.streak.evidence
-            needs_days = _times(host.streak, policy) * policy.span_unless_missing(host.reason)
+            needs_days = policy.span_of_all(known, host.reason)
             return Grounds(host.streak, 0, known.width, needs_days, True, is_proof, False)
     if not streak.strikes:
         return None
     known, missing = streak.evidence, _missing(record)
-    times = _times(streak, policy)
-    missing_span, dead_span = times * policy.missing_span, times * policy.span_unless_missing(record.reason)
+    missing_span, dead_span = policy.span_if_missing(known), policy.span_of_all(known, record.reason)
     days, needs_days = known.width, dead_span
     says_missing = record.reason in MISSING if failing else missing == streak.strikes
     if missing and (
@@ -164,11 +163,6 @@ def grounds_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Polic
     ):
         days, needs_days = known.missing_width, missing_span
     return Grounds(streak, missing, days, needs_days, False, is_own_proof, host_answers=not host.streak.strikes)
-
-
-def _times(streak: Streak, policy: Policy) -> int:
-    """The factor of the days that it takes: more for what has failed and come back not long before."""
-    return policy.relapse_factor if streak.evidence.relapse else 1
 
 
 def _missing(record: UrlRecord) -> int:
