@@ -2,7 +2,7 @@
 
 What was noted is there after ``kill -9``, and two scripts may have the file open. It has SQLite's rollback
 journal, no write-ahead log: that one needs memory shared by all who have the file open, which network file systems
-such as Toolforge's cannot give (D-297). So nobody may hold a read open for long: reads are fetched whole.
+such as Toolforge's cannot give. So nobody may hold a read open for long: reads are fetched whole.
 """
 
 import sqlite3

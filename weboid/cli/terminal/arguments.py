@@ -44,7 +44,7 @@ async def read_lines(file: int, encoding: str) -> AsyncGenerator[str, None]:
     decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(encoding)("surrogateescape"), translate=True)
     rest, block = "", None
     # A selector of our own, watched by the loop: loops may set O_NONBLOCK on what they watch (libuv does), and a
-    # terminal has that in common with standard output and with the shell (D-413).
+    # terminal has that in common with standard output and with the shell.
     with selectors.DefaultSelector() as selector:
         with suppress(PermissionError):  # epoll_ctl(2): a file or /dev/null, which is never waited for
             selector.register(file, selectors.EVENT_READ)

@@ -47,7 +47,7 @@ class InvalidUrl(ValueError):
 
 
 # Written out instead of using unicodedata: a newer Python must not change what is valid. The joiners U+200C and U+200D
-# are missing on purpose (D-22): IDNA allows them where Persian and Indic names need them and nowhere else, and
+# are missing on purpose: IDNA allows them where Persian and Indic names need them and nowhere else, and
 # MediaWiki stores `xn--…` hosts decoded, so a valid name can arrive with one. Variation selectors are missing, too,
 # because emoji need them.
 _INVISIBLE: Final = re.compile(
@@ -166,7 +166,7 @@ def _suffixes() -> PublicSuffixList:
 
 
 def _punycode(text: str) -> str:
-    """A host in punycode, by UTS 46, non-transitional, as in browsers. Raises InvalidUrl (D-25)."""
+    """A host in punycode, by UTS 46, non-transitional, as in browsers. Raises InvalidUrl."""
     try:
         host = ada_url.idna_to_ascii(text).decode("ascii")
     except UnicodeError:  # lone surrogates

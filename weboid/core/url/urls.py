@@ -144,7 +144,7 @@ _QUERY_ESCAPES: Final = _escape_table(_ALWAYS_ESCAPED + "&=+;")
 _PATH_PLAIN: Final = re.compile(r"[!$&'()*+,\-./0-9:;=@A-Z_a-z~]*")
 _QUERY_PLAIN: Final = re.compile(r"[!$&'()*+,\-./0-9:;=?@A-Z_a-z~]*")
 # The first branch is a bare % that would become a new escape once the next two characters are decoded ("%%34%31" →
-# "%41"): it is kept unchanged, else a second pass would decode further than the first (D-23).
+# "%41"): it is kept unchanged, else a second pass would decode further than the first.
 _ODD: Final = re.compile(
     r"%(?![0-9A-Fa-f]{2})(?:[0-9A-Fa-f]|%(?:3[0-9]|[46][1-6])){2}"
     r"|%(?P<escape>[0-9A-Fa-f]{2})"

@@ -1,6 +1,6 @@
 """JSON: ASCII only, and safe inside JavaScript and HTML as well (W-8).
 
-One law: both writers, the quick and the exact one, give the same bytes (D-71, `test_both_ways_write_the_same`).
+One law: both writers, the quick and the exact one, give the same bytes (`test_both_ways_write_the_same`).
 """
 
 import codecs

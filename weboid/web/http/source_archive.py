@@ -56,8 +56,7 @@ _EARLIEST: Final = (1980, 1, 1, 0, 0, 0)
 def source_files(package: Path) -> dict[str, Path]:
     """The files of the source by their names in the repository; `package` is in a checkout or was installed.
 
-    Only kinds of files that the repository has, and nothing hidden: settings, keys and leftovers are never published
-    (D-73).
+    Only kinds of files that the repository has, and nothing hidden: settings, keys and leftovers are never published.
     """
     is_checkout = _is_repository(package.parent)
     around = package.parent if is_checkout else package / INSIDE

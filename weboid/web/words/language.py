@@ -76,8 +76,7 @@ def requested_language(code: str) -> Language:
 
 
 def accepted_language(header: str) -> Language:
-    """The best of an Accept-Language header (RFC 9110 §12.5.4) that we have words in, English if there is none
-    (D-57)."""
+    """The best of an Accept-Language header (RFC 9110 §12.5.4) that we have words in, English if there is none."""
     accepted = []
     for place, text in enumerate(header.split(",")[:_MOST_RANGES]):
         if (match := _RANGE.fullmatch(text.strip())) and (quality := float(match[2] or 1)) > 0:
