@@ -21,7 +21,7 @@ ORDER BY seen
 
 -- name: delete_expired
 -- Where several may run, a process that begins is the successor of one that is gone: of `before`, or else of the one
--- that has been silent for longest; of an exclusive role, of all.
+-- that has been silent for longest; of an exclusive role, of all. One with a token succeeds its own.
 DELETE FROM part
 USING (
     SELECT role, name FROM part
@@ -30,6 +30,7 @@ USING (
         OR (role = %(role)s AND name = coalesce(%(before)s::text, (
             SELECT name FROM part
             WHERE role = %(role)s AND name <> %(name)s AND seen < now() - make_interval(secs => %(expiry)s)
+                AND starts_with(name, %(beginning)s)
             ORDER BY seen
             LIMIT 1
         )))
@@ -58,7 +59,7 @@ DELETE FROM part WHERE role = %(role)s AND (name = %(name)s OR name = (
         ON gone.role = own.role AND gone.seen <= own.since
         AND gone.seen >= own.since - make_interval(secs => %(expiry)s)
     WHERE own.role = %(role)s AND own.name = %(name)s AND gone.name <> own.name
-        AND gone.seen < now() - make_interval(secs => %(expiry)s)
+        AND gone.seen < now() - make_interval(secs => %(expiry)s) AND starts_with(gone.name, %(beginning)s)
     ORDER BY gone.seen DESC
     LIMIT 1
 ))

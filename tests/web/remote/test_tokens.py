@@ -32,6 +32,7 @@ from weboid.remote.http import wire
 from weboid.remote.http.messages import CRAWLERS, FEEDERS, Endpoint
 from weboid.store.db.rows import HostKey
 from weboid.store.schedule.lease import delete_past_wishes
+from weboid.store.upkeep.alarm import AlarmKind, raise_alarm
 
 DAY: Final = 100
 OTHER: Final = "token-of-another-machine"
@@ -218,6 +219,9 @@ async def test_a_feeder_reaches_the_wikis_alone_that_its_token_names(wiki: WikiI
     async with open_server(wiki.pool, server_config(WEBOID_WEB_FEEDERS=f"{FEEDERS_HASH}:dewiki:frwiki@WMF")) as url:
         for name, arguments in of_wiki(1):
             await refused(url, wiki, "wiki", name, arguments, **FED)
+        await wiki.do(raise_alarm, AlarmKind.WATCHED, "", DAY, "of all")
+        assert (await call(url, "no-watch-page", {}, **FED))[0] == 200
+        assert await wiki.rows("SELECT kind, detail FROM alarm") == [("watched", "of all")]
         own = {"farm": "WMF", "dbname": "dewiki", "api": None}
         status, made = await call(url, "wiki", own, **FED)
         assert (status, made["dbname"]) == (200, "dewiki")
@@ -314,6 +318,17 @@ async def test_a_token_has_only_so_many_processes(
     statuses = [(await call(server, "life", {**life, "name": f"{number}"}))[0] for number in (1, 2, 3, 4, 1)]
     assert statuses == [200, 200, 200, 429, 200]
     assert (await call(server, "life", {**life, "name": "1"}, OTHER))[0] == 200
+
+
+async def test_no_process_takes_the_place_of_one_of_another_token(server: str, wiki: WikiInStore) -> None:
+    life = {"host": "h", "machine": "m", "pid": 1, "version": "1"}
+    assert (await call(server, "life", {**life, "name": "gone"}))[0] == 200
+    await wiki.execute("UPDATE part SET seen = now() - interval '2 minutes'")
+    for is_last in (False, True):
+        assert (await call(server, "life", {**life, "name": "next", "is_last": is_last}, OTHER))[0] == 200
+        assert ("far:gone",) in await wiki.rows("SELECT name FROM part")
+    assert (await call(server, "life", {**life, "name": "next"}))[0] == 200
+    assert await wiki.rows("SELECT name FROM part WHERE role = 'crawl'") == [("far:next",)]
 
 
 async def _workers(wiki: WikiInStore, *names: str) -> list[Work]:

@@ -5,7 +5,7 @@ be used, and a caller that tries again what has failed so does it with the same 
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
@@ -122,6 +122,13 @@ class WatchPage(OnStore):
         await self._run(lower_alarm, AlarmKind.WATCHED, "")
 
 
+class _WatchPageOfAll(WatchPage):
+    """The page for a token that names wikis: its alarm is of all."""
+
+    async def lower(self) -> None:
+        """Leaves it raised."""
+
+
 @dataclass(frozen=True, slots=True)
 class FeedStore:
     """The store as a feeder needs it. `away`: whether it can be used now."""
@@ -215,11 +222,10 @@ class FeedServer(CallServer):
     def handlers(self, connections: Connections, client: str, worker: str) -> Handlers:
         """The store's own work: a token's rights depend on the arguments alone."""
         store = local_feed_store(self._pool, connections)
-        process = FeederCalls(self._pool, client, self.farms)
-        return Handlers(
-            FeederRights(self, store.wikis, connections, self.wikis.get(client)),
-            {FeederCalls: process, **implementations(store)},
-        )
+        rights = FeederRights(self, store.wikis, connections, self.wikis.get(client))
+        if rights.own is not None:
+            store = replace(store, watched=_WatchPageOfAll(connections))
+        return Handlers(rights, {FeederCalls: FeederCalls(self._pool, client, self.farms), **implementations(store)})
 
     async def answer(self, client: str, name: str, sent: bytes) -> bytes:
         """As `CallServer`; a refusal of the store is sent with its text."""

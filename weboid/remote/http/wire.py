@@ -99,14 +99,16 @@ async def record_life(
 
     Returns the process that has the exclusive role, if this one may not have it; `takes`: it wants it.
     """
-    process = RunningProcess(role, f"{client}:{life.name}", life.host, life.machine, life.pid, life.version)
+    own = f"{client}:"
+    process = RunningProcess(role, own + life.name, life.host, life.machine, life.pid, life.version)
     async with pool.connection() as conn:
         if life.is_last:
-            await processes.delete_process(conn, process)
+            await processes.delete_process(conn, process, own)
         elif takes or not await processes.record_seen(conn, process, life.doing, life.figures):
-            if await processes.count_named(conn, f"{client}:") >= MOST_PROCESSES:
+            if await processes.count_named(conn, own) >= MOST_PROCESSES:
                 raise BadMessage("a token has only so many processes", 429)
-            if other := await processes.take_role(conn, process, lambda other: other.name in gone, expiry_s=expiry_s):
+            known = dict[str, Any](expiry_s=expiry_s, beginning=own)
+            if other := await processes.take_role(conn, process, lambda other: other.name in gone, **known):
                 return other
             await processes.record_seen(conn, process, life.doing, life.figures)
     return None

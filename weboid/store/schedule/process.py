@@ -124,13 +124,15 @@ async def take_role(
     is_gone: Callable[[SeenProcess], bool] = lambda _: False,
     *,
     expiry_s: float = EXPIRY_S,
+    beginning: str = "",
 ) -> SeenProcess | None:
     """Writes the process's row; of an exclusive role only if no other has been seen within `expiry_s` seconds.
 
     Returns that other process, and has written nothing then. `is_gone` may know better that it has ended. Where several
-    may run, the process takes the place of one that is gone, first of one of which that is known.
+    may run, the process takes the place of one that is gone, first of one of which that is known, and whose name has
+    this `beginning`.
     """
-    row = process.columns | {"expiry": expiry_s, "kept": KEPT_DAYS, "before": None}
+    row = process.columns | {"expiry": expiry_s, "kept": KEPT_DAYS, "before": None, "beginning": beginning}
     if process.role.is_exclusive:
         await conn.execute(SQL["lock_role"], row)
         other = await fetch_one(conn, SeenProcess, SQL["find_other"], row)
@@ -157,9 +159,9 @@ async def count_named(conn: Connection, beginning: str) -> int:
     return await fetch_value(conn, SQL["count_named"], {"beginning": beginning}) or 0
 
 
-async def delete_process(conn: Connection, process: RunningProcess) -> None:
-    """Deletes the row of a process that ends, and that of the one whose place it had."""
-    await conn.execute(SQL["delete_process"], process.columns | {"expiry": EXPIRY_S})
+async def delete_process(conn: Connection, process: RunningProcess, beginning: str = "") -> None:
+    """Deletes the row of a process that ends, and that of the one whose place it had, if its name begins so."""
+    await conn.execute(SQL["delete_process"], process.columns | {"expiry": EXPIRY_S, "beginning": beginning})
 
 
 async def list_processes(conn: Connection) -> list[SeenProcess]:
