@@ -351,7 +351,8 @@ class Checker:
                 likeness, face = await self._likeness(page, probes, kept.face, request.day)
                 kept.face = face
         seen = found.seen if face == known else replace(found.seen, face=face)
-        if suspicion := face_suspicion(url, page, probes, likeness, body):
+        is_newcomer = request.meets_newcomer(found.seen.portrait)
+        if suspicion := face_suspicion(url, page, probes, likeness, body, is_newcomer=is_newcomer):
             seen = replace(seen, reason=suspicion.reason, portrait=None)
             return replace(found, seen=seen, signals=suspicion.signals)
         return replace(found, seen=seen)

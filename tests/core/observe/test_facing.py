@@ -8,7 +8,7 @@ from support.pages import page, prose
 
 from weboid.core.document.document import document_of
 from weboid.core.document.face import NO_FACE, Face, Seen
-from weboid.core.observe.facing import Asking, answer_of, face_suspicion, likeness_of
+from weboid.core.observe.facing import Asking, Likeness, answer_of, face_suspicion, likeness_of
 from weboid.core.observe.observation import RawResponse
 from weboid.core.record.reasons import Reason
 from weboid.core.url.made_up import probes_of
@@ -105,6 +105,20 @@ def test_a_template_is_found_where_the_program_itself_is_missing_too_and_where_i
     tiny = page("Wonhu", body="<p>404 Wonhu</p>")
     assert judged(by({"/": FRONT}, tiny), "/a/b")[0] is Reason.SOFT_404
     assert judged(by({"/": FRONT}, page("Viewer", body=f"Photo {SCRIPT}")), "/app/b")[0] is None
+
+
+def test_what_is_everywhere_in_place_of_a_known_document_is_doubted_whatever_its_length_and_scripts() -> None:
+    url = parse(f"{SITE}/history/harbour.html")
+    for title, words, is_newcomer, is_doubted in [
+        ("Discount shoes", 400, True, True), ("Discount shoes", 400, False, False), ("Our harbour", 400, True, False),
+        ("", 400, True, False),
+    ]:  # fmt: skip
+        content = page(title, body=f"<script src='/app.js'></script><p>{prose(words)}</p>")
+        probes = probes_of(url)
+        assert probes is not None
+        seen = Seen(document_of(content, "text/html", str(url)), str(url), probes.named, content)
+        found = face_suspicion(url, seen, probes, Likeness.EVERYTHING, content, is_newcomer=is_newcomer)
+        assert (found and found.reason) is (Reason.SAME_EVERYWHERE if is_doubted else None)
 
 
 def test_a_living_page_costs_one_request_and_its_neighbours_none() -> None:

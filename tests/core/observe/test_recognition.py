@@ -5,7 +5,7 @@ from dataclasses import replace
 from support.pages import page, prose
 
 from weboid.core.document.document import document_of
-from weboid.core.document.portrait import BLANK, Newcomer, Portrait
+from weboid.core.document.portrait import BLANK, Newcomer, Portrait, is_replaced
 from weboid.core.observe.recognition import adds_to, is_known, portrait_in
 
 ASKED = "http://www.old-mill.demo/history.html"
@@ -21,6 +21,13 @@ def test_a_document_with_much_text_is_its_own() -> None:
     assert portrait("Another one").is_own
     assert not portrait("Another one", 140).is_own
     assert portrait("Another one", 20) == BLANK
+
+
+def test_a_short_page_has_a_portrait_if_its_title_is_of_a_trade() -> None:
+    seen = portrait("Situs slot gacor", 12)
+    assert seen.in_trade
+    assert is_replaced(EARLIER, seen)
+    assert portrait("The old mill at work", 12) == BLANK
 
 
 def test_what_names_the_domain_or_the_earlier_language_is_not() -> None:

@@ -1,6 +1,22 @@
 """Titles of those who buy domains that were given up."""
 
-from weboid.core.signs.trades import trade_in
+import pytest
+from support.pages import page, prose
+
+from weboid.core.document.document import document_of
+from weboid.core.record.reasons import Reason
+from weboid.core.signs.trades import trade_in, trade_suspicion
+
+ASKED = "http://www.oldmill.test/history/1890.html"
+SPAM = {
+    "Situs slot gacor hari ini": "Daftar slot gacor maxwin di situs slot resmi, RTP live tertinggi, judi online.",
+    "Best online casino": "Casino bonus codes, no deposit bonus, free spins, best online casino of the year.",
+    "Deneme bonusu veren siteler": "Bahis siteleri, deneme bonusu, canlı bahis, güvenilir bahis siteleri.",
+    "Лучшее онлайн казино": "Казино онлайн, вулкан казино, игровые автоматы на деньги, бездепозитный бонус.",
+    "澳门彩票开奖": "澳门六合彩 开奖结果 娱乐城 百家乐 真人荷官",
+    "Nhà cái uy tín": "Nhà cái, cá cược bóng đá, nổ hũ, tài xỉu online.",
+    "Buy Viagra online": "Buy viagra, cialis online, generic viagra without prescription, online pharmacy.",
+}
 
 
 def test_a_trade_is_named() -> None:
@@ -22,3 +38,35 @@ def test_other_titles_name_none() -> None:
         "Apache Pig 4.0", "Die Wetten des Herrn Fogg",
     ]:  # fmt: skip
         assert trade_in(title) is None
+
+
+def suspicion(title: str, text: str, asked: str = ASKED, head: str = "") -> Reason | None:
+    content = page(title, body=f"<h1>{title}</h1><p>{text}</p>", head=head)
+    found = trade_suspicion(asked, document_of(content, "text/html", asked))
+    return found.reason if found else None
+
+
+@pytest.mark.parametrize("title", SPAM)
+def test_a_trades_page_where_the_url_does_not_say_so_is_a_strangers_at_first_sight(title: str) -> None:
+    assert suspicion(title, f"{SPAM[title]} {prose(80)}") is Reason.REPLACED
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "asked"),
+    [
+        ("Best online casino", SPAM["Best online casino"], "http://www.casino-news.test/1"),
+        ("Best online casino", SPAM["Best online casino"], "http://news.test/2014/online-gambling-laws"),
+        ("Situs slot gacor", SPAM["Situs slot gacor hari ini"], "http://slotmaster.test/"),
+        ("Casino burns down", "The casino burned. Nobody had placed a bet.", ASKED),
+        ("Minister wants to ban the online casino", f"No deposit bonus, he said. {prose(200)}", ASKED),
+        ("Harbour Resort & Casino", f"Slots, poker, sportsbook and a casino. {prose(100)}", ASKED),
+        ("The history of the mill", SPAM["Best online casino"], ASKED),
+    ],
+)
+def test_what_its_url_names_or_what_is_about_such_a_trade_is_not(title: str, text: str, asked: str) -> None:
+    assert suspicion(title, text, asked) is None
+
+
+def test_an_article_about_such_a_trade_is_not() -> None:
+    head = '<meta property="article:published_time" content="2026">'
+    assert suspicion("Best online casino", SPAM["Best online casino"], head=head) is None

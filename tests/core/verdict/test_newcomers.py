@@ -26,6 +26,7 @@ from weboid.core.verdict.newcomers import (
     is_away,
     is_before_change,
     is_new_owner,
+    recognised,
     remembered,
 )
 
@@ -161,6 +162,28 @@ LIVING: Mapping[str, Life] = {
     "a season's page": seasonal, "two designs": alternating,
     "no text": lambda number, day: ("An application", text(94, 20)), "no title": lambda number, day: ("", text(95)),
 }  # fmt: skip
+
+
+def test_a_document_that_is_neither_like_nor_unlike_the_known_one_speaks_for_nobody() -> None:
+    """By chance a text of a stranger is less than far from what it replaces; it must not save the host."""
+    earlier = portrait(article(0), "http://a.demo/", None)
+    strange = portrait(("Discount shoes", text(70)), "http://a.demo/", earlier)
+    bits = [bit for bit in range(64) if (earlier.fingerprint ^ strange.fingerprint) >> bit & 1]
+    for kept, expected in ((22, Recognition.UNKNOWN), (12, Recognition.SAME)):
+        near = replace(strange, fingerprint=earlier.fingerprint ^ sum(1 << bit for bit in bits[:kept]))
+        assert recognised(earlier, near) is expected
+    assert recognised(earlier, strange) is Recognition.OTHER
+    same_title = replace(strange, title=earlier.title)
+    assert recognised(earlier, same_title) is Recognition.SAME
+
+
+def test_documents_that_all_become_one_page_of_a_strangers_own_have_a_new_owner() -> None:
+    """In the language of before, and two are enough; one of three may be like its document by chance."""
+    one = lambda number, day: ("Discount shoes", text(70))  # noqa: E731
+    for urls in (2, 3, 4):
+        day = found_on(after(one), urls)
+        assert day is not None, urls
+        assert CHANGE + 5 <= day <= CHANGE + 21
 
 
 def test_a_living_host_has_no_new_owner() -> None:

@@ -17,6 +17,10 @@ from weboid.core.document.language import UNKNOWN, language_of
 
 FAR_BITS: Final = 24
 """Two documents that differ by so many bits have nothing in common; 32 is the average of unrelated ones."""
+NEAR_BITS: Final = 20
+"""Two that differ by fewer are alike. Of unrelated ones some hundredths differ by less than `FAR_BITS`, hardly any by
+less than this.
+"""
 REPLACED_WORDS: Final = 40
 """A shorter document has too little text to be called a different one."""
 TITLE_WORDS: Final = 6
@@ -73,10 +77,10 @@ BLANK: Final = Portrait()
 """The portrait of a document that cannot be compared: too short, without a title, or filled in by scripts."""
 
 
-def portrait_of(document: Document) -> Portrait:
-    """The portrait of a document as it is now."""
+def portrait_of(document: Document, fewest: int = REPLACED_WORDS) -> Portrait:
+    """The portrait of a document as it is now; BLANK with fewer words than `fewest`."""
     hashes = title_hashes(document)
-    if document.is_shell or not hashes or len(document.words) < REPLACED_WORDS or document.fingerprint is None:
+    if document.is_shell or not hashes or len(document.words) < fewest or document.fingerprint is None:
         return BLANK
     author = 0 if document.author is None else 1 + _hash(document.author) % 255
     # Not of the language that the document declares (D-116).
@@ -101,6 +105,13 @@ def is_replaced(earlier: Portrait, now: Portrait) -> bool:
     if earlier.author and earlier.author == now.author:
         return False
     return distance(earlier.fingerprint, now.fingerprint) >= FAR_BITS
+
+
+def is_alike(earlier: Portrait, now: Portrait) -> bool:
+    """True if a word of the title, the author or the text is the same; False also where nobody can tell."""
+    if set(earlier.title) & set(now.title) or (earlier.author and earlier.author == now.author):
+        return True
+    return distance(earlier.fingerprint, now.fingerprint) < NEAR_BITS
 
 
 def packed_portrait(portrait: Portrait) -> bytes:

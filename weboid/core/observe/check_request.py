@@ -69,9 +69,13 @@ class CheckRequest:
     def after_look(self, now: Portrait | None) -> "CheckRequest":
         """The request once the portrait was taken. A newcomer is judged by its host's face of today: where a domain is
         parked or taken at once, no failure shows it."""
-        if not self.face or not (self.earlier and now) or not is_replaced(self.earlier, now):
+        if not self.face or not self.meets_newcomer(now):
             return self
         return replace(self, face=self.face.of_day(self.day))
+
+    def meets_newcomer(self, now: Portrait | None) -> bool:
+        """Returns whether the portrait `now` is of another document than the one that was known."""
+        return self.earlier is not None and now is not None and is_replaced(self.earlier, now)
 
     def tries(self, special: Special) -> bool:
         """True if a failure is checked in the way that the special calls for, too (C-6).

@@ -18,6 +18,7 @@ from weboid.core.signs.scripts import script_suspicion
 from weboid.core.signs.services import service_suspicion
 from weboid.core.signs.soft404 import document_suspicion, redirect_suspicion
 from weboid.core.signs.suspicion import Suspicion
+from weboid.core.signs.trades import trade_suspicion
 from weboid.core.url.hosts import registrable_domain
 
 _SENT_ON_WORDS: Final = 40
@@ -59,6 +60,7 @@ def content_suspicion(answer: RawResponse, *, read_body: bool = True) -> Suspici
         or redirect_suspicion(answer.url, answer.final)
         or login_suspicion(answer.url, document)
         or document_suspicion(answer.url, document)
+        or trade_suspicion(answer.url, document)
         or _refresh_suspicion(answer.url, document)
     )
 

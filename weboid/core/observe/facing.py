@@ -100,12 +100,14 @@ def answer_of(answer: RawResponse, made_up: MadeUp) -> Look:
     return look_of(answer.document, made_up, answer.body)
 
 
-def face_suspicion(url: Url, seen: Seen, probes: Probes, likeness: Likeness, body: bytes) -> Suspicion | None:
+def face_suspicion(
+    url: Url, seen: Seen, probes: Probes, likeness: Likeness, body: bytes, *, is_newcomer: bool = False
+) -> Suspicion | None:
     """The suspicion that follows for the document of a URL; None if it is genuine or nothing can be concluded.
 
     What answers everything alike is named by what it shows: a wall, a login, or a placeholder, unless it says a word
     by which the URL names its document. An application that scripts fill in answers everything alike as well, and what
-    people see there is not known.
+    people see there is not known, unless it is a newcomer: title and text of a known document are lost, too.
     """
     document = seen.document
     if likeness is Likeness.NONE or is_consent_url(document.url):
@@ -114,10 +116,10 @@ def face_suspicion(url: Url, seen: Seen, probes: Probes, likeness: Likeness, bod
         return Suspicion(Reason.LOGIN, ("password-field", "same-as-made-up"))
     if likeness is Likeness.TEMPLATE:
         return Suspicion(Reason.SOFT_404, ("same-as-made-up",))
-    return _everywhere(url, seen, probes, body)
+    return _everywhere(seen, probes, body, is_newcomer=is_newcomer)
 
 
-def _everywhere(url: Url, seen: Seen, probes: Probes, body: bytes) -> Suspicion | None:
+def _everywhere(seen: Seen, probes: Probes, body: bytes, *, is_newcomer: bool) -> Suspicion | None:
     """The suspicion against a document that a host sends for everything, its front page included (D-112)."""
     document, page = seen.document, body.lower()
     is_fixed = not document.sources and b"<script" not in page
@@ -131,6 +133,8 @@ def _everywhere(url: Url, seen: Seen, probes: Probes, body: bytes) -> Suspicion 
         return None
     if seen.moved and len(document.words) >= _TEXT_WORDS:
         return Suspicion(Reason.REDIRECT_TO_ROOT, ("same-everywhere",))
+    if is_newcomer and document.title and not seen.names(probes.named | probes.shared):
+        return Suspicion(Reason.SAME_EVERYWHERE, ("same-everywhere", "newcomer"))
     is_short = document.title and len(document.words) <= _PLACEHOLDER_WORDS
     if not is_fixed or not is_short or seen.mentions(probes.named | probes.shared):
         return None

@@ -17,6 +17,8 @@ from weboid.core.url.hosts import registrable_domain
 
 _OWN_WORDS: Final = 150
 """A document with fewer words may be a wall, a notice or a page for the time of repairs."""
+_TRADE_WORDS: Final = 3
+"""A page that a trade's title names needs no more words to be another one."""
 _SHORTEST_NAME: Final = 4
 _SPELLINGS: Final = (("ae", "a"), ("oe", "o"), ("ue", "u"))
 
@@ -31,11 +33,12 @@ def new_portrait(request: CheckRequest, document: Document) -> Portrait | None:
 
 def portrait_in(document: Document, asked: str, earlier: Portrait | None = None) -> Portrait:
     """The portrait of the document that stands at the URL `asked`, where `earlier` was taken."""
-    now = portrait_of(document)
+    in_trade = trade_in(document.title) is not None
+    now = portrait_of(document, _TRADE_WORDS) if in_trade else portrait_of(document)
     if now == BLANK:
         return BLANK
     is_own = earlier is not None and is_replaced(earlier, now) and _is_own(document, asked, earlier)
-    return replace(now, in_trade=trade_in(document.title) is not None, is_own=is_own)
+    return replace(now, in_trade=in_trade, is_own=is_own)
 
 
 def is_known(document: Document, earlier: Portrait | None) -> bool:

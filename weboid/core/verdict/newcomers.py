@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
+from weboid.core.document.face import SAME_BITS
+from weboid.core.document.fingerprint import distance
 from weboid.core.document.language import UNKNOWN
-from weboid.core.document.portrait import BLANK, Newcomer, Portrait, is_replaced
+from weboid.core.document.portrait import BLANK, Newcomer, Portrait, is_alike, is_replaced
 from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import DEFAULT, Policy, proven
 from weboid.core.record.reasons import Reason
@@ -29,13 +31,16 @@ ACCEPTED_DAYS: Final = 56
 """After so many days a newcomer that made no new owner is what the owner has put there."""
 SEVERAL: Final = 3
 """So many documents must have changed if neither language nor trade is another."""
+ONE_PAGE: Final = 2
+"""So many are enough that have all become one page."""
 _CONFIRMED: Final = 2
 """And for so many of them the newcomer must be confirmed: of two that are unrelated one in fifty is alike by chance."""
 _NAMES: Final = frozenset({Reason.DNS_GONE, Reason.DNS_ERROR})
 
 
 class Recognition(Enum):
-    """The comparison of a document with the one that was remembered; UNKNOWN if one of the two shows too little."""
+    """The comparison of a document with the one that was remembered; UNKNOWN if one of the two shows too little, or
+    they are neither alike nor far from each other."""
 
     UNKNOWN = 0
     SAME = 1
@@ -53,13 +58,16 @@ class Jump:
     in_trade: bool
     is_foreign: bool
     is_own: bool
+    shown: Portrait = BLANK
 
 
 def recognised(earlier: Portrait | None, now: Portrait) -> Recognition:
     """The comparison of a document with the earlier portrait."""
     if earlier is None or not (earlier.title and now.title):
         return Recognition.UNKNOWN
-    return Recognition.OTHER if is_replaced(earlier, now) else Recognition.SAME
+    if is_replaced(earlier, now):
+        return Recognition.OTHER
+    return Recognition.SAME if is_alike(earlier, now) else Recognition.UNKNOWN
 
 
 def remembered(earlier: Portrait | None, now: Portrait, day: int) -> Portrait | None:
@@ -91,6 +99,7 @@ def jump_of(portrait: Portrait | None) -> Jump | None:
         now.in_trade and not portrait.in_trade,
         UNKNOWN not in (now.language, portrait.language) and now.language != portrait.language,
         now.is_own,
+        now,
     )
 
 
@@ -105,7 +114,17 @@ def is_new_owner(jumps: Iterable[Jump], confirmed: int) -> bool:
     speaking = sum(jump.in_trade or (jump.is_foreign and jump.is_own) for jump in together)
     if 2 * speaking >= len(together):
         return confirmed >= 1
-    return len(together) >= SEVERAL and all(jump.is_own for jump in together) and confirmed >= _CONFIRMED
+    several = ONE_PAGE if _are_one_page(together) else SEVERAL
+    return len(together) >= several and all(jump.is_own for jump in together) and confirmed >= _CONFIRMED
+
+
+def _are_one_page(jumps: Sequence[Jump]) -> bool:
+    """True if all documents have become the same: in its title, and nearly in its text."""
+    first = jumps[0].shown
+    return first != BLANK and all(
+        jump.shown.title == first.title and distance(jump.shown.fingerprint, first.fingerprint) <= SAME_BITS
+        for jump in jumps
+    )
 
 
 def is_away(host: HostRecord, policy: Policy = DEFAULT) -> bool:
