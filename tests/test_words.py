@@ -33,9 +33,9 @@ _WRITTEN = ("weboid", "weboid_scripts", "sql/queries", "tests", "benchmarks", "d
 
 LINES: Final = {
     ".": 120,
-    "archive/lookups": 882,
+    "archive/lookups": 886,
     "archive/saving": 800,
-    "archive/service": 900,
+    "archive/service": 913,
     "archive/visits": 960,
     "bot": 2390,
     "checking": 2020,

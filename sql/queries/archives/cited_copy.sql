@@ -32,6 +32,12 @@ FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[
 WHERE cited_copy.bucket = given.bucket AND cited_copy.host_key = given.host_key
     AND cited_copy.url_key = given.url_key
 
+-- name: record_named
+-- What a short address shows, once its archive has said it.
+UPDATE cited_copy SET original_bucket = %(original_bucket)s, original_host_key = %(original_host_key)s,
+    original_url_key = %(original_url_key)s, stamp = %(stamp)s
+WHERE bucket = %(bucket)s AND host_key = %(host_key)s AND url_key = %(url_key)s AND original_bucket IS NULL
+
 -- name: list_all
 SELECT bucket, host_key, url_key FROM cited_copy
 WHERE (host_key, url_key, bucket) > (%(host_key)s::bigint, %(url_key)s::bigint, %(bucket)s::smallint)

@@ -13,10 +13,10 @@ SET stamp = excluded.stamp, origin = excluded.origin, due = excluded.due, asked 
 
 -- name: record_cited_snapshots
 -- What was chosen stays, and what was cited first.
-INSERT INTO snapshot (bucket, host_key, url_key, archive, stamp, origin, due)
+INSERT INTO snapshot (bucket, host_key, url_key, archive, stamp, origin, due, address)
 SELECT * FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(archive)s::smallint[],
-    %(stamp)s::bigint[], %(origin)s::smallint[], %(due)s::smallint[])
-    AS given (bucket, host_key, url_key, archive, stamp, origin, due)
+    %(stamp)s::bigint[], %(origin)s::smallint[], %(due)s::smallint[], %(address)s::text[])
+    AS given (bucket, host_key, url_key, archive, stamp, origin, due, address)
 ORDER BY bucket, host_key, url_key, archive
 ON CONFLICT (bucket, host_key, url_key, archive) DO NOTHING
 

@@ -1,13 +1,13 @@
 """One URL through the services: on a real pywb, framed and unframed, and where copies redirect or are withdrawn."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from ipaddress import ip_network
 
 import pytest
-from support.archives import TEXT, Copy, open_made_archive
+from support.archives import TEXT, Copy, open_made_archive, plays
 from support.misbehaving import Act, Asked, reply
 from support.pages import page, prose
 from support.pywb import HTML, RealArchive
@@ -171,6 +171,29 @@ async def test_a_page_that_says_excluded_with_200_is_excluded_and_asked_for_once
         archive.act = script
         result = await asked([archive.service()])
         assert (result.outcome, result.requests) == (LookupOutcome.EXCLUDED, 2)
+
+
+async def test_a_capture_that_plays_as_one_of_two_days_before_is_offered_with_its_true_moment() -> None:
+    def led(stamp: int) -> Callable[[Asked], Act | None]:
+        there = f"Location: /web/{stamp}id_/{URL}"
+        return lambda asked: reply(302, there) if "20160301100000id_" in asked.target else None
+
+    def silently(asked: Asked) -> Act | None:
+        return plays(20160228080000, URL) if "20160301100000id_" in asked.target else None
+
+    for act, stamp in [
+        (led(20160228080000), 20160228080000),
+        (silently, 20160228080000),
+        (led(20160201080000), None),
+        (led(20160304080000), None),
+    ]:
+        copies = {URL: [Copy(20160301100000)]}
+        async with open_made_archive(copies) as archive:
+            archive.act = act
+            archive.deeds |= dict.fromkeys((20160228080000, 20160201080000, 20160304080000), plays)
+            result = await asked([archive.service()])
+        assert (result.found and result.found.stamp) == stamp
+        assert result.found is None or str(stamp) in result.found.address
 
 
 async def test_a_front_page_or_a_beginning_gives_way_to_the_page_itself_and_is_kept_where_nothing_else_plays() -> None:

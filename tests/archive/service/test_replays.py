@@ -7,6 +7,7 @@ from support.archives import TEXT, open_local_client
 from support.misbehaving import Act, Asked, reply, serve
 
 from weboid.archive.service.replays import CitedPlay, Replays
+from weboid.core.archive.addresses import stamp_of
 from weboid.core.archive.configured import configured
 from weboid.core.archive.replay import ReplayResult
 from weboid.core.record.reasons import Reason
@@ -55,6 +56,28 @@ async def test_a_short_code_is_judged_by_moment_status_and_text(act: Act, reason
     assert played
     assert (played.seen.reason if played.seen else None) is reason
     assert asked == ["/ABCD-1234"]
+
+
+async def test_what_a_short_code_shows_is_what_the_archive_says_of_it_and_nothing_is_guessed() -> None:
+    original = '<http://mill.demo/a>; rel="original"'
+    memento = '<https://perma.cc/ABCD-1234>; rel="memento"; datetime="Sun, 04 Oct 2015 23:18:13 GMT"'
+    other = memento.replace("ABCD-1234", "WXYZ-5678")
+    for acts, named in [
+        ([reply(200, f"Link: {original}, {memento}", body=TEXT)], ("http://mill.demo/a", 20151004231813)),
+        ([reply(200, f"Link: {original}", MEMENTO, body=TEXT)], ("http://mill.demo/a", 20170101000000)),
+        (
+            [reply(302, "Location: https://perma.cc/warc/20160102030405/http://mill.demo/b")],
+            ("http://mill.demo/b", 20160102030405),
+        ),
+        ([reply(200, f"Link: {memento}", body=TEXT)], None),
+        ([reply(200, f"Link: {original}, {other}", body=TEXT)], None),
+        ([reply(200, MEMENTO, body=TEXT)], None),
+        ([reply(404, f"Link: {original}, {memento}", body=b"404 page not found")], None),
+    ]:
+        played, _ = await play(CODE, *acts)
+        assert played
+        shown = played.named and (played.named.original, stamp_of(played.named.taken))
+        assert shown == named, acts
 
 
 async def test_redirects_within_the_service_are_followed_but_not_for_ever() -> None:

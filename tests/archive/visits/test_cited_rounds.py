@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 from support.archives import (
+    TEXT,
     Deed,
     MadeArchive,
     absent,
@@ -16,16 +17,21 @@ from support.archives import (
     unavailable,
     withdrawn,
 )
+from support.misbehaving import reply, serve
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.archive.service.replays import Replays
 from weboid.archive.visits.cited_rounds import CitedRounds, CitedTally
 from weboid.archive.visits.snapshot_rounds import SnapshotRounds
+from weboid.core.archive.configured import configured
+from weboid.core.archive.services import ArchiveService
 from weboid.core.archive.visits import QUARTER_DAYS
 from weboid.core.record.days import NEVER_DUE
 from weboid.core.record.moment import Moment, planned_hour
 from weboid.core.record.reasons import Reason
+from weboid.core.url.urls import parse
 from weboid.core.verdict.verdict import Verdict
+from weboid.store.archives.cited_copy import record_known_as_snapshots
 from weboid.store.archives.snapshot import Origin, StoredSnapshot, list_snapshots
 from weboid.store.upkeep.alarm import list_alarms
 
@@ -41,11 +47,16 @@ async def wiki(database: str) -> AsyncIterator[WikiInStore]:
 
 
 async def visit(
-    wiki: WikiInStore, archive: MadeArchive, day: int, *, hour: int | None = None, snapshots: bool = False
+    wiki: WikiInStore,
+    archive: MadeArchive | Sequence[ArchiveService],
+    day: int,
+    *,
+    hour: int | None = None,
+    snapshots: bool = False,
 ) -> CitedTally:
     """A run over cited copies; with `snapshots` one over kept snapshots before it."""
     async with open_local_client() as client:
-        replays = Replays(client, archive.services)
+        replays = Replays(client, archive.services if isinstance(archive, MadeArchive) else archive)
         stopped = asyncio.Event()
         kept = SnapshotRounds(wiki.pool, replays, now=lambda: Moment(day, hour), stopped=stopped)
         if snapshots:
@@ -160,6 +171,29 @@ async def test_a_shortened_stamp_is_kept_as_the_copy_that_it_leads_to(database: 
         snapshot = await kept(wiki, PAGES[0])
         assert snapshot
         assert (snapshot.stamp, snapshot.asked) == (20170808080808, DAY)
+
+
+async def test_a_short_address_is_resolved_once_by_its_archive_and_is_a_snapshot_of_that_page_then(
+    database: str,
+) -> None:
+    cited, link = "https://perma.cc/ABCD-1234", '<http://mill.demo/a>; rel="original"'
+    memento = '<https://perma.cc/ABCD-1234>; rel="memento"; datetime="Sun, 04 Oct 2015 23:18:13 GMT"'
+    async with (
+        serve(lambda _: reply(200, f"Link: {link}, {memento}", body=TEXT)) as site,
+        open_wiki(database, {1: ["http://mill.demo/a", cited]}, day=DAY) as wiki,
+    ):
+        table = {"base": site.url(""), "public": "https://perma.cc", "per_minute": 0, "replay_per_minute": 0}
+        await visit(wiki, configured(("perma",), {"perma": table}), DAY)
+        snapshot = await kept(wiki, "http://mill.demo/a")
+        assert snapshot
+        assert (snapshot.stamp, snapshot.address, snapshot.origin) == (20151004231813, cited, Origin.CITED)
+        # A spelling that dies later finds it, too.
+        await wiki.take_in({2: ["https://www.mill.demo/a"]}, DAY)
+        async with wiki.pool.connection() as conn:
+            await record_known_as_snapshots(conn, [parse("https://www.mill.demo/a")], DAY)
+        later = await kept(wiki, "https://www.mill.demo/a")
+        assert later
+        assert (later.stamp, later.address) == (20151004231813, cited)
 
 
 async def test_copies_that_may_not_be_contacted_stay_unknown(database: str, archive: MadeArchive) -> None:

@@ -37,7 +37,7 @@ from weboid.core.archive.gist import Gist, gist_of, is_better
 from weboid.core.archive.listings import combined, listing_of, second_listing_of
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.redirect_copies import MOST_HOPS, StoredHop, follow, lands
-from weboid.core.archive.replay import Replayed, ReplayResult, replay_of
+from weboid.core.archive.replay import Replayed, ReplayResult, is_just_before, replay_of
 from weboid.core.archive.rows.fitness import PassedOver, Wish
 from weboid.core.archive.services import ArchiveService, services_for
 from weboid.core.archive.verification import verified
@@ -270,7 +270,10 @@ class _LookUp:
             capture = Capture(taken, str(step.url), status=200)
 
     async def _play(self, service: ArchiveService, capture: Capture) -> _Played:
-        """Plays a capture; where the archive leads to another one of the same day, that. Raises _Unproven (D-137)."""
+        """Plays a capture; where the archive leads to another of that day or the days before, that with its own moment.
+
+        Raises _Unproven (D-137).
+        """
         is_last = False
         while True:
             stamp = stamp_of(capture.taken)
@@ -281,7 +284,8 @@ class _LookUp:
             replayed = replay_of(reply, stamp=stamp, url=archived(capture.original) or self._wish.url, service=service)
             if replayed.result is ReplayResult.NOTHING:
                 raise _Unproven(replayed.why)
-            if replayed.result is not ReplayResult.MOVED or replayed.taken is None:
+            is_near = replayed.result is ReplayResult.MOVED or is_just_before(replayed, capture.taken)
+            if not is_near or replayed.taken is None:
                 break
             capture = capture._replace(taken=replayed.taken, address=None)
             if replayed.status is None:

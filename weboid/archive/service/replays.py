@@ -9,8 +9,8 @@ from typing import Final
 
 from weboid.archive.service.client import ArchiveClient, redirect_of
 from weboid.core.archive.addresses import reader_address, replay_address, stamp_of
-from weboid.core.archive.captures import ServiceReply
-from weboid.core.archive.replay import Replayed, ReplayResult, replay_of
+from weboid.core.archive.captures import Capture, ServiceReply
+from weboid.core.archive.replay import Replayed, ReplayResult, capture_named, replay_of
 from weboid.core.archive.services import SERVICES, ArchiveService, Dialect
 from weboid.core.archive.visits import cited_observation, is_within
 from weboid.core.observe.observation import Observation, RawResponse
@@ -36,10 +36,14 @@ _NO_STAMP: Final = 19960101000000
 @dataclass(frozen=True, slots=True)
 class CitedPlay:
     """The result of a visit to a copy that pages cite: an observation of its URL, None if nothing is proven; and the
-    replay of the snapshot with this very stamp, None if the copy has no such stamp."""
+    replay of the snapshot with this very stamp, None if the copy has no such stamp.
+
+    `named`: the capture of which the archive says that a short address shows it.
+    """
 
     seen: Observation | None
     replayed: Replayed | None = None
+    named: Capture | None = None
 
 
 class Replays:
@@ -71,7 +75,7 @@ class Replays:
         address = replay_address(service, snapshot.stamp, url, snapshot.address)
         if service.is_raw:
             return await self._judged(service, await self._client.replay(service, address), snapshot.stamp, url)
-        seen = await self._seen(service, address, url)
+        seen, _ = await self._seen(service, address, url)
         if seen is None:
             return Replayed(ReplayResult.NOTHING, "as-given")
         if seen.outcome is Outcome.WORKING:
@@ -89,9 +93,11 @@ class Replays:
         if found is None or service is None:
             return None
         if not service.is_raw or found.original is None or found.taken is None:
-            seen = await self._seen(service, _as_asked(service, str(cited)), found.original or cited)
+            address = _as_asked(service, str(cited))
+            seen, named = await self._seen(service, address, found.original or cited)
             result = ReplayResult.PLAYS if seen and seen.outcome is Outcome.WORKING else ReplayResult.ABSENT
-            return CitedPlay(seen, Replayed(result, "as-given"))
+            is_short = result is ReplayResult.PLAYS and found.original is None
+            return CitedPlay(seen, Replayed(result, "as-given"), named if is_short else None)
         stamp, original = stamp_of(found.taken), found.original
         reply = await self._client.replay(service, replay_address(service, stamp, original))
         replayed = await self._judged(service, reply, stamp, original)
@@ -110,13 +116,19 @@ class Replays:
             await self._client.failed(service, RequestKind.REPLAY, replayed.why)
         return replayed
 
-    async def _seen(self, service: ArchiveService, address: str, original: Url) -> Observation | None:
-        """Judges an ordinary request by Memento-Datetime where the service sends it, else by status and text."""
-        hops = 0
+    async def _seen(
+        self, service: ArchiveService, address: str, original: Url
+    ) -> tuple[Observation | None, Capture | None]:
+        """Judges an ordinary request by Memento-Datetime where the service sends it, else by status and text.
+
+        With it the capture of which the service says that the address shows it.
+        """
+        hops, asked, named = 0, address, None
         while True:
             reply = await self._client.replay(service, address)
+            named = named or capture_named(reply, asked)
             if reply.code is not None and "memento-datetime" in reply.headers:
-                return Observation(status_of(200), Reason.OK, http=reply.code)
+                return Observation(status_of(200), Reason.OK, http=reply.code), named
             target = redirect_of(address, reply)
             if target is None:
                 break
@@ -127,19 +139,20 @@ class Replays:
                 and led.original is not None
                 and led.taken is not None
             ):
-                return Observation(status_of(reply.code or 302), Reason.MOVED, target, http=reply.code)
+                moved = Observation(status_of(reply.code or 302), Reason.MOVED, target, http=reply.code)
+                return moved, named or Capture(led.taken, str(led.original), address=asked)
             if not target.startswith(f"{service.base}/") and not (led and led.archive is service.archive):
-                return None
+                return None, None
             if hops == _HOPS:
                 break
             hops, address = hops + 1, target
         as_given = replace(service, dialect=Dialect.WIKIWIX)
         replayed = await self._judged(as_given, reply, _NO_STAMP, original)
         if replayed.result is not ReplayResult.PLAYS:
-            return cited_observation(replayed, reply.code)
+            return cited_observation(replayed, reply.code), None
         shown = RawResponse(address, address, "GET", reply.code, headers=reply.headers, body=reply.body)
         seen = observation_of(shown)
-        return seen if seen.outcome in (Outcome.WORKING, Outcome.DOUBTFUL) else None
+        return (seen, named) if seen.outcome in (Outcome.WORKING, Outcome.DOUBTFUL) else (None, None)
 
 
 def _as_asked(service: ArchiveService, address: str) -> str:

@@ -14,13 +14,17 @@ from weboid.archive.service.replays import CitedPlay, Replays
 from weboid.archive.visits.cited_verdict import list_snapshots_from, record_cited_visit
 from weboid.archive.visits.groups import LEASED, GroupVisits, VisitGroup
 from weboid.archive.visits.snapshot_rounds import SnapshotRounds
+from weboid.core.archive.addresses import stamp_of
+from weboid.core.archive.captures import Capture
 from weboid.core.archive.visits import MOST_WAIT_DAYS, QUARTER_DAYS
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import Moment, planned_hour
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.url.spellings import archived
+from weboid.core.url.urls import Url
 from weboid.core.verdict.verdict import Verdict
-from weboid.store.archives.cited_copy import CitedCopy, lease_cited, record_cited_due
+from weboid.store.archives.cited_copy import CitedCopy, lease_cited, record_cited_due, record_named
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.db.rows import KnownUrl
 
@@ -115,6 +119,8 @@ class CitedRounds(GroupVisits[CitedCopy, KnownUrl, _CitedVisit]):
         """Writes what was seen of a copy. The snapshots that are this copy share its fate: one request is enough."""
         verdict = await record_cited_visit(self._pool, visit.known, visit.seen, self._now(), self._policy)
         self._tally.recorded += verdict is not None
+        if verdict is Verdict.WORKING and visit.play.named is not None and visit.copy.page is None:
+            await self._record_named(visit.copy, visit.known.url, visit.play.named)
         if verdict in (Verdict.WORKING, Verdict.DEAD) and visit.play.replayed is not None:
             async with self._pool.connection() as conn:
                 same = await list_snapshots_from(conn, visit.copy, visit.known.url)
@@ -123,3 +129,9 @@ class CitedRounds(GroupVisits[CitedCopy, KnownUrl, _CitedVisit]):
                     await self._snapshots.verify(snapshot, url, visit.play.replayed)
                 else:
                     await self._snapshots.drop(snapshot, url, visit.play.replayed)
+
+    async def _record_named(self, copy: CitedCopy, address: Url, named: Capture) -> None:
+        """Keeps what a short address shows, so that it is a snapshot of that page from now on."""
+        if (original := archived(named.original)) is not None:
+            async with self._pool.connection() as conn:
+                await record_named(conn, copy, address, original, stamp_of(named.taken), self._today)

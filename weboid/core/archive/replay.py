@@ -8,12 +8,13 @@ import re
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Final, NamedTuple
+from urllib.parse import urlsplit
 
 import re2  # type: ignore[import-untyped]
 
 from weboid.core.archive.addresses import is_in_other_archive, replay_address
-from weboid.core.archive.captures import ServiceReply
-from weboid.core.archive.dialects.link_format import links_of, memento_at
+from weboid.core.archive.captures import Capture, ServiceReply, in_utc
+from weboid.core.archive.dialects.link_format import links_of, memento_at, timemap_of
 from weboid.core.archive.dialects.replies import (
     http_moment_of,
     is_excluded,
@@ -29,6 +30,7 @@ from weboid.core.url.urls import Url
 
 NEAR: Final = timedelta(hours=24)
 """A capture within this time of the requested one counts as the same."""
+_LINK_CHARS: Final = 16_384
 _CHALLENGE: Final = "cf-mitigated"
 _IS_CHALLENGE: Final = re.compile(r"<title>\s*(?:just a moment|attention required|ddos-guard)", re.IGNORECASE)
 _TROUBLE: Final = re2.compile(
@@ -44,6 +46,10 @@ _DATABASE: Final = re.compile(r"can'?t connect db", re.IGNORECASE)
 _FRAME: Final = re.compile(rb"""<iframe[^>]{0,300}\bid=["']replay_iframe|/wb_frame\.js\b""")
 _FRAME_BYTES: Final = 16_384
 """The page that pywb puts around a copy, with Memento-Datetime, whether there is one or not: raw replays have none."""
+
+
+_EARLIER: Final = timedelta(days=7)
+"""A capture so long before the one that is listed shows the page of the same days, if not that very capture."""
 
 
 class ReplayResult(Enum):
@@ -99,6 +105,30 @@ def replay_of(reply: ServiceReply, *, stamp: int, url: Url, service: ArchiveServ
     if reply.code == 410:
         return Replayed(ReplayResult.WITHDRAWN, "gone")
     return _absent(reply, service, stamp)
+
+
+def is_just_before(replayed: Replayed, listed: datetime) -> bool:
+    """True if what was played in place of a listed capture is one of the same page from the days before it.
+
+    It can be offered, with its own moment; a later one may be of another owner.
+    """
+    if replayed.result is not ReplayResult.MOVED_FAR or replayed.why != "far" or replayed.taken is None:
+        return False
+    return timedelta(0) < in_utc(listed) - replayed.taken <= _EARLIER
+
+
+def capture_named(reply: ServiceReply, address: str) -> Capture | None:
+    """The capture of which the reply at a short `address` says by its Link header that it shows it.
+
+    None where it does not say both page and moment: nothing is guessed.
+    """
+    named = timemap_of(reply.headers.get("link", "")[:_LINK_CHARS], base=address, url=address)
+    if named is None or named.original is None:
+        return None
+    path = urlsplit(address).path
+    own = (each.taken for each in named.captures if each.address and urlsplit(each.address).path == path)
+    taken = next(own, None) or http_moment_of(reply.headers.get("memento-datetime", ""))
+    return None if taken is None else Capture(taken, named.original, address=address)
 
 
 def _played(reply: ServiceReply, stamp: int, url: Url, service: ArchiveService) -> Replayed:

@@ -5,9 +5,10 @@ The link checker leaves them alone: a URL has the due day `NEVER_DUE` if and onl
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any, Final
 
 from weboid.core.record.days import NEVER_DUE
@@ -23,6 +24,7 @@ from weboid.store.db.statements import Connection, fetch_all, fetch_by_key, stat
 from weboid.store.urls.url import find_records, find_urls
 
 SQL: Final = statements("archives/cited_copy")
+NONE_SHORT: Final[Mapping[UrlKey, str]] = MappingProxyType({})
 MOST_OF_PAGE: Final = 20
 """Cited copies of one page that are read at most, the newest ones."""
 UNUSED_DAYS: Final = 28
@@ -120,14 +122,32 @@ async def record_cited_as_snapshots(
 async def record_known_as_snapshots(conn: Connection, urls: Iterable[Url], day: int) -> None:
     """Makes the cited copies of these URLs, which were known before them, their snapshots."""
     found = await find_cited(conn, urls)
-    await _record_snapshots(conn, {key: [each for each, _ in copies] for key, copies in found.items()}, day)
+    short = {each.key: str(url) for copies in found.values() for each, url in copies if original_of(url) is None}
+    await _record_snapshots(conn, {key: [each for each, _ in copies] for key, copies in found.items()}, day, short)
 
 
-async def _record_snapshots(conn: Connection, copies: Mapping[UrlKey, Sequence[CitedCopy]], day: int) -> None:
-    """Of each URL at most one snapshot a service: one that exists already, or else the newest copy."""
+async def record_named(conn: Connection, copy: CitedCopy, address: Url, original: Url, stamp: int, day: int) -> None:
+    """Records what a short address shows, as its archive said, and makes it a snapshot of the URL if that is watched.
+
+    The address does not follow from page and moment, so it is kept with the snapshot.
+    """
+    named = replace(copy, page=page_key(original), stamp=stamp)
+    page = {f"original_{name}": value for name, value in page_key(original)._asdict().items()}
+    if (await conn.execute(SQL["record_named"], {**copy.key._asdict(), **page, "stamp": stamp})).rowcount:
+        keys = map(key_of, spellings(original))
+        await _record_snapshots(conn, {key: [named] for key in keys}, day, {copy.key: str(address)})
+
+
+async def _record_snapshots(
+    conn: Connection, copies: Mapping[UrlKey, Sequence[CitedCopy]], day: int, short: Mapping[UrlKey, str] = NONE_SHORT
+) -> None:
+    """Of each URL at most one snapshot a service: one that exists already, or else the newest copy.
+
+    `short` has the addresses of copies that do not say what they show.
+    """
     if copies:
         snapshots = [
-            StoredSnapshot(key, each.archive, each.stamp, Origin.CITED, day + 1)
+            StoredSnapshot(key, each.archive, each.stamp, Origin.CITED, day + 1, address=short.get(each.key))
             for key in await lock_kept(conn, copies)
             for each in sorted(copies[key], key=lambda each: each.stamp or 0, reverse=True)
             if each.shows and each.stamp is not None
@@ -222,7 +242,9 @@ async def record_originals(conn: Connection, after: UrlKey, scheme: KeyScheme, *
         return None
     originals = {key: original_of(url) for key, url in (await list_plain_urls(conn, keys)).items()}
     renewed = {key: scheme.renewed(str(original)) for key, original in originals.items() if original}
-    pages = {key: page_key(original, scheme) for key, original in renewed.items() if original}
+    # What archives have said of short addresses they say again at the next visit.
+    pages: dict[UrlKey, UrlKey | None] = {key: None for key, original in originals.items() if original is None}
+    pages |= {key: page_key(original, scheme) for key, original in renewed.items() if original}
     await conn.execute(SQL["record_originals"], {**key_columns(pages), **_originals(pages.values())})
     return keys[-1]
 
