@@ -95,7 +95,7 @@ def test_what_stands_in_place_of_a_page_is_named() -> None:
         (page("Access Denied", "You may not read this here."), "bot-wall"),
         (page("Before you continue to Google Search", "We use cookies to make this work. Accept all?"), "consent"),
         (page("Zustimmung erforderlich", "Mit Werbung und Cookies weiterlesen, oder mit Abo."), "consent"),
-        (page("Error establishing a database connection", ""), "fault"),
+        (page("Error establishing a database connection", ""), "soft-404"),
         (page("Service Unavailable", "Try again later."), "fault"),
         (page("503 Backend fetch failed", "Guru Meditation"), "fault"),
         (page("Wartungsarbeiten", "Wir sind bald zurück."), "fault"),
@@ -108,6 +108,16 @@ def test_what_stands_in_place_of_a_page_is_named() -> None:
         (page("x", "Moved", head='<script>top.location.href="/b"</script>'), "forwards"),
     ]:
         assert judged(body) == why
+
+
+def test_what_a_service_says_of_a_work_that_is_gone_and_its_shell_are_no_copies() -> None:
+    gone, shell = page("微博-出错了", ""), b"<title>X</title><script>render()</script><p>X"
+    for url, body, why in [
+        ("https://m.weibo.cn/detail/1", gone, "soft-404"),
+        ("https://www.mill.demo/detail/1", gone, None),
+        ("https://x.com/mill/status/1", shell, "bot-wall"),
+    ]:
+        assert judged(body, url=url) == why, url
 
 
 def test_a_front_page_may_be_a_login_and_lead_on() -> None:

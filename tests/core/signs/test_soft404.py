@@ -87,6 +87,7 @@ def test_the_only_text_outside_of_links_is_read_like_a_heading() -> None:
         ("Error", "<h1>Error</h1><p>El contenido solicitado ya no está disponible</p>"),
         ("", "<b>Warning</b>: mysql_connect(): Access denied for user 'web' in /www/db.php on line 12"),
         ("", "PHP Fatal error: Uncaught PDOException in /www/a.php:3"),
+        ("Database Error", "Error establishing a database connection"),
     ]:  # fmt: skip
         text = body if "error" in body or "mysql" in body else f"{frame}{body}"
         assert document_suspicion(ASKED, document_of(page(title, body=text))) is not None, body

@@ -11,8 +11,8 @@ from weboid.core.document.folding import phrases, words_of
 NUMBERS: Final = words_of("404 410 error404 404error erreur404 fehler404")
 COMMON: Final = NUMBERS | words_of(
     "error fehler erreur errore erro fout błąd fel feil fejl virhe hata hiba chyba eroare blad ошибка помилка σφαλμα "
-    "loi kesalahan galat خطا خطأ שגיאה 오류 에러 http https status code statuscode server "
-    "unknown oops ooops oop uups ups opps whoops hoppla hups oh uh no sorry ой уупс"
+    "unknown loi kesalahan galat خطا خطأ שגיאה 오류 에러 http https status code statuscode server "
+    "information message vbulletin hinweis oops ooops oop uups ups opps whoops hoppla hups oh uh no sorry ой уупс"
 )
 """Words that may accompany the phrase in any language."""
 

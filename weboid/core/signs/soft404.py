@@ -51,7 +51,8 @@ _MISSING_NAMES: Final = words_of(
 _ASP_ERROR: Final = re.compile(r"(?:^|&)aspxerrorpath=", re.IGNORECASE)
 _CODES: Final = ("404", "410")
 _PROGRAM_FAULT: Final = re.compile(
-    r"(?:php )?((?:fatal|parse) error(?= ?:)|uncaught(?= \w*(?:error|exception)\b)|warning(?= ?: (?:mysql|pdo)))",
+    r"(?:php )?((?:fatal|parse) error(?= ?:)|uncaught(?= \w*(?:error|exception)\b)|warning(?= ?: (?:mysql|pdo))"
+    r"|error establishing a database connection)",
     re.IGNORECASE,
 )
 """The beginning of a page whose program has failed."""
@@ -97,7 +98,7 @@ def document_suspicion(asked: str, document: Document) -> Suspicion | None:
     if document.is_article or says_missing(asked):
         return None
     words = len(document.words)
-    if fault := _PROGRAM_FAULT.match(document.text):
+    if fault := _PROGRAM_FAULT.match(document.text if words > _TINY_PAGE_WORDS else document.own_text):
         return Suspicion(Reason.SOFT_404, (f"program:{fault[1].lower()}",)) if words <= _TINY_PAGE_WORDS else None
     heading = max((saying(heading) for heading in document.headings), default=Saying.NOTHING)
     title, place = _title_saying(document.title)
