@@ -52,7 +52,7 @@ class Scene:
         for text in urls:
             known = await self.wiki.known(text)
             url, host = StoredUrl(known.key, known.url, UNTRIED), StoredHost(HostKey(*known.key[:2]), "", known.host)
-            more: dict[str, Any] = {"effect": HostEffect.SEEN, "hour": 7 * day % 24}
+            more: dict[str, Any] = {"effect": HostEffect.SEEN}
             checks.append(Checked(url, host, day, seen, UNTRIED, day, known.host, known.host, **more))
         assert (await self.far.work.record(checks, self.held)).written == len(checks)
 

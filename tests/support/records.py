@@ -10,7 +10,7 @@ from weboid.core.record.history import Entry
 from weboid.core.record.reasons import Reason
 from weboid.core.record.record import HostRecord, UrlRecord
 from weboid.core.record.status import Status
-from weboid.core.record.streak import MOST_MISSING, NO_EVIDENCE, WIDEST, WIDEST_MISSING, Earlier, Evidence, Streak
+from weboid.core.record.streak import NO_EVIDENCE, WIDEST, WIDEST_MISSING, Evidence, Streak
 
 
 def random_record(chance: random.Random) -> UrlRecord:
@@ -34,7 +34,7 @@ def random_record(chance: random.Random) -> UrlRecord:
 def random_host_record(chance: random.Random) -> HostRecord:
     """The same for a host; no contact with a host says that a page is missing."""
     record = random_record(chance)
-    evidence = replace(record.streak.evidence, missing=0, missing_width=0)
+    evidence = record.streak.evidence._replace(missing=0)
     return HostRecord(replace(record.streak, evidence=evidence), record.reason)
 
 
@@ -42,11 +42,7 @@ def _evidence(chance: random.Random) -> Evidence:
     """Any evidence, often one that only just is a proof or just not."""
     return Evidence(
         width=chance.choice([0, 34, 35, 41, 42, 69, 70, 83, 84, WIDEST, chance.randrange(WIDEST)]),
-        missing=chance.choice([0, 2, 3, 4, MOST_MISSING]),
-        missing_width=chance.choice([0, 13, 14, 20, 27, 28, WIDEST_MISSING, chance.randrange(WIDEST_MISSING)]),
-        hours=chance.random() < 0.8,
-        weekdays=chance.random() < 0.8,
-        first_hour=chance.randrange(24),
-        earlier=chance.choice(list(Earlier)),
+        missing=chance.choice([0, 1, 14, 15, 21, 28, 29, WIDEST_MISSING + 1, chance.randrange(WIDEST_MISSING)]),
         server=chance.random() < 0.5,
+        relapse=chance.random() < 0.3,
     )

@@ -109,9 +109,9 @@ async def record_visit(
         host = HostKey(*each.key[:2])
         seen = answers(str(each.url), day)
         before = states.get(host, each.host)
-        after = judge_host(before, seen, day, DEFAULT, hour=day % 24, host_key=host.host_key)
+        after = judge_host(before, seen, day, DEFAULT)
         states[host] = after if is_host_failure(seen) or not after.streak.strikes else before
-        record, due = judge(each.record, seen, day, DEFAULT, states[host], hour=day % 24, host_key=host.host_key)
+        record, due = judge(each.record, seen, day, DEFAULT, states[host], host_key=host.host_key)
         stored = StoredUrl(each.key, each.url, each.record)
         batch.append(
             Checked(stored, StoredHost(host, each.url.host, each.host), day, seen, record, due, before, states[host])
@@ -169,7 +169,7 @@ async def visit_copies(conn: Connection, corner: Corner, seen: Observation, day:
     """What a visit of a cited copy does."""
     known = (await find_urls(conn, [key(corner.copy)])).get(key(corner.copy))
     if known:
-        record, _ = judge(known.record, seen, day, DEFAULT, known.host, hour=day % 24, host_key=1)
+        record, _ = judge(known.record, seen, day, DEFAULT, known.host, host_key=1)
         await record_copy_check(conn, known, record, day=day, due=day + 91)
 
 

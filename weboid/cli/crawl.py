@@ -45,6 +45,10 @@ from weboid.store.db.pool import Pool
 from weboid.store.schedule.process import ProcessRole
 
 _NO_CONTACT: Final = "no contact is configured: set WEBOID_CONTACT, so that site owners can reach you"
+_AT_ONE_HOUR: Final = (
+    "all hosts that are due are visited now, whatever their hours: run --once at another hour each day, or what is"
+    " closed daily at this hour will be called dead"
+)
 _CANARIES: Final = 64
 """URLs of which some are asked for the day, if none are configured."""
 
@@ -60,7 +64,7 @@ def command(config: Config, once: bool, confirm_day: bool, day: int | None, hour
     """Checks the links that are due, the oldest hosts and the oldest links of each first, and writes the results.
 
     Each host has its hour of the day, another one each day. With --once all hosts of the day are visited, whatever
-    their hours; nothing is called dead that only fails at one hour, so do not run it always at the same one.
+    their hours: run it at another hour each day, or what is closed daily at that hour will be called dead.
     The day is that of the database's clock; one that has jumped is refused without --confirm-day, but a --day is meant
     as it is given. The exit status with --once is 1 if errors of this program have kept it from checking some links.
     Ctrl-C or SIGTERM ends it in order: results so far are written. Several workers share the links.
@@ -71,6 +75,8 @@ def command(config: Config, once: bool, confirm_day: bool, day: int | None, hour
     core = core or config.crawl.core
     if core and confirm_day:
         raise ConfigError("--confirm-day works on the machine of the server alone: run it there, without --core")
+    if once and day is None:
+        click.echo(_AT_ONE_HOUR, err=True)
     confirmed = confirm_day or (day is not None and not core)
 
     now = None if day is None else moments(day, hour)

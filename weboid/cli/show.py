@@ -138,11 +138,10 @@ def _evidence(grounds: Grounds | None) -> str:
     """A line with what the streak that counts proves so far; nothing where there is none."""
     if grounds is None:
         return ""
-    streak, known = grounds.streak, grounds.streak.evidence
+    streak = grounds.streak
     return (
         f"\nevidence{' of the host' if grounds.of_host else ''} {_day(streak.since)} to {_day(streak.until)}:"
-        f" {streak.strikes} strikes, {grounds.missing} missing, {grounds.days} of {grounds.needs_days} days"
-        f"{'' if known.weekdays else ', on one weekday'}{'' if known.hours else ', at one hour'}"
+        f" {streak.strikes} strikes, {grounds.days} of {grounds.needs_days} days"
     )
 
 

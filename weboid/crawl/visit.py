@@ -184,7 +184,7 @@ class Visit:
             self._has_returned = True
             seen = replace(seen, needs=seen.needs | {Special.RETURNED}, face=self._face)
         (record, due), state = self._judged(url, seen, moment), self._state
-        checked = Checked(url, self._host, moment.day, seen, record, due, before, state, gone, effect, moment.hour)
+        checked = Checked(url, self._host, moment.day, seen, record, due, before, state, gone, effect)
         await self._report(checked)
         await self._judge_others_again(checked, moment)
         await self._take_strikes_back(checked, moment)
@@ -261,7 +261,7 @@ class Visit:
         streak, policy = url.record.streak, self._policy
         if seen.reason is not Reason.BOT_WALL or not may_refuse(seen.http) or not streak.strikes:
             return False
-        limit = _WEEK + (policy.dead_interval_limit if proven(streak, policy, url.record.reason) else 0)
+        limit = _WEEK + (policy.dead_interval_limit if proven(streak, policy) else 0)
         return len(self._codes) + len(self._queue) < ALIKE and self._now().day - (url.record.checked or 0) < limit
 
     async def _is_down(self, url: StoredUrl, seen: Observation) -> bool:
@@ -269,7 +269,7 @@ class Visit:
         if seen.status in _NAMES:
             return True
         host = self._host.record
-        needed = _CONTACTS_PROVEN if proven(host.streak, self._policy, host.reason) else _CONTACTS
+        needed = _CONTACTS_PROVEN if proven(host.streak, self._policy) else _CONTACTS
         if self._queue and self._failures < needed:
             return False
         front = str(front_page(url.url))
@@ -316,7 +316,7 @@ class Visit:
         if self._second_opinion is None or seen.outcome is not Outcome.FAILING:
             return seen
         key = self._host.key.host_key
-        judged = judge(url.record, seen, moment.day, self._policy, hour=moment.hour, host_key=key)
+        judged = judge(url.record, seen, moment.day, self._policy, host_key=key)
         records: list[tuple[UrlRecord | HostRecord, UrlRecord | HostRecord]] = [(url.record, judged.record)]
         if of_host:
             records.append((self._state, self._host_after(seen, HostEffect.SEEN, moment)))
@@ -329,7 +329,7 @@ class Visit:
         return seen if outcome in (None, Outcome.FAILING) else replace(seen, reason=Reason.DISPUTED)
 
     def _proves(self, record: UrlRecord | HostRecord) -> bool:
-        return proven(record.streak, self._policy, record.reason)
+        return proven(record.streak, self._policy)
 
     async def _infer_rest(self, inferred: Observation, day: int) -> None:
         """Records the host's failure for its remaining URLs without contact (C-5)."""
@@ -359,16 +359,15 @@ class Visit:
                 raise error
 
     def _host_after(self, seen: Observation, effect: HostEffect, moment: Moment) -> HostRecord:
-        key = self._host.key.host_key
-        return host_after(self._state, seen, effect, moment.day, self._policy, hour=moment.hour, host_key=key)
+        return host_after(self._state, seen, effect, moment.day, self._policy)
 
     def _judged(self, url: StoredUrl, seen: Observation, moment: Moment) -> Judgement:
         key = self._host.key.host_key
-        return judge(url.record, seen, moment.day, self._policy, self._state, hour=moment.hour, host_key=key)
+        return judge(url.record, seen, moment.day, self._policy, self._state, host_key=key)
 
     def _checked(self, url: StoredUrl, seen: Observation, moment: Moment) -> Checked:
         (record, due), state = self._judged(url, seen, moment), self._state
-        return Checked(url, self._host, moment.day, seen, record, due, state, state, hour=moment.hour)
+        return Checked(url, self._host, moment.day, seen, record, due, state, state)
 
 
 def postponed(

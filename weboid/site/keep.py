@@ -136,7 +136,7 @@ class RunMemory:
         key = self._key(url)
         if key not in self._loaded and len(self._loaded) >= _MOST_ENTRIES:
             return
-        record = judge(before.record, seen, self._moment.day, hour=self._moment.hour).record
+        record = judge(before.record, seen, self._moment.day).record
         is_failing = seen.outcome is Outcome.FAILING
         is_broken = is_failing or (seen.outcome is not Outcome.WORKING and key in self._was_broken)
         is_whole = is_whole and (page is None or len(page.links) <= _MOST_LINKS)

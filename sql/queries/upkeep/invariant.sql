@@ -172,17 +172,14 @@ FROM (
                 WHEN reason = ANY(%(working_reasons)s::smallint[]) THEN %(working)s::smallint
                 WHEN reason = ANY(%(failing_reasons)s::smallint[])
                     AND (status = ANY(%(host_failures)s::smallint[])
-                        AND hosts.strikes >= %(dead_strikes)s AND hosts.evidence & 3 = 3
-                        AND hosts.evidence >> 7 & 127
-                            >= CASE WHEN hosts.evidence >> 26 & 1 = 1 OR host_reason = ANY(%(server_reasons)s::smallint[]) THEN %(server_span)s::integer ELSE %(dead_span)s::integer END
-                            * CASE hosts.evidence >> 24 & 3 WHEN 2 THEN %(relapse_factor)s ELSE 1 END
-                    OR url.strikes >= %(dead_strikes)s AND url.evidence & 3 = 3
-                        AND (url.evidence >> 7 & 127
-                            >= CASE WHEN url.evidence >> 26 & 1 = 1 OR url.reason = ANY(%(server_reasons)s::smallint[]) THEN %(server_span)s::integer ELSE %(dead_span)s::integer END
-                            * CASE url.evidence >> 24 & 3 WHEN 2 THEN %(relapse_factor)s ELSE 1 END
-                            OR url.evidence >> 14 & 15 >= %(dead_strikes)s
-                            AND url.evidence >> 18 & 63
-                            >= %(missing_span)s * CASE url.evidence >> 24 & 3 WHEN 2 THEN %(relapse_factor)s ELSE 1 END))
+                        AND hosts.strikes >= %(dead_strikes)s
+                        AND hosts.evidence & 127 >= (CASE hosts.evidence >> 14 & 1 WHEN 1 THEN %(server_span)s ELSE %(dead_span)s END)
+                            * (CASE hosts.evidence >> 15 & 1 WHEN 1 THEN %(relapse_factor)s ELSE 1 END)
+                    OR url.strikes >= %(dead_strikes)s
+                        AND (url.evidence & 127 >= (CASE url.evidence >> 14 & 1 WHEN 1 THEN %(server_span)s ELSE %(dead_span)s END)
+                            * (CASE url.evidence >> 15 & 1 WHEN 1 THEN %(relapse_factor)s ELSE 1 END)
+                        OR (url.evidence >> 7 & 127) - 1 >= %(missing_span)s
+                            * (CASE url.evidence >> 15 & 1 WHEN 1 THEN %(relapse_factor)s ELSE 1 END)))
                     THEN %(dead)s::smallint
                 ELSE %(doubtful)s::smallint
             END AS verdict

@@ -31,13 +31,13 @@ class Stored:
     meant: str | None = None
 
 
-def checked(*seen: tuple[int, Observation], host_days: Sequence[int] = (), hours: Sequence[int] = (0, 9, 18)) -> Stored:
+def checked(*seen: tuple[int, Observation], host_days: Sequence[int] = ()) -> Stored:
     """A URL after checks on these days, its host after contacts that failed on those days."""
     record, host = UNTRIED, UNKNOWN_HOST
-    for number, (day, observation) in enumerate(seen):
-        record, _ = judge(record, observation, day, hour=hours[number % len(hours)])
-    for number, day in enumerate(host_days):
-        host = judge_host(host, SILENT, day, hour=hours[number % len(hours)])
+    for day, observation in seen:
+        record, _ = judge(record, observation, day)
+    for day in host_days:
+        host = judge_host(host, SILENT, day)
     return Stored(record, host)
 
 
@@ -66,19 +66,12 @@ def test_where_no_failure_counts_there_are_no_grounds() -> None:
 
 def test_the_evidence_of_a_missing_page_and_of_a_dead_host_as_json() -> None:
     assert evidence_in_json(checked(*((day, LOST) for day in days(100, 115)))) == {
-        "strikes": 6, "missing": 6, "since": "2017-04-11", "until": "2017-04-26", "days": 15, "needs_days": 14,
-        "weekdays": True, "hours": True, "of_host": False, "host_answers": True,
+        "strikes": 6, "missing_days": 15, "since": "2017-04-11", "until": "2017-04-26", "days": 15, "needs_days": 14,
+        "of_host": False, "host_answers": True,
     }  # fmt: skip
     evidence = evidence_in_json(checked((100, SILENT_BY_HEARSAY), (128, SILENT_BY_HEARSAY), host_days=days(100, 136)))
-    assert (evidence["of_host"], evidence["strikes"], evidence["missing"]) == (True, 13, 0)
+    assert (evidence["of_host"], evidence["strikes"], evidence["missing_days"]) == (True, 13, 0)
     assert (evidence["days"], evidence["needs_days"]) == (36, DEFAULT.dead_span)
-
-
-def test_without_hours_and_weekdays_days_are_no_proof() -> None:
-    found = grounds(checked(*((day, LOST) for day in days(100, 128, 7)), hours=(3, 5)))
-    assert (found.days >= found.needs_days, found.is_proof) == (True, False)
-    evidence = evidence_in_json(checked(*((day, LOST) for day in days(100, 128, 7)), hours=(3, 5)))
-    assert (evidence["weekdays"], evidence["hours"]) == (False, False)
 
 
 def test_a_host_down_for_longer_counts_first_but_what_it_answered_is_the_url_s_own() -> None:
@@ -91,9 +84,9 @@ def test_a_host_down_for_longer_counts_first_but_what_it_answered_is_the_url_s_o
 
 def test_whichever_measure_is_nearer_to_its_proof_counts() -> None:
     late = grounds(checked(*((day, SILENT) for day in days(100, 124)), (127, LOST)))
-    assert (late.days, late.needs_days, late.missing) == (27, DEFAULT.dead_span, 1)
+    assert (late.days, late.needs_days) == (27, DEFAULT.dead_span)
     early = grounds(checked((100, SILENT), (103, LOST), (106, LOST)))
-    assert (early.days, early.needs_days, early.missing) == (3, 14, 2)
+    assert (early.days, early.needs_days) == (3, 14)
     # All that was reported before the host went silent proves by the short measure only if it was enough by then.
     silent = grounds(checked(*((day, LOST) for day in days(100, 109)), (112, SILENT)))
     assert (silent.days, silent.needs_days) == (12, DEFAULT.dead_span)
@@ -112,31 +105,29 @@ def test_what_failed_and_came_back_not_long_before_needs_more_days() -> None:
     assert (found.days, found.needs_days, found.of_host) == (3, 2 * DEFAULT.dead_span, True)
 
 
-def test_too_many_requests_leave_the_grounds_and_missing_strikes_are_counted_beyond_a_streak() -> None:
+def test_too_many_requests_leave_the_grounds_and_one_strike_of_another_kind_is_remembered() -> None:
     found = grounds(checked((100, LOST), (103, LOST), (106, LIMITED)))
     assert (found.streak.strikes, found.days, found.needs_days) == (2, 3, 14)
     years = checked(*((day, LOST) for day in days(100, 600, 20)))
-    assert (grounds(years).missing, grounds(years).is_all_missing) == (26, True)
-    changed = checked(*((day, LOST) for day in days(100, 600, 20)), (620, GONE))
-    assert (grounds(changed).missing, grounds(changed).is_all_missing) == (15, False)
+    assert grounds(years).is_all_missing
+    mixed = checked((100, SILENT), *((day, LOST) for day in days(103, 160)))
+    assert not grounds(mixed).is_all_missing
 
 
 _SEEN = st.sampled_from([LOST, GONE, SILENT, SILENT_BY_HEARSAY, BROKEN, UNAVAILABLE, LIMITED, WALL, FINE])
-_CHECKS = st.lists(st.tuples(st.integers(1, 9), _SEEN, st.integers(0, 23)), max_size=25)
+_CHECKS = st.lists(st.tuples(st.integers(1, 9), _SEEN), max_size=25)
 
 
-@given(_CHECKS, st.lists(st.tuples(st.integers(1, 9), st.integers(0, 23)), max_size=15))
-def test_the_grounds_agree_with_the_finding(
-    checks: list[tuple[int, Observation, int]], contacts: list[tuple[int, int]]
-) -> None:
+@given(_CHECKS, st.lists(st.integers(1, 9), max_size=15))
+def test_the_grounds_agree_with_the_finding(checks: list[tuple[int, Observation]], contacts: list[int]) -> None:
     record, host, day = UNTRIED, UNKNOWN_HOST, 100
-    for interval, observation, hour in checks:
+    for interval, observation in checks:
         day += interval
-        record, _ = judge(record, observation, day, hour=hour)
+        record, _ = judge(record, observation, day)
     day = 100
-    for interval, hour in contacts:
+    for interval in contacts:
         day += interval
-        host = judge_host(host, SILENT, day, hour=hour)
+        host = judge_host(host, SILENT, day)
     finding, found = finding_of(record, host), grounds_of(record, host)
     if finding.verdict is Verdict.DEAD:
         assert found is not None
@@ -146,6 +137,5 @@ def test_the_grounds_agree_with_the_finding(
     if found is not None:
         failing = record.reason is not None and record.reason.outcome is Outcome.FAILING
         assert found.is_proof is (finding.verdict is Verdict.DEAD) or not failing
-        known = found.streak.evidence
-        enough = found.streak.strikes >= DEFAULT.dead_strikes and known.hours and known.weekdays
+        enough = found.streak.strikes >= DEFAULT.dead_strikes
         assert found.is_proof is (found.days >= found.needs_days and enough)

@@ -1,16 +1,15 @@
 """The judgement over simulated days: what is dead, what is not yet, and what never is."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from support.observations import BROKEN, FINE, HELD, LIMITED, LOST, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, WALL
 
 from weboid.core.observe.ftp_replies import fault_observation
 from weboid.core.observe.observation import Observation
-from weboid.core.record.moment import planned_hour
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
@@ -19,11 +18,9 @@ from weboid.core.record.streak import WHOLE, Streak
 from weboid.core.verdict.judge import judge, judge_host
 from weboid.core.verdict.verdict import Finding, Verdict, finding_of
 
-Strike = tuple[int, Observation]
-"""The hour and what was seen."""
 observations = st.sampled_from([FINE, LOST, WALL, LIMITED, SILENT, BROKEN, SILENT_BY_HEARSAY])
 FORTNIGHT = ((100, LOST), (104, LOST), (109, LOST), (114, LOST))
-"""Fourteen days without too long a gap, on four weekdays and at the planned hours: 20, 16, 17 and 18 o'clock."""
+"""Fourteen days without too long a gap."""
 lives = st.lists(st.tuples(st.integers(1, 40), observations), max_size=30)
 
 
@@ -111,8 +108,8 @@ def test_what_adds_no_strike_and_what_ends_a_row() -> None:
     for name, checks, strikes in (
         ("three checks on one day", [(100, LOST), (100, LOST), (100, SILENT)], 1),
         ("a method that is refused", [(100, LOST), (107, METHOD)], 0),
-        ("too many requests after silence", [(100, SILENT), (103, LIMITED)], 0),
-        ("too many requests after hearsay", [(100, LOST), (103, SILENT_BY_HEARSAY), (106, LIMITED)], 0),
+        ("too many requests after silence", [(100, SILENT), (103, LIMITED)], 1),
+        ("too many requests after hearsay", [(100, LOST), (103, SILENT_BY_HEARSAY), (106, LIMITED)], 1),
         ("a clock set back", [(100, LOST), (90, LOST)], 1),
     ):
         assert lived(*checks).streak.strikes == strikes, name
@@ -143,7 +140,7 @@ def test_what_failed_and_came_back_within_sixty_days_takes_twice_the_days() -> N
         assert verdict(record) is Verdict.DOUBTFUL
         assert verdict(lived((came_back + needed, LOST), record=record)) is Verdict.DEAD
     for before, needed in (
-        ([(100, SILENT)], 35), ([(99, SILENT), (100, SILENT)], 70), ([(60, SILENT), (80, FINE), (100, SILENT)], 70),
+        ([(100, SILENT)], 35), ([(99, SILENT), (100, SILENT)], 70), ([(60, SILENT), (80, FINE), (100, SILENT)], 35),
         ([(60, SILENT), (80, FINE), (170, SILENT)], 35),
     ):  # fmt: skip
         start = before[-1][0] + 10
@@ -151,14 +148,6 @@ def test_what_failed_and_came_back_within_sixty_days_takes_twice_the_days() -> N
         silent = lived(*before, (start - 5, FINE), *((day, SILENT) for day in days))
         assert verdict(silent) is Verdict.DOUBTFUL
         assert verdict(lived((start + needed, SILENT), record=silent)) is Verdict.DEAD
-
-
-def test_a_url_that_fails_with_its_host_for_the_first_time_relapses_with_it() -> None:
-    host = UNKNOWN_HOST
-    for day, seen in ((99, SILENT), (100, SILENT), (103, FINE), (110, SILENT)):
-        host = judge_host(host, seen, day)
-    assert judge(UNTRIED, SILENT, 110, host=host).record.streak.evidence.relapse
-    assert not judge(UNTRIED, LOST, 110, host=host).record.streak.evidence.relapse
 
 
 def test_too_many_requests_neither_add_to_a_streak_nor_end_it() -> None:
@@ -261,7 +250,7 @@ def test_what_never_becomes_a_proof_is_checked_as_rarely_as_a_doubt_in_the_end()
         record, due = judge(record, UNAVAILABLE, day)
         gaps.append((day - 100, due - day))
         day = due
-    span = DEFAULT.server_span
+    span = DEFAULT.dead_span
     assert {gap for elapsed, gap in gaps if span <= elapsed < 2 * span} == {3}
     assert {gap for elapsed, gap in gaps if elapsed >= 2 * span} <= {6, 7}
 
@@ -300,96 +289,78 @@ def test_a_policy_laxer_than_nine_days_or_that_no_evidence_could_fulfil_is_refus
 
 @given(lives)
 def test_dead_always_has_three_own_failing_days_over_weeks_without_arrival(life: list[tuple[int, Observation]]) -> None:
-    record, day, failing, was_silent = UNTRIED, 100, dict[int, Strike](), False
-    memory = Memory()
+    record, day, row = UNTRIED, 100, Row()
     for gap, seen in life:
         day += gap
         record, due = judge(record, seen, day)
         assert day < due <= day + 28
-        if seen in (FINE, WALL) or (seen == LIMITED and was_silent):
-            memory.end(failing)
-            failing.clear()
+        if seen in (FINE, WALL):
+            row.end()
         elif seen.outcome is Outcome.FAILING and not seen.inferred:
-            memory.begin(failing, day)
-            # No hour is given, so each check counts as made at the planned one.
-            failing.setdefault(day, (planned_hour(0, day), seen))
-        was_silent = seen in (SILENT, SILENT_BY_HEARSAY)
-        proof = _is_proof(failing, relapse=memory.earlier == 2)
-        assert (verdict(record) is Verdict.DEAD) == (proof and seen.outcome is Outcome.FAILING)
+            row.strike(day, seen)
+        assert (verdict(record) is Verdict.DEAD) == (row.is_proof and seen.outcome is Outcome.FAILING)
         assert 1 <= len(record.history) <= 5
-        assert record.streak.strikes == len(failing)
+        assert record.streak.strikes == len(row.failing)
 
 
 @dataclass
-class Memory:
-    """The memory of a row that has ended: 0 nothing, 1 a chance failure, 2 a plain one; and its last day."""
+class Row:
+    """A row of failures by its days, and the last day of the one before if that makes the next a relapse."""
 
-    ended: int = -100
-    grade: int = 0
-    earlier: int = 0
+    failing: dict[int, Observation] = field(default_factory=dict)
+    plain_until: int = -100
+    is_relapse: bool = False
 
-    def begin(self, failing: dict[int, Strike], day: int, *, relapse: bool = False) -> None:
-        """A strike: of the first of a row it is known what was before."""
-        if not failing:
-            self.earlier = 2 if relapse else self.grade if day - self.ended <= 60 else 0
+    def strike(self, day: int, seen: Observation) -> None:
+        if not self.failing:
+            self.is_relapse = day - self.plain_until <= 60
+        self.failing.setdefault(day, seen)
 
-    def end(self, failing: dict[int, Strike]) -> None:
-        if failing:
-            is_plain = len(failing) > 1 or self.earlier or any(seen == LOST for _, seen in failing.values())
-            self.ended, self.grade = max(failing), 2 if is_plain else 1
+    def end(self) -> None:
+        if self.failing:
+            is_plain = len(self.failing) > 1 or self.is_relapse or LOST in self.failing.values()
+            self.plain_until = max(self.failing) if is_plain else -100
+            self.failing.clear()
 
-
-def _is_proof(failing: dict[int, Strike], *, relapse: bool) -> bool:
-    """The rule of U-7, written down in another way than the program's: from all strikes of a row, by their days."""
-    days = sorted(failing)
-    steps = [min(after - before, 5) for before, after in pairwise(days)]
-    missing = [day for day in days if failing[day][1] == LOST]
-    missing_steps = [step for step, day in zip(steps, days[1:], strict=True) if missing and missing[0] < day in missing]
-    hours = any(4 <= (failing[day][0] - failing[days[0]][0]) % 24 <= 20 for day in days)
-    weekdays = len({day % 7 for day in days}) > 1
-    times = 2 if relapse else 1
-    span = 42 if any(seen == BROKEN for _, seen in failing.values()) else 35
-    enough = (len(missing) >= 3 and sum(missing_steps) >= 14 * times) or sum(steps) >= span * times
-    return len(days) >= 3 and hours and weekdays and enough
+    @property
+    def is_proof(self) -> bool:
+        """The rule of U-7, written down in another way than the program's: from all strikes of a row, by their days."""
+        days = sorted(self.failing)
+        steps = [min(after - before, 5) for before, after in pairwise(days)]
+        missing = [day for day in days if self.failing[day] == LOST]
+        longer = [step for step, day in zip(steps, days[1:], strict=True) if missing and missing[0] < day in missing]
+        times = 2 if self.is_relapse else 1
+        span = 42 if BROKEN in self.failing.values() else 35
+        return len(days) >= 3 and (sum(longer) >= 14 * times or sum(steps) >= span * times)
 
 
-def _hard_lives(*seen: Observation) -> st.SearchStrategy[list[tuple[int, int, Observation]]]:
-    """Checks with the days since the one before and the hour, most of them failures."""
-    return st.lists(st.tuples(st.integers(1, 8), st.integers(0, 23), st.sampled_from(seen)), max_size=40)
+def _hard_lives(*seen: Observation) -> st.SearchStrategy[list[tuple[int, Observation]]]:
+    """Checks with the days since the one before, most of them failures."""
+    return st.lists(st.tuples(st.integers(1, 8), st.sampled_from(seen)), max_size=40)
 
 
 @given(
     _hard_lives(LOST, LOST, LOST, LOST, SILENT, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, HELD, LIMITED, FINE)
     | _hard_lives(*(10 * [SILENT]), SILENT_BY_HEARSAY, HELD, LOST, BROKEN)
 )
-@example([*((1, hour, LOST) for hour in range(16)), (1, 0, SILENT_BY_HEARSAY), (1, 0, LIMITED), (1, 0, LOST)])
-def test_dead_always_has_the_proof_of_the_url_or_of_its_host_whatever_the_hours_of_the_checks(
-    life: list[tuple[int, int, Observation]],
-) -> None:
-    record, host, day = UNTRIED, UNKNOWN_HOST, 100
-    failing, silent = dict[int, Strike](), dict[int, Strike]()
-    memory, host_memory, was_silent = Memory(), Memory(), False
-    for gap, hour, seen in life:
+def test_dead_always_has_the_proof_of_the_url_or_of_its_host(life: list[tuple[int, Observation]]) -> None:
+    record, host, day, own, silent = UNTRIED, UNKNOWN_HOST, 100, Row(), Row()
+    for gap, seen in life:
         day += gap
-        host = judge_host(host, seen, day, hour=hour)
-        record = judge(record, seen, day, host=host, hour=hour).record
+        host = judge_host(host, seen, day)
+        record = judge(record, seen, day, host=host).record
         if seen == SILENT:
-            host_memory.begin(silent, day)
-            silent[day] = hour, seen
+            silent.strike(day, seen)
         elif seen not in (SILENT_BY_HEARSAY, HELD):
-            host_memory.end(silent)
-            silent.clear()
+            silent.end()
         if seen in (LOST, SILENT, BROKEN):
-            memory.begin(failing, day, relapse=seen == SILENT and host_memory.earlier == 2)
-            failing[day] = hour, seen
-        if seen == FINE or (seen == LIMITED and was_silent):
-            memory.end(failing)
-            failing.clear()
+            own.strike(day, seen)
+        elif seen == FINE:
+            own.end()
         found = finding_of(record, host)
-        was_silent = seen in (SILENT, SILENT_BY_HEARSAY, HELD)
-        by_host = was_silent and _is_proof(silent, relapse=host_memory.earlier == 2)
-        by_itself = seen.outcome is Outcome.FAILING and _is_proof(failing, relapse=memory.earlier == 2)
+        by_host = seen in (SILENT, SILENT_BY_HEARSAY, HELD) and silent.is_proof
+        by_itself = seen.outcome is Outcome.FAILING and own.is_proof
         assert (found.verdict is Verdict.DEAD) == (by_host or by_itself)
         assert (found.reason is Reason.HOST_DOWN) == by_host
         if found.verdict is Verdict.DEAD:
-            assert found.since == min(silent if by_host else failing)
+            assert found.since == min(silent.failing if by_host else own.failing)

@@ -153,8 +153,8 @@ def test_a_dead_link_as_json() -> None:
         "assumed": None, "replacement": None, "archives": [], "archived": "pending", "snapshots": [], "copy_of": None,
         "probably_meant": None, "repaired": False,
         "evidence": {
-            "strikes": 5, "missing": 5, "since": "2017-04-11", "until": "2017-05-01", "days": 63, "needs_days": 14,
-            "weekdays": True, "hours": True, "of_host": False, "host_answers": True,
+            "strikes": 5, "missing_days": 63, "since": "2017-04-11", "until": "2017-05-01", "days": 63,
+            "needs_days": 14, "of_host": False, "host_answers": True,
         },
         "history": [
             {

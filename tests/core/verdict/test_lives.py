@@ -44,8 +44,8 @@ def checks(life: Life, days: int, host_key: int = KEYS[0]) -> Iterator[Check]:
     while day < START + days:
         hour = planned_hour(host_key, day)
         seen = life(day - START, hour)
-        host = judge_host(host, seen, day, hour=hour, host_key=host_key)
-        record, due = judge(record, seen, day, host=host, hour=hour, host_key=host_key)
+        host = judge_host(host, seen, day)
+        record, due = judge(record, seen, day, host=host, host_key=host_key)
         yield Check(day - START, hour, record, finding_of(record, host))
         day = due
 

@@ -203,7 +203,7 @@ async def test_a_cited_copy_is_leased_by_one_worker_and_is_due_the_next_day_agai
 async def visit(stored: WikiInStore, url: str, seen: Observation, day: int) -> bool:
     """A visit of a cited copy: judged by its record, written as a visit is."""
     known = await stored.known(url)
-    record, _ = judge(known.record, seen, day, DEFAULT, known.host, hour=day % 24, host_key=1)
+    record, _ = judge(known.record, seen, day, DEFAULT, known.host, host_key=1)
     return await stored.do(record_copy_check, known, record, day=day, due=day + 91)
 
 
@@ -224,7 +224,7 @@ async def test_a_visit_that_was_judged_by_another_record_is_not_written(database
     async with open_wiki(database, {1: [COPY, PAGE]}, 100) as stored:
         before = await stored.known(COPY)
         assert await visit(stored, COPY, FINE, 100)
-        record, _ = judge(before.record, LOST, 101, DEFAULT, before.host, hour=5, host_key=1)
+        record, _ = judge(before.record, LOST, 101, DEFAULT, before.host, host_key=1)
         async with stored.pool.connection() as conn:
             assert not await record_copy_check(conn, before, record, day=101, due=200)
             page = await stored.known(PAGE)

@@ -38,7 +38,7 @@ async def locked_rows(stored: WikiInStore, table: str) -> int:
 
 def _checked(known: KnownUrl) -> Checked:
     host = StoredHost(HostKey(*known.key[:2]), known.url.host, known.host)
-    record, due = judge(known.record, FINE, 130, DEFAULT, known.host, hour=1, host_key=1)
+    record, due = judge(known.record, FINE, 130, DEFAULT, known.host, host_key=1)
     return Checked(StoredUrl(known.key, known.url, known.record), host, 130, FINE, record, due, known.host, known.host)
 
 
@@ -103,7 +103,7 @@ async def test_a_batch_keeps_the_order_of_keys_whatever_its_session_has_planned_
         for day in range(101, 120):
             async with crawler.connection() as conn:
                 known = (await find_urls(conn, [key(copy)]))[key(copy)]
-                record, _ = judge(known.record, LOST, day, DEFAULT, known.host, hour=1, host_key=1)
+                record, _ = judge(known.record, LOST, day, DEFAULT, known.host, host_key=1)
                 assert await record_copy_check(conn, known, record, day=day, due=day + 91)
 
         async def write_batch() -> None:

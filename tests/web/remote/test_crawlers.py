@@ -139,7 +139,6 @@ UNSOUND: Final[dict[str, Callable[[Sighting], Sighting]]] = {
     "an app's address with a user": leading_to("app://user:pass@x", OUT),
     "an app's endless address": leading_to("app:" + "x" * 8_000, OUT),
     "what was meant": seeing(meant="http://a.demo/\n"),
-    "an hour": lambda c: replace(c, hour=24),
     "no days to wait": lambda c: replace(c, seen=None),
     "a day below 0": lambda c: replace(c, day=-1),
     "a portrait": seeing(portrait=Portrait(title=(1 << 20,) * 500)),
@@ -177,14 +176,14 @@ async def test_the_server_judges_what_a_crawler_has_seen(server: str, wiki: Wiki
         held = await work.lease(Moment(100))
         [host] = await work.list_hosts(held, until=Moment(100), but=[], limit=9)
         [url] = (await work.list_urls([host.key], 100))[host.key]
-        streak = Streak(99, 1, 99, Evidence(99, 15, 60, hours=True, weekdays=True))
-        honest = replace(far_checked(url, host, seen=LOST), hour=7)
+        streak = Streak(99, 1, 99, Evidence(99, 60))
+        honest = far_checked(url, host, seen=LOST)
         made_up = replace(
             honest, record=honest.record._replace(streak=streak), due=30_000, host_after=HostRecord(streak)
         )
         assert (await work.record([made_up], held)).written == 1
         known = await wiki.known("http://a.demo/")
-        assert (known.record, known.due) == judge(UrlRecord(), LOST, 100, hour=7, host_key=host.key.host_key)
+        assert (known.record, known.due) == judge(UrlRecord(), LOST, 100, host_key=host.key.host_key)
         assert known.host == UNKNOWN_HOST
         late = replace(honest, seen=None, due=32_000)
         assert (await work.record([late], held)).postponed == 1

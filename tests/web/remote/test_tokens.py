@@ -81,7 +81,7 @@ async def refused(server: str, wiki: WikiInStore, key: str, name: str, arguments
 async def checked(wiki: WikiInStore, **other: Any) -> Sighting:
     """A check of the link, as a crawler sends it."""
     key = (await wiki.known("http://a.demo/")).key
-    return replace(Sighting(key, DAY, None, FINE, HostEffect.SEEN, 0, frozenset()), **other)
+    return replace(Sighting(key, DAY, FINE, HostEffect.SEEN, 0, frozenset()), **other)
 
 
 async def test_no_token_confirms_a_day(server: str, wiki: WikiInStore) -> None:

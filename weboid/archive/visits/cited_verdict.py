@@ -26,8 +26,8 @@ async def record_cited_visit(
 
     Returns its verdict now, None if its record was not the known one any more.
     """
-    day, hour = moment
-    after = judge(known.record, seen, day, policy, known.host, hour=hour, host_key=known.key.host_key)
+    day = moment.day
+    after = judge(known.record, seen, day, policy, known.host, host_key=known.key.host_key)
     due = day + quarter(day, known.key.url_key) if seen.outcome is Outcome.WORKING else after.due
     async with pool.connection() as conn:
         is_written = await record_copy_check(conn, known, after.record, day=day, due=due, policy=policy)

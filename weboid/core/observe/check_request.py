@@ -125,7 +125,7 @@ def portrays(record: UrlRecord, url_key: int, day: int, *, earlier: Portrait | N
 def is_thorough(record: UrlRecord, url_key: int, day: int, policy: Policy) -> bool:
     """True if other ways are tried, too: now and then, at the third failure, and always before the URL may be dead."""
     third = record.streak.strikes == policy.dead_strikes - 1
-    return third or _is_turn(record, url_key, day, LOOK_DAYS) or may_prove(record.streak, day, policy, record.reason)
+    return third or _is_turn(record, url_key, day, LOOK_DAYS) or may_prove(record.streak, day, policy)
 
 
 def asks_again(record: UrlRecord, url_key: int, day: int, policy: Policy) -> bool:
@@ -133,9 +133,9 @@ def asks_again(record: UrlRecord, url_key: int, day: int, policy: Policy) -> boo
     now and then after it.
     """
     streak = record.streak
-    if not streak.strikes or may_prove(streak, day, policy, record.reason):
+    if not streak.strikes or may_prove(streak, day, policy):
         return True
-    return proven(streak, policy, record.reason) and _is_turn(record, url_key, day, _REVIEW_DAYS)
+    return proven(streak, policy) and _is_turn(record, url_key, day, _REVIEW_DAYS)
 
 
 def disproved(sights: Sights, request: CheckRequest, seen: Observation) -> frozenset[Special]:

@@ -10,7 +10,7 @@ and neither 3 nor 7 days later is it the same hour again."""
 
 class Moment(NamedTuple):
     """A day number and an hour, 0 … 23. Hour None = the time of day does not matter (simulation): all hosts of the day
-    are due, and each counts as visited at its `planned_hour`."""
+    are due."""
 
     day: int
     hour: int | None = None
@@ -22,5 +22,5 @@ def shuffled(key: int, day: int) -> int:
 
 
 def planned_hour(host_key: int, day: int) -> int:
-    """The hour of a day, 0 … 23 UTC, from which on a host that is due that day is visited (D-77)."""
+    """The hour of a day, 0 … 23 UTC, from which on a host that is due that day is visited (D-77, D-483)."""
     return (host_key + _STEP * day) % HOURS

@@ -6,9 +6,8 @@ Every number that decides about "dead" or the day of the next check is defined h
 from dataclasses import dataclass
 from typing import Final
 
-from weboid.core.record.moment import HOURS
 from weboid.core.record.reasons import Reason
-from weboid.core.record.streak import HOURS_APART, MOST_MISSING, WIDEST, WIDEST_MISSING, Evidence, Streak
+from weboid.core.record.streak import MOST_STRIKES, WIDEST, WIDEST_MISSING, Evidence, Streak
 
 MISSING: Final = frozenset({Reason.NOT_FOUND, Reason.GONE})
 """A host that answers says itself that the page is missing: the proof of these is the shorter one."""
@@ -44,7 +43,7 @@ class Policy:
     """Days between two checks of a dead URL, at most."""
 
     def __post_init__(self) -> None:
-        if not 3 <= self.dead_strikes <= MOST_MISSING or self.missing_span < 9:
+        if not 3 <= self.dead_strikes <= MOST_STRIKES or self.missing_span < 9:
             raise ValueError("dead takes three to 15 strikes over at least nine days (U-7)")
         times = self.relapse_factor
         if (
@@ -73,12 +72,11 @@ class Policy:
 
     def span_of(self, reason: Reason, known: Evidence) -> int:
         """The days of proof that a streak with this evidence needs when it fails for this reason."""
-        return self.span_if_missing(known) if reason in MISSING else self.span_of_all(known, reason)
+        return self.span_if_missing(known) if reason in MISSING else self.span_of_all(known)
 
-    def span_of_all(self, known: Evidence, reason: Reason | None) -> int:
-        """The days of proof that it needs of all strikes together: the longest among their reasons."""
-        is_server = known.server or reason in SERVER_FAILS
-        return self._times(known) * (self.server_span if is_server else self.dead_span)
+    def span_of_all(self, known: Evidence) -> int:
+        """The days of proof that it needs of all strikes together: the longest among their reasons (D-482)."""
+        return self._times(known) * (self.server_span if known.server else self.dead_span)
 
     def span_if_missing(self, known: Evidence) -> int:
         """The days of proof that it needs of the strikes for which the page was missing."""
@@ -106,30 +104,20 @@ _LATE: Final = 2
 _DAILY: Final = 6
 """Days before the end of the span in which a failing URL is checked every day."""
 DEFAULT = Policy()
-STRICTEST: Final = Policy(dead_strikes=MOST_MISSING, missing_span=31, dead_span=63, server_span=63)
+STRICTEST: Final = Policy(dead_strikes=MOST_STRIKES, missing_span=31, dead_span=63, server_span=63)
 """The highest thresholds that a wiki may have (U-11): more a streak does not remember."""
 LOOSEST: Final = Policy(missing_span=9, dead_span=28, server_span=28, relapse_factor=1)
 """The lowest ones (U-7)."""
 
 
-def proven(streak: Streak, policy: Policy = DEFAULT, reason: Reason | None = None) -> bool:
-    """True if a streak of failures is a proof (U-7): enough strikes, not all on one weekday or around one hour.
-
-    They must cover `missing_span` days if the host says that the page is missing, otherwise `server_span` if the server
-    said at any of them, or at the newest (`reason`), that it fails, or `dead_span`; and `relapse_factor` times as many
-    if there was another streak not long before.
-    """
+def proven(streak: Streak, policy: Policy = DEFAULT) -> bool:
+    """True if a streak of failures is a proof (U-7): enough strikes, over enough days of one kind or of all."""
     known = streak.evidence
-    if streak.strikes < policy.dead_strikes or not (known.hours and known.weekdays):
-        return False
-    if known.missing >= policy.dead_strikes and known.missing_width >= policy.span_if_missing(known):
-        return True
-    return known.width >= policy.span_of_all(known, reason)
+    return streak.strikes >= policy.dead_strikes and (
+        known.missing_width >= policy.span_if_missing(known) or known.width >= policy.span_of_all(known)
+    )
 
 
-def may_prove(streak: Streak, day: int, policy: Policy = DEFAULT, reason: Reason | None = None) -> bool:
-    """True if a failure on that day, at the right hour, may make a streak a proof that is none yet."""
-    if proven(streak, policy, reason):
-        return False
-    hour = streak.evidence.first_hour + HOURS_APART
-    return proven(streak.struck(day, hour % HOURS, missing=True, server=False, gap=policy.gap), policy, reason)
+def may_prove(streak: Streak, day: int, policy: Policy = DEFAULT) -> bool:
+    """True if a failure on that day may make a streak a proof that is none yet."""
+    return not proven(streak, policy) and proven(streak.struck(day, missing=True, gap=policy.gap), policy)

@@ -1,57 +1,42 @@
 """Streaks: failing checks in a row, with the evidence of them (U-7), and its packed form."""
 
-from dataclasses import dataclass, field, replace
-from enum import IntEnum
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
-from weboid.core.record.moment import HOURS
-
-HOURS_APART: Final = 4
-"""Two strikes so many hours of the day apart, whatever their days, were not met by one nightly backup."""
 WIDEST: Final = 127
 WIDEST_MISSING: Final = 63
-MOST_MISSING: Final = 15
+MOST_STRIKES: Final = 15
+"""The highest number of strikes that may be required."""
 REMEMBERED: Final = 60
-"""Days after the end of a streak in which it counts as `Earlier` of another one."""
-_WEEK: Final = 7
+"""Days after the end of a streak in which another one is a relapse."""
 
 
-class Earlier(IntEnum):
-    """An earlier streak: none, one that may have been chance (a single failure without an answer), or a plain one."""
-
-    NONE = 0
-    CHANCE = 1
-    PLAIN = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """The evidence in the strikes of a streak. `width` is their days from first to last, longer gaps cut short.
 
-    `missing` counts the strikes for which the host said that the page is missing, `missing_width` their width.
-    `hours`: two strikes are at least HOURS_APART hours of the day apart; `weekdays`: they are not all on one weekday.
+    `missing` is one more than the width of those for which the host said that the page is missing, 0 without any;
+    `server`: at one of them the server said that it fails (5xx). `relapse`: the page had failed and come back not long
+    before, so that it may come back again; without strikes: the streak that has ended makes the next one a relapse.
     """
 
     width: int = 0
     missing: int = 0
-    missing_width: int = 0
-    hours: bool = False
-    weekdays: bool = False
-    first_hour: int = 0
-    """The hour of the day of the first strike, 0 … 23 UTC."""
-    earlier: Earlier = Earlier.NONE
-    """The kind of streak that ended not long before this one began; without strikes: that has ended."""
     server: bool = False
-    """The server said at a strike that it fails (5xx)."""
+    relapse: bool = False
 
     @property
-    def relapse(self) -> bool:
-        """True if the page has failed and come back before, so that it may come back again."""
-        return self.earlier is Earlier.PLAIN
+    def missing_width(self) -> int:
+        """Days from the first to the newest strike for which the page was missing, longer gaps cut short."""
+        return max(0, self.missing - 1)
+
+    @property
+    def is_all_missing(self) -> bool:
+        """True if the host said at each strike that the page is missing."""
+        return self.missing > min(self.width, WIDEST_MISSING)
 
 
 NO_EVIDENCE: Final = Evidence()
-WHOLE: Final = Evidence(WIDEST, MOST_MISSING, WIDEST_MISSING, hours=True, weekdays=True)
+WHOLE: Final = Evidence(WIDEST, WIDEST_MISSING + 1)
 """All evidence that there can be."""
 
 
@@ -70,45 +55,36 @@ class Streak:
     def __hash__(self) -> int:
         return hash((self.strikes, self.since, self.until))  # enough, and quicker
 
-    def struck(
-        self, day: int, hour: int, *, missing: bool, gap: int, server: bool = False, relapse: bool = False
-    ) -> "Streak":
-        """One more strike; a second one on the same day is the same evidence and adds nothing.
+    def struck(self, day: int, *, missing: bool, gap: int, server: bool = False) -> "Streak":
+        """One more strike; a second one on the same day is the same evidence and adds nothing (D-4).
 
         `missing`: the host said that the page is missing, `server`: that it fails. `gap` is the most days that count
         between two strikes.
-        `relapse`: a streak that begins now is one, whatever was here before (D-4).
         """
+        known = self.evidence
         if self.since is None or self.until is None:
-            is_recent = self.until is not None and day - self.until <= REMEMBERED
-            earlier = Earlier.PLAIN if relapse else self.evidence.earlier if is_recent else Earlier.NONE
-            return Streak(1, day, day, Evidence(missing=int(missing), first_hour=hour, earlier=earlier, server=server))
+            relapse = known.relapse and self.until is not None and day - self.until <= REMEMBERED
+            return Streak(1, day, day, Evidence(0, int(missing), server, relapse))
         if day <= self.until:
             return self
-        known, days = self.evidence, min(day - self.until, gap)
-        apart = (hour - known.first_hour) % HOURS
-        evidence = replace(
-            known,
-            width=min(known.width + days, WIDEST),
-            missing=min(known.missing + missing, MOST_MISSING),
-            missing_width=min(known.missing_width + (days if missing and known.missing else 0), WIDEST_MISSING),
-            hours=known.hours or HOURS_APART <= apart <= HOURS - HOURS_APART,
-            weekdays=known.weekdays or (day - self.since) % _WEEK != 0,
-            server=known.server or server,
-        )
+        days = min(day - self.until, gap)
+        width = min(known.width + days, WIDEST)
+        if missing:
+            days = min(known.missing + days, WIDEST_MISSING + 1) if known.missing else 1
+        evidence = Evidence(width, days if missing else known.missing, known.server or server, known.relapse)
         return Streak(self.strikes + 1, self.since, day, evidence)
 
     def ended(self) -> "Streak":
         """The streak without strikes, which remembers that there have been some.
 
-        One failure in sixty days happens to everybody; several, or a page that was said to be missing, are plain
-        (D-79).
+        One failure in sixty days happens to everybody; several, or a page that was said to be missing, do not (D-79).
         """
         if not self.strikes:
             return self
         known = self.evidence
-        is_plain = self.strikes > 1 or known.missing or known.earlier
-        return Streak(until=self.until, evidence=Evidence(earlier=Earlier.PLAIN if is_plain else Earlier.CHANCE))
+        return Streak(
+            until=self.until, evidence=Evidence(relapse=bool(self.strikes > 1 or known.missing or known.relapse))
+        )
 
     def elapsed(self, day: int) -> int:
         """Days from the first failing day until `day`."""
@@ -119,32 +95,13 @@ NO_STRIKES: Final = Streak()
 
 
 def packed_evidence(evidence: Evidence) -> int:
-    """The stored form, 27 bits; ``sql/queries/lists/search.sql`` reads it, too.
+    """The stored form, 16 bits from the lowest: 7 of width, 7 of missing, server, relapse.
 
-    From the lowest: hours, weekdays, 5 bits of first_hour, 7 of width, 4 of missing, 6 of missing_width, 2 of earlier,
-    server.
+    ``sql/queries/lists/search.sql`` and ``upkeep/invariant.sql`` read it, too.
     """
-    return (
-        evidence.hours
-        | evidence.weekdays << 1
-        | evidence.first_hour << 2
-        | evidence.width << 7
-        | evidence.missing << 14
-        | evidence.missing_width << 18
-        | evidence.earlier << 24
-        | evidence.server << 26
-    )
+    return evidence.width | evidence.missing << 7 | evidence.server << 14 | evidence.relapse << 15
 
 
 def unpacked_evidence(number: int) -> Evidence:
     """The inverse of `packed_evidence`."""
-    return Evidence(
-        width=number >> 7 & WIDEST,
-        missing=number >> 14 & MOST_MISSING,
-        missing_width=number >> 18 & WIDEST_MISSING,
-        hours=bool(number & 1),
-        weekdays=bool(number & 2),
-        earlier=Earlier(number >> 24 & 3),
-        first_hour=number >> 2 & 31,
-        server=bool(number >> 26 & 1),
-    )
+    return Evidence(number & 127, number >> 7 & 127, bool(number >> 14 & 1), bool(number >> 15 & 1))

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.history import extended
-from weboid.core.record.moment import planned_hour, shuffled
+from weboid.core.record.moment import shuffled
 from weboid.core.record.policy import DEFAULT, MISSING, NO_PROOF, SERVER_FAILS, Policy, proven
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UNKNOWN_HOST, HostEffect, HostRecord, UrlRecord
@@ -15,6 +15,7 @@ from weboid.core.record.status import HOST_FAILURES
 from weboid.core.record.streak import Streak
 
 _WEEK: Final = 7
+_NEUTRAL: Final = NO_PROOF | {Reason.MAINTENANCE, Reason.RATE_LIMIT}
 
 
 class Judgement(NamedTuple):
@@ -31,16 +32,15 @@ def judge(
     policy: Policy = DEFAULT,
     host: HostRecord = UNKNOWN_HOST,
     *,
-    hour: int | None = None,
     host_key: int = 0,
 ) -> Judgement:
     """The judgement on one more check of a URL, `host` being its host after the check.
 
-    A day before the newest check's counts as that day. Hour None = the `planned_hour` of the host.
+    A day before the newest check's counts as that day.
     """
     if record.checked is not None:
         day = max(day, record.checked)
-    streak = _streak_after(record, seen, day, _hour(hour, host_key, day), policy, host)
+    streak = _streak_after(record.streak, seen, day, policy)
     history = extended(record.history, seen.status, day)
     since = record.since if _is_same_state(record.reason, seen.reason) else day
     after = UrlRecord(
@@ -56,15 +56,7 @@ def judge(
     return Judgement(after, day + _varied(_interval(record, after, seen, day, policy, host), host_key, day))
 
 
-def judge_host(
-    host: HostRecord,
-    seen: Observation,
-    day: int,
-    policy: Policy = DEFAULT,
-    *,
-    hour: int | None = None,
-    host_key: int = 0,
-) -> HostRecord:
+def judge_host(host: HostRecord, seen: Observation, day: int, policy: Policy = DEFAULT) -> HostRecord:
     """The host record after one more visit to the host (C-5): any HTTP answer ends its streak.
 
     Inferred and held observations and failures of other services change nothing.
@@ -72,10 +64,7 @@ def judge_host(
     if seen.inferred or seen.held or seen.not_http:
         return host
     if is_host_failure(seen):
-        streak = host.streak.struck(
-            day, _hour(hour, host_key, day), missing=False, server=seen.reason in SERVER_FAILS, gap=policy.gap
-        )
-        return HostRecord(streak, seen.reason)
+        return HostRecord(_struck(host.streak, seen, day, policy), seen.reason)
     return answered(host)
 
 
@@ -84,16 +73,7 @@ def answered(host: HostRecord) -> HostRecord:
     return HostRecord(host.streak.ended())
 
 
-def host_after(
-    host: HostRecord,
-    seen: Observation,
-    effect: HostEffect,
-    day: int,
-    policy: Policy,
-    *,
-    hour: int | None,
-    host_key: int,
-) -> HostRecord:
+def host_after(host: HostRecord, seen: Observation, effect: HostEffect, day: int, policy: Policy) -> HostRecord:
     """The host record after a check with this effect on it."""
     match effect:
         case HostEffect.NONE:
@@ -101,7 +81,7 @@ def host_after(
         case HostEffect.ANSWERED:
             return answered(host)
         case HostEffect.SEEN:
-            return judge_host(host, seen, day, policy, hour=hour, host_key=host_key)
+            return judge_host(host, seen, day, policy)
 
 
 def is_host_failure(seen: Observation) -> bool:
@@ -111,10 +91,6 @@ def is_host_failure(seen: Observation) -> bool:
     )
 
 
-def _hour(hour: int | None, host_key: int, day: int) -> int:
-    return planned_hour(host_key, day) if hour is None else hour
-
-
 def _is_same_state(before: Reason | None, after: Reason) -> bool:
     """True if two checks found the same state: both that the page works, both that it fails, or the same doubt."""
     if before is None or before.outcome is not after.outcome:
@@ -122,36 +98,19 @@ def _is_same_state(before: Reason | None, after: Reason) -> bool:
     return before is after or after.outcome in (Outcome.WORKING, Outcome.FAILING)
 
 
-def _streak_after(
-    record: UrlRecord, seen: Observation, day: int, hour: int, policy: Policy, host: HostRecord
-) -> Streak:
-    """The streak after a check: an arrival, a wall or a login ends it (U-7).
+def _struck(streak: Streak, seen: Observation, day: int, policy: Policy) -> Streak:
+    return streak.struck(day, missing=seen.reason in MISSING, server=seen.reason in SERVER_FAILS, gap=policy.gap)
 
-    What is inferred or held adds no strike, nor does a bare 503. "Too many requests" and Retry-After are neutral: they
-    say when to come again, nothing of the document; but they are answers, and end a row of failures without any. A URL
-    that fails with its host relapses with it (D-1).
+
+def _streak_after(streak: Streak, seen: Observation, day: int, policy: Policy) -> Streak:
+    """The streak after a check: an arrival, a wall or a login ends it (U-7, D-1).
+
+    What is inferred or held adds no strike, nor does a bare 503. "Too many requests", Retry-After and a site under
+    repair are neutral: they say when to come again, nothing of the document.
     """
-    streak = record.streak
-    match seen.outcome:
-        case Outcome.FAILING if seen.inferred or seen.held or seen.reason in NO_PROOF:
-            return streak
-        case Outcome.FAILING:
-            relapse = is_host_failure(seen) and host.streak.evidence.relapse
-            return streak.struck(
-                day,
-                hour,
-                missing=seen.reason in MISSING,
-                server=seen.reason in SERVER_FAILS,
-                gap=policy.gap,
-                relapse=relapse,
-            )
-        case Outcome.REFUSED if seen.reason is Reason.MAINTENANCE:
-            return streak
-        case Outcome.REFUSED if seen.reason is Reason.RATE_LIMIT:
-            was_silent = bool(record.history) and record.history[0].status in HOST_FAILURES
-            return streak.ended() if was_silent else streak
-        case Outcome.REFUSED | Outcome.WORKING | Outcome.DOUBTFUL:
-            return streak.ended()
+    if seen.reason in _NEUTRAL or seen.inferred or seen.held:
+        return streak
+    return _struck(streak, seen, day, policy) if seen.outcome is Outcome.FAILING else streak.ended()
 
 
 def _interval(
@@ -163,12 +122,12 @@ def _interval(
         case Outcome.DOUBTFUL | Outcome.REFUSED:
             return policy.doubtful_interval
         case Outcome.FAILING:
-            if seen.inferred and proven(host.streak, policy, host.reason):
+            if seen.inferred and proven(host.streak, policy):
                 # It is dead because of its host; when the host answers again, all its URLs become due at once.
                 return _dead_interval(before, day, policy)
-            if not proven(after.streak, policy, after.reason):
+            if not proven(after.streak, policy):
                 return _failing_interval(after, seen, day, policy, host)
-            was_proven = proven(before.streak, policy, before.reason)
+            was_proven = proven(before.streak, policy)
             return _dead_interval(before, day, policy) if was_proven else policy.dead_interval
 
 

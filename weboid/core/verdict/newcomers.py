@@ -129,7 +129,7 @@ def _are_one_page(jumps: Sequence[Jump]) -> bool:
 
 def is_away(host: HostRecord, policy: Policy = DEFAULT) -> bool:
     """True if somebody else may be the next to answer for a host: its name does not resolve, or it is proven dead."""
-    return host.reason in _NAMES or proven(host.streak, policy, host.reason)
+    return host.reason in _NAMES or proven(host.streak, policy)
 
 
 def has_returned(host: HostRecord, seen: Observation, policy: Policy = DEFAULT) -> bool:

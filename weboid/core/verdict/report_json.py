@@ -143,13 +143,11 @@ def _grounds_as_json(grounds: Grounds) -> dict[str, Any]:
     streak = grounds.streak
     return {
         "strikes": streak.strikes,
-        "missing": grounds.missing,
+        "missing_days": streak.evidence.missing_width,
         "since": _iso(streak.since),
         "until": _iso(streak.until),
         "days": grounds.days,
         "needs_days": grounds.needs_days,
-        "weekdays": streak.evidence.weekdays,
-        "hours": streak.evidence.hours,
         "of_host": grounds.of_host,
         "host_answers": grounds.host_answers,
     }

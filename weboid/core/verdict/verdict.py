@@ -12,13 +12,12 @@ from typing import Final, NamedTuple
 from weboid.core.record.policy import DEFAULT, MISSING, Policy, proven
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
-from weboid.core.record.status import HOST_FAILURES, Status
-from weboid.core.record.streak import MOST_MISSING, Streak
+from weboid.core.record.status import HOST_FAILURES
+from weboid.core.record.streak import Streak
 from weboid.core.url.keys import UrlKey
 
 TEMPORARY_DAYS: Final = 28
 """Days for which a site may say that it is being repaired before its pages are doubted: nothing is known (D-487)."""
-_MISSING_STATUSES: Final = frozenset({Status.NOT_FOUND, Status.GONE})
 
 
 class Verdict(Enum):
@@ -62,9 +61,9 @@ def finding_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Polic
         return Finding(Verdict.UNKNOWN, record.reason, record.since)
     if record.reason.outcome is not Outcome.FAILING:
         return Finding(Verdict.DOUBTFUL, record.reason, record.since)
-    if newest.status in HOST_FAILURES and proven(host.streak, policy, host.reason):
+    if newest.status in HOST_FAILURES and proven(host.streak, policy):
         return Finding(Verdict.DEAD, Reason.HOST_DOWN, host.streak.since)
-    if proven(record.streak, policy, record.reason):
+    if proven(record.streak, policy):
         return Finding(Verdict.DEAD, record.reason, record.streak.since)
     return Finding(Verdict.DOUBTFUL, record.reason, record.streak.since or record.since)
 
@@ -118,11 +117,10 @@ class Grounds:
     """The streak on which "dead" rests, or for which it waits, of the URL itself or (`of_host`) of its host.
 
     `days` of proof out of `needs_days`: of all its strikes, or only of those for which the page was missing, whichever
-    decides. `missing` is the number of the latter. `host_answers`: the host did not fail at its newest contact.
+    decides. `host_answers`: the host did not fail at its newest contact.
     """
 
     streak: Streak
-    missing: int
     days: int
     needs_days: int
     of_host: bool
@@ -131,8 +129,8 @@ class Grounds:
 
     @property
     def is_all_missing(self) -> bool:
-        """True if the host said at each strike that the page is missing."""
-        return self.missing == self.streak.strikes
+        """True if nothing else was seen at any strike of the streak."""
+        return self.streak.evidence.is_all_missing
 
 
 def grounds_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Policy = DEFAULT) -> Grounds | None:
@@ -143,32 +141,19 @@ def grounds_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Polic
     if not record.history or record.reason is None:
         return None
     streak = record.streak
-    is_own_proof = bool(streak.strikes) and proven(streak, policy, record.reason)
+    is_own_proof = bool(streak.strikes) and proven(streak, policy)
     failing = record.reason.outcome is Outcome.FAILING
     if failing and host.streak.strikes and record.history[0].status in HOST_FAILURES:
-        is_proof = proven(host.streak, policy, host.reason)
+        is_proof = proven(host.streak, policy)
         if is_proof or (not is_own_proof and host.streak.evidence.width >= streak.evidence.width):
             known = host.streak.evidence
-            needs_days = policy.span_of_all(known, host.reason)
-            return Grounds(host.streak, 0, known.width, needs_days, True, is_proof, False)
+            return Grounds(host.streak, known.width, policy.span_of_all(known), True, is_proof, False)
     if not streak.strikes:
         return None
-    known, missing = streak.evidence, _missing(record)
-    missing_span, dead_span = policy.span_if_missing(known), policy.span_of_all(known, record.reason)
-    days, needs_days = known.width, dead_span
-    says_missing = record.reason in MISSING if failing else missing == streak.strikes
-    if missing and (
-        (missing >= policy.dead_strikes and known.missing_width >= missing_span)
-        or (says_missing and missing_span - known.missing_width < dead_span - known.width)
-    ):
-        days, needs_days = known.missing_width, missing_span
-    return Grounds(streak, missing, days, needs_days, False, is_own_proof, host_answers=not host.streak.strikes)
-
-
-def _missing(record: UrlRecord) -> int:
-    """The strikes for which the page was missing, also beyond the number up to which a streak counts them."""
-    streak, newest = record.streak, record.history[0]
-    counted = streak.evidence.missing
-    if counted == MOST_MISSING and streak.since is not None and newest.first <= streak.since:
-        return streak.strikes if newest.status in _MISSING_STATUSES else counted
-    return counted
+    known = streak.evidence
+    days, needs_days = known.width, policy.span_of_all(known)
+    missing_days, missing_span = known.missing_width, policy.span_if_missing(known)
+    says_missing = record.reason in MISSING if failing else known.is_all_missing
+    if missing_days >= missing_span or (says_missing and missing_span - missing_days < needs_days - days):
+        days, needs_days = missing_days, missing_span
+    return Grounds(streak, days, needs_days, False, is_own_proof, host_answers=not host.streak.strikes)

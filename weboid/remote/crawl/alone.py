@@ -73,7 +73,7 @@ async def unconfirmed(
 
 
 def _has_died(before: HostRecord | UrlRecord, after: HostRecord | UrlRecord, policy: Policy) -> bool:
-    return proven(after.streak, policy, after.reason) and not proven(before.streak, policy, before.reason)
+    return proven(after.streak, policy) and not proven(before.streak, policy)
 
 
 def _holds(keys: Sequence[UrlKey], looks: Mapping[UrlKey, set[Outcome | None]], *, is_over: bool) -> bool:

@@ -23,14 +23,13 @@ from weboid.store.urls.url import find_records
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """One URL of a visit: what was seen on a day, at an hour as in `Moment`, and the effect on its host.
+    """One URL of a visit: what was seen on a day, and the effect on its host.
 
     `seen` is None where nothing can be concluded: the URL is put off for so many `days`.
     """
 
     key: UrlKey
     day: int
-    hour: int | None
     seen: Observation | None
     effect: HostEffect
     days: int
@@ -44,7 +43,7 @@ def sighting_of(checked: Checked) -> Sighting:
         days = checked.due - checked.day
     elif seen.target:
         seen = replace(seen, target=str(seen.target))
-    return Sighting(checked.url.key, checked.day, checked.hour, seen, checked.effect, days, checked.disproved)
+    return Sighting(checked.url.key, checked.day, seen, checked.effect, days, checked.disproved)
 
 
 async def judged(
@@ -89,6 +88,6 @@ def _judged(each: Sighting, known: KnownUrl, key: HostKey, before: HostRecord, p
     if (seen := each.seen) is None:
         due = each.day + min(each.days, policy.longest_interval)
         return Checked(url, host, each.day, None, known.record, due, before, before)
-    after = host_after(before, seen, each.effect, each.day, policy, hour=each.hour, host_key=key.host_key)
-    record, due = judge(known.record, seen, each.day, policy, after, hour=each.hour, host_key=key.host_key)
-    return Checked(url, host, each.day, seen, record, due, before, after, each.disproved, each.effect, each.hour)
+    after = host_after(before, seen, each.effect, each.day, policy)
+    record, due = judge(known.record, seen, each.day, policy, after, host_key=key.host_key)
+    return Checked(url, host, each.day, seen, record, due, before, after, each.disproved, each.effect)

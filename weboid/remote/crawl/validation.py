@@ -12,7 +12,6 @@ from weboid.core.document.portrait import TITLE_WORDS, packed_portrait, unpacked
 from weboid.core.observe.observation import Observation
 from weboid.core.record import mime
 from weboid.core.record.days import LAST_DAY
-from weboid.core.record.moment import HOURS
 from weboid.core.record.reasons import Reason
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import Url, normal, text_form
@@ -50,11 +49,7 @@ def require_valid_groups(groups: Iterable[HostGroup]) -> None:
 
 
 def _is_possible(each: Sighting) -> bool:
-    return (
-        0 <= each.day <= LAST_DAY
-        and (each.hour is None or 0 <= each.hour < HOURS)
-        and (each.days > 0 if each.seen is None else _is_observation(each.seen))
-    )
+    return 0 <= each.day <= LAST_DAY and (each.days > 0 if each.seen is None else _is_observation(each.seen))
 
 
 def _is_observation(seen: Observation) -> bool:

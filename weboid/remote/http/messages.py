@@ -49,7 +49,7 @@ class Endpoint:
         """The server's variable with the hashes of the tokens."""
 
 
-CRAWLERS: Final = Endpoint("crawl", "Weboid-Crawler", "crawlers", 2)
+CRAWLERS: Final = Endpoint("crawl", "Weboid-Crawler", "crawlers", 3)
 FEEDERS: Final = Endpoint("feed", "Weboid-Feeder", "feeders", 2)
 
 

@@ -13,7 +13,7 @@ from weboid.core.document.portrait import Portrait, unpacked_portrait
 from weboid.core.record import mime
 from weboid.core.record.days import NEVER_DUE
 from weboid.core.record.history import Entry, History, packed, unpacked
-from weboid.core.record.policy import SERVER_FAILS, Policy
+from weboid.core.record.policy import Policy
 from weboid.core.record.reasons import BY_NUMBER, Outcome, Reason
 from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
 from weboid.core.record.specials import Sights
@@ -231,7 +231,6 @@ def verdict_values(policy: Policy) -> dict[str, int | list[int]]:
         "temporary_days": TEMPORARY_DAYS,
         "host_failures": sorted(map(int, HOST_FAILURES)),
         "dead_strikes": policy.dead_strikes,
-        "server_reasons": [reason.number for reason in SERVER_FAILS],
         "dead_span": policy.dead_span,
         "server_span": policy.server_span,
         "missing_span": policy.missing_span,

@@ -54,8 +54,6 @@ class Checked:
     disproved: frozenset[Special] = frozenset()
     """Specials of the host that were tried anew and are so no longer (C-6)."""
     effect: HostEffect = HostEffect.NONE
-    hour: int | None = None
-    """The hour of `day`, as in `Moment`."""
 
 
 @dataclass(slots=True)
@@ -228,7 +226,7 @@ def _turns_host(checked: Checked, policy: Policy) -> bool:
 
 
 def _is_host_dead(host: HostRecord, policy: Policy) -> bool:
-    return proven(host.streak, policy, host.reason)
+    return proven(host.streak, policy)
 
 
 def _change(checked: Checked, url: StoredUrl, record: UrlRecord, policy: Policy) -> Change | None:
