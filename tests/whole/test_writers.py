@@ -55,8 +55,8 @@ from weboid.store.urls.lock import lock_hosts
 from weboid.store.urls.url import find_urls
 from weboid.wiki.source import PageLinks, PageState
 
-DAYS: Final = (100, 103, 106, 109, 112, 115, 118, 121, 124, 127, 130, 133)
-NOW: Final = 140
+DAYS: Final = tuple(range(100, 100 + DEFAULT.dead_span + 3, 3))
+NOW: Final = DAYS[-1] + 7
 
 
 class Corner:
