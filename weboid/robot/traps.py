@@ -4,7 +4,7 @@ Pages of a calendar, a counter or a shop's filters lead to ever more that are al
 those are bounded that nothing but their like leads to, if they are more than the others: a real list may have any
 number of pages that it links to. One of which each page leads to the next one alone is cut, too, and named. Numbers in
 a path are usual names of pages (``/123.html``) and bounded by their distance from the start alone, unless they are
-dates, or hashes in a row.
+dates, or hashes in a row or of 16 characters and more.
 """
 
 import re
@@ -38,8 +38,9 @@ _SESSION: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"[0-9]+(?![0-9a-f])|[0-9a-f]{6,}|[0-9]+", re.IGNORECASE)
 _NUMBERS_IN_A_ROW: Final = re.compile(r"(?:/[0*])+(?=[/?]|$)")
+_TOKEN: Final = re.compile(r"/(?![0-9]++[/.?]|[0-9]++$)[0-9a-f]{16,}+(?=[/.?]|$)", re.IGNORECASE)
 _NAMES_DATE: Final = re.compile(
-    r"[?&]\w*(?:year|month|day|date|week|cal\w*|\b[ymd])=|/\d{4}[/-](?:0?[1-9]|1[0-2])(?!\d)",
+    r"[?&]\w*(?:year|month|day|date|week|cal\w*|\b[ymd])=\d|/\d{4}[/-](?:0?[1-9]|1[0-2])(?!\d)",
     re.IGNORECASE,
 )
 
@@ -72,7 +73,7 @@ def _traits(url: str) -> _Traits:
     kind = ""
     if "&" in query or shape != f"/{rest}":
         kind = "calendar" if _NAMES_DATE.search(f"/{rest}") else "query-explosion" if mark else "endless-path"
-    is_counted = kind != "endless-path" or len(shape) < len(names)
+    is_counted = kind != "endless-path" or len(shape) < len(names) or _TOKEN.search(f"/{rest}") is not None
     group = hash((*origin, shape))
     script = hash((*origin, path, mark)) if mark else 0
     segments = [segment for segment in path.split("/") if segment]
