@@ -61,7 +61,7 @@ LINES: Final = {
     "remote/crawl": 1_072,
     "remote/feed": 943,
     "remote/http": 860,
-    "robot": 878,
+    "robot": 906,
     "site": 2050,
     "store": 60,
     "store/archives": 1200,

@@ -44,6 +44,9 @@ TRAP: dict[str, tuple[str, Callable[[str], list[str]]]] = {
     "endless-path/": ("/token/0123456789abcdef", lambda path: [f"/token/{next(NUMBERS):x}{'f' * 16}" for _ in (1, 2)]),
     "query-explosion/": ("/shelf?d=word&e=", lambda path: [f"/shelf?{key}={word()}&e=" for key in "abcd"]),
     "query-explosion/amp": ("/amp?a=1&b=2", lambda path: [path.replace("&", "&amp;")]),
+    "growing-query/words": ("/plus?q=a", lambda path: [f"{path}+{word()}", f"{path}%20b", f"{path},c"]),
+    "growing-query/first": ("/sorted?tags=a", lambda path: [path.replace("=", f"={word()}|") for _ in range(30)]),
+    "growing-query/path": ("/tag/a", lambda path: [f"{path}+{each}" for each in "abc"]),
     "endless-path": ("/hash/", lambda path: [f"{path}{next(NUMBERS):08x}f/", f"{path}{next(NUMBERS):08x}e/"]),
 }
 
@@ -81,7 +84,7 @@ def from_lists(items: list[str]) -> Iterator[tuple[str, str]]:
     [
         "/item?cat=1&id={0}", "/w/index.php?title=P{0}&action=edit", "/events/2024-05-12-name-{0}.html",
         "/2019/05/12/story-{0}", "/p{0}.html;jsessionid=ABCDEF0123456789", "/?s=climbing{0}",
-        "/a/b/c/d/e/f/g/h/i/j/{0}", "/info/{0:016x}", "/a{0:05}.html",
+        "/a/b/c/d/e/f/g/h/i/j/{0}", "/info/{0:016x}", "/a{0:05}.html", "/w/index.php?title=Name+{0}", "/w/{0}%20B",
     ],
 )  # fmt: skip
 def test_many_pages_of_a_real_site_that_its_lists_lead_to_are_no_trap(item: str) -> None:
@@ -100,6 +103,13 @@ def test_pages_that_only_their_like_leads_to_are_no_trap_among_more_that_others_
         assert not any(is_trap(link) for is_trap in filters), link
 
 
+def test_titles_of_many_words_are_no_trap_although_each_leads_to_one_that_has_more() -> None:
+    is_trap = TRAPS["growing-query"]()
+    for page, target in from_lists([f"/w?title=Name+{number}" for number in range(400)]):
+        for parent, url in (page, target), (target, f"{target}+(discography)"):
+            assert not is_trap(RobotLink(RobotPage(SITE + parent, 1), parse(SITE + url))), url
+
+
 def test_a_counter_in_the_path_ends_far_from_the_start() -> None:
     is_trap = TRAPS["endless-path"]()
     links = (RobotLink(RobotPage(f"{SITE}/ad/{n}", n), parse(f"{SITE}/ad/{n + 1}")) for n in count())
@@ -113,7 +123,7 @@ def test_filters_remember_only_so_much(monkeypatch: pytest.MonkeyPatch) -> None:
     def kept_by(numbers: range) -> int:
         tracemalloc.start()
         for number in numbers:
-            url = parse(f"{SITE}/{number}/x{word()}{'y' * 500}?sid={number:016}")
+            url = parse(f"{SITE}/{number}/x{word()},{'y' * 500}?sid={number:016}")
             for is_trap in filters:
                 is_trap(RobotLink(RobotPage(f"{SITE}/{word()}", 1), url))
         kept = tracemalloc.get_traced_memory()[0]

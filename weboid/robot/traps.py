@@ -44,6 +44,9 @@ _NAMES_DATE: Final = re.compile(
     re.IGNORECASE,
 )
 
+_SEPARATOR: Final = re.compile(r"[+,|]|%20|%2C|%7C", re.IGNORECASE)
+"""Of words in a list."""
+
 IsTrap: TypeAlias = Callable[["RobotLink"], bool]
 
 
@@ -144,8 +147,33 @@ def repeating_path() -> IsTrap:
 
 
 def growing_query() -> IsTrap:
-    """Recognizes a parameter that holds the URL of its own page, escaped once more on each."""
-    return lambda link: "%2525" in link.url.path
+    """Recognizes a parameter that holds the URL of its own page, escaped once more on each, and lists of words to which
+    each page adds one, in a query or a path: after 150, if they are more than the lists that others lead to.
+    """
+    known: BoundedMap[int, bool] = BoundedMap(_REMEMBERED)
+    counts: BoundedMap[int, Counter[bool]] = BoundedMap(_REMEMBERED)
+
+    def is_trap(link: "RobotLink") -> bool:
+        if "%2525" in link.url.path:
+            return True
+        if not _SEPARATOR.search(link.url.path):
+            return False
+        url = str(link.url)
+        name, *words = _SEPARATOR.split(url.replace("=", ","))
+        page = set(_SEPARATOR.split(link.page.url.replace("=", ",")))
+        before, is_own = known.get(hash(url)), page <= {name, *words} or page >= {name, *words}
+        group = hash(name if "?" in name else name.rpartition("/")[0])
+        if (count := counts.use(group)) is None:
+            count = counts[group] = Counter()
+        if before is None and is_own and count[True] >= max(MOST, count[False]):
+            return True
+        if before is None or (before and not is_own):
+            count[is_own] += 1
+            count[True] -= before is not None
+            known[hash(url)] = is_own
+        return False
+
+    return is_trap
 
 
 def session_id() -> IsTrap:
