@@ -183,11 +183,11 @@ async def test_what_came_back_while_a_wiki_did_not_use_it_dies_there_again(store
 
 async def test_a_death_that_another_failure_undoes_for_a_wiki_is_undone_with_the_check(stored: WikiInStore) -> None:
     own = await with_rules(stored, {"dead_after": {"server_error": 60}})
-    await stored.rounds(lambda url, day: FINE if url != GONE else SILENT, range(100, 130))
+    await stored.rounds(lambda url, day: FINE if url != GONE else SILENT, range(100, 146))
     assert GONE in await listed(stored), "both call it dead"
     assert await stored_as_dead(own) == {"gone.demo": 1}
-    await stored.rounds(lambda url, day: FINE if url != GONE else BROKEN, range(130, 145))
-    assert GONE in await listed(stored), "28 days are enough for the others"
+    await stored.rounds(lambda url, day: FINE if url != GONE else BROKEN, range(146, 158))
+    assert GONE in await listed(stored), "42 days are enough for the others"
     assert await stored_as_dead(own) == {}
     assert [after for _, url, after in await news(own) if url == GONE] == ["dead", "doubtful"]
 

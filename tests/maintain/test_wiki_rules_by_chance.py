@@ -34,7 +34,8 @@ URLS = tuple(f"https://{host}/{path}" for host in HOSTS for path in ("1", "1/2",
 SEEN = (FINE, FINE, LOST, LOST, LOST, GONE, WALL, BROKEN, UNAVAILABLE)
 OF_HOSTS = (SILENT, NO_NAME)
 PAGES = range(1, 5)
-LAST = 230
+LAST = 260
+END = 190
 LINKS = "SELECT wiki, page, bucket, host_key, url_key FROM link"
 SHOWN = "SELECT wiki, page, bucket, host_key, url_key FROM dead WHERE rule <> 1"
 
@@ -84,7 +85,7 @@ class World:
     def _rules(self) -> str | None:
         if self.chance.random() < 0.2:
             return None
-        own = {"strikes": (3, 4, 6), "missing": (9, 14, 28), "unreachable": (28, 40), "server_error": (28, 45)}
+        own = {"strikes": (3, 4, 6), "missing": (9, 14, 28), "unreachable": (35, 50), "server_error": (42, 60)}
         after = {name: self.chance.choice(values) for name, values in own.items() if self.chance.random() < 0.6}
         entries = [*HOSTS, *URLS]
         self.chance.shuffle(entries)
@@ -155,7 +156,7 @@ async def test_lists_feeds_changes_and_data_set_say_what_the_pure_function_does_
     for wiki in world.wikis:
         await wiki.take_in({page: world.chance.sample(URLS, 8) for page in PAGES}, 100)
     found = [0] * len(world.wikis)
-    while world.day < LAST - 12:
+    while world.day < END:
         what = await world.step()
         parts = {key(url).bucket // STRETCH for url in URLS}
         statuses = [row for part in parts for row in await stored.do(list_statuses, part)]
