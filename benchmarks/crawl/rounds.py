@@ -1,6 +1,7 @@
 """Scenarios skew, held and workers: one round of the crawler, looked at while it goes on."""
 
 import resource
+from collections.abc import Sequence
 from contextlib import ExitStack
 from itertools import pairwise
 from time import monotonic, sleep
@@ -9,8 +10,7 @@ from typing import Final
 from benchmarks.crawl.bench import Bench, Settings, open_bench
 from benchmarks.crawl.links import single, skewed
 from benchmarks.crawl.measure import SAMPLE_S, Figures, Sample, lasting
-from benchmarks.crawl.server import Counts
-from benchmarks.harness import Target, say, show, tell, tell_targets, used
+from benchmarks.harness import Target, Used, say, show, tell, tell_targets, used
 
 _HOT: Final = 0.25
 """The share of the URLs that lies on crowded hosts and is hardly begun in the time."""
@@ -157,46 +157,54 @@ def _costs(figures: Figures, full: list[Sample], connections: int) -> list[Targe
 # workers
 
 
-def workers(settings: Settings, urls: int, limit_s: float = 300.0) -> list[Target]:
-    """Rounds by one crawler, then as many by two on one store made anew; the last ones are compared.
+def workers(
+    settings: Settings, urls: int, limit_s: float = 300.0, numbers: Sequence[int] = (1, 2, 4, 8)
+) -> list[Target]:
+    """Rounds by one crawler, then as many by several on one store made anew; the last ones are compared.
 
     The first round asks by HEAD, the second reads robots.txt; from the third on all are alike. No URL may be asked
     twice by the same method. Nobody is bound to a core.
     """
     cores = settings.cores.number
-    tell(f"workers: {urls:,} URLs over plain HTTP, one worker and two on one store; {cores} cores for everything")
-    counts: dict[int, list[Counts]] = {}
+    tell(f"workers: {urls:,} URLs over plain HTTP, crawlers on one store; {cores} cores for everything")
+    every: list[Figures] = []
     with open_bench(settings) as bench:
-        for number in (1, 2):
+        for number in numbers:
             bench.empty()
             bench.take_in(single, urls)
-            counts[number] = [_worked(bench, number, urls, limit_s) for _ in range(_ROUNDS)]
-    rates = {
-        number: [each.urls / max(each.last_s - each.first_s, 1e-9) for each in some] for number, some in counts.items()
-    }
-    for number, each in rates.items():
-        tell(f"  {number} worker{'s' * (number > 1)}: {', '.join(f'{rate:,.0f}' for rate in each)} checks/s by round")
-    shared = " (they share the cores with everything else)" if cores < 4 else ""
-    tell(f"  two are {rates[2][-1] / rates[1][-1]:.2f} × one in the last round{shared}")
-    every = [each for some in counts.values() for each in some]
+            rounds = [_worked(bench, number, urls, limit_s) for _ in range(_ROUNDS)]
+            rates = ", ".join(f"{each.rate:,.0f}" for each in rounds)
+            last, every = rounds[-1], every + rounds
+            a_cpu_s = 1e3 / max(last.cpu_ms + last.database_ms, 1e-9)
+            tell(
+                f"  {last.name}: {rates} checks/s by round; in the last {a_cpu_s:,.0f} checks a CPU second: "
+                f"{last.cpu_ms:.2f} ms a check of crawlers, {last.database_ms:.2f} of the database"
+            )
     targets = [
-        Target("URLs asked twice: none", sum(each.twice for each in every), 0, at_most=True),
-        Target("URLs left out: none", sum(urls - each.urls for each in every), 0, at_most=True),
+        Target("URLs asked twice: none", sum(each.counts.twice for each in every), 0, at_most=True),
+        Target("URLs left out: none", sum(urls - each.counts.urls for each in every), 0, at_most=True),
     ]
     tell_targets(targets)
     tell()
     return targets
 
 
-def _worked(bench: Bench, number: int, urls: int, limit_s: float) -> Counts:
+def _worked(bench: Bench, number: int, urls: int, limit_s: float) -> Figures:
     say(f"{number} at work")
     client, cores = bench.crawler(), bench.settings.cores
+    figures = Figures(f"{number} crawler{'s' * (number > 1)}")
     bench.server.counts("reset")
     end_s = monotonic() + limit_s
     with ExitStack() as stack:
         crawlers = [stack.enter_context(client.running(cores.client | cores.others)) for _ in range(number)]
+        spent = dict.fromkeys([crawler.pid for crawler in crawlers], Used())
         while any(crawler.poll() is None for crawler in crawlers) and monotonic() < end_s:
-            mib = used(*(crawler.pid for crawler in crawlers)).rss_mib
-            show(f"{bench.server.counts().urls:,} of {urls:,}, {mib:,.0f} MiB")
+            # What has ended is in /proc no more.
+            spent |= {pid: now for pid in spent if (now := used(pid)).cpu_s}
+            counts = bench.server.counts()
+            together = Used(sum(each.cpu_s for each in spent.values()), sum(each.rss_mib for each in spent.values()))
+            figures.samples.append(Sample(monotonic(), counts, together, used(client.database)))
+            show(f"{counts.urls:,} of {urls:,}, {together.rss_mib:,.0f} MiB")
             sleep(SAMPLE_S)
-    return bench.server.counts()
+    figures.counts = bench.server.counts()
+    return figures
