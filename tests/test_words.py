@@ -47,7 +47,7 @@ LINES: Final = {
     "core/document": 1_601,
     "core/observe": 1_378,
     "core/record": 959,
-    "core/signs": 1_377,
+    "core/signs": 1_389,
     "core/url": 1980,
     "core/verdict": 1_701,
     "core/wikitext": 1580,

@@ -98,7 +98,9 @@ def test_the_only_text_outside_of_links_is_read_like_a_heading() -> None:
 def test_a_work_may_be_called_so() -> None:
     story = "<p>The novel is about a librarian in an old town. The manuscript that she looks for was sold by monks.</p>"
     for title, body in [
-        ("Page not found (novel)", ""), ("Nie znaleziono – powieść", "<p>2009, 210 stron.</p>"),
+        ("Page not found (novel)", ""), ("Không tìm thấy trang: bài hát", ""), ("Sidan hittades inte (låt)", ""),
+        ("पृष्ठ नहीं मिला – उपन्यास", ""), ("ページが見つかりません (曲)", ""), ("Page not found: an essay", ""),
+        ("Nie znaleziono – powieść", "<p>2009, 210 stron.</p>"),
         ("Δεν βρέθηκε: ποίημα", ""), ("404 Sayfa Bulunamadı - Kitap 2012", ""), ("Page not found - Old Press", story),
     ]:  # fmt: skip
         heading = re.split(r" [-–(]|: ", title)[0]

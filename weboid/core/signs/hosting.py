@@ -14,7 +14,7 @@ from msgspec import Struct
 from weboid.core.document.document import Document
 from weboid.core.document.folding import first_of, folded, segments, without
 from weboid.core.record.reasons import Reason
-from weboid.core.signs.missing_words import Vocabulary, by_word, dense, spoken, vocabulary
+from weboid.core.signs.missing_words import Vocabulary, by_word, dense, names_work, spoken, vocabulary
 from weboid.core.signs.soft404 import is_in_path
 from weboid.core.signs.suspicion import Suspicion
 from weboid.core.signs.tables import Marks, Phrases, table_of
@@ -27,6 +27,7 @@ _FEW_WORDS: Final = 60
 _HARDLY_WORDS: Final = 12
 """The same of a title that other pages have, too."""
 _READ_CHARS: Final = 2_500
+_MORE_WORDS: Final = 2
 _TWICE_WORDS: Final = 300
 """A page without such a title that has no more words may say two such sentences instead."""
 _TELLING_CHARS: Final = 5
@@ -76,7 +77,7 @@ def _spaceless_suspensions() -> tuple[str, ...]:
 
 def hosting_suspicion(asked: str, document: Document, body: bytes) -> Suspicion | None:
     """The suspicion that a document is no site's own; `asked` is the requested URL, `body` its beginning."""
-    if not document.is_page or document.is_article or is_in_path(asked, document.title):
+    if not document.is_page or document.is_article or is_in_path(asked, document.title) or names_work(document.title):
         return None
     host, words = urlsplit(asked).hostname or "", len(document.words)
     titles, page = _titles(document, host), body.lower()
@@ -100,13 +101,20 @@ def hosting_suspicion(asked: str, document: Document, body: bytes) -> Suspicion 
         signals += ["saying"] * bool(saying and words <= _TWICE_WORDS and _first_other(default, saying, shown))
         signals += ["own-name"] * (owned and bool(signals))
         is_weak = not saying and (default.name == "hosting" or titled.issubset(hosting_words().weak))
-        if is_weak and titled and all(_has_subject(document, title) for title in titled):
+        has_subject = all(_has_subject(document, title) for title in titled)
+        if is_weak and titled and (has_subject or _names_more(document.title, titled, host)):
             continue
         if words > _LONG_WORDS and (is_weak or folded(document.title) not in default.titles):
             continue
         if len(signals) > 1 or (signals and words < (_HARDLY_WORDS if is_weak else _FEW_WORDS)):
             return Suspicion(Reason.PLACEHOLDER, (f"default:{default.name}", *signals))
     return None
+
+
+def _names_more(title: str, titled: set[str], host: str) -> bool:
+    """True if a title has two words more than a default page's name and the host's own: ``Coming soon: The River``."""
+    own = (folded(host), folded(host.removeprefix("www.")))
+    return len(without((*titled, *own), _VERSION.sub("", folded(title)))[0].split()) >= _MORE_WORDS
 
 
 def _first_other(default: DefaultPage, saying: str, shown: str) -> str | None:

@@ -1,12 +1,13 @@
 """The words for missing documents, by language, from ``missing_words.toml``; ``core/signs/soft404`` combines them."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Final
 
 from weboid.assets import toml_next_to
-from weboid.core.document.folding import phrases, words_of
+from weboid.core.document.folding import folded, phrases, words_of
 
 NUMBERS: Final = words_of("404 410 error404 404error erreur404 fehler404")
 COMMON: Final = NUMBERS | words_of(
@@ -15,6 +16,9 @@ COMMON: Final = NUMBERS | words_of(
     "information message vbulletin hinweis oops ooops oop uups ups opps whoops hoppla hups oh uh no sorry ой уупс"
 )
 """Words that may accompany the phrase in any language."""
+SEPARATOR: Final = re.compile(r"\s+[-–—|·•»«›‹:/~]+\s+|\s*[|»«›‹•]\s*|(?<=\S):\s|::")
+_ASIDE: Final = re.compile(r"\(([^()]{1,40})\)")
+_ARTICLES: Final = frozenset({"a", "an", "the"})
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,15 @@ def vocabulary(nouns: Iterable[str], states: Iterable[str], fillers: str) -> Voc
 def works() -> frozenset[str]:
     """Words for kinds of works, such as novel and film, of all languages."""
     return frozenset(phrases(_languages()["works"]))
+
+
+def names_work(title: str) -> bool:
+    """True if a part of a title says what kind of work it names: ``Page not found (novel)``."""
+    for part in (*SEPARATOR.split(title), *_ASIDE.findall(title)):
+        named = " ".join(word for word in folded(part).split() if not word.isdigit() and word not in _ARTICLES)
+        if named and (named in works() or set(named.split()) <= works()):
+            return True
+    return False
 
 
 @cache

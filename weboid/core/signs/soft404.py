@@ -16,12 +16,13 @@ from weboid.core.record.reasons import Reason
 from weboid.core.signs.missing_words import (
     COMMON,
     NUMBERS,
+    SEPARATOR,
     Vocabulary,
+    names_work,
     spaceless,
     speakers,
     spoken,
     vocabularies,
-    works,
 )
 from weboid.core.signs.suspicion import Suspicion
 
@@ -37,7 +38,6 @@ _MAX_SEGMENT: Final = 200
 _BEGINNING: Final = 1_500
 """Characters at the beginning of a text that may confirm a title of kind `Saying.BARE`."""
 
-_SEPARATOR: Final = re.compile(r"\s+[-–—|·•»«›‹:/~]+\s+|\s*[|»«›‹•]\s*|(?<=\S):\s|::")
 _OWN_NAME: Final = re.compile(
     r"(?<![0-9])4(?:04|10)(?![0-9])|not[^a-z]{0,3}found|error|missing|nicht[^a-z]{0,3}gefunden|introuvable|no[^a-z]{0,3}encontrad"
 )
@@ -56,7 +56,6 @@ _PROGRAM_FAULT: Final = re.compile(
     re.IGNORECASE,
 )
 """The beginning of a page whose program has failed."""
-_ASIDE: Final = re.compile(r"\(([^()]{1,40})\)")
 _SENTENCE: Final = re.compile(r"[^.!?©@0-9]{20,400}[.!?](?=\s|$)")
 _READ_CHARS: Final = 4_000
 _TELLING_CHARS: Final = 4
@@ -102,7 +101,7 @@ def document_suspicion(asked: str, document: Document) -> Suspicion | None:
         return Suspicion(Reason.SOFT_404, (f"program:{fault[1].lower()}",)) if words <= _TINY_PAGE_WORDS else None
     heading = max((saying(heading) for heading in document.headings), default=Saying.NOTHING)
     title, place = _title_saying(document.title)
-    if title and is_in_path(asked, next(iter(_SEPARATOR.split(document.title)), "")):
+    if title and is_in_path(asked, next(iter(SEPARATOR.split(document.title)), "")):
         return None
     signals = ["title"] if _title_counts(title, place, heading, document) else []
     match heading:
@@ -112,7 +111,7 @@ def document_suspicion(asked: str, document: Document) -> Suspicion | None:
             signals.append("heading")
     if words <= _SENTENCE_WORDS and (_is_all_it_says(document) or _is_number_and_title(document)):
         signals.append("text")
-    if not signals or _names_work(document.title) or _tells_of_something(document):
+    if not signals or names_work(document.title) or _tells_of_something(document):
         return None
     return Suspicion(Reason.SOFT_404, tuple(signals))
 
@@ -128,14 +127,6 @@ def _is_all_it_says(document: Document) -> bool:
         if saying(part) or set(folded(part).split()) <= COMMON:
             text = without((folded(part),), text)[0]
     return saying(text) is Saying.PLAIN
-
-
-def _names_work(title: str) -> bool:
-    """True if a part of a title says what kind of work it names: ``Page not found (novel)``."""
-    parts = (*_SEPARATOR.split(title), *_ASIDE.findall(title))
-    return any(
-        (words := {word for word in folded(part).split() if not word.isdigit()}) and words <= works() for part in parts
-    )
 
 
 def _tells_of_something(document: Document) -> bool:
@@ -234,7 +225,7 @@ def _title_saying(title: str) -> tuple[Saying, int]:
 
     A segment that follows nothing but others that say it, such as a number, counts as the first.
     """
-    segments = [segment for segment in _SEPARATOR.split(title) if folded(segment)]
+    segments = [segment for segment in SEPARATOR.split(title) if folded(segment)]
     best, place, leads = saying(title), 0, True
     for index, segment in enumerate(segments):
         found = saying(segment)
