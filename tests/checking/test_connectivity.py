@@ -44,8 +44,7 @@ async def test_an_outage_of_our_own_is_held_against_nobody_and_ends_the_round(da
     async with open_wiki(database, {1: HOSTS}) as wiki:
         await wiki.round(100, lambda url, day: FINE)
         work = wiki.new_round(108, lambda url, day: SILENT, online=CUT_OFF)
-        tally = await work.run()
-        assert (tally.written, work.is_cut_off) == (0, True)
+        assert ((await work.run()).written, work.is_cut_off) == (0, True)
         assert "WEBOID_CRAWL_CANARIES" in work.why_cut_off
         assert await verdicts(wiki) == {Verdict.WORKING}
         assert (await wiki.round(108, lambda url, day: FINE)).written == len(HOSTS)
@@ -75,8 +74,7 @@ async def test_an_outage_in_the_middle_of_a_round_takes_nothing_back_that_was_an
             return LOST
 
         work = wiki.new_round(100, lambda url, day: cut(url), online=CUT_OFF)
-        tally = await work.run()
-        assert (tally.written, work.is_cut_off) == (30, True)
+        assert ((await work.run()).written, work.is_cut_off) == (30, True)
         assert {url for url in HOSTS if (await wiki.known(url)).record.history} == answered
 
 
@@ -137,8 +135,7 @@ async def test_what_a_rule_of_ours_forbids_needs_no_network(url: str, seen: Obse
     async def ask(question: CheckRequest) -> Observation:
         return seen
 
-    connectivity = Connectivity(ask, CUT_OFF)
-    assert await connectivity.check(CheckRequest(url)) == (seen if believed else None)
+    assert await Connectivity(ask, CUT_OFF).check(CheckRequest(url)) == (seen if believed else None)
 
 
 async def test_name_servers_that_cannot_be_asked_are_an_outage_of_ours() -> None:
@@ -254,8 +251,7 @@ async def test_while_somebody_answers_for_all_hosts_nothing_is_believed() -> Non
         return Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, parse(at), http=200)
 
     connectivity = Connectivity(ask, Online(portal, everything, canaries=["http://canary.demo/"]))
-    before = [await connectivity.check(CheckRequest(url)) for url in HOSTS[:30]]
-    assert None not in before
+    assert None not in [await connectivity.check(CheckRequest(url)) for url in HOSTS[:30]]
     captive = True
     after = await asyncio.gather(*(connectivity.check(CheckRequest(url)) for url in HOSTS[30:]))
     assert sum(1 for seen in after if seen) < 4

@@ -78,7 +78,6 @@ async def test_an_answer_is_one_however_late_and_a_lag_of_before_the_check_not_i
 async def test_where_time_is_simulated_a_lag_says_nothing() -> None:
     lag = LoopLag()
     async with serve(lambda _: Silence()) as site, open_session(NET) as session:
-        simulated = replace(session, now=lambda: 0.0)
-        checker = Checker(simulated, LocalTurns(0.0), CrawlConfig(), lag=lag)
+        checker = Checker(replace(session, now=lambda: 0.0), LocalTurns(0.0), CrawlConfig(), lag=lag)
         asyncio.get_running_loop().call_later(0.1, lag.count, 100.0)
         assert (await checker.ask(CheckRequest(site.url()))).reason is Reason.TIMEOUT

@@ -45,8 +45,7 @@ def page(title: str, text: str) -> bytes:
 
 
 def meant_by(url: str, end: str) -> str:
-    cut = url.rstrip("!*:,") if not end else url[: url.index(end) + len(end)]
-    return str(parse(cut))
+    return str(parse(url.rstrip("!*:,") if not end else url[: url.index(end) + len(end)]))
 
 
 async def looked(urls: Iterable[str], pages: Mapping[str, str], manner: Mapping[str, Act]) -> dict[str, str | None]:

@@ -89,8 +89,7 @@ async def test_what_works_in_another_way_stays_working_when_that_is_tried_anew(
         net = replace(NET, ca=certificates.ca_file, web_ports=(plain.port, secure.port))
         url = (plain if scheme == "http" else secure).url("/a")
         async with open_wiki(database, {1: [url]}) as wiki:
-            found = await lived(wiki, url, net, BEGIN, END)
-            assert {each for _, each in found} == reasons
+            assert {each for _, each in await lived(wiki, url, net, BEGIN, END)} == reasons
             assert await verdicts(wiki, url) == [Verdict.WORKING]
             assert retries(wiki, need) >= 2
             # What the known special explains is an ordinary check: at most the discovery has an entry of its own.
@@ -124,5 +123,4 @@ async def test_a_renewed_certificate_is_seen_at_the_next_retry(database: str, ce
             found = await lived(wiki, url, net, (await wiki.known(url)).due, END)
             assert found[-1][1] is Reason.OK
             assert await verdicts(wiki, url) == [Verdict.WORKING, Verdict.DOUBTFUL]
-            renewed = next(day for day, reason in found if reason is Reason.OK)
-            assert renewed <= 150 + 30 + 8 + 8
+            assert next(day for day, reason in found if reason is Reason.OK) <= 150 + 30 + 8 + 8

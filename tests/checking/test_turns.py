@@ -158,8 +158,7 @@ async def test_hosts_that_are_free_again_are_forgotten(database: str) -> None:
     async with open_pool(database, size=4, part="test") as pool, pool.connection() as conn:
         await lease_slots(conn, {HostKey(1, 2): WantedSlot(-61.0, 1), HostKey(1, 3): WantedSlot(5.0, 1)})
         await delete_past(conn)
-        rows = await (await conn.execute("SELECT host_key FROM slot")).fetchall()
-        assert rows == [(3,)]
+        assert await (await conn.execute("SELECT host_key FROM slot")).fetchall() == [(3,)]
 
 
 class _AwaySlots:

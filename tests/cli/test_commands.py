@@ -115,8 +115,7 @@ async def test_check_prints_a_table_for_people_which_says_which_signal_spoke(pla
 
 
 async def test_check_prints_a_host_in_unicode_below_its_punycode_unless_that_misleads(place: Place) -> None:
-    ran = await place.run("check", "http://почта.example/", "http://pаypal.example/")
-    words = ran.out.split()
+    words = (await place.run("check", "http://почта.example/", "http://pаypal.example/")).out.split()
     assert {"http://xn--80a1acny.example/", "(почта.example)", "http://xn--pypal-4ve.example/"} <= {*words}
     assert sum(word.startswith("(") for word in words) == 1
 
@@ -147,8 +146,7 @@ async def test_from_feed_over_rounds_to_what_is_known(place: Place) -> None:
     assert place.web
     fed = await place.run("feed", "pass", "--day", "100")
     assert (fed.status, "3 new" in fed.err) == (0, True), fed.err
-    again = await place.run("feed", "pass", "--day", "100")
-    assert "nothing has changed" in again.err
+    assert "nothing has changed" in (await place.run("feed", "pass", "--day", "100")).err
     for day in (100, 104, 109, 114):
         place.day = day
         assert (await place.run("crawl", "--once", "--day", str(day))).status == 0

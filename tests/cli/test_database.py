@@ -151,8 +151,7 @@ async def test_a_server_is_started_again_after_too_many_files_were_open(
 ) -> None:
     monkeypatch.setattr(database, "_WATCH_S", 0.02)
     data = server_folder / "troubles"
-    config = load_config(None, {}, data=data)
-    async with open_store(config, size=1, part="test", wait_s=1) as pool:
+    async with open_store(load_config(None, {}, data=data), size=1, part="test", wait_s=1) as pool:
         with _no_more_files():
             await until(lambda: "Too many open files" in caplog.text)
         pid = server_pid(embedded_folder(data))

@@ -53,8 +53,7 @@ async def test_a_line_of_the_spam_list_takes_links_out_of_watching_until_it_goes
         ("http://pills.demo/", "spam"),
     ]
     del pages["MediaWiki:Spam-blacklist"]
-    again = await place.run("feed", "pass", "--day", "102")
-    assert "2 are none any more" in again.err
+    assert "2 are none any more" in (await place.run("feed", "pass", "--day", "102")).err
     shown = (await place.run("show", "--json", "demowiki@wmflabs:Two")).lines()
     assert [line["verdict"] for line in shown] == ["unknown", "unknown"]
 
@@ -82,8 +81,7 @@ async def test_a_wiki_is_fed_from_its_replica(place: Place, mariadb_server: Mari
     mariadb_server.replicate("demowiki", *(FIXTURES / f"{table}.sql" for table in TABLES))
     fed = await place.run("feed", "pass", "--day", "100")
     assert (fed.status, "3 pages match; 3 new" in fed.err) == (0, True), fed.err
-    again = await place.run("feed", "pass", "--day", "107")
-    assert "3 pages match; nothing has changed" in again.err
+    assert "3 pages match; nothing has changed" in (await place.run("feed", "pass", "--day", "107")).err
     shown = (await place.run("show", "--json", "demowiki@wmflabs:Harbour light")).lines()
     assert "http://www.lamps.net:8080/a?b=c" in {line["normal"] for line in shown}
 

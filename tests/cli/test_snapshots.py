@@ -190,8 +190,7 @@ async def test_a_limit_that_one_process_met_is_obeyed_by_the_next_which_says_unt
 ) -> None:
     async with archive_at(place) as archive:
         archive.act = lambda asked: act
-        first = await json_of(place, SHELL_LOOP[0])
-        assert (first.status, len(archive.site.asked)) == (0, 1)
+        assert ((await json_of(place, SHELL_LOOP[0])).status, len(archive.site.asked)) == (0, 1)
         for url in SHELL_LOOP[1:]:
             ran = await json_of(place, url)
             assert (ran.status, ran.lines()[0]["tries"][0]["why"]) == (4, "resting")

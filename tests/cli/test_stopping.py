@@ -39,7 +39,6 @@ async def place(server_folder: Path) -> AsyncIterator[Place]:
 
 
 async def _ended(process: asyncio.subprocess.Process) -> tuple[int, str]:
-    """Its status and its output."""
     async with asyncio.timeout(LIMIT_S):
         _, err = await process.communicate()
     return process.returncode or 0, (err or b"").decode(errors="replace")
@@ -135,8 +134,7 @@ async def test_ten_signals_at_random_moments_leave_nothing(place: Place) -> None
         for _ in range(10):
             await asyncio.sleep(choice.uniform(0, 0.4))
             if process.returncode is None:
-                send = choice.choice([os.kill, os.killpg])
-                send(process.pid, choice.choice([*BOTH, signal.SIGHUP]))
+                choice.choice([os.kill, os.killpg])(process.pid, choice.choice([*BOTH, signal.SIGHUP]))
         status, output = await _ended(process)
         # Python itself, while it loads, ends with status 1 after Ctrl-C.
         assert status in IN_ORDER or (status == 1 and "KeyboardInterrupt" in output and not _has_begun(place)), output

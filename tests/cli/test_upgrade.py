@@ -24,7 +24,6 @@ _CHANGED = VOLATILE | {"lease", "key_form"}
 
 
 async def _fill(dsn: str) -> dict[str, list[str]]:
-    """Fills an empty store; returns all rows."""
     async with await psycopg.AsyncConnection.connect(dsn, autocommit=True) as connection:
         await migrate(connection)
     async with open_wiki(dsn, {1: ["https://one.demo/a", "https://two.demo/"]}) as wiki:

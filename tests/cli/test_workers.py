@@ -29,8 +29,6 @@ WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = cu
 
 @dataclass
 class Service:
-    """A service of some workers."""
-
     process: asyncio.subprocess.Process
     url: str
     count: int
@@ -61,7 +59,6 @@ class Service:
         return await asyncio.wait_for(self.process.wait(), LIMIT_S)
 
     async def read(self) -> None:
-        """Keeps what it says."""
         assert self.process.stderr
         assert self.process.stdout
         while line := (await self.process.stderr.readline()).decode():

@@ -28,8 +28,7 @@ async def test_what_is_written_is_counted_by_its_reason(database: str) -> None:
         answers = {links[0]: held, links[1]: LOST}
         await stored.new_round(100, lambda url, day: answers.get(url, FINE), count=figures.count).run()
         values = figures.read()
-    assert values[reason_figure(FINE.reason)] == 3
-    assert values[reason_figure(LOST.reason)] == 2
+    assert (values[reason_figure(FINE.reason)], values[reason_figure(LOST.reason)]) == (3, 2)
     assert values[CrawlerFigure.HELD] == 1
     assert 0 <= values[CrawlerFigure.IDLE] < 60
     assert values.get(CrawlerFigure.POSTPONED, 0) == 0

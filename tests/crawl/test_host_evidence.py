@@ -58,8 +58,7 @@ async def test_a_url_without_own_strike_comes_back_from_its_hosts_death_though_o
     async with open_wiki(database, {1: urls}) as wiki:
         await wiki.rounds(lambda url, day: SILENT, range(100, DEAD))
         assert await verdicts(wiki, urls) == {Verdict.DEAD}
-        struck = Counter(url for _, url in wiki.asked if url != FRONT)
-        hanging = {url for url, _ in struck.most_common(2)}
+        hanging = {url for url, _ in Counter(url for _, url in wiki.asked if url != FRONT).most_common(2)}
         living = [url for url in urls if url not in hanging]
 
         def script(url: str, day: int) -> Observation:

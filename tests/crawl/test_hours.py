@@ -123,6 +123,5 @@ async def test_the_urls_of_a_host_that_comes_back_to_life_are_asked_on_the_same_
         await wiki.rounds(lambda url, day: SILENT, range(100, 102 + DEFAULT.dead_span))
         assert len(await wiki.dead()) == len(urls)
         day = min([(await wiki.known(url)).due for url in urls])
-        hour = planned(urls[0], day)
-        await wiki.new_round(day, fine, hour=hour, waits=True).run()
+        await wiki.new_round(day, fine, hour=planned(urls[0], day), waits=True).run()
         assert not await wiki.dead()

@@ -21,7 +21,6 @@ async def alarms(pool: Pool) -> list[Alarm]:
 
 
 async def until(pool: Pool, query: str) -> None:
-    """Returns when a query has a row."""
     async with asyncio.timeout(60), pool.connection() as conn:
         while await (await conn.execute(query.encode())).fetchone() is None:
             await conn.rollback()

@@ -36,8 +36,7 @@ def host(name: str, number: int = 0) -> StoredHost:
 def test_a_domain_and_an_address_have_their_shares_and_the_address_the_larger_one() -> None:
     shares = Shares(1_600)
     names = [host(f"h{number}.wild.demo", number) for number in range(300)]
-    taken = [each for each in names if shares.take(each)]
-    assert len(taken) == shares.most_of_domain == 100
+    assert len([each for each in names if shares.take(each)]) == shares.most_of_domain == 100
     others = [host(f"www.site{number}.demo", 1_000 + number) for number in range(900)]
     assert all(shares.take(each) for each in others)
     assert sum(shares.take_at(each.key, "192.0.2.1") for each in others) == shares.most_of_address == 400
@@ -164,8 +163,7 @@ async def test_hosts_set_aside_are_visited_in_the_same_round(database: str) -> N
         return FINE
 
     async with open_wiki(database, {1: urls}) as wiki:
-        tally = await wiki.round(100, lambda url, day: slow(url))
-        assert tally.written == len(urls)
+        assert (await wiki.round(100, lambda url, day: slow(url))).written == len(urls)
         assert sorted(url for _, url in wiki.asked) == sorted(urls)
         assert most <= LEAST_DOMAIN
 
@@ -183,6 +181,5 @@ async def test_too_many_hosts_of_a_domain_are_put_off_a_day(database: str, monke
         tally = await wiki.round(100, lambda url, day: until_some_are_put_off(url))
         assert tally.written + tally.postponed == len(urls)
         assert tally.postponed >= 20
-        days = [(await wiki.known(url)).due for url in urls]
-        assert days.count(101) == tally.postponed
+        assert [(await wiki.known(url)).due for url in urls].count(101) == tally.postponed
         assert len({key(url).bucket for url in urls}) == 1

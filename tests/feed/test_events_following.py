@@ -52,8 +52,6 @@ class Chain:
         self.again: Again = at_once
 
     def follower(self, show: Callable[[Applied], None] = lambda applied: None, now: datetime = END) -> Following:
-        """A new process, so to speak."""
-
         def open_stream(names: str) -> EventStream:
             self.opened.append(EventStream(self.server.url, names, self.client, user_agent="Weboid-test", limits=QUICK))
             return self.opened[-1]
@@ -184,8 +182,7 @@ async def test_replaying_everything_after_the_end_changes_nothing_more(database:
     async with chain(database, PAGES, events, Turn(again=10_000, end="stall")) as one:
         await one.follow(len(events))
         before = await one.state()
-        done = await one.follow(len(events))
-        assert done.events >= len(events)
+        assert (await one.follow(len(events))).events >= len(events)
         assert await one.state() == before
 
 

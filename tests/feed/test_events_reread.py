@@ -178,8 +178,7 @@ async def test_only_what_matches_a_criterion_is_watched_from_now_on(database: st
 
 
 async def test_what_is_gone_is_released(database: str) -> None:
-    source = LaggingSource(Page(0, 1, [A]), Page(3, 1, None))
-    async with rereading(database, {1: [A]}, source) as wiki:
+    async with rereading(database, {1: [A]}, LaggingSource(Page(0, 1, [A]), Page(3, 1, None))) as wiki:
         await wiki.hand_in(waits(1, 2))
         assert (await wiki.run(2)).pages_gone == 0
         await wiki.hand_in(waits(1, 3, matched=True))
@@ -194,8 +193,7 @@ async def test_what_is_gone_is_released(database: str) -> None:
 
 async def test_a_title_that_redirects_is_not_what_was_categorised(database: str) -> None:
     past = [Page(0, 1, [A], namespace=1), Page(0, 2, [B], namespace=1), Page(0, 3, [C])]
-    redirects = {"Old": 2, "Older": 3}
-    async with rereading(database, {}, LaggingSource(*past, redirects=redirects)) as wiki:
+    async with rereading(database, {}, LaggingSource(*past, redirects={"Old": 2, "Older": 3})) as wiki:
         titles = ["Talk:Page 1", "Old", "Older", "Nowhere"]
         await wiki.hand_in(*(waits(0, 1, matched=True, title=title) for title in titles))
         await wiki.run(2)
@@ -230,8 +228,7 @@ async def test_a_page_that_is_handed_in_again_while_it_is_read_stays(database: s
 async def test_an_action_api_is_read_in_the_same_way(database: str) -> None:
     def page_answer(**more: Any) -> dict[str, Any]:
         page = {"pageid": 5, "ns": 0, "title": "Page 5", "contentmodel": "wikitext", "lastrevid": 9, **more}
-        gone = {"pageid": 6, "missing": True}
-        return {"batchcomplete": True, "query": {"pages": [page, gone]}}
+        return {"batchcomplete": True, "query": {"pages": [page, {"pageid": 6, "missing": True}]}}
 
     states = exchange({"pageids": "5|6", "prop": "info"}, page_answer())
     links = exchange(

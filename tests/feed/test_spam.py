@@ -205,8 +205,7 @@ async def test_a_refresh_that_is_broken_off_is_gone_on_with(database: str, monke
         assert 0 < len(await spam_of(stored)) < 7
         lists = await stored.do(list_spam_lists, stored.wiki.farm, stored.wiki.dbname)
         assert {each.day for each in lists} == {UNAPPLIED}
-        again = await refreshed(stored, "bad\\.com", day=102)
-        assert again.changed
+        assert (await refreshed(stored, "bad\\.com", day=102)).changed
         assert len(await spam_of(stored)) == 7
         lists = await stored.do(list_spam_lists, stored.wiki.farm, stored.wiki.dbname)
         assert {each.day for each in lists} == {102}

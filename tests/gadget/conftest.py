@@ -16,7 +16,6 @@ async def browser() -> AsyncIterator[Browser]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def page(browser: Browser) -> AsyncIterator[Page]:
-    """A page that `load_page` fills."""
     async with open_page(browser, scripts=True) as page:
         yield page
 

@@ -251,8 +251,7 @@ def test_every_message_is_documented_and_every_language_is_one_of_mediawikis(gad
 
 def test_the_definition_names_the_modules_of_mediawiki_that_are_used() -> None:
     code = "\n".join(file.read_text(encoding="utf-8") for file in GADGET.glob("*.js"))
-    definition = (GADGET / "definition.txt").read_text(encoding="utf-8")
-    given = set(re.findall(r"mediawiki\.\w+", definition))
+    given = set(re.findall(r"mediawiki\.\w+", (GADGET / "definition.txt").read_text(encoding="utf-8")))
     brought = {module for one in given for module in _WITH.get(one, set())}
     used = {module for used_as, module in _MODULE_OF.items() if re.search(used_as, code)}
     assert used <= given | brought

@@ -52,8 +52,6 @@ _ALL = len(_PAGES.pages) + len(_PAGES.descriptions) + 1
 
 @dataclass(frozen=True)
 class Ran:
-    """How the command ended and what it said."""
-
     status: int
     out: str
     err: str
@@ -174,8 +172,7 @@ async def test_it_is_saved_once_and_the_wiki_loads_it_without_an_error(
 async def test_in_one_language_it_is_small_enough_to_be_loaded_with_every_page(
     wiki: MediaWiki, client: aiohttp.ClientSession
 ) -> None:
-    done = await weboid_gadget(wiki, "--languages", "en", user=f"{_NAME}@gadget")
-    assert done.status == 0
+    assert (await weboid_gadget(wiki, "--languages", "en", user=f"{_NAME}@gadget")).status == 0
     module = await load(client, wiki)
     assert "weboid-messages.json" in module
     assert len(gzip.compress(module.encode())) <= _LIMIT_KIB << 10
@@ -334,8 +331,7 @@ async def refusal_of(client: aiohttp.ClientSession, *answers: Exchange) -> str:
 
 
 async def try_to_deploy(api: ActionApi) -> None:
-    account = await sign_in(api, BotPassword("A@b", "p"))
-    async for edit in deploy_gadget(account, _PAGES, "summary"):
+    async for edit in deploy_gadget(await sign_in(api, BotPassword("A@b", "p")), _PAGES, "summary"):
         raise AssertionError(f"{edit.title} cannot have been saved")
 
 

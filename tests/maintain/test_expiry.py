@@ -116,8 +116,7 @@ async def test_a_run_that_would_delete_over_one_percent_stops_before_it_deletes_
     async with open_wiki(database, {1: [GONE], 2: [f"{STAYS}/{number}" for number in range(others)]}) as stored:
         await stored.take_in({1: []}, 100, latest=2)
         await pass_over(stored, 200)
-        done = await run(stored, 200, allow_many=False)
-        assert done == (None if stopped else Expiry(urls=1, hosts=1))
+        assert await run(stored, 200, allow_many=False) == (None if stopped else Expiry(urls=1, hosts=1))
         assert ("url" in (await left(stored, GONE))[0]) is stopped
         async with stored.pool.connection() as conn:
             assert [(alarm.kind, alarm.since) for alarm in await list_alarms(conn)] == (
@@ -221,8 +220,7 @@ async def test_specials_go_when_they_were_last_seen_over_a_hundred_days_ago(data
 
 async def expire_all(dsn: str) -> None:
     async with open_pool(dsn, size=1, part="test") as pool:
-        plan = await do(pool, planned, 300)
-        await expire(pool, plan, 300, allow_many=True, batch=5)
+        await expire(pool, await do(pool, planned, 300), 300, allow_many=True, batch=5)
 
 
 async def test_a_run_killed_at_any_statement_leaves_nothing_half_deleted(database: str) -> None:

@@ -46,8 +46,7 @@ async def test_an_archive_that_is_off_or_behind_is_reported_until_a_base_backup_
                 assert await alarms(pool, folder, failure="no space") == ["wal: no space"]
                 (old,) = await alarms(pool, folder, 60 * 24 * 9)
                 assert "there is no base backup of the last 7 days" in old
-                another = embedded_folder(data, wal.with_name("another"))
-                (off,) = await alarms(pool, another)
+                (off,) = await alarms(pool, embedded_folder(data, wal.with_name("another")))
                 assert "does not archive in" in off
 
                 waiting = folder.cluster / "pg_wal/archive_status/000000090000000000000001.ready"

@@ -161,8 +161,7 @@ async def test_what_a_wiki_alone_calls_dead_is_listed_when_a_page_begins_to_use_
     assert not (await looked(stored)).found
 
     # The copy is dead by the wiki's own rule alone: the link is no longer repaired, until the wiki takes that back.
-    named = {"links": {"permadead": [copy]}, **HASTY}
-    for page, is_repaired in ((named, False), (HASTY, True)):
+    for page, is_repaired in (({"links": {"permadead": [copy]}, **HASTY}, False), (HASTY, True)):
         await says(own, page, 111)
         assert (3, key(GONE).url_key, is_repaired) in await own.rows(dead)
         assert not (await looked(stored)).found

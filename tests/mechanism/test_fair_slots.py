@@ -88,8 +88,7 @@ async def test_a_full_queue_refuses_at_once_but_not_for_the_sake_of_one_accounts
     slots, done = FairSlots(Capacity(1, places=4, wait_s=30)), list[str]()
     crowd = [begin(slots, "crowd", done, hold_s=0.01) for _ in range(7)]
     await let_run()
-    calm = begin(slots, "calm", done)
-    assert sorted(await came(*crowd, calm)) == ["Full"] * 3 + ["in"] * 5
+    assert sorted(await came(*crowd, begin(slots, "calm", done))) == ["Full"] * 3 + ["in"] * 5
     assert "calm" in done
 
 

@@ -67,9 +67,7 @@ async def test_who_is_stopped_is_cancelled_also_while_it_waits() -> None:
 
 async def test_it_is_tried_until_it_succeeds(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patience, "FIRST_PAUSE_S", 0.001)
-    work = _Failing(3)
-    result = await patiently(work, asyncio.Event(), _away())
-    assert result == 4
+    assert await patiently(_Failing(3), asyncio.Event(), _away()) == 4
     begun, ended = [record.getMessage() for record in caplog.records]
     assert begun == "the database is away: gone"
     assert ended.startswith("it is over: the database is away (3 times")

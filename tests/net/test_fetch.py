@@ -26,8 +26,7 @@ FINE = reply(200, body=PAGE)
 async def answered(settings: NetConfig, script: Script, *, get_only: bool = False) -> tuple[RawResponse, list[str]]:
     """The answer to one check of a server, and what it was asked."""
     async with serve(script) as site, open_session(settings) as session:
-        answer = await fetch_answer(session, site.url(), turn=at_once, get_only=get_only)
-        return answer, site.lines()
+        return await fetch_answer(session, site.url(), turn=at_once, get_only=get_only), site.lines()
 
 
 def by_method(head: Act, get: Act) -> Script:

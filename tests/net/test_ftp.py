@@ -108,8 +108,7 @@ async def test_only_commands_that_are_needed_are_said_and_none_makes_a_file_miss
 
 async def test_a_path_is_tried_from_the_root_where_the_login_leads_to_another_folder(settings: NetConfig) -> None:
     def script(line: bytes) -> Act:
-        known = FILE if line.endswith(b" /file") else NO_DATA
-        return answers(known, PWD='257 "/home/ftp"')(line)
+        return answers(FILE if line.endswith(b" /file") else NO_DATA, PWD='257 "/home/ftp"')(line)
 
     seen, site = await scripted(settings, script)
     assert seen.reason is Reason.OK

@@ -81,8 +81,7 @@ def test_a_permission_opens_a_network_and_a_denial_wins_over_it_in_every_disguis
     assert not guard.allows(ip_address("10.0.0.1"))
     assert not guard.allows(ip_address("::1"))
     assert not guard.allows(ip_address("2002:7f00:1::1"))
-    denied = ip_network("8.8.8.0/24")
-    guard = Guard(deny=(denied,), permit=(ip_network("8.0.0.0/8"), ip_network("::/0")))
+    guard = Guard(deny=(ip_network("8.8.8.0/24"),), permit=(ip_network("8.0.0.0/8"), ip_network("::/0")))
     for address in (
         "8.8.8.8",
         "::ffff:8.8.8.8",

@@ -280,8 +280,7 @@ def test_of_a_document_without_text_more_is_read_and_less_is_kept() -> None:
     for code, text_bytes, is_found in cases:
         coming = ResponseParser("GET", line_bytes=LINE, body_bytes=BODY, text_bytes=text_bytes)
         pieces = [head.format(code).encode(), script, b"<p>the text at last</p>" * 100]
-        done = [coming.take(piece) for piece in pieces]
-        assert done == [False, not is_found, not is_found]
+        assert [coming.take(piece) for piece in pieces] == [False, not is_found, not is_found]
         assert (b"the text at last" in coming.body) is is_found
         assert len(coming.body) < 5_000
 

@@ -28,7 +28,6 @@ async def fetched(settings: NetConfig, script: Script) -> tuple[Robots, list[str
 
 
 def serving(body: bytes, *lines: str) -> Script:
-    """A server with these rules."""
     return lambda _: reply(200, *lines, body=body, kind="text/plain")
 
 
@@ -99,8 +98,7 @@ async def test_redirects_without_an_end_end(settings: NetConfig) -> None:
 
 async def test_of_a_long_file_the_beginning_is_read_and_no_half_line(settings: NetConfig) -> None:
     body = RULES + b"#" * 200 + b"\nDisallow: /half\n"
-    short = replace(settings, body_bytes=body.index(b"half"))
-    robots, _ = await fetched(short, serving(body))
+    robots, _ = await fetched(replace(settings, body_bytes=body.index(b"half")), serving(body))
     assert robots.allows("http://any.demo/x")
     assert not robots.allows("http://any.demo/private/x")
 

@@ -146,7 +146,6 @@ async def scripted(settings: NetConfig, greeting: str | Act, then: str | Act = b
 
 
 def over(folder: Path) -> Callable[[asyncssh.SSHServerChannel[bytes]], asyncssh.SFTPServer]:
-    """A file server over a folder."""
     return lambda channel: asyncssh.SFTPServer(channel, chroot=str(folder).encode())
 
 

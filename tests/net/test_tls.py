@@ -29,8 +29,7 @@ async def answered(settings: NetConfig, certificates: Certificates, tls: ssl.SSL
 
 
 async def test_a_good_certificate_is_fine(settings: NetConfig, certificates: Certificates) -> None:
-    answer = await answered(settings, certificates, certificates.good("site.test"))
-    assert answer.code == 200
+    assert (await answered(settings, certificates, certificates.good("site.test"))).code == 200
 
 
 @pytest.mark.parametrize(
@@ -77,8 +76,7 @@ async def test_an_old_server_is_alive_all_the_same(settings: NetConfig, certific
     context.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
     context.maximum_version = ssl.TLSVersion.TLSv1
     context.set_ciphers("ALL:@SECLEVEL=0")
-    answer = await answered(settings, certificates, context)
-    assert answer.code == 200
+    assert (await answered(settings, certificates, context)).code == 200
 
 
 async def test_https_by_address_is_checked_against_the_address(settings: NetConfig, certificates: Certificates) -> None:

@@ -59,7 +59,6 @@ def data(server_folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def opened(data: Path) -> Iterator[Server]:
-    """A server, stopped at the end."""
     try:
         with open_server(folder_of(data)) as server:
             yield server
@@ -238,8 +237,7 @@ def test_only_where_no_number_is_free_the_server_shares_an_account_and_says_so(
 
 @_as_root
 def test_what_makes_a_cluster_for_a_number_cannot_be_looked_into_by_its_namesakes() -> None:
-    number = SystemAccount(60_600, 60_600, "60600")
-    maker = initdb_account(number, _APP)
+    maker = initdb_account(SystemAccount(60_600, 60_600, "60600"), _APP)
     assert (maker.uid != 0, maker.gid) == (True, 60_600)
     named = server_account(Path("/nowhere/postgres"), _APP)
     assert initdb_account(named, _APP) == named

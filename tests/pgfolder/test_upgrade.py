@@ -56,7 +56,6 @@ def _write(data: Path, name: str, text: str) -> None:
 
 
 def _fill(dsn: str) -> None:
-    """A backup."""
     with psycopg.connect(dsn) as connection:
         connection.execute("CREATE TABLE t AS SELECT 'backup' AS n")
 

@@ -92,12 +92,10 @@ def test_after_the_loss_of_the_disk_any_moment_comes_back_exactly(place: Path) -
         recover(folder_of(data, wal), after + timedelta(hours=1), print)
     assert not (data / "postgres").exists()
 
-    done = recover(folder_of(data, wal), moment, print)
-    assert done.base == base
+    assert recover(folder_of(data, wal), moment, print).base == base
     assert not (data / "making").exists()
     with open_server(folder_of(data, wal)) as again:
-        rows = _do(again, "SELECT count(*)::text || ' ' || sum(n) FROM t")
-        assert rows == f"2000 {sum(range(2001))}"
+        assert _do(again, "SELECT count(*)::text || ' ' || sum(n) FROM t") == f"2000 {sum(range(2001))}"
         assert _do(again, "SELECT to_regclass('later')") is None
         # It goes on in the same folder, and can be restored from there again.
         _do(again, "INSERT INTO t VALUES (-1)")

@@ -45,8 +45,7 @@ def test_a_service_that_was_set_up_anew_is_gone_through_from_its_beginning(
 
 
 def test_a_run_that_is_stopped_keeps_its_place(wiki: Scene) -> None:
-    page = add_page(wiki, "A")
-    wiki.service.add_change(URL, {page: "A"})
+    wiki.service.add_change(URL, {add_page(wiki, "A"): "A"})
     wiki.wiki.has_messages = True
     with pytest.raises(RunStopped):
         run(wiki, "-weboid:dead", "-always")

@@ -43,8 +43,7 @@ def test_what_was_repaired_is_left_alone(wiki: Scene, capfd: pytest.CaptureFixtu
 def test_a_simulation_shows_edits_and_leaves_no_trace(
     wiki: Scene, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    page = add_page(wiki, "A")
-    wiki.service.add_change(URL, {page: "A"})
+    wiki.service.add_change(URL, {add_page(wiki, "A"): "A"})
     monkeypatch.setattr(config, "simulate", True)
     run(wiki, "-weboid:dead", "-always")
     out = "".join(capfd.readouterr())

@@ -20,8 +20,7 @@ def test_without_pages_it_shows_its_plan(wiki: Scene, capfd: pytest.CaptureFixtu
     out = "".join(capfd.readouterr())
     for word in (WIKI, BOT, wiki.service.base, "page MediaWiki:Weboid.json", "3 edits a minute", "WeboidBot/Switch"):
         assert word in out
-    assert wiki.service.asked == []
-    assert wiki.wiki.counted["edit"] == 0
+    assert (wiki.service.asked, wiki.wiki.counted["edit"]) == ([], 0)
 
 
 def test_settings_that_do_not_fit_are_reported_with_all_faults(scene: Scene) -> None:

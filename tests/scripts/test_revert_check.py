@@ -389,8 +389,7 @@ def test_another_edit_of_ours_is_not_taken_for_one_that_was_never_saved(wiki: Wi
 
 
 def test_an_edit_that_was_never_saved_bars_nothing(wiki: Wiki) -> None:
-    last = wiki.site.saved[-1].revision
-    wiki.journal.note_edit(Edit(WIKI, PAGE, "A", None, last, NOW, "", LINKS))
+    wiki.journal.note_edit(Edit(WIKI, PAGE, "A", None, wiki.site.saved[-1].revision, NOW, "", LINKS))
     assert wiki.may_repair() == {URL: None, OTHER: None}
     _undo(wiki)
     assert wiki.may_repair() == {URL: REVERTED, OTHER: REVERTED}

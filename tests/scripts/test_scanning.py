@@ -80,16 +80,14 @@ async def test_what_scans_find_is_remembered_and_not_requested_again_too_soon(pl
             "not-found",
             1,
         )
-        assert found_scans["/gone"].since == START
-        assert found_scans["/busy"].failures == 0
+        assert (found_scans["/gone"].since, found_scans["/busy"].failures) == (START, 0)
         assert place.memory.scans([link.normal for link in links]) == scans
         for days, again in ((2.9, []), (3, ["/busy", "/gone"]), (6.9, ["/busy", "/gone"]), (7, ["/fine", "/walled"])):
             site.asked.clear()
             place.now = START + timedelta(days=days)
             await scanner.scan(links)
             assert pages(site) == again
-    third = place.memory.scans([found(site.url("/gone")).normal])
-    assert next(iter(third.values())).is_dead
+    assert next(iter(place.memory.scans([found(site.url("/gone")).normal]).values())).is_dead
 
 
 async def test_requests_to_one_domain_keep_the_pause_whatever_its_hosts(

@@ -68,8 +68,7 @@ def test_no_way_to_a_wiki_and_what_is_no_wiki_are_reported_at_once_and_once(
 
 def test_somebody_who_stops_it_has_a_status_of_its_own(scene: Scene, operator: Operator) -> None:
     scene.wiki.save("User:WeboidBot/Run", "stop")
-    ran = operator.pwb("weboid_repair", "-page:A", "-always")
-    assert (ran.status, scene.wiki.text("A")) == (3, TEXT)
+    assert (operator.pwb("weboid_repair", "-page:A", "-always").status, scene.wiki.text("A")) == (3, TEXT)
 
 
 def test_help_has_the_options_of_script_and_generators(operator: Operator) -> None:

@@ -89,8 +89,7 @@ def test_what_somebody_has_changed_or_answered_is_left_alone() -> None:
 
 
 def test_a_second_report_has_a_heading_of_its_own() -> None:
-    answered = edited("", GONE) + "\n:Thanks."
-    assert "== Dead links 2 ==" in edited(answered, LOST)
+    assert "== Dead links 2 ==" in edited(edited("", GONE) + "\n:Thanks.", LOST)
 
 
 def test_what_another_bot_wrote_is_not_ours() -> None:
@@ -141,8 +140,7 @@ def test_whatever_is_there_a_report_is_written_once_and_taken_back_without_a_tra
 @settings(max_examples=50)
 @given(first=ENTRIES, second=ENTRIES, after=st.sampled_from(["", "\n\n== Later ==\nx", "\n\n= Part =\n== x ==\ny"]))
 def test_updates_leave_all_else_as_it_is(first: list[TalkEntry], second: list[TalkEntry], after: str) -> None:
-    talk = edited(THREAD, *first) + after
-    updated = edited(talk, *second)
+    updated = edited(edited(THREAD, *first) + after, *second)
     assert updated.startswith(THREAD)
     assert updated.endswith(after)
     assert edited(updated, *second) == updated

@@ -10,14 +10,12 @@ from weboid.store.db.pool import Connection, Pool, open_pool
 
 @pytest.fixture
 async def pool(database: str) -> AsyncIterator[Pool]:
-    """Connections to it."""
     async with open_pool(database, size=8, part="test") as opened:
         yield opened
 
 
 @pytest.fixture
 async def conn(pool: Pool) -> AsyncIterator[Connection]:
-    """A transaction in it."""
     async with pool.connection() as connection:
         yield connection
 

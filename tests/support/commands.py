@@ -26,8 +26,6 @@ _CONFIGURES: Final = ("WEBOID_", "TOOL_", "PORT", "XDG_", "STATE_DIRECTORY")
 
 @dataclass
 class Ran:
-    """How a process ended and what it said."""
-
     status: int
     out: str
     err: str
@@ -79,7 +77,6 @@ class Place:
         return process, line.decode().rpartition(" at ")[2].strip().rstrip("/")
 
     async def end(self) -> None:
-        """Ends what a test that failed has left running."""
         for process in self.started:
             if process.returncode is None:
                 process.kill()

@@ -44,8 +44,6 @@ _ACTIONS: Final = ("edit", "login", "paraminfo", "query")
 
 @dataclass(slots=True)
 class StoredPage:
-    """The newest revision of a page."""
-
     title: str
     text: str
     revision: int
@@ -102,7 +100,6 @@ class LittleBotWiki:
         return "" if number is None else self.pages[number].text
 
     def reads(self) -> int:
-        """Requests for texts of pages to repair."""
         return self.counted["texts"]
 
     def forget(self) -> None:
@@ -271,7 +268,6 @@ def _module(path: str) -> dict[str, Any]:
 
 @contextmanager
 def open_little_bot_wiki() -> Iterator[LittleBotWiki]:
-    """Runs a wiki on a free port of 127.0.0.1."""
     wiki = LittleBotWiki()
     with served(wiki.answer) as wiki.base:
         yield wiki

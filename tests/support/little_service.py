@@ -31,8 +31,6 @@ Misdeed = Callable[[web.BaseRequest], "web.StreamResponse | None"]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request as it came."""
-
     method: str
     path: str
     fields: Mapping[str, str]
@@ -81,7 +79,6 @@ class LittleService:
     most_links: int = 2_000
 
     def count(self, path: str) -> int:
-        """How often this address was requested."""
         return sum(each.path == path for each in self.asked)
 
     def add_change(self, url: str, pages: Mapping[int, str], *, after: str = "dead", before: str = "working") -> int:
@@ -93,7 +90,6 @@ class LittleService:
         return number
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Any request."""
         form = {} if request.method == hdrs.METH_GET else dict(await request.post())
         fields = {key: str(value) for key, value in {**request.query, **form}.items()}
         self.asked.append(Asked(request.method, request.path, fields, dict(request.headers)))
@@ -205,18 +201,14 @@ def busy(seconds: int = 1, status: int = 503) -> Misdeed:
 
 
 def garbage(body: bytes = b"<!doctype html><title>Wi-Fi log-in</title>", status: int = 200) -> Misdeed:
-    """Some page that is no answer."""
     return lambda _: web.Response(body=body, status=status, content_type="text/html")
 
 
 def redirect(target: str, status: int = 307) -> Misdeed:
-    """Redirects to another place."""
     return lambda _: web.Response(status=status, headers={hdrs.LOCATION: target})
 
 
 def endless() -> Misdeed:
-    """A body without an end."""
-
     async def body() -> AsyncIterator[bytes]:
         while True:
             yield b" " * 2**20
@@ -237,7 +229,6 @@ def _problem(status: int, key: str, text: str) -> web.Response:
 
 @contextmanager
 def open_little_service(dbname: str = "testwiki@WMF") -> Iterator[LittleService]:
-    """Runs a service on a free port of 127.0.0.1."""
     service = LittleService(dbname=dbname)
     with served(service.answer) as service.base:
         yield service
@@ -251,8 +242,7 @@ def served(answer: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]) -
     async def begin() -> tuple[web.ServerRunner, str]:
         runner = web.ServerRunner(web.Server(answer), shutdown_timeout=0.1)
         await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
         return runner, f"http://127.0.0.1:{runner.addresses[0][1]}"
 
     runner, base = loop.run_until_complete(begin())

@@ -74,7 +74,6 @@ class Node(NamedTuple):
 
     @property
     def url(self) -> str:
-        """Where it leads."""
         return f"https:{self.href}" if self.href.startswith("//") else self.href
 
     def leads_away_from(self, origin: str) -> bool:
@@ -152,7 +151,6 @@ class Meeting:
     """Weboid's answers about links so far."""
 
     async def ask_wiki(self, **question: str | int) -> dict[str, Any]:
-        """An answer of the wiki's Action API."""
         given = {"format": "json", "formatversion": "2", **{name: str(value) for name, value in question.items()}}
         async with self.client.get(self.wiki.api, params=given) as response:
             answer: dict[str, Any] = await response.json()
@@ -181,7 +179,6 @@ class Meeting:
             going_on = answer["continue"]
 
     async def rendered(self, page: int, parser: Parser) -> str:
-        """A page as the wiki renders it for readers."""
         more = {"parsoid": 1} if parser == "parsoid" else {}
         answer = await self.ask_wiki(action="parse", pageid=page, prop="text", disablelimitreport=1, **more)
         text: str = answer["parse"]["text"]

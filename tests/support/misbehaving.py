@@ -59,7 +59,6 @@ class Site:
     connections: int = 0
 
     def url(self, path: str = "/", host: str | None = None) -> str:
-        """An absolute URL on this server."""
         return f"{self.scheme}://{host or self.ip}:{self.port}{path}"
 
     def lines(self) -> list[str]:

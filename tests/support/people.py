@@ -48,7 +48,6 @@ class Seen:
 
     @property
     def location(self) -> str:
-        """Where it sends the browser to."""
         return self.headers.get("Location", "")
 
     def form(self, action: str) -> dict[str, str]:
@@ -76,7 +75,6 @@ class Browser:
     last: list[Seen] = field(default_factory=list)
 
     async def open(self, path: str, **headers: str) -> Seen:
-        """A page."""
         return await self._seen("GET", path, None, headers)
 
     async def send(self, path: str, fields: Mapping[str, str], **headers: str) -> Seen:

@@ -106,7 +106,6 @@ class Person:
         return str(self._newest(title)["slots"]["main"]["content"])
 
     def revision(self, title: str) -> int:
-        """The number of a page's newest revision."""
         return int(self._newest(title)["revid"])
 
     def history(self, title: str) -> list[dict[str, Any]]:
@@ -117,7 +116,6 @@ class Person:
         return list(shown["query"]["pages"][0].get("revisions", []))
 
     def page_id(self, title: str) -> int:
-        """The number of a page."""
         return int(self.ask(action="query", titles=title)["query"]["pages"][0]["pageid"])
 
     def undo(self, title: str, revision: int, summary: str = "") -> int:

@@ -92,8 +92,6 @@ class RealArchive:
 
 @dataclass
 class Pywb:
-    """The running server."""
-
     folder: Path
     ports: dict[str, int]
     _orders: IO[str]

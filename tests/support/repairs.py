@@ -67,7 +67,6 @@ def addresses_in(text: str) -> set[str]:
 
 
 def options_of(dice: random.Random) -> Mapping[str, Any]:
-    """Options, each turned some way."""
     yes = {name: dice.random() < 0.5 for name in ("trust_tags", "only_with_archive", "living_archives", "revive")}
     more = {name: dice.random() < 0.3 for name in ("cosmetic_only_edits", "convert_bare_refs")}
     return {**yes, **more, "scope": dice.choice(["all", "all", "references"])}

@@ -93,7 +93,6 @@ class _InOrder(LoadScheduling):  # type: ignore[misc]
     """Hands tests out in their order, few at a time; of tests that share something, one worker gets all."""
 
     def check_schedule(self, node: WorkerController, duration: float = 0) -> None:
-        """Called when a worker has ended a test."""
         if self.pending and not node.shutting_down:
             self._send_tests(node, max(0, _AHEAD - len(self.node2pending[node])))
         else:

@@ -113,5 +113,4 @@ async def walked(
 
 
 def linked(*targets: str) -> str:
-    """A page with links."""
     return "<!DOCTYPE html><title>t</title>" + "\n".join(f'<a href="{target}">to {target}</a>' for target in targets)

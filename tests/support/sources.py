@@ -7,11 +7,9 @@ from pathlib import Path
 
 @cache
 def tree_of(module: Path) -> ast.Module:
-    """Its syntax tree."""
     return ast.parse(text_of(module))
 
 
 @cache
 def text_of(path: Path) -> str:
-    """Its text."""
     return path.read_text(encoding="utf-8")

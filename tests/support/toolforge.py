@@ -92,9 +92,7 @@ def understood_jobs_calls(calls: list[list[str]]) -> bool:
 
 
 def runbook_blocks() -> list[str]:
-    """The blocks of commands in the runbook."""
-    runbook = (REPOSITORY / "toolforge" / "README.md").read_text(encoding="utf-8")
-    return runbook.split("```\n")[1::2]
+    return (REPOSITORY / "toolforge" / "README.md").read_text(encoding="utf-8").split("```\n")[1::2]
 
 
 def example_lines() -> Iterator[tuple[str, str]]:
@@ -195,7 +193,6 @@ class Tool:
         return statuses
 
     async def kill(self) -> None:
-        """Ends what a test that failed has left running."""
         for process in self.started.values():
             if process.returncode is None:
                 process.kill()

@@ -100,10 +100,7 @@ class FixedSource:
     async def find_pages(
         self, *, ids: Sequence[int] = (), titles: Sequence[str] = (), most_links: int | None = None
     ) -> list[PageLinks]:
-        self.asked += 1
-        await asyncio.sleep(self.pause_s)
-        if self.silent:
-            raise SourceError("it does not answer")
+        await self._answer()
         wanted = {*ids, *(self.redirects[title] for title in titles if title in self.redirects)}
         found = [page for page in self.found.values() if page.page in wanted or page.title in titles]
         if most_links is not None and sum(len(page.urls) for page in found) > most_links:
@@ -116,24 +113,15 @@ class FixedSource:
         return {title: found[title] for title in titles if title in found} | redirected
 
     async def find_namespaces(self) -> Sequence[Namespace]:
-        self.asked += 1
-        await asyncio.sleep(self.pause_s)
-        if self.silent:
-            raise SourceError("it does not answer")
+        await self._answer()
         return self.namespaces
 
     async def find_interwiki(self) -> InterwikiMap:
-        self.asked += 1
-        await asyncio.sleep(self.pause_s)
-        if self.silent:
-            raise SourceError("it does not answer")
+        await self._answer()
         return InterwikiMap(self.entries)
 
     async def list_members(self, category: str, *, place: str = "", limit: int = 500) -> Members:
-        self.asked += 1
-        await asyncio.sleep(self.pause_s)
-        if self.silent:
-            raise SourceError("it does not answer")
+        await self._answer()
         begin = int(place or 0)
         end = begin + min(limit, self.members_at_once)
         pages = self.members.get(category, ())
@@ -141,6 +129,12 @@ class FixedSource:
 
     async def close(self) -> None:
         pass
+
+    async def _answer(self) -> None:
+        self.asked += 1
+        await asyncio.sleep(self.pause_s)
+        if self.silent:
+            raise SourceError("it does not answer")
 
 
 @dataclass
@@ -157,6 +151,9 @@ class Site:
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         async with self.client.request(method, self.url + path, headers=given) as response:
             return response.status, await response.text(), response
+
+    async def text(self, path: str, **headers: str) -> str:
+        return (await self.fetch(path, **headers))[1]
 
 
 def answer_of(url: str) -> Observation:

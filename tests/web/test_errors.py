@@ -15,8 +15,7 @@ async def test_a_database_that_is_away_costs_a_line_and_not_one_a_request(
     caplog.clear()
     paths = [f"/lists/dead?dbname=testwiki@wmflabs&after={number}.0" for number in range(REQUESTS // 2)]
     paths += ["/api/page?dbname=testwiki@wmflabs&pageid=2"] * (REQUESTS // 2)
-    statuses = [(await site.fetch(path))[0] for path in paths]
-    assert set(statuses) == {503}
+    assert {(await site.fetch(path))[0] for path in paths} == {503}
     logged = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     assert len(logged) == len({line.partition(":")[0] for line in logged}) < 6
     assert [line for line in logged if line.startswith("the database is away: ")]

@@ -45,7 +45,6 @@ class Reply:
 
 @asynccontextmanager
 async def line_to(url: str) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """A bare connection."""
     host, _, port = url.removeprefix("http://").partition(":")
     reader, writer = await asyncio.open_connection(host, int(port), limit=1 << 22)
     try:
@@ -57,7 +56,6 @@ async def line_to(url: str) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio
 
 
 async def read_answer(reader: asyncio.StreamReader, method: bytes = b"GET") -> Reply:
-    """The next answer."""
     async with asyncio.timeout(30):
         try:
             head = await reader.readuntil(b"\r\n\r\n")
@@ -75,7 +73,6 @@ async def read_answer(reader: asyncio.StreamReader, method: bytes = b"GET") -> R
 
 
 async def answer_to(site: Site, sent: bytes) -> Reply:
-    """The answer of the service to these bytes."""
     async with line_to(site.url) as (reader, writer):
         writer.write(sent)
         with suppress(ConnectionError):

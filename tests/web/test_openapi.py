@@ -284,7 +284,6 @@ def test_the_formats_of_the_description_are_those_of_the_address() -> None:
 
 
 def keys_in(value: Any, at: str = "") -> set[str]:
-    """The paths of all keys in it."""
     match value:
         case dict():
             return {f"{at}/{key}" for key in value}.union(

@@ -120,7 +120,6 @@ async def test_long_questions_go_by_post_and_name_the_agent(session: aiohttp.Cli
     titles = {"titles": "|".join(f"ლატგალია {number}" for number in range(50))}
     async with open_wiki_replay([exchange(titles, {"batchcomplete": True})]) as replay:
         await ActionApi(replay.url, session, "Weboid-test", QUICK).fetch_answer(titles)
-        assert replay.agents == ["Weboid-test"]
-        assert replay.asked[0]["titles"] == titles["titles"]
+        assert (replay.agents, replay.asked[0]["titles"]) == (["Weboid-test"], titles["titles"])
         assert {"formatversion": "2", "maxlag": "5"}.items() <= replay.asked[0].items()
         assert not replay.unknown

@@ -215,8 +215,7 @@ async def test_link_tables_may_live_apart_from_the_pages(mariadb_server: MariaSe
         members = [page.page for page in await walked(source, category("Harbours", "page,subcat"))]
         users = [page.page for page in await walked(source, Selection(None, "select_template", {"title": "Tower"}))]
         walk = [page.page for page in await walked(source, MAIN)]
-    dump = DumpSource(*FILES)
-    assert found == await dumped(dump, {0})
+    assert found == await dumped(DumpSource(*FILES), {0})
     assert (members, users) == ([1, 3, 30], [1, 4])
     assert walk == [1, 3, 4, 5]
 

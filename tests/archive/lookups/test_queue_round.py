@@ -130,8 +130,7 @@ async def test_an_error_is_asked_again_after_one_day_two_and_four_and_never_none
         archive.act = lambda asked: act
         day, dues = DAY, []
         for _ in range(4):
-            tally = await sweep(wiki, archive.service(), day=day)
-            assert tally.outcomes == {LookupOutcome.ERROR: 1}
+            assert (await sweep(wiki, archive.service(), day=day)).outcomes == {LookupOutcome.ERROR: 1}
             [lookup] = (await lookups(wiki)).values()
             assert lookup.outcome is LookupOutcome.ERROR
             dues.append(lookup.due - day)
@@ -146,8 +145,7 @@ async def test_an_error_is_asked_again_after_one_day_two_and_four_and_never_none
 async def test_while_a_service_throttles_everything_waits_with_an_alarm_and_nothing_is_lost(wiki: WikiInStore) -> None:
     async with open_made_archive({url: [Copy(OLD)] for url in URLS}) as archive:
         archive.act = lambda asked: rate_limited("600") if asked.count == 4 else None
-        tally = await sweep(wiki, archive.service(), at_once=1)
-        assert (tally.done, len(archive.site.asked)) == (1, 4)
+        assert ((await sweep(wiki, archive.service(), at_once=1)).done, len(archive.site.asked)) == (1, 4)
         assert await waiting(wiki) == 5
         assert await alarms(wiki) == [("archive-rests", "wayback")]
         async with wiki.pool.connection() as conn:
@@ -163,8 +161,7 @@ async def test_while_a_service_throttles_everything_waits_with_an_alarm_and_noth
 async def test_a_service_that_refuses_connections_rests_and_the_queue_stays(wiki: WikiInStore) -> None:
     async with open_made_archive() as archive:
         service = archive.service()
-    tally = await sweep(wiki, service)
-    assert (tally.done, await waiting(wiki)) == (0, 6)
+    assert ((await sweep(wiki, service)).done, await waiting(wiki)) == (0, 6)
     assert await alarms(wiki) == [("archive-rests", "wayback")]
     assert await lookups(wiki) == {}
 
@@ -214,8 +211,7 @@ async def test_a_copy_that_a_page_cites_is_played_once_and_taken(database: str) 
     async with open_wiki(database, {1: [URL, cited, URLS[1]]}, day=CAME) as wiki:
         await lose(wiki)
         async with open_made_archive({URL: [Copy(OLD)], URLS[1]: [Copy(OLD)]}) as archive:
-            tally = await sweep(wiki, archive.service())
-            assert tally.requests == 1 + 2
+            assert (await sweep(wiki, archive.service())).requests == 1 + 2
             [kept] = await snapshots(wiki)
             assert (kept.origin, kept.asked, kept.stamp) == (Origin.CITED, DAY, OLD)
 
@@ -377,8 +373,7 @@ async def test_the_newly_dead_come_before_the_doubtful_and_the_newest_first(data
     dead, older, newer = URLS[:3]
 
     def script(url: str, day: int) -> Observation:
-        lost = {dead: 101, older: 152, newer: 158}
-        return LOST if day >= lost[url] else FINE
+        return LOST if day >= {dead: 101, older: 152, newer: 158}[url] else FINE
 
     async with open_wiki(database, {1: [dead, older, newer]}, day=CAME) as wiki, open_made_archive() as archive:
         for day in range(CAME, 162):

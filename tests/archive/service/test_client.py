@@ -164,23 +164,21 @@ async def test_a_service_that_fails_half_the_time_rests_and_one_failure_more_is_
     def script(asked: Asked) -> Act:
         return failing(503) if fails and asked.count % 2 else reply(200, body=b"[]")
 
-    async with serve(script) as site:
-        limiter = LocalLimiter(now=lambda: clock)
-        async with open_archive_client(NET, limiter) as client:
-            service, address = MadeArchive({}, site).service(), site.url("/cdx")
-            for _ in range(9):
-                await client.index(service, address)
-            with pytest.raises(Resting, match="http-503"):
-                await client.index(service, address)
-            clock += FIRST_REST_S + 1
-            await client.index(service, address)  # an answer: half of the last ten are good now
+    async with serve(script) as site, open_archive_client(NET, LocalLimiter(now=lambda: clock)) as client:
+        service, address = MadeArchive({}, site).service(), site.url("/cdx")
+        for _ in range(9):
             await client.index(service, address)
-            with pytest.raises(Resting) as rests:
-                await client.index(service, address)
-            assert rests.value.seconds == FIRST_REST_S
-            fails, clock = False, clock + FIRST_REST_S + 1
-            for _ in range(20):
-                await client.index(service, address)
+        with pytest.raises(Resting, match="http-503"):
+            await client.index(service, address)
+        clock += FIRST_REST_S + 1
+        await client.index(service, address)  # an answer: half of the last ten are good now
+        await client.index(service, address)
+        with pytest.raises(Resting) as rests:
+            await client.index(service, address)
+        assert rests.value.seconds == FIRST_REST_S
+        fails, clock = False, clock + FIRST_REST_S + 1
+        for _ in range(20):
+            await client.index(service, address)
 
 
 async def test_what_looks_like_an_answer_counts_as_a_failure_where_its_reader_says_so() -> None:
@@ -194,8 +192,7 @@ async def test_what_looks_like_an_answer_counts_as_a_failure_where_its_reader_sa
 
 def test_pauses_grow_to_hours_and_what_a_service_wishes_is_bounded() -> None:
     pauses = list(accumulate(range(12), lambda last, _: rest_after(last, None), initial=rest_after(0, None)))
-    assert pauses[:4] == [60, 120, 240, 480]
-    assert pauses[-1] == LONGEST_REST_S
+    assert (pauses[:4], pauses[-1]) == ([60, 120, 240, 480], LONGEST_REST_S)
     assert rest_after(0, 5) == 5
     assert rest_after(0, 0) == 1
     assert rest_after(0, 1e12) == LONGEST_NAMED_REST_S

@@ -260,8 +260,7 @@ async def test_a_rest_of_a_simulated_day_ends_with_it(wiki: WikiInStore, archive
         asked = len(archive.played)
         async with wiki.pool.connection() as conn:
             await record_rests_over(conn, day)
-        limiter = SharedLimiter(wiki.pool, partial(int, day))
-        async with open_archive_client(NET, limiter) as client:
+        async with open_archive_client(NET, SharedLimiter(wiki.pool, partial(int, day))) as client:
             replays = Replays(client, archive.services)
             rounds = SnapshotRounds(wiki.pool, replays, now=partial(Moment, day), stopped=asyncio.Event())
             await rounds.sweep()

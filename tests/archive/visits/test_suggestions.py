@@ -155,8 +155,7 @@ async def test_what_worked_is_hidden_at_its_first_failure_and_shown_again_when_i
 )
 async def test_only_what_works_without_a_but_is_shown(wiki: WikiInStore, act: Act) -> None:
     login = reply(200, body=b"<html><title>Login</title><form><input type=password name=p></form>")
-    script = pages(**{"new": act, "login?back=/new": login})
-    async with serve(script) as site:
+    async with serve(pages(**{"new": act, "login?back=/new": login})) as site:
         await suggest(wiki, site.url("/new"))
         await sweep(wiki, 100, net=replace(NET, answer_s=0.3) if isinstance(act, Silence) else NET)
     stored = await stands(wiki)

@@ -31,8 +31,7 @@ STAMP = 20110203040506
 
 def test_an_index_is_asked_with_the_url_escaped_once() -> None:
     for name in ["wayback", "arquivo"]:
-        address = urlsplit(index_request(SERVICES[name], URL, WANTED))
-        asked = parse_qs(address.query)
+        asked = parse_qs(urlsplit(index_request(SERVICES[name], URL, WANTED)).query)
         assert asked["url"] == [str(URL)], name
         assert (asked["sort"], asked["closest"], asked["output"]) == (["closest"], [str(STAMP)], ["json"]), name
         assert not asked.keys() & {"filter", "collapse"}, name
@@ -102,8 +101,7 @@ def test_a_stamp_is_a_moment(moment: datetime) -> None:
 
 
 def test_a_stamp_is_in_utc_and_must_be_a_moment() -> None:
-    east = timezone(timedelta(hours=2))
-    assert stamp_of(datetime(2011, 2, 3, 6, 5, 6, 999, tzinfo=east)) == STAMP
+    assert stamp_of(datetime(2011, 2, 3, 6, 5, 6, 999, tzinfo=timezone(timedelta(hours=2)))) == STAMP
     for stamp in (0, -1, 20000012112233, 19891231235959, 2011, 10**15):
         with pytest.raises(ValueError, match="no moment"):
             taken_of(stamp)
@@ -136,8 +134,7 @@ def test_small_archives_are_asked_only_where_somebody_names_them_but_play_what_p
     named = configured((), {"perma": {"per_minute": 6}})
     assert [service.name for service in named if not service.countries] == ["wayback", "perma"]
     assert [service.name for service in configured(["archive-it", "wayback"], {})] == ["archive-it", "wayback"]
-    numbers = playing(configured((), {}))
-    assert numbers[SERVICES["archive-it"].archive.number] == SERVICES["archive-it"]
+    assert playing(configured((), {}))[SERVICES["archive-it"].archive.number] == SERVICES["archive-it"]
     here = configured(["wayback"], {"wayback": {"base": "http://127.0.0.1"}})
     assert playing(here)[1] == here[0]
 

@@ -10,7 +10,6 @@ from weboid.core.document.fingerprint import MAX_WORDS, distance, fingerprint, w
 
 
 def of(text: str) -> int:
-    """The fingerprint of a text that has one."""
     found = fingerprint(words(text))
     assert found is not None
     return found

@@ -52,8 +52,7 @@ def test_a_short_document_and_one_with_text_in_its_beginning_are_kept_as_they_ar
 
 def test_a_text_behind_long_scripts_and_styles_is_found() -> None:
     text, style = prose(200), b"<style>p > a {}</style>" * 2_000
-    body = HEAD + SCRIPT + style + f"</head><body><h1>It</h1><p>{text}</p>".encode() + SCRIPT
-    seen = read(body)
+    seen = read(HEAD + SCRIPT + style + f"</head><body><h1>It</h1><p>{text}</p>".encode() + SCRIPT)
     assert (seen.title, seen.headings, seen.language) == ("A page", ("It",), "en")
     assert seen.text == f"It {text}"
 

@@ -102,8 +102,7 @@ def test_a_template_for_what_is_missing_is_found_at_the_first_look_with_three_re
 
 def test_a_template_is_found_where_the_program_itself_is_missing_too_and_where_it_says_next_to_nothing() -> None:
     assert judged(by({"/": FRONT}, TEMPLATE), "/index.php?id=12")[::2] == (Reason.SOFT_404, 4)
-    tiny = page("Wonhu", body="<p>404 Wonhu</p>")
-    assert judged(by({"/": FRONT}, tiny), "/a/b")[0] is Reason.SOFT_404
+    assert judged(by({"/": FRONT}, page("Wonhu", body="<p>404 Wonhu</p>")), "/a/b")[0] is Reason.SOFT_404
     assert judged(by({"/": FRONT}, page("Viewer", body=f"Photo {SCRIPT}")), "/app/b")[0] is None
 
 
@@ -173,8 +172,7 @@ def test_a_host_that_sends_everything_to_where_its_front_page_is_shows_no_docume
     host = by({"/start": FRONT}, "/start")
     assert judged(host, "/a/b")[0] is Reason.REDIRECT_TO_ROOT
     assert judged(host, "/start")[0] is None
-    consent = by({"/cookie-consent": FRONT}, "/cookie-consent")
-    assert judged(consent, "/a/b")[0] is None
+    assert judged(by({"/cookie-consent": FRONT}, "/cookie-consent"), "/a/b")[0] is None
 
 
 def test_a_host_that_sends_what_is_missing_somewhere_shows_no_document_and_that_place_is_one() -> None:

@@ -56,8 +56,7 @@ def test_the_shipped_pages_are_those_of_their_wikis_and_the_schema_is_that_of_th
     assert set(_SHIPPED) == {"enwiki", "dewiki", "frwiki", "ptwiki"}
     assert settings_schema() == _SCHEMA
     for dbname in _SHIPPED:
-        settings = parse_settings(_SHIPPED[dbname], wiki=f"{dbname}@WMF")
-        assert settings.options == Options(), dbname
+        assert parse_settings(_SHIPPED[dbname], wiki=f"{dbname}@WMF").options == Options(), dbname
         assert jsonschema_rs.is_valid(_SCHEMA, json.loads(_SHIPPED[dbname]))
 
 

@@ -177,8 +177,7 @@ async def test_cited_copies_of_a_url_are_found_under_every_spelling_newest_first
             asked = [parse("https://www.page.demo/page"), parse(PAGE), parse("http://page.demo/pag")]
             found = await find_cited(conn, asked)
         assert set(found) == {key_of(asked[0]), key_of(asked[1])}
-        urls = [str(url) for _, url in found[key_of(asked[0])]]
-        assert urls == [COPY, BARRED, OLDER]
+        assert [str(url) for _, url in found[key_of(asked[0])]] == [COPY, BARRED, OLDER]
 
 
 async def test_a_cited_copy_is_leased_by_one_worker_and_is_due_the_next_day_again(database: str) -> None:

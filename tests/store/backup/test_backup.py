@@ -114,7 +114,6 @@ def original(module_database: str, runner: Runner, tmp_path_factory: pytest.Temp
 
 @pytest.fixture
 def backup(original: Original, tmp_path: Path) -> Path:
-    """A copy of the backup."""
     return Path(shutil.copy(original.file, tmp_path / "weboid.dump"))
 
 
@@ -158,8 +157,7 @@ async def test_all_rows_and_the_schema_come_back_once(
     restored = await _restore(second_database, backup, runner)
     assert await _held(second_database) == original.held()
     assert (await _schema(second_database, runner)) == (await _schema(original.dsn, runner))
-    assert restored.manifest.rows["url"] == len(URLS) + 1
-    assert restored.migrations == []
+    assert (restored.manifest.rows["url"], restored.migrations) == (len(URLS) + 1, [])
     left = await all_rows(second_database)
     assert [name for name in VOLATILE if left[name]] == []
     with pytest.raises(StoreError, match="the store is not empty"):
@@ -294,8 +292,7 @@ async def test_an_older_backup_is_migrated(
     async with await psycopg.AsyncConnection.connect(empty_database) as connection:
         await migrate(connection, older)
         await connection.execute("INSERT INTO farm (farm, name) VALUES (1, 'WMF')")
-    made = await _back_up(empty_database, tmp_path / "x.dump", runner)
-    assert made.migration == 18
+    assert (await _back_up(empty_database, tmp_path / "x.dump", runner)).migration == 18
     restored = await _restore(second_database, tmp_path / "x.dump", runner)
     assert restored.migrations == [step.stem for step in steps[18:]]
     assert (await all_rows(second_database))["farm"] == ["(1,WMF)"]
@@ -413,8 +410,7 @@ async def test_overdue_links_are_spread_and_days_on_which_nobody_checked_are_no_
 ) -> None:
     """U-7."""
     restored = await _restore(second_database, backup, runner, day=190)
-    assert restored.aftermath.overdue == len(URLS) + 1
-    assert restored.aftermath.days == 7
+    assert (restored.aftermath.overdue, restored.aftermath.days) == (len(URLS) + 1, 7)
     query = "SELECT url_key, due FROM url"
     async with (
         await psycopg.AsyncConnection.connect(original.dsn) as before,
@@ -492,8 +488,7 @@ async def test_a_backup_moves_between_versions_of_postgresql(
         await _restore(server.dsn, original.file, here)
         assert await _held(server.dsn) == original.held()
         file = server_folder / "other.dump"
-        made = await _back_up(server.dsn, file, here)
-        assert made.tool == other, "that of its version is preferred"
+        assert (await _back_up(server.dsn, file, here)).tool == other, "that of its version is preferred"
         await _restore(second_database, file, runner)
     assert await _held(second_database) == original.held()
 

@@ -37,8 +37,7 @@ async def test_a_statement_that_only_reads_stands_by_itself_and_the_next_borrowe
     for _ in range(2):
         async with pool.reading() as connection:
             first = await (await connection.execute("SELECT transaction_timestamp()")).fetchone()
-            second = await (await connection.execute("SELECT transaction_timestamp()")).fetchone()
-            assert first != second
+            assert first != await (await connection.execute("SELECT transaction_timestamp()")).fetchone()
         with suppress(ZeroDivisionError):
             async with pool.connection() as connection:
                 await connection.execute("CREATE TABLE lost ()")

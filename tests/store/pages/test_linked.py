@@ -106,8 +106,7 @@ async def test_it_says_what_the_separate_statements_say(database: str) -> None:
         async with wiki.pool.connection() as conn:
             await conn.execute("UPDATE cited_copy SET due = 140")
             one, other = {key(UNKNOWN): UNKNOWN, key(FINE_URLS[0]): "HTTPS://d0.demo"}, {key(UNKNOWN): UNKNOWN.upper()}
-            spam = {1: one, 2: other}
-            await record_spam_links(conn, wiki.wiki.wiki, spam)
+            await record_spam_links(conn, wiki.wiki.wiki, {1: one, 2: other})
             text = (asset("wikis") / "dewiki.json").read_text(encoding="utf-8")
             await record_settings(conn, StoredSettings(wiki.wiki.wiki, 120, text))
         await require_same(wiki, [UNKNOWN, *URLS])

@@ -90,8 +90,7 @@ async def test_looking_at_a_page_waits_for_nobody_who_writes_its_urls_or_hosts(d
 
 
 async def test_pages_are_looked_at_and_rounds_run_at_once(database: str) -> None:
-    pages = dict.fromkeys(range(1, 20), PAGE)
-    async with open_wiki(database, pages) as wiki:
+    async with open_wiki(database, dict.fromkeys(range(1, 20), PAGE)) as wiki:
         await wiki.round(100, fine)
         for day in (110, 120, 130):
             await late(wiki, day + 5)

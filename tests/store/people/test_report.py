@@ -182,8 +182,7 @@ async def test_domains_of_a_public_suffix_do_not_count_for_each_other(database: 
     of_one = [f"http://{one}/{number}" for number in range(9)]
     of_same = [f"http://{same}/{number}" for number in range(9)]
     async with open_wiki(database, {1: [*of_one, *of_same, *bare]}) as stored:
-        said = [await say(stored, url) for url in (*of_one[:4], *of_same[:4])]
-        assert not any(said)
+        assert not any([await say(stored, url) for url in (*of_one[:4], *of_same[:4])])
         assert await say(stored, of_one[4])
         assert [await say(stored, url) for url in bare] == [False] * 4 + [True]
         assert await reported_of_domain(stored, same) is None
@@ -238,8 +237,7 @@ async def test_all_that_one_said_is_undone_at_once_with_what_followed_from_it(da
             assert await find_refusal(conn, Action.UNDO, "admin", daily=0) is None
             assert await delete_claims(conn, "vandal", TODAY) == Undone(4, 1, 0, 1)
             assert await delete_claims(conn, "vandal", TODAY) == Undone(0, 0, 0, 0)
-        left = await stored.rows("SELECT DISTINCT subject FROM report")
-        assert left == [("good",)]
+        assert await stored.rows("SELECT DISTINCT subject FROM report") == [("good",)]
         assert await stored.rows("SELECT FROM domain_report") == []
 
 

@@ -92,8 +92,7 @@ async def test_a_link_is_frozen_until_its_last_revert_is_released(wiki: WikiInSt
 async def test_only_a_link_that_a_page_of_the_wiki_uses_is_frozen_though_a_known_revert_is_found(
     wiki: WikiInStore,
 ) -> None:
-    another = await wiki.another("otherwiki")
-    assert await state(wiki, stated(another)) is None
+    assert await state(wiki, stated(await wiki.another("otherwiki"))) is None
     assert await state(wiki, stated(wiki, "http://unknown.demo/")) is None
     assert await wiki.rows("SELECT FROM revert") == []
     first = await state_new(wiki, stated(wiki))

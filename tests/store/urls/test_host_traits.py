@@ -25,8 +25,7 @@ async def test_what_a_host_needs_holds_for_its_subdomains_which_may_have_their_o
             HostSpecial(host(WWW), Special.NEEDS_HTTPS): 120,
         },
     )
-    names = {host(name): name for name in (WWW, ABOVE, "other.example")}
-    found = await list_specials(conn, names)
+    found = await list_specials(conn, {host(name): name for name in (WWW, ABOVE, "other.example")})
     assert found[host(WWW)] == {Special.NEEDS_GET: Sight(100, 100), Special.NEEDS_HTTPS: Sight(120, 120)}
     assert found[host(ABOVE)].keys() == set(Special) - {
         Special.NEEDS_HTTP,

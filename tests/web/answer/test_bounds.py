@@ -35,14 +35,12 @@ LARGE = 20_000
 
 @pytest.fixture
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bounds that are small enough for tests."""
     monkeypatch.setattr(query_stage, "MOST_LINKS", FEW)
     monkeypatch.setattr(live_cache, "MOST_READ", READ)
 
 
 @pytest.fixture
 async def trusting(database: str, tmp_path: Path) -> AsyncIterator[Site]:
-    """The service, with a client that it trusts."""
     tokens = f"ours:{sha256(b'known').hexdigest()}"
     async with open_service(database, tmp_path, environ={"WEBOID_WEB_TOKENS": tokens}) as service:
         yield service
@@ -211,8 +209,7 @@ async def test_pages_with_too_many_links_together_are_read_alone_and_one_with_to
     assert [len(follower.pages[number][1]) for number in (41, 42, 43)] == [20, 20, READ // 2 + 1]
     # All together; each of them alone, one of which has too many.
     assert site.source.asked == 4
-    document = await answer_to(site, f"{API}&pageid=43")
-    assert document["pages"][0]["live"] is False
+    assert (await answer_to(site, f"{API}&pageid=43"))["pages"][0]["live"] is False
 
 
 @pytest.mark.usefixtures("_few")
@@ -242,17 +239,15 @@ async def test_two_titles_that_lead_to_one_page_give_it_once(site: Site) -> None
 async def test_every_format_goes_on(site: Site) -> None:
     site.source.found[10] = page(10, 12)
     after = str((await answer_to(site, f"{API}&pageid=10&all=1"))["continue"])
-    _, body, _ = await site.fetch(f"{API}&pageid=10&all=1&format=xml")
-    tree = etree.fromstring(body.encode())
+    tree = etree.fromstring((await site.text(f"{API}&pageid=10&all=1&format=xml")).encode())
     part = tree.find("page/part")
     assert part is not None
     assert [tree.get("continue"), *map(part.get, ("from", "to", "of"))] == [after, "0", "7", "12"]
-    _, body, _ = await site.fetch(f"/externalLinkProblem?{WIKI}&pageid=10")
-    assert f'"continue":"{after}"' in body
-    _, body, _ = await site.fetch(f"/externalLinkInfo?{WIKI}&pageid=10&all=1&lang=en")
+    assert f'"continue":"{after}"' in await site.text(f"/externalLinkProblem?{WIKI}&pageid=10")
+    body = await site.text(f"/externalLinkInfo?{WIKI}&pageid=10&all=1&lang=en")
     assert "Links 1 to 7 of 12 of this page." in body
     assert f"continue={after}" in body
-    _, body, _ = await site.fetch(f"/externalLinkInfo?{WIKI}&pageid=10&all=1&lang=en&continue={after}")
+    body = await site.text(f"/externalLinkInfo?{WIKI}&pageid=10&all=1&lang=en&continue={after}")
     assert "Links 8 to 12 of 12 of this page." in body
     assert body.count("<li class=") >= 3
     assert f"continue={after}" not in body

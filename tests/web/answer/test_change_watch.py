@@ -43,7 +43,6 @@ class Follower:
     watch: ChangeWatch
 
     def keep(self, *urls: str) -> None:
-        """Keeps an answer about each URL."""
         for url in urls or (ONE, OTHER, THIRD):
             self.kept.keep(url, b"x", "tag", [key(url)], self.kept.position)
 
@@ -278,7 +277,7 @@ async def test_a_link_that_dies_is_shown_soon_although_the_answer_had_only_dead_
     async with open_service(database, tmp_path) as site:
 
         async def dead() -> int:
-            _, body, _ = await site.fetch("/api/page?dbname=testwiki@wmflabs&pageid=2&revid=7")
+            body = await site.text("/api/page?dbname=testwiki@wmflabs&pageid=2&revid=7")
             return len(json.loads(body)["pages"][0]["links"])
 
         assert await dead() == 0

@@ -141,8 +141,8 @@ async def test_pages_that_other_wikis_of_the_farm_miss_are_hinted(site_database:
     async with linking(site_database, tmp_path, sister, "Gone", "There") as site:
         (every,) = (await answer_to(site, f"{API}&pageid=30&all=1"))["pages"]
         (found,) = (await answer_to(site, f"{API}&pageid=30&extent=findings"))["pages"]
-        _, body, _ = await site.fetch("/externalLinkInfo?dbname=testwiki@wmflabs&pageid=30&lang=en")
-        _, xml, _ = await site.fetch(f"{API}&pageid=30&format=xml")
+        body = await site.text("/externalLinkInfo?dbname=testwiki@wmflabs&pageid=30&lang=en")
+        xml = await site.text(f"{API}&pageid=30&format=xml")
         asked = len(sister.asked)
         site.source.asked = 0
         await answer_to(site, f"{API}&pageid=1&all=1")
@@ -196,7 +196,7 @@ async def test_a_wiki_that_fails_or_is_slow_hints_nothing_in_bounded_time(
     async with linking(site_database, tmp_path, sister, "Gone") as site:
         for _ in range(5 if fault else 1):
             async with asyncio.timeout(1.9):
-                _, body, _ = await site.fetch("/externalLinkInfo?dbname=testwiki@wmflabs&pageid=30&all=1&lang=en")
+                body = await site.text("/externalLinkInfo?dbname=testwiki@wmflabs&pageid=30&all=1&lang=en")
             assert (body.count('<li class="link'), "no such page" in body) == (5, False)
         await asyncio.sleep(0.5)
         (page,) = (await answer_to(site, f"{API}&pageid=30&all=1"))["pages"]

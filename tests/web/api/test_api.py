@@ -65,8 +65,7 @@ async def test_the_extent_says_which_links_are_reported_and_filters_choose_among
         document = await json_of(site, f"{API}&pageid=1&{query}")
         stored = answer - {None} if silent else answer  # what is invalid is not stored
         assert (document["extent"], {link["normal"] for link in links_of(document)}) == (extent, stored), query
-        _, body, _ = await site.fetch(f"{API}&pageid=1&format=xml&{query}")
-        tree = etree.fromstring(body.encode())
+        tree = etree.fromstring((await site.text(f"{API}&pageid=1&format=xml&{query}")).encode())
         assert (tree.get("extent"), {link.get("normal") for link in tree.iter("link")}) == (extent, stored)
         form, kind = f"dbname=testwiki@wmflabs&pageid=1&{query}", {"Content-Type": "application/x-www-form-urlencoded"}
         async with site.client.post(f"{site.url}/api/page", data=form, headers=kind) as response:
@@ -84,14 +83,14 @@ async def test_what_is_spam_on_a_page_is_reported_of_that_page_alone(site: Site)
 
 
 async def test_the_call_holds_the_same_text_as_json(site: Site) -> None:
-    _, plain, _ = await site.fetch(f"{API}&pageid=1")
+    plain = await site.text(f"{API}&pageid=1")
     status, call, response = await site.fetch(f"{CALL}&pageid=1")
     assert (status, response.content_type) == (200, "text/javascript")
     assert call == f"/**/weboid.externalLinkProblem({plain});\n"
 
 
 async def test_the_call_never_holds_anything_but_dead_links(site: Site) -> None:
-    _, call, _ = await site.fetch(f"{CALL}&pageid=1&all=1")
+    call = await site.text(f"{CALL}&pageid=1&all=1")
     assert DEAD.partition("?")[0] in call
     assert WALLED not in call
 
@@ -101,8 +100,7 @@ async def test_xml_has_the_findings_that_the_page_has_and_says_what_json_says(si
     assert (status, response.content_type) == (200, "application/xml")
     tree = etree.fromstring(body.encode())
     assert [link.get("normal") for link in tree.iter("link")][1:] == [WALLED, DEAD, None]
-    _, body, _ = await site.fetch(f"{API}&pageid=1&format=xml&all=1")
-    tree = etree.fromstring(body.encode())
+    tree = etree.fromstring((await site.text(f"{API}&pageid=1&format=xml&all=1")).encode())
     for element, link in zip(tree.iter("link"), links_of(await json_of(site, f"{API}&pageid=1&all=1")), strict=True):
         assert attributes_of(element) == in_xml(link)
         evidence = [link["evidence"]] if isinstance(link["evidence"], dict) else []
@@ -117,8 +115,7 @@ async def test_the_policy_that_held_is_reported_with_all_its_values(site_databas
         document = await json_of(site, f"{API}&pageid=1")
         assert document["policy"] == asdict(Policy(dead_span=40, missing_span=21))
         assert links_of(document) == []
-        _, body, _ = await site.fetch(f"{API}&pageid=1&format=xml")
-        element = etree.fromstring(body.encode()).find("policy")
+        element = etree.fromstring((await site.text(f"{API}&pageid=1&format=xml")).encode()).find("policy")
         assert element is not None
         assert attributes_of(element) == in_xml(asdict(site.config.policy))
 
@@ -147,8 +144,7 @@ async def test_words_are_in_the_language_named_never_in_the_browsers(site: Site)
 
 async def test_another_function_can_be_called(site: Site) -> None:
     for name in ["f", "$.a_1.B", "a" * 64]:
-        _, body, _ = await site.fetch(f"{CALL}&pageid=1&callback={name}")
-        assert body.startswith(f"/**/{name}({{"), name
+        assert (await site.text(f"{CALL}&pageid=1&callback={name}")).startswith(f"/**/{name}({{"), name
 
 
 async def test_a_callback_that_is_no_dotted_identifier_is_refused(site: Site) -> None:
@@ -189,8 +185,7 @@ async def test_wrong_input_gets_a_key_and_a_text(site: Site) -> None:
 
 
 async def test_errors_come_in_the_format_and_language_asked_for(site: Site) -> None:
-    _, body, _ = await site.fetch("/api/page?format=xml&lang=de")
-    assert 'text="Nenne ein Wiki' in body
+    assert 'text="Nenne ein Wiki' in await site.text("/api/page?format=xml&lang=de")
     _, body, response = await site.fetch("/api/page?format=html&lang=de")
     assert response.content_type == "text/html"
     assert "Nenne ein Wiki" in body

@@ -102,8 +102,7 @@ async def test_each_change_is_reported_once_however_small_the_parts(
         monkeypatch.setattr("weboid.web.api.changes.MOST_CHANGES", most)
         monkeypatch.setattr("weboid.store.lists.changes.BUDGET", budget)
         assert [change["change"] for change in await followed(site)] == whole
-    other = await answer_to(site, "/changes?dbname=aawiki&since=0")
-    assert other["next"] >= whole[0]
+    assert (await answer_to(site, "/changes?dbname=aawiki&since=0"))["next"] >= whole[0]
 
 
 async def test_changes_to_some_verdicts_can_be_asked_for_and_none_is_missed(
@@ -124,8 +123,7 @@ async def test_changes_to_some_verdicts_can_be_asked_for_and_none_is_missed(
     assert document["to"] == ["working", "dead"]
     assert {change["day"] >= iso(110) for change in document["changes"]} == {True}
     assert (await answer_to(site, CHANGES))["to"] == []
-    _, body, _ = await site.fetch(f"{CHANGES}&to=dead|working&format=xml")
-    tree = etree.fromstring(body.encode())
+    tree = etree.fromstring((await site.text(f"{CHANGES}&to=dead|working&format=xml")).encode())
     assert [each.text for each in tree.findall("to")] == ["working", "dead"]
     # Going on ends where the log ends, whichever changes were asked for.
     assert (await answer_to(site, f"{CHANGES}&to=doubtful"))["next"] == (await answer_to(site, CHANGES))["next"]
@@ -134,8 +132,7 @@ async def test_changes_to_some_verdicts_can_be_asked_for_and_none_is_missed(
 async def test_changes_can_be_asked_for_from_a_day_on(site: Site) -> None:
     await log_all(site, (PDF, 119, Verdict.DEAD), (PDF, 125, Verdict.WORKING), (PDF, 130, Verdict.DEAD))
     for day, count in ((0, 4), (119, 4), (120, 2), (125, 2), (126, 1), (131, 0)):
-        document = await answer_to(site, f"{CHANGES}&since={iso(day)}")
-        assert len(document["changes"]) == count, day
+        assert len((await answer_to(site, f"{CHANGES}&since={iso(day)}"))["changes"]) == count, day
     whole = await answer_to(site, CHANGES)
     assert (await answer_to(site, f"{CHANGES}&since=9999-12-31"))["next"] == whole["next"]
     assert (await answer_to(site, f"{CHANGES}&since=0001-01-01"))["changes"] == whole["changes"]
@@ -191,18 +188,16 @@ async def test_the_feed_is_atom_with_the_newest_first(site: Site) -> None:
     assert re.fullmatch(r"tag:weboid\.demo,2017:dead/testwiki@wmflabs/change/[0-9]+", other["id"])
     assert all(link.get("href").startswith("https://weboid.demo/") for link in feed.iter("{*}link"))  # type: ignore[union-attr]
     assert not re.search("[\u202a-\u202e\u2028]", body)
-    path = other["link"].removeprefix("https://weboid.demo")
-    assert (await site.fetch(path))[0] == 200
+    assert (await site.fetch(other["link"].removeprefix("https://weboid.demo")))[0] == 200
 
 
 async def test_the_feed_of_a_page_has_its_links_alone(site: Site) -> None:
     await add_pages(site, {9: ("P9", ["http://dead.demo/9"])})
     for name in ("page", "pageid", "curid"):
-        _, body, _ = await site.fetch(f"{FEED}&{name}=9&lang=de")
+        body = await site.text(f"{FEED}&{name}=9&lang=de")
         assert [entry["title"] for entry in entries(body)] == ["http://dead.demo/9 auf „P9“"]
     assert "Neue tote Weblinks auf „P9“" in body
-    _, whole, _ = await site.fetch(FEED)
-    assert entries(body)[0]["id"] in {entry["id"] for entry in entries(whole)}
+    assert entries(body)[0]["id"] in {entry["id"] for entry in entries(await site.text(FEED))}
 
 
 async def test_the_log_can_be_reported_of_one_page_or_of_a_category(site: Site) -> None:
@@ -264,20 +259,17 @@ async def test_of_a_large_category_the_first_pages_are_reported_and_that_there_a
 
 async def test_what_came_back_leaves_the_feed_and_what_died_twice_stands_there_once(site: Site) -> None:
     await log_all(site, (DEAD, 119, Verdict.WORKING), (DEAD, 120, Verdict.DEAD))
-    _, body, _ = await site.fetch(FEED)
-    assert [entry["updated"] for entry in entries(body)] == [f"{iso(120)}T00:00:00Z"]
+    assert [entry["updated"] for entry in entries(await site.text(FEED))] == [f"{iso(120)}T00:00:00Z"]
     await log_all(site, (PDF, 118, Verdict.DEAD))
-    _, body, _ = await site.fetch(FEED)
+    body = await site.text(FEED)
     # Logged, but the record says that it works.
     assert [entry["title"].split()[0] for entry in entries(body)] == [DEAD]
 
 
 async def test_a_feed_has_a_hundred_entries_at_most(site: Site) -> None:
-    urls = [f"http://dead.demo/{number}" for number in range(120)]
-    await add_pages(site, {9: ("P9", urls)})
+    await add_pages(site, {9: ("P9", [f"http://dead.demo/{number}" for number in range(120)])})
     for path in (FEED, f"{FEED}&page=9"):
-        _, body, _ = await site.fetch(path)
-        found = entries(body)
+        found = entries(await site.text(path))
         assert len(found) == 100
         assert len({entry["id"] for entry in found}) == 100
 

@@ -17,8 +17,7 @@ async def test_before_the_first_file_the_page_says_so(site: Site) -> None:
 
 async def test_the_file_that_is_listed_can_be_had_whole(site: Site) -> None:
     await publish(site.wiki.pool, TODAY)
-    _, body, _ = await site.fetch("/data?format=json")
-    (answer,) = json.loads(body)["files"]
+    (answer,) = json.loads(await site.text("/data?format=json"))["files"]
     name = f"statuses-wmflabs-{iso(TODAY)}.csv.gz"
     assert (answer["name"], answer["url"]) == (name, f"https://weboid.demo/data/{name}")
     assert name in (await site.fetch("/data"))[1]
@@ -43,7 +42,6 @@ async def test_a_file_of_any_farm_that_may_be_configured_can_be_had(site: Site) 
     name = "A_long-name_of-a_farm_with_32_ch"
     await site.wiki.execute("UPDATE farm SET name = %s WHERE farm = 0", [name])
     await publish(site.wiki.pool, TODAY)
-    _, body, _ = await site.fetch("/data?format=json")
-    (answer,) = json.loads(body)["files"]
+    (answer,) = json.loads(await site.text("/data?format=json"))["files"]
     assert name in answer["name"]
     assert (await site.fetch(f"/data/{answer['name']}", method="HEAD"))[0] == 200

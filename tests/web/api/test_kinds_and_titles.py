@@ -60,7 +60,7 @@ async def test_each_link_is_external_or_interwiki_or_both(site: Site) -> None:
         SISTER: ("interwiki", {"prefix": "sister", "title": "A b"}),
         BOTH: ("external", {"prefix": "both", "title": "C"}),
     }
-    _, body, _ = await site.fetch(f"{API}&pageid=20&all=1&format=xml")
+    body = await site.text(f"{API}&pageid=20&all=1&format=xml")
     links = {link.get("normal"): link for link in etree.fromstring(body.encode()).iter("link")}
     assert {normal: link.get("kind") for normal, link in links.items()} == {
         DEAD: "external",
@@ -149,8 +149,7 @@ async def test_pages_can_be_requested_by_a_form(site: Site) -> None:
     fields = {"dbname": "testwiki@wmflabs", "title": "Page 1|Page 2", "all": "1"}
     status, document = await sent(site, "/api/page", fields)
     assert status == 200
-    got = await answer_to(site, f"{API}&title=Page 1|Page 2&all=1")
-    assert document == got
+    assert document == await answer_to(site, f"{API}&title=Page 1|Page 2&all=1")
     long = "|".join(["Page 1", *(f"{'Ü' * 120} {number}" for number in range(49))])
     status, document = await sent(site, "/api/page", {**fields, "title": long})
     assert (status, len(document["pages"]), len(document["missing"])) == (200, 1, 49)

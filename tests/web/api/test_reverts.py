@@ -28,14 +28,12 @@ FORM = {"dbname": "testwiki@wmflabs", "pageid": "1", "revid": "77", "url": DEAD,
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def site(site_database: str, tmp_path: Path) -> AsyncIterator[Site]:
-    """A service that trusts one client."""
     tokens = f"deadbot:{sha256(b'known').hexdigest()}"
     async with open_service(site_database, tmp_path, environ={"WEBOID_WEB_TOKENS": tokens}) as service:
         yield service
 
 
 async def state(site: Site, expected: int = 201, token: str = "known", **changes: str) -> Any:
-    """Sends a revert; gives the answer."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     async with site.client.post(f"{site.url}/api/reverts", data=FORM | changes, headers=headers) as response:
         assert response.status == expected, await response.text()

@@ -9,7 +9,6 @@ PAGE = "/externalLinkInfo?dbname=testwiki@wmflabs"
 
 
 def shown(body: str) -> list[str]:
-    """The URLs of a page, in order."""
     links = nodes(body, '//ul[@class="links"]/li/p[@class="what"]/*[@class="url"]')
     return [link.text_content() for link in links]
 
@@ -21,18 +20,18 @@ async def test_findings_are_listed_by_domain_from_the_top_level_down(site: Site)
 
 
 async def test_all_links_are_listed_when_asked_for(site: Site) -> None:
-    _, body, _ = await site.fetch(f"{PAGE}&pageid=1&all=1")
+    body = await site.text(f"{PAGE}&pageid=1&all=1")
     assert len(shown(body)) == 9
     assert {PDF, EXAMPLE, SCRIPT} <= set(shown(body))
     assert "pdf, 1,234 KiB" in body
 
 
 async def test_verdict_duration_reason_and_history_are_in_words(site: Site) -> None:
-    _, body, _ = await site.fetch(f"{PAGE}&pageid=1&lang=en")
+    body = await site.text(f"{PAGE}&pageid=1&lang=en")
     assert "dead for 3 weeks" in body
     assert "The server reports that the page does not exist." in body
     assert "page not found (HTTP 404)" in body
-    _, body, _ = await site.fetch(f"{PAGE}&pageid=1&lang=de")
+    body = await site.text(f"{PAGE}&pageid=1&lang=de")
     assert "tot seit 3 Wochen" in body
     assert "Seite nicht gefunden (HTTP 404)" in body
     assert '<html lang="de" dir="ltr">' in body
@@ -42,13 +41,11 @@ async def test_the_language_is_the_browsers_unless_one_is_named(site: Site) -> N
     _, body, response = await site.fetch(f"{PAGE}&pageid=1", Accept_Language="de-LI, en;q=0.5")
     assert '<html lang="de"' in body
     assert "Accept-Language" in response.headers["Vary"]
-    _, body, _ = await site.fetch(f"{PAGE}&pageid=1&uselang=qqx")
-    assert "(weboid-page-title)" in body
+    assert "(weboid-page-title)" in await site.text(f"{PAGE}&pageid=1&uselang=qqx")
 
 
 async def test_the_form_is_filled_in_and_keeps_the_choice(site: Site) -> None:
-    _, body, _ = await site.fetch(f"{PAGE}&pageid=1&all=1&lang=de")
-    (form,) = nodes(body, "//form")
+    (form,) = nodes(await site.text(f"{PAGE}&pageid=1&all=1&lang=de"), "//form")
     fields = {name: value for name, value in form.form_values() if value}
     assert fields == {"dbname": "testwiki@wmflabs", "pageid": "1", "lang": "de", "all": "1"}
     assert (form.method, form.action) == ("GET", "/externalLinkInfo")
@@ -72,20 +69,19 @@ async def test_a_page_can_be_named_by_its_title(site: Site) -> None:
 
 async def test_the_title_of_an_answer_names_the_page_so_that_tabs_can_be_distinguished(site: Site) -> None:
     for page, name in ((1, "Page 1"), (3, '"><script>alert(1)</script>⟨U+202E⟩gnp.⟨U+2028⟩ & <b>')):
-        _, body, _ = await site.fetch(f"{PAGE}&pageid={page}")
+        body = await site.text(f"{PAGE}&pageid={page}")
         assert nodes(body, "//title/text()") == [f"{name} – External links"]
-    _, body, _ = await site.fetch(f"{PAGE}&pageid=1|2")
-    assert nodes(body, "//title/text()") == ["External links"]
+    assert nodes(await site.text(f"{PAGE}&pageid=1|2"), "//title/text()") == ["External links"]
 
 
 async def test_a_page_without_findings_says_so(site: Site) -> None:
-    _, body, _ = await site.fetch(f"{PAGE}&pageid=2")
+    body = await site.text(f"{PAGE}&pageid=2")
     assert shown(body) == []
     assert "No problems were found" in body
 
 
 async def test_hostile_titles_and_urls_stay_text_and_hide_nothing(site: Site) -> None:
-    _, body, _ = await site.fetch(f"{PAGE}&pageid=3")
+    body = await site.text(f"{PAGE}&pageid=3")
     assert not nodes(body, "//script | //b")
     assert "⟨U+202E⟩gnp.⟨U+2028⟩" in nodes(body, "//h2")[0].text_content()
     assert not re.search("[\u202a-\u202e\u2028]", body)

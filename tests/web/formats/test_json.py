@@ -87,8 +87,7 @@ def test_in_steps_the_same_is_written(pages: list[dict[str, object]], more: obje
 
 def test_many_short_pages_are_written_in_steps_as_one_long_page_is() -> None:
     for pages in ([{"id": 1, "links": [{}] * 1_000}], [{"id": 1, "links": [{}] * 2}] * 500):
-        steps = text_steps({"pages": pages})
-        assert sum(1 for _ in steps) >= 50
+        assert sum(1 for _ in text_steps({"pages": pages})) >= 50
 
 
 def test_what_json_has_no_form_for_is_an_error() -> None:

@@ -22,22 +22,19 @@ METRIC: Final = re.compile(r"\bweboid_\w+")
 
 
 def _rules() -> list[dict[str, Any]]:
-    read = yaml.safe_load((MONITORING / "weboid.rules.yml").read_text(encoding="utf-8"))
-    (group,) = read["groups"]
+    (group,) = yaml.safe_load((MONITORING / "weboid.rules.yml").read_text(encoding="utf-8"))["groups"]
     rules = group["rules"]
     assert isinstance(rules, list)
     return rules
 
 
 def _panels() -> list[dict[str, Any]]:
-    read = json.loads((MONITORING / "weboid-dashboard.json").read_text(encoding="utf-8"))
-    panels = read["panels"]
+    panels = json.loads((MONITORING / "weboid-dashboard.json").read_text(encoding="utf-8"))["panels"]
     assert isinstance(panels, list)
     return panels
 
 
 def _named() -> set[str]:
-    """The metrics in all expressions."""
     expressions = [rule["expr"] for rule in _rules()]
     expressions += [target["expr"] for panel in _panels() for target in panel.get("targets", ())]
     assert len(expressions) > 30

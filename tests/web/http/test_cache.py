@@ -44,10 +44,10 @@ async def test_a_filter_looks_at_all_links_and_is_reported(site: Site) -> None:
 
 
 async def test_every_format_has_the_filter_but_the_call_that_is_always_about_dead_links(site: Site) -> None:
-    _, html, _ = await site.fetch("/externalLinkInfo?dbname=testwiki@wmflabs&pageid=1&verdict=doubtful")
+    html = await site.text("/externalLinkInfo?dbname=testwiki@wmflabs&pageid=1&verdict=doubtful")
     assert WALLED in html
     assert DEAD.partition("?")[0] not in html
-    _, xml, _ = await site.fetch(f"{API}&pageid=1&verdict=doubtful&format=xml")
+    xml = await site.text(f"{API}&pageid=1&verdict=doubtful&format=xml")
     assert WALLED in xml
     assert DEAD.partition("?")[0] not in xml
     assert (await site.fetch(f"{CALL}&pageid=1&verdict=working"))[1] == (await site.fetch(f"{CALL}&pageid=1"))[1]
@@ -163,8 +163,7 @@ async def test_what_is_kept_grows_old_and_never_too_large(monkeypatch: pytest.Mo
     for number in range(50):
         kept.keep(number, b"x" * 9_000, "tag", (), 0)
         assert kept.find(0) is not None
-    found = [number for number in range(50) if kept.find(number)]
-    assert found == [0, *range(41, 50)]
+    assert [number for number in range(50) if kept.find(number)] == [0, *range(41, 50)]
     kept.keep("large", b"x" * 50_000, "tag", (), 0)
     assert kept.find("large") is None
     monkeypatch.setattr("weboid.web.http.cache.KEPT_S", 0)

@@ -179,8 +179,7 @@ async def test_a_database_that_is_gone_is_reported_as_that_though_refusals_need_
 
 async def test_an_answer_that_was_kept_costs_nothing(limited: Limited) -> None:
     async with limited(4) as site:
-        revision = f"{PAGE}&revid=7"
-        assert await statuses(site, revision, 12) == [200] * 12
+        assert await statuses(site, f"{PAGE}&revid=7", 12) == [200] * 12
         # What is made costs as much if its caller had it already.
         assert await statuses(site, PAGE, 3, If_None_Match="*") == [304, 429, 429]
 
@@ -256,8 +255,7 @@ async def test_no_address_is_stored_and_another_day_has_another_key(limited: Lim
         (key,) = await stored_keys(site)
         assert len(key) == 16
         assert not any(part in key for part in (b"203", bytes([203, 0, 113])))
-        text = str(await site.wiki.rows("SELECT * FROM throttle"))
-        assert "203.0" not in text
+        assert "203.0" not in str(await site.wiki.rows("SELECT * FROM throttle"))
         day = TODAY
         accounts = [Budget(site.wiki.pool, Rate(1, 1), lambda: day) for _ in range(2)]
         today = {await account.key(b"192.0.2.0/24") for account in accounts}

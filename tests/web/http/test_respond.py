@@ -45,8 +45,7 @@ async def test_machines_may_read_from_any_page_and_people_see_their_own_only(sit
 
 
 async def test_the_style_sheet_is_kept_for_ever_and_named_by_its_content(site: Site) -> None:
-    _, page, _ = await site.fetch("/")
-    name = page.partition('rel="stylesheet" href="')[2].partition('"')[0]
+    name = (await site.text("/")).partition('rel="stylesheet" href="')[2].partition('"')[0]
     status, body, response = await site.fetch(name)
     assert (status, response.content_type) == (200, "text/css")
     assert "immutable" in response.headers["Cache-Control"]
@@ -66,8 +65,7 @@ def test_codex_is_as_it_was_published() -> None:
 
 async def test_the_answer_names_the_source_and_the_service_has_it(site: Site) -> None:
     path = address_of("source", name=source_archive.NAME)
-    _, body, _ = await site.fetch(API)
-    assert f'"source":"https://weboid.demo{path}"' in body
+    assert f'"source":"https://weboid.demo{path}"' in await site.text(API)
     async with site.client.get(site.url + path, headers={"Accept-Encoding": "gzip"}) as response:
         assert "Content-Encoding" not in response.headers, "it is packed already"
         with closing(zipfile.ZipFile(io.BytesIO(await response.read()))) as packed:

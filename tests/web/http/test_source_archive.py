@@ -35,7 +35,6 @@ def git(*words: str, cwd: Path = REPOSITORY) -> list[str]:
 
 
 def unpacked(data: bytes, folder: Path) -> Path:
-    """The folder with what was in the archive."""
     with closing(zipfile.ZipFile(io.BytesIO(data))) as packed:
         packed.extractall(folder)
     return folder
@@ -124,8 +123,7 @@ def test_a_broken_history_is_none(checkout: Path, broken: str) -> None:
 def test_the_same_files_give_the_same_archive_with_the_rights_of_programs(checkout: Path) -> None:
     (checkout / STAMP).write_text(COMMIT)
     data = archive_of(checkout / "weboid")
-    again = unpacked(data, checkout / "again")
-    assert archive_of(again / "weboid") == data
+    assert archive_of(unpacked(data, checkout / "again") / "weboid") == data
     with closing(zipfile.ZipFile(io.BytesIO(data))) as packed:
         rights = {entry.filename: entry.external_attr >> 16 for entry in packed.infolist()}
     assert (rights[".ci/run"], rights["sql/a.sql"], rights[STAMP]) == (0o100755, 0o100644, 0o100644)

@@ -115,7 +115,6 @@ async def pool(database: str) -> AsyncIterator[Pool]:
 
 @asynccontextmanager
 async def opened(pool: Pool, secret: str = SECRET, url: str = PUBLIC_URL) -> AsyncIterator[Browser]:
-    """A browser at a little service."""
     sessions = Sessions(secret, PeopleConfig(administrators=("1",), edits=50), url, pool, nobody_asked())
     async with open_site(Little(sessions).app(), "127.0.0.1", 0) as site, open_browser(site) as browser:
         yield browser
@@ -123,7 +122,6 @@ async def opened(pool: Pool, secret: str = SECRET, url: str = PUBLIC_URL) -> Asy
 
 @pytest.fixture
 async def browser(pool: Pool) -> AsyncIterator[Browser]:
-    """A browser with an empty jar."""
     async with opened(pool) as found:
         yield found
 
@@ -344,8 +342,7 @@ async def test_who_may_report_and_who_may_administer(browser: Browser) -> None:
 
 async def test_what_is_kept_is_taken_once_and_in_time_only(browser: Browser) -> None:
     await browser.open("/keep")
-    seen = await browser.open("/take/600")
-    assert json.loads(seen.text) == {"state": "x"}
+    assert json.loads((await browser.open("/take/600")).text) == {"state": "x"}
     assert (await browser.open("/take/600")).status == 400
     answer = {"id": "i" * 22, "flow": reader().encrypt_at_time(b'{"state": "x"}', int(time.time()) - 700).decode()}
     keep_cookie(browser, reader().encrypt(json.dumps(answer).encode()).decode())

@@ -18,14 +18,14 @@ async def test_a_page_that_explains_is_there_without_a_cookie(site: Site) -> Non
 
 
 async def test_help_tells_the_rule_by_which_links_are_called_dead(site: Site) -> None:
-    _, body, _ = await site.fetch("/help")
+    body = await site.text("/help")
     assert "at least 3 in a row" in body
     assert "at least 14 days if the server reports" in body
     assert "at least 35 days if it cannot be reached (42 days if it reports a fault of its own)" in body
 
 
 async def test_the_policy_tells_the_limits_that_are_configured(site: Site) -> None:
-    _, body, _ = await site.fetch("/policy")
+    body = await site.text("/policy")
     web = site.config.web
     assert f"{web.rate:,} units a minute" in body
     assert f"up to {web.burst:,} at once" in body
@@ -33,7 +33,7 @@ async def test_the_policy_tells_the_limits_that_are_configured(site: Site) -> No
 
 
 async def test_site_owners_have_somebody_to_write_to_also_where_no_contact_is_configured(site: Site) -> None:
-    _, body, _ = await site.fetch("/bot")
+    body = await site.text("/bot")
     assert site.config.contact == ""
     assert f'<code dir="ltr">{PROJECT_CONTACT}</code>' in body
 

@@ -48,7 +48,7 @@ async def about(site: Site, more: str = "", url: str = DEAD) -> str:
 
 async def test_a_copy_is_a_link_with_its_date_its_archive_and_its_distance(site: Site) -> None:
     await keep(site, "wayback", "arquivo", note=int(Note.REDIRECTS))
-    _, body, _ = await site.fetch(PAGE)
+    body = await site.text(PAGE)
     assert texts(body, COPY)[0].startswith(SAID)
     assert "The copy redirects to another one" in texts(body, COPY)[0]
     assert len(texts(body, COPY)) == 2
@@ -84,8 +84,7 @@ async def test_why_there_is_no_copy_is_distinguished_in_words_everywhere(
     site: Site, said: Said, words: str, request: pytest.FixtureRequest
 ) -> None:
     await keep_copies(site.wiki.pool, DEAD, day=TODAY - 1, said=said)
-    _, body, _ = await site.fetch(PAGE)
-    assert texts(body, COPY) == [words]
+    assert texts(await site.text(PAGE), COPY) == [words]
     (link,) = (await answer_to(site, API))["pages"][0]["links"]
     assert (link["archived"], link["copy_summary"]) == (request.node.callspec.id, words)
     assert texts(await about(site), '//p[@class="copy"]') == [words]
@@ -94,10 +93,10 @@ async def test_why_there_is_no_copy_is_distinguished_in_words_everywhere(
 async def test_all_formats_say_the_same(site: Site) -> None:
     await keep(site, "wayback")
     (link,) = (await answer_to(site, f"{API}&at=2016-05-01"))["pages"][0]["links"]
-    _, script, _ = await site.fetch(f"/externalLinkProblem?{WIKI}&pageid=1&at=2016-05-01")
+    script = await site.text(f"/externalLinkProblem?{WIKI}&pageid=1&at=2016-05-01")
     (scripted,) = json.loads(script.partition("(")[2].rpartition(")")[0])["pages"][0]["links"]
     assert scripted == link
-    _, document, _ = await site.fetch(f"{API}&format=xml&verdict=dead&at=2016-05-01")
+    document = await site.text(f"{API}&format=xml&verdict=dead&at=2016-05-01")
     (element,) = etree.fromstring(document.encode()).iterfind(".//link")
     (snapshot,) = element.iterfind("copy")
     (shown,) = link["snapshots"]
@@ -118,7 +117,7 @@ async def verified(site: Site, lang: str) -> list[tuple[str, str | None, bool]]:
     for path in (API, f"/api/url?url={quote(DEAD, safe='')}&{WIKI}&pageid=1"):
         (link,) = (await answer_to(site, path))["pages"][0]["links"]
         found.append([(each["service"], each["checked"], each["verified"]) for each in link["snapshots"]])
-    _, document, _ = await site.fetch(f"{API}&format=xml&verdict=dead&lang={lang}")
+    document = await site.text(f"{API}&format=xml&verdict=dead&lang={lang}")
     elements = [
         (each.get("service"), each.get("verified")) for each in etree.fromstring(document.encode()).iter("copy")
     ]
@@ -157,8 +156,7 @@ async def test_at_is_the_day_to_which_the_distance_is_reported(site: Site) -> No
         ("2015-01-01", "(Wayback Machine), 16 months after it was cited."),
         ("1999-12-31", "(Wayback Machine), 16 years after it was cited."),
     ):
-        _, body, _ = await site.fetch(f"{PAGE}&at={day}")
-        assert words in texts(body, COPY)[0]
+        assert words in texts(await site.text(f"{PAGE}&at={day}"), COPY)[0]
         assert words in (await about(site, f"&at={day}")).replace("</a>", "")
         (link,) = (await answer_to(site, f"/api/url?url={quote(DEAD, safe='')}&{WIKI}&pageid=1&at={day}"))["pages"][0][
             "links"
@@ -175,8 +173,7 @@ async def test_at_is_the_day_to_which_the_distance_is_reported(site: Site) -> No
 async def test_without_it_nothing_is_said_of_a_citation_and_a_year_from_it(site: Site) -> None:
     await keep(site, "wayback", note=int(Note.AFTER))
     for more, changed in (("", False), ("&at=2016-05-01", False), ("&at=2014-01-01", True)):
-        _, body, _ = await site.fetch(PAGE + more)
-        (copy,) = texts(body, COPY)
+        (copy,) = texts(await site.text(PAGE + more), COPY)
         assert ("The page may have changed between the citation and the copy." in copy) is changed
         assert ("cited" in copy) is bool(more)
 
@@ -201,8 +198,7 @@ async def test_answers_can_be_filtered_by_copies(site: Site) -> None:
     ):
         links = (await answer_to(site, f"{API}&{more}"))["pages"][0]["links"]
         assert [link["normal"] for link in links] == urls, more
-    _, body, _ = await site.fetch(f"{PAGE}&copy=without")
-    assert texts(body, '//li/p/*[@class="url"]') == [WALLED]
+    assert texts(await site.text(f"{PAGE}&copy=without"), '//li/p/*[@class="url"]') == [WALLED]
     for wrong in ("copy=yes", "copy=with&verdict=working"):
         assert await key_of_error(site, f"{API}&{wrong}") == (400, "copy")
 
@@ -232,8 +228,7 @@ async def test_lists_and_search_can_be_filtered_by_copies(site: Site) -> None:
     assert len(await listed("")) == len(urls) + 1
     assert await listed("&copy=without&verdict=doubtful") == [WALLED]
     assert await listed("&copy=with&verdict=doubtful") == []
-    _, body, _ = await site.fetch(f"/lists/dead?{WIKI}&copy=with&lang=en")
-    assert "Only links with an archived copy." in body
+    assert "Only links with an archived copy." in await site.text(f"/lists/dead?{WIKI}&copy=with&lang=en")
     async with open_browser(site.url) as browser:
         fields = {"pattern": "*.dead.demo/00", "lang": "en"}
         for copy, expected in (("with", 4), ("without", 6)):
@@ -243,8 +238,7 @@ async def test_lists_and_search_can_be_filtered_by_copies(site: Site) -> None:
 
 async def test_the_feed_has_the_copy_in_words_and_as_a_link(site: Site) -> None:
     await keep(site, "wayback")
-    _, body, _ = await site.fetch(f"/feeds/dead?{WIKI}")
-    (entry,) = etree.fromstring(body.encode()).iterfind("{*}entry")
+    (entry,) = etree.fromstring((await site.text(f"/feeds/dead?{WIKI}")).encode()).iterfind("{*}entry")
     assert (entry.findtext("{*}summary") or "").endswith(SAID)
     assert [link.get("href") for link in entry.iterfind("{*}link[@rel='related']")] == [ADDRESS]
 
@@ -371,11 +365,11 @@ async def test_all_formats_offer_the_wiki_s_wikitext_for_dead_and_doubtful_links
     changes = (await answer_to(site, f"/changes?{WIKI}&since=0"))["changes"]
     others = [*page["links"], *(change["link"] for change in changes if change["after"] == "dead")]
     assert [each["wikitext"] for each in others] == [link["wikitext"]] * 2
-    _, script, _ = await site.fetch(f"/externalLinkProblem?{WIKI}&pageid=1")
+    script = await site.text(f"/externalLinkProblem?{WIKI}&pageid=1")
     assert json.loads(script.partition("(")[2].rpartition(")")[0])["pages"][0]["links"] == [link]
     (alone,) = (await answer_to(site, f"/api/url?url={quote(DEAD, safe='')}&{WIKI}&pageid=1"))["pages"][0]["links"]
     assert alone == link
-    _, document, _ = await site.fetch(f"{API}&format=xml&verdict=dead")
+    document = await site.text(f"{API}&format=xml&verdict=dead")
     (element,) = etree.fromstring(document.encode()).iterfind(".//wikitext")
     attributes = {str(name): str(value) for name, value in element.attrib.items()}
     assert attributes == {name: value for name, value in link["wikitext"].items() if value is not None}

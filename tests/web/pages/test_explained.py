@@ -25,7 +25,7 @@ async def fail(site: Site, url: str, seen: Observation) -> None:
 
 async def test_a_page_s_findings_have_it_in_their_details(site: Site) -> None:
     await fail(site, WALLED, SILENT)
-    _, body, _ = await site.fetch(PAGE)
+    body = await site.text(PAGE)
     assert texts(body, f'//li[@class="link dead"]/details{EVIDENCE.replace("//", "/")}/bdi') == [
         "Not found on 7 days (for 3 weeks).",
         "The host answers otherwise.",
@@ -35,7 +35,7 @@ async def test_a_page_s_findings_have_it_in_their_details(site: Site) -> None:
 
 
 async def test_an_exact_day_is_read_in_the_history_alone_and_is_the_tooltip_of_all_words(site: Site) -> None:
-    _, body, _ = await site.fetch(PAGE)
+    body = await site.text(PAGE)
     for kind in ("dead", "doubtful"):
         item = f'//li[@class="link {kind}"]'
         shown = " ".join(texts(body, f"{item}//text()[not(ancestor::ul)]"))
@@ -62,6 +62,6 @@ async def test_the_page_of_a_url_tells_it_below_the_reason(site: Site) -> None:
 
 
 async def test_programs_have_the_same_words(site: Site) -> None:
-    _, body, _ = await site.fetch("/externalLinkProblem?dbname=testwiki@wmflabs&pageid=1&lang=de")
+    body = await site.text("/externalLinkProblem?dbname=testwiki@wmflabs&pageid=1&lang=de")
     assert DEAD.partition("?")[0] in body
     assert '"explanation":"An 7 Tagen nicht gefunden (seit 3 Wochen)' in body

@@ -79,7 +79,7 @@ async def test_a_rare_path_is_searched_in_parts_and_found_once(site: Site, monke
     documents = await walked(site, f"{DEAD_LIST}&format=json&domain=dead.demo&path=rare/")
     assert links(documents) == [(page, url) for page, url in urls.items() if "rare" in url]
     assert len(documents) >= 10
-    _, body, _ = await site.fetch(f"{DEAD_LIST}&domain=dead.demo&path=/nowhere&lang=en")
+    body = await site.text(f"{DEAD_LIST}&domain=dead.demo&path=/nowhere&lang=en")
     assert "the search continues" in body
     assert texts(body, '//a[@rel="next"]')
 
@@ -147,8 +147,7 @@ async def test_what_counts_as_probably_reachable_is_on_the_doubtful_list(site: S
     paths = (f"{DEAD_LIST}&format=json", f"{DEAD_LIST}&format=json&domain=dead.demo")
     assert [len(links(await walked(site, path))) for path in paths] == [6, 6]
     async with site.wiki.pool.connection() as conn:
-        known = await find_urls(conn, sorted(map(key, urls)))
-        for number, each in enumerate(list(known.values())[:5]):
+        for number, each in enumerate(list((await find_urls(conn, sorted(map(key, urls)))).values())[:5]):
             await record_report(conn, each, TODAY, f"{number}", "Somebody")
     for path in paths:
         assert links(await walked(site, path)) == []
@@ -175,7 +174,7 @@ async def test_pages_with_spam_are_each_listed_once(site: Site, monkeypatch: pyt
     documents = await walked(site, f"{SPAM_LIST}&format=json")
     pages = [(page["id"], page["title"], page["spam"]) for document in documents for page in document["pages"]]
     assert pages == [(page, f"P{page}", 2) for page in range(10, 15)]
-    _, body, _ = await site.fetch(f"{SPAM_LIST}&lang=en")
+    body = await site.text(f"{SPAM_LIST}&lang=en")
     assert texts(body, '//ul[@class="pages"]/li/a') == ["P10", "P11"]
     assert "2 spam" in body
 
@@ -183,13 +182,13 @@ async def test_pages_with_spam_are_each_listed_once(site: Site, monkeypatch: pyt
 async def test_people_get_headings_a_form_and_the_way_on(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("weboid.web.pages.lists.ROWS", 1)
     await add_pages(site, {9: ("P9", ["http://dead.demo/9"])})
-    _, body, _ = await site.fetch(f"{DEAD_LIST}&lang=de&domain=dead.demo")
+    body = await site.text(f"{DEAD_LIST}&lang=de&domain=dead.demo")
     assert texts(body, "//h1") == ["Tote Weblinks in testwiki@wmflabs"]
     assert texts(body, '//input[@name="domain"]/@value') == ["dead.demo"]
     assert texts(body, '//link[@rel="alternate"]/@href') == ["/feeds/dead?dbname=testwiki%40wmflabs&lang=de"]
     seen = texts(body, '//ul[@class="links"]//*[@class="url"]')
     (path,) = texts(body, '//a[@rel="next"]/@href')
-    _, body, _ = await site.fetch(path)
+    body = await site.text(path)
     assert sorted([*seen, *texts(body, '//ul[@class="links"]//*[@class="url"]')]) == sorted(
         [DEAD, "http://dead.demo/9"]
     )

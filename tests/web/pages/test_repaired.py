@@ -42,13 +42,13 @@ async def test_a_page_tells_repaired_links_apart_in_all_formats_also_while_its_w
         (page,) = (await answer_to(site, f"/api/page?{WIKI}&pageid=9"))["pages"]
         assert (page["counts"]["dead"], page["repaired"]) == (2, {"dead": 1, "doubtful": 0})
         assert {link["normal"]: link["repaired"] for link in page["links"]} == {BARE: False, DEAD: True}
-        _, script, _ = await site.fetch(f"/externalLinkProblem?{WIKI}&pageid=9")
+        script = await site.text(f"/externalLinkProblem?{WIKI}&pageid=9")
         assert json.loads(script.partition("(")[2].rpartition(")")[0])["pages"] == [page]
-        _, document, _ = await site.fetch(f"/api/page?{WIKI}&pageid=9&format=xml&verdict=dead")
+        document = await site.text(f"/api/page?{WIKI}&pageid=9&format=xml&verdict=dead")
         tree = etree.fromstring(document.encode())
         assert [link.get("repaired") for link in tree.iterfind(".//link")] == ["false", "true"]
         assert [dict(each.attrib) for each in tree.iterfind(".//repaired")] == [{"dead": "1", "doubtful": "0"}]
-        _, body, _ = await site.fetch(f"/externalLinkInfo?{WIKI}&pageid=9&lang=en")
+        body = await site.text(f"/externalLinkInfo?{WIKI}&pageid=9&lang=en")
         assert "2 dead, 1 of them with a copy on the page" in texts(body, '//ul[@class="counts"]/li')
         assert [DEAD in text for text in texts(body, f'//li[contains(., "{NOTE}")]')] == [True]
         assert len(texts(body, '//li[@class="link repaired dead"]')) == 1
@@ -71,17 +71,16 @@ async def test_lists_feeds_changes_and_the_start_page_tell_repaired_links_apart(
     expected = {(1, DEAD): False, (9, BARE): False, (9, DEAD): True}
     for path in (listed, f"{listed}&domain=dead.demo"):
         assert await repaired_in(site, path) == expected
-    _, body, _ = await site.fetch(f"/lists/dead?{WIKI}&lang=en")
+    body = await site.text(f"/lists/dead?{WIKI}&lang=en")
     assert len(texts(body, f'//li[@class="link repaired dead"][contains(., "{NOTE}")]')) == 1
     changes = (await answer_to(site, f"/changes?{WIKI}"))["changes"]
     found = {each["link"]["normal"]: {page["id"]: page["repaired"] for page in each["pages"]} for each in changes}
     assert found == {DEAD: {1: False, 9: True}, BARE: {9: False}}
-    _, feed, _ = await site.fetch(f"/feeds/dead?{WIKI}")
+    feed = await site.text(f"/feeds/dead?{WIKI}")
     words = "Pages that already have a copy of it: 1 of 2."
     summaries = [each.findtext("{*}summary") or "" for each in etree.fromstring(feed.encode()).iterfind("{*}entry")]
     assert sorted(words in text for text in summaries) == [False, True]
-    _, body, _ = await site.fetch("/?lang=en")
-    assert texts(body, '//span[contains(@class, "chip dead")]') == [
+    assert texts(await site.text("/?lang=en"), '//span[contains(@class, "chip dead")]') == [
         "1 dead",
         "2 dead, 1 of them with a copy on the page",
     ]

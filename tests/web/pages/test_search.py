@@ -26,13 +26,11 @@ PAGES = "//div[@class='match']//ul[@class='pages']/li"
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def browser(site: Site) -> AsyncIterator[Browser]:
-    """A browser at the service."""
     async with open_browser(site.url) as found:
         yield found
 
 
 async def asked(browser: Browser, pattern: str, **fields: str) -> Seen:
-    """The answer to the form, filled in and sent."""
     return await browser.send_form("/search?lang=en", "/search", pattern=pattern, **fields)
 
 
@@ -109,8 +107,7 @@ async def test_all_content_namespaces_are_the_main_one_and_those_that_are_watche
 def test_content_namespaces_follow_from_the_configuration() -> None:
     names = [WikiName("aawiki", "WMF"), WikiName("bbwiki", "WMF")]
     wikis = (WikiConfig(names[0], matching={"namespaces": [100, 4]}), WikiConfig(names[1], matching={"pages": ["X"]}))
-    found = content_namespaces(Config(data=Path(), wikis=wikis))
-    assert found == {names[0]: {0, 4, 100}, names[1]: {0}}
+    assert content_namespaces(Config(data=Path(), wikis=wikis)) == {names[0]: {0, 4, 100}, names[1]: {0}}
 
 
 async def test_the_next_button_goes_on_to_the_end(

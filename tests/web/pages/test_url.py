@@ -61,7 +61,7 @@ async def test_all_that_is_known_is_shown_in_words_and_as_a_picture(site: Site) 
 
 
 async def test_the_normal_form_is_shown_next_to_what_was_requested(site: Site) -> None:
-    _, body, _ = await site.fetch(path_of("HTTP://B.demo:80/wall#part"))
+    body = await site.text(path_of("HTTP://B.demo:80/wall#part"))
     assert texts(body, "//*[@class='url']") == [WALLED, "HTTP://B.demo:80/wall#part"]
 
 
@@ -77,7 +77,7 @@ async def test_a_host_is_shown_in_unicode_next_to_its_punycode_unless_that_misle
     site: Site, host: str, ascii_host: str, shown: list[str]
 ) -> None:
     await site.wiki.take_in({7: [f"http://{host}/x"]}, 100)
-    _, body, _ = await site.fetch(f"/url?url={quote(f'http://{host}/x', safe='')}")
+    body = await site.text(f"/url?url={quote(f'http://{host}/x', safe='')}")
     assert texts(body, '//p[@class="what"]/a') == [f"http://{ascii_host}/x"]
     assert texts(body, '//p[@class="what"]/span[@class="host"]/bdi') == shown
 
@@ -85,16 +85,14 @@ async def test_a_host_is_shown_in_unicode_next_to_its_punycode_unless_that_misle
 async def test_pages_of_the_wiki_come_first_then_those_of_its_farm_never_of_another(site: Site) -> None:
     await add_pages(site, {9: (HOSTILE_TITLE, [DEAD])}, "aawiki")
     await add_pages(site, {5: ("Of another farm", [DEAD])}, "aawiki", WMF)
-    _, body, _ = await site.fetch(path_of(DEAD, f"&{WIKI}"))
+    body = await site.text(path_of(DEAD, f"&{WIKI}"))
     assert texts(body, "//h3") == ["testwiki@wmflabs", "aawiki@wmflabs"]
     assert texts(body, USES)[0] == "Page 1"
     assert "Of another farm" not in body
-    _, body, _ = await site.fetch(path_of(DEAD, "&dbname=aawiki@wmflabs"))
+    body = await site.text(path_of(DEAD, "&dbname=aawiki@wmflabs"))
     assert texts(body, "//h3") == ["aawiki@wmflabs", "testwiki@wmflabs"]
-    _, body, _ = await site.fetch(path_of(DEAD, "&dbname=aawiki@WMF"))
-    assert texts(body, USES) == ["Of another farm"]
-    _, body, _ = await site.fetch(path_of(DEAD))
-    assert texts(body, USES) == []
+    assert texts(await site.text(path_of(DEAD, "&dbname=aawiki@WMF")), USES) == ["Of another farm"]
+    assert texts(await site.text(path_of(DEAD)), USES) == []
 
 
 async def test_each_page_is_listed_once_while_uses_come_and_go(site: Site) -> None:
@@ -124,8 +122,7 @@ async def test_pages_on_which_it_is_spam_are_listed_of_the_same_wiki_only(site: 
     async with site.wiki.pool.connection() as conn:
         for wiki, page in ((own, 50), (other, 51), (foreign, 52)):
             await record_spam_links(conn, wiki.wiki, {page: {key(spam): spam, key(PDF): PDF}})
-    _, body, _ = await site.fetch(path_of(PDF, f"&{WIKI}&lang=en"))
-    assert texts(body, USES) == ["Page 1", "Spammed"]
+    assert texts(await site.text(path_of(PDF, f"&{WIKI}&lang=en")), USES) == ["Page 1", "Spammed"]
     # A URL that is spam wherever it stands is not watched, but there is something to show.
     status, body, _ = await site.fetch(path_of(spam, f"&{WIKI}&lang=en"))
     assert (status, texts(body, USES)) == (200, ["Spammed"])
@@ -161,8 +158,7 @@ async def test_wrong_input_gets_a_message(site: Site) -> None:
 
 
 async def test_who_has_sent_no_form_gets_the_form_and_nothing_else(site: Site, stranger: Browser) -> None:
-    path = path_of(DEAD, f"&{WIKI}&lang=en&after=1.1")
-    seen = await stranger.open(path)
+    seen = await stranger.open(path_of(DEAD, f"&{WIKI}&lang=en&after=1.1"))
     assert seen.status == 200
     assert "for people only" in seen.text
     assert not texts(seen.text, f"{USES} | //svg | //*[@class='url']")
@@ -181,8 +177,7 @@ async def test_who_has_sent_no_form_gets_the_form_and_nothing_else(site: Site, s
 
 
 async def test_after_the_button_the_same_address_tells_all(stranger: Browser) -> None:
-    path = path_of(DEAD, f"&{WIKI}&lang=en")
-    sent = await stranger.send_form(path, "/url")
+    sent = await stranger.send_form(path_of(DEAD, f"&{WIKI}&lang=en"), "/url")
     assert sent.status == 303
     seen = await stranger.open(sent.location)
     assert texts(seen.text, USES) == ["Page 1"]
@@ -193,11 +188,10 @@ async def test_after_the_button_the_same_address_tells_all(stranger: Browser) ->
 
 
 async def test_what_is_dead_can_be_reported_and_replaced(site: Site) -> None:
-    _, body, _ = await site.fetch(path_of("HTTP://Dead.demo/gone?a=1&b=%22x%22", f"&{WIKI}&lang=en"))
+    body = await site.text(path_of("HTTP://Dead.demo/gone?a=1&b=%22x%22", f"&{WIKI}&lang=en"))
     query = f"?url={quote(DEAD, safe='')}&dbname=testwiki%40wmflabs&lang=en"
     assert texts(body, "//p[@class='actions']/a/@href") == [f"/report{query}", f"/replacement{query}"]
-    _, body, _ = await site.fetch(path_of(PDF, f"&{WIKI}"))
-    assert texts(body, "//p[@class='actions']") == []
+    assert texts(await site.text(path_of(PDF, f"&{WIKI}")), "//p[@class='actions']") == []
 
 
 async def test_scripts_are_refused(site: Site) -> None:

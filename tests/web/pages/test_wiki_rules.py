@@ -52,13 +52,13 @@ async def looked_at(site: Site, name: str) -> dict[str, Any]:
     """What each interface says of the wiki's links: a finding by URL, or the dead ones."""
     wiki = f"dbname={name}@wmflabs"
     (page,) = (await answer_to(site, f"/api/page?{wiki}&pageid=9&all=1"))["pages"]
-    _, script, _ = await site.fetch(f"/externalLinkProblem?{wiki}&pageid=9")
+    script = await site.text(f"/externalLinkProblem?{wiki}&pageid=9")
     (gadget,) = json.loads(script.partition("(")[2].rpartition(")")[0])["pages"]
-    _, body, _ = await site.fetch(f"/externalLinkInfo?{wiki}&pageid=9&all=1&lang=en")
+    body = await site.text(f"/externalLinkInfo?{wiki}&pageid=9&all=1&lang=en")
     listed = await answer_to(site, f"/lists/dead?{wiki}&format=json")
-    _, listing, _ = await site.fetch(f"/lists/dead?{wiki}&lang=en")
+    listing = await site.text(f"/lists/dead?{wiki}&lang=en")
     changes = (await answer_to(site, f"/changes?{wiki}"))["changes"]
-    _, feed, _ = await site.fetch(f"/feeds/dead?{wiki}")
+    feed = await site.text(f"/feeds/dead?{wiki}")
     async with site.client.get(f"{site.url}/data/statuses-wmflabs-{iso(TODAY)}.csv.gz") as response:
         rows = [*csv.DictReader(gzip.decompress(await response.read()).decode().splitlines())]
     shown = [*SHOWN[name]]

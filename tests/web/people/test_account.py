@@ -56,14 +56,12 @@ class Scene:
 
 @asynccontextmanager
 async def opened(site_database: str, folder: Path, *, secret: str = "") -> AsyncIterator[Scene]:
-    """All of it."""
     async with AsyncExitStack() as stack:
         provider = await stack.enter_async_context(open_littleprovider(EDITORS))
         way = await stack.enter_async_context(aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()))
         environ = environ_at(provider, administrators="subject-of-another-kind", secret=secret)
         site = await stack.enter_async_context(open_service(site_database, folder, environ=environ, way=way))
-        browser = await stack.enter_async_context(open_browser(site.url))
-        yield Scene(site, provider, browser, way)
+        yield Scene(site, provider, await stack.enter_async_context(open_browser(site.url)), way)
 
 
 @pytest.fixture
@@ -106,8 +104,7 @@ async def test_the_provider_is_asked_with_pkce_and_a_state_and_is_given_our_secr
 async def test_the_way_to_the_provider_is_a_page_and_no_redirect_which_form_action_would_forbid(scene: Scene) -> None:
     going = await scene.browser.send_form("/account", "/account/in")
     address = going.link(scene.provider.url)
-    assert going.status == 200
-    assert going.headers["Refresh"] == f"0; url={address}"
+    assert (going.status, going.headers["Refresh"]) == (200, f"0; url={address}")
     assert "form-action 'self';" in going.headers["Content-Security-Policy"]
     assert going.headers["Cache-Control"] == "no-store"
 
@@ -171,7 +168,6 @@ class Asked:
 
 @pytest.fixture
 async def asked() -> AsyncIterator[Asked]:
-    """A provider and the way to it."""
     async with open_littleprovider(EDITORS) as provider, aiohttp.ClientSession() as client:
         yield Asked(provider, client)
 

@@ -140,8 +140,7 @@ async def test_the_log_is_read_in_parts_without_a_gap(people: People) -> None:
 
 async def test_names_objects_and_subjects_bring_no_markup(people: People) -> None:
     hostile, boss = await people.browser(HOSTILE_NAME), await people.browser("Boss")
-    url = 'http://dead.demo/"><script>'
-    await add_pages(people.site, {9: ("Hostile", [url])})
+    await add_pages(people.site, {9: ("Hostile", ['http://dead.demo/"><script>'])})
     assert (await hostile.send_form("/report?url=http://dead.demo/%22%3E%3Cscript%3E", "/report")).status == 303
     await people.site.wiki.do(record_audit, Action.CHECK, '"><script>', "\u202eevil", "<script>\u2028", "<script>")
     for path in ("/admin", "/admin?subject=10", "/admin?subject=%22%3E%3Cscript%3E", "/admin?subject=10&did=99"):

@@ -28,7 +28,6 @@ def path_of(url: str, more: str = "&lang=en") -> str:
 
 
 async def report(browser: Browser, url: str = DEAD, extent: str = "url") -> Seen:
-    """Sends the form on the page of a URL."""
     return await browser.send_form(path_of(url), "/report", extent=extent)
 
 
@@ -59,7 +58,7 @@ async def test_a_report_is_made_reported_to_all_without_a_name_and_logged(people
     assert texts(seen.text, '//*[@role="status"]') == ["Thank you. Your report has been noted."]
     assert texts(seen.text, CLAIMS) == ["Somebody reported today that this link works by hand."]
     assert "Anna" not in seen.text
-    _, answer, _ = await people.site.fetch("/externalLinkInfo?dbname=testwiki@wmflabs&pageid=1&lang=en")
+    answer = await people.site.text("/externalLinkInfo?dbname=testwiki@wmflabs&pageid=1&lang=en")
     assert "Somebody reported today that it works by hand." in answer
     assert "Anna" not in answer
     (entry,) = await log(people)
@@ -132,8 +131,7 @@ async def test_who_has_not_signed_in_cannot_report_nor_ask_for_a_check(people: P
 
 
 async def test_who_has_few_edits_is_reported_so_instead_of_the_form(people: People) -> None:
-    new = await people.browser("New")
-    seen = await new.open(path_of(DEAD))
+    seen = await (await people.browser("New")).open(path_of(DEAD))
     assert "You need at least 50 edits" in seen.text
     with pytest.raises(LookupError):
         seen.form("/report")
@@ -210,8 +208,7 @@ async def test_a_cited_copy_is_visited_on_demand_unless_its_archive_never_is(peo
     fields = {**(await anna.open(path_of(cited))).form("/check"), "url": barred}
     assert "never visit" in (await anna.send("/check?lang=en", fields)).text
     await people.later()
-    sent = await anna.send_form(path_of(cited), "/check")
-    seen = await anna.open(sent.location)
+    seen = await anna.open((await anna.send_form(path_of(cited), "/check")).location)
     assert "will be checked today" in texts(seen.text, '//*[@role="status"]')[0]
     assert "It is due, and will be checked today" in seen.text
     assert (await people.site.wiki.known(cited)).next_check == TODAY

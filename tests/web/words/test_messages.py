@@ -158,8 +158,7 @@ def test_an_unsafe_translation_is_found() -> None:
 
 
 def test_a_parameter_is_escaped_and_markup_is_not() -> None:
-    written = say("en").html("weboid-error-wiki", "<b>{0}$1")
-    assert "&lt;b&gt;{0}$1" in written
+    assert "&lt;b&gt;{0}$1" in say("en").html("weboid-error-wiki", "<b>{0}$1")
     assert "<b>x</b>" in say("en").html("weboid-target", Markup("<b>x</b>"))
     assert "&lt;b&gt;x" in say("en").html("weboid-target", "<b>x</b>"), (
         "kept apart from markup with the same characters"
