@@ -3,7 +3,6 @@
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
 
 import pytest
 from support.misbehaving import Asked, serve
@@ -12,30 +11,16 @@ from weboid.config import NetConfig
 from weboid.core.record.reasons import Reason
 from weboid.mechanism.deadlines import Deadlines
 from weboid.net import connection, engine
-from weboid.net.dial import tls_context
-from weboid.net.dns import Resolver
-from weboid.net.engine import SocketEngine
 from weboid.net.exchange import Reply, Request
 from weboid.net.faults import fault_of
-from weboid.net.guard import Guard
 from weboid.net.response_parser import ResponseParser
 from weboid.net.watch import open_watch
+
+from .test_engine import open_engine
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Long: " + b"y" * 1500 + b"\r\n\r\n"
 ANSWER_S = 100.0
 """No test waits for so long: whatever is given up is given up for another reason."""
-
-
-@asynccontextmanager
-async def open_engine(settings: NetConfig) -> AsyncIterator[SocketEngine]:
-    guard = Guard(settings.deny, settings.permit)
-    resolver = Resolver(guard, settings.dns, settings.connect_s / 2)
-    sending = SocketEngine(settings, guard, resolver, tls_context(settings.ca))
-    try:
-        yield sending
-    finally:
-        sending.close()
-        await resolver.close()
 
 
 async def sent(pieces: Iterable[bytes], pause_s: float) -> AsyncIterator[bytes]:

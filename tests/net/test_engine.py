@@ -34,7 +34,6 @@ async def engine(settings: NetConfig, certificates: Certificates) -> AsyncIterat
 
 @asynccontextmanager
 async def open_engine(settings: NetConfig) -> AsyncIterator[SocketEngine]:
-    """An engine with its resolver."""
     guard = Guard(settings.deny, settings.permit)
     resolver = Resolver(guard, settings.dns, settings.connect_s / 2)
     engine = SocketEngine(settings, guard, resolver, tls_context(settings.ca))
@@ -260,8 +259,7 @@ async def test_a_question_that_does_not_fit_at_once_goes_out_all_the_same(
 ) -> None:
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(0.05)
-        length = len(await reader.readuntil(b"\r\n\r\n"))
-        writer.write(reply(200, body=str(length).encode()))
+        writer.write(reply(200, body=str(len(await reader.readuntil(b"\r\n\r\n"))).encode()))
         writer.close()
 
     tls = certificates.good("127.0.0.1") if secure else None

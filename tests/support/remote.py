@@ -39,6 +39,13 @@ async def open_server(
         yield url
 
 
+async def posted_call(url: str, data: bytes, token: str | None, kind: str) -> tuple[int, bytes]:
+    """The status and the body of the answer to a call as these bytes; without a token none is sent."""
+    headers = {hdrs.CONTENT_TYPE: kind} | ({hdrs.AUTHORIZATION: token} if token is not None else {})
+    async with aiohttp.ClientSession() as client, client.post(url, data=BytesIO(data), headers=headers) as answer:
+        return answer.status, await answer.read()
+
+
 @asynccontextmanager
 async def crawler_client(url: str, worker: str = "one", token: str = TOKEN) -> AsyncIterator[ServerClient]:
     async with open_client(url, token, worker) as client:

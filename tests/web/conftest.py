@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -62,15 +63,13 @@ async def kept_site() -> AsyncIterator[_Kept]:
 async def site(
     site_database: str, kept_site: _Kept, tmp_path: Path, request: pytest.FixtureRequest
 ) -> AsyncIterator[Site]:
-    """The service, ready to be asked."""
     is_changing = bool(_CHANGING & set(request.fixturenames))
     if is_changing:
         await kept_site.close()
     site = await kept_site.open(site_database, tmp_path)
     before = await _next_transaction(site)
     yield site
-    source = replace(site.source, asked=0)
-    is_same = source == kept_site.source and site.client is kept_site.client
+    is_same = replace(site.source, asked=0) == kept_site.source and site.client is kept_site.client
     if is_changing or not is_same or await _next_transaction(site) != before:
         await kept_site.close()
 
@@ -80,6 +79,14 @@ async def own_site(site_database: str, tmp_path: Path) -> AsyncIterator[Site]:
     """A service of which nobody has asked anything."""
     async with open_service(site_database, tmp_path) as site:
         yield site
+
+
+@pytest.fixture
+async def trusting(site_database: str, tmp_path: Path) -> AsyncIterator[Site]:
+    """A service that trusts the client ``ours``, whose token is ``known``."""
+    tokens = f"ours:{sha256(b'known').hexdigest()}"
+    async with open_service(site_database, tmp_path, environ={"WEBOID_WEB_TOKENS": tokens}) as service:
+        yield service
 
 
 async def _next_transaction(site: Site) -> object:

@@ -101,47 +101,24 @@ async def test_no_pause_grows_whatever_the_clock_does(machine: Machine, jump_s: 
 
 
 _SERVICE = {"free": {"0": NOW}, "until": NOW + 60, "rest_s": 60, "why": "x"}
+_ODD: dict[str, list[object]] = {
+    "until": [float("inf"), None, "9" * 400, 10**400],
+    "rest_s": [1e300, -1, float("nan")],
+    "why": ["\x1b[31m", 3],
+    "free": [{"7": NOW}, {"0": float("inf")}, [1]],
+}
+_STRANGE = [{**_SERVICE, key: value} for key, values in _ODD.items() for value in values]
+_DOCUMENTS: list[dict[str, object]] = [
+    {"format": 1},
+    {"format": 2, "services": {SERVICE.base: _SERVICE}},
+    {"format": 1, "services": []},
+    {"format": 1, "services": {SERVICE.base: 3}},
+    *({"format": 1, "services": {SERVICE.base: strange}} for strange in _STRANGE),
+]
+_BYTES = (b"", b"\0" * 16_384, b"{", b"[]", b"[" * 16_000, b"1" * 16_000, b"\xff\xfe", b"{}" + b" " * 100_000_000)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"\0" * 16_384,
-        b"{",
-        b"[]",
-        b"[" * 16_000,
-        b"1" * 16_000,
-        b"\xff\xfe",
-        b"{}" + b" " * 100_000_000,
-        *(
-            json.dumps(each).encode()
-            for each in [
-                {"format": 1},
-                {"format": 2, "services": {SERVICE.base: _SERVICE}},
-                {"format": 1, "services": []},
-                {"format": 1, "services": {SERVICE.base: 3}},
-                *(
-                    {"format": 1, "services": {SERVICE.base: {**_SERVICE, **change}}}
-                    for change in (
-                        {"until": float("inf")},
-                        {"until": None},
-                        {"until": "9" * 400},
-                        {"until": 10**400},
-                        {"rest_s": 1e300},
-                        {"rest_s": -1},
-                        {"rest_s": float("nan")},
-                        {"why": "\x1b[31m"},
-                        {"why": 3},
-                        {"free": {"7": NOW}},
-                        {"free": {"0": float("inf")}},
-                        {"free": [1]},
-                    )
-                ),
-            ]
-        ),
-    ],
-)
+@pytest.mark.parametrize("content", [*_BYTES, *(json.dumps(each).encode() for each in _DOCUMENTS)])
 async def test_a_file_that_is_damaged_or_hostile_is_begun_anew(machine: Machine, content: bytes) -> None:
     machine.path.parent.mkdir()
     machine.path.write_bytes(content)

@@ -1,34 +1,22 @@
 """Grounds: whose streak counts, by which measure, how much of the proof is there; their dictionary form."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 from support.observations import BROKEN, FINE, GONE, LIMITED, LOST, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, WALL
+from support.reports import Stored
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Outcome, Reason
-from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
+from weboid.core.record.record import UNKNOWN_HOST, UNTRIED
 from weboid.core.url.classify import classify
 from weboid.core.verdict.judge import judge, judge_host
-from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.verdict.link_report import link_report
 from weboid.core.verdict.report_json import link_as_json
-from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Grounds, Verdict, finding_of, grounds_of
-
-
-@dataclass(frozen=True)
-class Stored:
-    record: UrlRecord
-    host: HostRecord = UNKNOWN_HOST
-    next_check: int | None = 200
-    claims: Claims = NO_CLAIMS
-    kept: KeptCopies = NOTHING
-    is_frozen: bool = False
-    meant: str | None = None
+from weboid.core.verdict.verdict import Grounds, Verdict, finding_of, grounds_of
 
 
 def checked(*seen: tuple[int, Observation], host_days: Sequence[int] = ()) -> Stored:

@@ -1,14 +1,16 @@
 """The shown ones of stored copies: their order and state, and what is never shown (A-1, A-2, W-8)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
+
+from support.reports import Stored
 
 from weboid.core.archive.copies import CopyState
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.record.days import EPOCH, days_from_epoch
 from weboid.core.record.history import Entry
 from weboid.core.record.reasons import Reason
-from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
+from weboid.core.record.record import UrlRecord
 from weboid.core.record.status import Status
 from weboid.core.url.archives import ARCHIVES, Standing
 from weboid.core.url.classify import classify
@@ -32,17 +34,6 @@ WAYBACK, ARQUIVO = NUMBERS["wayback"], NUMBERS["arquivo"]
 MAY_3 = KeptSnapshot(WAYBACK, 20160503120000, 110, 1, days_from_epoch(date(2016, 5, 5)))
 FAILING = UrlRecord((Entry(Status.NOT_FOUND, 100, 120),), reason=Reason.NOT_FOUND)
 FINE = UrlRecord((Entry(Status.FINE, 100, 120),), reason=Reason.OK)
-
-
-@dataclass(frozen=True)
-class Stored:
-    record: UrlRecord
-    host: HostRecord = UNKNOWN_HOST
-    next_check: int | None = 130
-    claims: Claims = NO_CLAIMS
-    kept: KeptCopies = NOTHING
-    is_frozen: bool = False
-    meant: str | None = None
 
 
 def lookup(outcome: LookupOutcome, archive: int = WAYBACK, passed: str = "") -> KeptLookup:

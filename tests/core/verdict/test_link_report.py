@@ -1,24 +1,24 @@
 """The values of an answer: order, extents, the dictionary form of a link."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.reports import Stored
 
 from weboid.assets import asset
 from weboid.core.record.days import iso
 from weboid.core.record.history import Entry
 from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Reason
-from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
+from weboid.core.record.record import HostRecord, UrlRecord
 from weboid.core.record.status import NO_CODE, Status
 from weboid.core.record.streak import WHOLE, Streak
 from weboid.core.url.classify import classify
 from weboid.core.url.farms import WMF, WikiName
 from weboid.core.url.keys import key_of
-from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.verdict.link_report import (
     Extent,
     LinkReport,
@@ -30,31 +30,11 @@ from weboid.core.verdict.link_report import (
     watched_keys,
 )
 from weboid.core.verdict.report_json import link_as_json, page_as_json
-from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Verdict, finding_of
+from weboid.core.verdict.verdict import Claims, Verdict
 from weboid.core.verdict.wiki_rules import WikiRules, rules_of
 from weboid.core.wikitext.link_lists import LinkLists
 from weboid.core.wikitext.settings import parse_page
 from weboid.mechanism.slices import at_once
-
-
-@dataclass(frozen=True)
-class Stored:
-    record: UrlRecord
-    host: HostRecord = UNKNOWN_HOST
-    next_check: int | None = 130
-    claims: Claims = NO_CLAIMS
-    kept: KeptCopies = NOTHING
-    is_frozen: bool = False
-    meant: str | None = None
-
-    @property
-    def is_working(self) -> bool:
-        return finding_of(self.record, self.host).verdict is Verdict.WORKING
-
-    @property
-    def is_notable(self) -> bool:
-        return self.record.mime is not None
-
 
 DEAD = Stored(
     UrlRecord(

@@ -3,7 +3,6 @@
 import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from io import BytesIO
 from random import Random
 from typing import Any, Final
 from uuid import UUID, uuid4
@@ -12,7 +11,7 @@ import aiohttp
 import msgspec
 import pytest
 from support.observations import FINE, LOST
-from support.remote import TOKEN, crawler_client, open_bad_network, open_server, server_config
+from support.remote import TOKEN, crawler_client, open_bad_network, open_server, posted_call, server_config
 from support.stored import WikiInStore
 
 from weboid.core.document.face import Answer, Face, Kind, Look, Role
@@ -42,7 +41,6 @@ GREET: Final = PATH + "greet"
 
 
 def body(arguments: object, worker: object = "w", request: object = None) -> bytes:
-    """A call as it is sent."""
     call = {"worker": worker, "request": request or str(UUID(int=7)), "arguments": arguments}
     return zlib.compress(msgspec.msgpack.encode(call))
 
@@ -50,13 +48,7 @@ def body(arguments: object, worker: object = "w", request: object = None) -> byt
 async def sent(
     server: str, name: str, data: bytes, token: str | None = f"{SCHEME} {TOKEN}", kind: str = CRAWLERS.sent_kind
 ) -> tuple[int, bytes]:
-    """The status and the body of the answer."""
-    headers = {"Content-Type": kind} | ({"Authorization": token} if token is not None else {})
-    async with (
-        aiohttp.ClientSession() as client,
-        client.post(server + PATH + name, data=BytesIO(data), headers=headers) as answer,
-    ):
-        return answer.status, await answer.read()
+    return await posted_call(server + PATH + name, data, token, kind)
 
 
 async def test_nobody_without_the_token_is_answered(server: str) -> None:
@@ -185,8 +177,7 @@ async def test_the_server_judges_what_a_crawler_has_seen(server: str, wiki: Wiki
         known = await wiki.known("http://a.demo/")
         assert (known.record, known.due) == judge(UrlRecord(), LOST, 100, host_key=host.key.host_key)
         assert known.host == UNKNOWN_HOST
-        late = replace(honest, seen=None, due=32_000)
-        assert (await work.record([late], held)).postponed == 1
+        assert (await work.record([replace(honest, seen=None, due=32_000)], held)).postponed == 1
         assert (await wiki.known("http://a.demo/")).due == 100 + DEFAULT.longest_interval
 
 
@@ -215,8 +206,7 @@ async def test_what_is_sent_again_is_done_once_and_answered_as_the_first_time(se
     assert answers[0][0] == 200
     assert len(await wiki.rows("SELECT bucket FROM lease WHERE epoch > 0 AND until > now()")) == 1
     another = body({"until": [100, None]}, request=str(uuid4()))
-    other = msgspec.msgpack.decode(zlib.decompress((await sent(server, "lease", another))[1]))
-    assert other == {}
+    assert msgspec.msgpack.decode(zlib.decompress((await sent(server, "lease", another))[1])) == {}
 
 
 async def test_a_call_that_was_not_answered_has_the_same_number_when_it_is_made_again(

@@ -1,14 +1,12 @@
 """``/internal/feed/…`` (O-1): who may call, and what hostile bodies bring about: nothing."""
 
 from dataclasses import replace
-from io import BytesIO
 from typing import Any, Final
 from uuid import UUID
 
-import aiohttp
 import pytest
 from support.databases import all_rows
-from support.remote import FEED_TOKEN, TOKEN, feeder_client, open_server, server_config
+from support.remote import FEED_TOKEN, TOKEN, feeder_client, open_server, posted_call, server_config
 from support.stored import WikiInStore
 
 from weboid.core.url.farms import WMFLABS, WikiName
@@ -27,7 +25,6 @@ FINE: Final = [1, 0, "Page 1", 7, None, ["http://a.demo/"], []]
 
 
 def body(arguments: object, request: int = 7) -> bytes:
-    """A call as it is sent."""
     return compressed(encoded({"worker": "w", "request": str(UUID(int=request)), "arguments": arguments}))
 
 
@@ -40,13 +37,7 @@ def walked(*pages: object, **more: object) -> dict[str, Any]:
 async def sent(
     server: str, name: str, data: bytes, token: str = f"{FEEDERS.scheme} {FEED_TOKEN}", way: Any = FEEDERS
 ) -> tuple[int, bytes]:
-    """The status and the body of the answer."""
-    headers = {"Content-Type": way.sent_kind, "Authorization": token}
-    async with (
-        aiohttp.ClientSession() as client,
-        client.post(server + way.path + name, data=BytesIO(data), headers=headers) as answer,
-    ):
-        return answer.status, await answer.read()
+    return await posted_call(server + way.path + name, data, token, way.sent_kind)
 
 
 async def test_a_token_opens_its_own_endpoint_alone(server: str) -> None:
@@ -127,8 +118,7 @@ async def test_lines_of_a_list_that_the_server_cannot_run_are_not_in_force(serve
     async with feeder_client(server) as caller:
         fetched = {ListKind.BLACK: SpamLines(("good\\.com", "(?=x)", "a\nb")), ListKind.WHITE: SpamLines(())}
         assert await remote(FeedStore, caller).lists.record(wiki.wiki.farm, "testwiki", fetched, 100)
-    rows = await wiki.rows("SELECT lines FROM spam_list WHERE kind = 0")
-    assert rows == [("good\\.com\na\nb",)]
+    assert await wiki.rows("SELECT lines FROM spam_list WHERE kind = 0") == [("good\\.com\na\nb",)]
 
 
 async def test_a_request_that_comes_again_is_done_once_and_answered_as_the_first_time(

@@ -5,7 +5,6 @@ import zlib
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from hashlib import sha256
-from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
@@ -16,7 +15,7 @@ import pytest
 from support.databases import all_rows
 from support.observations import FINE
 from support.remote import CRAWLERS as FAR
-from support.remote import FEED_TOKEN, TOKEN, open_server, server_config
+from support.remote import FEED_TOKEN, TOKEN, open_server, posted_call, server_config
 from support.remote import FEEDERS as FEEDERS_HASH
 from support.stored import WikiInStore
 
@@ -53,13 +52,8 @@ async def call(
 ) -> tuple[int, Any]:
     """The status of the answer, and what it says."""
     data = zlib.compress(msgspec.msgpack.encode({"worker": worker, "request": str(uuid4()), "arguments": arguments}), 1)
-    headers = {"Content-Type": way.sent_kind, "Authorization": f"{way.scheme} {token}"}
-    async with (
-        aiohttp.ClientSession() as client,
-        client.post(server + way.path + name, data=BytesIO(data), headers=headers) as answer,
-    ):
-        body = await answer.read()
-        return answer.status, msgspec.msgpack.decode(zlib.decompress(body), strict=False) if body else None
+    status, body = await posted_call(server + way.path + name, data, f"{way.scheme} {token}", way.sent_kind)
+    return status, msgspec.msgpack.decode(zlib.decompress(body), strict=False) if body else None
 
 
 async def leased(server: str, token: str = TOKEN, worker: str = "w") -> dict[int, int]:
@@ -119,8 +113,7 @@ async def test_a_lease_that_another_has_taken_over_is_not_refused_but_lost(serve
     held = await leased(server)
     await wiki.rows("UPDATE lease SET epoch = epoch + 1, worker = 'other:x' WHERE worker <> '' RETURNING 1")
     assert await call(server, "renew", {"held": held}) == (200, [])
-    batch = {"checks": [await checked(wiki)], "held": held}
-    assert (await call(server, "record", batch))[1]["lost"] == 1
+    assert (await call(server, "record", {"checks": [await checked(wiki)], "held": held}))[1]["lost"] == 1
     assert await wiki.rows("SELECT FROM day_total") == []
 
 
@@ -222,8 +215,7 @@ async def test_a_feeder_reaches_the_wikis_alone_that_its_token_names(wiki: WikiI
         await wiki.do(raise_alarm, AlarmKind.WATCHED, "", DAY, "of all")
         assert (await call(url, "no-watch-page", {}, **FED))[0] == 200
         assert await wiki.rows("SELECT kind, detail FROM alarm") == [("watched", "of all")]
-        own = {"farm": "WMF", "dbname": "dewiki", "api": None}
-        status, made = await call(url, "wiki", own, **FED)
+        status, made = await call(url, "wiki", {"farm": "WMF", "dbname": "dewiki", "api": None}, **FED)
         assert (status, made["dbname"]) == (200, "dewiki")
         plan = {"wiki": made["wiki"], "plan": "p", "day": DAY}
         assert (await call(url, "start", plan, **FED))[0] == 200
@@ -261,8 +253,7 @@ async def test_no_feeder_takes_the_role_of_a_process_that_is_not_its_tokens(serv
 
 async def test_no_token_sets_where_the_api_of_a_wiki_is(server: str, wiki: WikiInStore) -> None:
     for api in ["http://evil.test", "file:///etc/passwd", "http://127.0.0.1/api.php", "", API + "?x"]:
-        name = wiki.wiki.dbname
-        for dbname in (name, "newwiki"):
+        for dbname in (wiki.wiki.dbname, "newwiki"):
             given = {"farm": WMFLABS.name, "dbname": dbname, "api": api}
             await refused(server, wiki, "api", "wiki", given, token=FEED_TOKEN, way=FEEDERS)
 

@@ -1,33 +1,19 @@
 """The sentences that explain a verdict: what proves it, or which proof is missing yet (U-7)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from support.observations import BROKEN, FINE, LIMITED, LOST, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, WALL
+from support.reports import Stored
 
 from weboid.core.observe.observation import Observation
-from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
+from weboid.core.record.record import UNKNOWN_HOST, UNTRIED
 from weboid.core.url.classify import classify
 from weboid.core.verdict.judge import judge, judge_host
-from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.verdict.link_report import LinkReport, link_report
 from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Verdict
 from weboid.web.words.language import languages
 from weboid.web.words.messages import Messages, messages_in
 from weboid.web.words.phrases import evidence_words, in_words
-
-
-@dataclass(frozen=True)
-class Stored:
-    """A URL as the store has it."""
-
-    record: UrlRecord
-    host: HostRecord = UNKNOWN_HOST
-    next_check: int | None = 200
-    claims: Claims = NO_CLAIMS
-    kept: KeptCopies = NOTHING
-    is_frozen: bool = False
-    meant: str | None = None
 
 
 def say(code: str = "en") -> Messages:
