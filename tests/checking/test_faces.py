@@ -101,37 +101,28 @@ LIVES: dict[str, Script] = {
 
 @pytest.mark.parametrize("name", LIVES)
 async def test_a_living_page_is_not_doubted_whatever_its_host_answers_otherwise(name: str) -> None:
-    path = "/story/123/bees" if "number" in name else PATH
-    found, besides = await looked(LIVES[name], path)
+    found, besides = await looked(LIVES[name], "/story/123/bees" if "number" in name else PATH)
     assert (found.seen.reason, found.signals) == (Reason.OK, ())
     assert len(besides) <= 3
 
 
 CAPTCHA = '<div class="h-captcha" data-sitekey="1"></div>'
 PASSWORD = "<form><input type=password name=p></form>"
+
+
+def only_below(directory: str, document: Act) -> Script:
+    return host(lambda path: document if path.startswith(directory) else FRONT if path == "/" else MISSING)
+
+
 DEAD: dict[str, tuple[Script, Reason]] = {
     "template": (with_pages(TEMPLATE), Reason.SOFT_404),
-    "template in a directory": (
-        host(lambda path: TEMPLATE if path.startswith("/harbour") else FRONT if path == "/" else MISSING),
-        Reason.SOFT_404,
-    ),
+    "template in a directory": (only_below("/harbour", TEMPLATE), Reason.SOFT_404),
     "sends to a place": (host(lambda path: {"/news": TEMPLATE, "/": FRONT}.get(path, moved("/news"))), Reason.SOFT_404),
     "sends to its front page": (host(lambda path: {"/de": FRONT}.get(path, moved("/de"))), Reason.REDIRECT_TO_ROOT),
     "wall": (host(lambda path: page("A moment", words=30, more=CAPTCHA)), Reason.BOT_WALL),
     "parked": (host(lambda path: page("127.0.0.1", words=30)), Reason.SAME_EVERYWHERE),
     "login": (host(lambda path: page("Members", words=30, more=PASSWORD)), Reason.LOGIN),
-    "login in a directory": (
-        host(
-            lambda path: (
-                page("Members", words=30, more=PASSWORD)
-                if path.startswith("/harbour/")
-                else FRONT
-                if path == "/"
-                else MISSING
-            )
-        ),
-        Reason.LOGIN,
-    ),
+    "login in a directory": (only_below("/harbour/", page("Members", words=30, more=PASSWORD)), Reason.LOGIN),
     "fixed text": (host(lambda path: page("Back soon")), Reason.SAME_EVERYWHERE),
 }
 

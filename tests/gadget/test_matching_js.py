@@ -4,6 +4,7 @@ On pages that a real wiki renders: tests/whole/test_matching.py.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -13,30 +14,8 @@ from support.browser import needs_browser
 pytestmark = [needs_browser, pytest.mark.asyncio(loop_scope="session")]
 
 _OWN_HOSTS: Final = ["lv.wiki.demo", "lv.m.wiki.demo:8080"]
-_FIND: Final = """( [ anchors, links, ownHosts ] ) => {
-    const index = require( './core.js' ).createIndex( ownHosts );
-    const elements = anchors.map( ( attributes ) => {
-        const element = document.createElement( 'a' );
-        Object.keys( attributes ).forEach( ( name ) => element.setAttribute( name, attributes[ name ] ) );
-        return element;
-    } );
-    elements.forEach( index.add );
-    const found = index.find( links );
-    return elements.map( ( element ) => links.indexOf( found.get( element ) ) );
-}"""
-_STEP: Final = """( [ hrefs, milliseconds ] ) => {
-    const index = require( './core.js' ).createIndex( [] );
-    hrefs.forEach( ( href ) => {
-        const element = document.createElement( 'a' );
-        element.setAttribute( 'href', href );
-        index.add( element );
-    } );
-    let steps = 1;
-    while ( !index.step( performance.now() + milliseconds ) ) {
-        steps++;
-    }
-    return [ index.size, steps ];
-}"""
+_FIND: Final = Path(__file__).with_name("find_links.js").read_text(encoding="utf-8")
+_STEP: Final = Path(__file__).with_name("step_links.js").read_text(encoding="utf-8")
 
 
 def _link(*given: str, normal: str | None = None, interwiki: str | None = None) -> dict[str, Any]:

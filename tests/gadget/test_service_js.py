@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -11,39 +12,9 @@ from support.gadget_page import DAY, DEAD, load_page
 
 pytestmark = [pytest.mark.long, needs_browser, pytest.mark.asyncio(loop_scope="session")]
 
-_ASK: Final = """async ( answers ) => {
-    const kept = new Map();
-    const warnings = [];
-    const asked = [];
-    mw.storage.session = { get: ( key ) => kept.get( key ), set: ( key, value ) => kept.set( key, value ) };
-    mw.log = { warn: ( line ) => warnings.push( line ) };
-    const fetcher = ( address, options ) => {
-        const { body, status, headers } = answers[ Math.min( asked.length, answers.length - 1 ) ];
-        asked.push( [ address, Object.keys( options ).sort(), options.credentials ] );
-        return status ? Promise.resolve( new Response( body, { status, headers } ) ) :
-            Promise.reject( new TypeError( 'refused' ) );
-    };
-    const { ask } = require( './service.js' );
-    const question = { page: 7, revision: 9, language: 'en', extent: 'notes' };
-    const known = await ask( question, fetcher );
-    const quiet = kept.size ? Math.round( ( Number( [ ...kept.values() ][ 0 ] ) - Date.now() ) / 1000 ) : 0;
-    const count = asked.length;
-    await ask( question, fetcher );
-    return { known, asked: asked.slice( 0, count ), again: asked.length > count, warnings, quiet };
-}"""
+_ASK: Final = Path(__file__).with_name("ask_service.js").read_text(encoding="utf-8")
 
-_PREPARE: Final = """() => {
-    window.warned = [];
-    mw.log = { warn: ( text ) => warned.push( text ) };
-    mw.storage.session.get = () => null;
-    mw.storage.session.set = () => true;
-    window.question = { page: 7, revision: 1, language: 'en', extent: 'notes' };
-    window.reported = ( fetcher ) => {
-        warned.length = 0;
-        return require( './service.js' ).ask( question, fetcher )
-            .then( ( { links } ) => [ links.length, warned.length ] );
-    };
-}"""
+_PREPARE: Final = Path(__file__).with_name("prepare_service.js").read_text(encoding="utf-8")
 OBJECT: Final = {"toString": 1, "valueOf": 1}
 """In a browser an error, wherever it is taken for text."""
 WRONG: Final[list[dict[str, Any]]] = [

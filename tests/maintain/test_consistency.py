@@ -15,6 +15,7 @@ from support.records import random_host_record, random_record
 from support.store_reads import list_changes
 from support.stored import WikiInStore, key, open_wiki
 
+from weboid.assets import toml_next_to
 from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.verdict.verdict import Verdict, finding_of
@@ -119,53 +120,8 @@ async def fill(stored: WikiInStore) -> None:
     assert await stored.dead() == {(1, key(DEAD)), (2, key(DEAD)), (1, key(DOWN))}
 
 
-BREAKS = {
-    "a next day in the future": ("UPDATE host SET next_day = 9999 {HOST}", "next-day"),
-    "no next day": ("UPDATE host SET next_day = NULL {HOST}", "next-day"),
-    "a next day long ago": ("UPDATE host SET next_day = 7 {HOST}", "next-day"),
-    "a due day that was moved": ("UPDATE url SET due = 101 {NEIGHBOUR}", "next-day"),
-    "a host without URLs": (
-        "INSERT INTO host (bucket, host_key, host, reversed) VALUES (4095, 7, 'empty.demo', 'demo.empty.')",
-        "empty-host",
-    ),
-    "a change that was not logged": ("DELETE FROM change {LIVES}", "verdict"),
-    "a death in the log alone": (
-        "INSERT INTO change (bucket, host_key, url_key, day, before, after) "
-        "SELECT bucket, host_key, url_key, 130, 1, 3 FROM url {NEIGHBOUR}",
-        "verdict",
-    ),
-    "a dead link that is missing": ("DELETE FROM dead {DEAD} AND page = 2", "dead"),
-    "a dead link of a living URL": (
-        "INSERT INTO dead SELECT host_key, url_key, wiki, page, bucket, 120 FROM link {NEIGHBOUR}",
-        "dead",
-    ),
-    "a dead link on a page without the link": (
-        "INSERT INTO dead SELECT host_key, url_key, wiki, 3, bucket, 120 FROM link {DOWN}",
-        "dead",
-    ),
-    "a dead link that its page would have repaired": (
-        "UPDATE dead SET repaired = true {DEAD} AND page = 2",
-        "repaired",
-    ),
-    "an orphan in use": ("UPDATE url SET orphaned = 101 {NEIGHBOUR}", "orphan"),
-    "a URL without use that is no orphan": (
-        "INSERT INTO url (bucket, host_key, url_key, due, scheme, port, path) "
-        "SELECT bucket, host_key, 7, due, 0, 80, '/unused' FROM url {LIVES}",
-        "orphan",
-    ),
-    "a link that its page does not name": ("UPDATE page SET urls = substr(urls, 19) WHERE page = 1", "links"),
-    "a page that names what is no link": ("DELETE FROM link {NEIGHBOUR}", "links"),
-    "a link on a page that is gone": (
-        "INSERT INTO link SELECT host_key, url_key, wiki, 9, bucket FROM link {LIVES}",
-        "links",
-    ),
-    "a link of a URL that is gone": ("DELETE FROM url {OTHER}", "links"),
-    "a list that is out of order": (
-        "UPDATE page SET urls = substr(urls, 19) || substr(urls, 1, 18) WHERE page = 1",
-        "links",
-    ),
-    "a list that was cut": ("UPDATE page SET urls = substr(urls, 1, length(urls) - 5) WHERE page = 1", "links"),
-}
+_CASES = toml_next_to(__file__)
+BREAKS: dict[str, list[str]] = _CASES["breaks"]
 
 
 async def test_a_store_that_was_filled_by_the_program_contradicts_itself_nowhere(filled: WikiInStore) -> None:
@@ -193,15 +149,7 @@ async def test_each_breach_is_found_repaired_and_silent_afterwards(filled: WikiI
         assert len(await filled.rows("SELECT FROM link")) == sum(map(len, PAGES.values())), name
 
 
-STRAYS = {
-    "snapshot": "archive, stamp, origin, due) VALUES (7, 7, 7, 1, 20160102030405, 1, 140)",
-    "lookup": "archive, outcome, asked, due) VALUES (4095, 7, 7, 1, 2, 1, 9)",
-    "changing_page": "day) VALUES (0, -7, -7, 1)",
-    "saving": "day, state) VALUES (0, -7, -7, 1, 0)",
-    "revert": "wiki, page, revision, day, why, reverter, client) "
-    "VALUES (0, -7, -7, (SELECT min(wiki) FROM wiki), 1, 9, 1, 'style', 'Ann', 'bot')",
-    "cited_copy": "archive, due) VALUES (0, -7, -7, 1, 9)",
-}
+STRAYS: dict[str, str] = _CASES["strays"]
 """Rows of URLs that are not there, by table."""
 BREAKS_OF_COPIES = {
     **{table: (f"INSERT INTO {table} (bucket, host_key, url_key, {rest}", "copy") for table, rest in STRAYS.items()},

@@ -24,16 +24,12 @@ from support.misbehaving import Act, Asked, Zone, at_once, name_server, reply, s
 import weboid.net.dns
 import weboid.net.guard
 import weboid.net.outbound
+from weboid.assets import toml_next_to
 from weboid.config import NetConfig
 from weboid.net.dns import Resolver
 from weboid.net.fetch import fetch_answer
 from weboid.net.guard import BAD_PORTS, Guard
 from weboid.net.outbound import Outbound, open_client, open_session
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
 
 HONEST = "127.0.0.2"
 """Where the honest server is, the only one that may be asked."""
@@ -41,47 +37,21 @@ HONEST_TWICE = [HONEST, "::ffff:7f00:2"]
 """In both families: c-ares would remember that there was no address in one of them."""
 EVERYTHING = (ip_network("0.0.0.0/0"), ip_network("::/0"))
 
-AIMS = _words("""
-0.0.0.0 0.1.2.3 10.0.0.1 10.255.255.255 100.64.0.1 100.100.100.200 127.0.0.1 127.0.0.3 127.1.2.3 127.255.255.254
-168.63.129.16 169.254.0.1 169.254.169.254 172.16.0.1 172.31.255.255 192.0.0.170 192.0.2.1 192.88.99.1 192.168.0.1
-198.18.0.1 198.51.100.7 203.0.113.9 240.0.0.1 254.255.255.255
-:: ::1 ::2 ::7f00:1 ::a00:1 ::ffff:0:0 ::ffff:7f00:1 ::ffff:a00:1 ::ffff:a9fe:a9fe ::ffff:c0a8:1 ::ffff:0:7f00:1
-64:ff9b::7f00:1 64:ff9b::a00:1 64:ff9b::a9fe:a9fe 64:ff9b:1::7f00:1 64:ff9b:1::808:808 100::1 200::1 2001::1
-2001:0:7f00:1::1 2001:0:808:808:0:0:80ff:fffe 2001:2::1 2001:10::1 2001:20::1 2001:db8::1 2002:7f00:1::1 2002:a00:1::1
-2002:a9fe:a9fe::1 2002:c0a8:1::1 3fff::1 4000::1 5f00::1 fc00::1 fd00:ec2::254 fdff::1 fec0::1
-""")
+_CASES = toml_next_to(__file__)
+AIMS: list[str] = _CASES["aims"]
 """Addresses of this machine, of its network, or of nobody: any of them can be made to lead to a server nearby."""
-NOWHERE = _words("224.0.0.1 233.1.2.3 239.255.255.255 255.255.255.255 fe80::1 ff01::1 ff02::1 ff05::2 ff0e::1")
+NOWHERE: list[str] = _CASES["nowhere"]
 """Multicast, broadcast and link-local addresses: no TCP connection leads there, so only the dialling tells."""
-FEW = _words("127.0.0.1 0.0.0.0 10.0.0.1 169.254.169.254 ::1 ::ffff:7f00:1 64:ff9b::7f00:1 2002:7f00:1::1")
+FEW: list[str] = _CASES["few"]
 
-LOOPBACK_SPELLED = _words("""
-2130706433 0x7f000001 0X7F000001 017700000001 0x7f.1 0x7f.0.0.1 0x7f.0x0.0x0.0x1 0177.0.0.1 0177.1 127.1 127.0.1
-00000000177.0.0.1 0x000000000000000007f.0.0.1 127.0.0.01 127.000.000.001 127.0.0.0x1 %31%32%37.0.0.1 127%2e0%2e0%2e1
-%30x7f.1 １２７.０.０.１ ①②⑦.⓪.⓪.① 𝟏𝟐𝟕.𝟎.𝟎.𝟏 127。0。0。1 127．0．0．1 127｡0｡0｡1 127.0.0\u00ad.1 127.0.0.1.
-""")
+LOOPBACK_SPELLED: list[str] = _CASES["loopback_spelled"]
 """One and the same address, as browsers and resolvers have been seen to read it."""
-ZERO_SPELLED = _words("0 0x0 00 0.0 0x0.0x0 000.000.000.000 0.0.0.0.")
-BRACKETED = {
-    "[::ffff:127.0.0.1]": "127.0.0.1",
-    "[::FFFF:127.0.0.1]": "127.0.0.1",
-    "[0:0:0:0:0:ffff:7f00:1]": "127.0.0.1",
-    "[0000:0000:0000:0000:0000:ffff:7f00:0001]": "127.0.0.1",
-    "[::ffff:0.0.0.0]": "0.0.0.0",
-    "[::0.0.0.0]": "::",
-    "[0:0:0:0:0:0:0:0]": "::",
-    "[0:0:0:0:0:0:0:1]": "::1",
-    "[::127.0.0.1]": "::7f00:1",
-    "[64:ff9b::127.0.0.1]": "64:ff9b::7f00:1",
-}
-SHUT = _words("1.2.3.4.5 127.0.0.256 0x7f.0.0.0.1 4294967296 [::1%25lo] [::1%lo] [fe80::1%25lo] [::1 127.0.0.1%00")
+ZERO_SPELLED: list[str] = _CASES["zero_spelled"]
+BRACKETED: dict[str, str] = _CASES["bracketed"]
+SHUT: list[str] = _CASES["shut"]
 """What is no address to anybody, though it looks like one."""
-LOCAL_NAMES = _words("""
-www.localhost localhost.localdomain LOCALHOST.LocalDomain a.b.localhost. localhost6.localdomain6
-127.0.0.1.wildcard.example 7f000001.wildcard.example metadata.google.internal host.docker.internal
-kubernetes.default.svc.cluster.local printer.local router.lan intranet.corp
-""")
-PLAIN_NAMES = _words("localhost localhost. LOCALHOST ip6-localhost ⓛⓞⓒⓐⓛⓗⓞⓢⓣ loc%61lhost metadata kubernetes")
+LOCAL_NAMES: list[str] = _CASES["local_names"]
+PLAIN_NAMES: list[str] = _CASES["plain_names"]
 """Names without a dot: only a resolver's guess would find them, so they are no hosts of URLs (L-4)."""
 CODES = (301, 302, 303, 307, 308)
 
@@ -437,8 +407,7 @@ async def secret_servers(places: Iterable[tuple[str, int]]) -> AsyncIterator["Ca
                 listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
             listening.bind((address, port))
             calls.port = listening.getsockname()[1]
-            server = await asyncio.start_server(called, sock=listening)
-            stack.callback(server.close)
+            stack.callback((await asyncio.start_server(called, sock=listening)).close)
         yield calls
 
 

@@ -29,26 +29,7 @@ _SHOTS = os.environ.get("WEBOID_TEST_SCREENSHOTS")
 _AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 _RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 _ERROR_ANSWERED = "Failed to load resource: the server responded with a status of 4"
-_STRUCTURE = """
-(touch) => {
-    const faults = [];
-    const headings = [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")];
-    const levels = headings.map(heading => Number(heading.tagName[1]));
-    if (levels.filter(level => level === 1).length !== 1) faults.push(`h1: ${levels}`);
-    levels.forEach((level, at) => {
-        if (level > (levels[at - 1] ?? 0) + 1) faults.push(`heading: ${headings[at].textContent.trim()}`);
-    });
-    if (!document.title.trim()) faults.push("no title");
-    for (const field of document.querySelectorAll("input:not([type=hidden]), select, textarea")) {
-        if (![...field.labels].some(label => label.textContent.trim())) faults.push(`label: ${field.outerHTML}`);
-    }
-    for (const target of document.querySelectorAll("input:not([type=hidden]), select, summary, .cdx-button")) {
-        const height = (target.closest(".choice") ?? target).getBoundingClientRect().height;
-        if (height && height < touch) faults.push(`${height} px high: ${target.outerHTML.slice(0, 160)}`);
-    }
-    return faults;
-}
-"""
+_STRUCTURE = Path(__file__).with_name("page_structure.js").read_text(encoding="utf-8")
 """Faults of structure, and what is too low to be touched with a finger."""
 
 _TOUCH_PX = 44

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import urlencode
 
@@ -32,17 +33,7 @@ from weboid.wiki.gadget.build import BuiltGadget, built_gadget
 Skin = Literal["vector-2022", "vector", "minerva", "monobook", "timeless"]
 SKINS: Final[Sequence[Skin]] = ("vector-2022", "vector", "minerva", "monobook", "timeless")
 FARM: Final = "wmflabs"
-SETTINGS: Final = """
-$wgVectorNightMode["logged_out"] = $wgMinervaNightMode["base"] = $wgMinervaNightMode["loggedin"] = true;
-$wgDefaultUserOptions["uselivepreview"] = 1;
-$wgHooks["ArticleParserOptions"][] = static function ( $article, $options ) {
-    if ( $article->getContext()->getRequest()->getBool( "useparsoid" ) ) { $options->setUseParsoid(); }
-};
-$wgHooks["BeforePageDisplay"][] = static function ( $out ) {
-    $policy = $out->getRequest()->getRawVal( "contentpolicy" );
-    if ( $policy !== null ) { $out->getRequest()->response()->header( "Content-Security-Policy: $policy" ); }
-};
-"""
+SETTINGS: Final = Path(__file__).with_name("gadget_settings.php").read_text(encoding="utf-8")
 """Night mode and live previews for everybody; by request Parsoid's pages, as the extension ParserMigration gives them,
 and a policy."""
 
@@ -51,13 +42,7 @@ _SCRIPTS: Final = "script-src 'self' blob: 'unsafe-eval' 'unsafe-inline'"
 _DEPRECATED: Final = "warning: This page is using the deprecated ResourceLoader module"
 _VERDICTS_AT_ONCE: Final = 1_000
 _LIMIT_S: Final = 30.0
-_NODES: Final = """() => [ ...document.querySelectorAll( '#mw-content-text .mw-parser-output a[href]' ) ]
-.map( ( link ) => {
-    const next = link.nextSibling;
-    const isPlace = next instanceof HTMLElement && next.matches( '.weboid-place' );
-    const mark = isPlace ? next.querySelector( ':scope > .weboid-mark:only-child' ) : null;
-    return [ link.getAttribute( 'href' ), mark && /weboid-mark-([a-z]+)/.exec( mark.className )[ 1 ] ];
-} )"""
+_NODES: Final = Path(__file__).with_name("gadget_marks.js").read_text(encoding="utf-8")
 _CONTENT: Final = """() => [ ...document.querySelectorAll( '#mw-content-text .mw-parser-output' ) ]
     .map( ( root ) => root.innerHTML ).join( '' )"""
 _READY: Final = "() => window.mw && mw.hook"

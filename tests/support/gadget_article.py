@@ -5,6 +5,8 @@ Hosts are real-looking, as reserved ones are of a class of their own; nobody ask
 
 from collections.abc import Callable, Mapping
 from datetime import date
+from pathlib import Path
+from string import Template
 from typing import Final
 
 from support.copies import STATES, keep_copies
@@ -54,59 +56,7 @@ ARABIC: Final = "http://منارة.وردپرس.com/صفحة"
 INTERWIKI: Final = "https://sofar.3sat.de/wiki/Lighthouses?x=y"
 FINE: Final = "https://www.3sat.de/nordsee"
 
-ARTICLE: Final = f"""
-{{| class="infobox wikitable" style="float: right; width: 15em; font-size: 88%"
-|+ Hooksiel Lighthouse
-| colspan="2" | [[File:Dot.png|120px|The tower in 1911]]
-|-
-! Location
-| [{FINE} Hooksiel], Lower Saxony
-|-
-! Tide table
-| [{REPORTED} tides.hooksiel.net]
-|-
-! Height
-| 17&nbsp;m<sup>[{DOUBTFUL} a]</sup>
-|-
-! Web
-| [{DEAD} History of the tower]
-|}}
-'''Hooksiel Lighthouse''' is a disused tower at the Jade Bight.<ref>[{DEAD} ''The history of the tower.''] In:
-leuchtturm-archiv.de, read on 5 May 2016.</ref> It was built in 1911 from plans of the harbour board
-([{BARE} minutes of the board]), and its lamp, a Fresnel lens of the second order described in
-[{PDF} a paper of that year], could be seen for 14 nautical
-miles.<ref>[{LONG} Catalogue of construction drawings.]</ref><ref>[{USURPED} Lighthouse Friends]</ref>
-The museum nearby has [{MOVED} a page on it]; more is to be found among the
-[[sofar:Lighthouses|lighthouses of the region]] and in a [{IDN} list of coastal lights].
-<small>See also [{DOUBTFUL} its number among the sea marks], in small print.</small>
-Next to it stands x<sup>[{BARE} 2]</sup>, y<sub>[{DOUBTFUL} i]</sub> and
-'''[{DEAD} bold]''' or ''[{DEAD} slanted]'' text,[{DEAD}] and a full stop.
-
-== Keepers ==
-The first keeper lived in the tower with his family until 1934, when the light was made automatic. In the winter of
-1947, when the bight was frozen, [{DEAD} he is said to have walked over the ice] to the opposite shore, which has been
-doubted since;[{USURPED}] a bare link stands here: {BARE}
-
-* [{DEAD} A dead link] first in a list
-* The list goes on with [{DOUBTFUL} a doubtful one], and some words
-* [{FINE} One that works] and [{INTERWIKI} one on another wiki]
-
-{{| class="wikitable"
-! Year !! Keeper !! Source
-|-
-| 1911 || Harms || [{DEAD} leuchtturm-archiv.de]
-|-
-| 1923 || Janssen || [{BARE} minutes], [{LONG} drawings]
-|-
-| 1934 || none || [{PDF} paper]
-|}}
-
-=== In Arabic ===
-<div dir="rtl" lang="ar">وصفت المنارة في [{ARABIC} صفحة قديمة] لم تعد موجودة، وفي [{DOUBTFUL} قائمة أخرى] أيضًا.</div>
-
-== References ==
-<references />
-"""
+ARTICLE: Final = Template(Path(__file__).with_suffix(".wikitext").read_text(encoding="utf-8")).substitute(globals())
 
 Story = Callable[[int], Observation]
 """What is found on a day."""

@@ -6,17 +6,7 @@ from typing import Any, Final
 from playwright.async_api import Page
 
 GADGET: Final = Path(__file__).resolve().parents[2] / "gadget"
-_REQUIRE: Final = """( sources ) => {
-    const modules = new Map();
-    window.require = ( name ) => {
-        if ( !modules.has( name ) ) {
-            const module = { exports: {} };
-            modules.set( name, module );
-            new Function( 'module', 'require', sources[ name ] )( module, window.require );
-        }
-        return modules.get( name ).exports;
-    };
-}"""
+_REQUIRE: Final = Path(__file__).with_name("gadget_modules.js").read_text(encoding="utf-8")
 
 
 async def add_require(page: Page) -> None:

@@ -4,6 +4,7 @@ The real wiki is another module's business; here a test says what the page and t
 """
 
 import json
+from pathlib import Path
 from typing import Any, Final
 
 from playwright.async_api import Page, Route
@@ -15,54 +16,11 @@ from weboid.web.words.messages import catalogue
 
 _ADDRESS: Final = "http://127.0.0.1:8000/"
 _TOKENS: Final = asset("weboid/web/static/codex")
-_MEDIAWIKI: Final = (GADGET.parent / "tests" / "support" / "gadget_page.js").read_text(encoding="utf-8")
+_MEDIAWIKI: Final = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 _HEIGHT: Final = 900
 DAY: Final = "2026-11-23"
 
-DEAD: Final[dict[str, Any]] = {
-    "normal": "http://dead.example/page",
-    "host_unicode": None,
-    "given": ["http://dead.example/page"],
-    "interwiki": None,
-    "class": "watched",
-    "verdict": "dead",
-    "reason": "not-found",
-    "since": "2026-05-03",
-    "http": 404,
-    "checked": "2026-11-20",
-    "next_check": "2026-12-01",
-    "target": None,
-    "mime": None,
-    "size_kib": None,
-    "suspicious": False,
-    "hints": [],
-    "reported": None,
-    "assumed": None,
-    "replacement": None,
-    "probably_meant": None,
-    "archived": "found",
-    "snapshots": [
-        {
-            "service": "wayback",
-            "title": "Wayback Machine",
-            "snapshot": "https://web.archive.org/web/20160503120000/http://dead.example/page",
-            "stamp": "20160503120000",
-            "taken": "2016-05-03T12:00:00Z",
-            "origin": "chosen",
-            "checked": "2026-10-01",
-            "note": None,
-        }
-    ],
-    "history": [
-        {"http": 404, "state": "not-found", "outcome": "failing", "first": "2026-05-03", "last": "2026-11-20"},
-        {"http": 503, "state": "unavailable", "outcome": "doubtful", "first": "2026-04-01", "last": "2026-05-02"},
-        {"http": 200, "state": "ok", "outcome": "working", "first": "2025-08-14", "last": "2026-03-31"},
-    ],
-    "summary": "dead for 6 months: The server reports that the page does not exist.",
-    "explanation": "Not found on 12 days (3 May – 20 Nov 2026), on different weekdays and at different hours.",
-    "copy_summary": "Archived copy of 3 May 2016 (Wayback Machine), 10 years before the link was first seen.",
-    "wikitext": None,
-}
+DEAD: Final[dict[str, Any]] = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 """A dead link as the API has it; tests change what they are about."""
 
 

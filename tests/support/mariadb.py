@@ -20,39 +20,16 @@ import pytest
 from pymysql.constants import CLIENT
 from support.memory import memory_folder
 
+from weboid.assets import toml_next_to
 from weboid.wiki.mariadb import Access
 
 USER: Final = "s51111"
 PASSWORD: Final = "lighthouse"
-TABLES: Final = """
-CREATE TABLE IF NOT EXISTS iwlinks (iwl_from int unsigned NOT NULL, iwl_prefix varbinary(32) NOT NULL,
-    iwl_title varbinary(255) NOT NULL, PRIMARY KEY (iwl_from, iwl_prefix, iwl_title));
-CREATE TABLE IF NOT EXISTS redirect (rd_from int unsigned NOT NULL PRIMARY KEY, rd_namespace int NOT NULL,
-    rd_title varbinary(255) NOT NULL, rd_interwiki varbinary(32) DEFAULT NULL);
-CREATE TABLE IF NOT EXISTS linktarget (lt_id bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY,
-    lt_namespace int NOT NULL, lt_title varbinary(255) NOT NULL, UNIQUE KEY (lt_namespace, lt_title));
-CREATE TABLE IF NOT EXISTS templatelinks (tl_from int unsigned NOT NULL, tl_target_id bigint unsigned NOT NULL,
-    PRIMARY KEY (tl_from, tl_target_id), KEY (tl_target_id, tl_from));
-CREATE TABLE IF NOT EXISTS wbc_entity_usage (eu_row_id bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY,
-    eu_entity_id varbinary(255) NOT NULL, eu_aspect varbinary(37) NOT NULL, eu_page_id int NOT NULL,
-    UNIQUE KEY (eu_entity_id, eu_aspect, eu_page_id), KEY (eu_page_id, eu_entity_id));
-"""
-NEW_CATEGORIES: Final = """
-CREATE TABLE IF NOT EXISTS categorylinks (cl_from int unsigned NOT NULL, cl_target_id bigint unsigned NOT NULL,
-    cl_type enum('page','subcat','file') NOT NULL DEFAULT 'page', PRIMARY KEY (cl_from, cl_target_id),
-    KEY (cl_target_id, cl_type, cl_from)) DEFAULT CHARSET=binary;
-"""
-OLD_CATEGORIES: Final = """
-CREATE TABLE categorylinks (cl_from int unsigned NOT NULL, cl_to varbinary(255) NOT NULL,
-    cl_type enum('page','subcat','file') NOT NULL DEFAULT 'page', PRIMARY KEY (cl_from, cl_to),
-    KEY (cl_to, cl_type, cl_from)) DEFAULT CHARSET=binary;
-"""
-BOTH_CATEGORIES: Final = """
-CREATE TABLE categorylinks (cl_from int unsigned NOT NULL, cl_to varbinary(255) NOT NULL DEFAULT '',
-    cl_target_id bigint unsigned DEFAULT NULL,
-    cl_type enum('page','subcat','file') NOT NULL DEFAULT 'page', PRIMARY KEY (cl_from, cl_to),
-    KEY (cl_to, cl_type, cl_from), KEY (cl_target_id, cl_type, cl_from)) DEFAULT CHARSET=binary;
-"""
+_CASES = toml_next_to(__file__)
+TABLES: str = _CASES["tables"]
+NEW_CATEGORIES: str = _CASES["new_categories"]
+OLD_CATEGORIES: str = _CASES["old_categories"]
+BOTH_CATEGORIES: str = _CASES["both_categories"]
 _SETTINGS: Final = (
     "--no-defaults",
     "--skip-networking",
@@ -88,7 +65,6 @@ class MariaServer:
                 raise RuntimeError(f"{install} failed: {(folder / 'install.log').read_text()[-2000:]}")
 
     def start(self) -> None:
-        """Starts it and waits until it answers."""
         command = ["sh", "-c", _RUN, str(self._folder), _program("mariadbd"), *_SETTINGS, *self._account]
         command += [f"--socket={self.socket}", f"--datadir={self._folder / 'data'}", f"--tmpdir={self._folder}"]
         with (self._folder / "server.log").open("ab") as out:
@@ -111,7 +87,6 @@ class MariaServer:
             self._process = None
 
     def connect(self, database: str | None = None) -> "pymysql.Connection[Any]":
-        """A connection of the server's root."""
         return pymysql.connect(
             unix_socket=self.socket,
             user="root",
@@ -149,7 +124,6 @@ class MariaServer:
         return self.access(f"{name}_p")
 
     def drop(self, name: str) -> None:
-        """Removes a wiki."""
         self.run(f"DROP DATABASE IF EXISTS {name}; DROP DATABASE IF EXISTS {name}_p")
 
     def access(self, database: str, user: str = USER, password: str = PASSWORD) -> Access:

@@ -34,36 +34,10 @@ _REPOSITORY: Final = Path(__file__).resolve().parents[2]
 _DBNAME: Final = "testwiki"
 _START_S: Final = 30.0
 _SCRIPT_S: Final = 110.0
-_SETTINGS: Final = """
-$wgArticlePath = "/wiki/$1";
-$wgAllowUserJs = $wgAllowUserCss = $wgAllowSiteCSSOnRestrictedPages = true;
-$wgDefaultSkin = "vector-2022";
-$wgMainCacheType = $wgMessageCacheType = $wgParserCacheType = $wgSessionCacheType = CACHE_DB;
-$wgLocalisationCacheConf["store"] = "array";
-$wgCacheDirectory = __DIR__ . "/cache";
-$wgUploadDirectory = __DIR__ . "/images";
-$wgUploadPath = "/images";
-$wgEnableUploads = true;
-$wgUseInstantCommons = $wgPingback = $wgUseImageMagick = false;
-$wgJobRunRate = 0;
-$wgParserCacheExpireTime = 86400 * 30;
-$wgScribuntoDefaultEngine = extension_loaded( "luasandbox" ) ? "luasandbox" : "luastandalone";
-$wgShowExceptionDetails = true;
-$wgRateLimits = [];
-"""
+_SETTINGS: Final = Path(__file__).with_name("mediawiki_settings.php").read_text(encoding="utf-8")
 """Caches are in the database, as what a maintenance script changes must reach the server; nobody outside is asked."""
 
-_ROUTER: Final = """<?php
-$path = parse_url( $_SERVER["REQUEST_URI"], PHP_URL_PATH );
-if ( $path === "/favicon.ico" ) { http_response_code( 204 ); return true; }
-if ( !str_starts_with( $path, "/wiki/" ) ) { return false; }
-$_SERVER["SCRIPT_NAME"] = $_SERVER["PHP_SELF"] = "/w/index.php";
-$_SERVER["SCRIPT_FILENAME"] = $_SERVER["DOCUMENT_ROOT"] . "/w/index.php";
-unset( $_SERVER["PATH_INFO"] );
-chdir( $_SERVER["DOCUMENT_ROOT"] . "/w" );
-require $_SERVER["SCRIPT_FILENAME"];
-return true;
-"""
+_ROUTER: Final = Path(__file__).with_name("mediawiki_router.php").read_text(encoding="utf-8")
 _COMPILED: Final = (
     "-dopcache.enable_cli=1",
     "-dopcache.memory_consumption=192",
@@ -88,8 +62,6 @@ _MODELS: Final = {
 
 
 class Interwiki(NamedTuple):
-    """An entry of the interwiki map."""
-
     prefix: str
     url: str
     local: bool = False
@@ -129,7 +101,7 @@ class MediaWiki:
         }
         self.run("install", *(f"--{name}={value}" for name, value in options.items()), "Test wiki", ADMIN)
         with (self.folder / "LocalSettings.php").open("a", encoding="utf-8") as file:
-            file.write(_SETTINGS + settings)
+            file.write(f"\n{_SETTINGS}{settings}")
 
     def start(self, workers: int = 4) -> None:
         """Starts the web server and waits until the wiki answers."""
@@ -149,7 +121,6 @@ class MediaWiki:
         raise RuntimeError(f"no wiki: {(self.folder / 'server.log').read_text(encoding='utf-8')[-2000:]}")
 
     def stop(self) -> None:
-        """Ends the server with all its workers."""
         if self._server:
             self._server.communicate(b"stop\n", _START_S)
             self._server = None
@@ -205,7 +176,6 @@ class MediaWiki:
                     raise RuntimeError(answer.decode())
 
     def import_images(self, images: Mapping[str, bytes]) -> None:
-        """Uploads images by name."""
         folder = self.folder / "uploads"
         folder.mkdir(exist_ok=True)
         for name, image in images.items():
@@ -283,7 +253,6 @@ def _model(title: str) -> str:
 
 
 def _export(pages: Mapping[str, str]) -> str:
-    """An XML export of pages."""
     entries = "".join(
         f"<page><title>{escape(title)}</title><revision><timestamp>2026-11-01T00:00:00Z</timestamp>"
         f'{_model(title)}<text xml:space="preserve">{escape(text)}</text>'

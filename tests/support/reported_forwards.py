@@ -24,6 +24,8 @@ from support.reported_servers import (
     works,
 )
 
+from weboid.assets import toml_next_to
+
 
 def with_text(markup: str) -> bytes:
     """A page with words of its own and this in it; whatever it names is not there."""
@@ -65,24 +67,8 @@ RELATIVE: Final = (
     '<html><head><meta http-equiv="refresh" content="0;URL=../target"></head><body><p>Redirecting to <a '
     'href="../target">../target</a>...</p><script>location.replace("../target" + location.search)</script>'
 )
-STAYING: Final = {
-    "refresh-180 wummel/linkchecker#122": "<meta http-equiv=refresh content=180>",
-    "refresh-2s wummel/linkchecker#187": "<meta http-equiv=refresh content='2;URL=/wb/gone'>",
-    "refresh-anchor a sibling": "<meta http-equiv=refresh content='0;url=#top'>",
-    "refresh-script a sibling": "<meta http-equiv=refresh content='0;url=javascript:void(0)'>",
-    "refresh-empty a sibling": "<meta http-equiv=refresh content='0;url='>",
-    "refresh-old-browsers a sibling": "<!--[if lt IE 9]><meta http-equiv=refresh content='0;url=/old'><![endif]-->",
-    "refresh-noframes a sibling": "<noframes><meta http-equiv=refresh content='0;url=/old'></noframes>",
-    "refresh-textarea a sibling": "<textarea><meta http-equiv=refresh content='0;url=/old'></textarea>",
-    "refresh-template a sibling": "<template><meta http-equiv=refresh content='0;url=/old'></template>",
-    "refresh-noscript scrapy/scrapy#6342": "<noscript><meta http-equiv=refresh content='1;URL=/js.html'></noscript>",
-    "refresh-in-script a sibling": "<script>var m = '<meta http-equiv=refresh content=\"0;url=/old\">'</script>",
-    "refresh-escaped a sibling": "<pre>&lt;meta http-equiv=refresh content='0;url=/old'&gt;</pre>",
-    "script-phone webcompat/web-bugs#2779": "<script>if (/Mobi/.test(navigator.userAgent)) location.href='/m'</script>",
-    "script-out-of-frame a sibling": "<script>if (top.location != self.location) top.location = self.location</script>",
-    "script-function a sibling": "<script>function go() { window.location = '/gone'; }</script>",
-    "script-hash a sibling": "<script>location.hash = 'top'</script>",
-}
+_CASES = toml_next_to(__file__)
+STAYING: dict[str, str] = _CASES["staying"]
 LEADING: Final = {
     "refresh-upper-case repology/repology-rs#263": '<head><meta HTTP-EQUIV="REFRESH" content="0; url=/target"></head>',
     "refresh-no-space JustinBeckwith/linkinator#552": meta("0;url=/target"),
@@ -130,27 +116,15 @@ LEADING_ON: Final[Sequence[Row]] = [
     Row("refresh-12-challenge VeNoMouS/cloudscraper#209", doc(reply(503, body=CHALLENGE)), REFUSES),
 ]
 
+READ_DEAD: Final = {
+    "refresh-dead filiph/linkcheck#102": meta("0; url=/target"),
+    "refresh-attributes-dead Norconex/crawler#141": "<META HTTP-EQUIV=REFRESH CONTENT='0; URL=/target'>",
+    "script-dead scrapy/scrapy#1422": "<script>window.location.replace('/target')</script>",
+    "alias-dead repology/repology-updater#412": b"<title>Redirecting</title>" + meta("0;url=/target"),
+}
 BEHIND_IS_DEAD: Final[Sequence[Row]] = [
-    Row("refresh-dead filiph/linkcheck#102", doc(page_of(meta("0; url=/target")), GONE), SUSPECT, is_read=True),
+    *works(READ_DEAD, lambda markup: doc(page_of(markup), GONE), SUSPECT, is_read=True),
     Row("refresh-header-dead headzoo/surf#38", doc(page_of("", "Refresh: 0; url=/target"), GONE), SUSPECT),
-    Row(
-        "refresh-attributes-dead Norconex/crawler#141",
-        doc(page_of("<META HTTP-EQUIV=REFRESH CONTENT='0; URL=/target'>"), GONE),
-        SUSPECT,
-        is_read=True,
-    ),
-    Row(
-        "script-dead scrapy/scrapy#1422",
-        doc(page_of("<script>window.location.replace('/target')</script>"), GONE),
-        SUSPECT,
-        is_read=True,
-    ),
-    Row(
-        "alias-dead repology/repology-updater#412",
-        doc(page_of(b"<title>Redirecting</title>" + meta("0;url=/target")), GONE),
-        SUSPECT,
-        is_read=True,
-    ),
     Row(
         "cookie-chain-dead a sibling",
         lambda asked: reply(404) if asked.target == TARGET else reply(302, f"Location: {TARGET}", "Set-Cookie: a=1"),

@@ -40,9 +40,15 @@ class Row:
     is_read: bool = False
 
 
-def works(rows: Mapping[str, Any], script: Callable[[Any], Script] = lambda given: given) -> list[Row]:
+def works(
+    rows: Mapping[str, Any],
+    script: Callable[[Any], Script] = lambda given: given,
+    outcomes: frozenset[Outcome] = WORKS,
+    *,
+    is_read: bool = False,
+) -> list[Row]:
     """Rows of what lives: by its slug the script, or what that is made of."""
-    return [Row(slug, script(given), WORKS) for slug, given in rows.items()]
+    return [Row(slug, script(given), outcomes, is_read) for slug, given in rows.items()]
 
 
 def at(pages: dict[str, Act], other: Act = GONE) -> Script:
@@ -176,48 +182,32 @@ def only_at_first(first: Act) -> Script:
     return script
 
 
+COOKIE_HOSTS: Final = {
+    "cookie-brackets AdguardTeam/CoreLibs#1843": until_cookie("mybb[last]=1", "Set-Cookie: mybb[last]=1; path=/"),
+    "cookie-slash a sibling": until_cookie("a/b@c=1", "Set-Cookie: a/b@c=1"),
+    "cookie-nameless httpwg/http-extensions#159": until_cookie("token", "Set-Cookie: token"),
+    "cookie-utf8 js-cookie/js-cookie#623": until_cookie(
+        "n=мельница", "Set-Cookie: n=мельница".encode().decode("latin-1")
+    ),
+    "cookie-quoted js-cookie/js-cookie#623": until_cookie('n="a, b"', 'Set-Cookie: n="a, b"; path=/'),
+    "cookies-40 a sibling": until_cookie("c39=", *[f"Set-Cookie: c{n}=1" for n in range(40)]),
+    "cookie-expires-2049 a sibling": until_cookie(
+        "k=1", "Set-Cookie: k=1; expires=Fri, 31-Dec-2049 23:59:59 GMT; Max-Age=3600"
+    ),
+    "cookie-renewed fisharebest/webtrees#5445": until_cookie("k=2", "Set-Cookie: k=1", "Set-Cookie: k=2"),
+    "self-at-first nanoc/nanoc#1496": only_at_first(reply(302, f"Location: {PATH}")),
+    "404-at-first a sibling": only_at_first(reply(404, body=b"no")),
+    "location-7-kb a sibling": moved("/target?" + "x" * 7000, "/target?" + "x" * 7000),
+}
+FAR_3_KB, FAR_5_KB, FAR_9_KB = ("/target?" + "x" * length for length in (3000, 5000, 9000))
 COOKIES: Final[Sequence[Row]] = [
-    Row(
-        "cookie-brackets AdguardTeam/CoreLibs#1843",
-        until_cookie("mybb[last]=1", "Set-Cookie: mybb[last]=1; path=/"),
-        WORKS,
-    ),
-    Row("cookie-slash a sibling", until_cookie("a/b@c=1", "Set-Cookie: a/b@c=1"), WORKS),
-    Row("cookie-nameless httpwg/http-extensions#159", until_cookie("token", "Set-Cookie: token"), WORKS),
-    Row(
-        "cookie-utf8 js-cookie/js-cookie#623",
-        until_cookie("n=мельница", "Set-Cookie: n=мельница".encode().decode("latin-1")),
-        WORKS,
-    ),
-    Row("cookie-quoted js-cookie/js-cookie#623", until_cookie('n="a, b"', 'Set-Cookie: n="a, b"; path=/'), WORKS),
-    Row("cookies-40 a sibling", until_cookie("c39=", *[f"Set-Cookie: c{n}=1" for n in range(40)]), WORKS),
+    *works(COOKIE_HOSTS),
     Row("cookies-80 a sibling", until_cookie("c79=", *[f"Set-Cookie: c{n}=1" for n in range(80)]), LIVES),
     Row("cookies-30-kb a sibling", until_cookie("c9=", *[f"Set-Cookie: c{n}={'x' * 3000}" for n in range(10)]), LIVES),
-    Row(
-        "cookie-expires-2049 a sibling",
-        until_cookie("k=1", "Set-Cookie: k=1; expires=Fri, 31-Dec-2049 23:59:59 GMT; Max-Age=3600"),
-        WORKS,
-    ),
-    Row("cookie-renewed fisharebest/webtrees#5445", until_cookie("k=2", "Set-Cookie: k=1", "Set-Cookie: k=2"), WORKS),
-    Row("self-at-first nanoc/nanoc#1496", only_at_first(reply(302, f"Location: {PATH}")), WORKS),
-    Row("404-at-first a sibling", only_at_first(reply(404, body=b"no")), WORKS),
-    Row("location-7-kb a sibling", moved("/target?" + "x" * 7000, "/target?" + "x" * 7000), WORKS),
-    Row("location-9-kb a sibling", moved("/target?" + "x" * 9000, "/target?" + "x" * 9000), LIVES),
-    Row(
-        "refresh-3-kb a sibling",
-        doc(page_of(meta("0;url=/target?" + "x" * 3000)), place="/target?" + "x" * 3000),
-        LIVES,
-    ),
-    Row(
-        "refresh-header-3-kb a sibling",
-        doc(page_of("", "Refresh: 0;url=/target?" + "x" * 3000), place="/target?" + "x" * 3000),
-        LIVES,
-    ),
-    Row(
-        "script-5-kb a sibling",
-        doc(page_of(f"<script>location='/target?{'x' * 5000}'</script>"), place="/target?" + "x" * 5000),
-        LIVES,
-    ),
+    Row("location-9-kb a sibling", moved(FAR_9_KB, FAR_9_KB), LIVES),
+    Row("refresh-3-kb a sibling", doc(page_of(meta(f"0;url={FAR_3_KB}")), place=FAR_3_KB), LIVES),
+    Row("refresh-header-3-kb a sibling", doc(page_of("", f"Refresh: 0;url={FAR_3_KB}"), place=FAR_3_KB), LIVES),
+    Row("script-5-kb a sibling", doc(page_of(f"<script>location='{FAR_5_KB}'</script>"), place=FAR_5_KB), LIVES),
 ]
 
 LIMIT_ANSWERS: Final = {

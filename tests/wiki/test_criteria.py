@@ -211,19 +211,7 @@ async def test_a_replica_knows_all_criteria(mariadb_server: MariaServer) -> None
         await source.close()
 
 
-USES = """
-INSERT INTO page (page_id, page_namespace, page_title, page_random, page_touched, page_latest, page_len)
-    VALUES (30, 14, 'Old_lamps', 0, '20260102030405', 1, 1), (31, 6, 'Lamp.png', 0, '20260102030405', 1, 1);
-INSERT INTO linktarget VALUES (1, 10, 'Lamp'), (2, 10, 'Light_list'), (3, 0, 'Lamp'), (4, 14, 'Lights'),
-    (5, 14, 'Old_lamps'), (6, 0, 'Lights');
-INSERT INTO categorylinks (cl_from, cl_target_id, cl_type)
-    VALUES (1, 4, 'page'), (30, 4, 'subcat'), (31, 4, 'file'), (3, 5, 'page'), (4, 5, 'page'), (10, 6, 'page');
-INSERT INTO redirect VALUES (2, 0, 'Harbour_light', NULL);
-INSERT INTO templatelinks VALUES (1, 2), (10, 2), (3, 1), (4, 3);
-INSERT INTO wbc_entity_usage (eu_entity_id, eu_aspect, eu_page_id)
-    VALUES ('Q1', 'C.P31', 1), ('Q2', 'C.P31', 1), ('Q1', 'C.P310', 3), ('Q1', 'C.P31', 4), ('Q3', 'C.P31', 10),
-        ('P31', 'L.de', 5);
-"""
+USES = (Path(__file__).parent / "fixtures" / "uses.sql").read_text(encoding="utf-8")
 
 
 def closure(tree: Mapping[str, Sequence[Mapping[str, Any]]], root: str) -> tuple[set[int], set[str]]:

@@ -2,26 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weboid.assets import toml_next_to
 from weboid.wiki.source import clean_text, default_model
 
+_CASES = toml_next_to(__file__)
 
-@pytest.mark.parametrize(
-    ("namespace", "title", "model"),
-    [
-        (0, "Node.js", "wikitext"),
-        (2, "Ann", "wikitext"),
-        (2, "Ann.js", "wikitext"),
-        (2, "Ann/common.js", "javascript"),
-        (2, "Ann/vector.css", "css"),
-        (3, "Ann/common.js", "wikitext"),
-        (8, "Common.css", "css"),
-        (8, "Sidebar", "wikitext"),
-        (8, "Gadget.json", "json"),
-        (10, "Cite_web", "wikitext"),
-        (828, "Citation", "Scribunto"),
-        (828, "Citation/doc", "wikitext"),
-    ],
-)
+
+@pytest.mark.parametrize(("namespace", "title", "model"), _CASES["models"])
 def test_a_page_without_a_model_has_that_of_its_name(namespace: int, title: str, model: str) -> None:
     assert default_model(namespace, title) == model
 

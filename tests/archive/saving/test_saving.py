@@ -23,6 +23,7 @@ from weboid.archive.saving.savable import unsavable_now, unsavable_url
 from weboid.archive.saving.saving_round import SavingRound, saving_round
 from weboid.archive.service.client import open_archive_client
 from weboid.archive.service.limits import LocalLimiter
+from weboid.assets import toml_next_to
 from weboid.config import ArchiveConfig, Config, NetConfig, load_config
 from weboid.core.archive.services import SERVICES
 from weboid.core.observe.observation import Observation
@@ -37,6 +38,8 @@ from weboid.store.archives.saving import Saving, SavingState, record_saving
 from weboid.store.archives.snapshot import StoredSnapshot, list_snapshots
 from weboid.store.pages.spam import record_spam_added
 from weboid.store.upkeep.alarm import list_alarms
+
+_CASES = toml_next_to(__file__)
 
 DAY = 3_290
 NET = NetConfig(permit=(ip_network("127.0.0.1/32"),), user_agent="weboid-tests", answer_s=30.0, connect_s=30.0)
@@ -233,8 +236,7 @@ async def test_refusals_inside_200_are_distinguished_and_not_repeated_on_the_sam
 async def test_limits_of_the_account_end_all_sending_and_lose_no_url(database: str, reason: str) -> None:
     async with saver(database, [ONE, TWO]) as here:
         here.archive.refusals = {ONE: failed(reason), TWO: failed(reason)}
-        tally = await here.sweep()
-        assert tally.why == reason
+        assert (await here.sweep()).why == reason
         # Two are under way at a time at most.
         assert len(here.archive.submitted) <= 2
         states = {await here.state(ONE), await here.state(TWO)}
@@ -358,8 +360,7 @@ async def test_a_stop_leaves_jobs_to_the_next_worker_at_once(database: str) -> N
 
 @pytest.mark.parametrize(("daily", "sent"), [(2, 98), (99, 1), (500, 0)])
 async def test_our_daily_limit_holds_by_the_accounts_own_count(database: str, daily: int, sent: int) -> None:
-    urls = [f"http://d{number}.demo/" for number in range(3)]
-    async with saver(database, urls) as here:
+    async with saver(database, [f"http://d{number}.demo/" for number in range(3)]) as here:
         here.archive.daily = daily
         tally = await here.sweep()
         assert tally.sent == min(sent, 3)
@@ -515,36 +516,7 @@ def test_keys_that_cannot_be_used_are_named_and_not_shown(base: str, key: str, s
     assert "s3cr3t" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("url", "why"),
-    [
-        ("http://news.site.de/article?id=4711", ""),
-        ("https://news.site.de/path/key/token-ring", ""),
-        ("https://news.site.de/?code=7", ""),
-        ("ftp://news.site.de/a", "scheme"),
-        ("http://news.site.de:8080/", "port"),
-        ("http://203.0.113.7/", "host"),
-        ("http://[2001:db8::1]/", "host"),
-        ("http://wiki.corp.internal/", "host"),
-        ("http://www.example.org/", "host"),
-        ("https://de.wikipedia.org/wiki/A", "own-farm"),
-        ("https://web.archive.org/web/2016/http://a.site.de/", "archive"),
-        ("https://archive.org/details/x", "archive"),
-        ("https://archive.today/", "archive"),
-        ("https://perma.cc/", "archive"),
-        ("https://login.site.de/", "login"),
-        ("https://site.de/user/login?next=/a", "login"),
-        ("https://site.de/logout", "login"),
-        ("https://site.de/newsletter/unsubscribe/7", "login"),
-        ("https://consent.site.de/", "login"),
-        ("https://site.de/a;jsessionid=12345", "session"),
-        ("https://site.de/a?PHPSESSID=b1946ac92492d2347c6235b4d2611184", "session"),
-        ("https://site.de/a?access_token=1", "session"),
-        ("https://site.de/reset?b=1&resetToken=abc", "session"),
-        ("https://site.de/f.pdf?X-Amz-Signature=abc", "session"),
-        ("https://site.de/(S(abc1))/a", "session"),
-    ],
-)
+@pytest.mark.parametrize(("url", "why"), _CASES["unsavable"])
 def test_what_is_not_for_everybody_is_never_saved(url: str, why: str) -> None:
     assert unsavable_url(parse(url), BUILT_IN) == why
 

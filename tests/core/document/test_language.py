@@ -1,32 +1,11 @@
 """The language of a text by its words, whatever its document declares."""
 
+from weboid.assets import toml_next_to
 from weboid.core.document.fingerprint import words
 from weboid.core.document.language import UNKNOWN, language_of, number_of
 
-TEXTS = {
-    "en": "The mill was built by the monks of the abbey and it is not open to visitors in the winter, for the road to "
-    "it is closed; we hope that you will come with us in the spring.",
-    "de": "Die Mühle wurde von den Mönchen der Abtei gebaut und ist im Winter nicht für Besucher offen, weil der Weg "
-    "zu ihr gesperrt ist; wir hoffen, dass Sie im Frühling mit uns kommen.",
-    "fr": "Le moulin fut construit par les moines de l'abbaye et il est fermé aux visiteurs en hiver, car la route est "
-    "barrée pour les voitures; nous espérons que vous viendrez avec nous dans la vallée au printemps.",
-    "es": "El molino fue construido por los monjes de la abadía y no se puede visitar en el invierno, porque la "
-    "carretera que lleva al pueblo está cerrada; esperamos que venga con nosotros en la primavera.",
-    "id": "Situs ini adalah tempat untuk bermain dengan nyaman dan aman, yang dapat anda akses dari mana saja; pada "
-    "halaman ini anda akan menemukan cara daftar dan bonus untuk anggota baru di dalam situs.",
-    "tr": "Bu site için bir hesap açmak çok kolay ve her gün yeni bir bonus ile oyun oynamak için daha çok neden var, "
-    "ya da bir arkadaş ile en iyi masa için yer ayırtın.",
-    "pl": "Młyn został zbudowany przez mnichów z opactwa i nie jest otwarty dla gości w zimie, bo droga do niego jest "
-    "zamknięta; mamy nadzieję, że na wiosnę się to zmieni.",
-    "vi": "Trang này là nơi các bạn có thể chơi với những người khác và được nhận thưởng cho một trận đấu trong ngày, "
-    "khi đã có tài khoản của nhà cái.",
-    "ru": "Мельница была построена монахами и закрыта зимой для посетителей.",
-    "ja": "この水車小屋は修道院の僧によって建てられ、冬の間は閉まっています。",
-    "zh": "这座磨坊由修道院的僧侣建造，冬季不对游客开放。",
-    "ko": "이 방앗간은 수도원의 수도사들이 지었으며 겨울에는 문을 닫습니다.",
-    "th": "โรงสีแห่งนี้สร้างโดยพระสงฆ์และปิดในฤดูหนาว",
-    "ar": "بنى الرهبان هذه الطاحونة وهي مغلقة في الشتاء أمام الزوار",
-}
+_CASES = toml_next_to(__file__)
+TEXTS: dict[str, str] = _CASES["texts"]
 
 
 def test_a_text_is_known_by_its_words_or_its_script() -> None:

@@ -1,60 +1,13 @@
 """What pg_restore writes is taken apart into entries and rows, however it is cut into blocks."""
 
+from pathlib import Path
+
 import pytest
 
 from weboid.errors import StoreError
 from weboid.store.backup.archive import Script
 
-TEXT = b"""--
--- PostgreSQL database dump
---
-
-\\restrict abc
-
-SET transaction_timeout = 0;
-
---
--- Name: a; Type: TABLE; Schema: public; Owner: -
---
-
-CREATE TABLE public.a (
-    n integer
-);
-
-
---
--- Data for Name: a; Type: TABLE DATA; Schema: public; Owner: -
---
-
-COPY public.a (n) FROM stdin;
-1\tx\\\\.
-\\\\.
--- Name: 3; Type: none; Schema: x
-\\.
-
-
---
--- Data for Name: b; Type: TABLE DATA; Schema: public; Owner: -
---
-
-COPY public.b (n) FROM stdin;
-\\.
-
-
---
--- Name: a_index; Type: INDEX; Schema: public; Owner: -
---
-
-CREATE INDEX a_index ON public.a (n);
-
-
---
--- PostgreSQL database dump complete
---
-
-\\unrestrict abc
-
-"""
+TEXT = Path(__file__).with_suffix(".sql").read_bytes()
 
 
 async def _parsed(text: bytes, block: int) -> list[tuple[str, str, bytes, list[bytes]]]:

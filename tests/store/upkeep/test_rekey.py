@@ -15,6 +15,7 @@ from support.observations import FINE, LOST, SILENT
 from support.store_reads import list_changes
 from support.stored import WikiInStore, key, open_wiki
 
+from weboid.assets import toml_next_to
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.document.face import Answer, Face, Kind, Look, Role
 from weboid.core.document.portrait import Portrait
@@ -52,23 +53,8 @@ from weboid.store.urls.host_traits import HostSpecial, record_specials
 DAYS = (100, 103, 107, 110, 114, 115, 116)
 MONTH = range(100, 102 + DEFAULT.dead_span)
 """The days until a silent host is dead."""
-TABLES = (
-    "SELECT bucket, host_key, url_key, due, status, since, asked, strikes, failing_since, failing_until, evidence, "
-    "reason, orphaned, mime, scheme, port, size_kib, path, target, older, http, portrait, state_since FROM url",
-    "SELECT bucket, host_key, next_day, strikes, failing_since, failing_until, evidence, reason, host, reversed "
-    "FROM host",
-    "SELECT wiki, page, urls, title FROM page",
-    "SELECT wiki, page, bucket, host_key, url_key FROM link",
-    "SELECT wiki, page, bucket, host_key, url_key, since FROM dead",
-    "SELECT bucket, host_key, url_key, day, before, after, reason FROM change",
-    "SELECT bucket, host_key, kind, since, until FROM special",
-    "SELECT bucket, host_key, learned, face FROM face",
-    "SELECT wiki, page, bucket, host_key, url_key FROM spam_link",
-    "SELECT bucket, host_key, url_key, day, subject, name FROM report",
-    "SELECT bucket, host_key, url_key, archive, day, target, works FROM replacement",
-    "SELECT bucket, host_key, url_key, wiki, page, revision, state FROM revert",
-    "SELECT bucket, domain, day, subject FROM domain_report",
-)
+_CASES = toml_next_to(__file__)
+TABLES: list[str] = _CASES["tables"]
 
 
 def other_bucket(host: str) -> int:
@@ -154,7 +140,6 @@ async def record_claims(conn: Connection, url: str, day: int) -> None:
 
 
 async def contents(stored: WikiInStore) -> list[set[tuple[object, ...]]]:
-    """All that has to do with keys."""
     return [set(await rows_of(stored, query)) for query in TABLES]
 
 
@@ -190,7 +175,6 @@ def filled(server_dsn: str, template: str) -> Iterator[Filled]:
 
 @pytest.fixture
 def copy(filled: Filled) -> Iterator[str]:
-    """A copy of the filled store."""
     with copy_of(filled.dsn) as dsn:
         yield dsn
 
@@ -286,8 +270,7 @@ async def test_what_is_known_of_copies_moves_with_its_urls(
             *wanted, cited = [set(await rows_of(stored, query)) for query in COPIES]
     async with open_wiki(database, {}) as stored:
         await fill_with_copies(stored, "www.")
-        before = [set(await rows_of(stored, query)) for query in COPIES]
-        assert all(before)
+        assert all([set(await rows_of(stored, query)) for query in COPIES])
         await rekey(stored.pool, 200, scheme, batch=3)
         *after, moved = [set(await rows_of(stored, query)) for query in COPIES]
         assert after == wanted

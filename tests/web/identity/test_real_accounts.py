@@ -1,5 +1,7 @@
 """What a real MediaWiki says of accounts is understood: free, blocked, blocked in part, unknown, hidden."""
 
+from pathlib import Path
+
 import aiohttp
 import pytest
 from support.pwb import BotWiki
@@ -10,33 +12,12 @@ from weboid.web.identity.member import Member
 
 pytestmark = pytest.mark.long
 
-_ACCOUNTS = """
-$services = MediaWiki\\MediaWikiServices::getInstance();
-$users = $services->getUserFactory();
-$blocks = $services->getBlockUserFactory();
-$admin = MediaWiki\\User\\User::newSystemUser( "Maintenance script", [ "steal" => true ] );
-$make = [
-    "Free" => null,
-    "Blocked" => [ [], [] ],
-    "Partly" => [ [ "isPartial" => true ], [ new MediaWiki\\Block\\Restriction\\PageRestriction( 0, 1 ) ] ],
-    "Hidden" => [ [ "isHideUser" => true ], [] ],
-    "Ärztin d'Été" => null,
-];
-foreach ( $make as $name => $block ) {
-    $user = $users->newFromName( $name );
-    $user->addToDatabase();
-    if ( $block ) {
-        $made = $blocks->newBlockUser( $user, $admin, "infinity", "Spam", $block[0], $block[1] )->placeBlockUnsafe();
-        if ( !$made->isOK() ) { echo $made; }
-    }
-    echo $name, "=", $user->getId(), "\\n";
-}
-"""
-
 
 async def test_accounts_of_a_real_wiki_are_what_they_are(bot_wiki: BotWiki) -> None:
     wiki = bot_wiki.wiki
-    answer = wiki.run("eval", text=" ".join(_ACCOUNTS.split("\n")) + "\n")
+    answer = wiki.run(
+        "eval", text=" ".join(Path(__file__).with_suffix(".php").read_text(encoding="utf-8").split("\n")) + "\n"
+    )
     ids = dict(line.partition("=")[::2] for line in answer.splitlines() if line.count("=") == 1)
     assert len(ids) == 5, answer
     async with aiohttp.ClientSession() as client:

@@ -13,6 +13,7 @@ from support.stored import do, key
 from support.webservice import DEAD, PDF, TODAY, Site
 
 from weboid.archive.visits.suggestions import JudgedSuggestion, SuggestionFate, record_judged
+from weboid.assets import toml_next_to
 from weboid.core.url.farms import BUILT_IN
 from weboid.core.url.urls import MAX_URL, normal, parse
 from weboid.demo.littleprovider import LittleProvider
@@ -39,7 +40,6 @@ class Scene:
     browser: Browser
 
     async def suggest(self, target: str, **fields: str) -> Seen:
-        """Sends the form with a target."""
         return await self.browser.send_form(PAGE, "/replacement", target=target, **fields)
 
     async def stored(self) -> list[Replacement]:
@@ -72,7 +72,6 @@ async def scene(site_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.fixture
 async def anna(scene: Scene) -> Scene:
-    """Anna has signed in."""
     assert (await scene.browser.go(scene.provider, "Anna")).status == 303
     return scene
 
@@ -104,7 +103,7 @@ async def test_it_is_shown_as_a_link_once_it_works_and_hidden_again_when_it_fail
     page = await anna.browser.open(PAGE)
     assert NEW in texts(page.text, "//a/@href")
     assert "It worked when it was last checked" in page.text
-    _, body, _ = await anna.site.fetch("/api/page?dbname=testwiki@wmflabs&pageid=1")
+    body = await anna.site.text("/api/page?dbname=testwiki@wmflabs&pageid=1")
     assert f'"replacement":"{NEW}"' in body.replace(" ", "").replace("\\/", "/")
     await anna.site.wiki.rows("UPDATE replacement SET due = 0 RETURNING 1")
     await anna.check(works=False, strikes=1)
@@ -129,36 +128,9 @@ async def test_copies_go_to_their_archives_and_one_plain_replacement_next_to_the
     assert len(texts(page, "//form[@action='/replacement/remove']/@action")) == 3
 
 
-HOSTILE = {
-    "replacement-target": [
-        *("javascript:alert(1)", "JaVaScRiPt:alert(1)", "data:text/html,<script>alert(1)</script>", "//evil.demo/"),
-        *("/\\evil.demo", "evil.demo", "ftp://files.demo/", "http://", "http:///evil.demo/", "https:evil.demo"),
-        *("http://bank.demo@evil.demo/", "http://user:secret@evil.demo/", "http://bank.demo%40evil.demo/"),
-        *("http://new.demo/%0d%0aSet-Cookie:%20a=b", "http://new.demo/%E2%80%AEfdp.exe", "http://ne\u200bw.demo/"),
-        *("http://new.demo:0/", "http://new.demo:99999/", "http://localhost/", "http://2130706433/"),
-        *("http://0x7f.1/", "http://new.demo/" + "a" * MAX_URL),
-    ],
-    "replacement-private": [
-        *("http://169.254.169.254/latest/meta-data/", "http://127.0.0.1/", "http://10.1.2.3/", "http://[::1]/"),
-        *("http://[::ffff:127.0.0.1]/", "http://[fd00::1]/", "http://new.demo:25/", "http://printer.localhost/"),
-        "https://www.example.org/",
-    ],
-    "replacement-own": [*("https://de.wikipedia.org/wiki/Mill", "https://de.wikipedia.beta.wmcloud.org/wiki/Mill")],
-    "replacement-same": [*("http://dead.demo/a", "HTTP://DEAD.demo:80/x/../a#top")],
-    "replacement-archive": [
-        *("https://archive.today/2011/http://dead.demo/a", "https://archive.ph/AbCdE"),
-        "https://www.webcitation.org/5kQWuVJsz?url=http://dead.demo/a",
-        "https://webcache.googleusercontent.com/search?q=cache:dead.demo/a",
-    ],
-    "replacement-short": [
-        *("https://perma.cc/AB12-CD34", "https://web.archive.org/web/*/http://dead.demo/a"),
-        "https://web.archive.org/web/2011/javascript:alert(1)",
-    ],
-    "replacement-other": [
-        "https://web.archive.org/web/2011/http://dead.demo/b",
-        "https://web.archive.org/web/2011/http://evil.demo/?http://dead.demo/a",
-    ],
-}
+_CASES = toml_next_to(__file__)
+HOSTILE: dict[str, list[str]] = _CASES["hostile"]
+HOSTILE["replacement-target"].append("http://new.demo/" + "a" * MAX_URL)
 """What nobody may be sent to, by the reason that is given."""
 
 
@@ -231,8 +203,7 @@ async def test_who_has_not_signed_in_can_look_but_suggest_nothing(scene: Scene) 
     assert texts(page.text, "//a[contains(@href, '/account?back=')]")
     with pytest.raises(LookupError):
         page.form("/replacement")
-    look = (await scene.browser.open(PAGE)).text
-    assert "Sign in to suggest" in look
+    assert "Sign in to suggest" in (await scene.browser.open(PAGE)).text
     seen = await scene.browser.send("/replacement", {"url": DEAD, "target": NEW, "token": "x"})
     assert seen.status == 403
     assert await scene.stored() == []

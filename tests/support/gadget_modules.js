@@ -1,0 +1,11 @@
+( sources ) => {
+	const modules = new Map();
+	window.require = ( name ) => {
+		if ( !modules.has( name ) ) {
+			const module = { exports: {} };
+			modules.set( name, module );
+			new Function( 'module', 'require', sources[ name ] )( module, window.require );
+		}
+		return modules.get( name ).exports;
+	};
+}

@@ -1,0 +1,15 @@
+$wgArticlePath = "/wiki/$1";
+$wgAllowUserJs = $wgAllowUserCss = $wgAllowSiteCSSOnRestrictedPages = true;
+$wgDefaultSkin = "vector-2022";
+$wgMainCacheType = $wgMessageCacheType = $wgParserCacheType = $wgSessionCacheType = CACHE_DB;
+$wgLocalisationCacheConf["store"] = "array";
+$wgCacheDirectory = __DIR__ . "/cache";
+$wgUploadDirectory = __DIR__ . "/images";
+$wgUploadPath = "/images";
+$wgEnableUploads = true;
+$wgUseInstantCommons = $wgPingback = $wgUseImageMagick = false;
+$wgJobRunRate = 0;
+$wgParserCacheExpireTime = 86400 * 30;
+$wgScribuntoDefaultEngine = extension_loaded( "luasandbox" ) ? "luasandbox" : "luastandalone";
+$wgShowExceptionDetails = true;
+$wgRateLimits = [];
