@@ -31,7 +31,7 @@ def test_an_outage_that_ends_within_its_span_is_not_reported_and_an_end_is_withi
     assert (report.was_up, report.later, report.server) == (False, None, code > 0)
 
 
-def test_what_comes_back_later_and_what_is_missed_are_told_apart(tmp_path: Path) -> None:
+def test_what_comes_back_later_and_what_is_missed_are_two_figures(tmp_path: Path) -> None:
     (report,) = judged(life(tmp_path, (0, "down", 0), (60, "up", 200), days=90), DEFAULT).reports
     assert report.later == pytest.approx(25, abs=2)
     late = Policy(dead_strikes=15)
