@@ -59,7 +59,7 @@ LINES: Final = {
     "net": 3370,
     "pgfolder": 2090,
     "remote/crawl": 1_072,
-    "remote/feed": 943,
+    "remote/feed": 944,
     "remote/http": 860,
     "robot": 906,
     "site": 2050,

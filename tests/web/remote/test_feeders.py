@@ -30,7 +30,7 @@ def body(arguments: object, request: int = 7) -> bytes:
 
 def walked(*pages: object, **more: object) -> dict[str, Any]:
     """What a pass sends of these pages."""
-    given = {"wiki": WIKI, "pages": list(pages), "gone": [], "stamp": None, "day": 100, "move": START}
+    given = {"wiki": WIKI, "pages": list(pages), "gone": [], "stamp": None, "as_of": None, "day": 100, "move": START}
     return given | more
 
 
@@ -84,9 +84,9 @@ HOSTILE: Final = [
     ("walk", walked(FINE, move=((-1, ""), (0, "10"))), 400),
     ("walk", walked(FINE, move=((0, ""), (0, "1" * 2_001))), 400),
     ("namespaces", {"wiki": WIKI, "names": [[0, "x" * 1_001, False, False]]}, 400),
-    ("waited", {"wiki": WIKI, "pages": [], "gone": [], "stamp": None, "day": 100,
+    ("waited", {"wiki": WIKI, "pages": [], "gone": [], "stamp": None, "as_of": None, "day": 100,
                 "done": [[-1, "", "2026-11-20T12:00:00Z", True]]}, 400),
-    ("waited", {"wiki": WIKI, "pages": [], "gone": [], "stamp": None, "day": 100,
+    ("waited", {"wiki": WIKI, "pages": [], "gone": [], "stamp": None, "as_of": None, "day": 100,
                 "done": [[0, "x" * 1_001, "2026-11-20T12:00:00Z", True]]}, 400),
     ("apply", {"events": [], "move": {"before": None, "after": ["a" * 2_001, "c", "2026-11-20T12:00:00Z"]}, "day": 100},
      400),

@@ -184,7 +184,7 @@ EVENTS: Final[dict[str, Any]] = {"wiki": 1, "stamp": None, "added": [], "gone": 
 
 def of_wiki(wiki: int) -> list[tuple[str, dict[str, Any]]]:
     """Calls that say something of a wiki, or read what is said of it."""
-    place, pages = ((0, ""), (0, "1")), dict[str, Any](pages=[], gone=[], stamp=None)
+    place, pages = ((0, ""), (0, "1")), dict[str, Any](pages=[], gone=[], stamp=None, as_of=None)
     move = {"before": None, "after": ["streams", "1", AT_NOON]}
     lines = {"usable": [".*"], "unusable": []}
     given: dict[str, dict[str, Any]] = {
@@ -236,6 +236,8 @@ async def test_no_feeder_names_a_day_or_a_moment_away_from_the_servers(server: s
                          ("named", [[1, late, True]]), ("categorised", [["A", "B", late]])):  # fmt: skip
         calls += [("apply", {"events": [{**EVENTS, field: value}], "move": None, "day": DAY})]
     calls += [("apply", {"events": [], "move": late_move, "day": DAY})]
+    pages = {"wiki": 1, "pages": [], "gone": [], "stamp": None, "as_of": late}
+    calls += [("walk", {**pages, "day": DAY, "move": ((0, ""), (0, "1"))})]
     for name, arguments in calls:
         assert (arguments, (await call(server, name, arguments, **FED))[0]) == (arguments, 422)
     assert await all_rows(str(wiki.pool.conninfo)) == before

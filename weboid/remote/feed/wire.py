@@ -156,6 +156,7 @@ def _encode_judged(pages: JudgedPages) -> dict[str, Any]:
 async def _resolve_judged(sent: dict[str, Any], here: Any, before: Mapping[str, Any]) -> JudgedPages:
     farm = await here.farm_of(before["wiki"])
     _require_few(sent["pages"])
+    await here.require_moments([sent["as_of"]] if sent["as_of"] else [])
     read = []
     for page in sent["pages"]:
         urls, spam = await in_slices(_links_of(page, farm))
