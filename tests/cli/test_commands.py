@@ -254,11 +254,11 @@ async def test_evidence_and_copies_are_shown_to_programs_and_people(place: Place
     evidence = known["evidence"]
     assert (known["verdict"], known["since"]) == ("doubtful", "2017-04-11")
     assert (evidence["since"], evidence["until"]) == ("2017-04-11", "2017-04-14")
-    assert (evidence["strikes"], evidence["missing"], evidence["of_host"]) == (2, 2, False)
+    assert (evidence["strikes"], evidence["missing_days"], evidence["of_host"]) == (2, 3, False)
     assert (evidence["days"], evidence["needs_days"]) == (3, 14)
     words = " ".join((await place.run("show", url)).out.split())
     assert "evidence" in words
-    assert "2 missing" in words
+    assert "2 strikes, 3 of 14 days" in words
     assert (known["archived"], known["snapshots"], "copy: pending" in words) == ("pending", [], True)
     async with open_pool(place.environ["WEBOID_DATABASE"], size=1, part="test") as pool:
         await keep_copies(pool, url, day=104, snapshots=("wayback",))

@@ -182,10 +182,10 @@ async def test_the_server_judges_what_a_crawler_has_seen(server: str, wiki: Wiki
 
 
 async def test_a_crawler_of_before_reads_what_to_update(server: str) -> None:
-    for kind in (KIND, f"{KIND}; version=1", f"{KIND}; version=3"):
+    for kind in (KIND, f"{KIND}; version=2", f"{KIND}; version=4"):
         status, answer = await sent(server, "greet", body({}), kind=kind)
         words = msgspec.msgpack.decode(zlib.decompress(answer))
-        assert (status, "update Weboid " + ("on the server" if "3" in kind else "here") in words) == (422, True), words
+        assert (status, "update Weboid " + ("on the server" if "4" in kind else "here") in words) == (422, True), words
 
 
 async def test_what_is_too_long_is_refused_compressed_or_not(server: str) -> None:
