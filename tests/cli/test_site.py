@@ -122,7 +122,7 @@ async def test_a_line_is_written_when_it_is_known_and_a_reader_who_goes_away_end
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "index.html").write_text(linked(*(f"{number}.html" for number in range(2_000))))
     head = ("bash", "-c", '"$@" | head -n 1; exit ${PIPESTATUS[0]}', "head")
-    process = await place.start("site", "site", "--format", "jsonl", "--external", "ignore", before=head)
+    process = await place.start_anew("site", "site", "--format", "jsonl", "--external", "ignore", before=head)
     out, err = await process.communicate()
     assert (process.returncode, out.count(b"\n"), err) == (128 + signal.SIGPIPE, 1, b"")
 

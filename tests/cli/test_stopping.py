@@ -55,7 +55,7 @@ async def test_a_group_at_a_terminal_gets_signals_many_times_and_ends_once_in_or
     settings = termios.tcgetattr(theirs)
     settings[3] |= termios.NOFLSH
     termios.tcsetattr(theirs, termios.TCSANOW, settings)
-    process = await place.start("up", before=("setsid", "--ctty", "--wait"), terminal=theirs)
+    process = await place.start_anew("up", before=("setsid", "--ctty", "--wait"), terminal=theirs)
     os.close(theirs)
     await asyncio.to_thread(read_terminal, ours, b"Weboid answers")
     (group,) = children(process.pid)
@@ -119,7 +119,7 @@ async def test_a_second_signal_is_the_same_order(
 @pytest.mark.parametrize("time", TIMES)
 async def test_gnu_timeout_leaves_nothing(place: Place, call: Sequence[str], options: Sequence[str], time: int) -> None:
     place.environ["TMPDIR"] = str(place.folder)  # the demonstration's database is there
-    process = await place.start(*call, before=("timeout", *options, str(1.2 + 0.3 * time)))
+    process = await place.start_anew(*call, before=("timeout", *options, str(1.2 + 0.3 * time)))
     status, output = await _ended(process)
     assert status == 124, output
     await assert_nothing_is_left(place.folder, 1)
@@ -130,7 +130,7 @@ async def test_gnu_timeout_leaves_nothing(place: Place, call: Sequence[str], opt
 async def test_ten_signals_at_random_moments_leave_nothing(place: Place) -> None:
     for seed in TIMES:
         choice = random.Random(seed)
-        process = await place.start("up")
+        process = await place.start_anew("up")
         for _ in range(10):
             await asyncio.sleep(choice.uniform(0, 0.4))
             if process.returncode is None:
@@ -154,7 +154,7 @@ def heard_hangups() -> Iterator[None]:
 async def test_a_terminal_that_closes_stops_in_order_and_is_shown_before(place: Place, database: str) -> None:
     ours, theirs = pty.openpty()
     place.environ["WEBOID_DATABASE"] = database
-    process = await place.start("crawl", before=("setsid", "--ctty", "--wait"), terminal=theirs)
+    process = await place.start_anew("crawl", before=("setsid", "--ctty", "--wait"), terminal=theirs)
     os.close(theirs)
     output = await asyncio.to_thread(read_terminal, ours, b"no contact")
     (crawl,) = children(process.pid)
@@ -260,7 +260,7 @@ async def test_an_import_from_a_pipe_that_stays_open_ends_after_the_grace(place:
     for dump in dumps:
         os.mkfifo(dump)
     call = ("feed", "dump", "dewiki", "--page", str(dumps[0]), "--externallinks", str(dumps[1]))
-    process = await place.start(*call, before=(sys.executable, "-c", SHORT_GRACE))
+    process = await place.start_anew(*call, before=(sys.executable, "-c", SHORT_GRACE))
     ours = None
     async with asyncio.timeout(LIMIT_S):
         while ours is None:  # one of them is being read

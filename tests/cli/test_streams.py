@@ -53,19 +53,19 @@ async def _ended(process: asyncio.subprocess.Process, given: bytes | None = None
 @pytest.mark.parametrize("redirection", ["2>&9", "2>/dev/full", "<&- >&- 2>&-"])
 async def test_a_part_whose_lines_cannot_be_written_goes_on(place: Place, database: str, redirection: str) -> None:
     place.environ["WEBOID_DATABASE"] = database
-    process = await place.start("maintain", "--day", "100", before=_with(redirection))
+    process = await place.start_anew("maintain", "--day", "100", before=_with(redirection))
     assert (await _ended(process))[0] == 0
 
 
 async def test_results_that_nobody_reads_end_a_command_as_a_signal_would(place: Place) -> None:
-    process = await place.start("normalize", "-", before=_with(">&9"))
+    process = await place.start_anew("normalize", "-", before=_with(">&9"))
     assert await _ended(process, b"https://example.org/\n" * 10_000) == (128 + signal.SIGPIPE, "", "")
-    process = await place.start("normalize", "https://example.org/", before=_with(">&9"))
+    process = await place.start_anew("normalize", "https://example.org/", before=_with(">&9"))
     assert await _ended(process) == (128 + signal.SIGPIPE, "", "")
 
 
 async def test_results_that_cannot_be_written_are_an_error_with_a_reason(place: Place) -> None:
-    process = await place.start("normalize", "https://example.org/", before=_with(">/dev/full"))
+    process = await place.start_anew("normalize", "https://example.org/", before=_with(">/dev/full"))
     status, _, output = await _ended(process)
     assert status == 2
     assert output == f"weboid: standard output cannot be written: {os.strerror(28)}\n"
@@ -115,7 +115,7 @@ async def test_a_stop_is_obeyed_while_nothing_comes(place: Place) -> None:
 async def test_ctrl_c_at_a_terminal_ends_it_and_leaves_the_terminal_as_it_was(place: Place) -> None:
     ours, theirs = pty.openpty()
     tty.setcbreak(theirs)
-    process = await place.start("normalize", "--json", "-", before=("setsid", "--ctty", "--wait"), terminal=theirs)
+    process = await place.start_anew("normalize", "--json", "-", before=("setsid", "--ctty", "--wait"), terminal=theirs)
     os.write(ours, b"first\n")
     output = await asyncio.to_thread(read_terminal, ours, b'"class": ')
     assert os.get_blocking(theirs), output
@@ -142,7 +142,7 @@ async def test_nothing_and_files_are_read_to_their_end(place: Place, tmp_path: P
 
 
 async def test_a_closed_input_is_shown_without_a_traceback(place: Place) -> None:
-    process = await place.start("normalize", "-", before=("sh", "-c", 'exec "$@" <&-', "sh"))
+    process = await place.start_anew("normalize", "-", before=("sh", "-c", 'exec "$@" <&-', "sh"))
     status, _, err = await _ended(process)
     assert (status, "standard input" in err, "Traceback" in err) == (2, True, False)
 

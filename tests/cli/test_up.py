@@ -40,7 +40,7 @@ async def place(server_folder: Path) -> AsyncIterator[Place]:
 
 async def _begun(place: Place) -> asyncio.subprocess.Process:
     """It, once it answers."""
-    process = await place.start("up")
+    process = await place.start_anew("up")
     assert process.stderr
     async with asyncio.timeout(LIMIT_S):
         while b"Weboid answers" not in (line := await process.stderr.readline()):
@@ -108,7 +108,7 @@ async def _verdicts(address: str) -> set[str]:
 )
 async def test_a_killed_up_leaves_nothing_at_any_moment(place: Place, workers: str, moment: float) -> None:
     place.environ["WEBOID_WEB_WORKERS"] = workers
-    process = await place.start("up")
+    process = await place.start_anew("up")
     await asyncio.sleep(moment)
     process.kill()
     await process.communicate()  # ends when nobody has its pipes open any more: then all parts have ended

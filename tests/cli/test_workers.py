@@ -78,7 +78,7 @@ async def open_workers(folder: Path, database: str, count: int = 2, **environ: s
         "TMPDIR": str(folder),
         **environ,
     }
-    process = await place.start("--log=json", "serve", "--port", "0")
+    process = await place.start_anew("--log=json", "serve", "--port", "0")
     reading = None
     try:
         assert process.stderr

@@ -6,6 +6,7 @@ One law: only processes started here are ended here.
 import asyncio
 import json
 import os
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from support.forked import run_forked
+from support.forked import run_forked, start_forked
 
 from weboid.demo.littleweb import LittleWeb, open_littleweb
 from weboid.demo.littlewiki import LittleWiki, open_littlewiki
@@ -45,21 +46,25 @@ class Place:
     environ: dict[str, str] = field(default_factory=dict)
     started: list[asyncio.subprocess.Process] = field(default_factory=list)
 
-    async def start(
-        self, *call: str, before: Sequence[str] = (), terminal: int | None = None, stdin: int | None = None
-    ) -> asyncio.subprocess.Process:
-        """Starts ``weboid`` with these words, in a group of its own; `before`: by another program, such as timeout.
+    async def start(self, *call: str, stdin: int = subprocess.PIPE) -> asyncio.subprocess.Process:
+        """Starts ``weboid`` with these words, in a group of its own and a process that need not load it first.
 
-        Its input and output are pipes, or a `terminal`; its input another file if `stdin` is one.
+        Its output and errors are pipes, its input, too, or another file.
         """
-        if stdin is None:
-            stdin = asyncio.subprocess.PIPE if terminal is None else terminal
+        self.started.append(await start_forked(call, self._environ(), self.folder, stdin))
+        return self.started[-1]
+
+    async def start_anew(
+        self, *call: str, before: Sequence[str] = (), terminal: int = subprocess.PIPE
+    ) -> asyncio.subprocess.Process:
+        """Starts ``python -m weboid`` likewise, but at pipes or a terminal; `before`: by another program, like
+        timeout."""
         process = await asyncio.create_subprocess_exec(
             *(*before, sys.executable),
             *("-m", "weboid", *call),
-            stdin=stdin,
-            stdout=asyncio.subprocess.PIPE if terminal is None else terminal,
-            stderr=asyncio.subprocess.PIPE if terminal is None else terminal,
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
             env=self._environ(),
             cwd=self.folder,
             process_group=0,

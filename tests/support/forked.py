@@ -1,8 +1,8 @@
-"""For tests that run many short commands: real processes, forked off one that has loaded the program already.
+"""For tests that run the program many times: real processes, forked off one that has loaded it already.
 
 Loading the program takes longer than most commands run. A command has its own process, environment, folder, files and
 exit, as if ``python -m weboid`` had started it, or ``pwb``, for which pywikibot itself is loaded anew, as it reads its
-configuration then; that these start is tested with commands that run for long.
+configuration then; that these start is tested where the program starts its own parts, and with `Place.start_anew`.
 """
 
 import asyncio
@@ -15,9 +15,11 @@ import socket
 import subprocess
 import sys
 import tempfile
+from asyncio.base_subprocess import BaseSubprocessTransport
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import IO, Any
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _PROGRAM = """
@@ -26,7 +28,9 @@ import bs4, mwparserfromhell, requests
 import weboid.bot.repair, weboid.bot.reverts, weboid.checking.spot_checks, weboid.cli
 from weboid.core.url.hosts import registrable_domain
 
-def run(files, program, call, environ, folder):
+def run(files, program, call, environ, folder, leads):
+    if leads:
+        os.setpgid(0, 0)
     for number, file in enumerate(files):
         os.dup2(file, number)
     os.closerange(3, 256)
@@ -90,7 +94,6 @@ async def run_forked(
 
     What ``pwb`` wrote to either comes as one text.
     """
-    request = json.dumps([program, list(call), dict(environ), str(folder)]).encode()
     with (
         tempfile.TemporaryFile() as given,
         tempfile.TemporaryFile() as out,
@@ -99,14 +102,72 @@ async def run_forked(
     ):
         given.write(stdin.encode())
         given.seek(0)
-        connection.connect(_address())
         both = program == "pwb"
-        socket.send_fds(connection, [request], [given.fileno(), out.fileno(), (out if both else err).fileno()])
+        files = [given.fileno(), out.fileno(), (out if both else err).fileno()]
+        _ask(connection, files, program, list(call), dict(environ), str(folder), False)
         connection.setblocking(False)
         status = await _status(connection, limit_s)
         out.seek(0)
         err.seek(0)
         return status, out.read().decode(), err.read().decode()
+
+
+async def start_forked(
+    call: Sequence[str], environ: Mapping[str, str], folder: Path, stdin: int = subprocess.PIPE
+) -> asyncio.subprocess.Process:
+    """Starts ``weboid`` in a process group of its own; its output and errors are pipes."""
+    loop = asyncio.get_running_loop()
+    protocol = asyncio.subprocess.SubprocessStreamProtocol(limit=1 << 16, loop=loop)
+    ready = loop.create_future()
+    rest: dict[str, Any] = {"waiter": ready, "environ": dict(environ), "folder": str(folder)}
+    transport = _Forked(loop, protocol, list(call), False, stdin, subprocess.PIPE, subprocess.PIPE, 0, **rest)
+    await ready
+    return asyncio.subprocess.Process(transport, protocol, loop)
+
+
+class _Forked(BaseSubprocessTransport):
+    """What asyncio knows of a process, for one that is no child of this one: another one waits for it."""
+
+    def _start(self, args: Any, shell: bool, stdin: Any, stdout: Any, stderr: Any, bufsize: int, **given: Any) -> None:
+        taken, input_ = os.pipe() if stdin == subprocess.PIPE else (os.dup(stdin), None)
+        out, written = os.pipe()
+        err, failed = os.pipe()
+        self._connection = socket.socket(socket.AF_UNIX)
+        _ask(self._connection, [taken, written, failed], "weboid", args, given["environ"], given["folder"], True)
+        for file in (taken, written, failed):
+            os.close(file)
+        self._said = self._connection.makefile("rb")
+        self._proc = _Process(
+            int(self._said.readline()),
+            None if input_ is None else os.fdopen(input_, "wb", 0),
+            os.fdopen(out, "rb", 0),
+            os.fdopen(err, "rb", 0),
+        )
+        self._loop.add_reader(self._connection, self._ended)
+
+    def _ended(self) -> None:
+        self._loop.remove_reader(self._connection)
+        status = self._said.readline()
+        self._said.close()
+        self._connection.close()
+        self._process_exited(int(status or -signal.SIGKILL))
+
+
+class _Process(subprocess.Popen[bytes]):
+    _child_created = False
+
+    def __init__(self, pid: int, stdin: IO[bytes] | None, stdout: IO[bytes], stderr: IO[bytes]) -> None:
+        self.pid, self.stdin, self.stdout, self.stderr = pid, stdin, stdout, stderr
+        self.returncode = None
+
+    def poll(self) -> int | None:
+        return self.returncode
+
+
+def _ask(connection: socket.socket, files: list[int], *call: object) -> None:
+    """Sends a call to the process that has loaded the program, with its input, output and errors."""
+    connection.connect(_address())
+    socket.send_fds(connection, [json.dumps(call).encode()], files)
 
 
 async def _status(connection: socket.socket, limit_s: float) -> int:
