@@ -73,8 +73,8 @@ def _traits(url: str) -> _Traits:
     path, mark, query = rest.partition("?")
     names = _NUMBER.sub(lambda found: "0" if found[0].isdecimal() else "*", f"/{rest}")
     shape = _NUMBERS_IN_A_ROW.sub(lambda found: "/*" if "*" in found[0] else found[0], names)
-    kind = ""
-    if "&" in query or shape != f"/{rest}":
+    kind, has_parameters = "", "&" in query or ";" in query
+    if has_parameters or shape != f"/{rest}":
         kind = "calendar" if _NAMES_DATE.search(f"/{rest}") else "query-explosion" if mark else "endless-path"
     is_counted = kind != "endless-path" or len(shape) < len(names) or _TOKEN.search(f"/{rest}") is not None
     group = hash((*origin, shape))
@@ -85,7 +85,7 @@ def _traits(url: str) -> _Traits:
         kind,
         group,
         script,
-        script if "&" in query else group,
+        script if has_parameters else group,
         is_counted,
         len(segments) - (path[-1:] not in ("", "/")),
         repeated,
