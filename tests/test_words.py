@@ -45,7 +45,7 @@ LINES: Final = {
     "config": 1150,
     "core/archive": 2810,
     "core/document": 1_601,
-    "core/observe": 1_378,
+    "core/observe": 1_379,
     "core/record": 959,
     "core/signs": 1_389,
     "core/url": 1980,

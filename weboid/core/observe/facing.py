@@ -107,7 +107,8 @@ def face_suspicion(
 
     What answers everything alike is named by what it shows: a wall, a login, or a placeholder, unless it says a word
     by which the URL names its document. An application that scripts fill in answers everything alike as well, and what
-    people see there is not known, unless it is a newcomer: title and text of a known document are lost, too.
+    people see there is not known, unless it is a newcomer: title and text of a known document are lost, too
+    (D-489).
     """
     document = seen.document
     if likeness is Likeness.NONE or is_consent_url(document.url):

@@ -55,7 +55,7 @@ def trade_in(title: str) -> str | None:
 
 
 def trade_suspicion(asked: str, document: Document) -> Suspicion | None:
-    """The suspicion that a stranger sells such things at a URL that speaks of something else."""
+    """The suspicion that a stranger sells such things at a URL that speaks of something else (D-490)."""
     if document.is_article or (named := trade_in(document.title)) is None:
         return None
     parts = urlsplit(asked)
