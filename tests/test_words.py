@@ -61,7 +61,7 @@ LINES: Final = {
     "remote/crawl": 1_072,
     "remote/feed": 944,
     "remote/http": 860,
-    "robot": 906,
+    "robot": 909,
     "site": 2050,
     "store": 60,
     "store/archives": 1200,

@@ -44,6 +44,7 @@ TRAP: dict[str, tuple[str, Callable[[str], list[str]]]] = {
     "endless-path/": ("/token/0123456789abcdef", lambda path: [f"/token/{next(NUMBERS):x}{'f' * 16}" for _ in (1, 2)]),
     "query-explosion/": ("/shelf?d=word&e=", lambda path: [f"/shelf?{key}={word()}&e=" for key in "abcd"]),
     "query-explosion/semicolon": ("/part?a=b;c=d", lambda path: [f"{path};{key}=x" for key in "abc"]),
+    "query-explosion/dates": ("/dated?d=1&e=", lambda path: [f"/dated?{key}={next(NUMBERS)}&e=" for key in "cd"]),
     "query-explosion/amp": ("/amp?a=1&b=2", lambda path: [path.replace("&", "&amp;")]),
     "growing-query/words": ("/plus?q=a", lambda path: [f"{path}+{word()}", f"{path}%20b", f"{path},c"]),
     "growing-query/first": ("/sorted?tags=a", lambda path: [path.replace("=", f"={word()}|") for _ in range(30)]),

@@ -47,6 +47,9 @@ _NAMES_DATE: Final = re.compile(
 _SEPARATOR: Final = re.compile(r"[+,|]|%20|%2C|%7C", re.IGNORECASE)
 """Of words in a list."""
 
+_OF_PARAMETERS: Final = {"calendar", "query-explosion"}
+"""Are counted together: one page may lead to both."""
+
 IsTrap: TypeAlias = Callable[["RobotLink"], bool]
 
 
@@ -100,7 +103,7 @@ def endless(kind: str) -> IsTrap:
     def is_trap(link: "RobotLink") -> bool:
         url = str(link.url)
         traits = _traits(url)
-        if traits.kind != kind:
+        if traits.kind != kind and {traits.kind, kind} != _OF_PARAMETERS:
             return False
         page = _traits(link.page.url)
         chain = (*(led_by.get(hash(link.page.url)) or ())[-_ANCESTORS:], page.shape, page.script)
@@ -109,7 +112,7 @@ def endless(kind: str) -> IsTrap:
             count = counts[traits.group] = Counter()
         is_far = link.page.distance >= _FAR
         if before is None and is_own and (count[True] >= max(MOST, count[False]) if traits.is_counted else is_far):
-            return True
+            return traits.kind == kind
         if before is None or (traits.group in before and not is_own):
             count[is_own] += 1
             count[True] -= before is not None
