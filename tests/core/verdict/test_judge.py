@@ -108,8 +108,8 @@ def test_what_adds_no_strike_and_what_ends_a_row() -> None:
     for name, checks, strikes in (
         ("three checks on one day", [(100, LOST), (100, LOST), (100, SILENT)], 1),
         ("a method that is refused", [(100, LOST), (107, METHOD)], 0),
-        ("too many requests after silence", [(100, SILENT), (103, LIMITED)], 1),
-        ("too many requests after hearsay", [(100, LOST), (103, SILENT_BY_HEARSAY), (106, LIMITED)], 1),
+        ("too many requests after silence", [(100, SILENT), (103, LIMITED)], 0),
+        ("too many requests after hearsay", [(100, LOST), (103, SILENT_BY_HEARSAY), (106, LIMITED)], 0),
         ("a clock set back", [(100, LOST), (90, LOST)], 1),
     ):
         assert lived(*checks).streak.strikes == strikes, name
@@ -289,15 +289,16 @@ def test_a_policy_laxer_than_nine_days_or_that_no_evidence_could_fulfil_is_refus
 
 @given(lives)
 def test_dead_always_has_three_own_failing_days_over_weeks_without_arrival(life: list[tuple[int, Observation]]) -> None:
-    record, day, row = UNTRIED, 100, Row()
+    record, day, row, was_silent = UNTRIED, 100, Row(), False
     for gap, seen in life:
         day += gap
         record, due = judge(record, seen, day)
         assert day < due <= day + 28
-        if seen in (FINE, WALL):
+        if seen in (FINE, WALL) or (seen == LIMITED and was_silent):
             row.end()
         elif seen.outcome is Outcome.FAILING and not seen.inferred:
             row.strike(day, seen)
+        was_silent = seen in (SILENT, SILENT_BY_HEARSAY)
         assert (verdict(record) is Verdict.DEAD) == (row.is_proof and seen.outcome is Outcome.FAILING)
         assert 1 <= len(record.history) <= 5
         assert record.streak.strikes == len(row.failing)
@@ -345,6 +346,7 @@ def _hard_lives(*seen: Observation) -> st.SearchStrategy[list[tuple[int, Observa
 )
 def test_dead_always_has_the_proof_of_the_url_or_of_its_host(life: list[tuple[int, Observation]]) -> None:
     record, host, day, own, silent = UNTRIED, UNKNOWN_HOST, 100, Row(), Row()
+    was_silent = False
     for gap, seen in life:
         day += gap
         host = judge_host(host, seen, day)
@@ -355,10 +357,11 @@ def test_dead_always_has_the_proof_of_the_url_or_of_its_host(life: list[tuple[in
             silent.end()
         if seen in (LOST, SILENT, BROKEN):
             own.strike(day, seen)
-        elif seen == FINE:
+        elif seen == FINE or (seen == LIMITED and was_silent):
             own.end()
+        was_silent = seen in (SILENT, SILENT_BY_HEARSAY, HELD)
         found = finding_of(record, host)
-        by_host = seen in (SILENT, SILENT_BY_HEARSAY, HELD) and silent.is_proof
+        by_host = was_silent and silent.is_proof
         by_itself = seen.outcome is Outcome.FAILING and own.is_proof
         assert (found.verdict is Verdict.DEAD) == (by_host or by_itself)
         assert (found.reason is Reason.HOST_DOWN) == by_host

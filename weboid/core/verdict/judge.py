@@ -40,7 +40,7 @@ def judge(
     """
     if record.checked is not None:
         day = max(day, record.checked)
-    streak = _streak_after(record.streak, seen, day, policy)
+    streak = _streak_after(record, seen, day, policy)
     history = extended(record.history, seen.status, day)
     since = record.since if _is_same_state(record.reason, seen.reason) else day
     after = UrlRecord(
@@ -102,13 +102,20 @@ def _struck(streak: Streak, seen: Observation, day: int, policy: Policy) -> Stre
     return streak.struck(day, missing=seen.reason in MISSING, server=seen.reason in SERVER_FAILS, gap=policy.gap)
 
 
-def _streak_after(streak: Streak, seen: Observation, day: int, policy: Policy) -> Streak:
+def _streak_after(record: UrlRecord, seen: Observation, day: int, policy: Policy) -> Streak:
     """The streak after a check: an arrival, a wall or a login ends it (U-7, D-1).
 
     What is inferred or held adds no strike, nor does a bare 503. "Too many requests", Retry-After and a site under
-    repair are neutral: they say when to come again, nothing of the document.
+    repair are neutral: they say when to come again, nothing of the document. But the first is an answer, and ends a
+    streak without any (D-483).
     """
-    if seen.reason in _NEUTRAL or seen.inferred or seen.held:
+    streak = record.streak
+    was_silent = bool(record.history) and record.history[0].status in HOST_FAILURES
+    if (
+        seen.inferred
+        or seen.held
+        or (seen.reason in _NEUTRAL and not (seen.reason is Reason.RATE_LIMIT and was_silent))
+    ):
         return streak
     return _struck(streak, seen, day, policy) if seen.outcome is Outcome.FAILING else streak.ended()
 
