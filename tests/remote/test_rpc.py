@@ -121,7 +121,7 @@ async def test_the_target_of_a_redirect_is_sent_as_text_and_nothing_that_is_judg
             await remote_crawl_store(caller).work.record([check], {})
         [sent] = msgspec.msgpack.decode(caller.sent[-1], strict=False)["checks"]
         assert sent["seen"]["target"] == (str(target) if target else None)
-        assert [*sent] == ["key", "day", "hour", "seen", "effect", "days", "disproved"]
+        assert [*sent] == ["key", "day", "seen", "effect", "days", "disproved"]
         assert check.seen is seen
 
 

@@ -34,13 +34,13 @@ FROM (
                 WHEN urls.reason = ANY(%(failing_reasons)s::smallint[])
                     AND (urls.status = ANY(%(host_failures)s::smallint[])
                         AND hosts.strikes >= %(dead_strikes)s
-                        AND hosts.evidence & 127 >= (CASE hosts.evidence >> 14 & 1 WHEN 1 THEN %(server_span)s ELSE %(dead_span)s END)
-                            * (CASE hosts.evidence >> 15 & 1 WHEN 1 THEN %(relapse_factor)s ELSE 1 END)
+                        AND hosts.evidence & 127 >= (CASE hosts.evidence >> 14 & 1 WHEN 1 THEN %(server_span)s::integer ELSE %(dead_span)s END)
+                            * (CASE hosts.evidence >> 15 & 1 WHEN 1 THEN %(relapse_factor)s::integer ELSE 1 END)
                     OR urls.strikes >= %(dead_strikes)s
-                        AND (urls.evidence & 127 >= (CASE urls.evidence >> 14 & 1 WHEN 1 THEN %(server_span)s ELSE %(dead_span)s END)
-                            * (CASE urls.evidence >> 15 & 1 WHEN 1 THEN %(relapse_factor)s ELSE 1 END)
+                        AND (urls.evidence & 127 >= (CASE urls.evidence >> 14 & 1 WHEN 1 THEN %(server_span)s::integer ELSE %(dead_span)s END)
+                            * (CASE urls.evidence >> 15 & 1 WHEN 1 THEN %(relapse_factor)s::integer ELSE 1 END)
                         OR (urls.evidence >> 7 & 127) - 1 >= %(missing_span)s
-                            * (CASE urls.evidence >> 15 & 1 WHEN 1 THEN %(relapse_factor)s ELSE 1 END)))
+                            * (CASE urls.evidence >> 15 & 1 WHEN 1 THEN %(relapse_factor)s::integer ELSE 1 END)))
                     AND NOT EXISTS (SELECT FROM domain_report AS assumed
                         WHERE assumed.bucket = hosts.bucket AND assumed.subject IS NULL
                             AND right('.' || hosts.host, length(assumed.domain) + 1) = '.' || assumed.domain)

@@ -173,13 +173,13 @@ FROM (
                 WHEN reason = ANY(%(failing_reasons)s::smallint[])
                     AND (status = ANY(%(host_failures)s::smallint[])
                         AND hosts.strikes >= %(dead_strikes)s
-                        AND hosts.evidence & 127 >= (CASE hosts.evidence >> 14 & 1 WHEN 1 THEN %(server_span)s ELSE %(dead_span)s END)
-                            * (CASE hosts.evidence >> 15 & 1 WHEN 1 THEN %(relapse_factor)s ELSE 1 END)
+                        AND hosts.evidence & 127 >= (CASE hosts.evidence >> 14 & 1 WHEN 1 THEN %(server_span)s::integer ELSE %(dead_span)s END)
+                            * (CASE hosts.evidence >> 15 & 1 WHEN 1 THEN %(relapse_factor)s::integer ELSE 1 END)
                     OR url.strikes >= %(dead_strikes)s
-                        AND (url.evidence & 127 >= (CASE url.evidence >> 14 & 1 WHEN 1 THEN %(server_span)s ELSE %(dead_span)s END)
-                            * (CASE url.evidence >> 15 & 1 WHEN 1 THEN %(relapse_factor)s ELSE 1 END)
+                        AND (url.evidence & 127 >= (CASE url.evidence >> 14 & 1 WHEN 1 THEN %(server_span)s::integer ELSE %(dead_span)s END)
+                            * (CASE url.evidence >> 15 & 1 WHEN 1 THEN %(relapse_factor)s::integer ELSE 1 END)
                         OR (url.evidence >> 7 & 127) - 1 >= %(missing_span)s
-                            * (CASE url.evidence >> 15 & 1 WHEN 1 THEN %(relapse_factor)s ELSE 1 END)))
+                            * (CASE url.evidence >> 15 & 1 WHEN 1 THEN %(relapse_factor)s::integer ELSE 1 END)))
                     THEN %(dead)s::smallint
                 ELSE %(doubtful)s::smallint
             END AS verdict

@@ -204,8 +204,7 @@ async def test_with_another_suffix_list_a_store_ends_as_one_filled_anew(filled: 
 async def test_with_another_normal_form_a_store_ends_as_one_filled_anew(
     database: str, second_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # When a host is visited follows from its key, which is another one here; what has been is not to change.
-    monkeypatch.setattr(judge, "planned_hour", lambda host_key, day: 5 * day % 24)
+    # The days of checks follow from the key of a host, which is another one here; what has been is not to change.
     monkeypatch.setattr(judge, "_varied", lambda interval, host_key, day: interval)
     wanted = await fresh(second_database, "")
     async with open_wiki(database, links("www.")) as stored:

@@ -36,8 +36,8 @@ STAMP: Final = "COMMIT"
 
 _KINDS: Final = frozenset(
     {
-        ".c", ".conf", ".css", ".example", ".html", ".js", ".json", ".jsonl", ".lua", ".md", ".png", ".py", ".service",
-        ".sql", ".svg", ".target", ".template", ".toml", ".ts", ".txt", ".yaml", ".yml",
+        ".c", ".conf", ".css", ".example", ".html", ".js", ".json", ".jsonl", ".lua", ".md", ".php", ".png", ".py",
+        ".service", ".sql", ".svg", ".target", ".template", ".toml", ".ts", ".txt", ".wikitext", ".yaml", ".yml",
     }
 )  # fmt: skip
 _NAMES: Final = frozenset(
