@@ -55,9 +55,10 @@ def finding_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Polic
     if not record.history or record.reason is None:
         return Finding(Verdict.UNKNOWN)
     newest = record.history[0]
+    days = newest.last - (newest.first if record.since is None else record.since)
     if record.reason.outcome is Outcome.WORKING:
         return Finding(Verdict.WORKING, record.reason, record.since)
-    if record.reason is Reason.MAINTENANCE and newest.last - (record.since or newest.last) < TEMPORARY_DAYS:
+    if record.reason is Reason.MAINTENANCE and days < TEMPORARY_DAYS:
         return Finding(Verdict.UNKNOWN, record.reason, record.since)
     if record.reason.outcome is not Outcome.FAILING:
         return Finding(Verdict.DOUBTFUL, record.reason, record.since)
