@@ -22,11 +22,14 @@ WEB = "https://web.archive.org/web"
 BLOCKED = "org.archive.wayback.exception.AdministrativeAccessControlException: Blocked Site Error"
 CHALLENGE = "<html><head><title>Just a moment...</title></head></html>"
 EXCLUDED = "<html>" + "<p>x</p>" * 7_000 + "<p>This URL has been excluded from the Wayback Machine.</p></html>"
+FAR_DOWN = "<p>x</p>" * 600 + "<p>Internal Error</p>"
 
 
 def test_a_replay_says() -> None:
+    words = {"BLOCKED": BLOCKED, "CHALLENGE": CHALLENGE, "EXCLUDED": EXCLUDED, "FAR_DOWN": FAR_DOWN}
+
     def filled(text: str) -> str:
-        return Template(text).safe_substitute(URL=URL, WEB=WEB, BLOCKED=BLOCKED, CHALLENGE=CHALLENGE, EXCLUDED=EXCLUDED)
+        return Template(text).safe_substitute(URL=URL, WEB=WEB, **words)
 
     for code, when, more, body, result, why in CASES["replays"]:
         headers = {"THEN": THEN, "SOON": SOON, "LATE": LATE}.get(when, {}) | {
