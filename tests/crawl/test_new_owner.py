@@ -163,6 +163,11 @@ async def test_a_new_owner_is_reported_in_three_weeks_and_nobody_else(database: 
     casino = other("Situs slot gacor dan judi online", lines("slot", 3))
     repairs = other("Back soon", lines("repair", 3))
     repaired = {path: [[0, page], [CHANGE, repairs], [CHANGE + 4, page]] for path, page in paths("chapel").items()}
+    # Each page becomes another one: two that become the same page show nothing cited any more.
+    rewritten = {
+        path: [[0, page], [CHANGE, other(f"All of the {part} rebuilt", lines(part, 2))]]
+        for part, (path, page) in zip(("pier", "arch"), paths("bridge", 2).items(), strict=True)
+    }
     strangers: Json = {
         "gambling.demo": from_change_on("windmill", casino),
         "single.demo": from_change_on("windmill", casino, 1),
@@ -174,7 +179,7 @@ async def test_a_new_owner_is_reported_in_three_weeks_and_nobody_else(database: 
         "repairs.demo": {"paths": repaired},
         "news.demo": {"paths": {f"/{number}": news(number) for number in range(3)}},
         "front.demo": {"paths": {"/latest": news(7)}},
-        "rewritten.demo": from_change_on("bridge", other("Rebuilt anew", lines("bridge", 2)), 2),
+        "rewritten.demo": {"paths": rewritten},
     }
     urls = await lived(strangers | living, database, tmp_path)
     for host in living:
