@@ -210,7 +210,7 @@ async def strike(running: Running, work: Work, reached: Away, moment: int, kind:
             if await number() >= moment:
                 break
             running.process.send_signal(signal.SIGCONT)
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.005)
     await reached.begin(kind)
     running.process.send_signal(signal.SIGCONT)
 
