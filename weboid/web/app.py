@@ -91,8 +91,7 @@ def make_app(
     app = web.Application(middlewares=around)
     app.on_response_prepare.append(add_headers)
     app[LANES] = lanes
-    page = StatusPage(status, metrics, service.source, answers.services)
-    add_routes(app, service, config, wikis, page, client, metrics)
+    add_routes(app, service, config, wikis, StatusPage(status, metrics, source, answers.services), client, metrics)
 
     async def background(_: web.Application) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:

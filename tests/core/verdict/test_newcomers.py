@@ -179,7 +179,10 @@ def test_a_document_that_is_neither_like_nor_unlike_the_known_one_speaks_for_nob
 
 def test_documents_that_all_become_one_page_of_a_strangers_own_have_a_new_owner() -> None:
     """In the language of before, and two are enough; one of three may be like its document by chance."""
-    one = lambda number, day: ("Discount shoes", text(70))  # noqa: E731
+
+    def one(_number: int, _day: int) -> Page:
+        return "Discount shoes", text(70)
+
     for urls in (2, 3, 4):
         day = found_on(after(one), urls)
         assert day is not None, urls
