@@ -4,7 +4,7 @@ The shares of kinds are from general knowledge of the web, not measured; `genera
 One law: a seed gives the same world for ever.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from random import Random
 from typing import Any, Final
 
@@ -285,45 +285,3 @@ def broken_down(chance: Random) -> Json:
 
 
 Kind = Callable[[Random], Json]
-
-MIXES: Final[Mapping[str, Mapping[Kind, int]]] = {
-    "usual": {
-        sound: 42,
-        flapping: 5,
-        maintained: 6,
-        walled: 8,
-        lapsed: 5,
-        left: 5,
-        sold: 4,
-        redesigned: 5,
-        closed: 2,
-        certified: 5,
-        slow: 3,
-        tarpit: 1,
-        head_hater: 3,
-        liar: 2,
-        one_schemed: 2,
-        broken_down: 5,
-    },
-    "rough": {
-        sound: 12,
-        flapping: 15,
-        maintained: 10,
-        walled: 14,
-        rudely_walled: 2,
-        lapsed: 7,
-        left: 5,
-        sold: 5,
-        redesigned: 6,
-        closed: 3,
-        certified: 5,
-        slow: 3,
-        tarpit: 2,
-        head_hater: 3,
-        liar: 3,
-        hopeless_liar: 1,
-        one_schemed: 3,
-        broken_down: 9,
-    },
-}
-"""Weights of the kinds. `rough` has far more of all trouble, and some that no check from one place can see through."""

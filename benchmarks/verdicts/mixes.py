@@ -35,6 +35,45 @@ def _networked(chance: Random, number: int, host: Json) -> None:
         host["network"] = number % _THIRDS + 1
 
 
+_USUAL: Final[Mapping[Kind, int]] = {
+    lives.sound: 42,
+    lives.flapping: 5,
+    lives.maintained: 6,
+    lives.walled: 8,
+    lives.lapsed: 5,
+    lives.left: 5,
+    lives.sold: 4,
+    lives.redesigned: 5,
+    lives.closed: 2,
+    lives.certified: 5,
+    lives.slow: 3,
+    lives.tarpit: 1,
+    lives.head_hater: 3,
+    lives.liar: 2,
+    lives.one_schemed: 2,
+    lives.broken_down: 5,
+}
+_ROUGH: Final[Mapping[Kind, int]] = {
+    lives.sound: 12,
+    lives.flapping: 15,
+    lives.maintained: 10,
+    lives.walled: 14,
+    lives.rudely_walled: 2,
+    lives.lapsed: 7,
+    lives.left: 5,
+    lives.sold: 5,
+    lives.redesigned: 6,
+    lives.closed: 3,
+    lives.certified: 5,
+    lives.slow: 3,
+    lives.tarpit: 2,
+    lives.head_hater: 3,
+    lives.liar: 3,
+    lives.hopeless_liar: 1,
+    lives.one_schemed: 3,
+    lives.broken_down: 9,
+}
+"""Far more of all trouble, and some that no check from one place can see through."""
 _ORDINARY: Final[Mapping[Kind, int]] = {
     lives.sound: 52,
     hard.large: 8,
@@ -98,11 +137,11 @@ _PROXIES: Final[Mapping[Kind, int]] = {
 }
 MIXES: Final[Mapping[str, Mix]] = {
     "usual": Mix(
-        lives.MIXES["usual"],
+        _USUAL,
         own={"own-outages": [{"from": 133, "to": 135}, {"from": 250, "to": 250, "lost": "names-fail"}]},
     ),
     "rough": Mix(
-        lives.MIXES["rough"],
+        _ROUGH,
         own={
             "own-outages": [
                 {"from": 60, "to": 61, "lost": "servers"},
