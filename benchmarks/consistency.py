@@ -4,12 +4,11 @@ One law: the store was filled by the program's own functions and contradicts its
 of the rows of the same tables, run in turn with the check.
 """
 
-import argparse
 import asyncio
 from statistics import median
 from time import perf_counter
 
-from benchmarks.harness import open_migrated, peak_mib, take_in, temporary_store, vacuum
+from benchmarks.harness import open_migrated, peak_mib, run_on_store, take_in, vacuum
 from benchmarks.storage import UNPACED, run_round
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
@@ -72,9 +71,4 @@ async def _count(pool: Pool, urls: int) -> float:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--urls", type=int, default=60_000)
-    parser.add_argument("--rounds", type=int, default=3)
-    given = parser.parse_args()
-    with temporary_store() as store:
-        asyncio.run(main(given.urls, given.rounds, store))
+    run_on_store(__doc__, main, urls=60_000, rounds=3)

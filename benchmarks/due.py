@@ -4,7 +4,6 @@ All hosts are due, over four weeks: the worst case, in which all of them would h
 One law: leases, hosts and URLs are read by the program's own functions; the peer is a bare scan of the same index.
 """
 
-import argparse
 import asyncio
 import statistics
 from collections.abc import Awaitable, Callable
@@ -14,7 +13,7 @@ from typing import Final
 
 import psycopg
 
-from benchmarks.harness import open_migrated, temporary_store, vacuum
+from benchmarks.harness import open_migrated, run_on_store, vacuum
 from benchmarks.pages.seed import without_indexes
 from weboid.core.record.moment import Moment
 from weboid.core.url.keys import BUCKETS
@@ -138,9 +137,4 @@ async def _median_ms(work: Callable[[], Awaitable[object]]) -> float:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--urls", type=int, default=5_000_000)
-    parser.add_argument("--hosts", type=int, default=1_000_000)
-    given = parser.parse_args()
-    with temporary_store() as store:
-        asyncio.run(due(store, given.urls, given.hosts))
+    run_on_store(__doc__, due, urls=5_000_000, hosts=1_000_000)

@@ -17,30 +17,6 @@ from benchmarks.harness import peak_mib, write_dump
 from weboid.wiki.dump import DumpSource
 from weboid.wiki.dump_rows import list_columns
 
-_PAGE = """CREATE TABLE `page` (
-  `page_id` int(10) unsigned NOT NULL AUTO_INCREMENT,
-  `page_namespace` int(11) NOT NULL,
-  `page_title` varbinary(255) NOT NULL,
-  `page_is_redirect` tinyint(3) unsigned NOT NULL DEFAULT 0,
-  `page_is_new` tinyint(3) unsigned NOT NULL DEFAULT 0,
-  `page_random` double unsigned NOT NULL,
-  `page_touched` binary(14) NOT NULL,
-  `page_links_updated` binary(14) DEFAULT NULL,
-  `page_latest` int(10) unsigned NOT NULL,
-  `page_len` int(10) unsigned NOT NULL,
-  `page_content_model` varbinary(32) DEFAULT NULL,
-  `page_lang` varbinary(35) DEFAULT NULL,
-  PRIMARY KEY (`page_id`)
-) ENGINE=InnoDB;
-"""
-_EXTERNALLINKS = """CREATE TABLE `externallinks` (
-  `el_id` int(10) unsigned NOT NULL AUTO_INCREMENT,
-  `el_from` int(10) unsigned NOT NULL DEFAULT 0,
-  `el_to_domain_index` varbinary(255) NOT NULL DEFAULT '',
-  `el_to_path` blob DEFAULT NULL,
-  PRIMARY KEY (`el_id`)
-) ENGINE=InnoDB;
-"""
 _WORDS = ("Über", "List_of", "Alabama", "O\\'Hara")
 _LATE = 0.3
 """The share of links that were added long after their page, so that they stand far from its others."""
@@ -51,17 +27,15 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--pages", type=int, default=200_000)
     options.add_argument("--links", type=int, default=3, help="links a page")
-    options.add_argument("--layout", choices=["lines", "giant"], default="lines")
     asked = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         page, links = Path(folder, "page.sql.gz"), Path(folder, "externallinks.sql.gz")
-        between = ",\n" if asked.layout == "lines" else ","
-        write_dump(page, _PAGE, "page", _page_rows(asked.pages), between)
-        write_dump(links, _EXTERNALLINKS, "externallinks", _link_rows(asked.pages, asked.links), between)
+        write_dump(page, "page", _page_rows(asked.pages))
+        write_dump(links, "externallinks", _link_rows(asked.pages, asked.links))
         rows = asked.pages * (1 + asked.links)
-        print(f"{asked.pages:,} pages, {asked.pages * asked.links:,} links, layout {asked.layout}; rows/s:")
+        print(f"{asked.pages:,} pages, {asked.pages * asked.links:,} links; rows/s:")
         before_mib = peak_mib()
-        bare = _rate("bare gzip and split", rows, lambda: _bare(page, asked.layout) + _bare(links, asked.layout))
+        bare = _rate("bare gzip and split", rows, lambda: _bare(page) + _bare(links))
         columns = _rate("columns (sqlrows)", rows, lambda: _columns(page, links))
         source = _rate("pages with links (DumpSource)", rows, lambda: asyncio.run(_pages(page, links)))
         print(f"ratio to bare: columns {columns / bare:.0%}, pages with links {source / bare:.0%}")
@@ -89,18 +63,9 @@ def _link_rows(pages: int, links: int) -> Iterator[str]:
         yield f"({number + 1},{page + 1},'https://{host}','{path}')"
 
 
-def _bare(path: Path, layout: str) -> int:
-    rows = 0
+def _bare(path: Path) -> int:
     with gzip.open(path) as file:
-        for line in file:
-            if layout == "lines" and line.startswith(b"("):
-                line.split(b",")
-                rows += 1
-            elif layout == "giant" and line.startswith(b"INSERT"):
-                for row in line.split(b"),("):
-                    row.split(b",")
-                    rows += 1
-    return rows
+        return sum(bool(line.split(b",")) for line in file if line.startswith(b"("))
 
 
 def _columns(page: Path, links: Path) -> int:

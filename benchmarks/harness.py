@@ -3,6 +3,7 @@
 Results go to stdout, progress to stderr. What is measured of a process comes from the kernel (Linux's /proc).
 """
 
+import argparse
 import asyncio
 import gzip
 import os
@@ -12,12 +13,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import psycopg
 
@@ -31,6 +32,33 @@ from weboid.store.pages.wiki import record_wiki
 from weboid.wiki.source import PageLinks
 
 ROOT: Final = Path(__file__).resolve().parents[1]
+_CREATED: Final = {
+    "page": """CREATE TABLE `page` (
+  `page_id` int(10) unsigned NOT NULL AUTO_INCREMENT,
+  `page_namespace` int(11) NOT NULL,
+  `page_title` varbinary(255) NOT NULL,
+  `page_is_redirect` tinyint(3) unsigned NOT NULL DEFAULT 0,
+  `page_is_new` tinyint(3) unsigned NOT NULL DEFAULT 0,
+  `page_random` double unsigned NOT NULL,
+  `page_touched` binary(14) NOT NULL,
+  `page_links_updated` binary(14) DEFAULT NULL,
+  `page_latest` int(10) unsigned NOT NULL,
+  `page_len` int(10) unsigned NOT NULL,
+  `page_content_model` varbinary(32) DEFAULT NULL,
+  `page_lang` varbinary(35) DEFAULT NULL,
+  PRIMARY KEY (`page_id`)
+) ENGINE=InnoDB;
+""",
+    "externallinks": """CREATE TABLE `externallinks` (
+  `el_id` int(10) unsigned NOT NULL AUTO_INCREMENT,
+  `el_from` int(10) unsigned NOT NULL DEFAULT 0,
+  `el_to_domain_index` varbinary(255) NOT NULL DEFAULT '',
+  `el_to_path` blob DEFAULT NULL,
+  PRIMARY KEY (`el_id`)
+) ENGINE=InnoDB;
+""",
+}
+"""What stands at the head of the dumps of two tables."""
 _PAGES_AT_ONCE: Final = 500
 _ROWS_A_STATEMENT: Final = 10_000
 _END_S: Final = 10.0
@@ -80,19 +108,28 @@ async def take_in(pool: Pool, urls: Sequence[str], a_page: int = 40) -> tuple[in
     return wiki.wiki, len(pages)
 
 
-def write_dump(path: Path, created: str, table: str, rows: Iterator[str], between: str = ",\n") -> Path:
-    """Writes a table as ``mysqldump`` does, thousands of rows a statement; returns the file."""
+def write_dump(path: Path, table: str, rows: Iterator[str]) -> None:
+    """Writes the table page or externallinks as ``mysqldump`` does, a row a line, thousands of rows a statement."""
     with gzip.open(path, "wt", compresslevel=1, encoding="utf-8", newline="\n") as file:
-        file.write(created)
+        file.write(_CREATED[table])
         while some := list(islice(rows, _ROWS_A_STATEMENT)):
-            file.write(f"INSERT INTO `{table}` VALUES{between[1:] or ' '}{between.join(some)};\n")
-    return path
+            file.write(f"INSERT INTO `{table}` VALUES\n" + ",\n".join(some) + ";\n")
 
 
 def vacuum(dsn: str) -> None:
     """What autovacuum does in the days between two rounds, so that none of it falls into a measurement."""
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("VACUUM ANALYZE")
+
+
+def run_on_store(what: str, work: Callable[..., Coroutine[Any, Any, object]], **usual: int) -> None:
+    """Runs a measurement over an empty store, with its numbers (``--urls N`` and so on) or the usual ones."""
+    parser = argparse.ArgumentParser(description=what)
+    for name, number in usual.items():
+        parser.add_argument(f"--{name}", type=int, default=number)
+    given = parser.parse_args()
+    with temporary_store() as dsn:
+        asyncio.run(work(dsn=dsn, **vars(given)))
 
 
 # Processes

@@ -42,7 +42,7 @@ from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.services import SERVICES, ArchiveService
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
-from weboid.core.url.keys import UrlKey, key_of
+from weboid.core.url.keys import key_of
 from weboid.core.url.urls import parse
 from weboid.store.archives.cited_copy import CitedCopy, page_key, record_cited
 from weboid.store.db.pool import Pool
@@ -85,6 +85,10 @@ INSERT INTO copy_queue (bucket, host_key, url_key, rank, day, due)
 SELECT (number & 4095)::smallint, hashint8extended(number, 0), hashint8extended(number, 1), 0,
     %(day)s - number %% 100, %(day)s
 FROM generate_series(%(first)s::bigint, %(last)s) AS number
+"""
+_QUEUE_CITED: Final = """
+INSERT INTO copy_queue (bucket, host_key, url_key, rank, day, due)
+SELECT bucket, host_key, url_key, 0, %s, %s FROM url WHERE path = '/copy/page.html'
 """
 _OWN_HOST: Final = "INSERT INTO host (bucket, host_key, host, reversed) VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
 _OWN_URL: Final = """
@@ -205,15 +209,7 @@ async def fill_cited(pool: Pool, count: int) -> None:
         ]
         await record_cited(conn, cited)
         await conn.execute("TRUNCATE copy_queue")
-        await _queue(conn, [key_of(url) for url in originals])
-
-
-async def _queue(conn: psycopg.AsyncConnection[tuple[object, ...]], keys: list[UrlKey]) -> None:
-    for key in keys:
-        row = (*key, 0, DAY, DAY)
-        await conn.execute(
-            "INSERT INTO copy_queue (bucket, host_key, url_key, rank, day, due) VALUES (%s, %s, %s, %s, %s, %s)", row
-        )
+        await conn.execute(_QUEUE_CITED, (DAY, DAY))
 
 
 # The measurements

@@ -3,7 +3,6 @@
 One law: everything is written by the program's own functions; what is printed is what PostgreSQL says of its files.
 """
 
-import argparse
 import asyncio
 import random
 from dataclasses import replace
@@ -12,7 +11,7 @@ from time import perf_counter
 from typing import Final, NoReturn
 from zlib import crc32
 
-from benchmarks.harness import open_migrated, take_in, temporary_store, vacuum
+from benchmarks.harness import open_migrated, run_on_store, take_in, vacuum
 from weboid.checking.connectivity import Ask
 from weboid.checking.online import Online
 from weboid.config import CrawlConfig
@@ -120,9 +119,4 @@ async def _print_sizes(pool: Pool, when: str, urls: int) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--urls", type=int, default=100_000)
-    parser.add_argument("--rounds", type=int, default=5)
-    given = parser.parse_args()
-    with temporary_store() as store:
-        asyncio.run(main(given.urls, given.rounds, store))
+    run_on_store(__doc__, main, urls=100_000, rounds=5)

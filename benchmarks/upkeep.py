@@ -4,12 +4,10 @@ One law: all URLs are moved, there and back, then all are deleted, by the progra
 with the last commit.
 """
 
-import argparse
-import asyncio
 from collections.abc import Awaitable
 from time import perf_counter
 
-from benchmarks.harness import open_migrated, peak_mib, take_in, temporary_store
+from benchmarks.harness import open_migrated, peak_mib, run_on_store, take_in
 from weboid.core.url import keys
 from weboid.core.url.urls import Url
 from weboid.maintain.expiry import expire, planned
@@ -62,8 +60,4 @@ async def _rate(urls: int, work: Awaitable[object]) -> float:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--urls", type=int, default=60_000)
-    given = parser.parse_args()
-    with temporary_store() as store:
-        asyncio.run(main(given.urls, store))
+    run_on_store(__doc__, main, urls=60_000)

@@ -19,7 +19,7 @@ _WITH_ROOMS: Final = ("archive", "cli", "core", "remote", "store", "web", "wiki"
 _MOST_LAWS: Final = 100
 _NOT_PLAIN = re.compile(r"(?i)(?<![a-z])(elsewhere|whoever|told|mend(?:s|ed|ing)?|beside|for good)(?![a-z])")
 _FIXED = re.compile(
-    r"""["'](?:beside|(?:[\w-]+-)?(?:elsewhere|told))["']|dead_told|revivals_not_told_at_next_check"""
+    r"""["'](?:beside|(?:[\w-]+-)?(?:elsewhere|told))["']|dead_told|not_told_at_next_check"""
     r"""|"(?:days_until_)?(?:death_|revival_)?told\""""
 )
 """Keys and values of settings, messages and reports that others read, which stay as they are."""

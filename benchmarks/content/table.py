@@ -36,23 +36,21 @@ _NEVER: Final = "not asked"
 
 def as_json(staged: Staged, reported: Mapping[str, Reported]) -> dict[str, Any]:
     """For each URL of the manifest what was reported of it; nulls where it was not played."""
-    lines: dict[str, Any] = {}
-    for url, specimen in staged.played.items():
-        last = reported[url].last
-        lines[specimen.url] = {
-            "check": {"outcome": reported[url].outcome, "reason": reported[url].reason},
-            "crawl": {
-                "verdict": last.verdict.word if last else None,
-                "reason": last.reason.word if last and last.reason else None,
-                "day": last.day if last else None,
-            },
-        }
-    for url in staged.left_out:
-        lines.setdefault(
-            url,
-            {"check": {"outcome": None, "reason": None}, "crawl": {"verdict": None, "reason": None, "day": None}},
-        )
-    return lines
+    found = {url: Reported(None, None, ()) for url in staged.left_out}
+    found |= {specimen.url: reported[url] for url, specimen in staged.played.items()}
+    return {url: _as_json(each) for url, each in found.items()}
+
+
+def _as_json(reported: Reported) -> dict[str, Any]:
+    last = reported.last
+    return {
+        "check": {"outcome": reported.outcome, "reason": reported.reason},
+        "crawl": {
+            "verdict": last.verdict.word if last else None,
+            "reason": last.reason.word if last and last.reason else None,
+            "day": last.day if last else None,
+        },
+    }
 
 
 def wrong_lines(staged: Staged, reported: Mapping[str, Reported]) -> list[str]:

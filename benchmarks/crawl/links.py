@@ -18,23 +18,6 @@ Labels = Callable[[int], str]
 DOMAINS: Final = 1024
 """Registrable domains, each with a certificate of its own. They fall into some 900 buckets, which workers lease."""
 LINKS_A_PAGE: Final = 40
-_PAGE: Final = """CREATE TABLE `page` (
-  `page_id` int NOT NULL,
-  `page_namespace` int NOT NULL,
-  `page_title` varbinary(255) NOT NULL,
-  `page_is_redirect` tinyint NOT NULL,
-  `page_links_updated` binary(14) DEFAULT NULL,
-  `page_latest` int NOT NULL,
-  `page_content_model` varbinary(32) DEFAULT NULL
-);
-"""
-_EXTERNALLINKS: Final = """CREATE TABLE `externallinks` (
-  `el_id` int NOT NULL,
-  `el_from` int NOT NULL,
-  `el_to_domain_index` varbinary(255) NOT NULL,
-  `el_to_path` blob DEFAULT NULL
-);
-"""
 _SHARES: Final = (0.12, 0.11, 0.02, 0.015, 0.01, 0.008, 0.006, 0.005, 0.004, 0.004, 0.003, 0.003, 0.002, 0.002)
 _TAIL: Final = ((1, 0.55), (2, 0.2), (3, 0.1), (5, 0.08), (10, 0.05), (30, 0.02))
 """URLs of a host, and the share of the hosts that have so many."""
@@ -81,6 +64,6 @@ def dumped(folder: Path, labels: Labels, scheme: str, port: int, urls: int) -> t
         index = ".".join(reversed(host_of(labels(number)).split(".")))
         return f"({number + 1},{number // LINKS_A_PAGE + 1},'{scheme}://{index}.:{port}','/p/{number}')"
 
-    write_dump(page, _PAGE, "page", (f"({n},0,'Page_{n}',0,NULL,{n},'wikitext')" for n in pages))
-    write_dump(links, _EXTERNALLINKS, "externallinks", map(link, range(urls)))
+    write_dump(page, "page", (f"({n},0,'Page_{n}',0,0,0.5,NULL,NULL,{n},0,'wikitext',NULL)" for n in pages))
+    write_dump(links, "externallinks", map(link, range(urls)))
     return page, links

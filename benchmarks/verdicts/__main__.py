@@ -70,7 +70,7 @@ def _run(given: argparse.Namespace, file: WorldFile, errors: Console) -> None:
     tell_worth(console, year, worths)
     tell(console, year, figures)
     if given.explain:
-        explain(console, year, figures, given.explain)
+        explain(console, year, figures, worths["Weboid"], given.explain)
 
 
 def _parser() -> argparse.ArgumentParser:

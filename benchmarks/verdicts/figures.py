@@ -1,30 +1,20 @@
-"""How right "dead" was over a year: what it reported falsely, late or never, and how soon it reported the rest.
+"""How soon what was called dead and came back was found, and how soon what is hidden was called doubtful.
 
-Days are days of the world. A *death* is a run of days on which a URL fails (GONE), for people as for machines: behind a
-wall nobody can know. A *hiding* is one on which something else answers (HIDDEN: parked, soft 404, a login …): Weboid
-calls that doubtful, never dead (U-7).
-One law: what counts as false or late is decided by what people saw, never by what a crawler found.
+Days are days of the world. A *hiding* is a run of days on which something else answers (HIDDEN: parked, soft 404, a
+login …): Weboid calls that doubtful, never dead (U-7). What was reported falsely, late or never is reckoned by
+`tellings`.
+One law: what counts is decided by what people saw, never by what a crawler found.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from statistics import median
-from typing import Final
 
+from benchmarks.verdicts.tellings import own_tellings, runs
 from benchmarks.verdicts.year import UrlYear, Year
 from benchmarks.worlds.sight import Sight
 from weboid.core.observe.check_request import LOOK_DAYS
-from weboid.core.record.policy import DEFAULT
 from weboid.core.verdict.verdict import Verdict
-
-Spells = list[range]
-"""The days at whose end a URL was called dead, without gaps inside of one range."""
-
-FRESH_DAYS: Final = 14
-"""A "dead" is false if people saw the content on one of so many days, the day of telling included."""
-TELL_DAYS: Final = DEFAULT.server_span
-"""A death must be reported so many days after the first check that could find it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +29,8 @@ class Case:
 
 @dataclass(slots=True)
 class Figures:
-    """A year. `wrong` stayed false; `premature` were reported too soon of what did stay away."""
+    """What came back in a year while it was called dead."""
 
-    reported: int = 0
-    wrong: list[Case] = field(default_factory=list)
-    premature: list[Case] = field(default_factory=list)
-    deaths: list[Case] = field(default_factory=list)
     revivals: list[Case] = field(default_factory=list)
     missed_revivals: list[Case] = field(default_factory=list)
     """At the next check the content was there, and "dead" stayed."""
@@ -53,23 +39,6 @@ class Figures:
     seen_days: int = 0
     """… and on which people saw the content."""
 
-    @property
-    def precision(self) -> float | None:
-        return 1 - (len(self.wrong) + len(self.premature)) / self.reported if self.reported else None
-
-    def late(self, limit: int) -> list[Case]:
-        """Deaths reported after more than so many days, or never."""
-        return [case for case in self.deaths if case.took is None or case.took > limit]
-
-    def recall(self, limit: int) -> float | None:
-        """The share of deaths reported within so many days."""
-        return 1 - len(self.late(limit)) / len(self.deaths) if self.deaths else None
-
-
-def limit_of(year: Year) -> int:
-    """Days within which a death must be reported: the interval of checks, and the longest span."""
-    return year.interval + TELL_DAYS
-
 
 def hiding_limit_of(year: Year) -> int:
     """Days within which a hiding must be reported: the interval of checks, and that at which the page itself is looked
@@ -77,25 +46,10 @@ def hiding_limit_of(year: Year) -> int:
     return year.interval + LOOK_DAYS
 
 
-def dead_spells(url: UrlYear, days: int) -> Spells:
-    """The spells of "dead" of a URL in so many days, the host's part in it included."""
-    spells: Spells = []
-    since: int | None = None
-    for change in url.changes:
-        if change.verdict is Verdict.DEAD:
-            since = change.day if since is None else since
-        elif since is not None:
-            spells += [range(since, change.day)] if change.day > since else []
-            since = None
-    return spells if since is None else [*spells, range(since, days)]
-
-
 def figures_of(year: Year) -> Figures:
-    found = Figures()
+    found, tellings = Figures(), own_tellings(year)
     for url in year.urls:
-        dead = dead_spells(url, year.file.days)
-        _count_tellings(found, url, dead)
-        found.deaths += _deaths(url, dead, limit_of(year))
+        dead = [range(telling.day, telling.until) for telling in tellings(url)]
         _count_revivals(found, url, dead)
         for spell in dead:
             found.dead_days += len(spell)
@@ -103,44 +57,7 @@ def figures_of(year: Year) -> Figures:
     return found
 
 
-def _count_tellings(found: Figures, url: UrlYear, dead: Spells) -> None:
-    for spell in dead:
-        day = spell[0]
-        found.reported += 1
-        fresh = url.sights[max(0, day - FRESH_DAYS + 1) : day + 1]
-        if Sight.SEEN not in fresh:
-            continue
-        away = next((run for run in runs(url.sights) if day in run), range(0))
-        stays = url.sights[day] is not Sight.SEEN and len(away_around(url.sights, away)) > FRESH_DAYS
-        (found.premature if stays else found.wrong).append(Case(url, day))
-
-
-def away_around(sights: Sequence[Sight], run: range) -> range:
-    """The whole time around a run in which the content was not seen."""
-    first, last = run[0], run[-1]
-    while first and sights[first - 1] is not Sight.SEEN:
-        first -= 1
-    while last + 1 < len(sights) and sights[last + 1] is not Sight.SEEN:
-        last += 1
-    return range(first, last + 1)
-
-
-def _deaths(url: UrlYear, dead: Spells, limit: int) -> Iterator[Case]:
-    """Deaths that lasted long enough to be reported in time, as far as they fell into the time of watching, and before
-    which no wall stood in that time."""
-    for run in runs(url.sights):
-        if url.sights[run[0]] is not Sight.GONE:
-            continue
-        begin = max(run[0], url.since)
-        if run[-1] < begin + limit or not url.walled.isdisjoint(range(begin, begin + limit + 1)):
-            continue
-        reported = min(
-            (max(spell[0], begin) for spell in dead if spell[-1] >= begin and spell[0] <= run[-1]), default=None
-        )
-        yield Case(url, begin, None if reported is None else reported - begin)
-
-
-def _count_revivals(found: Figures, url: UrlYear, dead: Spells) -> None:
+def _count_revivals(found: Figures, url: UrlYear, dead: list[range]) -> None:
     """What came back while it was called dead, and was still there at the next check."""
     for day in range(1, len(url.sights)):
         if url.sights[day] is not Sight.SEEN or url.sights[day - 1] is Sight.SEEN:
@@ -198,15 +115,6 @@ def verdict_on(url: UrlYear, day: int) -> Verdict:
     """What was reported at the end of a day."""
     reported = [change.verdict for change in url.changes if change.day <= day]
     return reported[-1] if reported else Verdict.UNKNOWN
-
-
-def runs(sights: Sequence[Sight]) -> Iterator[range]:
-    """The runs of days on which people saw the same."""
-    day = 0
-    for _, group in groupby(sights):
-        length = len(list(group))
-        yield range(day, day + length)
-        day += length
 
 
 def quantiles(cases: Sequence[Case]) -> tuple[float, int, int] | None:

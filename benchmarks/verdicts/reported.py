@@ -1,6 +1,6 @@
 """The figures of a year in words and tables; and the worst cases, URL by URL.
 
-One law: nothing is computed here that `figures` does not know.
+One law: nothing is computed here that `figures` and `tellings` do not know.
 """
 
 from collections import Counter
@@ -11,16 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from benchmarks.verdicts.daily import Check
-from benchmarks.verdicts.figures import (
-    Case,
-    Figures,
-    days_in_doubt,
-    hiding_limit_of,
-    hidings_of,
-    limit_of,
-    quantiles,
-    runs,
-)
+from benchmarks.verdicts.figures import Case, Figures, days_in_doubt, hiding_limit_of, hidings_of, quantiles
+from benchmarks.verdicts.tellings import Worth, runs
 from benchmarks.verdicts.year import UrlYear, Year
 
 _AROUND_DAYS = 60
@@ -76,15 +68,13 @@ def _tell_hidings(console: Console, year: Year) -> None:
     )
 
 
-def explain(console: Console, year: Year, found: Figures, most: int) -> None:
+def explain(console: Console, year: Year, found: Figures, worth: Worth, most: int) -> None:
     """The worst cases, so many of each kind, with what was seen, found and reported."""
-    late = sorted(found.late(limit_of(year)), key=lambda case: -(case.took or 10_000))
     slow = sorted(found.missed_revivals, key=lambda case: -(case.took or 10_000))
     hidden = [case for case in hidings_of(year) if case.took is None]
     for title, cases in (
-        ('false "dead", and it came back', found.wrong),
-        ('false "dead", reported too soon', found.premature),
-        ("deaths reported late or never", late),
+        ("seen on a day of its row", [Case(each.url, each.telling.day) for each in worth.reported if each.live_in_row]),
+        ("deaths missed", [Case(death.url, death.day) for death in worth.missed()]),
         ("revivals not reported at the next check", slow),
         ("hidden, and never in doubt", hidden),
     ):
@@ -157,7 +147,6 @@ def _quantiles(cases: Sequence[Case]) -> str:
 def as_json(year: Year, found: Figures) -> dict[str, object]:
     """The same for programs."""
     hidings = hidings_of(year)
-    limit = limit_of(year)
     return {
         "world": year.file.name,
         "hosts": len(year.file.world.hosts),
@@ -169,28 +158,16 @@ def as_json(year: Year, found: Figures) -> dict[str, object]:
         "dns_questions": year.questions,
         "cut_off_days": year.cut_off,
         "strained": year.strained,
-        "limit_days": limit,
         "hidden": {
             "number": len(hidings),
             "told": sum(case.took is not None for case in hidings),
             "days_until_told": quantiles(hidings),
             "share_of_days_in_doubt": days_in_doubt(year, hidings),
         },
-        "rules": {
-            "Weboid": {
-                "dead_told": found.reported,
-                "false_dead": len(found.wrong) + len(found.premature),
-                "false_and_back": len(found.wrong),
-                "false_too_soon": len(found.premature),
-                "precision": found.precision,
-                "deaths": len(found.deaths),
-                "recall": found.recall(limit),
-                "days_until_death_told": quantiles(found.deaths),
-                "revivals": len(found.revivals),
-                "revivals_not_told_at_next_check": len(found.missed_revivals),
-                "days_until_revival_told": quantiles(found.revivals),
-                "requests": year.requests,
-            }
+        "revivals": {
+            "number": len(found.revivals),
+            "not_told_at_next_check": len(found.missed_revivals),
+            "days_until_told": quantiles(found.revivals),
         },
         "reasons": dict(Counter(check.reason.word for url in year.urls for check in url.checks)),
     }

@@ -4,14 +4,13 @@ Kinds: *missing* = a host answers and says that the page is missing (404, 410); 
 One law: what people saw decides, at any hour of a day; a look of a program only sorts.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from itertools import pairwise
+from itertools import groupby, pairwise
 from statistics import median
 from typing import Final
 
-from benchmarks.verdicts.figures import away_around, runs
 from benchmarks.verdicts.looks import Look, Looks, Visitor
 from benchmarks.verdicts.peers import Telling
 from benchmarks.verdicts.year import UrlYear, Year
@@ -165,8 +164,18 @@ def _is_flapping(url: UrlYear, day: int) -> bool:
 
 def _outage(url: UrlYear, day: int) -> int | None:
     """How long the content was away around a day; None if it did not come back."""
-    away = away_around(url.sights, range(day, day + 1))
-    return None if away.stop == len(url.sights) else len(away)
+    around = (list(days) for _, days in groupby(range(len(url.sights)), lambda at: url.sights[at] is Sight.SEEN))
+    away = next(days for days in around if day in days)
+    return None if away[-1] == len(url.sights) - 1 else len(away)
+
+
+def runs(sights: Sequence[Sight]) -> Iterator[range]:
+    """The runs of days on which people saw the same."""
+    day = 0
+    for _, group in groupby(sights):
+        length = len(list(group))
+        yield range(day, day + length)
+        day += length
 
 
 def _look(url: UrlYear, day: int, looks: Looks) -> Look:

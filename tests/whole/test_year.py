@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks.verdicts.daily import Change, Check
-from benchmarks.verdicts.figures import Case, Figures, figures_of, hidings_of, limit_of, quantiles
+from benchmarks.verdicts.figures import Case, Figures, figures_of, hidings_of, quantiles
+from benchmarks.verdicts.worth import worths_of
 from benchmarks.verdicts.year import UrlYear, Year, live
 from benchmarks.worlds.sight import Sight
 from benchmarks.worlds.worldfile import read_world, world_in
-from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.status import Status
 from weboid.core.verdict.verdict import Verdict
@@ -30,15 +30,12 @@ async def test_a_tiny_world_is_judged_as_it_was(database: str, tmp_path: Path) -
     assert days == list(range(95))
     assert {21, 37} <= set(year.cut_off) <= {21, 22, 37}
     urls = {url.url.partition("://")[2]: url for url in year.urls}
-    found = figures_of(year)
-    assert found.wrong == found.premature == found.missed_revivals == []
-    assert found.reported == 5
-    assert {case.url.url for case in found.deaths} == {
-        url.url
-        for name, url in urls.items()
-        if name in ("dying.demo/missing", "dying.demo/back", "left.demo/a", "left.demo/b", "refused.demo/a")
-    }
-    assert found.recall(limit_of(year)) == 1.0
+    found, worth = figures_of(year), worths_of(year, peers=False)["Weboid"]
+    assert (worth.live_in_row(), found.missed_revivals) == (0, [])
+    dead = ("dying.demo/missing", "dying.demo/back", "left.demo/a", "left.demo/b", "refused.demo/a")
+    assert sorted(each.url.url for each in worth.reported) == sorted(urls[name].url for name in dead)
+    assert {death.url.url for death in worth.deaths} == {urls[name].url for name in (dead[0], *dead[2:4])}
+    assert worth.missed() == []
     assert {case.url.url for case in found.revivals} == {"http://dying.demo/back", "http://refused.demo/a"}
     assert [case.url.url for case in hidings_of(year)] == ["http://sold.demo/a"]
     assert {check.reason for check in urls["sold.demo/a"].checks} >= {Reason.FOR_SALE}
@@ -61,87 +58,34 @@ def test_a_world_that_cannot_be_read_ends_with_status_2_and_its_place(tmp_path: 
     assert "Traceback" not in run.stderr
 
 
-SEEN, HIDDEN, GONE = Sight.SEEN, Sight.HIDDEN, Sight.GONE
+SEEN, GONE = Sight.SEEN, Sight.GONE
 
 
-def year_of(*urls: UrlYear) -> Year:
-    days = len(urls[0].sights)
+def figures(sights: list[Sight], dead: range, checks: list[int]) -> Figures:
+    """Of a URL called dead in a row of days, checked on some."""
+    url = UrlYear("http://a.demo/", 0, tuple(sights), changes=[Change(dead.start, Verdict.DEAD, Reason.NOT_FOUND)])
+    if dead.stop < len(sights):
+        url.changes.append(Change(dead.stop, Verdict.WORKING, Reason.OK))
+    url.checks = [Check(day, Outcome.WORKING, Reason.OK, Status.FINE) for day in checks]
+    days = len(sights)
     file = world_in(f'{{"weboid-world": 1, "days": {days}, "hosts": {{"a.demo": {{"paths": {{"/": "page"}}}}}}}}')
-    return Year(file, 7, list(urls))
-
-
-def url_of(sights: list[Sight], dead: list[range], checks: list[int] | None = None) -> UrlYear:
-    """A URL called dead on some days, checked on some (every day, if not said otherwise)."""
-    url = UrlYear("http://a.demo/", 0, tuple(sights))
-    for spell in dead:
-        url.changes.append(Change(spell.start, Verdict.DEAD, Reason.NOT_FOUND))
-        if spell.stop < len(sights):
-            url.changes.append(Change(spell.stop, Verdict.WORKING, Reason.OK))
-    for day in checks if checks is not None else range(len(sights)):
-        fine = sights[day] is SEEN
-        url.checks.append(
-            Check(
-                day,
-                Outcome.WORKING if fine else Outcome.FAILING,
-                Reason.OK if fine else Reason.NOT_FOUND,
-                Status.FINE if fine else Status.NOT_FOUND,
-            )
-        )
-    return url
-
-
-def figures(sights: list[Sight], *dead: range, checks: list[int] | None = None) -> Figures:
-    return figures_of(year_of(url_of(sights, list(dead), checks)))
+    return figures_of(Year(file, 7, [url]))
 
 
 def took(cases: list[Case]) -> list[int | None]:
     return [case.took for case in cases]
 
 
-@pytest.mark.parametrize(("day", "is_false"), [(23, True), (24, False)])
-def test_dead_is_false_for_fourteen_days_after_people_saw_it(day: int, is_false: bool) -> None:
-    found = figures([SEEN] * 11 + [GONE] * 89, range(day, 100))
-    assert (len(found.premature), len(found.wrong)) == (int(is_false), 0)
-    assert found.precision == (0.0 if is_false else 1.0)
-
-
-def test_dead_is_wrong_if_it_was_there_or_did_not_stay_away() -> None:
-    assert len(figures([SEEN] * 100, range(50, 60)).wrong) == 1
-    assert len(figures([SEEN] * 50 + [GONE] * 10 + [SEEN] * 40, range(55, 60)).wrong) == 1
-    assert len(figures([SEEN] * 50 + [GONE] * 20 + [SEEN] * 30, range(55, 70)).premature) == 1
-
-
-def test_what_is_hidden_counts_as_away_but_not_as_a_death() -> None:
-    found = figures([SEEN] * 10 + [HIDDEN] * 90, range(40, 100))
-    assert (found.reported, found.precision, found.deaths) == (1, 1.0, [])
-
-
-def test_deaths_are_reported_in_time_late_or_never() -> None:
-    sights, limit = [SEEN] * 10 + [GONE] * 90, 7 + DEFAULT.server_span
-    for day, recall in ((45, 1.0), (46, 0.0)):
-        found = figures(sights, range(day, 100))
-        assert (took(found.deaths), found.recall(35)) == ([day - 10], recall)
-    assert took(figures(sights).deaths) == [None]
-    assert figures([SEEN] * 10 + [GONE] * limit + [SEEN] * 40).deaths == []
-    assert len(figures([SEEN] * 10 + [GONE] * (limit + 1) + [SEEN] * 40).deaths) == 1
-
-
-def test_deaths_behind_a_wall_are_nobody_s_fault() -> None:
-    url = url_of([SEEN] * 10 + [GONE] * 90, [])
-    url.walled = frozenset(range(30, 40))
-    assert figures_of(year_of(url)).deaths == []
-
-
 def test_revivals_count_from_their_day_to_the_next_check() -> None:
     sights = [GONE] * 50 + [SEEN] * 50
-    found = figures(sights, range(20, 57), checks=[20, 40, 57, 70])
+    found = figures(sights, range(20, 57), [20, 40, 57, 70])
     assert (took(found.revivals), found.missed_revivals) == ([7], [])
-    found = figures(sights, range(20, 70), checks=[20, 40, 57, 70])
+    found = figures(sights, range(20, 70), [20, 40, 57, 70])
     assert (took(found.revivals), took(found.missed_revivals)) == ([20], [20])
-    assert figures([GONE] * 50 + [SEEN] * 3 + [GONE] * 47, range(20, 100), checks=[20, 60]).revivals == []
+    assert figures([GONE] * 50 + [SEEN] * 3 + [GONE] * 47, range(20, 100), [20, 60]).revivals == []
 
 
 def test_quantiles_are_of_what_was_reported() -> None:
-    url = url_of([GONE], [])
+    url = UrlYear("http://a.demo/", 0, (GONE,))
     assert quantiles([Case(url, 0, 1), Case(url, 0, 3), Case(url, 0, None), Case(url, 0, 9)]) == (3, 9, 9)
     assert quantiles([Case(url, 0, None)]) is None
