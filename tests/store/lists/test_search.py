@@ -9,12 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.intakes import record_pages
-from support.observations import LOST
 from support.records import random_host_record, random_record
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.record.policy import DEFAULT, Policy
-from weboid.core.url.farms import WMF, WMFLABS, WikiName
+from weboid.core.url.farms import WMFLABS
 from weboid.core.url.keys import key_of
 from weboid.core.url.patterns import parse_pattern
 from weboid.core.url.urls import Url, parse
@@ -25,8 +24,6 @@ from weboid.store.db.pool import Connection
 from weboid.store.db.rows import HostKey, verdict_values
 from weboid.store.lists import search
 from weboid.store.lists.search import Matches, SearchSpot, list_matches
-from weboid.store.pages.wiki import record_wiki
-from weboid.store.people.report import record_domain_report, record_report
 from weboid.store.urls.check import CheckedUrl, record_checks, record_hosts
 from weboid.store.urls.url import find_urls
 from weboid.wiki.source import PageLinks
@@ -177,35 +174,6 @@ async def test_the_search_finds_just_what_a_filter_over_all_urls_finds(
                     assert [match.more for match in found] == [
                         len(wanted[str(match.known.url)]) > search.PAGES for match in found
                     ]
-
-
-async def test_what_counts_as_probably_reachable_is_found_as_doubtful(database: str) -> None:
-    urls = [f"http://{host}press.org/{n}" for host in ("", "www.") for n in range(4)]
-    async with open_wiki(database, {1: [*urls, "http://xpress.org/"]}) as wiki:
-        for day in (100, 103, 106, 109, 112, 115):
-            await wiki.round(day, lambda url, day: LOST)
-        async with wiki.pool.connection() as conn:
-            await record_domain_report(conn, "xpress.org", 116, "1", "Somebody")
-            assert len(await _walked(conn, "*.press.org", verdict=Verdict.DEAD)) == 8
-            known = await find_urls(conn, [key(url) for url in urls])
-            for number, each in enumerate(list(known.values())[:5]):
-                await record_report(conn, each, 116, f"{number}", "Somebody")
-            assert await _walked(conn, "*.press.org", verdict=Verdict.DEAD) == []
-            found = await _walked(conn, "*.press.org", verdict=Verdict.DOUBTFUL)
-            assert {str(match.known.url) for match in found} == set(urls)
-            assert len(await _walked(conn, "xpress.org", verdict=Verdict.DEAD)) == 1
-
-
-async def test_pages_are_reported_of_the_named_wiki_only(database: str) -> None:
-    url = "http://press.org/a"
-    async with open_wiki(database, {1: [url]}) as wiki, wiki.pool.connection() as conn:
-        for farm, name in ((WMFLABS, "otherwiki"), (WMF, "testwiki")):
-            other = await record_wiki(conn, farm, WikiName(name, farm.name))
-            page = PageLinks(1, 0, "Other", 1, None, (url, "http://press.org/other"))
-            await record_pages(conn, other.wiki, [page_urls(page, farm)], 100)
-        (match,) = await _walked(conn, "*.press.org", wiki=wiki.wiki.wiki)
-        assert (str(match.known.url), [page.title for page in match.pages]) == (url, ["Page 1"])
-        assert [match.pages for match in await _walked(conn, "*.press.org")] == [(), ()]
 
 
 async def test_uses_beyond_those_that_are_looked_at_are_said_to_be_possible(

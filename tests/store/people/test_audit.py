@@ -8,10 +8,8 @@ from weboid.core.record.days import day_of
 from weboid.store.db.pool import Connection, Pool, open_pool
 from weboid.store.people.audit import (
     AUDIT_DAYS,
-    NEWEST,
     NOBODY,
     Action,
-    AuditEntry,
     Refusal,
     delete_block,
     expire_audit,
@@ -117,16 +115,3 @@ async def test_the_log_is_kept_for_a_year(conn: Connection) -> None:
     assert await expire_audit(conn, day - 1, limit=9) == 0
     assert [await expire_audit(conn, day, limit=3) for _ in range(3)] == [3, 2, 0]
     assert [entry.audit for entry in await list_audit(conn)] == [kept]
-
-
-async def test_the_log_is_reported_newest_first_in_parts_of_all_or_of_one(conn: Connection) -> None:
-    numbers = [
-        await record_audit(conn, Action.CHECK, str(each % 2), "", f"http://{each}.demo/", "why") for each in range(7)
-    ]
-    shown: list[AuditEntry] = []
-    while part := await list_audit(conn, limit=3, before=shown[-1].audit if shown else NEWEST):
-        shown += part
-    assert [entry.audit for entry in shown] == numbers[::-1]
-    assert (shown[0].action, shown[0].object, shown[0].detail) == ("check", "http://6.demo/", "why")
-    of_one = await list_audit(conn, subject="1", before=numbers[5])
-    assert [entry.object for entry in of_one] == ["http://3.demo/", "http://1.demo/"]

@@ -108,15 +108,6 @@ async def test_a_check_of_what_was_replaced_meanwhile_is_not_written(wiki: WikiI
     assert (shown.target, shown.works) == ("http://new.demo/", False)
 
 
-async def test_a_suggestion_is_taken_back_alone(wiki: WikiInStore) -> None:
-    await suggest(wiki, "http://new.demo/")
-    await suggest(wiki, "http://web.archive.org/web/2011/http://dead.demo/a", archive=WAYBACK)
-    async with wiki.pool.connection() as conn:
-        assert await delete_replacement(conn, key(URL), archive=0, target="http://new.demo/")
-        assert not await delete_replacement(conn, key(URL), archive=0, target="http://new.demo/")
-    assert [each.archive for each in await found(wiki)] == [WAYBACK]
-
-
 async def test_all_of_one_person_can_be_undone_and_a_url_goes_with_its_suggestions(wiki: WikiInStore) -> None:
     await suggest(wiki, "http://new.demo/", subject="7")
     await suggest(wiki, "http://new.demo/", url="http://dead.demo/1", subject="8")

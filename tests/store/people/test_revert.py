@@ -100,16 +100,6 @@ async def test_only_a_link_that_a_page_of_the_wiki_uses_is_frozen_though_a_known
     assert await state(wiki, stated(wiki)) == (first, False)
 
 
-async def test_nothing_is_decided_twice_and_nothing_released_is_frozen_again(wiki: WikiInStore) -> None:
-    revert = (await state_new(wiki, stated(wiki))).revert
-    assert await review(wiki, revert, RevertState.KEPT)
-    assert await review(wiki, revert, RevertState.KEPT) is None
-    assert await review(wiki, revert, RevertState.RELEASED)
-    for to in RevertState:
-        assert await review(wiki, revert, to) is None
-    assert await review(wiki, revert + 1, RevertState.RELEASED) is None
-
-
 async def test_reverts_are_listed_newest_first_by_state_or_link_with_page_and_wiki(wiki: WikiInStore) -> None:
     for number, url in enumerate((ONE, OTHER, ONE), start=1):
         await state_new(wiki, stated(wiki, url, revision=number, page=1 if number < 3 else 7))

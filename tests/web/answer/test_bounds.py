@@ -253,17 +253,6 @@ async def test_every_format_goes_on(site: Site) -> None:
     assert f"continue={after}" not in body
 
 
-async def test_a_continue_that_no_answer_gave_is_refused_with_what_to_do(site: Site) -> None:
-    for value in [
-        *("0", "x", "1.0.0.0", "50.0.0.0", "0.1.2", "0.-1.0.0", "0.0.0.xyz", "0.0.0.0.0", "0.99999999.0.0"),
-        "٠.0.0.0",
-    ]:
-        for path in (API, f"/externalLinkProblem?{WIKI}", f"/externalLinkInfo?{WIKI}&lang=en"):
-            status, body, _ = await site.fetch(f"{path}&pageid=1&continue={value}")
-            assert status == 400
-            assert "Leave it out" in body
-
-
 async def test_a_caller_that_has_the_answer_gets_a_304_that_is_not_rendered(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

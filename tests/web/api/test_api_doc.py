@@ -55,10 +55,6 @@ async def test_the_example_in_python_finds_the_link_of_each_element(site: Site) 
     ]
 
 
-def test_there_is_one_such_example_in_each_language() -> None:
-    assert len(examples("js", "async function matchLinks")) == len(examples("python", "def match_links")) == 1
-
-
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 @pytest.mark.parametrize("command", re.findall(r"^.*\bcurl '.*", _DOC, re.MULTILINE))
 async def test_the_examples_with_curl_are_answered(site: Site, command: str) -> None:

@@ -1,6 +1,5 @@
 """L-3 to L-6 over HTTP: the normal form of a URL, its class, and what is wrong with it."""
 
-import json
 from typing import Any
 from urllib.parse import quote
 
@@ -52,19 +51,6 @@ async def test_it_comes_as_xml_too_and_costs_a_304_the_second_time(site: Site) -
     assert etree.fromstring(body.encode()).get("normal") == "http://fine.demo/"
     assert (await site.fetch(path, If_None_Match=response.headers["ETag"]))[0] == 304
     assert (await site.fetch(path, method="HEAD"))[:2] == (200, "")
-
-
-async def test_what_cannot_be_reported_gets_a_key(site: Site) -> None:
-    for query, status, key in [
-        ("", 400, "no-url"),
-        ("url=http://a.demo&url=http://b.demo", 400, "twice"),
-        ("url=http://a.demo&format=exe", 400, "format"),
-        ("url=http://a.demo&dbname=a b", 400, "wiki"),
-        ("url=http://a.demo&dbname=awiki@Nowhere", 404, "unknown-wiki"),
-        ("url=http://a.demo/" + "a" * 4000, 414, "too-long"),
-    ]:
-        got, body, _ = await site.fetch(f"/api/normal?{query}")
-        assert (got, json.loads(body)["error"]["key"]) == (status, f"weboid-error-{key}"), query
 
 
 async def test_a_thousand_urls_are_reported_at_a_time_and_no_more(site: Site) -> None:

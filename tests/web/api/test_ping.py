@@ -109,21 +109,6 @@ async def test_a_category_can_be_handed_in_as_a_whole(trusting: Site) -> None:
     assert await handed_in(trusting) == [(77, "")]
 
 
-async def test_a_whole_that_cannot_be_reported_gets_a_key(trusting: Site) -> None:
-    for query, key in [
-        ("", "whole"),
-        ("&namespace=0&category=A", "whole"),
-        ("&namespace=-1", "namespace"),
-        ("&namespace=0&after=1", "after"),
-        ("&namespace=0&after=9999999999.A", "after"),
-        ("&category=A&after=%20a%00", "after"),
-        ("&category=a|b", "category"),
-        ("&category=Category:", "category"),
-    ]:
-        document = await answer_to(trusting, f"{PAGES}{query}", 400, Authorization=TRUSTED)
-        assert document["error"]["key"] == f"weboid-error-{key}"
-
-
 async def test_a_wiki_that_does_not_answer_leaves_its_categories_unknown(trusting: Site) -> None:
     trusting.source.silent = True
     status, body, response = await trusting.fetch(f"{PAGES}&category=A", Authorization=TRUSTED)

@@ -187,33 +187,6 @@ async def test_the_page_of_one_wiki_has_all_its_lists_and_nothing_of_the_others(
     assert "Spam list of otherwiki@wmflabs" in of_all
 
 
-async def test_what_cannot_be_answered_is_reported_with_a_key(site: Site) -> None:
-    for query, status, error in [
-        ("dbname=nosuchwiki@wmflabs", 404, "weboid-error-unknown-wiki"),
-        ("dbname=testwiki", 404, "weboid-error-unknown-wiki"),
-        ("dbname=testwiki@nofarm", 404, "weboid-error-unknown-wiki"),
-        ("dbname=test wiki", 400, "weboid-error-wiki"),
-        ("lang=-", 400, "weboid-error-lang"),
-        ("dbname=a&dbname=b", 400, "weboid-error-twice"),
-    ]:
-        reply, body, _ = await site.fetch(f"/status?format=json&{query}")
-        assert (reply, json.loads(body)["error"]["key"]) == (status, error), query
-
-
-async def test_the_accept_header_chooses_the_format(site: Site) -> None:
-    for accept, kind in [
-        ("", "text/html"),
-        ("*/*", "text/html"),
-        ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html"),
-        ("application/json", "application/json"),
-        ("application/xml", "application/xml"),
-        ("text/html;q=0.1, application/json", "application/json"),
-    ]:
-        _, _, response = await site.fetch("/status", Accept=accept)
-        assert response.content_type == kind, accept
-        assert "Accept" in response.headers["Vary"].split(", "), accept
-
-
 async def test_every_kind_of_alarm_has_its_metric(site: Site) -> None:
     kinds = {values[0] for name, values in await samples(site) if name == "weboid_alarms"}
     assert kinds == set(AlarmKind)

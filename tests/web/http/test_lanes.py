@@ -3,12 +3,10 @@
 import asyncio
 import json
 import logging
-import sys
-from asyncio.subprocess import PIPE
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
@@ -19,7 +17,6 @@ from aiohttp.typedefs import Handler
 from support.waiting import until
 from support.webservice import Site, open_service
 
-from benchmarks.load.crowd import Crowd, Outcome
 from weboid.mechanism.fair_slots import Capacity
 from weboid.web.errors import Errors
 from weboid.web.http import lanes
@@ -200,45 +197,6 @@ def test_what_must_answer_in_any_case_is_in_no_lane() -> None:
     free = {route.name for route in ROUTES if route.lane is route.form_lane is Lane.NONE}
     assert {"health", "status", "metrics", "static", "robots"} <= free
     assert not {"start", "url", "changes", "api-url", "data", "admin", "report"} & free
-
-
-@pytest.mark.parametrize("is_new", [False, True])
-async def test_a_crowd_gets_answers_or_prompt_refusals_and_a_calm_reader_is_not_held_up(
-    database: str, tmp_path: Path, is_new: bool
-) -> None:
-    """The small sister of benchmarks.load: 200 clients that heed nothing; figures that hold on any machine."""
-
-    def request(address: str, page: int) -> str:
-        return f"GET {PAGE[:-1]}{page} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: {address}\r\n\r\n"
-
-    async def came(crowd: Crowd) -> Outcome:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "benchmarks.load.crowd"), stdin=PIPE, stdout=PIPE, cwd=Path(__file__).parents[3]
-        )
-        try:
-            out, _ = await process.communicate(json.dumps(asdict(crowd)).encode())
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-        return Outcome(**json.loads(out))
-
-    async def calm(url: str) -> Outcome:
-        await asyncio.sleep(0.5)
-        return await came(Crowd(url, [request("198.51.100.7", 2)], seconds=1, pause_s=0.05))
-
-    async with open_service(database, tmp_path, environ={"WEBOID_WEB_PROXIES": "127.0.0.0/8"}) as site:
-        many, one = await asyncio.gather(
-            came(Crowd(site.url, [request("203.0.113.5", 1)], clients=200, seconds=2, is_new=is_new)), calm(site.url)
-        )
-    assert (many.broken, one.broken) == (0, 0), many.first_broken + one.first_broken
-    assert {*many.ms} <= {"200", "503"}
-    assert many.count(200) > 10
-    assert {*one.ms} == {"200"}
-    assert not many.count(503) or many.p(0.5, 503) < 10_000
-    if not is_new:
-        # In one line with the crowd it would wait as long as that. (Who is not accepted yet waits in one line.)
-        assert one.p(0.5) < many.p(0.5)
 
 
 async def test_who_sends_a_form_slowly_takes_nobodys_place(site: Site) -> None:

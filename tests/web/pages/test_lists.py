@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from support.intakes import release_pages
-from support.listed import WIKI, add_pages, answer_to, key_of_error, texts, walked
+from support.listed import WIKI, add_pages, answer_to, texts, walked
 from support.observations import FINE, LOST, WALL
 from support.stored import key
 from support.webservice import DEAD, MOVED, TODAY, WALLED, Site
@@ -193,23 +193,3 @@ async def test_people_get_headings_a_form_and_the_way_on(site: Site, monkeypatch
         [DEAD, "http://dead.demo/9"]
     )
     assert texts(body, "//main//nav/a") == ["Erster Teil"]
-
-
-async def test_wrong_input_gets_a_message(site: Site) -> None:
-    for query, http, name in [
-        ("x=1", 400, "no-wiki"),
-        ("dbname=nowiki", 404, "unknown-wiki"),
-        (f"{WIKI}&verdict=working", 400, "verdict"),
-        (f"{WIKI}&verdict=doubtful&domain=co.uk", 400, "domain-wide"),
-        (f"{WIKI}&verdict=doubtful&path=/x", 400, "path"),
-        (f"{WIKI}&verdict=doubtful&domain=a.demo&after=1.1.1.1", 400, "after"),
-        (f"{WIKI}&domain=demo", 400, "domain"),
-        (f"{WIKI}&domain=co.uk", 400, "domain-wide"),
-        (f"{WIKI}&domain=a.demo';--", 400, "domain"),
-        (f"{WIKI}&path=/x", 400, "path"),
-        (f"{WIKI}&after=1", 400, "after"),
-        (f"{WIKI}&domain=a.demo&after=1.1.1.1", 400, "after"),
-        (f"{WIKI}&domain=a.demo&after=1.1.demo.b.", 400, "after"),
-        (f"{WIKI}&format=exe", 400, "format"),
-    ]:
-        assert await key_of_error(site, f"/lists/dead?{query}") == (http, name), query

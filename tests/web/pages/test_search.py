@@ -14,7 +14,6 @@ from support.webservice import DEAD, PDF, WALLED, Site
 
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WMF, WMFLABS, WikiName
-from weboid.core.url.urls import parse
 from weboid.feed.intake import page_urls
 from weboid.web.pages.search import content_namespaces
 from weboid.wiki.source import PageLinks
@@ -161,14 +160,6 @@ async def test_a_pattern_that_cannot_be_searched_for_comes_back_to_be_corrected(
         assert words in alert, pattern
         assert texts(seen.text, "//input[@name='pattern']/@value") == [pattern], pattern
         assert not texts(seen.text, "//div[@class='match'] | //script"), pattern
-
-
-@pytest.mark.parametrize("path", ["%", "_", "\\", "a_b%25", "%25%00", "'; DROP TABLE url; --", "(a|b)+$", "\u202e"])
-async def test_what_sql_takes_for_special_is_plain_in_a_path(site: Site, browser: Browser, path: str) -> None:
-    url = f"http://press.demo/{path}"
-    await add_pages(site, {30: ("P", [url, "http://press.demo/xayb"])})
-    seen = await asked(browser, f"press.demo/{path}")
-    assert (seen.status, texts(seen.text, URLS)) == (200, [str(parse(url))])
 
 
 async def test_other_wrong_input_gets_a_message(browser: Browser) -> None:

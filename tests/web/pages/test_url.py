@@ -11,7 +11,7 @@ from support.intakes import release_pages
 from support.listed import WIKI, add_pages, answer_to, key_of_error, texts, walked_pages
 from support.people import Browser, open_browser
 from support.stored import key
-from support.webservice import BROKEN, DEAD, HOSTILE_TITLE, PDF, SCRIPT, TODAY, WALLED, Site
+from support.webservice import DEAD, HOSTILE_TITLE, PDF, TODAY, WALLED, Site
 
 from weboid.core.record.days import iso
 from weboid.core.record.history import Entry
@@ -139,24 +139,6 @@ async def test_what_nobody_uses_any_more_says_so(site: Site) -> None:
     assert "Next check" not in body
 
 
-async def test_wrong_input_gets_a_message(site: Site) -> None:
-    for query, http, name in [
-        ("x=1", 400, "no-url"),
-        (f"url={quote(SCRIPT)}", 400, "url"),
-        (f"url={quote(BROKEN)}", 400, "url"),
-        ("url=%ED%A0%80", 400, "url"),
-        ("url=http://never.demo/%00%ff';DROP TABLE url--", 404, "unknown-url"),
-        ("url=http://example.org/", 404, "unknown-url"),
-        (f"url={quote(PDF)}&dbname=x';--", 400, "wiki"),
-        (f"url={quote(PDF)}&dbname=nowiki", 404, "unknown-wiki"),
-        (f"url={quote(PDF)}&url=x", 400, "twice"),
-        (f"url={quote(PDF)}&{WIKI}&after=1", 400, "after"),
-        (f"url={quote(PDF)}&{WIKI}&spamafter=-1.0", 400, "after"),
-        ("url=http://never.demo/" + "a" * 4000, 414, "too-long"),
-    ]:
-        assert await key_of_error(site, f"/url?{query}") == (http, name), query
-
-
 async def test_who_has_sent_no_form_gets_the_form_and_nothing_else(site: Site, stranger: Browser) -> None:
     seen = await stranger.open(path_of(DEAD, f"&{WIKI}&lang=en&after=1.1"))
     assert seen.status == 200
@@ -210,18 +192,6 @@ async def test_a_program_gets_a_url_with_a_page_that_has_it(site: Site) -> None:
     _, body, response = await site.fetch(f"/api{path_of(DEAD, f'&{WIKI}&pageid=1&format=xml')}")
     assert response.content_type == "application/xml"
     assert body.count("<link ") == 1
-
-
-async def test_any_other_request_of_a_program_is_refused(site: Site) -> None:
-    for query, http, name in [
-        (f"url={quote(DEAD)}&{WIKI}&pageid=2", 404, "not-on-page"),
-        (f"url={quote(DEAD)}&{WIKI}", 400, "no-page"),
-        (f"url={quote(DEAD)}&{WIKI}&pageid=1|2", 400, "too-many"),
-        (f"url={quote(DEAD)}&{WIKI}&pageid=77", 404, "unknown-page"),
-        (f"url={quote(DEAD)}&{WIKI}&pageid=1&format=html", 400, "format"),
-        (f"{WIKI}&pageid=1", 400, "no-url"),
-    ]:
-        assert await key_of_error(site, f"/api/url?{query}") == (http, name), query
 
 
 def test_bars_lie_in_order_within_the_picture() -> None:

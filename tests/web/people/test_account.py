@@ -10,14 +10,12 @@ from urllib.parse import quote
 import aiohttp
 import pytest
 from support.people import PUBLIC_URL, Browser, environ_at, open_browser
-from support.webservice import TODAY, Site, open_service
+from support.webservice import Site, open_service
 from yarl import URL
 
 from weboid.config import PeopleConfig
 from weboid.demo.littleprovider import CLIENT, Editor, LittleProvider, ProviderReply, open_littleprovider
 from weboid.errors import ConfigError
-from weboid.web.app import make_app
-from weboid.web.http.server import open_site
 from weboid.web.identity.member import Member
 from weboid.web.identity.oauth import Provider
 from weboid.web.people.account import local_path
@@ -278,12 +276,6 @@ async def test_a_provider_that_says_who_it_is_is_believed(scene: Scene) -> None:
     assert (await scene.browser.go(scene.provider, "Anna")).status == 303
 
 
-async def test_a_code_that_is_too_old_is_refused_and_reported(scene: Scene) -> None:
-    scene.provider.expired = True
-    assert (await scene.browser.go(scene.provider, "Anna")).status == 403
-    assert scene.provider.refused == ["invalid_grant: no such code"]
-
-
 async def test_a_state_is_good_once_and_used_up_by_a_failure(scene: Scene) -> None:
     browser = scene.browser
     path = await scene.agreed()
@@ -313,23 +305,6 @@ async def test_a_code_that_was_stolen_is_worth_nothing_without_the_verifier(scen
     assert scene.provider.refused == ["invalid_grant: code_verifier"]
 
 
-async def test_signing_in_begins_in_one_process_and_ends_in_another(scene: Scene) -> None:
-    app = make_app(
-        scene.site.config,
-        scene.site.wiki.pool,
-        today=lambda: TODAY,
-        sources=lambda _: None,
-        public_url=PUBLIC_URL,
-        client=scene.way,
-    )
-    one = scene.site.url
-    async with open_site(app, "127.0.0.1", 0) as two, open_browser(one, two) as browser:
-        other = Browser(two, browser.client)
-        assert (await browser.go(scene.provider, "Anna", at=other)).status == 303
-        assert "Anna" in (await other.open("/account")).text
-        assert "Anna" in (await browser.open("/account")).text
-
-
 async def test_the_fullest_cookie_is_one_that_browsers_keep(scene: Scene) -> None:
     subject, name = "7" * 100, "名" * 85
     back = "/url?" + "a" * 1_495
@@ -340,12 +315,6 @@ async def test_the_fullest_cookie_is_one_that_browsers_keep(scene: Scene) -> Non
     assert 2_000 < len(cookie.partition(";")[0]) < room
     path = await scene.browser.agree(scene.provider, seen.link(scene.provider.url), "Anna")
     assert (await scene.browser.open(path)).location == back
-
-
-async def test_a_state_that_is_no_text_is_no_state(scene: Scene) -> None:
-    for state in ("%ff%fe", "%ed%a0%80", "%00", "ü", "\udcff"):
-        await scene.browser.send_form("/account", "/account/in")
-        assert (await scene.browser.open(f"/account/back?code=x&state={state}")).status == 400, state
 
 
 async def test_after_signing_in_somebody_is_where_they_began(scene: Scene) -> None:

@@ -1,12 +1,10 @@
 """The administrators' page: the audit log, undoing and blocking, which are shown afterwards and logged (H-4)."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 from support.listed import add_pages, texts
-from support.people import BOSS, HOSTILE_NAME, Browser, People, Seen, open_people
+from support.people import BOSS, HOSTILE_NAME, Browser, People, Seen
 from support.stored import key
 from support.webservice import DEAD, MOVED, TODAY
 
@@ -16,12 +14,6 @@ from weboid.store.people.revert import Revert, RevertState, StatedRevert, list_r
 
 LINES = '//h2[last()]/following::ul[1][@class="lines"]/li'
 STATUS = '//*[@role="status"]'
-
-
-@pytest.fixture
-async def people(site_database: str, tmp_path: Path) -> AsyncIterator[People]:
-    async with open_people(site_database, tmp_path) as people:
-        yield people
 
 
 async def report(browser: Browser, url: str = DEAD, extent: str = "url") -> Seen:

@@ -1,25 +1,15 @@
 """Anyone who acts is still the person who signed in: blocks, locks and renames on the wiki are seen within the hour."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 from urllib.parse import quote
 
-import pytest
-from support.people import Browser, People, Seen, open_people
+from support.people import Browser, People, Seen
 from support.webservice import DEAD
 
 from weboid.demo.littleprovider import ProviderReply
 from weboid.store.people.audit import list_audit
 
 _PAGE = f"/report?url={quote(DEAD, safe='')}"
-
-
-@pytest.fixture
-async def people(site_database: str, tmp_path: Path) -> AsyncIterator[People]:
-    """The service; people have not signed in yet."""
-    async with open_people(site_database, tmp_path) as found:
-        yield found
 
 
 async def report(browser: Browser) -> Seen:

@@ -1,6 +1,5 @@
 """Reports over real HTTP: who may report which URL, and what follows (H, W-14)."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,12 +14,6 @@ from weboid.store.archives.cited_copy import record_cited_due
 from weboid.store.people.audit import AuditEntry, list_audit
 
 CLAIMS = '//p[starts-with(@id, "claim-")]'
-
-
-@pytest.fixture
-async def people(site_database: str, tmp_path: Path) -> AsyncIterator[People]:
-    async with open_people(site_database, tmp_path) as people:
-        yield people
 
 
 def path_of(url: str, more: str = "&lang=en") -> str:
