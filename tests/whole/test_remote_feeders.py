@@ -15,9 +15,7 @@ from support.databases import all_rows
 from support.eventmaker import change, links_added
 from support.remote import CRAWLERS, FEED_TOKEN, FEEDERS, TOKEN, open_bad_network
 from support.sseserver import EventServer, Turn, open_event_server
-from support.wiki_edits import record_edit
 
-from weboid.demo.wikipages import WikiLink
 from weboid.demo.world import World
 
 PAGES = {f"Page {number}": [f"http://h{number}.demo/", f"http://h{number % 7}.demo/all"] for number in range(1, 401)}
@@ -166,23 +164,6 @@ async def test_a_role_is_had_by_a_local_or_a_remote_process_and_sigterm_ends_bot
         assert asyncio.get_running_loop().time() - begun < 15
         local.send_signal(signal.SIGTERM)
         await _in_order(local)
-
-
-@pytest.mark.long
-@pytest.mark.timeout(400)
-async def test_pages_that_change_while_the_core_is_away_are_taken_in_when_it_is_back(
-    database: str, tmp_path: Path
-) -> None:
-    async with open_scene(database, tmp_path) as scene:
-        far = await scene.far.start(*WALKED, "--core", scene.core)
-        await scene.reached("SELECT count(*) FROM page", 100)
-        os.kill(scene.web.pid, signal.SIGKILL)
-        await scene.web.wait()
-        assert scene.near.wiki
-        record_edit(scene.near.wiki, "Page 400", [WikiLink("http://late.demo/")])
-        scene.web, _ = await scene.near.serve("--day", "100", port=scene.core.rpartition(":")[2])
-        await _in_order(far)
-        assert await scene.count("SELECT count(*) FROM host WHERE host = 'late.demo'") == 1
 
 
 async def test_a_remote_feeder_without_a_token_a_server_or_the_right_token_says_what_to_do(tmp_path: Path) -> None:

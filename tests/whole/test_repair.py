@@ -23,10 +23,7 @@ Ships come.<ref>{{Cite web|url={FINE}|title=Ships}}{{dead link|date=May 2017|bot
 <references/>"""
 CITED = "It sails.<ref>{{Cite web|url={COPIED}|title=The ferry}}</ref>\n\nIt is old.\n\n<references/>"
 MISTAKEN = CITED.replace("{COPIED}", "{MISTAKEN}")
-NESTED = """* [{LOST} The list, in {{Cite web|url={LOST}|title=The list}}] is lost.
-* [{COPIED} The ferry, in {{Cite web|url={COPIED}|title=The ferry}}] sails."""
 PAGES = {
-    "Nested": NESTED,
     "Harbour": HARBOUR,
     "Mistake": MISTAKEN,
     "Other mistake": MISTAKEN,
@@ -86,19 +83,6 @@ async def test_a_page_is_repaired_once_renders_well_and_the_next_pass_sees_it(
     ran = repair(story, operator, "-page:Harbour", "-always")
     assert ran.status == 0, ran.out
     assert wiki.revision("Harbour") == edit["revid"]
-
-
-async def test_links_with_citations_in_their_labels_get_one_mark_each_in_two_runs(
-    story: RepairStory, operator: Operator
-) -> None:
-    marks = []
-    for _ in range(2):
-        ran = repair(story, operator, "-page:Nested", "-always")
-        assert ran.status == 0, ran.out
-        lost, _, copied = story.bot_wiki.admin.text("Nested").partition("\n")
-        marks.append((lost.count("{{dead link"), copied.count("{{webarchive")))
-    # The citation of the lost link has a tag, too; that of the other has its copy in its parameters.
-    assert marks == [(2, 1)] * 2
 
 
 async def test_what_was_reverted_is_not_repeated_and_then_frozen_for_all_bots_of_the_wiki(

@@ -189,17 +189,6 @@ def test_three_undone_edits_stop_the_bot_until_it_is_allowed_to_go_on(bench: Ben
     assert [text.count("archive-url") for text in texts] == [0, 0, 0, 2, 2]
 
 
-def test_a_crash_between_reporting_and_noting_is_harmless(bench: Bench) -> None:
-    edit = bench.repaired("Page reported twice")
-    _undo(bench, edit)
-    bench.run()
-    with bench.journal() as journal:
-        journal.file.write("UPDATE reverts SET sent = NULL, state = NULL")
-    bench.run()
-    assert len(bench.service.reverts) == 2
-    assert {revert.state for revert in bench.noted(edit).values()} == {"open"}
-
-
 def test_what_was_released_and_counting_anew(bench: Bench) -> None:
     edits = [bench.repaired(f"Page released {number}") for number in range(3)]
     for edit in edits:
@@ -210,18 +199,3 @@ def test_what_was_released_and_counting_anew(bench: Bench) -> None:
     bench.run(f"-release:{edits[0].revision}")
     assert all(revert.released for revert in bench.noted(edits[0]).values())
     assert not any(revert.released for revert in bench.noted(edits[1]).values())
-
-
-@pytest.mark.parametrize("words", [("-release:5",), ("-what",), ("-resume", "-simulate")])
-def test_what_cannot_be_done_is_one_sentence(bench: Bench, words: tuple[str, ...]) -> None:
-    ran = bench.operator.pwb("weboid_reverts", "-settings:settings.json", *words)
-    assert ran.status == 2
-    assert "Traceback" not in ran.out
-    assert len(ran.out.strip().splitlines()) <= 3
-
-
-def test_a_damaged_journal_is_one_sentence(bench: Bench) -> None:
-    (bench.operator.folder / FILE_NAME).write_bytes(b"no journal" * 100)
-    ran = bench.operator.pwb("weboid_reverts", "-settings:settings.json")
-    assert (ran.status, "Traceback" in ran.out) == (2, False), ran.out
-    assert "damaged, or no journal" in ran.out

@@ -1,13 +1,11 @@
 """What gets in the way of the repair bot on a real wiki: people, other edits, protection, filters, failures, kills."""
 
-import json
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import pytest
 from support.little_service import LittleService, link, open_little_service
-from support.mediawiki import PASSWORD
 from support.pwb import BOT, BotWiki, Operator, Person, PwbRun
 from support.wiki_proxy import Question, WikiProxy, open_wiki_proxy
 from support.wiki_templates import save_templates, settings_page
@@ -15,11 +13,10 @@ from support.wiki_templates import save_templates, settings_page
 pytestmark = pytest.mark.long
 
 WIKI = "testwiki@WMF"
-RUN_PAGE = f"User:{BOT}/Run"
 URL, SPAM = "http://town.example.org/ferry.html", "http://offer.example.org/buy.html"
 STAMP = "20120507093011"
 CITED = f"It sails.<ref>{{{{Cite web|url={URL}|title=The ferry}}}}</ref>\n\nIt is old.\n\n<references/>"
-STOPPED, TO_CORRECT = 3, 2
+TO_CORRECT = 2
 
 
 def copy_of(url: str) -> str:
@@ -113,45 +110,6 @@ def bench(bot_wiki: BotWiki, operator: Operator) -> Iterator[Bench]:
         yield Bench(bot_wiki, operator, service, proxy)
 
 
-def test_the_run_page_stops_it_in_mid_batch_and_until_it_says_run_again(bench: Bench) -> None:
-    bench.add(*(f"Ferry {number:02}" for number in range(9)))
-    bench.admin.save(RUN_PAGE, "run")
-    bench.at_edit(3, lambda: bench.admin.save(RUN_PAGE, "Stop, please: look at Ferry 01."))
-    ran = bench.repair()
-    assert (ran.status, bench.done(), RUN_PAGE in ran.out) == (STOPPED, 3, True), ran.out
-    ran = bench.repair()
-    assert (ran.status, bench.done()) == (STOPPED, 3), ran.out
-    bench.admin.save(RUN_PAGE, "run")
-    bench.proxy.before = lambda question: None
-    bench.proxy.asked.clear()
-    ran = bench.repair()
-    assert (ran.status, bench.done()) == (0, 9), ran.out
-    asked = bench.proxy.asked
-    reads = [question for question in asked if "|Ferry 01|" in question.get("titles", "")]
-    others = len(asked) - len(reads) - len(bench.proxy.edits())
-    assert (len(reads), len(bench.proxy.edits()), others <= 6 + 20) == (1, 6, True)
-
-
-def test_a_message_on_its_talk_page_stops_it_in_mid_batch(bench: Bench) -> None:
-    bench.add(*(f"Barge {number:02}" for number in range(6)))
-    bench.at_edit(3, lambda: bench.admin.save(f"User talk:{BOT}", "Please wait."))
-    ran = bench.repair()
-    assert (ran.status, bench.done(), "talk page" in ran.out) == (STOPPED, 3, True), ran.out
-    bot = Person(bench.bot_wiki.wiki.api, BOT, PASSWORD)
-    bot.ask(action="clearhasmsg")
-
-
-def test_a_block_stops_it_at_once(bench: Bench) -> None:
-    bench.add("Tug 1", "Tug 2", "Tug 3")
-    bench.at_edit(2, lambda: bench.admin.do("block", user=BOT, expiry="never", reason="it went wild", autoblock=0))
-    try:
-        ran = bench.repair()
-    finally:
-        bench.admin.do("unblock", user=BOT)
-    assert (ran.status, bench.done()) == (STOPPED, 1), ran.out
-    assert len(bench.proxy.edits()) == 2
-
-
 def test_an_edit_conflict_is_analysed_again_once(bench: Bench) -> None:
     bench.add("Disputed")
     theirs = f"It sails daily.<ref>{{{{Cite web|url={URL}|title=The ferry}}}}</ref> Also [{URL} here]."
@@ -237,46 +195,11 @@ def test_an_edit_whose_answer_was_lost_is_not_repeated_once_it_is_reverted(bench
     assert bench.is_left_reverted("Foggy")
 
 
-def test_it_never_edits_without_its_name(bench: Bench) -> None:
-    bench.add("Signed")
-    bench.proxy.forgets = lambda question: question.get("action") == "edit"
-    ran = bench.repair()
-    assert bench.admin.text("Signed") == CITED
-    assert (ran.status, "Traceback" in ran.out) == (STOPPED, False), ran.out
-
-
 def test_a_session_that_ended_is_renewed(bench: Bench) -> None:
     bench.add("Early", "Late")
     bench.proxy.forgets = first_edit()
     ran = bench.repair()
     assert (ran.status, bench.done()) == (0, 2), ran.out
-
-
-def test_a_wiki_that_becomes_read_only_ends_the_run_with_what_to_do(bench: Bench) -> None:
-    bench.add("Before", "During")
-    lock = bench.bot_wiki.wiki.folder / "images" / "lock_yBgMBwiR"
-    bench.at_edit(2, lambda: lock.write_text("Moving house"))
-    try:
-        ran = bench.repair()
-    finally:
-        lock.unlink()
-    assert (ran.status, bench.done()) == (TO_CORRECT, 1), ran.out
-    assert "Start again later" in ran.out
-    assert "Traceback" not in ran.out
-
-
-def test_it_waits_while_the_wiki_lags(bench: Bench) -> None:
-    bench.add("Slow")
-    lag = {"code": "maxlag", "info": "Waiting for 127.0.0.1: 7 seconds lagged.", "host": "127.0.0.1", "lag": 7}
-
-    def lag_once(question: Question) -> bytes | None:
-        is_first = question.get("action") == "edit" and len(bench.proxy.edits()) == 1
-        return json.dumps({"error": lag}).encode() if is_first else None
-
-    bench.proxy.before = lag_once
-    ran = bench.repair()
-    assert (ran.status, bench.is_done("Slow")) == (0, True), ran.out
-    assert all(int(question["maxlag"]) > 0 for question in bench.proxy.edits())
 
 
 def test_who_kills_it_finds_no_page_edited_twice_afterwards(bench: Bench) -> None:

@@ -2,16 +2,14 @@
 
 import json
 import re
-import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from aiohttp import web
 from support.hostile_links import HOSTILE
-from support.little_service import LittleService, link, open_little_service, served
+from support.little_service import LittleService, link, open_little_service
 from support.pwb import BOT, BotWiki, Operator, PwbRun
 
 from weboid.assets import asset
@@ -104,26 +102,6 @@ def test_a_report_is_written_updated_and_removed(place: Place) -> None:
     assert len(wiki.history(talk)) == 4
 
 
-def test_what_is_answered_is_left_to_people_and_the_bot_can_be_stopped(place: Place) -> None:
-    wiki, title, talk = place.bot_wiki.admin, "Harbour that is discussed", "Talk:Harbour that is discussed"
-    wiki.save(title, f"A [{GONE} page].")
-    page = wiki.page_id(title)
-    place.service.pages[page] = [link(GONE, since="2026-05-03")]
-    run_page = f"User:{BOT}/Run"
-    wiki.save(run_page, "stop")
-    ran = place.run(f"-page:{title}", "-talk")
-    assert ran.status == 3, ran.out
-    assert run_page in ran.out
-    wiki.save(run_page, "run")
-    assert place.run(f"-page:{title}", "-talk").status == 0
-    answered = f"{wiki.text(talk)}\n:Thanks. ~~~~"
-    wiki.save(talk, answered)
-    answered = wiki.text(talk)
-    place.service.pages[page] = [link(GONE, "working")]
-    ran = place.run(f"-page:{title}", "-talk")
-    assert (ran.status, wiki.text(talk)) == (0, answered), ran.out
-
-
 def test_where_the_wiki_does_not_allow_it_nothing_is_written(place: Place) -> None:
     wiki, title = place.bot_wiki.admin, "Harbour without talk"
     wiki.save(title, f"A [{GONE} page].")
@@ -140,40 +118,6 @@ def test_where_the_wiki_does_not_allow_it_nothing_is_written(place: Place) -> No
 def test_wrong_calls_are_reported_without_a_stack_trace(operator: Operator, words: list[str], shown: str) -> None:
     ran = operator.pwb("weboid_weblinks", *words)
     assert (ran.status, shown in ran.out, "Traceback" in ran.out) == (2, True, False), ran.out
-
-
-def test_links_are_dead_after_three_scans_by_the_rule_of_three_in_nine_days(place: Place) -> None:
-    asked = []
-
-    async def answer(request: web.BaseRequest) -> web.StreamResponse:
-        asked.append(request.path)
-        return web.Response(status=200 if request.path == "/fine" else 404, text="Words")
-
-    wiki, title = place.bot_wiki.admin, "Harbour that is scanned"
-    journal = place.settings.with_name("journal.sqlite3")
-    place.operator.environ |= {"WEBOID_NET_PERMIT": "127.0.0.0/8", "WEBOID_CRAWL_DELAY": "0.1"}
-    with served(answer) as base:
-        wiki.save(title, f"[{base}/gone A] [{base}/fine B] [{base}/paid C] {{{{subscription required}}}}")
-
-        def run(*words: str) -> str:
-            asked.clear()
-            ran = place.run("-three-in-nine-days", f"-journal:{journal}", *words)
-            assert ran.status == 0, ran.out
-            return ran.out
-
-        first = run(f"-page:{title}")
-        assert f"*[[{title}]] links to {base}/gone - failing: 404 not-found, since " in first
-        assert set(asked) >= {"/gone", "/fine"}
-        assert "/paid" not in asked
-        assert "failing: 404" in run("-repeat")
-        assert asked == []
-        for days in (4, 8):
-            with closing(sqlite3.connect(journal)) as connection, connection:
-                connection.execute("UPDATE scans SET scanned = scanned - 345600, since = since - 345600")
-            shown = run("-repeat")
-            assert "/gone" in asked
-            assert ("dead: 404 not-found" in shown) == (days == 8)
-    assert place.service.count("/api/page") == 0
 
 
 def test_pages_of_a_dump_are_looked_at(place: Place, tmp_path: Path) -> None:
