@@ -124,6 +124,16 @@ def test_a_failing_link_is_repaired_by_a_living_copy_of_it_on_the_page(
     assert cut.is_repaired is is_repaired, "the copy may be among links that the answer does not have"
 
 
+@pytest.mark.parametrize(("listed", "state", "is_repaired"), [("permalive", DEAD, True), ("permadead", None, False)])
+def test_a_copy_is_as_dead_as_the_wiki_s_own_lists_say(listed: str, state: Stored | None, is_repaired: bool) -> None:
+    urls = ("http://a.demo/x", "https://web.archive.org/web/20160503/http://a.demo/x")
+    links = [keyed_link(classify(url, None)) for url in urls]
+    known = {link.key: stored for link, stored in zip(links, (DEAD, state), strict=True) if link.key and stored}
+    rules = WikiRules(lists=LinkLists(**{listed: ("archive.org",)}))
+    reports = {report.normal: report for report in at_once(keyed_reports(links, known, rules))}
+    assert reports[urls[0]].is_repaired is is_repaired
+
+
 def test_a_dead_link_as_json() -> None:
     assert link_as_json(report("http://A.demo", DEAD)) == {
         "normal": "http://a.demo/", "host_unicode": None, "given": ["http://A.demo"], "kind": None, "interwiki": None,

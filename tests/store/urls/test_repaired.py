@@ -17,13 +17,15 @@ from weboid.store.urls.check import CheckedUrl, record_changes, record_checks
 from weboid.store.urls.repaired import list_repaired, record_unknown
 from weboid.store.urls.url import find_urls
 
-LINKS = ["http://a.demo/x", "https://www.a.demo/x/", "http://a.demo/y", "ftp://a.demo/x"]
+DEAD_ARCHIVE = "http://www.webcitation.org/5kwDUj6WJ"
+LINKS = ["http://a.demo/x", "https://www.a.demo/x/", "http://a.demo/y", "ftp://a.demo/x", DEAD_ARCHIVE]
 COPIES = [
     "https://web.archive.org/web/20160503120000/http://a.demo/x",
     "https://web.archive.org/web/20170503120000/https://a.demo/x/",
     "https://arquivo.pt/wayback/20160503120000/http://a.demo/y",
     "https://archive.today/20160503120000/http://a.demo/y",
     "https://web.archive.org/web/20160503120000/ftp://a.demo/x",
+    f"https://web.archive.org/web/20160503120000/{DEAD_ARCHIVE}",
 ]
 STORED = "SELECT page, bucket, host_key, url_key, repaired FROM dead"
 

@@ -21,11 +21,12 @@ from weboid.core.url.farms import WikiName
 from weboid.core.url.hosts import InvalidReason, reversed_name
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.link_kind import InterwikiLink, LinkOrigin, origin_of
+from weboid.core.url.spellings import plainest
 from weboid.core.url.urls import DEFAULT_PORTS, Url
 from weboid.core.verdict.hints import LinkHint
 from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, KeptCopies, Services, shown_copies
-from weboid.core.verdict.repaired import is_shown_by, shown_by
-from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Finding, Grounds, Verdict, finding_of, grounds_of
+from weboid.core.verdict.repaired import shown_by
+from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Finding, Grounds, Verdict, grounds_of
 from weboid.core.verdict.wiki_rules import DEFAULT_RULES, WikiRules, wiki_finding
 from weboid.core.wikitext.link_lists import NO_FLAGS, PERMADEAD
 from weboid.mechanism.slices import Steps, batches
@@ -320,16 +321,18 @@ def _shown_by_copies(
     shown: set[Url] = set()
     for some in batches([each for each in links if each.link.url and is_archive_host(each.link.url.host)], _STEP):
         for link, _, key in some:
-            page = link.url and shown_by(link.url)
+            if (page := link.url and shown_by(link.url)) is None:
+                continue
             found = None if key is None else known.get(key)
-            if page and not (found and finding_of(found.record, found.host, rules.policy).verdict is Verdict.DEAD):
+            record, host = (None, UNKNOWN_HOST) if found is None else (found.record, found.host)
+            if wiki_finding(link.kind, rules, rules.flags_of(link.url), record, host).verdict is not Verdict.DEAD:
                 shown.add(page)
         yield
     return shown
 
 
 def _repaired(report: LinkReport, shown: set[Url]) -> LinkReport:
-    if report.finding.verdict in COPY_WANTED and is_shown_by(report.url, shown):
+    if report.finding.verdict in COPY_WANTED and report.url and plainest(report.url) in shown:
         return report._replace(is_repaired=True)
     return report
 

@@ -21,8 +21,3 @@ def shown_by(copy: Url) -> Url | None:
     if found is None or not found.archive.is_offered or found.original is None:
         return None
     return plainest(found.original)
-
-
-def is_shown_by(url: Url | None, shown: set[Url]) -> bool:
-    """Returns whether one of the copies that show these pages is a copy of a link; a copy needs none."""
-    return url is not None and plainest(url) in shown and not is_archive_host(url.host)
