@@ -237,6 +237,16 @@ def test_the_url_that_was_probably_meant_is_offered_with_a_dead_link_alone() -> 
         assert shown["probably_meant"] == meant
 
 
+@pytest.mark.parametrize(("stored", "meant"), [(FILE, "http://a.demo/ok"), (MOVED, "http://a.demo/ok"), (DEAD, None)])
+def test_with_an_invalid_link_the_url_that_was_probably_meant_is_offered_if_it_is_known_to_work(
+    stored: Stored, meant: str | None
+) -> None:
+    broken = keyed_link(classify("http://http://a.demo/ok", None))
+    (key,) = watched_keys([broken])
+    (link,) = at_once(keyed_reports([broken], {key: stored}, extent=Extent.FINDINGS))
+    assert (link.finding.verdict, link.finding.since, link.due, link.meant) == (Verdict.INVALID, None, None, meant)
+
+
 def test_a_wiki_s_lists_decide_before_the_checks_but_not_before_spam_and_syntax() -> None:
     works = Stored(UrlRecord((Entry(Status.FINE, 90, 120),), reason=Reason.OK))
     lists = {"alive.demo": "permalive", "gone.demo": "permadead", "paid.demo": "subscription"}

@@ -12,7 +12,7 @@ import pytest
 from support.listed import answer_to
 from support.observations import SILENT
 from support.people import open_browser
-from support.webservice import DEAD, TODAY, Site, open_service
+from support.webservice import DEAD, MOVED, TODAY, Site, open_service
 
 from weboid.core.record.record import UNKNOWN_HOST
 from weboid.core.record.specials import Special
@@ -58,6 +58,15 @@ async def test_a_link_is_spam_by_the_lists_that_are_loaded_whatever_its_page_is(
     expected = {BAD: "spam", DEAD: "dead", FINE: "unknown", WORSE: "spam"}
     assert await verdicts_of(site, 30) == expected
     assert await verdicts_of(site, 1) == {BAD: "spam", DEAD: "dead"}
+
+
+async def test_an_invalid_link_is_offered_what_was_probably_meant_if_that_works(site: Site) -> None:
+    site.source.found[30] = PageLinks(30, 0, "Page 30", 9, None, (f"http://{MOVED}", f"http://{DEAD}"))
+    (page,) = (await answer_to(site, f"{API}&pageid=30&all=1"))["pages"]
+    assert [(link["verdict"], link["probably_meant"]) for link in page["links"]] == [
+        ("invalid", MOVED),
+        ("invalid", None),
+    ]
 
 
 async def test_lists_are_read_once_for_all_and_judge_later_answers_if_they_are_late() -> None:

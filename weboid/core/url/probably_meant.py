@@ -49,7 +49,7 @@ _RULES: Final = tuple(
         (TypicalError.MARKUP, r"(?<!=)(?:<|%3C)/?(?:ref|br|small|span|nowiki|i|b)(?:/|%2F|%20|>|%3E|$).*$", ""),
         (TypicalError.MARKUP, r"(?:(?:\]|%5D){2}|(?:\]|%5D)(?=[.,;:(]|%20)|'{2,}).*$", ""),
         (TypicalError.WORDS, rf"{_SPACE}+$", ""),
-        (TypicalError.WORDS, rf"(?<!=)(?:(?<=/)|(?:({_FILE}))){_SPACE}.*$", r"\1"),
+        (TypicalError.WORDS, rf"(?<!=)(?:(?<=/)|(?:({_FILE})[.,;:]*)){_SPACE}.*$", r"\1"),
     )
 )
 _ESCAPED_TWICE: Final = re.compile(r"%(?:25)+(?=[0-9A-F]{2})", re.IGNORECASE)

@@ -21,12 +21,13 @@ from weboid.core.url.farms import WikiName
 from weboid.core.url.hosts import InvalidReason, reversed_name
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.link_kind import InterwikiLink, LinkOrigin, origin_of
+from weboid.core.url.probably_meant import probably_meant
 from weboid.core.url.spellings import plainest
 from weboid.core.url.urls import DEFAULT_PORTS, Url
 from weboid.core.verdict.hints import LinkHint
 from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, KeptCopies, Services, shown_copies
 from weboid.core.verdict.repaired import shown_by
-from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Finding, Grounds, Verdict, grounds_of
+from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Finding, Grounds, Verdict, finding_of, grounds_of
 from weboid.core.verdict.wiki_rules import DEFAULT_RULES, WikiRules, wiki_finding
 from weboid.core.wikitext.link_lists import NO_FLAGS, PERMADEAD
 from weboid.mechanism.slices import Steps, batches
@@ -73,7 +74,8 @@ class KnownLink(Known, Protocol):
 
 
 class KeyedLink(NamedTuple):
-    """A link with its normal form and its key, None where it has none."""
+    """A link with its normal form and its key, None where it has none; the key of an invalid one is that of the URL
+    that was probably meant (L-9)."""
 
     link: Classified
     normal: str | None
@@ -83,7 +85,8 @@ class KeyedLink(NamedTuple):
 def keyed_link(link: Classified) -> KeyedLink:
     """The link with its computed values, once for all that needs them."""
     if link.url is None:
-        return KeyedLink(link, None, None)
+        meant = probably_meant(link.given) if link.kind is UrlClass.INVALID else None
+        return KeyedLink(link, None, key_of(meant.url) if meant else None)
     normal = str(link.url)
     return KeyedLink(link, normal, key_of(link.url, normal))
 
@@ -95,8 +98,8 @@ class LinkReport(NamedTuple):
     never checked. `copies` are those in web archives, None of a link that needs none: dead and doubtful ones do.
     `origin` is how the page links to it, None where that is not known: the store does not keep it. `is_frozen`: bots
     leave it alone on this wiki, as a repair was reverted and nobody has released it (B-6). `meant`, which works,
-    was probably meant by a dead or doubtful link with a typical error (L-9). `flags` are of the wiki's own lists.
-    `hints`: what is known of it this second. `is_repaired`: it is dead or doubtful, and its page offers an
+    was probably meant by a dead, doubtful or invalid link with a typical error (L-9). `flags` are of the wiki's own
+    lists. `hints`: what is known of it this second. `is_repaired`: it is dead or doubtful, and its page offers an
     archived copy of it already (L-10).
     """
 
@@ -184,6 +187,7 @@ class PageReport:
     part: LinkPart | None = None
 
 
+_KNOWN: Final = frozenset({UrlClass.WATCHED, UrlClass.INVALID})
 _STEP: Final = 100
 """Links that are reported on without letting others run."""
 _WORKING: Final = Finding(Verdict.WORKING)
@@ -237,7 +241,9 @@ def _link_report(
 ) -> LinkReport:
     (_, kind, url, invalid, note), normal, _ = keyed
     record, host, claims, due, grounds, copies, meant = UNTRIED, UNKNOWN_HOST, NO_CLAIMS, None, None, None, None
-    if known is not None:
+    if kind is UrlClass.INVALID:
+        meant, known = _meant_by(given[0], known, rules), None
+    elif known is not None:
         record, host, claims = known.record, known.host, known.claims
     flags = rules.flags_of(url)
     finding = wiki_finding(kind, rules, flags, None if known is None else record, host, claims, spam=spam)
@@ -257,6 +263,13 @@ def _link_report(
     # Positional arguments are faster, and there are hundreds of links on a page.
     shown = (given, kind, url, normal, finding, record, due, invalid, note, claims, grounds, copies)
     return LinkReport(*shown, origin, frozen, meant, flags, hints)
+
+
+def _meant_by(written: str, known: Known | None, rules: WikiRules) -> str | None:
+    """The URL that was probably meant by an invalid link, of which that is known; None if it does not work."""
+    if known is None or finding_of(known.record, known.host, rules.policy).verdict is not Verdict.WORKING:
+        return None
+    return str(meant.url) if (meant := probably_meant(written)) else None
 
 
 def _counted(keyed: KeyedLink, given: tuple[str, ...], finding: Finding) -> LinkReport:
@@ -339,7 +352,7 @@ def _repaired(report: LinkReport, shown: set[Url]) -> LinkReport:
 
 def watched_keys(links: Iterable[KeyedLink]) -> set[UrlKey]:
     """The keys under which the store may know something of these links."""
-    return {keyed.key for keyed in links if keyed.key is not None and keyed.link.kind is UrlClass.WATCHED}
+    return {keyed.key for keyed in links if keyed.key is not None and keyed.link.kind in _KNOWN}
 
 
 def place(link: LinkReport) -> tuple[Any, ...]:
