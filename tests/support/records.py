@@ -45,4 +45,5 @@ def _evidence(chance: random.Random) -> Evidence:
         missing=chance.choice([0, 1, 14, 15, 21, 28, 29, WIDEST_MISSING + 1, chance.randrange(WIDEST_MISSING)]),
         server=chance.random() < 0.5,
         relapse=chance.random() < 0.3,
+        held=chance.random() < 0.3,
     )

@@ -19,7 +19,7 @@ from weboid.core.record.streak import (
 GAP = 5
 
 evidences = st.builds(
-    Evidence, st.integers(0, WIDEST), st.integers(0, WIDEST_MISSING + 1), st.booleans(), st.booleans()
+    Evidence, st.integers(0, WIDEST), st.integers(0, WIDEST_MISSING + 1), st.booleans(), st.booleans(), st.booleans()
 )
 strikes = st.lists(st.tuples(st.integers(0, 40), st.booleans(), st.booleans()), max_size=60)
 
@@ -35,7 +35,7 @@ def struck(*hits: tuple[int, bool]) -> Streak:
 @given(evidences)
 def test_evidence_comes_out_of_its_column_as_it_was_put_in(evidence: Evidence) -> None:
     packed = packed_evidence(evidence)
-    assert 0 <= packed < 1 << 16
+    assert 0 <= packed < 1 << 17
     assert unpacked_evidence(packed) == evidence
     assert packed_evidence(NO_EVIDENCE) == 0
 

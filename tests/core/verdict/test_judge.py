@@ -10,12 +10,13 @@ from support.observations import BROKEN, FINE, HELD, LIMITED, LOST, SILENT, SILE
 
 from weboid.core.observe.ftp_replies import fault_observation
 from weboid.core.observe.observation import Observation
-from weboid.core.record.policy import DEFAULT, Policy
+from weboid.core.record.policy import BELIEVED_DAYS, DEFAULT, LOOSEST, Policy, proven
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
 from weboid.core.record.status import Status
 from weboid.core.record.streak import WHOLE, Streak
 from weboid.core.verdict.judge import judge, judge_host
+from weboid.core.verdict.partial_loss import HOLD_DAYS
 from weboid.core.verdict.verdict import Finding, Verdict, finding_of
 
 observations = st.sampled_from([FINE, LOST, WALL, LIMITED, SILENT, BROKEN, SILENT_BY_HEARSAY])
@@ -95,13 +96,37 @@ def test_a_state_has_a_day_of_its_own() -> None:
         assert finding_of(lived(*checks)).since == since, name
 
 
-def test_held_failures_are_remembered_and_no_strike_against_url_or_host() -> None:
-    held = replace(SILENT, held=True)
-    record = lived((90, FINE), *((day, held) for day in range(100, 130, 3)))
-    assert (record.streak.strikes, record.history[0].status) == (0, Status.NETWORK)
-    assert verdict(record) is Verdict.DOUBTFUL
+def held_row(*, held: int, days: int) -> UrlRecord:
+    """The record of a URL that fails from day 100 for so many days, of which the first failures are held."""
+    return lived((90, FINE), *((day, HELD if day < 100 + held else SILENT) for day in range(100, 101 + days)))
+
+
+def test_held_failures_are_kept_and_prove_nothing_until_time_says_that_they_were_not_ours() -> None:
+    span = DEFAULT.dead_span
+    assert verdict(held_row(held=90, days=89)) is Verdict.DOUBTFUL
+    assert not any(proven(held_row(held=90, days=89).streak, policy) for policy in (DEFAULT, LOOSEST))
+    for held in (BELIEVED_DAYS, HOLD_DAYS):
+        assert verdict(held_row(held=held, days=span - 1)) is Verdict.DOUBTFUL
+        assert finding_of(held_row(held=held, days=span)) == Finding(Verdict.DEAD, Reason.TIMEOUT, 100)
+    # What is over sooner was ours: what still fails then begins anew, and an answer is no relapse.
+    short = BELIEVED_DAYS - 1
+    assert held_row(held=short, days=short).streak.since == 100 + short
+    assert verdict(held_row(held=short, days=short + span - 1)) is Verdict.DOUBTFUL
+    assert finding_of(held_row(held=short, days=short + span)).since == 100 + short
+    assert not lived((121, FINE), record=held_row(held=21, days=20)).streak.evidence.relapse
+
+
+def test_a_hold_takes_no_proof_away_from_url_or_host_and_a_host_keeps_its_strikes_in_one_too() -> None:
+    dead = held_row(held=0, days=DEFAULT.dead_span)
+    assert lived((200, HELD), record=dead).streak == dead.streak
+    missing = lived(*FORTNIGHT[:3])
+    assert lived((112, HELD), (114, LOST), record=missing).streak == lived(*FORTNIGHT).streak
     host = HostRecord(Streak(2, 90, 97), Reason.TIMEOUT)
-    assert judge_host(host, held, 100) == host
+    kept = judge_host(host, HELD, 100)
+    assert (kept.streak.strikes, kept.streak.evidence.held) == (3, True)
+    assert judge_host(kept, SILENT, 103) == HostRecord(Streak(1, 103, 103), Reason.TIMEOUT)
+    proof = HostRecord(Streak(15, 90, 130, WHOLE), Reason.TIMEOUT)
+    assert judge_host(proof, HELD, 133) == proof
 
 
 def test_what_adds_no_strike_and_what_ends_a_row() -> None:
@@ -341,8 +366,8 @@ def _hard_lives(*seen: Observation) -> st.SearchStrategy[list[tuple[int, Observa
 
 
 @given(
-    _hard_lives(LOST, LOST, LOST, LOST, SILENT, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, HELD, LIMITED, FINE)
-    | _hard_lives(*(10 * [SILENT]), SILENT_BY_HEARSAY, HELD, LOST, BROKEN)
+    _hard_lives(LOST, LOST, LOST, LOST, SILENT, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, LIMITED, FINE)
+    | _hard_lives(*(10 * [SILENT]), SILENT_BY_HEARSAY, LOST, BROKEN)
 )
 def test_dead_always_has_the_proof_of_the_url_or_of_its_host(life: list[tuple[int, Observation]]) -> None:
     record, host, day, own, silent = UNTRIED, UNKNOWN_HOST, 100, Row(), Row()
@@ -353,13 +378,13 @@ def test_dead_always_has_the_proof_of_the_url_or_of_its_host(life: list[tuple[in
         record = judge(record, seen, day, host=host).record
         if seen == SILENT:
             silent.strike(day, seen)
-        elif seen not in (SILENT_BY_HEARSAY, HELD):
+        elif seen != SILENT_BY_HEARSAY:
             silent.end()
         if seen in (LOST, SILENT, BROKEN):
             own.strike(day, seen)
         elif seen == FINE or (seen == LIMITED and was_silent):
             own.end()
-        was_silent = seen in (SILENT, SILENT_BY_HEARSAY, HELD)
+        was_silent = seen in (SILENT, SILENT_BY_HEARSAY)
         found = finding_of(record, host)
         by_host = was_silent and silent.is_proof
         by_itself = seen.outcome is Outcome.FAILING and own.is_proof

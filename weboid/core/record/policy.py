@@ -99,6 +99,8 @@ class Policy:
         return max(1, min(self.failing_interval, span - _DAILY - elapsed))
 
 
+BELIEVED_DAYS: Final = 21
+"""Days of failures after which those that were held count as any other: a loss ends sooner if it was ours (D-80)."""
 _LATE: Final = 2
 """Days by which a check may be late."""
 _DAILY: Final = 6

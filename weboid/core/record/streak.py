@@ -17,12 +17,14 @@ class Evidence(NamedTuple):
     `missing` is one more than the width of those for which the host said that the page is missing, 0 without any;
     `server`: at one of them the server said that it fails (5xx). `relapse`: the page had failed and come back not long
     before, so that it may come back again; without strikes: the streak that has ended makes the next one a relapse.
+    `held`: the newest may be our own trouble (C-16).
     """
 
     width: int = 0
     missing: int = 0
     server: bool = False
     relapse: bool = False
+    held: bool = False
 
     @property
     def missing_width(self) -> int:
@@ -78,13 +80,13 @@ class Streak:
         """The streak without strikes, which remembers that there have been some.
 
         One failure in sixty days happens to everybody; several, or a page that was said to be missing, do not (D-79).
+        What was held until the end was ours.
         """
         if not self.strikes:
             return self
         known = self.evidence
-        return Streak(
-            until=self.until, evidence=Evidence(relapse=bool(self.strikes > 1 or known.missing or known.relapse))
-        )
+        relapse = known.relapse or (not known.held and bool(self.strikes > 1 or known.missing))
+        return Streak(until=self.until, evidence=Evidence(relapse=relapse))
 
     def elapsed(self, day: int) -> int:
         """Days from the first failing day until `day`."""
@@ -95,13 +97,15 @@ NO_STRIKES: Final = Streak()
 
 
 def packed_evidence(evidence: Evidence) -> int:
-    """The stored form, 16 bits from the lowest: 7 of width, 7 of missing, server, relapse.
+    """The stored form, 17 bits from the lowest: 7 of width, 7 of missing, server, relapse, held.
 
     ``sql/queries/lists/search.sql`` and ``upkeep/invariant.sql`` read it, too.
     """
-    return evidence.width | evidence.missing << 7 | evidence.server << 14 | evidence.relapse << 15
+    width, missing, server, relapse, held = evidence
+    return width | missing << 7 | server << 14 | relapse << 15 | held << 16
 
 
 def unpacked_evidence(number: int) -> Evidence:
     """The inverse of `packed_evidence`."""
-    return Evidence(number & 127, number >> 7 & 127, bool(number >> 14 & 1), bool(number >> 15 & 1))
+    flags = (bool(number >> bit & 1) for bit in (14, 15, 16))
+    return Evidence(number & 127, number >> 7 & 127, *flags)

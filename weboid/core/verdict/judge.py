@@ -3,12 +3,13 @@
 Any observations in any order give a result, and it depends on nothing else.
 """
 
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.history import extended
 from weboid.core.record.moment import shuffled
-from weboid.core.record.policy import DEFAULT, MISSING, NO_PROOF, SERVER_FAILS, Policy, proven
+from weboid.core.record.policy import BELIEVED_DAYS, DEFAULT, LOOSEST, MISSING, NO_PROOF, SERVER_FAILS, Policy, proven
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UNKNOWN_HOST, HostEffect, HostRecord, UrlRecord
 from weboid.core.record.status import HOST_FAILURES
@@ -59,9 +60,9 @@ def judge(
 def judge_host(host: HostRecord, seen: Observation, day: int, policy: Policy = DEFAULT) -> HostRecord:
     """The host record after one more visit to the host (C-5): any HTTP answer ends its streak.
 
-    Inferred and held observations and failures of other services change nothing.
+    Inferred observations and failures of other services change nothing.
     """
-    if seen.inferred or seen.held or seen.not_http:
+    if seen.inferred or seen.not_http:
         return host
     if is_host_failure(seen):
         return HostRecord(_struck(host.streak, seen, day, policy), seen.reason)
@@ -99,23 +100,28 @@ def _is_same_state(before: Reason | None, after: Reason) -> bool:
 
 
 def _struck(streak: Streak, seen: Observation, day: int, policy: Policy) -> Streak:
-    return streak.struck(day, missing=seen.reason in MISSING, server=seen.reason in SERVER_FAILS, gap=policy.gap)
+    """One more strike. A held one is kept and is never the proof; after a short hold the streak begins anew (D-80)."""
+    if streak.evidence.held and not seen.held and streak.elapsed(day) < BELIEVED_DAYS:
+        streak = streak.ended()
+    after = streak.struck(day, missing=seen.reason in MISSING, server=seen.reason in SERVER_FAILS, gap=policy.gap)
+    if not seen.held:
+        return after
+    return streak if proven(after, LOOSEST) else replace(after, evidence=after.evidence._replace(held=True))
 
 
 def _streak_after(record: UrlRecord, seen: Observation, day: int, policy: Policy) -> Streak:
     """The streak after a check: an arrival, a wall or a login ends it (U-7, D-1).
 
-    What is inferred or held adds no strike, nor does a bare 503. "Too many requests", Retry-After and a site under
-    repair are neutral: they say when to come again, nothing of the document. But the first is an answer, and ends a
-    streak without any (D-483).
+    What is inferred adds no strike, nor does a bare 503, nor what is held where the host answered within the streak.
+    "Too many requests", Retry-After and a site under repair are neutral: they say when to come again, nothing of the
+    document. But the first is an answer, and ends a streak without any (D-483).
     """
     streak = record.streak
     was_silent = bool(record.history) and record.history[0].status in HOST_FAILURES
-    if (
-        seen.inferred
-        or seen.held
-        or (seen.reason in _NEUTRAL and not (seen.reason is Reason.RATE_LIMIT and was_silent))
-    ):
+    if seen.inferred or (seen.reason in _NEUTRAL and not (seen.reason is Reason.RATE_LIMIT and was_silent)):
+        return streak
+    answered = max((each.last for each in record.history if each.status not in HOST_FAILURES), default=-1)
+    if seen.held and streak.since is not None and answered >= streak.since:
         return streak
     return _struck(streak, seen, day, policy) if seen.outcome is Outcome.FAILING else streak.ended()
 
