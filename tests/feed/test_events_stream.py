@@ -146,6 +146,15 @@ async def test_events_that_are_too_long_never_end_or_have_odd_bytes_and_ids_harm
     assert [event.id for event in found[:5]] == [""] * 5
 
 
+@pytest.mark.parametrize("comment", [b": note\n", b": note\r\n", b":\r", b":" + b"x" * 100_000 + b"\r\n"])
+async def test_an_event_next_to_any_amount_of_comment_without_an_empty_line_is_kept(comment: bytes) -> None:
+    raw = comment * (1_000_000 // len(comment))
+    turn = Turn(raw=raw, block=4_099)
+    async with open_event_server([0, 1], turn) as server, opened(server, event_bytes=50_000) as stream:
+        assert numbers(await first(stream, 2)) == [0, 1]
+    assert stream.counts["oversized"] == 0
+
+
 async def test_batches_are_bounded_in_number_and_in_time() -> None:
     async with open_event_server(range(25), Turn(end="stall")) as server, opened(server, batch_events=10) as stream:
         batches = stream.batches(StreamStart())

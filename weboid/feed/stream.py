@@ -9,6 +9,7 @@ import contextlib
 import json
 import logging
 import random
+import re
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Iterator
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ from weboid.net.guard import refusal_in
 log = logging.getLogger(__name__)
 
 _BLANK_LINES: Final = (b"\n\n", b"\r\r", b"\r\n\r\n")
+_COMMENT: Final = re.compile(rb"(?:\A|(?<=[\r\n])):[^\r\n]*(\r\n|\n|\r(?=[^\n])|\r?\Z)")
+"""A comment with the end of its line, as far as it has come."""
 _LONGEST_ID: Final = 16_384
 _OVERLAP: Final = timedelta(minutes=10)
 """Events of several topics do not come in the exact order of their moments."""
@@ -225,7 +228,10 @@ class EventStream:
 
 
 class Splitter:
-    """Splits a stream of bytes between events. An event that never ends, or exceeds `limit` bytes, is skipped."""
+    """Splits a stream of bytes between events. An event that never ends, or exceeds `limit` bytes, is skipped.
+
+    Comments do not count: however long they are, the event next to them is kept.
+    """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -248,6 +254,8 @@ class Splitter:
         end = max(at + len(line) if (at := self._rest.rfind(line, searched)) >= 0 else 0 for line in _BLANK_LINES)
         whole = bytes(self._rest[:end])
         del self._rest[:end]
+        if len(self._rest) > self._limit:
+            self._rest = bytearray(_COMMENT.sub(_shortened, self._rest))
         if len(self._rest) > self._limit:
             self._skipped += 1
             self._is_skipping = True
@@ -324,6 +332,11 @@ def spread_pause_s(pause_s: float, wanted_s: float | None = None) -> float:
     `wanted_s`, which is what the server demanded."""
     spread_s: float = pause_s * random.uniform(0.5, 1.0)
     return max(spread_s, wanted_s or 0.0)
+
+
+def _shortened(comment: re.Match[bytes]) -> bytes:
+    """Nothing; of a comment whose line may go on its first byte, and the end that is perhaps half of one."""
+    return b":" + comment[1] if comment.end() == len(comment.string) and not comment[1].endswith(b"\n") else b""
 
 
 def _parsed(events: bytes) -> Iterator[sseclient.Event]:
