@@ -120,6 +120,28 @@ async def test_new_restored_and_moved_pages_wait_to_be_read_where_a_criterion_co
         assert sorted(page for page, *_ in await wiki.pending()) == [1, 5, 6, 7, 20, 21]
 
 
+async def test_an_edited_page_waits_a_while_if_it_is_watched_or_was_a_redirect(database: str) -> None:
+    """What an edit changes besides external links is known only to the wiki: interwiki links, what was removed."""
+    async with following(database, {1: [A], 2: [A]}, doubts=lambda page: page.title == "Page 8") as wiki:
+        await wiki.take(
+            *(change("edit", page, 1) for page in (1, 5, 8)),
+            change("edit", 2, 2, is_redirect=True),
+            change("edit", 6, 3, is_redirect=True),
+            change("edit", 7, 3, namespace=1),
+            change("edit", 9, 3, page_title=None),
+            change("create", 8, 4),
+        )
+        assert await wiki.pending() == [
+            *(Pending(page, "", moment(at), False) for page, at in ((8, 4), (1, 11), (5, 11), (2, 12)))
+        ]
+
+
+async def test_an_edit_after_another_change_does_not_hide_it(database: str) -> None:
+    async with following(database, {1: [A]}, doubts=lambda page: True) as wiki:
+        await wiki.take(change("create", 5, 1), change("edit", 5, 3), change("delete", 1, 3), change("edit", 1, 2))
+        assert await wiki.pending() == [Pending(5, "", moment(3), False), Pending(1, "", moment(12), True)]
+
+
 async def test_a_categorised_page_waits_only_where_the_category_lies_in_a_tree(database: str) -> None:
     async with following(database, {}) as wiki:
         async with wiki.stored.pool.connection() as conn:
@@ -169,7 +191,7 @@ async def test_events_without_effect_move_the_position_and_tell_the_lag(database
     async with following(database, {1: []}) as wiki:
         canary = change("create", 5, 3)
         canary["meta"]["domain"] = "canary"
-        applied = await wiki.take(change("create", 4, 2, wiki="frwiki"), canary, "junk", change("edit", 1, 1))
+        applied = await wiki.take(change("create", 4, 2, wiki="frwiki"), canary, "junk", change("seen", 1, 1))
         assert applied.kinds == {"foreign": 1, "canary": 1, "malformed": 1, "nothing": 1}
         assert await wiki.position() == Position(STREAMS.names, event_id(3), moment(3))
         assert await wiki.pending() == []
@@ -186,7 +208,7 @@ def some_event(chance: random.Random) -> dict[str, Any]:
     page, minute = chance.randint(1, 3), chance.randint(0, 9)
     if chance.random() < 0.5:
         return links_added(page, chance.sample([A, B, C], chance.randint(1, 2)), minute)
-    return change(chance.choice(["create", "delete", "delete", "undelete", "move"]), page, minute)
+    return change(chance.choice(["create", "delete", "delete", "undelete", "move", "edit"]), page, minute)
 
 
 async def test_batches_of_any_size_come_to_the_same(database: str) -> None:

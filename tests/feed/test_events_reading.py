@@ -49,7 +49,7 @@ def test_the_changes_of_a_page_are_reported_apart_by_their_kind() -> None:
     moved = "Kleine Brücke (Ort)"
     assert values("page_change") == [
         PageHandedIn("dewiki", page, "Kleine Brücke", 0, HandedIn.CREATED, at("2024-10-04T15:09:55")),
-        Passed.NOTHING,  # an edit
+        PageHandedIn("dewiki", page, "Kleine Brücke", 0, HandedIn.EDITED, at("2024-10-04T15:16:26")),
         PageHandedIn("dewiki", page, moved, 0, HandedIn.MOVED, at("2024-10-04T15:20:43")),
         PageGone("dewiki", page, at("2024-10-04T15:26:14")),
         PageHandedIn("dewiki", page, moved, 0, HandedIn.UNDELETED, at("2024-10-04T15:27:28")),

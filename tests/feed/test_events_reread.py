@@ -177,6 +177,22 @@ async def test_only_what_matches_a_criterion_is_watched_from_now_on(database: st
         assert await wiki.waiting() == []
 
 
+async def test_a_watched_page_that_matches_no_more_is_read_but_not_touched_and_released_without_wikitext(
+    database: str,
+) -> None:
+    past = [
+        Page(0, 1, [B], facts={"redirect": True}),
+        Page(0, 2, [B], namespace=1),
+        Page(0, 3, [], facts={"model": "json"}),
+    ]
+    async with rereading(database, {1: [A], 2: [A], 3: [A]}, LaggingSource(*past)) as wiki:
+        before = await wiki.stored.rows("SELECT page, touched FROM page WHERE page < 3")
+        await wiki.hand_in(*(waits(page, 1) for page in (1, 2, 3)))
+        await wiki.run(2)
+        assert await wiki.uses() == {use(1, B), use(2, B)}
+        assert await wiki.stored.rows("SELECT page, touched FROM page") == before
+
+
 async def test_what_is_gone_is_released(database: str) -> None:
     async with rereading(database, {1: [A]}, LaggingSource(Page(0, 1, [A]), Page(3, 1, None))) as wiki:
         await wiki.hand_in(waits(1, 2))

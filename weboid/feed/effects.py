@@ -6,8 +6,8 @@ comes again changes nothing more.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Final
 
 from weboid.core.url.farms import Farm
@@ -22,28 +22,38 @@ from weboid.store.pages.stream import Position
 from weboid.wiki.source import PageState
 
 _TRIES: Final = 10
+_SETTLED: Final = timedelta(minutes=10)
+"""So long after its last edit a page is read again (D-494): most vandalism is reverted then, a series of edits over."""
 
 
 @dataclass(frozen=True, slots=True)
 class FollowedWiki:
     """A wiki whose events count: `wiki` is its number in the store.
 
-    `covers` and `excludes` are the criteria as far as the page itself decides (P-4). `spam` judges the links (L-3).
+    `covers` and `excludes` are the criteria as far as the page itself decides (P-4); `doubts`: an exclusion that only
+    a walk decides may concern it. `spam` judges the links (L-3).
     """
 
     wiki: int
     farm: Farm
     covers: Callable[[PageState], bool]
     excludes: Callable[[PageState], bool] = lambda page: False
+    doubts: Callable[[PageState], bool] = lambda page: False
     spam: WikiSpam = field(default_factory=WikiSpam)
 
     def may_match(self, given: PageHandedIn) -> bool:
-        """Returns whether a page that is handed in by id may match the criteria; also if too little is known of it."""
+        """Returns whether a page that is handed in by id may match the criteria; also if too little is known of it.
+
+        An edited one only if it certainly does: it was a redirect, else it would be watched, or is excluded.
+        """
+        if not given.is_article:
+            return False
+        is_edited = given.how is HandedIn.EDITED
         if given.namespace is None or not given.title:
-            return True
+            return not is_edited
         title = given.title.partition(":")[2] if given.namespace else given.title
         state = PageState(given.page, given.namespace, title, 0, None)
-        return self.covers(state) and not self.excludes(state)
+        return self.covers(state) and not self.excludes(state) and not (is_edited and self.doubts(state))
 
 
 @dataclass(slots=True)
@@ -89,6 +99,10 @@ class WikiEffects:
                 self.gone[page] = moment
             case PageHandedIn(how=HandedIn.CATEGORISED):
                 self.categorised.append(value)
+            case PageHandedIn(page=page, how=HandedIn.EDITED, moment=moment):
+                # Whatever else has happened to the page says more of it.
+                before = self.handed_in.get(page, value)
+                self.handed_in[page] = replace(value, how=before.how, moment=max(moment, before.moment))
             case PageHandedIn(page=page):
                 self.handed_in[page] = value
 
@@ -146,8 +160,11 @@ async def _events(wiki: FollowedWiki, plan: WikiEffects) -> WikiEvents:
         stamp,
         added,
         plan.gone,
-        [NamedPage(page, given.moment, wiki.may_match(given)) for page, given in plan.handed_in.items()],
-        [page for page, given in plan.handed_in.items() if given.how is HandedIn.MOVED],
+        [
+            NamedPage(page, given.moment + _SETTLED * (given.how is HandedIn.EDITED), wiki.may_match(given))
+            for page, given in plan.handed_in.items()
+        ],
+        [page for page, given in plan.handed_in.items() if given.how in (HandedIn.MOVED, HandedIn.EDITED)],
         [CategorisedPage(given.title, given.category, given.moment) for given in plan.categorised],
         plan.later,
         plan.later_titles,

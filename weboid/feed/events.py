@@ -33,6 +33,7 @@ class HandedIn(StrEnum):
     CREATED = "created"
     UNDELETED = "undeleted"
     MOVED = "moved"
+    EDITED = "edited"
     CATEGORISED = "categorised"
 
 
@@ -40,7 +41,7 @@ class Passed(StrEnum):
     """The reason for which an event has no effect."""
 
     NOTHING = "nothing"
-    """It is about a change without effect here, such as an edit, or about a page that can never be watched."""
+    """It is about a change without effect here, or about a new page that can never be watched."""
     FOREIGN = "foreign"
     """Of a wiki that is not followed."""
     CANARY = "canary"
@@ -64,7 +65,8 @@ class LinksAdded:
 class PageHandedIn:
     """A page that may now match a criterion: by id, or (if it was categorised) by title with prefix and id 0.
 
-    `category` is the title of the category without its prefix, empty unless it was categorised.
+    `category` is the title of the category without its prefix, empty unless it was categorised. `is_article` is False
+    for what can only be of interest if it is watched already: a redirect, or no wikitext.
     """
 
     wiki: str
@@ -74,6 +76,7 @@ class PageHandedIn:
     how: HandedIn
     moment: datetime
     category: str = ""
+    is_article: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,9 +246,11 @@ def _value(facts: _Facts, stream: Stream, wiki: str, moment: datetime) -> Value 
         if urls is None:
             return Passed.MALFORMED
         return LinksAdded(wiki, page, title, urls, moment) if urls else Passed.NOTHING
-    if facts.raw("redirect") is True or facts.text("model") not in (None, WIKITEXT):
+    is_article = facts.raw("redirect") is not True and facts.text("model") in (None, WIKITEXT)
+    if not is_article and effect in (HandedIn.CREATED, HandedIn.UNDELETED):
         return Passed.NOTHING
-    return PageHandedIn(wiki, page, title, facts.number("namespace"), HandedIn(effect), moment)
+    namespace = facts.number("namespace")
+    return PageHandedIn(wiki, page, title, namespace, HandedIn(effect), moment, is_article=is_article)
 
 
 def _categorised(facts: _Facts, wiki: str, moment: datetime) -> Value | Passed:
@@ -299,6 +304,7 @@ _NEEDED: Final[Mapping[str, frozenset[str]]] = {
     HandedIn.CREATED.value: _BY_ID,
     HandedIn.UNDELETED.value: _BY_ID,
     HandedIn.MOVED.value: _BY_ID,
+    HandedIn.EDITED.value: _BY_ID,
     HandedIn.CATEGORISED.value: frozenset({"category", "comment"}),
 }
 _FIELDS: Final = frozenset(

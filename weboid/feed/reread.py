@@ -13,7 +13,7 @@ from weboid.remote.feed.batches import JudgedPages
 from weboid.remote.feed.calls import FeedStore
 from weboid.store.pages.page import Intake
 from weboid.store.pages.pending import Pending
-from weboid.wiki.source import PageLinks, WikiSource
+from weboid.wiki.source import WIKITEXT, PageLinks, WikiSource
 
 BATCH: Final = 500
 MARGIN_S: Final = 10.0
@@ -33,7 +33,8 @@ async def reread(
     """Reads the pending pages of a wiki whose moment the source has passed, at most `batch` at a time.
 
     Then watched are those known to match, those that the criteria cover, and those that were watched, unless they are
-    excluded. Deleted pages are released, others are dropped. Raises SourceError if the wiki cannot be read, StoreError.
+    excluded. Deleted pages, and those that are no wikitext any more, are released, others are dropped. Raises
+    SourceError if the wiki cannot be read, StoreError.
     """
     total = Intake()
     until = now - timedelta(seconds=margin_s + await source.find_lag_s())
@@ -53,14 +54,14 @@ async def _read(
     matched |= {page.page for page in named if _names(by_title, page)}
     ids = {each.page for each in waiting if each.page}
     states = await source.find_states(sorted(ids.union(page.page for page in named)))
-    gone = sorted(ids - {state.page for state in states})
+    gone = sorted(ids - {state.page for state in states if state.model == WIKITEXT})
     watched = await core.waiting.list_watched(wiki.wiki, [state.page for state in states])
     wanted = [
         state.page
         for state in states
-        if state.is_watchable
+        if state.model == WIKITEXT
         and not wiki.excludes(state)
-        and (state.page in matched or state.page in watched or wiki.covers(state))
+        and (state.page in watched or (not state.redirect and (state.page in matched or wiki.covers(state))))
     ]
     links = await source.find_pages(ids=wanted) if wanted else []
 

@@ -70,7 +70,7 @@ class CategorisedPage(NamedTuple):
 class WikiEvents:
     """The effects of a batch of events on a wiki, by page id: links that came, pages that went, pages to look at.
 
-    `moved` are the pages among `named` that had another title before: they are read if they are watched, too. `later`
+    `moved` are the pages among `named` that were there before: they are read if they are watched, too. `later`
     and `later_titles`: pages that wait wait until then at least.
     """
 

@@ -135,7 +135,7 @@ class PagesWaiting(OnStore):
             await begin_intake(conn)
             if not await is_waiting(conn, wiki, done):
                 return Intake()
-            changes = PageChanges(read=pages.read, gone=pages.gone, as_of=pages.as_of)
+            changes = PageChanges(read=pages.read, gone=pages.gone, touches=False, as_of=pages.as_of)
             intake = await record_intake(conn, {wiki: changes}, day)
             await record_done(conn, wiki, done)
             return intake
