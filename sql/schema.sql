@@ -49,6 +49,8 @@ CREATE TABLE page (
     mark bigint,
     -- The moment of the last event that added links; NULL = never.
     grown timestamptz,
+    -- The touch before; later than `touched` = the last pass that met it excluded it, and took its touch back.
+    touched_before smallint NOT NULL DEFAULT 0,
     PRIMARY KEY (wiki, page)
 );
 CREATE INDEX page_title ON page (wiki, namespace, title);

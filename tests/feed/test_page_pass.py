@@ -27,8 +27,9 @@ from weboid.mechanism.disturbance import Disturbance
 from weboid.mechanism.patience import again_until
 from weboid.remote.feed.calls import local_feed_store
 from weboid.store.db.pool import Pool, open_pool
-from weboid.store.pages.page import PageChanges, record_intake
+from weboid.store.pages.page import Intake, PageChanges, record_intake
 from weboid.store.pages.page_pass import SWEEP_DAYS, PageRecord, PassPosition, record_place, record_start
+from weboid.store.pages.pending import record_asked
 from weboid.store.pages.wiki import StoredWiki, list_wikis, record_wiki
 from weboid.wiki.api import ApiSource
 from weboid.wiki.criteria import read_criteria
@@ -189,15 +190,34 @@ async def test_only_pages_that_changed_are_read_again(wiki: Fed) -> None:
     assert orphans == [("site3.demo",)]
 
 
-async def test_deleted_excluded_and_other_pages_are_released_and_come_back_when_they_are_not(wiki: Fed) -> None:
+async def test_deleted_and_other_pages_are_released_however_often_they_are_requested(wiki: Fed) -> None:
     await wiki.passed(100)
     del wiki.little.pages["Page 01"]
     wiki.little.pages["Page 02"] = replace(wiki.little.pages["Page 02"], model="javascript")
-    assert (await wiki.passed(107, {"pages": ["Page 05"]})).intake.pages_gone == 3
-    assert await wiki.watched() == [3, 4, *range(6, 13)]
-    assert not await wiki.rows("SELECT FROM link WHERE page IN (1, 2, 5)")
-    done = await wiki.passed(114)
-    assert (done.intake.pages_new, done.intake.links_new) == (1, 2)
+    await do(wiki.pool, record_asked, wiki.wiki.wiki, [1, 2, 3], 107)
+    assert (await wiki.passed(107)).intake.pages_gone == 2
+    assert await wiki.watched() == [*range(3, 13)]
+    assert not await wiki.rows("SELECT FROM link WHERE page IN (1, 2)")
+
+
+async def test_an_excluded_page_ages_unread_as_any_that_matches_no_more_and_goes_though_it_is_requested(
+    wiki: Fed,
+) -> None:
+    without: dict[str, object] = {"pages": ["Page 05", "Page 06"]}
+    await wiki.passed(100)
+    record_edit(wiki.little, "Page 05", [WikiLink("http://new.demo/", "new")])
+    assert (await wiki.passed(107, without)).intake == Intake()
+    assert await wiki.rows("SELECT page, touched FROM page WHERE touched < 107") == [(5, 100), (6, 100)]
+    # One pass without it, and it is as before; its edit is taken in then.
+    done = (await wiki.passed(114, {"pages": ["Page 06"]})).intake
+    assert (done.pages_new, done.links_new, done.links_gone) == (0, 1, 2)
+    for day in range(121, 205, 7):
+        await do(wiki.pool, record_asked, wiki.wiki.wiki, [5, 6], day)
+        gone = 6 if day > 190 else None
+        await wiki.passed(day, without)
+        assert await wiki.watched() == [page for page in range(1, 13) if page != gone], day
+    await wiki.passed(205, without)
+    assert await wiki.watched() == [*range(1, 5), *range(7, 13)]
 
 
 async def test_what_matches_no_more_is_kept_for_months_and_still_read(database: str) -> None:
@@ -280,7 +300,6 @@ async def test_a_pass_killed_again_and_again_ends_as_an_undisturbed_one(database
         (99, False, PageState(1, 1, "A", 1, 7, "json"), PageFate.RELEASED),
         (99, False, PageState(1, 1, "A", 1, 8, redirect=True), PageFate.READ),
         (9, True, PageState(1, 1, "A", 1, 7), PageFate.RELEASED),
-        (0, False, PageState(1, 1, "A", 1, 7), PageFate.RELEASED),
     ],
 )
 def test_the_fate_of_a_record(touched: int, flagged: bool, state: PageState | None, fate: PageFate) -> None:

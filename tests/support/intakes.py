@@ -6,10 +6,8 @@ from weboid.store.db.statements import Connection
 from weboid.store.pages.page import Intake, PageChanges, PageUrls, record_intake
 
 
-async def record_pages(
-    conn: Connection, wiki: int, pages: Sequence[PageUrls], day: int, *, touches: bool = True
-) -> Intake:
-    return await record_intake(conn, {wiki: PageChanges(read=pages, touches=touches)}, day)
+async def record_pages(conn: Connection, wiki: int, pages: Sequence[PageUrls], day: int) -> Intake:
+    return await record_intake(conn, {wiki: PageChanges(read=pages)}, day)
 
 
 async def release_pages(conn: Connection, wiki: int, pages: Sequence[int], day: int) -> Intake:

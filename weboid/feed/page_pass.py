@@ -63,14 +63,18 @@ def fate_of(
 ) -> PageFate:
     """Decides what a pass begun on day `started` does with a page record; `since` as in `is_swept`.
 
-    `state` is only used for pages that the pass did not meet. A page that was last met before day `oldest` is released:
-    it has matched no criterion for months, so a short re-categorisation or move costs nothing (P-9).
+    `state` is only used for pages that the pass did not meet. A page that was last met, or requested, before day
+    `oldest` is released: it has matched no criterion for months, so a short re-categorisation or move costs nothing
+    (P-9). An excluded one ages just so, but is not read, and no request keeps it (D-33).
     """
     is_read = record.flagged or is_swept(record.page, since=since, started=started)
     if record.touched >= started:
         return PageFate.READ if is_read else PageFate.KEPT
-    if state is None or state.model != WIKITEXT or record.touched < oldest:
+    wanted = record.touched if record.excluded else max(record.touched, record.asked or 0)
+    if state is None or state.model != WIKITEXT or wanted < oldest:
         return PageFate.RELEASED
+    if record.excluded:
+        return PageFate.KEPT
     if is_read or state.mark is None or state.mark != record.mark:
         return PageFate.READ
     return PageFate.KEPT

@@ -2,7 +2,7 @@
 
 -- name: list_known
 -- Also whether an event has added links after the moment of what was read.
-SELECT page, namespace, title, latest, mark, urls, touched, flagged,
+SELECT page, namespace, title, latest, mark, urls, flagged,
     coalesce(grown > %(as_of)s::timestamptz, false)
 FROM page
 WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
@@ -17,8 +17,7 @@ FROM unnest(%(page)s::integer[], %(namespace)s::integer[], %(title)s::text[], %(
 ORDER BY page
 ON CONFLICT (wiki, page) DO UPDATE
 SET namespace = excluded.namespace, title = excluded.title, latest = excluded.latest, mark = excluded.mark,
-    urls = excluded.urls, touched = CASE WHEN %(touches)s THEN excluded.touched ELSE page.touched END,
-    flagged = excluded.flagged
+    urls = excluded.urls, flagged = excluded.flagged
 
 -- name: record_new_pages
 -- Under urls/url lock_intake, as nobody else records pages then.
@@ -26,7 +25,7 @@ COPY page (wiki, page, namespace, title, latest, mark, urls, touched, flagged) F
 
 -- name: record_seen
 -- under lock: pages/page list_known, of the same pages before.
-UPDATE page SET touched = CASE WHEN %(touches)s THEN %(day)s ELSE touched END, flagged = given.flagged
+UPDATE page SET flagged = given.flagged
 FROM unnest(%(page)s::integer[], %(flagged)s::boolean[]) AS given (page, flagged)
 WHERE page.wiki = %(wiki)s AND page.page = given.page
 
@@ -38,22 +37,24 @@ FROM unnest(%(page)s::integer[], %(namespace)s::integer[], %(title)s::text[], %(
     AS given (page, namespace, title, mark)
 ORDER BY page
 ON CONFLICT (wiki, page) DO UPDATE
-SET touched = excluded.touched, namespace = excluded.namespace, title = excluded.title,
+SET touched_before = CASE WHEN page.touched < (SELECT started FROM pass WHERE pass.wiki = page.wiki)
+        THEN page.touched ELSE page.touched_before END,
+    touched = excluded.touched, namespace = excluded.namespace, title = excluded.title,
     flagged = page.flagged OR excluded.mark IS NULL OR page.mark IS DISTINCT FROM excluded.mark
 
 -- name: record_exclusions
--- Excluded pages count as never touched; if they are included again, they are read again (D-33).
-UPDATE page SET touched = 0, flagged = false, mark = NULL
+-- Takes back the touch of this pass; if such a page is included again, it is read again (D-33).
+UPDATE page SET touched = touched_before, touched_before = touched, flagged = false, mark = NULL
 FROM (
-    SELECT page FROM page
-    WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[]) AND (touched <> 0 OR flagged OR mark IS NOT NULL)
-    ORDER BY page
-    FOR NO KEY UPDATE
+    SELECT page.page FROM pass JOIN page USING (wiki)
+    WHERE pass.wiki = %(wiki)s AND page.page = ANY(%(pages)s::integer[]) AND page.touched >= pass.started
+    ORDER BY page.page
+    FOR NO KEY UPDATE OF page
 ) AS locked
 WHERE page.wiki = %(wiki)s AND page.page = locked.page
 
 -- name: list_records
-SELECT page, mark, touched, flagged FROM page
+SELECT page, mark, touched, flagged, asked, touched_before > touched FROM page
 WHERE wiki = %(wiki)s AND page > %(after)s
 ORDER BY page
 LIMIT %(limit)s
@@ -93,8 +94,8 @@ WHERE link.bucket = given.bucket AND link.host_key = given.host_key AND link.url
     AND link.wiki = %(wiki)s AND link.page = given.page
 
 -- name: record_asked
--- At most one write a day (P-3); excluded pages stay untouched (P-4).
-UPDATE page SET asked = %(day)s, touched = CASE WHEN touched = 0 THEN 0 ELSE greatest(touched, %(day)s) END
+-- At most one write a day (P-3).
+UPDATE page SET asked = %(day)s
 FROM (
     SELECT page FROM page
     WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[]) AND asked IS DISTINCT FROM %(day)s

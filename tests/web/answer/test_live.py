@@ -54,11 +54,11 @@ async def test_a_wiki_that_is_slow_is_given_up_after_the_budget(site: Site) -> N
     assert (await page_of(site, "pageid=1"))["live"] is False
 
 
-async def test_pages_that_somebody_asks_about_are_touched_or_handed_to_the_feeder(site: Site) -> None:
+async def test_pages_that_somebody_asks_about_are_noted_or_handed_to_the_feeder(site: Site) -> None:
     for _ in range(2):
         assert (await site.fetch(f"{API}&pageid=1|3|4"))[0] == 200
     rows = await site.wiki.rows("SELECT page, touched, asked FROM page")
-    assert rows == [(1, TODAY, TODAY), (2, 100, None)]
+    assert rows == [(1, 100, TODAY), (2, 100, None)]
     assert await site.wiki.rows("SELECT page, matched FROM pending") == [(3, False)]
 
 

@@ -67,7 +67,7 @@ class Passes(OnStore):
     async def exclude(
         self, wiki: Wiki, pages: Annotated[Sequence[Page], Meta(max_length=wire.MOST_PAGES)], move: Move
     ) -> None:
-        """Makes pages count as never met."""
+        """Makes pages count as not met by this pass."""
         async with self._connections.connection() as conn:
             await page_pass.record_exclusions(conn, wiki, pages)
             await page_pass.record_place(conn, wiki, *move)
@@ -96,7 +96,7 @@ class Passes(OnStore):
         async with self._connections.connection() as conn:
             if not await spam.are_in_force(conn, {wiki: pages.stamp}):
                 return None
-            changes = PageChanges(read=pages.read, gone=pages.gone, touches=False, as_of=pages.as_of)
+            changes = PageChanges(read=pages.read, gone=pages.gone, as_of=pages.as_of)
             intake = await record_intake(conn, {wiki: changes}, day)
             await page_pass.record_place(conn, wiki, *move)
             return intake
@@ -135,7 +135,7 @@ class PagesWaiting(OnStore):
             await begin_intake(conn)
             if not await is_waiting(conn, wiki, done):
                 return Intake()
-            changes = PageChanges(read=pages.read, gone=pages.gone, touches=False, as_of=pages.as_of)
+            changes = PageChanges(read=pages.read, gone=pages.gone, as_of=pages.as_of)
             intake = await record_intake(conn, {wiki: changes}, day)
             await record_done(conn, wiki, done)
             return intake

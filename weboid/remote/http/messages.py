@@ -50,7 +50,7 @@ class Endpoint:
 
 
 CRAWLERS: Final = Endpoint("crawl", "Weboid-Crawler", "crawlers", 3)
-FEEDERS: Final = Endpoint("feed", "Weboid-Feeder", "feeders", 2)
+FEEDERS: Final = Endpoint("feed", "Weboid-Feeder", "feeders", 3)
 
 
 class Call(msgspec.Struct, frozen=True):

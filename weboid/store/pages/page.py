@@ -77,19 +77,17 @@ Added = tuple[Mapping[UrlKey, Url], Mapping[UrlKey, str]]
 class PageChanges:
     """The changes of one transaction on the pages of a wiki.
 
-    `read` pages (each given at most once) are brought up to date, and their flags are cleared; `touches`: they are
-    known to match the wiki's criteria on that day (P-4), or are new here; `as_of` is the moment of what was read: pages
-    to which a later event has added links are left as they are, for the next pass. To pages in `added`, by page id,
-    what edits added (at the moments `added_at`) is recorded; those that are not watched are skipped (P-6, P-10). Pages
-    in `gone` are not watched any more: their records and uses are deleted, URLs without any other use are orphaned
-    (P-5, U-8).
+    `read` pages (each given at most once) are brought up to date, and their flags are cleared; only new ones are
+    touched (D-33). `as_of` is the moment of what was read: pages to which a later event has added links are left as
+    they are, for the next pass. To pages in `added`, by page id, what edits added (at the moments `added_at`) is
+    recorded; those that are not watched are skipped (P-6, P-10). Pages in `gone` are not watched any more: their
+    records and uses are deleted, URLs without any other use are orphaned (P-5, U-8).
     """
 
     read: Sequence[PageUrls] = ()
     added: Mapping[int, Added] = field(default_factory=dict)
     added_at: Mapping[int, datetime] = field(default_factory=dict)
     gone: Sequence[int] = ()
-    touches: bool = True
     as_of: datetime | None = None
 
 
@@ -142,11 +140,11 @@ async def _planned(conn: Connection, wiki: int, changes: PageChanges, day: int) 
 
 
 def _plan_read(plan: _Plan, page: PageUrls, day: int) -> None:
-    *before, urls, touched, flagged, has_grown = plan.known.get(page.page, (None, b"", None, False, False))
+    *before, urls, flagged, has_grown = plan.known.get(page.page, (None, b"", False, False))
     if has_grown:
         return
     if before == [page.page, page.namespace, page.title, page.latest, page.mark] and urls == page.keys:
-        if flagged != page.is_settling(day) or (plan.changes.touches and touched != day):
+        if flagged != page.is_settling(day):
             plan.seen.append(page)
         return
     plan.changed.append(page)
@@ -173,7 +171,7 @@ async def _plan_added(conn: Connection, plan: _Plan) -> None:
 
 async def _record_plan(conn: Connection, plan: _Plan, day: int) -> Intake:
     """Writes the pages of a wiki, and their spam links, when their uses are recorded."""
-    wiki, read, touches = plan.wiki, plan.changes.read, plan.changes.touches
+    wiki, read = plan.wiki, plan.changes.read
     if read:
         await record_spam_links(conn, wiki, {page.page: page.spam for page in read})
     if rows := [_new_row(wiki, page, day) for page in plan.changed if page.page not in plan.known]:
@@ -183,10 +181,10 @@ async def _record_plan(conn: Connection, plan: _Plan, day: int) -> Intake:
             "urls": [page.keys for page in known],
             "flagged": [page.is_settling(day) for page in known],
         }
-        await conn.execute(SQL["record_pages"], {"wiki": wiki, "day": day, "touches": touches, **row})
+        await conn.execute(SQL["record_pages"], {"wiki": wiki, "day": day, **row})
     if plan.seen:
         row = {"page": [page.page for page in plan.seen], "flagged": [page.is_settling(day) for page in plan.seen]}
-        await conn.execute(SQL["record_seen"], {"wiki": wiki, "day": day, "touches": touches, **row})
+        await conn.execute(SQL["record_seen"], {"wiki": wiki, **row})
     had = {page: set(_urls_of(plan.known[page])) for page in plan.grown}
     more = {page: keys for page, keys in plan.grown.items() if keys != had[page]}
     await record_page_urls(conn, wiki, more, plan.changes.added_at)

@@ -36,12 +36,17 @@ class KnownPage(Protocol):
 
 
 class PageRecord(NamedTuple):
-    """A page record as a pass reads it; `mark` is from when its links were last read (P-3)."""
+    """A page record as a pass reads it; `mark` is from when its links were last read (P-3).
+
+    `touched` is the day on which a pass last met it, and no exclusion did; `asked` that of the last request.
+    """
 
     page: int
     mark: int | None
     touched: int
     flagged: bool
+    asked: int | None = None
+    excluded: bool = False
 
 
 class PassPosition(NamedTuple):
@@ -100,7 +105,7 @@ async def record_touches(conn: Connection, wiki: int, pages: Sequence[KnownPage]
 
 
 async def record_exclusions(conn: Connection, wiki: int, pages: Sequence[int]) -> None:
-    """Makes excluded pages count as never touched, so that the walk over all records releases them (P-4)."""
+    """Makes excluded pages count as not met by the pass under way, and flags none of them (P-4, P-9)."""
     await conn.execute(PAGE_SQL["record_exclusions"], {"wiki": wiki, "pages": sorted(pages)})
 
 

@@ -62,9 +62,9 @@ async def record_pending(conn: Connection, wiki: int, pages: Sequence[Pending]) 
 
 
 async def record_asked(conn: Connection, wiki: int, pages: Sequence[int], day: int) -> None:
-    """For pages that a request named: watched ones are touched, the others handed in to the feeder (P-8, P-10).
+    """For pages that a request named: watched ones are kept by it, the others handed in to the feeder (P-8, P-10).
 
-    The URLs of pages that are touched first on that day are moved forward (C-4).
+    The URLs of pages that are requested first on that day are moved forward (C-4).
     """
     row = {"wiki": wiki, "pages": sorted(pages)}
     rows = await (await conn.execute(PAGE_SQL["record_asked"], {**row, "day": day})).fetchall()
