@@ -4,14 +4,11 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from itertools import pairwise
 from pathlib import Path
-from time import monotonic
 
 import pytest
 from support.archives import Copy, MadeArchive, open_made_archive, rate_limited
 from support.commands import Place, open_place
-from support.misbehaving import Asked
 from support.observations import FINE, LOST
 from support.stored import WikiInStore, open_wiki
 
@@ -66,24 +63,6 @@ async def test_once_looks_all_up_and_says_what_was_found(place: Place, wiki: Wik
         asked = len(archive.site.asked)
         assert (await place.run(*CALL)).status == 0
         assert len(archive.site.asked) == asked
-
-
-async def test_two_workers_at_once_keep_the_limit_by_the_log_of_the_archive(place: Place, wiki: WikiInStore) -> None:
-    async with archive_at(place, per_minute=600) as archive:
-        times: list[float] = []
-
-        def note(asked: Asked) -> None:
-            if not asked.target.startswith("/web/"):
-                times.append(monotonic())
-
-        archive.act = note
-        both = await asyncio.gather(place.run(*CALL), place.run(*CALL))
-    assert [ran.status for ran in both] == [0, 0]
-    assert (await found(wiki), len(times)) == (11, 13)
-    # Thirteen requests, a tenth of a second apart; what is on its way may come a little late.
-    assert times[-1] - times[0] > 0.9
-    assert all(times[later] - times[first] > 0.2 for first, later in zip(range(8), range(5, 13), strict=True))
-    assert [later >= one for one, later in pairwise(times)]
 
 
 @pytest.mark.long

@@ -16,14 +16,10 @@ from weboid.cli.checking import checked
 from weboid.config import load_config
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.url.farms import farm_named
-from weboid.demo.world import Host, HostState, Lost, Outage, Page, Spell, World
+from weboid.demo.world import Host, HostState, Page, Spell, World
 
 NAMES = [f"host{number}.demo" for number in range(30)]
-PORTAL_DAY = 108
-WORLD = World(
-    {name: Host((Spell(0, HostState.REFUSED),), {"/": (Spell(0, Page()),)}) for name in NAMES},
-    (Outage(PORTAL_DAY, PORTAL_DAY, Lost.CAPTIVE),),
-)
+WORLD = World({name: Host((Spell(0, HostState.REFUSED),), {"/": (Spell(0, Page()),)}) for name in NAMES})
 PAGES = {"Harbour": [f"http://{name}/" for name in NAMES]}
 
 
@@ -42,15 +38,6 @@ async def test_where_no_name_is_known_at_all_nothing_is_said_of_any_link(place: 
     assert len(ran.lines()) == len(NAMES)
     assert {(line["outcome"], line["reason"], line["status"]) for line in ran.lines()} == {(None, "no-network", None)}
     assert ran.err.count("could not be checked") == 1
-
-
-async def test_check_reports_it_once_and_what_to_do(place: Place) -> None:
-    async with name_server({}) as names:
-        place.environ["WEBOID_NET_DNS"] = names.address
-        ran = await place.run("check", *(f"http://{name}/" for name in NAMES))
-    assert (ran.status, ran.err.count("could not be checked")) == (3, 1)
-    assert "no-network" in ran.out
-    assert "failing" not in ran.out
     assert "WEBOID_NET_DNS" in ran.err
 
 
@@ -62,18 +49,6 @@ async def test_where_all_links_fail_but_the_network_is_there_they_are_judged(pla
     (place.folder / "weboid.toml").unlink()
     ran = await place.run("check", "--json", *urls, "http://nobody.demo/")
     assert (ran.status, {line["outcome"] for line in ran.lines()}) == (0, {"failing"})
-
-
-async def test_when_one_link_answers_all_others_are_judged(place: Place) -> None:
-    assert place.web
-    assert place.wiki
-    (place.folder / "weboid.toml").unlink()
-    # One that knows the root: who denies even that is not believed (C-16).
-    async with name_server({"": ["@ns.demo"]}) as names:
-        place.environ["WEBOID_NET_DNS"] = names.address
-        ran = await place.run("check", "--json", *(f"http://{name}/" for name in NAMES), place.wiki.api_url)
-    assert ran.status == 0
-    assert [line["reason"] for line in ran.lines()][:-1] == ["dns-gone"] * len(NAMES)
 
 
 async def test_a_round_without_network_is_an_alarm_that_the_next_good_one_lowers(place: Place, database: str) -> None:
@@ -91,24 +66,6 @@ async def test_a_round_without_network_is_an_alarm_that_the_next_good_one_lowers
     place.environ["WEBOID_NET_DNS"] = good
     assert (await place.run("crawl", "--once", "--day", "107")).status == 0
     assert "offline" not in (await place.run("maintain", "--day", "107")).err
-
-
-async def test_behind_a_portal_that_answers_for_all_hosts_nothing_is_said(place: Place, database: str) -> None:
-    place.environ["WEBOID_DATABASE"] = database
-    assert (await place.run("feed", "pass", "--day", "100")).status == 0
-    assert place.web
-    # Without the wiki: its API answers at an address, which no portal takes over here.
-    ports = f"[net]\nweb_ports = [{place.web.http_port}, {place.web.https_port}]\n"
-    (place.folder / "weboid.toml").write_text(ports, encoding="utf-8")
-    place.day = PORTAL_DAY
-    urls = [place.web.located(f"http://{name}/") for name in NAMES]
-    place.environ["WEBOID_CRAWL_CANARIES"] = urls[0]
-    ran = await place.run("check", "--json", *urls)
-    assert (ran.status, {line["reason"] for line in ran.lines()}) == (3, {"no-network"})
-    assert "login" in ran.err
-    ran = await place.run("crawl", "--once", "--day", str(PORTAL_DAY))
-    assert (ran.status, "login" in ran.err) == (2, True)
-    assert len(place.web.requests) < 20
 
 
 @pytest.mark.parametrize(

@@ -40,24 +40,6 @@ async def place(database: str, tmp_path: Path) -> AsyncIterator[Place]:
         yield place
 
 
-async def test_a_line_of_the_spam_list_takes_links_out_of_watching_until_it_goes(place: Place) -> None:
-    assert place.wiki
-    await place.run("feed", "pass", "--day", "100")
-    pages = place.wiki.pages
-    pages["MediaWiki:Spam-blacklist"] = WikiPage(90, "MediaWiki:Spam-blacklist", text="pills\\.demo\n", namespace=8)
-    listed = await place.run("feed", "pass", "--day", "101")
-    assert "1 lines in force, 0 cannot be run; 2 links became spam" in listed.err
-    shown = (await place.run("show", "--json", "demowiki@wmflabs:Two")).lines()
-    assert [(line["normal"], line["verdict"]) for line in shown] == [
-        ("http://other.demo/", "unknown"),
-        ("http://pills.demo/", "spam"),
-    ]
-    del pages["MediaWiki:Spam-blacklist"]
-    assert "2 are none any more" in (await place.run("feed", "pass", "--day", "102")).err
-    shown = (await place.run("show", "--json", "demowiki@wmflabs:Two")).lines()
-    assert [line["verdict"] for line in shown] == ["unknown", "unknown"]
-
-
 async def test_the_first_pass_of_all_takes_the_list_that_a_farm_shares(place: Place) -> None:
     assert place.wiki
     pages = place.wiki.pages
@@ -84,22 +66,6 @@ async def test_a_wiki_is_fed_from_its_replica(place: Place, mariadb_server: Mari
     assert "3 pages match; nothing has changed" in (await place.run("feed", "pass", "--day", "107")).err
     shown = (await place.run("show", "--json", "demowiki@wmflabs:Harbour light")).lines()
     assert "http://www.lamps.net:8080/a?b=c" in {line["normal"] for line in shown}
-
-
-async def test_what_cannot_be_configured_is_shown(place: Place) -> None:
-    file = place.folder / "weboid.toml"
-    before = file.read_text(encoding="utf-8")
-    for lines, output in (
-        ('colour = "red"', "unknown key 'colour'"),
-        ('namespaces = "all"', "namespaces"),
-        ('source = "carrier pigeon"', "carrier pigeon"),
-        ('source = "replica"', "TOOL_REPLICA_USER"),
-        ("without = 3", "without"),
-        ('[wiki."demowiki@wmflabs".without]\ncategories = [3]', "categories"),
-    ):
-        file.write_text(f"{before}{lines}\n", encoding="utf-8")
-        ran = await place.run("feed", "pass", "--day", "100")
-        assert (ran.status, output in ran.err, "Traceback" in ran.err) == (2, True, False), ran.err
 
 
 PLAIN = [WikiPage(1, "A"), WikiPage(2, "Talk:B", namespace=1)]

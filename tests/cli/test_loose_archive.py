@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from support.archives import EXCLUDED, NOT_HERE, TEXT
 from support.commands import Place, open_place
-from support.misbehaving import Act, Asked, HangUp, reply, serve
+from support.misbehaving import Act, Asked, reply, serve
 
 from weboid.core.archive.dialects.replies import moment_of
 from weboid.demo.world import World
@@ -41,12 +41,6 @@ def played(asked: Asked, body: bytes = TEXT, *lines: str, status: int = 200) -> 
     return reply(status, f"Memento-Datetime: {format_datetime(moment, usegmt=True)}", *lines, body=body)
 
 
-def led(stamp: str, url: str) -> bytes:
-    """The archive leads to another copy, by the address it has on the real web."""
-    target = f"https://web.archive.org/web/{stamp}id_/{url}"
-    return reply(302, f"Location: {target}", f"X-Archive-Redirect-Reason: found capture at {stamp}")
-
-
 async def looked_up(place: Place, answers: Mapping[str, Answer], *call: str) -> dict[str, Any]:
     """The line of the one URL; only Wayback's base is configured, and there is no internet.
 
@@ -73,11 +67,6 @@ async def test_one_service_at_loopback_is_enough_and_readers_get_the_real_addres
     assert line["snapshot"] == f"https://web.archive.org/web/{STAMP}/{URL}"
 
 
-async def test_none_of_the_one_service_is_none(place: Place) -> None:
-    line = await looked_up(place, {"cdx": rows("[]"), "available": EMPTY})
-    assert (line["outcome"], [tried["service"] for tried in line["tries"]]) == ("none", ["wayback"])
-
-
 @pytest.mark.parametrize(
     "replay",
     [
@@ -99,49 +88,6 @@ async def test_an_unpacked_listing_that_says_gzip_is_read(place: Place) -> None:
     assert (await looked_up(place, {"cdx": cdx, "replay": played}))["outcome"] == "found"
 
 
-async def test_a_near_copy_is_played_at_the_base_under_the_spelling_that_the_archive_names(place: Place) -> None:
-    listed = "http://mill.example.com/wheel"
-
-    def replay(asked: Asked) -> bytes:
-        if asked.target.endswith(f"/web/20171124000001id_/{listed}"):
-            return led(STAMP, URL)
-        assert asked.target == f"/web/{STAMP}id_/{URL}"
-        return played(asked)
-
-    line = await looked_up(
-        place, {"cdx": rows(ROW.replace(STAMP, "20171124000001").replace(URL, listed)), "replay": replay}
-    )
-    assert (line["stamp"], line["original"]) == (STAMP, URL)
-
-
-async def test_a_redirect_that_is_chosen_is_the_one_that_plays(place: Place) -> None:
-    listed, target = "http://mill.example.com/wheel", "https://www.mill.example.com/museum/wheel"
-
-    def replay(asked: Asked) -> bytes:
-        if asked.target.endswith(f"/20171124000001id_/{listed}"):
-            return led("20171124000009", URL)
-        if asked.target.endswith(f"/20171124000009id_/{URL}"):
-            location = f"Location: https://web.archive.org/web/20171124000009id_/{target}"
-            return played(asked, b"", location, status=301)
-        return played(asked) if STAMP in asked.target else led(STAMP, target)
-
-    row = ROW.replace(STAMP, "20171124000001").replace(URL, listed).replace(" 200 ", " 301 ")
-    line = await looked_up(place, {"cdx": rows(row), "replay": replay})
-    assert (line["outcome"], line["stamp"], line["original"]) == ("found", "20171124000009", URL)
-
-
-@pytest.mark.parametrize(
-    "fault", [HangUp(reset=True), reply(200, "Content-Length: 999", body=None)], ids=["reset", "cut"]
-)
-@pytest.mark.parametrize("at", ["cdx", "available", "replay", "all"])
-async def test_what_ends_early_is_an_error_wherever_and_no_fault_of_the_network(
-    place: Place, at: str, fault: Answer
-) -> None:
-    answers: dict[str, Answer] = {"cdx": rows(ROW if at == "replay" else "[]"), "available": EMPTY, "replay": played}
-    answers |= {kind: fault for kind in answers if at in (kind, "all")}
-    assert (await looked_up(place, answers))["outcome"] == "error"
-
-
 async def test_a_copy_whose_archive_does_not_answer_is_an_error_though_another_archive_says_none(place: Place) -> None:
     place.environ |= {"WEBOID_ARCHIVE_ARQUIVO_BASE": "http://127.0.0.1:1"}
     copy = f"https://arquivo.pt/wayback/{STAMP}/{URL}"
@@ -149,19 +95,6 @@ async def test_a_copy_whose_archive_does_not_answer_is_an_error_though_another_a
     output = [(tried["service"], tried["outcome"]) for tried in line["tries"]]
     assert output[:2] == [("arquivo", "error"), ("wayback", "none")]
     assert line["outcome"] == "error"
-
-
-async def test_several_final_slashes_are_one(place: Place) -> None:
-    line = await looked_up(place, {"cdx": rows(ROW), "replay": played}, f"{URL}//")
-    assert (line["outcome"], line["original"]) == ("found", URL)
-
-
-async def test_a_copy_of_another_page_is_not_found(place: Place) -> None:
-    def replay(asked: Asked) -> bytes:
-        return played(asked, TEXT, 'Link: <http://other.example.com/>; rel="original"')
-
-    line = await looked_up(place, {"cdx": rows(ROW), "replay": replay})
-    assert (line["outcome"], line["tries"][0]["why"]) == ("unknown", "other-page")
 
 
 async def test_a_file_of_an_ftp_server_is_found_under_its_own_url_only(place: Place) -> None:

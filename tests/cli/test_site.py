@@ -5,7 +5,6 @@ import gzip
 import json
 import signal
 import ssl
-from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -92,15 +91,6 @@ async def test_a_start_that_cannot_be_read_is_exit_status_1(place: Place) -> Non
     async with serve(lambda asked: reply(403)) as site:
         ran = await place.run("site", site.url("/"), "--external", "ignore")
     assert (ran.status, "not one page" in ran.err) == (1, True)
-
-
-async def test_a_folder_is_read_to_its_end_however_long_its_rows_are(place: Place, tmp_path: Path) -> None:
-    (tmp_path / "blog").mkdir()
-    days = [f"{date(2024, 1, 1) + timedelta(number)}.html" for number in range(300)]
-    for name, following in zip(["index.html", *days[1:-1]], days[1:], strict=True):
-        (tmp_path / "blog" / name).write_text(linked(following))
-    ran = await place.run("site", "blog", "--external", "ignore")
-    assert (ran.status, days[-1] in ran.out) == (1, True)
 
 
 async def test_a_line_is_written_when_it_is_known_and_a_reader_who_goes_away_ends_it_without_a_word(

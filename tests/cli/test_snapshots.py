@@ -1,15 +1,13 @@
 """``weboid snapshots``: looks up now, politely, and reports nothing that no archive has."""
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from time import monotonic
 
 import pytest
-from support.archives import PAGE_FOR_PEOPLE, Copy, MadeArchive, failing, open_made_archive, rate_limited
+from support.archives import Copy, MadeArchive, open_made_archive, rate_limited
 from support.commands import Place, Ran, open_place
-from support.misbehaving import Act, name_server, reply, serve
+from support.misbehaving import Act, name_server, reply
 
 from weboid.demo.world import World
 
@@ -64,12 +62,6 @@ async def test_it_finds_the_copy_that_is_nearest_to_the_citation(place: Place) -
     assert "closest=20160501" in archive.site.asked[0].target
 
 
-async def test_without_a_date_the_newest_copy_is_found_and_no_distance_shown(place: Place) -> None:
-    async with archive_at(place, {URL: [Copy(LATE), Copy(OLD)]}):
-        [line] = (await json_of(place, URL)).lines()
-    assert (line["stamp"], line["at"], line["distance_days"]) == (str(LATE), None, None)
-
-
 async def test_none_is_said_only_after_two_voices_and_why_copies_were_passed_over(place: Place) -> None:
     other = "http://other.demo/"
     async with archive_at(place, {other: [Copy(OLD, 404, b"no")]}) as archive:
@@ -79,50 +71,11 @@ async def test_none_is_said_only_after_two_voices_and_why_copies_were_passed_ove
     assert (archive.count("/cdx"), archive.count("/wayback/available")) == (2, 1)
 
 
-@pytest.mark.parametrize(
-    "act",
-    [
-        rate_limited(),
-        failing(502),
-        PAGE_FOR_PEOPLE,
-        reply(200, body=b'[["timestamp","original"'),
-        reply(302, "Location: https://archive.today/x"),
-        reply(200, "Content-Encoding: gzip", body=b"\x1f\x8b"),
-    ],
-    ids=["429", "502", "html", "cut", "barred", "torn"],
-)
-async def test_what_is_no_answer_is_an_error_and_never_none(place: Place, act: Act) -> None:
-    async with archive_at(place) as archive:
-        archive.act = lambda asked: act
-        ran = await json_of(place, URL)
-    [line] = ran.lines()
-    assert (ran.status, line["outcome"], line["snapshot"]) == (0, "error", None)
-    assert line["tries"][0]["why"]
-
-
 async def test_a_url_that_is_given_again_has_its_own_line_and_no_requests(place: Place) -> None:
     async with archive_at(place, {URL: [Copy(OLD)]}) as archive:
         lines = (await json_of(place, URL, "-", URL, stdin=f"{URL}\n{URL}\n")).lines()
     assert [line["stamp"] for line in lines] == [str(OLD)] * 4
     assert len(archive.site.asked) == 2
-
-
-async def test_after_a_limit_no_other_url_is_asked_for(place: Place) -> None:
-    async with archive_at(place) as archive:
-        archive.act = lambda asked: rate_limited("30")
-        ran = await json_of(place, *(f"http://gone.demo/{number}" for number in range(20)))
-    assert {line["outcome"] for line in ran.lines()} == {"error"}
-    assert len(archive.site.asked) <= 4
-    assert ran.lines()[-1]["tries"] == [{"service": "wayback", "outcome": "error", "why": "resting"}]
-
-
-async def test_the_url_of_a_copy_is_kept_if_it_plays_and_otherwise_replaced(place: Place) -> None:
-    given = [f"https://web.archive.org/web/{OLD}/{URL}", f"https://web.archive.org/web/20170101000000/{URL}"]
-    async with archive_at(place, {URL: [Copy(LATE), Copy(OLD)]}) as archive:
-        lines = (await json_of(place, *given)).lines()
-    assert [(line["stamp"], line["original"]) for line in lines] == [(str(OLD), URL)] * 2
-    assert [len(line["tries"]) for line in lines] == [1, 2]
-    assert archive.count("/cdx") == 1
 
 
 async def test_a_line_that_is_no_url_is_shown_with_the_others_done(place: Place) -> None:
@@ -200,36 +153,6 @@ async def test_a_limit_that_one_process_met_is_obeyed_by_the_next_which_says_unt
         # Another archive is asked, by the same processes.
     async with archive_at(place, {URL: [Copy(OLD)]}):
         assert (await json_of(place, URL)).lines()[0]["outcome"] == "found"
-
-
-async def test_a_firewall_that_one_process_met_is_not_tried_by_the_next(place: Place) -> None:
-    """ia-refused-after-15: each attempt prolongs it."""
-    async with archive_at(place) as archive:
-        pass
-    ran = await json_of(place, SHELL_LOOP[0])
-    assert ran.lines()[0]["tries"][0]["why"] == "refused"
-    async with serve(archive.answer, port=archive.site.port) as site:
-        ran = await json_of(place, SHELL_LOOP[1])
-        assert (ran.status, ran.lines()[0]["tries"][0]["why"], site.asked) == (4, "resting", [])
-
-
-async def test_failures_that_processes_in_a_loop_meet_are_counted_together(place: Place) -> None:
-    async with archive_at(place, limit="6000") as archive:
-        archive.act = lambda asked: reply(500)
-        tries = [(await json_of(place, f"http://gone.demo/{number}")).lines()[0]["tries"] for number in range(8)]
-        assert len(archive.site.asked) in (5, 6)
-    assert [whys[0]["why"] for whys in tries][-2:] == ["resting", "resting"]
-
-
-async def test_processes_in_a_loop_and_at_once_keep_one_limit_together(place: Place) -> None:
-    """ia-24-a-minute, with 120 a minute: four at once, then one in 60 / 117 s."""
-    times: list[float] = []
-    async with archive_at(place, limit="120") as archive:
-        archive.act = lambda asked: times.append(monotonic())
-        await asyncio.gather(*(json_of(place, f"http://gone.demo/{number}") for number in range(3)))
-        await json_of(place, "http://gone.demo/3")
-    assert len(times) == 8  # each URL takes the index and the second voice
-    assert times[7] - times[0] > 4 * 60 / 117 - 0.2
 
 
 async def test_without_a_folder_that_can_be_written_limits_hold_for_the_process_with_one_warning(place: Place) -> None:

@@ -17,7 +17,6 @@ from weboid.archive.lookups.look_up_result import GivenCopy, LookUpResult
 from weboid.archive.service.client import ArchiveClient, open_archive_client
 from weboid.archive.service.limits import LocalLimiter
 from weboid.config import NetConfig
-from weboid.core.archive.addresses import taken_of
 from weboid.core.archive.choice import Note
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.rows.fitness import Wish
@@ -119,14 +118,6 @@ async def test_a_copied_redirect_is_followed_within_it(real_archive: RealArchive
     assert (result.found.note, result.found.stamp, result.found.original) == (Note.REDIRECTS, 20160301100000, URL)
 
 
-async def test_a_copy_of_a_redirect_to_the_front_page_is_no_copy_of_the_page(
-    real_archive: RealArchive, service: ArchiveService
-) -> None:
-    real_archive.add(URL, MARCH, 301, {**HTML, "Location": "http://gone.demo/"})
-    real_archive.add("http://gone.demo/", MARCH, body=TEXT)
-    assert (await asked([service])).outcome is LookupOutcome.UNSUITABLE
-
-
 async def test_a_given_copy_is_played_once_and_kept_and_one_that_never_was_is_none(
     service: ArchiveService, real_archive: RealArchive
 ) -> None:
@@ -157,20 +148,6 @@ async def test_a_loop_of_redirects_and_one_out_of_the_archive_lead_to_no_more_re
         result = await asked([archive.service()])
         assert result.outcome in (LookupOutcome.ERROR, LookupOutcome.UNKNOWN)
         assert len(archive.site.asked) <= 5
-
-
-async def test_a_page_that_says_excluded_with_200_is_excluded_and_asked_for_once() -> None:
-    page = (
-        b"<html><title>Internet Archive Wayback Machine</title><p>This URL has been excluded from the Wayback Machine."
-    )
-
-    def script(asked: Asked) -> Act | None:
-        return reply(200, body=page) if asked.target.startswith("/web/") else None
-
-    async with open_made_archive({URL: [Copy(20160301100000), Copy(20160201100000)]}) as archive:
-        archive.act = script
-        result = await asked([archive.service()])
-        assert (result.outcome, result.requests) == (LookupOutcome.EXCLUDED, 2)
 
 
 async def test_a_capture_that_plays_as_one_of_two_days_before_is_offered_with_its_true_moment() -> None:
@@ -217,19 +194,6 @@ async def test_a_front_page_or_a_beginning_gives_way_to_the_page_itself_and_is_k
             result = await asked([archive.service()])
         assert (result.outcome, result.found and result.found.stamp) == (LookupOutcome.FOUND, stamp)
         assert result.requests == (2 if nearest is story else 3)
-
-
-async def test_a_moment_that_the_archive_moves_a_little_is_played_there() -> None:
-    def script(asked: Asked) -> Act | None:
-        if "20160301100000id_" not in asked.target:
-            return None
-        return reply(302, f"Location: /web/20160301113000id_/{URL}", "X-Archive-Redirect-Reason: found capture")
-
-    async with open_made_archive({URL: [Copy(20160301100000), Copy(20160301113000)]}) as archive:
-        archive.act = script
-        result = await asked([archive.service()])
-    assert result.found is not None
-    assert result.found.taken == taken_of(20160301113000)
 
 
 async def test_a_session_in_the_address_is_left_out_only_where_nothing_else_is_known() -> None:

@@ -158,22 +158,6 @@ async def test_while_a_service_throttles_everything_waits_with_an_alarm_and_noth
         assert (await alarms(wiki), await waiting(wiki)) == ([], 0)
 
 
-async def test_a_service_that_refuses_connections_rests_and_the_queue_stays(wiki: WikiInStore) -> None:
-    async with open_made_archive() as archive:
-        service = archive.service()
-    assert ((await sweep(wiki, service)).done, await waiting(wiki)) == (0, 6)
-    assert await alarms(wiki) == [("archive-rests", "wayback")]
-    assert await lookups(wiki) == {}
-
-
-async def test_a_service_that_fails_is_left_alone_after_five_failures(wiki: WikiInStore) -> None:
-    async with open_made_archive() as archive:
-        archive.act = lambda asked: failing(500)
-        tally = await sweep(wiki, archive.service(), at_once=1)
-        assert (tally.outcomes, len(archive.site.asked)) == ({LookupOutcome.ERROR: 4}, 5)
-        assert await waiting(wiki) == 2
-
-
 @pytest.mark.parametrize("write_s", [60.0, -1.0], ids=["written together", "written one by one"])
 async def test_while_another_service_rests_only_what_needs_it_waits(
     wiki: WikiInStore, monkeypatch: pytest.MonkeyPatch, write_s: float

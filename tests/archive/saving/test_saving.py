@@ -479,10 +479,6 @@ async def test_the_command_saves_with_keys_of_the_environment_shown_nowhere(data
         assert [snapshot.stamp for snapshot in await here.snapshots()] == [STAMP]
         output = first.out + first.err + second.out + second.err
         assert not [word for word in (KEY, SECRET) if word in output]
-        place.environ["WEBOID_ARCHIVE_WAYBACK_BASE"] = "http://web.archive.demo"
-        refused = await place.run("archive", "--once", "--day", str(DAY + 3))
-        assert refused.status == 2
-        assert "would travel unencrypted" in refused.err
 
 
 def test_keys_are_not_read_from_files_and_without_them_nothing_is_saved(tmp_path: Path) -> None:

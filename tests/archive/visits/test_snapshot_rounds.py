@@ -131,13 +131,6 @@ async def test_another_copy_is_looked_for_only_of_what_is_not_working(wiki: Wiki
     assert queued == [tuple(key(URLS[0]))]
 
 
-async def test_a_single_snapshot_can_be_dropped(wiki: WikiInStore, archive: MadeArchive) -> None:
-    await keep(wiki, 1)
-    archive.usual = withdrawn
-    assert counts(await sweep(wiki, archive, DAY)) == {"visited": 1, "dropped": 1}
-    assert await kept(wiki) == {}
-
-
 async def test_the_two_that_there_are_are_dropped_if_the_archive_says(wiki: WikiInStore, archive: MadeArchive) -> None:
     await keep(wiki, 2)
     archive.deeds |= {URLS[0]: withdrawn, URLS[1]: absent}

@@ -115,14 +115,6 @@ async def test_a_shortened_stamp_may_lead_to_a_copy_of_its_year(wiki: WikiInStor
     assert await state(wiki) == (True, DAY, 0, DAY + ARCHIVE_DAYS)
 
 
-async def test_an_excluded_site_that_answers_200_is_not_shown(wiki: WikiInStore, archive: MadeArchive) -> None:
-    await suggest(wiki, TARGET)
-    archive.usual = excluded
-    assert await sweep(wiki, archive.services, DAY) == 1
-    assert archive.played == [(STAMP, DEAD)]
-    assert await state(wiki) is None
-
-
 async def test_frames_that_say_200_for_nothing_fool_nobody(wiki: WikiInStore, real_archive: RealArchive) -> None:
     public = "https://www.webarchive.org.uk/wayback/archive"
     services = configured(("ukwa",), {"ukwa": {"base": real_archive.framed, "public": public, "replay_per_minute": 0}})

@@ -3,12 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from ipaddress import ip_network
-from time import monotonic
 
 import pytest
-from support.misbehaving import Act, Asked, HangUp, Script, Silence, head_only, reply, serve
+from support.misbehaving import Act, Asked, Script, head_only, reply, serve
 from support.observations import FINE, SILENT
 from support.stored import CUT_OFF, NAMES_ALONE, WikiInStore, key, open_wiki
 
@@ -141,28 +139,6 @@ async def test_what_worked_is_hidden_at_its_first_failure_and_shown_again_when_i
     assert states == [(True, 100, 0, 128), (False, 128, 1, 131), (True, 131, 0, 159), (False, 159, 1, 162)]
 
 
-@pytest.mark.parametrize(
-    "act",
-    [
-        reply(403, body=b"no"),
-        reply(401, "WWW-Authenticate: Basic", body=b"no"),
-        reply(503, body=b"no"),
-        reply(302, "Location: /login?back=/new"),
-        HangUp(),
-        Silence(),
-    ],
-    ids=["forbidden", "login", "busy", "to-login", "hangs-up", "silent"],
-)
-async def test_only_what_works_without_a_but_is_shown(wiki: WikiInStore, act: Act) -> None:
-    login = reply(200, body=b"<html><title>Login</title><form><input type=password name=p></form>")
-    async with serve(pages(**{"new": act, "login?back=/new": login})) as site:
-        await suggest(wiki, site.url("/new"))
-        await sweep(wiki, 100, net=replace(NET, answer_s=0.3) if isinstance(act, Silence) else NET)
-    stored = await stands(wiki)
-    assert stored
-    assert (stored.works, stored.strikes) == (False, 1)
-
-
 @pytest.mark.parametrize("busy", [reply(429, body=b"no"), reply(503, "Retry-After: 3600", body=b"no")])
 async def test_a_host_that_wants_a_rest_has_said_nothing_of_the_page(wiki: WikiInStore, busy: bytes) -> None:
     answers = [reply(200, body=BODY), busy, busy]
@@ -186,15 +162,6 @@ async def test_a_page_that_answers_whatever_is_asked_for_is_not_shown(wiki: Wiki
     assert await state(wiki) == (False, 100, 1, 100 + DOUBTFUL_DAYS)
 
 
-@pytest.mark.parametrize("target", ["http://10.0.0.1/", "http://169.254.169.254/latest/", "http://[::1]/"])
-async def test_no_check_goes_where_nobody_may_go(wiki: WikiInStore, target: str) -> None:
-    await suggest(wiki, target)
-    assert await sweep(wiki, 100) == 1
-    stored = await stands(wiki)
-    assert stored
-    assert (stored.works, stored.strikes) == (False, 1)
-
-
 async def test_a_host_on_the_stop_list_is_not_asked_and_its_suggestion_given_up_in_time(wiki: WikiInStore) -> None:
     async with serve(pages(new=reply(200, body=BODY))) as site:
         await suggest(wiki, site.url("/new"))
@@ -205,16 +172,6 @@ async def test_a_host_on_the_stop_list_is_not_asked_and_its_suggestion_given_up_
     assert await stands(wiki) is None
     async with wiki.pool.connection() as conn:
         assert [entry.detail.split()[-1] for entry in await list_audit(conn)] == ["(not-asked)"]
-
-
-async def test_every_request_takes_its_hosts_turn_from_the_store(wiki: WikiInStore) -> None:
-    async with serve(pages(**{f"p{number}": reply(200, body=BODY) for number in range(4)})) as site:
-        await suggest(wiki, *(site.url(f"/p{number}") for number in range(4)))
-        begun = monotonic()
-        await sweep(wiki, 100, delay=0.1)
-        assert monotonic() - begun >= 0.1 * (len(site.asked) - 1)
-    assert await wiki.rows("SELECT count(*) FROM slot") == [(1,)]
-    assert [await state(wiki, number) for number in range(4)] == [(True, 100, 0, 128)] * 4
 
 
 async def test_two_crawlers_share_the_suggestions(wiki: WikiInStore) -> None:
