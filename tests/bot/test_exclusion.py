@@ -2,28 +2,18 @@
 
 from support.repairs import NOW, URL, known, repaired, settings_of
 
+from weboid.assets import toml_next_to
 from weboid.bot.exclusion import excludes
 from weboid.bot.repair import repair
 from weboid.core.wikitext.reader import read_wikitext
+
+_CASES = toml_next_to(__file__)
 
 _CITE = f"{{{{cite web|url={URL}|title=A}}}}"
 
 
 def test_a_page_is_kept_from_bots_by_its_templates() -> None:
-    for template, is_admitted in [
-        ("{{nobots}}", False), ("{{NOBOTS|}}", False), ("{{nobots|OtherBot}}", True),
-        ("{{nobots|OtherBot, weboidBot}}", False), ("{{nobots|all}}", False), ("{{nobots|deny=OtherBot}}", False),
-        ("{{nobots|allow=WeboidBot}}", True), ("{{bots}}", True), ("{{bots|WeboidBot}}", False),
-        ("{{bots|allow=all}}", True), ("{{bots|allow=none}}", False), ("{{bots|allow=}}", False),
-        ("{{bots|allow=OtherBot}}", False), ("{{Bots | allow = OtherBot , Weboid_Bot}}", False),
-        ("{{Bots | allow = OtherBot , WeboidBot}}", True), ("{{bots|deny=all}}", False), ("{{bots|deny=none}}", True),
-        ("{{bots|deny=OtherBot}}", True), ("{{bots|deny=<!-- sorry -->WeboidBot}}", False),
-        ("{{bots|deny=all|allow=WeboidBot}}", True), ("{{bots|allow=all|deny=WeboidBot}}", False),
-        ("{{bots|optout=all}}", False), ("{{bots|optout=nosource}}", True),
-        ("{{bots|denyscript=weboid_repair}}", False), ("{{bots|allowscript=replace}}", False),
-        ("{{bots|allowscript=weboid_repair}}", True), ("<!-- {{nobots}} -->", True),
-        ("<nowiki>{{nobots}}</nowiki>", True),
-    ]:  # fmt: skip
+    for template, is_admitted in _CASES["templates"]:
         kept_off = excludes(read_wikitext(template), settings_of(), bot="WeboidBot", script="weboid_repair")
         assert (kept_off is None) is is_admitted, template
         page = repair(f"{template}\n{_CITE}", settings_of(), known(), now=NOW)

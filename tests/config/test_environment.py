@@ -8,48 +8,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from weboid.assets import toml_next_to
 from weboid.config import BackupConfig, EmbeddedConfig, load_config, read_config
 from weboid.config.names import TYPES, nested_variable, variable
 from weboid.errors import ConfigError
 
+_CASES = toml_next_to(__file__)
+
 WIKIS = {"dewiki@WMF": {"namespaces": [0]}, "osmwiki@OSM": {"source": "api"}}
 FARMS = {"OSM": {"code": 2, "api": "https://wiki.example.org/w/api.php", "domains": ["example.org"]}}
-OF_TOOLFORGE = {
-    "TOOL_DATA_DIR": "/data/project/weboid",
-    "TOOL_REPLICA_USER": "u123",
-    "TOOL_REPLICA_PASSWORD": '["secret',
-    "TOOL_TOOLSDB_USER": "s123",
-    "TOOL_TOOLSDB_PASSWORD": "secret",
-    "TOOL_REDIS_URI": "redis://redis.example:6379",
-    "TOOL_TOOLFORGE_API_URL": "https://api.example",
-}
+OF_TOOLFORGE = _CASES["toolforge"]
 """The variables of the platform in every container."""
-OF_KUBERNETES = {
-    "WEBOID_SERVICE_HOST": "10.0.0.1",
-    "WEBOID_SERVICE_PORT": "8000",
-    "WEBOID_SERVICE_PORT_HTTP": "8000",
-    "WEBOID_PORT": "tcp://10.0.0.1:8000",
-    "WEBOID_PORT_8000_TCP": "tcp://10.0.0.1:8000",
-    "WEBOID_PORT_8000_TCP_PROTO": "tcp",
-    "WEBOID_PORT_8000_TCP_PORT": "8000",
-    "WEBOID_PORT_8000_TCP_ADDR": "10.0.0.1",
-    "WEBOID_WEB_PORT": "tcp://10.0.0.2:80",
-    "WEBOID_WEB_SERVICE_HOST": "10.0.0.2",
-}
+OF_KUBERNETES = _CASES["kubernetes"]
 """Service links: a tool that is called weboid has a service of that name."""
 
 
 @pytest.mark.parametrize(
     ("environ", "port"),
-    [
-        ({}, 8000),
-        ({"WEBOID_CONFIG": "web.port = 1"}, 1),
-        ({"WEBOID_CONFIG": "web.port = 1", "PORT": "2"}, 2),
-        ({"WEBOID_CONFIG": "web.port = 1", "PORT": ""}, 1),
-        ({"WEBOID_CONFIG": "web.port = 1", "PORT": "2", "TOOL_WEB": '{"port": 3}'}, 3),
-        ({"WEBOID_CONFIG": "web.port = 1", "PORT": "2", "TOOL_WEB": '{"port": 3}', "TOOL_WEB__PORT": "4"}, 4),
-        ({"PORT": "2", "TOOL_WEB__PORT": "4", "WEBOID_WEB_PORT": "5"}, 5),
-    ],
+    _CASES["sources"],
 )
 def test_each_source_beats_the_one_before(environ: dict[str, str], port: int) -> None:
     assert load_config(None, environ).web.port == port
@@ -123,15 +99,7 @@ def test_what_platforms_set_under_such_names_is_passed_over() -> None:
 
 @pytest.mark.parametrize(
     ("name", "near"),
-    [
-        ("WEBOID_CRAWL_DELY", "WEBOID_CRAWL_DELAY"),
-        ("WEBOID_DATABSE", "WEBOID_DATABASE"),
-        ("WEBOID_CONFG", "WEBOID_CONFIG"),
-        ("WEBOID_WEBB_PORT", "WEBOID_WEB_PORT"),
-        ("WEBOID_TOKENS", "WEBOID_TOKEN"),
-        ("TOOL_NET__CONECTIONS", "TOOL_NET__CONNECTIONS"),
-        ("TOOL_NETT__CONNECTIONS", "TOOL_NET__CONNECTIONS"),
-    ],
+    _CASES["typing-errors"],
 )
 def test_a_typing_error_is_shown_with_what_was_meant(name: str, near: str) -> None:
     with pytest.raises(ConfigError, match=rf"{name}: .*did you mean {near}\?"):
@@ -140,18 +108,7 @@ def test_a_typing_error_is_shown_with_what_was_meant(name: str, near: str) -> No
 
 @pytest.mark.parametrize(
     ("environ", "output"),
-    [
-        ({"WEBOID_CONFIG": "[crawl]\ndely = 1\n"}, "'dely'.*did you mean delay"),
-        ({"WEBOID_CONFIG": "[crwl]\ndelay = 1\n"}, "'crwl'.*did you mean crawl"),
-        ({"WEBOID_CONFIG": "[archive.waybak]\nbase = 'https://x/'\n"}, "waybak"),
-        ({"PORT": "http"}, "PORT.*'http' must be a whole number"),
-        ({"PORT": "65536"}, "0 … 65535"),
-        ({"TOOL_WIKI": "dewiki@WMF"}, "TOOL_WIKI: it must be a table in JSON"),
-        ({"WEBOID_WIKI": '["dewiki@WMF"]'}, "WEBOID_WIKI: it must be a table in JSON"),
-        ({"WEBOID_WEB_URL": "https://x.example/\r\nX: y"}, "one line"),
-        ({"TOOL_CRAWL": '{"delay": "soon"}'}, "TOOL_CRAWL.*'soon'"),
-        ({"WEBOID_CRAWL_STOP_FILE": "~nobody-of-this-name/x"}, "WEBOID_CRAWL_STOP_FILE"),
-    ],
+    _CASES["faults"],
 )
 def test_what_cannot_be_used_is_shown_with_its_variable(environ: dict[str, str], output: str) -> None:
     with pytest.raises(ConfigError, match=output):

@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from weboid.assets import toml_next_to
 from weboid.config import Config, load_config
 from weboid.errors import ConfigError
+
+_CASES = toml_next_to(__file__)
 
 
 def load(tmp_path: Path, toml: str, **environ: str) -> Config:
@@ -47,51 +50,7 @@ def test_farms_and_wikis_are_configuration(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("toml", "environ", "output"),
-    [
-        ("surprise = 1", {}, "surprise"),
-        ("[net]\ncolour = 'red'", {}, "colour"),
-        ("[crawl]\ndelay = 'soon'", {}, "delay"),
-        ("[crawl]\ndelay = -1", {}, "delay"),
-        ("", {"WEBOID_NET_PERMIT": "127.0.0.1/8"}, "permit"),
-        ("", {"WEBOID_WEB_PORT": "http"}, "port"),
-        ("", {"WEBOID_CONTACT": "a@b\r\nX: y"}, "contact"),
-        ("[policy]\ndead_span = 3", {}, "policy"),
-        ("[farm.OSM]\ncode = 1\napi = 'https://x/'\ndomains = []", {}, "code"),
-        ('[wiki."dewiki@Nowhere"]', {}, "Nowhere"),
-        ('[wiki."../etc"]', {}, "etc"),
-        ('[wiki."dewiki"]\nlinks = {permadead = ["*.a.example"]}', {}, r"dewiki.*links.permadead\[0\]: "),
-        (
-            '[wiki."dewiki"]\ndead_after = {missing = 2}',
-            {},
-            "dewiki.*dead_after.missing: must be a whole number from 9",
-        ),
-        ('[wiki."dewiki"]\nlinks = 2026-01-01', {}, "dewiki.*not JSON serializable"),
-        ("not toml", {}, "weboid.toml"),
-        ("net = 3", {}, "net"),
-        ('[crawl]\nstrict = "perhaps"\n', {}, "strict"),
-        ("[net]\nweb_ports = [80]\n", {}, "web_ports"),
-        ("", {"WEBOID_NET_WEB_PORTS": "80,99999"}, "WEBOID_NET_WEB_PORTS.*'80,99999' must be two ports.*65535"),
-        ("", {"WEBOID_WEB_PORT": "99999"}, "WEBOID_WEB_PORT.*'99999' must be a whole number, 0 … 65535"),
-        ("[crawl]\ndelay = true", {}, "delay.*True must be a number"),
-        ("[feed]\nstreams = 'stream.example.org'", {}, r"\[feed\] streams.*'stream.example.org' must be an address"),
-        ("", {"WEBOID_WEB_WORKERS": "two"}, "WEBOID_WEB_WORKERS.*'two' must be a whole number"),
-        ("", {"WEBOID_WEB_WORKERS": ""}, "WEBOID_WEB_WORKERS.*'' must be a whole number"),
-        ("", {"WEBOID_CRAWL_DELAY": "fast"}, "WEBOID_CRAWL_DELAY.*'fast' must be a number"),
-        ('[archive]\nservices = ["wayforward"]', {}, "wayforward"),
-        ('[archive]\nservices = ["archive-today"]', {}, "archive-today"),
-        ("[archive.wayback]\ncolour = 1", {}, "colour"),
-        ("[archive]\ncolour = 1", {}, "colour"),
-        ("[archive.wayback]\nper_minute = -1", {}, "per_minute"),
-        ("[archive.wayback]\nper_minute = true", {}, "per_minute"),
-        ('[archive.wayback]\nbase = "ftp://x/"', {}, "base"),
-        ('[archive.wayback]\nbase = "https://x:port/"', {}, "base"),
-        ('[archive.wayback]\nbase = "https://u:p@x/"', {}, "base"),
-        ('[archive.wayback]\ndialect = "klingon"', {}, "klingon"),
-        ("[archive.padicat]\ncountries = ['cat']", {}, "base"),
-        ("", {"WEBOID_ARCHIVE_WAYBAK_BASE": "https://x/"}, "WEBOID_ARCHIVE_WAYBAK_BASE"),
-        ("", {"WEBOID_ARCHIVE_WAYBACK_PER_MINUTE": "many"}, "per_minute: 'many' must be a whole number"),
-        ("[archive.wayback]\nper_minute = 1.5", {}, "per_minute: 1.5 must be a whole number"),
-    ],
+    _CASES["faults"],
 )
 def test_what_cannot_be_used_is_named(tmp_path: Path, toml: str, environ: dict[str, str], output: str) -> None:
     with pytest.raises(ConfigError, match=output):

@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from support.commands import Place
 
+from weboid.assets import toml_next_to
 from weboid.config import SETTINGS_TITLE, Config, effective_lines, load_config, read_config, sample
 from weboid.config.names import TYPES, variable
 from weboid.config.sample import documentation
 from weboid.config.sections import SECTIONS
+
+_CASES = toml_next_to(__file__)
 
 _SECRETS = {
     "WEBOID_WEB_SECRET": "hush-web" * 4,
@@ -115,24 +118,7 @@ async def test_the_check_warns_of_weak_tokens_and_repeats_nothing_of_them(tmp_pa
 
 async def test_what_a_part_would_refuse_at_its_start_is_a_fault(tmp_path: Path) -> None:
     # Checked, all was “ok”, and the part that was started then ended.
-    for name, value, output in (
-        ("WEBOID_DATABASE", "postgresql://u:hu%sh@h/db", "WEBOID_DATABASE"),
-        ("WEBOID_WEB_TOKENS", "hush", "[web] tokens"),
-        ("WEBOID_WEB_CRAWLERS", "hush", "[web] crawlers"),
-        ("WEBOID_WEB_FEEDERS", "hush", "[web] feeders"),
-        ("WEBOID_WEB_SECRET", "hush", "[web] secret"),
-        ("WEBOID_PEOPLE_PROVIDER", "hush", "[people] provider"),
-        ("WEBOID_PEOPLE_API", "hush", "[people] api"),
-        ("WEBOID_CRAWL_VANTAGE", "ssh 'hush", "[crawl] vantage"),
-        ("WEBOID_CRAWL_STOP_FILE", "/nowhere/stop", "/nowhere/stop"),
-        ("WEBOID_WIKI", '{"dewiki@WMF": null}', "must be a table"),
-        ("WEBOID_WIKI", '{"dewiki@WMF": {"api": "wiki.example.org"}}', "must be an address"),
-        ("WEBOID_FEED_WATCHED", "nonsense", "weboid: [feed] watched: "),
-        ("WEBOID_FEED_WATCHED", "nonsense", "a wiki and a title"),
-        ("WEBOID_FEED_WATCHED", "metawiki@WMF:", "a wiki and a title"),
-        ("WEBOID_FEED_WATCHED", "metawiki@Nowhere:User:Ann/X.json", "Nowhere"),
-        ("WEBOID_FEED_WATCHED", "http://wiki.example.org/w/index.php?title=X.json", "https"),
-    ):
+    for name, value, output in _CASES["refused"]:
         wrong = await Place(tmp_path, environ={name: value}).run("config", "--check")
         assert (wrong.status, wrong.out) == (2, ""), name
         assert output in wrong.err

@@ -7,12 +7,15 @@ from itertools import cycle, islice
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from weboid.assets import toml_next_to
 from weboid.core.archive.captures import Capture
 from weboid.core.archive.choice import Note, Ranked, Tried, candidates, is_kept, next_try, note_of
 from weboid.core.archive.rows.fitness import Wish
 from weboid.core.document.portrait import Portrait
 from weboid.core.url.spellings import archived, file_extension, is_same_page, similar_url
 from weboid.core.url.urls import parse
+
+_CASES = toml_next_to(__file__)
 
 PAGE = "http://www.mill.demo/history/wheel.html"
 TODAY = date(2026, 11, 22)
@@ -62,22 +65,7 @@ def listed(text: str) -> list[Capture]:
 
 
 def test_the_order_is_by_the_citation_and_by_what_is_known_of_the_death_of_the_page() -> None:
-    cases: dict[str, tuple[str, str, str]] = {
-        "nearest before": ("20090101 20100301 20100520 20120101", "20100501", "20100301 20090101 20100520 20120101"),
-        "its day is before": ("20100301 20100501180000", "20100501", "20100501 20100301"),
-        "soon after beats a year before": ("20090401 20100520 20110101", "20100501", "20100520 20090401 20110101"),
-        "not so soon after": ("20090401 20100620", "20100501", "20090401 20100620"),
-        "within a year before": ("20090601 20100520", "20100501", "20090601 20100520"),
-        "equal contents": ("20100201=A 20100520=A 20100301=B", "20100501", "20100301 20100520 20100201"),
-        "equal contents alone": ("20100201=A 20100520=A", "20100501", "20100520 20100201"),
-        "cut off at the first 404": ("20120101 20140101 20150101/404 20180101", "20200101", "20140101 20120101"),
-        "the old content returned": (
-            "20120101=A 20130101/404 20140101=A 20150101=B",
-            "20160101",
-            "20150101 20140101 20120101",
-        ),
-        "a 404 before anything": ("20100101/404 20120101", "20130101", "20120101"),
-    }
+    cases: dict[str, tuple[str, str, str]] = _CASES["order"]
     for name, (rows, wanted, best) in cases.items():
         assert stamps(ranked(listed(rows), wanted)) == best.split(), name
     alive = date(2015, 6, 10)

@@ -1,5 +1,6 @@
 """The meaning of FTP's replies and paths (C-10)."""
 
+from weboid.assets import toml_next_to
 from weboid.core.observe.ftp_replies import (
     UNSAFE,
     Found,
@@ -19,32 +20,11 @@ from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.status import Status
 from weboid.core.verdict.judge import is_host_failure
 
+_CASES = toml_next_to(__file__)
+
 
 def test_a_refusing_reply_is_judged_like_the_http_code_that_says_the_same() -> None:
-    for code, text, status, reason, outcome in [
-        (550, "/file: No such file or directory", 18, "not-found", "failing"),
-        (550, "Failed to open file.", 18, "not-found", "failing"),
-        (550, "The system cannot find the file specified.", 18, "not-found", "failing"),
-        (550, "Can't access /file: No such file or directory, or permission denied", 18, "not-found", "failing"),
-        (550, "Permission denied.", 17, "forbidden", "refused"),
-        (550, "Access is denied.", 17, "forbidden", "refused"),
-        (553, "Bad name", 17, "forbidden", "refused"),
-        (530, "Login incorrect.", 17, "login", "refused"),
-        (530, "User anonymous unknown.", 17, "login", "refused"),
-        (530, "Sorry, the maximum number of allowed clients (10) already connected.", 36, "rate-limit", "refused"),
-        (532, "Need account for storing files", 17, "login", "refused"),
-        (332, "Need account for login", 17, "login", "refused"),
-        (421, "There are too many connected users, please try later.", 36, "rate-limit", "refused"),
-        (421, "50 utilisateurs (le maximum) sont déjà connectés, désolé", 36, "rate-limit", "refused"),
-        (421, "Service not available, remote server has closed connection.", 40, "unavailable", "failing"),
-        (450, "Try again later", 36, "rate-limit", "refused"),
-        (450, "Nothing doing", 40, "unavailable", "failing"),
-        (450, "/file: No such file or directory", 18, "not-found", "failing"),
-        (451, "Local error in processing", 16, "server-error", "failing"),
-        (452, "No space", 42, "server-error", "failing"),
-        (500, "OOPS: cannot change directory:/srv/ftp", 16, "server-error", "failing"),
-        (522, "Data connections must be encrypted", 40, "unavailable", "failing"),
-    ]:
+    for code, text, status, reason, outcome in _CASES["replies"]:
         seen = code_observation(http_code_of(FtpReply(code, text)))
         assert (seen.status, seen.reason.word, seen.outcome) == (status, reason, outcome), (code, text)
 

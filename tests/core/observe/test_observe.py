@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 
+from weboid.assets import toml_next_to
 from weboid.core.observe.observation import Hop, Observation, RawResponse
 from weboid.core.observe.observe import observation_of
 from weboid.core.record.reasons import Outcome, Reason
@@ -11,6 +12,8 @@ from weboid.core.record.record import UNTRIED
 from weboid.core.record.status import NO_CODE, Status
 from weboid.core.url.urls import Url, parse
 from weboid.core.verdict.judge import judge
+
+_CASES = toml_next_to(__file__)
 
 PAGE = "http://site.test/deep/page"
 HTML = {"content-type": "text/html; charset=utf-8"}
@@ -40,22 +43,7 @@ def stopped(*urls: str) -> Observation:
 
 
 def test_every_code_has_its_status_and_its_reason() -> None:
-    for code, status, reason, outcome in [
-        (200, 1, "ok", "working"), (304, 1, "ok", "working"), (204, 2, "ok", "working"), (206, 2, "ok", "working"),
-        (300, 2, "ok", "working"), (305, 11, "redirect-broken", "failing"), (306, 12, "redirect-broken", "failing"),
-        (400, 16, "bad-request", "failing"), (414, 16, "bad-request", "failing"), (431, 16, "bad-request", "failing"),
-        (500, 16, "server-error", "failing"), (401, 17, "login", "refused"), (402, 17, "payment", "refused"),
-        (403, 17, "forbidden", "refused"), (407, 17, "login", "refused"), (451, 17, "legal", "refused"),
-        (404, 18, "not-found", "failing"), (406, 19, "bot-wall", "refused"), (409, 20, "strange-code", "failing"),
-        (418, 20, "bot-wall", "refused"), (499, 20, "bot-wall", "refused"), (506, 20, "server-error", "failing"),
-        (410, 21, "gone", "failing"), (415, 22, "strange-code", "failing"), (416, 23, "bad-request", "failing"),
-        (423, 24, "strange-code", "failing"), (510, 25, "server-error", "failing"),
-        (520, 26, "server-error", "failing"), (600, 26, "bot-wall", "refused"), (999, 26, "bot-wall", "refused"),
-        (405, 32, "method", "refused"), (408, 33, "timeout", "failing"), (413, 34, "bad-request", "failing"),
-        (426, 35, "bad-request", "failing"), (429, 36, "rate-limit", "refused"), (501, 38, "method", "refused"),
-        (502, 39, "gateway", "failing"), (504, 39, "gateway", "failing"), (503, 40, "unavailable", "failing"),
-        (505, 41, "server-error", "failing"), (507, 42, "server-error", "failing"), (509, 43, "rate-limit", "refused"),
-    ]:  # fmt: skip
+    for code, status, reason, outcome in _CASES["codes"]:
         seen = ended(code)
         assert (seen.status, seen.reason.word, seen.outcome.value) == (status, reason, outcome), code
 

@@ -78,17 +78,7 @@ def test_a_page_of_one_sentence_is_what_it_says_and_a_long_one_needs_a_title_and
 
 def test_the_only_text_outside_of_links_is_read_like_a_heading() -> None:
     frame = "<a href=/>Home</a> <a href=/news>News</a>"
-    for title, body in [
-        ("Old Press", "<p>The requested article does not exist.</p>"), ("", "Not Found"),
-        ("Ошибка", "<h1>Ошибка</h1><p>Новость не найдена</p>"),
-        ("出错啦", "<h1>出错啦</h1><p>您要查看的文章已被作者删除</p>"),
-        ("Hata", "<p>Aradığınız haber yayından kaldırılmıştır.</p>"),
-        ("Błąd", "<h1>Błąd</h1><p>Artykuł został usunięty</p>"),
-        ("Error", "<h1>Error</h1><p>El contenido solicitado ya no está disponible</p>"),
-        ("", "<b>Warning</b>: mysql_connect(): Access denied for user 'web' in /www/db.php on line 12"),
-        ("", "PHP Fatal error: Uncaught PDOException in /www/a.php:3"),
-        ("Database Error", "Error establishing a database connection"),
-    ]:  # fmt: skip
+    for title, body in CASES["only-texts"]:
         text = body if "error" in body or "mysql" in body else f"{frame}{body}"
         assert document_suspicion(ASKED, document_of(page(title, body=text))) is not None, body
     for body in ["404", "Not found: a novel in letters", "Uncaught: songs", "Fatal errors of history"]:

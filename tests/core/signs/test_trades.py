@@ -3,31 +3,19 @@
 import pytest
 from support.pages import page, prose
 
+from weboid.assets import toml_next_to
 from weboid.core.document.document import document_of
 from weboid.core.record.reasons import Reason
 from weboid.core.signs.trades import trade_in, trade_suspicion
 
+_CASES = toml_next_to(__file__)
+
 ASKED = "http://www.oldmill.test/history/1890.html"
-SPAM = {
-    "Situs slot gacor hari ini": "Daftar slot gacor maxwin di situs slot resmi, RTP live tertinggi, judi online.",
-    "Best online casino": "Casino bonus codes, no deposit bonus, free spins, best online casino of the year.",
-    "Deneme bonusu veren siteler": "Bahis siteleri, deneme bonusu, canlı bahis, güvenilir bahis siteleri.",
-    "Лучшее онлайн казино": "Казино онлайн, вулкан казино, игровые автоматы на деньги, бездепозитный бонус.",
-    "澳门彩票开奖": "澳门六合彩 开奖结果 娱乐城 百家乐 真人荷官",
-    "Nhà cái uy tín": "Nhà cái, cá cược bóng đá, nổ hũ, tài xỉu online.",
-    "Buy Viagra online": "Buy viagra, cialis online, generic viagra without prescription, online pharmacy.",
-}
+SPAM = _CASES["spam"]
 
 
 def test_a_trade_is_named() -> None:
-    for title in [
-        "Lucky Harbour Casino: free spins and a welcome bonus", "MAWAR88: Situs Slot Gacor Hari Ini & Link Alternatif",
-        "Togel Online | Bandar Toto Terpercaya", "BINTANG777 - Daftar Slot777 Gampang Menang",
-        "Deneme Bonusu Veren Siteler 2024", "Casinò online stranieri: i migliori", "Лучшие онлайн казино на деньги",
-        "澳门赌场官方网站", "オンラインカジノおすすめ", "카지노사이트 추천", "สล็อตเว็บตรง แตกง่าย", "Nhà cái uy tín",
-        "Buy Viagra Online Without Prescription", "Payday loans for bad credit", "Kredit ohne Schufa: sofort Geld",
-        "1xBet: apostas esportivas", "Najlepsze kasyna internetowe: ranking",
-    ]:  # fmt: skip
+    for title in _CASES["titles"]:
         assert trade_in(title)
 
 

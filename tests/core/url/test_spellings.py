@@ -10,59 +10,23 @@ from urllib.parse import quote, unquote
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weboid.assets import toml_next_to
 from weboid.core.url.spellings import archived, as_meant, is_other_page, is_same_page, merged
 from weboid.core.url.urls import MAX_URL, parse
+
+_CASES = toml_next_to(__file__)
 
 PAGE = "http://www.mill.demo/history/wheel?id=1&lang=en"
 
 
 def test_what_differs_in_spelling_only_is_the_same_page() -> None:
-    for one, other, same in [
-        ("http://mill.demo/a", "https://www.mill.demo/a/", True),
-        ("http://mill.demo", "http://mill.demo/", True),
-        ("http://mill.demo/a//", "http://mill.demo/a", True),
-        ("http://mill.demo/?a=1&b=2", "http://mill.demo/?a=1&amp;b=2", True),
-        ("http://mill.demo/?a=1&amp;b=2", "http://mill.demo/?a=1&amp;amp;b=2", True),
-        ("http://mill.demo/?q=old+mill", "http://mill.demo/?q=old%20mill", True),
-        ("http://mill.demo/M%C3%BChle", "http://mill.demo/Mu%CC%88hle", True),
-        ("http://mill.demo/M%C3%BChle", "http://mill.demo/M\u00fchle", True),
-        ("http://m\u00fchle.demo/a%7e", "http://xn--mhle-0ra.demo/a~", True),
-        ("http://192.0.2.7/a", "http://192.0.2.7/a", True),
-        ("ftp://mill.demo/a", "ftp://mill.demo/a", True),
-        ("http://mill.demo/a", "http://mill.demo/A", False),
-        ("http://mill.demo/a", "http://mill.demo/a?b", False),
-        ("http://mill.demo/?a=1&b=2", "http://mill.demo/?b=2&a=1", False),
-        ("http://mill.demo/?q=1%262", "http://mill.demo/?q=1&2", False),
-        ("http://mill.demo/a%2Fb", "http://mill.demo/a/b", False),
-        ("http://mill.demo/a+b", "http://mill.demo/a%20b", False),
-        ("http://mill.demo/M%FChle", "http://mill.demo/M%C3%BChle", False),
-        ("http://mill.demo/a", "http://mill.demo:81/a", False),
-        ("http://mill.demo:81/a", "https://mill.demo:81/a", False),
-        ("http://mill.demo/a", "http://m.mill.demo/a", False),
-        ("http://192.0.2.7/a", "https://192.0.2.7/a", False),
-        ("ftp://mill.demo/a", "http://mill.demo/a", False),
-    ]:
+    for one, other, same in _CASES["same-pages"]:
         assert is_same_page(parse(one), parse(other)) is is_same_page(parse(other), parse(one)) is same
         assert not same or not is_other_page(other, parse(one))
 
 
 def test_no_spelling_is_certainly_another_page() -> None:
-    for original in [
-        "http://www.mill.demo/history/wheel?id=1&amp;lang=en",
-        "http://www.mill.demo/history/wheel?id=1&amp;amp;lang=en",
-        "http://www.mill.demo/history/wheel?id=1&#38;lang=en", "http://www.mill.demo/history/wheel?id=1&#x26;lang=en",
-        "http://www.mill.demo/history/wheel?id=1%26amp%3Blang=en", "http://www.mill.demo/history/wheel?id=1%26lang=en",
-        "http://www.mill.demo/history/wheel?lang=en&id=1", "http://www.mill.demo/history/wheel?id=1;lang=en",
-        "http://www.mill.demo/history/wheel?id=1&lang=en&", "http://www.mill.demo/history//Wheel/?ID=1&Lang=EN#top",
-        "http://www.mill.demo/%68istory/whee%6c?id=1&lang=en",
-        "http://www.mill.demo/history%2Fwheel%3Fid%3D1%26lang%3Den",
-        "http://www.mill.demo/history%252Fwheel?id=1&lang=en", "https://www.mill.demo:443/history/wheel?id=1&lang=en",
-        "http://www.mill.demo:80/history/wheel?id=1&lang=en", "http://www.mill.demo:8080/history/wheel?id=1&lang=en",
-        "HTTP://WWW2.Mill.Demo./history/./wheel?id=1&lang=en",
-        "http://mill.demo/history/wheel?id=1&lang=en&PHPSESSID=0a1b2c3d4e5f6071",
-        "http://mill.demo/history/wheel?id=1&amp;PHPSESSID=0a1b2c3d4e5f6071&amp;lang=en",
-        "http://user@mill.demo/another", "urn:x", "http://[/", "",
-    ]:  # fmt: skip
+    for original in _CASES["no-other-page"]:
         assert not is_other_page(original, parse(PAGE))
 
 
@@ -87,14 +51,7 @@ def test_no_spelling_of_rarer_signs_is_certainly_another_page() -> None:
 
 
 def test_another_path_host_or_query_is_another_page_and_a_plus_a_character_of_its_own() -> None:
-    for original in [
-        "http://www.mill.demo/history/wheel", "http://www.mill.demo/history/wheel?id=1",
-        "http://www.mill.demo/history/wheel?id=2&lang=en", "http://www.mill.demo/history/wheel?id=1&lang=de",
-        "http://www.mill.demo/history/wheel?id=1&lang=en&page=2", "http://www.mill.demo/history/wheel?id=1lang=en",
-        "http://www.mill.demo/history/wheels?id=1&lang=en", "http://www.mill.demo/wheel?id=1&lang=en",
-        "http://www.mill.demo/?id=1&lang=en", "http://history.mill.demo/history/wheel?id=1&lang=en",
-        "http://www.mill.example/history/wheel?id=1&lang=en", "http://www.mill.demo/history/wheel%00?id=1&lang=en",
-    ]:  # fmt: skip
+    for original in _CASES["other-pages"]:
         for written in (original, original.replace("&", "&amp;"), original.replace("demo", "DEMO")):
             assert is_other_page(written, parse(PAGE)), original
     assert is_other_page("http://wiki.demo/wiki/C%2B%2B", parse("http://wiki.demo/wiki/C"))
@@ -102,16 +59,7 @@ def test_another_path_host_or_query_is_another_page_and_a_plus_a_character_of_it
 
 
 def test_what_a_service_has_escaped_is_undone_and_no_more() -> None:
-    for written, asked, meant in [
-        ("http://a.demo/?b&amp;c", "http://a.demo/?b&c", "http://a.demo/?b&c"),
-        ("http://a.demo/?b&#38;c", "http://a.demo/?b&c", "http://a.demo/?b&c"),
-        ("http://a.demo/?b&c", "http://a.demo/?b&c", "http://a.demo/?b&c"),
-        ("http://a.demo/?b&amp;c", "http://a.demo/?b&amp;c", "http://a.demo/?b&amp;c"),
-        ("http://a.demo/?b&amp;amp;c", "http://a.demo/?b&amp;c", "http://a.demo/?b&amp;c"),
-        ("/web/1/http://a.demo/?b&amp;c&amp;d", "http://a.demo/?b&c&d", "/web/1/http://a.demo/?b&c&d"),
-        ("http://a.demo/?b&copy=1", "http://a.demo/?b&copy=1", "http://a.demo/?b&copy=1"),
-        ("http://a.demo/it&#39;s", "http://a.demo/it's", "http://a.demo/it's"),
-    ]:
+    for written, asked, meant in _CASES["escaped"]:
         assert as_meant(written, asked) == meant
 
 

@@ -5,8 +5,11 @@ from time import process_time
 
 from support.awkward_wikitext import awkward_page
 
+from weboid.assets import toml_next_to
 from weboid.core.wikitext.nodes import Enclosure
 from weboid.core.wikitext.reader import read_wikitext
+
+_CASES = toml_next_to(__file__)
 
 _URL = "http://a.example.org/b"
 
@@ -55,22 +58,10 @@ def test_a_link_knows_what_it_stands_in_and_is_not_whole_where_its_url_goes_on()
 
 
 def test_templates_are_read_as_mediawiki_reads_them() -> None:
-    for text, found in [
-        ("{{a|b=c|d}}", [("a", [("b", "c"), ("1", "d")])]),
-        ("{{ a_b <!-- x -->|<!-- y -->c = d <!-- | }} -->}}", [("a b", [("c", "d")])]),
-        ("{{a|b={{c|d=e}}}}", [("a", [("b", "{{c|d=e}}")]), ("c", [("d", "e")])]),
-        ("{{a|[[b|c=d]]|e=f=g}}", [("a", [("1", "[[b|c=d]]"), ("e", "f=g")])]),
-        ("{{{{{a}}}|b}}", [("{{{a}}}", [("1", "b")])]),
-        ("{{{{a}}}}", []),
-        ("{{a|[[b}}", []),
-        ("{{a|<nowiki>}}|</nowiki>b}}", [("a", [("1", "<nowiki>}}|</nowiki>b")])]),
-        ("{{a|<ref>{{b</ref>}}", [("a", [("1", "<ref>{{b</ref>")])]),
-        ("{{a}}}} {{b}}", [("a", []), ("b", [])]),
-        ("{|\n|a\n|}", []),
-    ]:
+    for text, found in _CASES["templates"]:
         wikitext = read_wikitext(text)
         assert [
-            (template.name, [(each.name, wikitext.value_of(each)) for each in template.parameters])
+            [template.name, [[each.name, wikitext.value_of(each)] for each in template.parameters]]
             for template in wikitext.templates
         ] == found, text
 

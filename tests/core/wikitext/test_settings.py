@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.shared import shared
 
 from tools.build_settings_schema import settings_schema
-from weboid.assets import asset
+from weboid.assets import asset, toml_next_to
 from weboid.core.record.policy import DEFAULT, STRICTEST
 from weboid.core.verdict.wiki_rules import rules_of
 from weboid.core.wikitext.settings import (
@@ -24,6 +24,8 @@ from weboid.core.wikitext.settings import (
     placeholders,
     template_key,
 )
+
+_CASES = toml_next_to(__file__)
 
 _SHIPPED = {path.stem: path.read_text(encoding="utf-8") for path in sorted(asset("wikis").glob("*wiki.json"))}
 # Python 3.14 reads what was too deep for those before it, and finds other faults.
@@ -82,41 +84,14 @@ def test_the_settings_that_the_cases_for_bots_assume_fit() -> None:
 
 
 def test_each_fault_is_named_with_its_path() -> None:
-    rows: list[tuple[dict[str, Any], str]] = [
-        ({"cite__status__dead": 3}, "cite.status.dead: must be a text: a value of a parameter"),
-        ({"cite__status__ded": "x"}, "cite.status.ded: unknown key; known are param, dead, live,"),
-        ({"cite__status__dead": ...}, "cite.status.dead: is missing"),
-        ({"cite__names": "Cite web"}, "cite.names: must be a list of at most 1000"),
-        ({"cite__names": ["Cite web", None]}, "cite.names[1]: must be a text: the name of a template"),
-        ({"cite__names": []}, "cite.names: must not be empty"),
-        ({"cite__paywall": {"url|access": ["x"]}}, "cite.paywall.'url|access': 'url|access' is not the name"),
-        # Four tildes sign the edit that writes them.
-        ({"cite__archive_url": ["~~~~"]}, "cite.archive_url[0]: '~~~~' is not the name of a parameter"),
-        ({"dead_tag__names": ["~~~~"]}, "dead_tag.names[0]: '~~~~' is not the name of a template"),
-        ({"dead_tag__write": "{{~~~~|{url}}}"}, "dead_tag.write: '{{~~~~|{url}}}' is not a template"),
-        ({"cite__paywall": []}, "cite.paywall: must be a table of at most 1000"),
-        ({"cite": None}, "cite: is missing"),
-        ({"date": "d MMMM q"}, "date: 'd MMMM q' is not a CLDR pattern of dates"),
-        ({"date": "dddd"}, "date: 'dddd': no pattern of dates"),
-        ({"lang": "tlh"}, "lang: 'tlh': no language that CLDR has dates of"),
-        ({"lang": "../../etc"}, "lang: '../../etc' is not a language"),
-        ({"dead_after": {"missing": 8}}, "dead_after.missing: must be a whole number from 9 to 31: days for which"),
-        ({"dead_after": {"strikes": True}}, "dead_after.strikes: must be a whole number from 3 to 15: days on which"),
-        ({"options": {"run": "yes"}}, "options.run: must be true or false"),
-        ({"options": {"talk": "always"}}, "options.talk: must be 'never' or 'beside' or 'instead'"),
-        ({"dead_tag__place": ["after"]}, "dead_tag.place: must be 'after' or 'swallow'"),
-        ({"dead_tag__write": "{{dead link|date={moon}}}"}, "dead_tag.write: '{{dead link|date={moon}}}' is not"),
-        ({"dead_tag__write": "{{dead link}} and more"}, "dead_tag.write: '{{dead link}} and more' is not a template"),
-        ({"dead_tag__write": "{{dead link|{{subst:x}}}}"}, "dead_tag.write: '{{dead link|{{subst:x}}}}' is not"),
-        ({"dead_tag__write": "{{delete}}"}, "dead_tag.write: 'delete' is none of dead_tag.names"),
-        ({"dead_tag__write": "{{dead link|{stamp}}}"}, "dead_tag.write: a dead link without a copy has no {stamp}"),
-        ({"dead_tag__place": "swallow"}, "dead_tag.write: with place 'swallow' it needs {url}"),
-        ({"archive_template__write": "{{webarchive|{url}}}"}, "archive_template.write: it needs {archive_url}, or"),
-        ({"month": ...}, "month: is missing, but {month} is used"),
-        ({"dbname": "enwiki"}, "dbname: 'enwiki' is not a wiki"),
+    rows: list[tuple[dict[str, Any], str]] = _CASES["faults"]
+    rows += [
         ({"ignore": ["a" * 300]}, "ignore[0]: longer than 255 characters"),
-        ({"ignore": ["a\nb"]}, "ignore[0]: 'a\\nb' is not the name of a template"),
-    ]  # fmt: skip
+        ({"cite__status__dead": ...}, "cite.status.dead: is missing"),
+        ({"cite__names": ["Cite web", None]}, "cite.names[1]: must be a text: the name of a template"),
+        ({"cite": None}, "cite: is missing"),
+        ({"month": ...}, "month: is missing, but {month} is used"),
+    ]
     for changes, fault in rows:
         found = faults(changed(**changes))
         assert [each for each in found if each.startswith(fault)], found
