@@ -1,4 +1,4 @@
-"""Deaths that one remote crawler alone reports, of hosts on which much hangs: they wait for another crawler (C-14)."""
+"""Deaths of hosts on which much hangs, and those that one remote crawler alone reports (C-5, C-14)."""
 
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
@@ -23,7 +23,9 @@ from weboid.remote.crawl import alone
 from weboid.remote.crawl.calls import CrawlStore, remote_crawl_store
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked
-from weboid.store.upkeep.alarm import list_alarms
+from weboid.store.upkeep import big_death
+from weboid.store.upkeep.alarm import AlarmKind, list_alarms
+from weboid.store.upkeep.big_death import record_word
 
 URLS: Final = [f"http://big.demo/{number}" for number in range(5)]
 SMALL: Final = [f"http://small.demo/{number}" for number in range(5)]
@@ -32,6 +34,8 @@ OF_PAGES: Final = (100, 103, 106, 109, 112, 113)
 """Days on which a page that is missing is checked, before the one on which that is proven."""
 DEAD: Final = 100 + DEFAULT.dead_span
 """The day on which a host is proven dead that is silent from day 100 on."""
+DEAD_BIG: Final = 100 + DEFAULT.server_span
+"""The same of one on which much hangs."""
 OF_HOSTS: Final = (*range(100, DEAD, 3),)
 
 
@@ -74,7 +78,8 @@ class Scene:
 
 @pytest.fixture
 async def scene(database: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Scene]:
-    monkeypatch.setattr(alone, "MANY_USES", 6)
+    for module in (alone, big_death):
+        monkeypatch.setattr(module, "MANY_USES", 6)
     monkeypatch.setattr(alone, "MANY_DEAD", 2)
     tokens = f"{CRAWLERS},other:{sha256(OTHER.encode()).hexdigest()}"
     async with (
@@ -120,20 +125,51 @@ async def test_without_another_crawler_it_counts_fourteen_days_after_the_alarm(s
     assert await scene.alarms() == []
 
 
-async def test_a_host_with_many_uses_dies_only_by_another_crawlers_looks_at_urls_that_the_store_chooses(
-    scene: Scene,
-) -> None:
-    for day in OF_HOSTS:
+async def test_a_host_with_many_uses_dies_after_the_longer_span_with_an_alarm_a_week_before(scene: Scene) -> None:
+    for day in (*OF_HOSTS, *range(DEAD, DEAD_BIG)):
         await scene.report(day, SILENT)
         await scene.other.second_looks.take(0)
-    await scene.report(DEAD, SILENT, [URLS[0], SMALL[0]])
-    await scene.report(DEAD + 1, SILENT, [URLS[0], SMALL[0]])
-    assert await scene.dead() == {*SMALL}
-    assert await scene.alarms() == [("one-crawler", "big.demo", DEAD)]
-    looked = await scene.answer({})
-    assert looked == set(sorted(URLS, key=lambda url: key_of(parse(url)).url_key)[:3])
-    await scene.report(DEAD + 2, SILENT, [URLS[0]])
+        assert await scene.dead() == ({*SMALL} if day >= DEAD else set())
+    [(kind, subject, since)] = await scene.alarms()
+    assert (kind, subject) == ("host-dying", "big.demo")
+    assert since <= DEAD_BIG - 7
+    # Crawlers of another place are asked to look at URLs that the store chooses.
+    assert await scene.answer({}) == set(sorted(URLS, key=lambda url: key_of(parse(url)).url_key)[:3])
+    await scene.report(DEAD_BIG, SILENT, [URLS[0]])
     assert await scene.dead() == {*URLS, *SMALL}
     assert await scene.alarms() == []
-    await scene.report(DEAD + 3, FINE, [URLS[0]])
+    await scene.report(DEAD_BIG + 3, FINE, [URLS[0]])
     assert URLS[0] not in await scene.dead()
+
+
+async def test_a_host_with_many_uses_that_another_crawler_reaches_does_not_die(scene: Scene) -> None:
+    for day in (*OF_HOSTS, *range(DEAD, DEAD_BIG + 2)):
+        await scene.report(day, SILENT)
+        await scene.other.second_looks.take(0)
+        await scene.answer(dict.fromkeys(URLS, Outcome.WORKING))
+    assert await scene.dead() == {*SMALL}
+
+
+@pytest.mark.parametrize(("word", "dead"), [(AlarmKind.HOST_CONFIRMED, 138), (AlarmKind.HOST_HELD, 164), (None, 142)])
+async def test_an_administrator_may_confirm_or_hold_the_death_of_such_a_host(
+    scene: Scene, word: AlarmKind | None, dead: int
+) -> None:
+    for day in (*OF_HOSTS, *range(DEAD, 138)):
+        await scene.report(day, SILENT)
+    assert not await scene.wiki.do(record_word, "small.demo", AlarmKind.HOST_HELD, 137)
+    assert await scene.wiki.do(record_word, "big.demo", word, 137) == (word is not AlarmKind.HOST_DYING)
+    for day in range(138, dead):
+        if day == 160:
+            await scene.wiki.do(record_word, "big.demo", None, day)
+        await scene.report(day, SILENT, URLS)
+        assert await scene.dead() == {*SMALL}
+    await scene.report(dead, SILENT, [URLS[0]])
+    assert await scene.dead() == {*URLS, *SMALL}
+    assert await scene.alarms() == []
+
+
+async def test_an_answer_lowers_the_alarm(scene: Scene) -> None:
+    for day in (*OF_HOSTS, DEAD):
+        await scene.report(day, SILENT)
+    await scene.report(DEAD + 1, FINE)
+    assert await scene.alarms() == []

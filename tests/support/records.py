@@ -43,7 +43,7 @@ def _evidence(chance: random.Random) -> Evidence:
     return Evidence(
         width=chance.choice([0, 34, 35, 41, 42, 69, 70, 83, 84, WIDEST, chance.randrange(WIDEST)]),
         missing=chance.choice([0, 1, 14, 15, 21, 28, 29, WIDEST_MISSING + 1, chance.randrange(WIDEST_MISSING)]),
-        server=chance.random() < 0.5,
+        longer=chance.random() < 0.5,
         relapse=chance.random() < 0.3,
         held=chance.random() < 0.3,
     )

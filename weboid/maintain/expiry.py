@@ -23,6 +23,7 @@ from weboid.store.schedule.second_look import delete_past_looks
 from weboid.store.schedule.turn import delete_past
 from weboid.store.site.task import expire_entries
 from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, lower_before, raise_alarm
+from weboid.store.upkeep.big_death import delete_past_words
 from weboid.store.upkeep.expiry import (
     BEFORE_ALL,
     WikiPass,
@@ -161,5 +162,6 @@ async def _delete_past(conn: Connection, day: int) -> None:
     await delete_past_looks(conn)
     await delete_past_wishes(conn)
     await lower_before(conn, AlarmKind.ONE_CRAWLER, day - KEPT_DAYS)
+    await delete_past_words(conn, day)
     await delete_past_limits(conn, day, limit=_MOST_LIMITS)
     await delete_past_sessions(conn, limit=_MOST_LIMITS)

@@ -156,3 +156,4 @@ def _people(service: Service, config: Config, client: ClientSession | None) -> _
     yield "admin-unblock", "POST", admin.unblock
     yield "admin-lift", "POST", admin.lift
     yield "admin-revert", "POST", admin.review
+    yield "admin-host", "POST", admin.judge

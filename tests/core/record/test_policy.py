@@ -8,7 +8,7 @@ from weboid.core.record.streak import NO_STRIKES, WHOLE, Evidence, Streak
 
 BARELY_MISSING = Evidence(missing=1 + DEFAULT.missing_span)
 BARELY_SILENT = Evidence(DEFAULT.dead_span)
-BARELY_BROKEN = Evidence(DEFAULT.server_span, server=True)
+BARELY_BROKEN = Evidence(DEFAULT.server_span, longer=True)
 
 
 def with_evidence(evidence: Evidence, strikes: int = 3) -> Streak:
@@ -21,7 +21,7 @@ def test_what_only_just_proves_proves_and_without_any_one_part_of_it_there_is_no
     assert proven(with_evidence(BARELY_BROKEN))
     assert not proven(with_evidence(WHOLE, strikes=2))
     assert not proven(NO_STRIKES)
-    for lacking in (Evidence(missing=14), Evidence(34), Evidence(41, server=True), Evidence(69, relapse=True)):
+    for lacking in (Evidence(missing=14), Evidence(34), Evidence(41, longer=True), Evidence(69, relapse=True)):
         assert not proven(with_evidence(lacking)), lacking
 
 

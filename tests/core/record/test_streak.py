@@ -44,15 +44,15 @@ def test_evidence_comes_out_of_its_column_as_it_was_put_in(evidence: Evidence) -
 def test_evidence_is_never_more_than_its_strikes_are_and_fits_its_column(hits: list[tuple[int, bool, bool]]) -> None:
     days: list[int] = []
     missing_days: list[int] = []
-    servers = False
+    any_longer = False
     streak, day = NO_STRIKES, 0
-    for later, missing, server in hits:
+    for later, missing, longer in hits:
         day += later
         if not days or day > days[-1]:
             days.append(day)
             missing_days += [day] if missing else []
-            servers |= server
-        streak = streak.struck(day, missing=missing, server=server, gap=GAP)
+            any_longer |= longer
+        streak = streak.struck(day, missing=missing, longer=longer, gap=GAP)
         assert unpacked_evidence(packed_evidence(streak.evidence)) == streak.evidence
     if not days:
         assert streak == NO_STRIKES
@@ -66,7 +66,7 @@ def test_evidence_is_never_more_than_its_strikes_are_and_fits_its_column(hits: l
         assert known.missing_width == min(_width(days), WIDEST_MISSING)
     if known.missing_width < WIDEST_MISSING:
         assert known.is_all_missing == (missing_days == days)
-    assert known.server == servers
+    assert known.longer == any_longer
 
 
 def _width(days: list[int]) -> int:

@@ -11,6 +11,8 @@ from support.webservice import DEAD, MOVED, TODAY
 from weboid.store.archives.changing_page import list_changing, record_changing
 from weboid.store.people.audit import NOBODY, Action, list_audit, record_audit
 from weboid.store.people.revert import Revert, RevertState, StatedRevert, list_reverts, record_revert
+from weboid.store.upkeep.alarm import raise_alarm
+from weboid.store.upkeep.big_death import list_words
 
 LINES = '//h2[last()]/following::ul[1][@class="lines"]/li'
 STATUS = '//*[@role="status"]'
@@ -148,6 +150,29 @@ async def test_what_no_page_of_ours_asks_is_refused(people: People) -> None:
     for query in ["before=0", "before=x", "before=1;", "subject=%00", "did=-1", "before=" + "9" * 40]:
         boss = await people.browser("Boss")
         assert (await boss.open(f"/admin?{query}")).status == 400, query
+
+
+async def test_the_death_of_a_host_is_confirmed_held_or_left_to_the_rule_and_that_is_logged(people: People) -> None:
+    boss, anna, form = await people.browser("Boss"), await people.browser("Anna"), "/admin/host"
+    await people.site.wiki.do(raise_alarm, "host-dying", "dead.demo", TODAY, "")
+    fields = (await boss.open("/admin?lang=en")).form(form)
+    assert (await anna.send(form, {**fields, "word": "hold"})).status == 403
+    for wrong, error in (
+        ({"word": "kill"}, (400, "request")),
+        ({"word": "hold", "host": "a.demo"}, (409, "not-dying")),
+    ):
+        seen = await boss.send(f"{form}?lang=qqx", {**fields, **wrong})
+        assert (seen.status, f"weboid-error-{error[1]}" in seen.text) == (error[0], True)
+    for word, said, after in (
+        ("hold", "host-held", ["Confirm: dead at the next failure", "Let the rule go on"]),
+        ("confirm", "host-confirmed", ["Let the rule go on"]),
+        ("release", None, []),
+    ):
+        assert (await boss.send_form("/admin?lang=en", form, word=word)).status == 303
+        assert texts((await boss.open("/admin?lang=en")).text, f'//form[@action="{form}"]//button') == after
+        async with people.site.wiki.pool.connection() as conn:
+            (newest, *_), words = await list_audit(conn), await list_words(conn)
+        assert (newest.action, newest.object, words.get("dead.demo")) == (f"{word}-death", "dead.demo", said)
 
 
 async def test_an_always_changing_page_is_listed_looked_up_and_lifted_and_that_is_logged(people: People) -> None:

@@ -27,6 +27,7 @@ from weboid.store.archives.service_limit import RequestKind
 from weboid.store.people.audit import Action
 from weboid.store.schedule.process import ProcessRole
 from weboid.store.upkeep.alarm import AlarmKind
+from weboid.web.people.dying_hosts import DECISIONS
 from weboid.web.request.problem import Problem
 from weboid.web.words.language import Language, languages, requested_language
 from weboid.web.words.messages import Messages, _formatter, _own_digits, catalogue, format_pattern, messages_in
@@ -68,6 +69,7 @@ def keys_of_enumerations() -> set[str]:
         *(f"weboid-status-queue-{rank.name.lower()}" for rank in Rank),
         *(f"weboid-status-archive-{kind.name.lower()}" for kind in RequestKind),
         *(f"weboid-admin-action-{action}" for action in Action),
+        *(f"weboid-admin-dying-{word}" for word in DECISIONS),
         *(f"weboid-{page}-title" for page in ("report", "replacement")),
     }
 

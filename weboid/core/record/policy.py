@@ -28,7 +28,8 @@ class Policy:
     dead_span: int = 35
     """The same for all strikes: of 502 recorded site-years no outage that ended would be reported within 34 days."""
     server_span: int = 42
-    """The same if the server itself said at any strike that it fails (5xx): half of these come back (D-482)."""
+    """The same if the server itself said at any strike that it fails (5xx): half of these come back (D-482). It is that
+    of a host on which more than MANY_USES hang, too (D-491)."""
     relapse_factor: int = 2
     """Times as long must a streak be that is a relapse: a page that flaps will come back."""
     working_interval: int = 7
@@ -76,7 +77,7 @@ class Policy:
 
     def span_of_all(self, known: Evidence) -> int:
         """The days of proof that it needs of all strikes together: the longest among their reasons (D-482)."""
-        return self._times(known) * (self.server_span if known.server else self.dead_span)
+        return self._times(known) * (self.server_span if known.longer else self.dead_span)
 
     def span_if_missing(self, known: Evidence) -> int:
         """The days of proof that it needs of the strikes for which the page was missing."""
@@ -99,8 +100,12 @@ class Policy:
         return max(1, min(self.failing_interval, span - _DAILY - elapsed))
 
 
+MANY_USES: Final = 1_000
+"""Uses on pages; a host with more is one on which much hangs."""
 BELIEVED_DAYS: Final = 21
 """Days of failures after which those that were held count as any other: a loss ends sooner if it was ours (D-80)."""
+_NEAR: Final = 7
+"""Days before the end of the span at which an alarm says what is about to die, at least."""
 _LATE: Final = 2
 """Days by which a check may be late."""
 _DAILY: Final = 6
@@ -118,6 +123,12 @@ def proven(streak: Streak, policy: Policy = DEFAULT) -> bool:
     return streak.strikes >= policy.dead_strikes and (
         known.missing_width >= policy.span_if_missing(known) or known.width >= policy.span_of_all(known)
     )
+
+
+def is_near(streak: Streak, policy: Policy = DEFAULT) -> bool:
+    """True if a streak that takes the longer span is no proof yet, and may be one in a week or two."""
+    known = streak.evidence
+    return known.longer and not proven(streak, policy) and known.width >= policy.span_of_all(known) - _NEAR - policy.gap
 
 
 def may_prove(streak: Streak, day: int, policy: Policy = DEFAULT) -> bool:

@@ -15,14 +15,15 @@ class Evidence(NamedTuple):
     """The evidence in the strikes of a streak. `width` is their days from first to last, longer gaps cut short.
 
     `missing` is one more than the width of those for which the host said that the page is missing, 0 without any;
-    `server`: at one of them the server said that it fails (5xx). `relapse`: the page had failed and come back not long
+    `longer`: they take the longer span, as the server said at one of them that it fails (5xx), or as much hangs on the
+    host. `relapse`: the page had failed and come back not long
     before, so that it may come back again; without strikes: the streak that has ended makes the next one a relapse.
     `held`: the newest may be our own trouble (C-16).
     """
 
     width: int = 0
     missing: int = 0
-    server: bool = False
+    longer: bool = False
     relapse: bool = False
     held: bool = False
 
@@ -57,23 +58,23 @@ class Streak:
     def __hash__(self) -> int:
         return hash((self.strikes, self.since, self.until))  # enough, and quicker
 
-    def struck(self, day: int, *, missing: bool, gap: int, server: bool = False) -> "Streak":
+    def struck(self, day: int, *, missing: bool, gap: int, longer: bool = False) -> "Streak":
         """One more strike; a second one on the same day is the same evidence and adds nothing (D-4).
 
-        `missing`: the host said that the page is missing, `server`: that it fails. `gap` is the most days that count
+        `missing`: the host said that the page is missing, `longer`: that it fails. `gap` is the most days that count
         between two strikes.
         """
         known = self.evidence
         if self.since is None or self.until is None:
             relapse = known.relapse and self.until is not None and day - self.until <= REMEMBERED
-            return Streak(1, day, day, Evidence(0, int(missing), server, relapse))
+            return Streak(1, day, day, Evidence(0, int(missing), longer, relapse))
         if day <= self.until:
             return self
         days = min(day - self.until, gap)
         width = min(known.width + days, WIDEST)
         if missing:
             days = min(known.missing + days, WIDEST_MISSING + 1) if known.missing else 1
-        evidence = Evidence(width, days if missing else known.missing, known.server or server, known.relapse)
+        evidence = Evidence(width, days if missing else known.missing, known.longer or longer, known.relapse)
         return Streak(self.strikes + 1, self.since, day, evidence)
 
     def ended(self) -> "Streak":
@@ -97,12 +98,12 @@ NO_STRIKES: Final = Streak()
 
 
 def packed_evidence(evidence: Evidence) -> int:
-    """The stored form, 17 bits from the lowest: 7 of width, 7 of missing, server, relapse, held.
+    """The stored form, 17 bits from the lowest: 7 of width, 7 of missing, longer, relapse, held.
 
     ``sql/queries/lists/search.sql`` and ``upkeep/invariant.sql`` read it, too.
     """
-    width, missing, server, relapse, held = evidence
-    return width | missing << 7 | server << 14 | relapse << 15 | held << 16
+    width, missing, longer, relapse, held = evidence
+    return width | missing << 7 | longer << 14 | relapse << 15 | held << 16
 
 
 def unpacked_evidence(number: int) -> Evidence:

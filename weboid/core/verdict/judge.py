@@ -41,7 +41,7 @@ def judge(
     """
     if record.checked is not None:
         day = max(day, record.checked)
-    streak = _streak_after(record, seen, day, policy)
+    streak = _streak_after(record, seen, day, policy, host)
     history = extended(record.history, seen.status, day)
     since = record.since if _is_same_state(record.reason, seen.reason) else day
     after = UrlRecord(
@@ -103,18 +103,19 @@ def _struck(streak: Streak, seen: Observation, day: int, policy: Policy) -> Stre
     """One more strike. A held one is kept and is never the proof; after a short hold the streak begins anew (D-80)."""
     if streak.evidence.held and not seen.held and streak.elapsed(day) < BELIEVED_DAYS:
         streak = streak.ended()
-    after = streak.struck(day, missing=seen.reason in MISSING, server=seen.reason in SERVER_FAILS, gap=policy.gap)
+    after = streak.struck(day, missing=seen.reason in MISSING, longer=seen.reason in SERVER_FAILS, gap=policy.gap)
     if not seen.held:
         return after
     return streak if proven(after, LOOSEST) else replace(after, evidence=after.evidence._replace(held=True))
 
 
-def _streak_after(record: UrlRecord, seen: Observation, day: int, policy: Policy) -> Streak:
+def _streak_after(record: UrlRecord, seen: Observation, day: int, policy: Policy, host: HostRecord) -> Streak:
     """The streak after a check: an arrival, a wall or a login ends it (U-7, D-1).
 
     What is inferred adds no strike, nor does a bare 503, nor what is held where the host answered within the streak.
     "Too many requests", Retry-After and a site under repair are neutral: they say when to come again, nothing of the
-    document. But the first is an answer, and ends a streak without any (D-483).
+    document. But the first is an answer, and ends a streak without any (D-483). Of the silence of a host on which much
+    hangs no URL dies before the host does: that is one fact (D-491).
     """
     streak = record.streak
     was_silent = bool(record.history) and record.history[0].status in HOST_FAILURES
@@ -123,7 +124,11 @@ def _streak_after(record: UrlRecord, seen: Observation, day: int, policy: Policy
     answered = max((each.last for each in record.history if each.status not in HOST_FAILURES), default=-1)
     if seen.held and streak.since is not None and answered >= streak.since:
         return streak
-    return _struck(streak, seen, day, policy) if seen.outcome is Outcome.FAILING else streak.ended()
+    if seen.outcome is not Outcome.FAILING:
+        return streak.ended()
+    after = _struck(streak, seen, day, policy)
+    waits = is_host_failure(seen) and host.streak.evidence.longer and not proven(host.streak, policy)
+    return streak if waits and proven(after, policy) and not proven(streak, policy) else after
 
 
 def _interval(

@@ -18,6 +18,7 @@ from weboid.remote.crawl.alone import unconfirmed
 from weboid.store.db.rows import HostKey, KnownUrl, StoredHost, StoredUrl
 from weboid.store.db.statements import Connection
 from weboid.store.results.record import Checked
+from weboid.store.upkeep.big_death import weighed
 from weboid.store.urls.url import find_records
 
 
@@ -49,12 +50,16 @@ def sighting_of(checked: Checked) -> Sighting:
 async def judged(
     conn: Connection, place: str, sightings: Sequence[Sighting], policy_of: Callable[[HostKey], Policy], day: int
 ) -> Sequence[Checked]:
-    """The checks, in their order; failures that would be deaths and have to wait for another crawler are held.
+    """The checks, in their order; failures that would be deaths and have to wait for another crawler, or that another
+    has not found, are held.
 
     What is not stored is left out, and so are cited copies, which others visit. A URL is put off for the longest
     interval of its host at most.
     """
     found = await find_records(conn, [each.key for each in sightings])
+    named = {HostKey(*key[:2]): (known.url.host, known.host) for key, known in found.items()}
+    records = await weighed(conn, named, day, policy_of(next(iter(named)))) if named else {}
+    found = {key: known._replace(host=records[HostKey(*key[:2])]) for key, known in found.items()}
     checks = _all_judged(sightings, found, policy_of)
     hosts, urls = await unconfirmed(conn, place, checks, policy_of, day)
     if not (hosts or urls):

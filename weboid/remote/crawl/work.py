@@ -8,7 +8,7 @@ has failed so does it with the same arguments. What is written together is decid
 import logging
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Annotated, Final
 
@@ -46,6 +46,7 @@ from weboid.store.schedule.lease import (
     record_renewal,
 )
 from weboid.store.schedule.pace import find_pace, list_big_hosts, record_checked
+from weboid.store.upkeep.big_death import delete_words, is_settled, weighed
 from weboid.store.urls.check import record_next_days
 from weboid.store.urls.lock import lock_hosts
 from weboid.store.urls.url import count_due, list_canaries, list_due_hosts, list_due_urls
@@ -187,7 +188,10 @@ class Work(OnStore):
             if first is not None and first < until.day:
                 until = Moment(first)
             own = await list_own(conn, self.worker, buckets)
-            return await list_due_hosts(conn, sorted(own), until=until, without=but, limit=limit)
+            hosts = await list_due_hosts(conn, sorted(own), until=until, without=but, limit=limit)
+            named = {host.key: (host.host, host.record) for host in hosts}
+            records = await weighed(conn, named, until.day, self._policy)
+        return [replace(host, record=records[host.key]) for host in hosts]
 
     @call("urls")
     async def list_urls(
@@ -211,6 +215,10 @@ class Work(OnStore):
         """Records the results of checks, but for buckets that are no longer this worker's."""
         async with self._connections.connection() as conn:
             tally = await record_batch(conn, self.worker, checks, held, self._policy)
+            await delete_words(
+                conn,
+                {each.host.host for each in checks if is_settled(each.host_before, each.host_after, self._policy)},
+            )
             if tally.lost:
                 named = {bucket for checked in checks if (bucket := checked.url.key.bucket) in held}
                 ours = await list_held(conn, self.worker, {bucket: held[bucket] for bucket in named})

@@ -52,6 +52,10 @@ class Action(StrEnum):
     RELEASE = "release"
     """Of a frozen link: bots may repair it again."""
     KEEP_FROZEN = "keep-frozen"
+    CONFIRM_DEATH = "confirm-death"
+    """Of a host on which much hangs and that is about to be called dead; so are the next two (C-5)."""
+    HOLD_DEATH = "hold-death"
+    RELEASE_DEATH = "release-death"
 
 
 class Refusal(StrEnum):

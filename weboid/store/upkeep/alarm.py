@@ -20,7 +20,8 @@ class AlarmKind(StrEnum):
     CLOCK, LOOP_LAG, OFFLINE (C-16) and OWN_FAULT by crawlers, ARCHIVE_RESTS by requests to archives (A-2; subject: the
     service), ARCHIVE_SAVING by savings there (it refuses our keys), ARCHIVE_DOWN and SNAPSHOTS by the visits to
     kept copies (A-3; subject: the service), WATCHED by ``feed/watch_list``, ONE_CRAWLER by ``remote/crawl/alone``
-    (subject: the host). PASS_SLOW, NO_PASS, ROUND_SLOW, NO_CRAWLER, PART_GONE (subject: the role), STREAM_BEHIND,
+    (subject: the host), HOST_DYING, HOST_HELD and HOST_CONFIRMED (the same) by ``store/upkeep/big_death``. PASS_SLOW,
+    NO_PASS, ROUND_SLOW, NO_CRAWLER, PART_GONE (subject: the role), STREAM_BEHIND,
     SPAM_LINES and CONFLICTS are not stored: they follow from the state as ``store/lists/alarms`` computes it when it is
     asked, and so does BACKUP_OLD when no process is there to raise it.
     """
@@ -48,6 +49,9 @@ class AlarmKind(StrEnum):
     WATCHED = "watched"
     CONFLICTS = "conflicts"
     ONE_CRAWLER = "one-crawler"
+    HOST_DYING = "host-dying"
+    HOST_HELD = "host-held"
+    HOST_CONFIRMED = "host-confirmed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from weboid.store.people.audit import (
 from weboid.web.formats import html
 from weboid.web.http.respond import see_other
 from weboid.web.people.changing_pages import LIFT, changing_view, find_changing_pages, lift_changing
+from weboid.web.people.dying_hosts import JUDGE, dying_view, find_dying, judge_host
 from weboid.web.people.forms import address_in_language, record_action, require_allowed
 from weboid.web.people.frozen_links import PART, REVIEW, find_reverts, revert_view, review_revert
 from weboid.web.request.cursor import Cursor
@@ -61,6 +62,7 @@ class AdminPage(ServiceHandlers):
             blocks = await list_blocks(conn) if subject is None else []
             did = await _find_done(conn, given) if "did" in given else None
             changing = await find_changing_pages(conn, given) if subject is None else []
+            dying = await find_dying(conn) if subject is None else []
             reverts, older = await find_reverts(conn, given) if subject is None else ([], None)
         more = entries[_LISTED - 1].audit if len(entries) > _LISTED else None
         values: dict[str, Any] = {
@@ -78,6 +80,8 @@ class AdminPage(ServiceHandlers):
             "reverts": [revert_view(each, given, day, say) for each in reverts],
             "older": None if older is None else html.query({**only(given, "url", "lang"), PART: older}),
             "newest": html.query(only(given, "url", "lang")) if PART in given else None,
+            "dying": [dying_view(each, say) for each in dying],
+            "judge_token": await sessions.form_token(request, JUDGE),
             "review_token": await sessions.form_token(request, REVIEW),
             "lift_token": await sessions.form_token(request, LIFT),
             "tokens": {purpose: await sessions.form_token(request, purpose) for purpose in ("undo", "block", "unblock")}
@@ -142,6 +146,14 @@ class AdminPage(ServiceHandlers):
             key = await review_revert(conn, given, person)
         await self._service.kept.drop([key])
         return see_other(address_in_language("admin", given, **only(given, PART)))
+
+    async def judge(self, request: web.Request) -> web.Response:
+        """Confirms or holds the death of a host on which much hangs, or lets the rule go on."""
+        given = await self._service.posted(request, JUDGE)
+        person = await self._service.sessions.require_administrator(request)
+        async with self._service.pool.connection() as conn:
+            await judge_host(conn, given, person, self._service.today())
+        return see_other(address_in_language("admin", given))
 
     def _entry_view(self, entry: AuditEntry, given: Parameters, day: int, say: Messages) -> dict[str, Any]:
         action = Action(entry.action)

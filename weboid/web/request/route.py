@@ -306,6 +306,7 @@ ROUTES: Final = (
     _form("admin-unblock", "/admin/unblock", "subject"),
     _form("admin-lift", "/admin/lift", "url", "lifted"),
     _form("admin-revert", "/admin/revert", "revert", "state", "reverts"),
+    _form("admin-host", "/admin/host", "host", "word"),
 )
 
 _ERROR_FORMATS: Final = (("/api/", _DATA), ("/changes", _DATA), ("/feeds/", _FEED), ("/lists/", _LIST))
