@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from urllib.parse import unquote
 
 import weboid
+from weboid.core.record import policy
 from weboid.web.http.source_archive import source_files
 
 _REPOSITORY = Path(__file__).resolve().parents[1]
@@ -17,6 +19,8 @@ _DOCUMENTS = {
     if name.endswith(".md") and "/codex/" not in name
 }
 _MOST_KB = 100
+_OWN = ("dead_strikes", "missing_span", "dead_span", "server_span")
+"""What a wiki may choose."""
 
 
 def test_every_link_of_a_document_leads_to_a_file_and_to_a_heading_in_it() -> None:
@@ -41,6 +45,16 @@ def test_every_picture_is_shown_with_words_for_those_who_do_not_see_it_and_is_sm
     assert {path.relative_to(_REPOSITORY).as_posix() for path in pictures} == {*shown}
     assert all(len(words) > len("A picture") for words in shown.values())
     assert all(path.stat().st_size < _MOST_KB * 1_000 for path in pictures)
+
+
+def test_the_page_on_verdicts_has_every_number_of_the_policy_and_no_other() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| ([\d,]+) \| (?:(\d+)–(\d+))? *\|", _DOCUMENTS["docs/verdicts.md"], re.MULTILINE)
+    named = {name: int(value.replace(",", "")) for name, value, *_ in rows}
+    constants = {name: value for name, value in vars(policy).items() if isinstance(value, int)}
+    assert named == {**asdict(policy.DEFAULT), "gap": policy.DEFAULT.gap, **constants}
+    assert {name: (int(least), int(most)) for name, _, least, most in rows if least} == {
+        name: (least, getattr(policy.STRICTEST, name)) for name, least in asdict(policy.LOOSEST).items() if name in _OWN
+    }
 
 
 def _links() -> Iterator[tuple[str, bool, str, str]]:

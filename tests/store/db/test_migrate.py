@@ -1,6 +1,7 @@
 """Migrations are applied once, in order, by one program at a time, and end in ``sql/schema.sql``."""
 
 import asyncio
+import shutil
 from pathlib import Path
 
 import psycopg
@@ -8,6 +9,9 @@ import pytest
 from psycopg import AsyncConnection, sql
 
 from weboid.assets import asset
+from weboid.core.record.policy import DEFAULT, LOOSEST, proven
+from weboid.core.record.reasons import Reason
+from weboid.core.record.streak import Evidence, Streak, unpacked_evidence
 from weboid.errors import StoreError
 from weboid.store.db.migrate import migrate, migrations
 
@@ -72,6 +76,37 @@ async def test_what_was_applied_is_refused_when_it_has_changed_and_other_line_en
     (folder / "0002_second_step.sql").unlink()
     with pytest.raises(StoreError, match="made by a newer weboid"):
         await _migrate(empty_database, folder)
+
+
+async def test_evidence_of_before_keeps_its_days_and_what_was_no_proof_is_none_now(
+    empty_database: str, tmp_path: Path
+) -> None:
+    """Migration 0034: weekdays, hours, width << 7, hours of missing << 14, missing width << 18, relapse = 2 << 24."""
+    steps = sorted(path for path in (asset("sql") / "migrations").iterdir() if path.name < "0035")
+    for path in steps[:-1]:
+        shutil.copy(path, tmp_path)
+    await _migrate(empty_database, tmp_path)
+    rows: list[tuple[int | None, Reason, Evidence | None]] = [
+        (None, Reason.OK, None),
+        (3 | 36 << 7, Reason.TIMEOUT, Evidence(36)),
+        (1 | 60 << 7, Reason.TIMEOUT, Evidence(27)),
+        (3 | 43 << 7, Reason.GATEWAY, Evidence(43, longer=True)),
+        (3 | 71 << 7 | 2 << 24, Reason.DNS_GONE, Evidence(71, relapse=True)),
+        (3 | 20 << 7 | 3 << 14 | 14 << 18, Reason.NOT_FOUND, Evidence(20, 15)),
+        (2 | 20 << 7 | 3 << 14 | 20 << 18, Reason.NOT_FOUND, Evidence(20, 9)),
+    ]
+    async with await AsyncConnection.connect(empty_database) as conn:
+        for key, (old, reason, _) in enumerate(rows):
+            insert = "INSERT INTO host (host_key, bucket, strikes, reason, host, reversed, evidence) VALUES ({})"
+            await conn.execute(insert.format("%s, 0, 3, %s, '', '', %s").encode(), (key, reason.number, old))
+    shutil.copy(steps[-1], tmp_path)
+    await _migrate(empty_database, tmp_path)
+    found = [row[0] for row in await _rows(empty_database, "SELECT evidence FROM host ORDER BY host_key")]
+    assert [None if new is None else unpacked_evidence(int(str(new))) for new in found] == [new for *_, new in rows]
+    proofs = [
+        new is not None and any(proven(Streak(3, 0, 90, new), each) for each in (DEFAULT, LOOSEST)) for *_, new in rows
+    ]
+    assert proofs == [False, True, False, True, True, True, False]
 
 
 def test_numbers_are_one_two_three_without_gaps(tmp_path: Path) -> None:
