@@ -311,6 +311,8 @@ CREATE TABLE category (
     wiki integer NOT NULL REFERENCES wiki,
     title text NOT NULL,
     started smallint NOT NULL,
+    -- How far below the root it is, which is at 0; NULL = not known.
+    depth smallint,
     PRIMARY KEY (wiki, title)
 );
 

@@ -14,6 +14,7 @@ from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.url.farms import WMFLABS
 from weboid.core.url.spam_lines import SpamFilter
+from weboid.core.wikitext.titles import Namespace
 from weboid.errors import StoreError
 from weboid.feed.effects import Applied, FollowedWiki, apply
 from weboid.feed.events import load_streams
@@ -25,6 +26,7 @@ from weboid.store.pages.page_pass import record_trees
 from weboid.store.pages.pending import Pending, list_pending, record_pending
 from weboid.store.pages.spam import list_spam_links
 from weboid.store.pages.stream import Position, find_position, has_category
+from weboid.store.pages.wiki import record_namespaces
 
 STREAMS = load_streams()
 A, B, C = "https://a.sample.de/", "https://b.sample.de/x?y=1+1", "http://c.sample.de/z"
@@ -146,10 +148,14 @@ async def test_a_categorised_page_waits_only_where_the_category_lies_in_a_tree(d
     async with following(database, {}) as wiki:
         async with wiki.stored.pool.connection() as conn:
             assert not await has_category(conn)
-            await record_trees(conn, wiki.stored.wiki.wiki, 100, ["Small bridges"])
+            await record_trees(conn, wiki.stored.wiki.wiki, 100, {"Small bridges": 0})
             assert await has_category(conn)
+            await record_namespaces(conn, wiki.stored.wiki.wiki, [Namespace(14, "Kategorie")])
         await wiki.take(categorised("Talk:Big", "Rivers", 1), categorised("Little", "Small_bridges", 2))
-        assert await wiki.pending() == [Pending(0, "Little", moment(2), True)]
+        # What categories are new there is for the wiki to say: one may have been taken out as well.
+        await wiki.take(categorised("Kategorie:Planks", "Small_bridges", 3), categorised("Kategorie:A", "Rivers", 3))
+        waiting = [Pending(0, "Little", moment(2), True), Pending(0, "Category:Small bridges", moment(3), True)]
+        assert await wiki.pending() == waiting
 
 
 async def test_what_is_deleted_and_restored_in_a_batch_is_read_again_and_vice_versa_gone(database: str) -> None:

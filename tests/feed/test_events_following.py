@@ -217,7 +217,7 @@ async def test_the_stream_of_categories_is_asked_if_trees_are(database: str, mon
         running = asyncio.create_task(one.follower().run())
         await until(lambda: has_come_to(one, 0))
         assert "recentchange" not in one.server.site.asked[-1].target
-        await one.stored.do(record_trees, one.stored.wiki.wiki, 1, ["Bridges"])
+        await one.stored.do(record_trees, one.stored.wiki.wiki, 1, {"Bridges": 0})
 
         async def is_asked_for() -> bool:
             return "recentchange" in one.server.site.asked[-1].target

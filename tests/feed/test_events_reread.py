@@ -21,6 +21,7 @@ from weboid.feed.effects import FollowedWiki
 from weboid.feed.reread import reread
 from weboid.remote.feed.calls import local_feed_store
 from weboid.store.pages.page import Intake
+from weboid.store.pages.page_pass import record_trees
 from weboid.store.pages.pending import Pending, list_pending, record_pending
 from weboid.wiki.api import ApiSource
 from weboid.wiki.source import PageLinks, PageState, Selection, WalkBatch
@@ -43,9 +44,17 @@ class Page:
 class LaggingSource:
     """A wiki with a past: it answers as it was `lag_s` ago. Titles in `redirects` lead to pages."""
 
-    def __init__(self, *past: Page, lag_s: float = 0.0, redirects: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        *past: Page,
+        lag_s: float = 0.0,
+        redirects: Mapping[str, int] | None = None,
+        members: Mapping[str, Sequence[int]] | None = None,
+        below: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
         self.past = list(past)
         self.lag_s = lag_s
+        self.members, self.below = members or {}, below or {}
         self.now = moment(0)
         self.redirects = redirects or {}
         self.asked: list[Sequence[int]] = []
@@ -80,8 +89,12 @@ class LaggingSource:
             if page in wanted
         ]
 
-    def walk(self, selection: Selection, place: str = "") -> AsyncGenerator[WalkBatch, None]:
-        raise NotImplementedError
+    async def walk(self, selection: Selection, place: str = "") -> AsyncGenerator[WalkBatch, None]:
+        title = str(selection.values["title"])
+        if selection.values["types"] == "page":
+            yield WalkBatch(await self.find_states(self.members.get(title, ())), "")
+        else:
+            yield WalkBatch([PageState(99, 14, name, 1, None) for name in self.below.get(title, ())], "")
 
     async def close(self) -> None:
         pass
@@ -214,6 +227,23 @@ async def test_a_title_that_redirects_is_not_what_was_categorised(database: str)
         await wiki.hand_in(*(waits(0, 1, matched=True, title=title) for title in titles))
         await wiki.run(2)
         assert await wiki.uses() == {use(1, A), use(3, C)}
+        assert await wiki.waiting() == []
+
+
+async def test_a_category_that_is_new_in_a_tree_extends_it_as_deep_as_the_tree_may_be(database: str) -> None:
+    """ "Old" is in the tree already; "Deepest" would be too deep; and the tree's root lies below again, a cycle."""
+    below = {"Root": ["Old", "New"], "New": ["Deep", "Root"], "Deep": ["Deepest"], "Old": ["Unseen"]}
+    members = {"New": [1, 2], "Deep": [3], "Deepest": [4], "Old": [5]}
+    redirect = Page(0, 2, [A], facts={"redirect": True})
+    past = [redirect, *(Page(0, page, [A], namespace=1) for page in (1, 3, 4, 5))]
+    source = LaggingSource(*past, members=members, below=below)
+    async with rereading(database, {}, source, tree_depth=2) as wiki:
+        await wiki.stored.do(record_trees, wiki.wiki.wiki, 100, {"Root": 0, "Old": 1})
+        await wiki.hand_in(*(waits(0, 1, title=f"Category:{name}", matched=True) for name in ("Root", "Nowhere")))
+        assert (await wiki.run(2)).pages_new == 2
+        assert await wiki.uses() == {use(1, A), use(3, A)}
+        trees = {("Root", 0, 100), ("Old", 1, 100), ("New", 1, 300), ("Deep", 2, 300)}
+        assert set(await wiki.stored.rows("SELECT title, depth, started FROM category")) == trees
         assert await wiki.waiting() == []
 
 

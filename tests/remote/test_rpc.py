@@ -137,7 +137,8 @@ FEEDERS = """
 greet(), life(role life takes was_away gone), wiki(farm dbname api), wikis(), namespaces!(wiki names),
 start!(wiki plan day), meet!(wiki pages day move), exclude!(wiki pages move), end-step!(wiki started trees move),
 count(wiki started), records(wiki after limit), walk!(wiki pages gone stamp as_of day move), end!(wiki started day),
-waiting(wiki until limit), watched(wiki pages), waited!(wiki pages gone stamp as_of done day), has-category(),
+waiting(wiki until limit), watched(wiki pages), waited!(wiki pages gone stamp as_of done day), trees(wiki titles),
+branch!(wiki trees pages day), has-category(),
 position(names), apply!(events move day), find-list(farm of known), is-fresh(farm of day),
 record-list!(farm of black white day), stretch(wiki after limit), reclassify!(wiki now_spam no_spam day),
 applied!(farm of day), find-watch-page(source), record-watch-page!(source text fault day), no-watch-page()

@@ -111,7 +111,8 @@ async def test_a_tree_with_a_cycle_is_walked_once_level_by_level() -> None:
             for title in members
             if not title.startswith("Category:")
         )
-        assert criterion.trees == ["Deep", "Deeper", "Lamps", "Lights", "Oil", "Stairs", "Towers"]
+        depths = {"Deep": 3, "Deeper": 4, "Lamps": 1, "Lights": 0, "Oil": 2, "Stairs": 2, "Towers": 1}
+        assert criterion.trees == depths
         asked = [question["gcmtitle"] for question in replay.asked if "continue" not in question]
         levels = [["Lights"], ["Lamps", "Towers"], ["Oil", "Stairs"], ["Deep"], ["Deeper"]]
         assert asked == [f"Category:{title}" for level in levels for title in level]
@@ -123,7 +124,8 @@ async def test_a_tree_is_walked_down_to_its_depth_which_is_that_of_the_shortest_
         for depth, titles, trees in ((0, first, ["Lights"]), (1, first | second, ["Lamps", "Lights", "Towers"])):
             criterion = one(categories=["Lights"], category_depth=depth)
             assert set(await titles_of(criterion, source)) == titles
-            assert criterion.trees == trees
+            assert list(criterion.trees) == trees
+            assert criterion.tree_depth == depth
         found = await titles_of(one(categories=["Lights", "Oil"], category_depth=1), source)
         assert "Deep oil" in found
         assert "Deeper oil" not in found
@@ -170,7 +172,7 @@ async def test_the_trees_of_a_real_wiki_are_those_that_its_tables_hold() -> None
             pages = {page.page for _, some in await stretches_of(criterion, source) for page in some}
             wanted_pages, wanted_trees = closure(tree, root)
             assert pages == wanted_pages
-            assert criterion.trees == sorted(wanted_trees)
+            assert list(criterion.trees) == sorted(wanted_trees)
             sizes.append(len(criterion.trees))
         assert max(sizes) > 10
     assert len(titles) == 2004
@@ -394,6 +396,6 @@ async def test_adding_a_criterion_takes_one_file(tmp_path: Path, monkeypatch: py
         assert await titles_of(criterion, source) == ["A", "B"]
         assert await assert_resumable(criterion, source) == 2
         assert criterion.covers(state("A")) is None
-        assert criterion.trees == []
+        assert criterion.trees == {}
     plan = json.loads(read_criteria({"linking_to": ["Lamp"]}, {}).plan)
     assert plan[0] == {"linking_to": ["Lamp"], "namespaces": [0]}

@@ -201,6 +201,7 @@ async def followed_wiki(
         covers=lambda page: criteria.covers(page) is True,
         excludes=lambda page: any(criterion.covers(page) for criterion in criteria.excluded),
         doubts=lambda page: any(criterion.covers(page) is None for criterion in criteria.excluded),
+        tree_depth=criteria.tree_depth,
         spam=filters.of(named.farm.code, wiki.name.dbname),
     )
 

@@ -31,7 +31,7 @@ class FollowedWiki:
     """A wiki whose events count: `wiki` is its number in the store.
 
     `covers` and `excludes` are the criteria as far as the page itself decides (P-4); `doubts`: an exclusion that only
-    a walk decides may concern it. `spam` judges the links (L-3).
+    a walk decides may concern it. `tree_depth` is that of `Criteria`. `spam` judges the links (L-3).
     """
 
     wiki: int
@@ -39,6 +39,7 @@ class FollowedWiki:
     covers: Callable[[PageState], bool]
     excludes: Callable[[PageState], bool] = lambda page: False
     doubts: Callable[[PageState], bool] = lambda page: False
+    tree_depth: int = 0
     spam: WikiSpam = field(default_factory=WikiSpam)
 
     def may_match(self, given: PageHandedIn) -> bool:

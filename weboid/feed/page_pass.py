@@ -148,7 +148,7 @@ class PagePass:
                 self._progress.met += 0 if excludes else len(pages)
                 self._show(self._progress)
         move = Move(self._place, PassPosition(self._place.step + 1))
-        await self._core.passes.end_step(self._wiki, self._started, [] if excludes else sorted(criterion.trees), move)
+        await self._core.passes.end_step(self._wiki, self._started, {} if excludes else criterion.trees, move)
         self._place = move.after
 
     async def _walk(self) -> None:

@@ -25,10 +25,12 @@ RETURNING pass_s
 SELECT count(*), count(*) FILTER (WHERE touched >= %(started)s) FROM page WHERE wiki = %(wiki)s
 
 -- name: record_trees
-INSERT INTO category (wiki, title, started)
-SELECT %(wiki)s, title, %(started)s FROM unnest(%(titles)s::text[]) AS given (title)
+INSERT INTO category (wiki, title, started, depth)
+SELECT %(wiki)s, title, %(started)s, depth
+FROM unnest(%(titles)s::text[], %(depths)s::smallint[]) AS given (title, depth)
 ORDER BY title
-ON CONFLICT (wiki, title) DO UPDATE SET started = excluded.started WHERE category.started <> excluded.started
+ON CONFLICT (wiki, title) DO UPDATE SET started = excluded.started, depth = excluded.depth
+WHERE category.started <> excluded.started OR category.depth IS DISTINCT FROM excluded.depth
 
 -- name: record_trees_gone
 DELETE FROM category
@@ -40,4 +42,4 @@ USING (
 WHERE category.wiki = gone.wiki AND category.title = gone.title
 
 -- name: list_in_trees
-SELECT title FROM category WHERE wiki = %(wiki)s AND title = ANY(%(titles)s::text[])
+SELECT title, depth FROM category WHERE wiki = %(wiki)s AND title = ANY(%(titles)s::text[])

@@ -190,10 +190,11 @@ def of_wiki(wiki: int) -> list[tuple[str, dict[str, Any]]]:
     given: dict[str, dict[str, Any]] = {
         "namespaces": {"names": []}, "start": {"plan": "p", "day": DAY}, "count": {"started": DAY},
         "meet": {"pages": [], "day": DAY, "move": place}, "exclude": {"pages": [], "move": place},
-        "end-step": {"started": DAY, "trees": [], "move": place}, "records": {"after": 0, "limit": 1},
+        "end-step": {"started": DAY, "trees": {}, "move": place}, "records": {"after": 0, "limit": 1},
         "walk": {**pages, "day": DAY, "move": place}, "end": {"started": DAY, "day": DAY},
         "waiting": {"until": AT_NOON, "limit": 1}, "watched": {"pages": []},
         "waited": {**pages, "done": [], "day": DAY},
+        "trees": {"titles": []}, "branch": {"trees": {}, "pages": [], "day": DAY},
         "stretch": {"after": 0, "limit": 1}, "reclassify": {"now_spam": {}, "no_spam": {}, "day": DAY},
     }  # fmt: skip
     calls = [(name, {"wiki": wiki, **more}) for name, more in given.items()]

@@ -7,6 +7,7 @@ from typing import Annotated, Final, NamedTuple
 from msgspec import Meta
 
 MAIN: Final = 0
+CATEGORY: Final = 14
 
 _NAMES: Final = ("User", "Project", "File", "MediaWiki", "Template", "Help", "Category", "Module")
 _SUBJECTS: Final = dict(zip((2, 4, 6, 8, 10, 12, 14, 828), _NAMES, strict=True))

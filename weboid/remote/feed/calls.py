@@ -26,7 +26,7 @@ from weboid.remote.http.wire import OUR_SCHEME, Day, Detail, Greeted, Life, This
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.db.transactions import all_repeated
 from weboid.store.pages import spam
-from weboid.store.pages.pending import Page
+from weboid.store.pages.pending import Page, Pending
 from weboid.store.pages.spam import ListKind, Reclassified, SpamList
 from weboid.store.pages.wiki import StoredWatchList, find_watch_list, record_watch_list
 from weboid.store.schedule.days import find_moment
@@ -261,6 +261,10 @@ class FeederRights:
                 end = await find_moment(conn) + timedelta(days=_ABOUT)
             if newest > end:
                 raise CallRefused("an event there is of a day to come: set the clock right, there or here")
+
+    async def require_seen(self, pages: Sequence[Pending]) -> None:
+        """Refuses pages that would wait until a day to come."""
+        await self.require_moments(page.seen for page in pages)
 
     def require_wiki(self, name: WikiName) -> None:
         """Refuses a wiki that the token does not name."""

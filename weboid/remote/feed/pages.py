@@ -11,6 +11,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from weboid.core.wikitext.titles import CATEGORY, NamespaceNames
 from weboid.errors import StoreError
 from weboid.remote.feed import wire
 from weboid.remote.feed.batches import EventsDone, Move, WikiEvents
@@ -22,9 +23,9 @@ from weboid.store.db.transactions import all_repeated
 from weboid.store.pages import page_pass, spam, stream
 from weboid.store.pages.page import Intake, PageChanges, record_intake
 from weboid.store.pages.page_pass import PageRecord, PassPosition
-from weboid.store.pages.pending import Page, Pending, is_waiting, list_pending, record_done, record_pending
+from weboid.store.pages.pending import BRANCH, Page, Pending, is_waiting, list_pending, record_done, record_pending
 from weboid.store.pages.use import begin_intake
-from weboid.store.pages.wiki import StoredWiki, list_wikis, record_namespaces, record_wiki
+from weboid.store.pages.wiki import StoredWiki, list_namespaces, list_wikis, record_namespaces, record_wiki
 
 
 @all_repeated
@@ -140,6 +141,18 @@ class PagesWaiting(OnStore):
             await record_done(conn, wiki, done)
             return intake
 
+    @call("trees")
+    async def list_trees(self, wiki: Wiki, titles: wire.Titles) -> dict[str, int | None]:
+        """The depth of those of these categories that are in a criterion's tree."""
+        return await self._run(page_pass.list_in_trees, wiki, titles)
+
+    @call("branch", is_once=True)
+    async def extend(self, wiki: Wiki, trees: Trees, pages: wire.HandedPages, day: ThisDay) -> None:
+        """Records categories that have come into a tree, and hands in pages of theirs."""
+        async with self._connections.connection() as conn:
+            await page_pass.record_trees(conn, wiki, day, trees)
+            await record_pending(conn, wiki, pages)
+
 
 @all_repeated
 class FollowedStreams(OnStore):
@@ -196,11 +209,17 @@ async def _record(conn: Connection, events: Sequence[WikiEvents], day: int) -> E
 
 
 async def _categorised(conn: Connection, events: WikiEvents) -> list[Pending]:
-    """The pages that were put into a category of a criterion's tree."""
+    """The pages that were put into a category of a criterion's tree, and those categories into which others were."""
     if not events.categorised:
         return []
     trees = await page_pass.list_in_trees(conn, events.wiki, {given.category for given in events.categorised})
-    return [Pending(0, each.title, each.moment, True) for each in events.categorised if each.category in trees]
+    names = NamespaceNames(await list_namespaces(conn, events.wiki) if trees else ())
+    pending = []
+    for each in events.categorised:
+        if each.category in trees:
+            is_page = all(spot.namespace != CATEGORY for spot in names.spots(each.title))
+            pending.append(Pending(0, each.title if is_page else BRANCH + each.category, each.moment, True))
+    return pending
 
 
 def _pending(events: WikiEvents, watched: set[int]) -> list[Pending]:

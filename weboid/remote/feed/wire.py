@@ -50,7 +50,8 @@ OwnLists = Annotated[Dbname, Wire(resolve=lambda of, here, before: here.own_list
 """A name whose lists the token may write: of a wiki that it may feed, or of a farm if that is the one with the list."""
 Limit = Annotated[int, Meta(ge=1, le=MOST_LISTED)]
 Plan = Annotated[str, Meta(max_length=1_000_000)]
-Trees = Annotated[Sequence[Annotated[str, Meta(max_length=1_000)]], Meta(max_length=1_000_000)]
+_Depth = Annotated[int, Meta(ge=0, le=1_000)]
+Trees = Annotated[Mapping[Title, _Depth], Meta(max_length=1_000_000)]
 WatchText = Annotated[Annotated[str, Meta(max_length=4 << 20)] | None, Wire(check="require_watch_list")]
 Link = Annotated[str, Meta(max_length=_MOST_URL)]
 _Links = Annotated[list[Link], Meta(max_length=_MOST_LINKS)]
@@ -282,7 +283,9 @@ MetPages = Annotated[
 WalkedPages = Annotated[JudgedPages, _judged(MOST_PAGES)]
 WaitedPages = Annotated[JudgedPages, _judged(MOST_LISTED)]
 DonePages = Annotated[Sequence[Pending], Meta(max_length=MOST_LISTED)]
+HandedPages = Annotated[DonePages, Wire(check="require_seen")]
 SortedPages = Annotated[Collection[Page], Wire(Annotated[list[Page], Meta(max_length=MOST_LISTED)], encode=sorted)]
+Titles = Annotated[Collection[Title], Wire(Annotated[list[Title], Meta(max_length=MOST_LISTED)], encode=sorted)]
 EventBatch = Annotated[
     Sequence[WikiEvents],
     Wire(Annotated[list[_SentEvents], Meta(max_length=_MOST_EVENTS)], encode=_encode_events, resolve=_resolve_events),

@@ -3,7 +3,7 @@
 Only a feeder that knows the current position changes it; of two feeders on one wiki one fails.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Annotated, Final, NamedTuple, Protocol
 
@@ -85,15 +85,16 @@ async def count_records(conn: Connection, wiki: int, started: int) -> tuple[int,
     return (row[0], row[1]) if row else (0, 0)
 
 
-async def record_trees(conn: Connection, wiki: int, started: int, titles: Iterable[str]) -> None:
-    """Records the categories, by title without prefix, that the pass begun on that day found in its criteria."""
-    await conn.execute(SQL["record_trees"], {"wiki": wiki, "started": started, "titles": sorted(titles)})
+async def record_trees(conn: Connection, wiki: int, started: int, trees: Mapping[str, int]) -> None:
+    """Records the categories, by title without prefix, that were found in trees from that day on, with their depth."""
+    row = {"wiki": wiki, "started": started, "titles": list(trees), "depths": list(trees.values())}
+    await conn.execute(SQL["record_trees"], row)
 
 
-async def list_in_trees(conn: Connection, wiki: int, titles: Iterable[str]) -> set[str]:
-    """Those of these categories that are in a tree."""
+async def list_in_trees(conn: Connection, wiki: int, titles: Iterable[str]) -> dict[str, int | None]:
+    """The depth of those of these categories that are in a tree; None if it is not known yet."""
     row = {"wiki": wiki, "titles": sorted(titles)}
-    return {title async for (title,) in await conn.execute(SQL["list_in_trees"], row)}
+    return {title: depth async for title, depth in await conn.execute(SQL["list_in_trees"], row)}
 
 
 async def record_touches(conn: Connection, wiki: int, pages: Sequence[KnownPage], day: int) -> None:

@@ -31,6 +31,9 @@ as are locked at once, so a little more if many pages are looked at in the same 
 MOST_AT_ONCE: Final = 1_000
 """URLs that are moved for one request; the longest unchecked ones come first."""
 
+BRANCH: Final = "Category:"
+"""The begin of the title of an entry with id 0 that is `matched` and no page: categories may be new in that one."""
+
 Page = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 NO_CONTROLS: Final = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*\Z"
 Title = Annotated[str, Meta(max_length=1_000, pattern=NO_CONTROLS)]

@@ -19,16 +19,16 @@ from weboid.errors import ConfigError
 from weboid.wiki.source import PageState, Selection, WalkBatch, WikiSource
 
 _SPACES: Final = re.compile("[ _]+")
-CATEGORY: Final = 14
-"""The namespace of categories."""
 Values = Mapping[str, object]
 """The keys of one wiki as TOML gives them."""
 
 
 class Criterion(Protocol):
-    """One reason to watch pages, or not to; `key` is its key in the configuration."""
+    """One reason to watch pages, or not to; `key` is its key in the configuration. `tree_depth`: down to which depth
+    categories belong to its `trees`."""
 
     key: str
+    tree_depth: int = 0
 
     @abstractmethod
     def walk(self, source: WikiSource, place: str = "") -> AsyncGenerator[WalkBatch, None]:
@@ -42,9 +42,10 @@ class Criterion(Protocol):
         return None
 
     @property
-    def trees(self) -> list[str]:
-        """The categories, by title without prefix, whose new members match: those that the last walk found."""
-        return []
+    def trees(self) -> Mapping[str, int]:
+        """The categories, by title without prefix, whose new members match, as the last walk found them, with the depth
+        of each; its categories belong to them, too, unless it is at `tree_depth`."""
+        return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,11 @@ class Criteria:
     included: tuple[Criterion, ...]
     excluded: tuple[Criterion, ...]
     plan: str
+
+    @property
+    def tree_depth(self) -> int:
+        """The depth down to which categories belong to the trees of what is included."""
+        return max((criterion.tree_depth for criterion in self.included), default=0)
 
     def covers(self, page: PageState) -> bool | None:
         """Returns whether such a page is watched, as far as the page itself shows it; None = only walks can decide.

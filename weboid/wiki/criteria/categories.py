@@ -2,12 +2,13 @@
 
 import json
 import logging
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing, suppress
 from typing import Final
 
+from weboid.core.wikitext.titles import CATEGORY
 from weboid.errors import ConfigError, SourceError
-from weboid.wiki.criteria import CATEGORY, Criterion, Values, texts, whole
+from weboid.wiki.criteria import Criterion, Values, texts, whole
 from weboid.wiki.source import PageState, Selection, WalkBatch, WikiSource
 
 KEYS: Final = frozenset({"categories", "category_depth"})
@@ -45,21 +46,21 @@ class Categories(Criterion):
     def __init__(self, titles: Iterable[str], depth: int = _DEPTH) -> None:
         self.key = "categories"
         self._roots = sorted(set(titles))
-        self._depth = depth
-        self._seen: set[str] = set(self._roots)
+        self.tree_depth = depth
+        self._seen = dict.fromkeys(self._roots, 0)
 
     @property
-    def trees(self) -> list[str]:
-        """The titles, without prefix, of the categories that the last walk has found; complete once it has ended."""
-        return sorted(self._seen)
+    def trees(self) -> Mapping[str, int]:
+        """The categories that the last walk has found, by title without prefix; complete once it has ended."""
+        return dict(sorted(self._seen.items()))
 
     async def walk(self, source: WikiSource, place: str = "") -> AsyncGenerator[WalkBatch, None]:
         """As in Criterion. Raises SourceError also if the trees have more than 200,000 categories."""
         at_depth, at_title, at_inner = _read(place)
         begin = (at_depth, at_title)
-        self._seen = set(self._roots)
+        self._seen = dict.fromkeys(self._roots, 0)
         level = self._roots
-        for depth in range(self._depth + 1):
+        for depth in range(self.tree_depth + 1):
             below: set[str] = set()
             for title in level:
                 inner = at_inner if (depth, title) == begin else ""
@@ -67,12 +68,12 @@ class Categories(Criterion):
                     await self._read_below(source, depth, title, below)
                 if (depth, title) < begin:
                     continue
-                types = "page|subcat" if depth < self._depth else "page"
+                types = "page|subcat" if depth < self.tree_depth else "page"
                 async with aclosing(source.walk(members_of(title, types), inner)) as stretches:
                     found = bool(inner)
                     async for stretch in stretches:
                         found = found or bool(stretch.pages)
-                        self._note(stretch, below)
+                        self._note(stretch, below, depth + 1)
                         pages = [page for page in stretch.pages if page.namespace != CATEGORY]
                         yield WalkBatch(pages, json.dumps([depth, title, stretch.place]))
                 if not (found or depth):
@@ -84,15 +85,15 @@ class Categories(Criterion):
         return False if page.namespace == CATEGORY else None
 
     async def _read_below(self, source: WikiSource, depth: int, title: str, below: set[str]) -> None:
-        if depth < self._depth:
+        if depth < self.tree_depth:
             async with aclosing(source.walk(members_of(title, "subcat"))) as stretches:
                 async for stretch in stretches:
-                    self._note(stretch, below)
+                    self._note(stretch, below, depth + 1)
 
-    def _note(self, stretch: WalkBatch, below: set[str]) -> None:
+    def _note(self, stretch: WalkBatch, below: set[str], depth: int) -> None:
         """Adds the categories that were not seen before to those of the next level."""
-        fresh = {page.title for page in stretch.pages if page.namespace == CATEGORY} - self._seen
-        self._seen |= fresh
+        fresh = {page.title for page in stretch.pages if page.namespace == CATEGORY} - self._seen.keys()
+        self._seen |= dict.fromkeys(fresh, depth)
         below |= fresh
         if len(self._seen) > _MOST_CATEGORIES:
             raise SourceError(
