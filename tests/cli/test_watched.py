@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from weboid.cli import watched
 from weboid.config import Config, load_config
 from weboid.demo.littlewiki import open_littlewiki
 from weboid.demo.wikipages import WikiLink, WikiPage
+from weboid.errors import ConfigError
 from weboid.feed import watch_list
 from weboid.remote.feed.calls import local_feed_store
 from weboid.store.db.pool import open_pool
@@ -59,11 +61,21 @@ async def test_passes_go_over_the_wikis_of_the_page_by_variables_alone(database:
         assert "WEBOID_WIKI" in ran.err
 
 
-async def until_ended(config: Config, database: str, stopped: asyncio.Event) -> list[str]:
-    """The wikis that are watched first, after the event that they are others, or that all is to end."""
+async def until_ended(config: Config, database: str, stopped: asyncio.Event, *later: Config | None) -> list[str]:
+    """The wikis that are watched first, after the event that they are others, or that all is to end.
+
+    The configuration is one after the other of these, None = it cannot be read.
+    """
+    configs, last = iter([config, *later]), [config, *later][-1]
+
+    def read() -> Config:
+        if (now := next(configs, last)) is None:
+            raise ConfigError("unknown key")
+        return now
+
     async with (
         open_pool(database, size=2, part="test") as pool,
-        watched.watching(config, local_feed_store(pool), stopped, lambda: 100) as (current, ended),
+        watched.watching(read, local_feed_store(pool), stopped, lambda: 100) as (current, ended),
     ):
         await asyncio.wait_for(ended.wait(), 20)
     return [str(wiki.name) for wiki in current.wikis]
@@ -88,12 +100,24 @@ async def test_events_learn_that_the_page_names_other_wikis(database: str, monke
         assert await until_ended(config, database, stopped) == ["awiki@Little", "bwiki@Little"]
 
 
+async def test_events_learn_that_other_wikis_or_criteria_are_configured(
+    database: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(watched, "READ_S", 0.02)
+    texts = ('{"awiki": {}}', '{"awiki": {}, "bwiki": {}}', '{"bwiki": {}}', '{"bwiki": {"namespaces": [1]}}')
+    configs = [load_config(None, {"WEBOID_WIKI": text}) for text in texts]
+    for number, (before, after) in enumerate(pairwise(configs)):
+        watched_first = await until_ended(before, database, asyncio.Event(), before, None, None, after)
+        assert watched_first == [["awiki@WMF"], ["awiki@WMF", "bwiki@WMF"], ["bwiki@WMF"]][number]
+    assert [each.getMessage() for each in caplog.records].count("the configuration stays as it was: unknown key") == 3
+
+
 async def test_what_nobody_expects_ends_who_follows_the_page(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watched, "READ_S", 0.02)
     monkeypatch.setattr(watch_list, "READ_S", 0.0)
     async with open_wiki_replay([page(awiki={})]) as lists, open_pool(database, size=2, part="test") as pool:
         config = load_config(None, environment(lists.url))
-        following = watched.watching(config, local_feed_store(pool), asyncio.Event(), lambda: 100)
+        following = watched.watching(lambda: config, local_feed_store(pool), asyncio.Event(), lambda: 100)
         _, ended = await following.__aenter__()
         async with await psycopg.AsyncConnection.connect(database) as connection:
             await connection.execute("DROP TABLE watch_list")

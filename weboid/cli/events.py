@@ -10,6 +10,7 @@ from functools import partial
 import click
 from rich.console import Console
 
+from weboid.cli import READ_CONFIG
 from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.lists import record_named
 from weboid.cli.processes.process import run_async
@@ -47,13 +48,16 @@ _REREAD_S = 30.0
 @click.option("--once", is_flag=True, help="End when caught up, or when the server ends the stream.")
 @core_option
 @day_option
-@click.pass_obj
-def command(config: Config, url: str | None, farm: str, once: bool, server: str | None, day: int | None) -> None:
+@click.pass_context
+def command(ctx: click.Context, url: str | None, farm: str, once: bool, server: str | None, day: int | None) -> None:
     """Follows the event streams for the configured wikis, from the position of the last run on.
 
-    Links that edits add are stored at once; new, moved and restored pages are read again a little later.
+    Links that edits add are stored at once; new, moved, restored and edited pages are read again a little later. The
+    configuration is read again every five minutes.
     With --core it works for another Weboid over HTTP, without a database; its token is in WEBOID_FEED_TOKEN.
     """
+    config: Config = ctx.obj
+    read_again: Callable[[], Config] = ctx.meta[READ_CONFIG]
     if not config.feed.watched and not _of_farm(config, farm):
         raise ConfigError(f"no wiki of {farm} is configured, so there is nothing to follow: {how_to_watch(farm)}")
     console = ProcessConsole()
@@ -68,7 +72,10 @@ def command(config: Config, url: str | None, farm: str, once: bool, server: str 
         again = again_until(feeder.stopped, core.away)
         is_changed = True
         while is_changed:
-            async with watching(agreed(config), core, feeder.stopped, clock(day), again) as (watched, ended):
+            async with watching(lambda: agreed(read_again()), core, feeder.stopped, clock(day), again) as (
+                watched,
+                ended,
+            ):
                 if wikis := _of_farm(watched, farm):
                     await follow_events(
                         watched,

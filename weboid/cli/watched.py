@@ -87,19 +87,23 @@ async def with_stored(config: Config, pool: Pool) -> Config:
 
 @asynccontextmanager
 async def watching(
-    config: Config, core: FeedStore, stopped: asyncio.Event, today: Callable[[], int], again: Again = at_once
+    read: Callable[[], Config],
+    core: FeedStore,
+    stopped: asyncio.Event,
+    today: Callable[[], int],
+    again: Again = at_once,
 ) -> AsyncIterator[tuple[Config, asyncio.Event]]:
     """The configuration with the wikis of the page, and an event that is set when they are others, or with `stopped`.
 
-    It is set, too, once nobody looks any more: what was unexpected is raised at the end of the block. Raises
-    StoreError.
+    `read` gives the configuration as it is now; one that cannot be read changes nothing. The event is set, too, once
+    nobody looks any more: what was unexpected is raised at the end of the block. Raises StoreError, ConfigError.
     """
-    current = await again(partial(with_watched, config, core, today()))
+    current = await again(partial(with_watched, read(), core, today()))
     ended = asyncio.Event()
 
     async def watch() -> None:
         try:
-            await until(stopped, _change(config, current, core, today))
+            await until(stopped, _change(read, current, core, today))
         finally:
             ended.set()
 
@@ -107,10 +111,17 @@ async def watching(
         yield current, ended
 
 
-async def _change(config: Config, current: Config, core: FeedStore, today: Callable[[], int]) -> None:
-    """Returns when the page names other wikis, or other criteria, than `current` has."""
+async def _change(read: Callable[[], Config], current: Config, core: FeedStore, today: Callable[[], int]) -> None:
+    """Returns when configuration and page name other wikis, or other criteria, than `current` has."""
+    fault = ""
     while True:
         await asyncio.sleep(READ_S)
+        try:
+            config = read()
+        except ConfigError as error:
+            if fault != (fault := str(error)):
+                log.warning("the configuration stays as it was: %s", error)
+            continue
         try:
             now = await with_watched(config, core, today())
         except WeboidError:
@@ -120,7 +131,8 @@ async def _change(config: Config, current: Config, core: FeedStore, today: Calla
 
 
 def _essence(config: Config) -> list[tuple[object, ...]]:
-    return [(wiki.name, wiki.api, wiki.source, wiki.settings, wiki.matching, wiki.without) for wiki in config.wikis]
+    wikis = [(wiki.name, wiki.api, wiki.source, wiki.settings, wiki.matching, wiki.without) for wiki in config.wikis]
+    return [(config.feed.streams, config.feed.watched), *wikis]
 
 
 def _with(config: Config, stored: StoredWatchList | None) -> Config:
