@@ -38,7 +38,7 @@ async def main(urls: int, dsn: str) -> dict[str, float]:
                 await record_intake(conn, {wiki: PageChanges(gone=range(first, first + _PAGES_AT_ONCE))}, 100)
         async with pool.connection() as conn:
             plan = await planned(conn, 200)
-        assert plan.urls == urls
+        assert plan.urls() == urls
         deleted = await _rate(urls, expire(pool, plan, 200, allow_many=True))
     print(
         f"{urls} URLs on {pages} pages: {moved:,.0f} rekeyed a second, {deleted:,.0f} expired a second; "

@@ -80,7 +80,8 @@ CREATE INDEX host_reversed ON host (reversed);
 -- status, since, asked = the newest history entry; older = the four before it, 5 bytes each (core/record/history.py).
 -- http = the exact code of the newest check: 0 = it got none, NULL = not kept; evidence = what the strikes prove, packed
 -- (core/record/streak.py); portrait = what the document looked like, packed (core/document/portrait.py); state_since = the first
--- day of the state, NULL = the same as since. These last, for columns can only be appended.
+-- day of the state, NULL = the same as since; orphaned_by = the wiki whose page had the last use of an orphan, NULL = it is
+-- not known, one that is not in `wiki` was forgotten. These last, for columns can only be appended.
 CREATE TABLE url (
     host_key bigint NOT NULL,
     url_key bigint NOT NULL,
@@ -106,6 +107,7 @@ CREATE TABLE url (
     portrait bytea,
     meant text,
     state_since smallint,
+    orphaned_by integer,
     PRIMARY KEY (bucket, host_key, url_key)
 );
 -- Orphaned URLs are not checked any more (U-8).

@@ -29,7 +29,7 @@ from weboid.errors import StoreError
 from weboid.maintain.backup import BackupPlan, back_up_daily
 from weboid.maintain.consistency import watch_store
 from weboid.maintain.dataset import publish
-from weboid.maintain.expiry import ORPHANED_DAYS, SHARE, Expiry, ExpiryPlan, expire, planned
+from weboid.maintain.expiry import FEW, ORPHANED_DAYS, SHARE, Expiry, ExpiryPlan, expire, planned
 from weboid.maintain.pace import keep_pace
 from weboid.maintain.wal import make_due_base, watch_wal
 from weboid.maintain.wiki_rules import apply_rules
@@ -40,6 +40,7 @@ from weboid.store.lists.alarms import AlarmBounds, find_health
 from weboid.store.lists.dataset import PARTS
 from weboid.store.schedule.process import ProcessRole
 from weboid.store.upkeep.alarm import Alarm
+from weboid.store.upkeep.expiry import Orphans
 
 _NAMED: Final = 5
 """The most wikis that are named; of the others only the number is shown."""
@@ -50,7 +51,7 @@ _LOOK_S: Final = 300.0
 
 @click.command("maintain")
 @click.option("--dry-run", is_flag=True, help="Show what would be deleted, and write nothing.")
-@click.option("--allow-many", is_flag=True, help=f"Delete even more than one URL in {SHARE}.")
+@click.option("--allow-many", is_flag=True, help=f"Delete even more than one in {SHARE} of a wiki's URLs.")
 @click.option("--repeat", is_flag=True, help="Run once a day, until stopped.")
 @day_option
 @click.pass_obj
@@ -59,7 +60,8 @@ def command(config: Config, dry_run: bool, allow_many: bool, repeat: bool, day: 
     itself in the database; raises and lowers alarms; says how often working links are checked; reads the
     settings of the wikis.
 
-    Run it once a day, while everything else goes on. It ends with status 1 if it would delete too many URLs.
+    Run it once a day, while everything else goes on. It ends with status 1 if it would delete too many URLs of a wiki;
+    those of the others are deleted.
     """
     console = ProcessConsole()
     today = clock(day)
@@ -107,13 +109,15 @@ async def _once(
     dry_run: bool = False,
     allow_many: bool = False,
 ) -> bool:
-    """Does the work of one day; returns False if expiry was stopped because it would delete too many URLs."""
+    """Does the work of one day; returns False if expiry was stopped where it would delete too many URLs."""
     pool = process.store
     again = again_until(process.stopped, pool.away)
     plan = await again(partial(_planned, pool, day))
     _print_held(console, plan)
     if dry_run:
-        console.print(f"{iso(day)}: {plan.urls} URLs would be deleted{_stopping(plan, allow_many)}")
+        console.print(f"{iso(day)}: {plan.urls(allow_many=allow_many)} URLs would be deleted")
+        if not allow_many:
+            _print_many(console, plan, day)
         return True
     done = await _expire(console, pool, plan, day, allow_many, again)
     await _check_store(console, pool, day, config.policy, again)
@@ -150,25 +154,20 @@ async def _list_alarms(pool: Pool, config: Config, day: int) -> Sequence[Alarm]:
 async def _expire(console: Console, pool: Pool, plan: ExpiryPlan, day: int, allow_many: bool, again: Again) -> bool:
     """Deletes what has expired and prints how much; returns False if that was stopped."""
     with bar(console) as shown:
-        task = shown.add_task(f"{iso(day)}: expiry", total=plan.urls)
+        task = shown.add_task(f"{iso(day)}: expiry", total=plan.urls(allow_many=allow_many))
 
         def show(so_far: Expiry) -> None:
             shown.update(task, completed=so_far.urls)
 
         done = await expire(pool, plan, day, allow_many=allow_many, show=show, again=again)
-    if done is None:
-        console.print(
-            f"{iso(day)}: nothing was deleted: {plan.urls} URLs have expired, more than one in {SHARE}. If a wiki was "
-            "removed on purpose, run it again with --allow-many; else check that the last passes were complete",
-            style="red",
-        )
-        return False
     used = f", {done.used} are in use again" if done.used else ""
     console.print(
         f"{iso(day)}: {done.urls} URLs and {done.hosts} hosts deleted{used}, {done.specials} specials of hosts and "
         f"{done.reports} reports deleted"
     )
-    return True
+    if not allow_many:
+        _print_many(console, plan, day)
+    return allow_many or not plan.many
 
 
 async def _check_store(console: Console, pool: Pool, day: int, policy: Policy, again: Again) -> None:
@@ -213,17 +212,30 @@ async def _keep_wal(console: Console, pool: Pool, config: Config, day: int) -> N
 
 
 def _print_held(console: Console, plan: ExpiryPlan) -> None:
-    """Prints the wikis whose next pass is needed first, if anything would have been deleted otherwise."""
-    if not plan.held:
+    """Prints the wikis whose pass is needed, those first that hold longest."""
+    if not (holding := plan.holding):
         return
-    names = [f"{each.wiki} ({'never' if each.passed is None else iso(each.passed)})" for each in plan.holding]
+    names = [f"{_of(each)} ({'never' if each.passed is None else iso(each.passed)})" for each in holding]
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    held = sum(each.urls - each.free for each in holding)
     console.print(
-        f"{plan.held} URLs without use for {ORPHANED_DAYS} days wait for a pass over {', '.join(names[:_NAMED])}{more}",
+        f"{held} URLs without use for {ORPHANED_DAYS} days wait for a pass over {', '.join(names[:_NAMED])}{more}; of "
+        "a wiki that is closed: weboid forget",
         style="yellow",
         markup=False,
     )
 
 
-def _stopping(plan: ExpiryPlan, allow_many: bool) -> str:
-    return f": more than one in {SHARE}, so it would stop" if plan.is_too_many and not allow_many else ""
+def _print_many(console: Console, plan: ExpiryPlan, day: int) -> None:
+    """Prints the wikis of which too many URLs would be deleted."""
+    for each in plan.many:
+        console.print(
+            f"{iso(day)}: {_of(each)}: not deleted: {each.free} URLs have expired, more than {FEW} and one in {SHARE}. "
+            "Check that the last passes were complete; if it is intended, run it again with --allow-many",
+            style="red",
+            markup=False,
+        )
+
+
+def _of(orphans: Orphans) -> str:
+    return orphans.name or "any wiki"

@@ -4,7 +4,7 @@ The deletion itself belongs to ``store/upkeep/expiry``. In doubt nothing is dele
 one deleted too early costs its history.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -22,44 +22,58 @@ from weboid.store.schedule.lease import delete_past_wishes
 from weboid.store.schedule.second_look import delete_past_looks
 from weboid.store.schedule.turn import delete_past
 from weboid.store.site.task import expire_entries
-from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, lower_before, raise_alarm
+from weboid.store.upkeep.alarm import AlarmKind, lower_before, record_alarms
 from weboid.store.upkeep.big_death import delete_past_words
 from weboid.store.upkeep.expiry import (
     BEFORE_ALL,
-    WikiPass,
-    count_expired,
+    Orphans,
     count_urls,
+    count_urls_of,
     expire_faces,
     expire_specials,
     expire_urls,
     list_orphans,
-    list_passes,
+    list_over,
 )
 from weboid.store.urls.repaired import record_unknown
 
 ORPHANED_DAYS: Final = 100
 """The days after its last use on which a URL is deleted (U-8)."""
 SHARE: Final = 100
-"""At most one URL in so many may be deleted in one run (U-8)."""
+"""At most one in so many of a wiki's URLs may be deleted in one run (U-8)."""
+FEW: Final = 100
+"""So many may, whatever the share: a small wiki would stop for ever."""
 BATCH: Final = 1_000
 """URLs deleted in one transaction."""
-_NOTHING: Final = -1
+_NO_DAY: Final = -1
 _MOST_LIMITS: Final = 100_000
 """The most throttle rows, and ended sessions, to delete. Web processes delete them too; this is for when none runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpiryPlan:
-    """The plan of a run. `urls` are without use since day `until` or longer.
+    """The plan of a run. `wikis` have the URLs that are without use since day `until` or longer.
 
-    `held` more would be deleted if all wikis had completed a pass since; `holding` are the wikis that have not.
+    Of `many` it would delete more than one in `SHARE`, and more than `FEW`.
     """
 
     until: int
-    urls: int
-    held: int
-    holding: tuple[WikiPass, ...]
-    is_too_many: bool
+    wikis: tuple[Orphans, ...]
+    many: tuple[Orphans, ...] = ()
+
+    def urls(self, *, allow_many: bool = True) -> int:
+        """The number of URLs that it deletes."""
+        return sum(each.free for each in self.wikis if allow_many or each not in self.many)
+
+    @property
+    def holding(self) -> tuple[Orphans, ...]:
+        """The wikis of which some URLs wait for the end of a pass."""
+        return tuple(each for each in self.wikis if each.free < each.urls)
+
+    def held(self, *, allow_many: bool) -> dict[int, int]:
+        """By wiki, the newest day of orphaning that may expire, where that is not `until`."""
+        held = {each.wiki: _NO_DAY if each.passed is None else each.passed - 1 for each in self.holding}
+        return held if allow_many else held | dict.fromkeys((each.wiki for each in self.many), _NO_DAY)
 
 
 @dataclass(slots=True)
@@ -73,25 +87,23 @@ class Expiry:
     reports: int = 0
 
 
-def guarded(passes: Sequence[WikiPass], day: int) -> tuple[int, tuple[WikiPass, ...]]:
-    """The newest day of orphaning that may expire on `day`, and the wikis because of which it is over 100 days ago.
-
-    Every wiki must have completed a pass after that day: until then a page of it may still use the URL (U-8).
-    """
-    wanted = day - ORPHANED_DAYS
-    holding = tuple(each for each in passes if each.passed is None or each.passed <= wanted)
-    last = min((_NOTHING if each.passed is None else each.passed - 1 for each in holding), default=wanted)
-    return last, holding
-
-
 async def planned(conn: Connection, day: int) -> ExpiryPlan:
-    """Plans a run on `day`; nothing is written."""
-    until, holding = guarded(await list_passes(conn), day)
-    urls = await count_expired(conn, until) if until >= 0 else 0
-    held = await count_expired(conn, day - ORPHANED_DAYS) - urls if holding else 0
+    """Plans a run on `day`; nothing is written.
+
+    Each wiki is guarded by itself: of its URLs those go that were orphaned before its last completed pass, as until
+    then a page of it may still use them (U-8, D-495).
+    """
+    wikis = await list_over(conn, day - ORPHANED_DAYS)
+    many = [each for each in wikis if each.guarded and each.free > FEW and await _is_too_many(conn, each)]
+    return ExpiryPlan(day - ORPHANED_DAYS, tuple(wikis), tuple(many))
+
+
+async def _is_too_many(conn: Connection, orphans: Orphans) -> bool:
     # Counting stops at the limit: with so many URLs the share is small enough.
-    is_too_many = urls > 0 and await count_urls(conn, limit=SHARE * urls) < SHARE * urls
-    return ExpiryPlan(until, urls, held, holding, is_too_many)
+    if not orphans.wiki:
+        return await count_urls(conn, limit=SHARE * orphans.free) < SHARE * orphans.free
+    rest = (SHARE - 1) * orphans.free
+    return await count_urls_of(conn, orphans.wiki, limit=rest) < rest
 
 
 async def expire(
@@ -103,17 +115,18 @@ async def expire(
     batch: int = BATCH,
     show: Callable[[Expiry], None] = lambda so_far: None,
     again: Again = at_once,
-) -> Expiry | None:
-    """Deletes what has expired, `batch` URLs per transaction; None = it would delete too many and was stopped (U-8).
+) -> Expiry:
+    """Deletes what has expired, `batch` URLs per transaction; of wikis of which it would be too many nothing, unless
+    `allow_many`, and an alarm is raised for each (U-8).
 
     A run that was killed is continued by the next one: a row that is left is complete. `again` does
     a batch.
     """
-    if not await again(in_transaction(pool, _is_allowed, plan, day, allow_many=allow_many)):
-        return None
-    done = Expiry()
+    alarms = {} if allow_many else {each.name: _too_many(each) for each in plan.many}
+    await again(in_transaction(pool, record_alarms, AlarmKind.EXPIRY_STOPPED, alarms, day))
+    done, held = Expiry(), plan.held(allow_many=allow_many)
     after = BEFORE_ALL
-    while last := await again(partial(_expire_urls, pool, after, plan.until, batch, done)):
+    while last := await again(partial(_expire_urls, pool, after, plan.until, held, batch, done)):
         show(done)
         after = last
     while gone := await again(in_transaction(pool, expire_specials, day, limit=batch)):
@@ -134,23 +147,19 @@ async def expire(
     return done
 
 
-async def _is_allowed(conn: Connection, plan: ExpiryPlan, day: int, *, allow_many: bool) -> bool:
-    """Returns True if so many URLs may be deleted; if not, raises the alarm."""
-    if plan.is_too_many and not allow_many:
-        detail = f"{plan.urls} URLs would be deleted, over one in {SHARE}: find out why so many are without use"
-        await raise_alarm(conn, AlarmKind.EXPIRY_STOPPED, "", day, detail)
-        return False
-    await lower_alarm(conn, AlarmKind.EXPIRY_STOPPED, "")
-    return True
+def _too_many(orphans: Orphans) -> str:
+    return f"{orphans.free} URLs would be deleted, over one in {SHARE}: find out why so many are without use"
 
 
-async def _expire_urls(pool: Pool, after: UrlKey, until: int, batch: int, done: Expiry) -> UrlKey | None:
+async def _expire_urls(
+    pool: Pool, after: UrlKey, until: int, held: Mapping[int, int], batch: int, done: Expiry
+) -> UrlKey | None:
     """Deletes the expired URLs after a key, a batch of them; returns the last, None after all."""
     async with pool.connection() as conn:
-        keys = await list_orphans(conn, after, until, limit=batch)
+        keys = await list_orphans(conn, after, until, limit=batch, held=held)
         if not keys:
             return None
-        expired = await expire_urls(conn, keys, until)
+        expired = await expire_urls(conn, keys, until, held)
     done.urls += expired.urls
     done.hosts += expired.hosts
     done.used += expired.used

@@ -1,18 +1,32 @@
 -- Deleting what has expired: URLs without use (U-8), specials of hosts last seen long ago (C-6), old faces (C-11).
 
--- name: list_passes
--- The wikis that have pages, each with the day of its last completed pass; first those that delay expiry longest.
-SELECT wiki.dbname || '@' || farm.name, wiki.passed
-FROM wiki JOIN farm USING (farm)
-WHERE EXISTS (SELECT FROM page WHERE page.wiki = wiki.wiki)
-ORDER BY wiki.passed NULLS FIRST, wiki.wiki
-
--- name: count_expired
+-- name: list_over
+-- The orphans since that day or longer, by the wiki that had their last use (0 = it is not known), and how many of them it
+-- holds no more: it has completed a pass since, or was forgotten. Where the wiki is not known, any wiki's pass will do.
 -- fan-out: the orphans of all buckets, once a run, by an index of orphans only.
-SELECT count(*) FROM url
-WHERE orphaned <= %(until)s
+WITH guard AS (
+    SELECT wiki, dbname || '@' || farm.name AS name, passed FROM wiki JOIN farm USING (farm)
+    UNION ALL
+    SELECT 0, '', max(passed) FROM wiki HAVING count(*) > 0
+)
+SELECT coalesce(url.orphaned_by, 0), coalesce(guard.name, ''), guard.passed, count(*),
+    count(*) FILTER (WHERE guard.wiki IS NULL OR url.orphaned < guard.passed), guard.wiki IS NOT NULL
+FROM url LEFT JOIN guard ON guard.wiki = coalesce(url.orphaned_by, 0)
+WHERE url.orphaned <= %(until)s
     AND NOT EXISTS (SELECT FROM link WHERE link.bucket = url.bucket AND link.host_key = url.host_key
         AND link.url_key = url.url_key)
+GROUP BY url.orphaned_by, guard.wiki, guard.name, guard.passed
+ORDER BY guard.passed NULLS FIRST, url.orphaned_by
+
+-- name: count_urls_of
+-- Of the first so many uses on a wiki's pages: how many URLs they are of, and how many uses there were.
+SELECT count(DISTINCT key), count(*)
+FROM (
+    SELECT substring(urls FROM 18 * place + 1 FOR 18) AS key
+    FROM page CROSS JOIN LATERAL generate_series(0, octet_length(urls) / 18 - 1) AS place
+    WHERE wiki = %(wiki)s
+    LIMIT %(uses)s::bigint
+) AS used
 
 -- name: count_urls
 -- fan-out: once a run, to see whether one URL in a hundred expires; counting stops at the limit, as then fewer do;
@@ -20,18 +34,22 @@ WHERE orphaned <= %(until)s
 SELECT count(*) FROM (SELECT FROM url LIMIT %(limit)s::bigint) AS known
 
 -- name: list_orphans
--- Orphans that have expired, and any that are in use nevertheless.
+-- Orphans that have expired, and any that are in use nevertheless. Of wikis that are held another day counts.
 SELECT bucket, host_key, url_key FROM url
+LEFT JOIN unnest(%(wiki)s::integer[], %(held)s::integer[]) AS held (wiki, until) ON held.wiki = coalesce(orphaned_by, 0)
 WHERE orphaned IS NOT NULL
     AND (bucket, host_key, url_key) > (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
-    AND (orphaned <= %(until)s OR EXISTS (SELECT FROM link WHERE link.bucket = url.bucket
+    AND (orphaned <= coalesce(held.until, %(until)s) OR EXISTS (SELECT FROM link WHERE link.bucket = url.bucket
         AND link.host_key = url.host_key AND link.url_key = url.url_key))
 ORDER BY bucket, host_key, url_key
 LIMIT %(limit)s
 
 -- name: list_locked
 -- Locked in the order of keys, before their hosts, as rounds and intake do.
-SELECT url.bucket, url.host_key, url.url_key, url.orphaned <= %(until)s
+SELECT url.bucket, url.host_key, url.url_key, url.orphaned <= coalesce((
+        SELECT held.until FROM unnest(%(wiki)s::integer[], %(held)s::integer[]) AS held (wiki, until)
+        WHERE held.wiki = coalesce(url.orphaned_by, 0)
+    ), %(until)s)
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
     AS given (bucket, host_key, url_key)
 JOIN url USING (bucket, host_key, url_key)

@@ -461,7 +461,7 @@ WHERE page.wiki = pages.wiki AND page.page = pages.page
 
 -- name: record_orphaned
 -- under lock: urls/lock lock_urls, of the same URLs before; no link comes or goes meanwhile.
-UPDATE url SET orphaned = CASE WHEN NOT EXISTS (
+UPDATE url SET orphaned_by = NULL, orphaned = CASE WHEN NOT EXISTS (
         SELECT FROM link
         WHERE link.bucket = url.bucket AND link.host_key = url.host_key AND link.url_key = url.url_key
     ) THEN %(day)s::smallint END

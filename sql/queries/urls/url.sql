@@ -56,8 +56,9 @@ WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_ke
 
 -- name: record_orphans
 -- under lock: urls/url lock_urls, of the same URLs before.
-UPDATE url SET orphaned = %(day)s
-FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS given (bucket, host_key, url_key)
+UPDATE url SET orphaned = %(day)s, orphaned_by = given.wiki
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(wiki)s::integer[])
+    AS given (bucket, host_key, url_key, wiki)
 WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
     AND url.orphaned IS NULL
     AND NOT EXISTS (SELECT FROM link WHERE link.bucket = given.bucket AND link.host_key = given.host_key

@@ -91,7 +91,8 @@ async def record_uses(
     """
     wikis = sorted(differences.items())
     came = sorted({key for each in differences.values() for _, key in each.added})
-    left = sorted({key for each in differences.values() for _, key in each.gone})
+    left_by = {key: wiki for wiki, each in wikis for _, key in each.gone}
+    left = sorted(left_by)
     if not came and not left:
         return 0
     await require_scheme(conn)  # A program that began before a rekey must not go on (O-10).
@@ -110,7 +111,7 @@ async def record_uses(
             await _record_links(conn, wiki, each.added)
         if each.gone:
             await conn.execute(SQL["record_links_gone"], {"wiki": wiki, **_use_columns(each.gone)})
-    orphans = {"day": day, **key_columns(left)}
+    orphans = {"day": day, "wiki": [left_by[key] for key in left], **key_columns(left)}
     moved = again + (await fetch_all(conn, UrlKey, URL_SQL["record_orphans"], orphans) if left else [])
     silent = await _lock_hosts(conn, came, {*new, *moved, *failing})
     # From here on nobody else changes the verdict on a URL that fails, or the next day of these hosts.

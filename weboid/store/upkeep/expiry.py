@@ -5,9 +5,10 @@ in its transaction. That a URL is spam on a page is a fact about the page and st
 data in one transaction, and never while a page links to it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from weboid.core.document.face import HONEST_DAYS
 from weboid.core.record.specials import KEPT_DAYS, NEEDS_GET_DAYS, Special
@@ -17,21 +18,30 @@ from weboid.store.archives.with_url import delete_copies
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import HostKey, host_key_columns, key_columns
-from weboid.store.db.statements import statements
+from weboid.store.db.statements import fetch_all, statements
 from weboid.store.people.report import delete_with_urls
 from weboid.store.urls.check import record_next_days
 
 SQL: Final = statements("upkeep/expiry")
 BEFORE_ALL: Final = UrlKey(-1, 0, 0)
 """Sorts before every key."""
+_NONE_HELD: Final[Mapping[int, int]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class WikiPass:
-    """A wiki that has pages, as ``dewiki@WMF``, and the day of its last completed pass; None = there was none."""
+class Orphans(NamedTuple):
+    """Orphans that are old enough to be deleted, by the wiki whose page had their last use.
 
-    wiki: str
+    `name` as ``dewiki@WMF``, "" = a forgotten wiki, or with `wiki` 0 that it is not known which; `passed` is the day
+    of its last completed pass. `free` of the `urls` were orphaned before that, so they may go. `guarded` is False for
+    a forgotten wiki.
+    """
+
+    wiki: int
+    name: str
     passed: int | None
+    urls: int
+    free: int
+    guarded: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +53,20 @@ class Expired:
     used: int = 0
 
 
-async def list_passes(conn: Connection) -> list[WikiPass]:
-    """All wikis that have pages, those without a completed pass first, then by the day of their last pass."""
-    return [WikiPass(*row) async for row in await conn.execute(SQL["list_passes"])]
+async def list_over(conn: Connection, until: int) -> list[Orphans]:
+    """The URLs that have been without use since day `until` or longer, by wiki; those first that it holds longest."""
+    return await fetch_all(conn, Orphans, SQL["list_over"], {"until": until})
 
 
-async def count_expired(conn: Connection, until: int) -> int:
-    """The exact number of URLs that have been without use since day `until` or longer."""
-    row = await (await conn.execute(SQL["count_expired"], {"until": until})).fetchone()
-    return int(row[0]) if row else 0
+async def count_urls_of(conn: Connection, wiki: int, *, limit: int) -> int:
+    """The exact number of different URLs on the pages of a wiki; the number `limit` means that many or more."""
+    uses = limit
+    while True:
+        row = await (await conn.execute(SQL["count_urls_of"], {"wiki": wiki, "uses": uses})).fetchone()
+        urls, found = row or (0, 0)
+        if urls >= limit or found < uses:
+            return min(int(urls), limit)
+        uses *= 4
 
 
 async def count_urls(conn: Connection, *, limit: int | None = None) -> int:
@@ -60,23 +75,32 @@ async def count_urls(conn: Connection, *, limit: int | None = None) -> int:
     return int(row[0]) if row else 0
 
 
-async def list_orphans(conn: Connection, after: UrlKey, until: int, *, limit: int) -> list[UrlKey]:
-    """The next URLs by key after `after` that are without use since day `until`, or wrongly marked as orphans."""
-    row = {**after._asdict(), "until": until, "limit": limit}
+async def list_orphans(
+    conn: Connection, after: UrlKey, until: int, *, limit: int, held: Mapping[int, int] = _NONE_HELD
+) -> list[UrlKey]:
+    """The next URLs by key after `after` that are without use since day `until`, or wrongly marked as orphans.
+
+    `held` has the wikis of whose orphans an earlier day counts, by number.
+    """
+    row = {**after._asdict(), **_held(until, held), "limit": limit}
     return [UrlKey(*key) async for key in await conn.execute(SQL["list_orphans"], row)]
 
 
-async def expire_urls(conn: Connection, keys: Sequence[UrlKey], until: int) -> Expired:
+def _held(until: int, held: Mapping[int, int]) -> dict[str, object]:
+    return {"until": until, "wiki": list(held), "held": list(held.values())}
+
+
+async def expire_urls(
+    conn: Connection, keys: Sequence[UrlKey], until: int, held: Mapping[int, int] = _NONE_HELD
+) -> Expired:
     """Deletes those of these URLs that are still without use since day `until`, with all that depends on them.
 
-    The locks are taken in the order of intake and rounds: URLs, then hosts, each by key. Raises StoreError if the keys
-    are being moved (O-10).
+    `held` as in `list_orphans`. The locks are taken in the order of intake and rounds: URLs, then hosts, each by key.
+    Raises StoreError if the keys are being moved (O-10).
     """
     await require_scheme(conn)
-    locked = [
-        row async for row in await conn.execute(SQL["list_locked"], {**key_columns(sorted(keys)), "until": until})
-    ]
-    over = {UrlKey(*row[:3]): bool(row[3]) for row in locked}
+    locked = await conn.execute(SQL["list_locked"], {**key_columns(sorted(keys)), **_held(until, held)})
+    over = {UrlKey(*row[:3]): bool(row[3]) async for row in locked}
     if not over:
         return Expired()
     used = {UrlKey(*row) async for row in await conn.execute(SQL["list_used"], key_columns(sorted(over)))}
