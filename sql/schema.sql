@@ -72,6 +72,10 @@ CREATE TABLE host (
     reversed text COLLATE "C" NOT NULL,
     -- What those failures prove, packed (core/record/streak.py). Last, for columns can only be appended.
     evidence integer,
+    -- The moment before which it is not visited again, and the seconds for each URL by which it is asked in portions
+    -- (C-3); NULL = it never was.
+    rests_until timestamptz,
+    asked_every real,
     PRIMARY KEY (bucket, host_key)
 );
 CREATE INDEX host_next_day ON host (bucket, next_day);

@@ -1,6 +1,7 @@
 """Hours of the day: which hosts a crawler visits when it waits for their hour, and when it does not."""
 
 import random
+from datetime import timedelta
 
 import pytest
 from support.observations import FINE, LOST, SILENT
@@ -8,8 +9,10 @@ from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import HOURS, Moment, planned_hour
+from weboid.core.record.pace import FEW_URLS
 from weboid.core.record.policy import DEFAULT
-from weboid.store.db.rows import HostKey
+from weboid.crawl.portion import portioned
+from weboid.store.db.rows import HostKey, StoredUrl
 from weboid.store.schedule.lease import count_due_buckets, is_due, lease_buckets
 from weboid.store.urls.url import list_due_hosts
 
@@ -125,3 +128,39 @@ async def test_the_urls_of_a_host_that_comes_back_to_life_are_asked_on_the_same_
         day = min([(await wiki.known(url)).due for url in urls])
         await wiki.new_round(day, fine, hour=planned(urls[0], day), waits=True).run()
         assert not await wiki.dead()
+
+
+async def test_the_due_urls_of_a_host_are_asked_in_portions_hours_apart(database: str) -> None:
+    urls = [f"http://a.demo/{number}" for number in range(60)]
+    async with open_wiki(database, {1: urls, 2: ["http://b.demo/"]}) as wiki:
+        await wiki.new_round(100, fine, hour=planned(urls[0], 100), waits=True).run()
+        assert len(wiki.asked) == FEW_URLS + 1
+        # Neither the same crawler comes back at once, nor another one.
+        for worker in ("test", "other"):
+            await wiki.new_round(100, fine, worker, hour=HOURS - 1, waits=True).run()
+        assert len(wiki.asked) == FEW_URLS + 1
+        [(rests,)] = await wiki.rows("SELECT rests_until - now() FROM host WHERE rests_until IS NOT NULL")
+        assert timedelta(minutes=55) < rests <= timedelta(hours=3)  # type: ignore[operator]
+        await wiki.execute("UPDATE host SET rests_until = now()")
+        await wiki.new_round(100, fine, hour=HOURS - 1, waits=True).run()
+        assert len(set(wiki.asked)) == len(wiki.asked) == 2 * FEW_URLS + 1
+        # Without an hour all visits of the day follow each other.
+        await wiki.round(100, fine)
+        assert len(set(wiki.asked)) == len(wiki.asked) == 61
+
+
+async def test_a_host_that_fails_has_no_other_visit_on_that_day(database: str) -> None:
+    urls = [f"http://a.demo/{number}" for number in range(150)]
+    async with open_wiki(database, {1: urls}) as wiki:
+        tally = await wiki.new_round(100, lambda url, day: SILENT, hour=HOURS - 1, waits=True).run()
+        assert (tally.written, tally.inferred, len(wiki.asked)) == (150, 147, 4)
+
+
+async def test_the_first_of_a_portion_are_those_that_answered_and_the_others_come_by_chance(database: str) -> None:
+    urls = [f"http://a.demo/{number}" for number in range(40)]
+    async with open_wiki(database, {1: urls}) as wiki:
+        await wiki.round(100, lambda url, day: FINE if url in ("http://a.demo/", *urls[:5]) else SILENT)
+        stored = [StoredUrl(known.key, known.url, known.record) for known in [await wiki.known(url) for url in urls]]
+        asked = [[str(url.url) for url in portioned(stored, day, 8)[:8]] for day in range(107, 207)]
+    assert all(set(each[:3]) <= set(urls[:5]) for each in asked)
+    assert {url for each in asked for url in each} == set(urls)

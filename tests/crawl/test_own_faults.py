@@ -134,7 +134,7 @@ async def test_what_a_visit_had_recorded_before_its_error_stays(crawl: Crawl) ->
     assert (await crawl.round(lambda _: FINE)).written == 2
 
 
-@pytest.mark.parametrize("name", ["judge", "_order"])
+@pytest.mark.parametrize("name", ["judge", "portioned"])
 async def test_an_error_at_the_beginning_or_in_the_middle_of_a_visit_is_its_hosts_alone(
     crawl: Crawl, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

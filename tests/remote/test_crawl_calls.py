@@ -142,6 +142,18 @@ async def test_what_one_has_leased_no_other_gets_and_the_epoch_ends_with_the_lea
     assert (await one.work.find_paces()).of(hosts[0].key) == DEFAULT
 
 
+async def test_a_host_rests_from_the_beginning_of_a_portion_on_if_the_hour_matters(scene: Scene) -> None:
+    await scene.wiki.take_in({2: [f"http://h3.demo/n{n}" for n in range(9)]}, 100)
+    one, other, at = await scene.store("one"), await scene.store("other"), Moment(100, 23)
+    held = await one.work.lease(UNTIL)
+    [host] = [host.key for host in await one.work.list_hosts(held, until=at, but=[], limit=99) if host.host[1] == "3"]
+    assert await other.work.begin_portions([host], at) == {}
+    for until, listed in ((UNTIL, 12), (at, 11)):
+        assert await one.work.begin_portions([host], until) == {host: 6}
+        assert len(await one.work.list_hosts(held, until=at, but=[], limit=99)) == listed
+    assert len(await one.work.list_hosts(held, until=UNTIL, but=[], limit=99)) == 12
+
+
 @pytest.mark.long
 async def test_a_verdict_is_the_same_and_known_urls_are_canaries(scene: Scene) -> None:
     store = await scene.store()

@@ -70,7 +70,7 @@ class CrawlConfig:
     delay: float = 1.0
     """Seconds between two requests to one host."""
     per_host: int = 60
-    """Due URLs of one host per visit, at most."""
+    """Due URLs of one host per visit, at most; usually eight are asked."""
     batch: int = 500
     """Checks written in one transaction, at most."""
     lease_s: float = 30.0

@@ -88,10 +88,15 @@ class Losses:
         """The groups that are lost, as far as this worker knows."""
         return frozenset(self._lost)
 
-    def watched(self, host: StoredHost, urls: Sequence[StoredUrl], check: Check) -> "WatchedVisit":
-        """`check` for one visit to a host with these due URLs: counts the visit, and holds failures of lost groups."""
+    def watched(
+        self, host: StoredHost, urls: Sequence[StoredUrl], check: Check, *, is_last: bool = True
+    ) -> "WatchedVisit":
+        """`check` for one visit to a host with these due URLs: counts the visit, and holds failures of lost groups.
+
+        A steady host that is visited in portions counts as answering once, with the last; it fails at one only.
+        """
         past = past_of(host.record, [url.record for url in urls], self._today())
-        return WatchedVisit(self, host.host, past, check)
+        return WatchedVisit(self, host.host, past, check, counts_answer=is_last or not past.is_steady)
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
@@ -213,11 +218,12 @@ class Losses:
 class WatchedVisit:
     """One visit: its host counts as answering with its first answer, as failing when the visit has found it so."""
 
-    def __init__(self, losses: Losses, host: str, past: Past, check: Check) -> None:
+    def __init__(self, losses: Losses, host: str, past: Past, check: Check, *, counts_answer: bool = True) -> None:
         self._losses = losses
         self._host = host
         self._past = past
         self._check = check
+        self._counts_answer = counts_answer
         self._is_counted = False
 
     async def check(self, request: CheckRequest) -> Observation | None:
@@ -243,7 +249,8 @@ class WatchedVisit:
     def _count(self, groups: Sequence[HostGroup], *, failed: bool) -> None:
         if not self._is_counted:
             self._is_counted = True
-            self._losses.count(self._host, self._past, groups, failed=failed)
+            if failed or self._counts_answer:
+                self._losses.count(self._host, self._past, groups, failed=failed)
 
     def _held(self, seen: Observation, groups: Sequence[HostGroup]) -> Observation:
         return replace(seen, held=True) if is_host_failure(seen) and not self._losses.lost.isdisjoint(groups) else seen

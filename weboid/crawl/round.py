@@ -20,6 +20,7 @@ from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import Moment
+from weboid.core.record.pace import FEW_URLS
 from weboid.core.record.policy import Policy
 from weboid.crawl.leases import Leases
 from weboid.crawl.losses import Losses
@@ -114,8 +115,6 @@ class Round:
         self._ended: list[HostKey] = []
         self._without_place: dict[HostKey, Waiting] = {}
         """Hosts whose visits ended at once, since their addresses have their shares."""
-        self._down: dict[HostKey, tuple[int, Observation]] = {}
-        """Hosts found failing that have more due URLs than a visit takes: these need no contact on the same day."""
         self._connectivity = Connectivity(ask, online)
         self._progress = RoundProgress(self._recorder.tally)
 
@@ -210,6 +209,8 @@ class Round:
         try:
             await self._take_hosts(room, until, hosts, put_off)
             due = await self._work.list_urls([host.key for host, _ in (*hosts, *put_off)], until.day)
+            many = [host.key for host, _ in hosts if len(due[host.key]) > FEW_URLS]
+            portions = await self._work.begin_portions(many, until) if many else {}
         except StoreAway:
             for waiting in hosts:
                 self._read.extendleft(self._shares.give_back(waiting.host.key))
@@ -217,7 +218,8 @@ class Round:
             raise
         for waiting in hosts:
             if (urls := due[waiting.host.key]) and self._may_visit(waiting):
-                self._begin(waiting.host.key, self._visit(waiting, urls))
+                most = portions.get(waiting.host.key, len(urls))
+                self._begin(waiting.host.key, self._visit(waiting, urls, most))
             else:
                 self._read.extendleft(self._shares.give_back(waiting.host.key))
         for waiting in put_off:
@@ -282,14 +284,13 @@ class Round:
             if self._may_visit(waiting):
                 yield waiting
 
-    async def _visit(self, waiting: Waiting, urls: list[StoredUrl]) -> None:
+    async def _visit(self, waiting: Waiting, urls: list[StoredUrl], most: int) -> None:
         """One visit. An error of ours within it puts off the URLs that have no result yet."""
         host, visit = waiting.host, None
         try:
             if await self._has_place(waiting, urls):
-                visit = self._new_visit(host, urls)
+                visit = self._new_visit(host, urls, most)
                 await visit.run()
-                self._note_down(visit, host, urls)
         except Exception as error:
             if not is_own_fault(error):
                 raise
@@ -311,14 +312,9 @@ class Round:
     async def _put_off(self, host: StoredHost, urls: Sequence[StoredUrl]) -> None:
         await asyncio.gather(*map(self._recorder.record, postponed(host, urls, self._now().day)))
 
-    def _note_down(self, visit: Visit, host: StoredHost, urls: Sequence[StoredUrl]) -> None:
-        if visit.found_down and len(urls) >= self._config.per_host:
-            self._down[host.key] = self._now().day, visit.found_down
-        else:
-            self._down.pop(host.key, None)
-
-    def _new_visit(self, host: StoredHost, urls: list[StoredUrl]) -> Visit:
-        watched = self._losses.watched(host, urls, self._check) if self._losses else None
+    def _new_visit(self, host: StoredHost, urls: list[StoredUrl], most: int) -> Visit:
+        is_last = most >= len(urls)
+        watched = self._losses.watched(host, urls, self._check, is_last=is_last) if self._losses else None
         return Visit(
             host,
             urls,
@@ -330,12 +326,12 @@ class Round:
             policy=self._paces.of(host.key),
             stopping=self._stopping.is_set,
             leaving=lambda: host.key.bucket in self._leases.leaving,
-            found_down=self._found_down(host.key),
+            most=most,
+            more=partial(self._more_of, host.key),
         )
 
-    def _found_down(self, host: HostKey) -> Observation | None:
-        day, found = self._down.get(host, (None, None))
-        return found if day == self._now().day else None
+    async def _more_of(self, host: HostKey, day: int) -> Sequence[StoredUrl]:
+        return (await self._work.list_urls([host], day))[host]
 
     async def _check(self, request: CheckRequest) -> Observation | None:
         """One check; None if the failure may be our own. Stops the round if our connection is found to be down.

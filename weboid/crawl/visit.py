@@ -1,4 +1,4 @@
-"""One visit to one host: its due URLs are checked one after the other, and judged at once (C-3, C-5).
+"""One visit to one host: due URLs are checked one after the other, and judged at once (C-3, C-5).
 
 ``crawl/recorder`` writes the results. Once the host itself is found failing, it gets no more requests in this visit,
 and the URLs not checked get no strike.
@@ -8,7 +8,6 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from math import ceil
 from typing import Final
 
@@ -26,12 +25,12 @@ from weboid.core.observe.check_request import (
 from weboid.core.observe.failing_codes import ALIKE, may_refuse
 from weboid.core.observe.observation import Observation
 from weboid.core.observe.scheme_switch import BAD_CERTIFICATES
-from weboid.core.record.moment import Moment, shuffled
+from weboid.core.record.moment import Moment
 from weboid.core.record.policy import NO_PROOF, Policy, proven
 from weboid.core.record.reasons import Outcome, Reason, needs_contrast
 from weboid.core.record.record import HostEffect, HostRecord, UrlRecord
 from weboid.core.record.specials import Special, believed
-from weboid.core.record.status import HOST_FAILURES, NO_CODE, Status
+from weboid.core.record.status import NO_CODE, Status
 from weboid.core.url.urls import front_page
 from weboid.core.verdict.judge import Judgement, host_after, is_host_failure, judge
 from weboid.core.verdict.newcomers import (
@@ -40,9 +39,9 @@ from weboid.core.verdict.newcomers import (
     has_returned,
     is_away,
     is_before_change,
-    jump_of,
     recognised,
 )
+from weboid.crawl.portion import portioned
 from weboid.store.db.rows import StoredHost, StoredUrl
 from weboid.store.results.record import Checked
 
@@ -79,7 +78,10 @@ class Visit:
     URLs that answered the last time come first: one that does so again shows that the host is up, whatever its other
     URLs do. Of the others those come first that have not been contacted themselves for the longest time. The host
     counts as failing when `_CONTACTS` of its URLs (or all that are due) and its front page fail without any answer;
-    502 and 504 are no answer as long as nothing else is (C-5). `found_down`: this was found earlier in the same round.
+    502 and 504 are no answer as long as nothing else is (C-5).
+
+    At most `most` URLs are asked (``crawl/portion``); what else is due stays so, but shares a failure of the host, and
+    so does what `more` then reads of a day.
     """
 
     def __init__(
@@ -95,10 +97,12 @@ class Visit:
         policy: Policy,
         stopping: Callable[[], bool],
         leaving: Callable[[], bool] = lambda: False,
-        found_down: Observation | None = None,
+        most: int | None = None,
+        more: Callable[[int], Awaitable[Sequence[StoredUrl]]] | None = None,
     ) -> None:
         self._host = host
-        self._queue = deque(sorted(urls, key=partial(_order, now().day)))
+        self._most = len(urls) if most is None else most
+        self._queue = deque(portioned(urls, now().day, self._most))
         self._check = check
         self._second_opinion = second_opinion
         self._on_failing = on_failing
@@ -107,6 +111,7 @@ class Visit:
         self._policy = policy
         self._stopping = stopping
         self._leaving = leaving
+        self._more = more
         self._is_plain = not (host.record.streak.strikes or is_away(host.record, policy))
         self._state = self._reported = host.record
         self._left = {url.key: url for url in urls}
@@ -122,8 +127,6 @@ class Visit:
         """Codes that say whether the host refuses us: not those of walls that show it otherwise, nor within streaks."""
         self._struck: list[tuple[StoredUrl, Observation]] = []
         self._second_outcome: Outcome | None = None
-        self.found_down = found_down
-        """The failure of the host as it stands for all of its URLs, once it is found."""
         self._newcomers = Newcomers([(url.key.url_key, url.portrait) for url in urls])
         self._others: list[tuple[StoredUrl, Observation]] = []
         self._shown: set[Special] = set()
@@ -133,10 +136,9 @@ class Visit:
 
     async def run(self) -> None:
         """Returns when all URLs are checked or put off, or when stopping."""
-        if self.found_down:
-            await self._infer_rest(self.found_down, self._now().day)
-        while self._queue and not self._stopping() and not (self._leaving() and self._may_be_left()):
+        while self._asked_next and not self._stopping() and not (self._leaving() and self._may_be_left()):
             url = self._queue.popleft()
+            self._most -= 1
             self.at = str(url.url)
             request = self._request(url)
             seen = await self._check(request)
@@ -147,10 +149,15 @@ class Visit:
                 continue
             await self._conclude(url, request, seen)
 
+    @property
+    def _asked_next(self) -> int:
+        """The number of URLs that are still to be asked."""
+        return min(len(self._queue), self._most)
+
     def _may_be_left(self) -> bool:
         """Returns whether no failure is known, of what was checked nor of what is left."""
         left = {url.record.reason.outcome for url in self._queue if url.record.reason}
-        return self._is_plain and len(self._queue) >= _WORTH_LEAVING and left <= {Outcome.WORKING}
+        return self._is_plain and self._asked_next >= _WORTH_LEAVING and left <= {Outcome.WORKING}
 
     async def give_up(self) -> None:
         """Puts off all URLs for which nothing was reported, after an error of our own: nothing is concluded from it."""
@@ -189,8 +196,7 @@ class Visit:
         await self._judge_others_again(checked, moment)
         await self._take_strikes_back(checked, moment)
         if is_down:
-            self.found_down = Observation(seen.status, seen.reason, http=NO_CODE, inferred=True)
-            await self._infer_rest(self.found_down, moment.day)
+            await self._infer_rest(Observation(seen.status, seen.reason, http=NO_CODE, inferred=True), moment.day)
         elif days := self._pause_days(seen):
             await self._put_off(self._queue, moment.day, days)
             self._queue.clear()
@@ -262,7 +268,7 @@ class Visit:
         if seen.reason is not Reason.BOT_WALL or not may_refuse(seen.http) or not streak.strikes:
             return False
         limit = _WEEK + (policy.dead_interval_limit if proven(streak, policy) else 0)
-        return len(self._codes) + len(self._queue) < ALIKE and self._now().day - (url.record.checked or 0) < limit
+        return len(self._codes) + self._asked_next < ALIKE and self._now().day - (url.record.checked or 0) < limit
 
     async def _is_down(self, url: StoredUrl, seen: Observation) -> bool:
         """Returns whether the host counts as failing after one more failure: its front page is asked at last."""
@@ -270,7 +276,7 @@ class Visit:
             return True
         host = self._host.record
         needed = _CONTACTS_PROVEN if proven(host.streak, self._policy) else _CONTACTS
-        if self._queue and self._failures < needed:
+        if self._asked_next and self._failures < needed:
             return False
         front = str(front_page(url.url))
         if front in self._asked:
@@ -333,9 +339,11 @@ class Visit:
 
     async def _infer_rest(self, inferred: Observation, day: int) -> None:
         """Records the host's failure for its remaining URLs without contact (C-5)."""
-        rest = [self._checked(url, inferred, Moment(day)) for url in self._queue]
+        rest: Sequence[StoredUrl] = list(self._queue)
         self._queue.clear()
-        await self._report_all(rest)
+        while rest:
+            await self._report_all([self._checked(url, inferred, Moment(day)) for url in rest])
+            rest = await self._more(day) if self._more and not self._stopping() else ()
 
     def _pause_days(self, seen: Observation) -> int:
         """Days for which the host gets no further requests, 0 = go on (C-3)."""
@@ -376,20 +384,6 @@ def postponed(
     """URLs of a host put off for so many days: nothing was concluded. `state`: the host's record, if it has changed."""
     state = state or host.record
     return [Checked(url, host, day, None, url.record, day + days, state, state) for url in urls]
-
-
-def _order(day: int, url: StoredUrl) -> tuple[bool, int, int]:
-    """The order of a host's URLs: those that answered last first, then by the day of their own newest contact.
-
-    Those where another document was found, or whose code may be a refusal, come later: before they say anything of the
-    host, all others have been looked at. Among equals the order is another one each day (D-21).
-    """
-    history, chance = url.record.history, shuffled(url.key.url_key, day)
-    if not history or history[0].status not in HOST_FAILURES:
-        return False, int(jump_of(url.portrait) is not None or may_refuse(url.record.http)), chance
-    # A check without contact adds no strike; whatever answered before is an older entry of the history.
-    answered = history[1].last if len(history) > 1 else 0
-    return True, max(answered, url.record.streak.until or 0), chance
 
 
 def _is_refused(url: StoredUrl) -> bool:

@@ -1,5 +1,5 @@
 -- Leases of buckets (architecture §3). All times are by the clock of the database. The hour from which on a host is
--- visited is that of core/record/moment.py; a test compares them.
+-- visited is that of core/record/moment.py; a test compares them. With hour 24 (none) no host rests.
 
 -- name: lease_buckets
 -- The buckets whose oldest due host is the oldest, by one look-up in each. There is a pause before a bucket is leased
@@ -10,6 +10,7 @@ FROM (
         SELECT next_day FROM host
         WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
             AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s)
+            AND (host.rests_until IS NULL OR host.rests_until <= now() OR %(hour)s = 24)
         ORDER BY next_day
         LIMIT 1
     ) AS oldest
@@ -27,6 +28,7 @@ SELECT min(oldest.next_day) FROM lease CROSS JOIN LATERAL (
     SELECT next_day FROM host
     WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
         AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s)
+        AND (host.rests_until IS NULL OR host.rests_until <= now() OR %(hour)s = 24)
     ORDER BY next_day
     LIMIT 1
 ) AS oldest
@@ -35,7 +37,8 @@ WHERE until < now() - make_interval(secs => %(rest)s)
 -- name: find_due
 SELECT EXISTS (
     SELECT FROM lease WHERE EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
-            AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s))
+            AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s)
+            AND (host.rests_until IS NULL OR host.rests_until <= now() OR %(hour)s = 24))
 )
 
 -- name: record_renewal
@@ -87,7 +90,8 @@ SELECT bucket FROM lease WHERE bucket = ANY(%(buckets)s::smallint[]) AND worker 
 -- name: count_due_buckets
 SELECT count(*) FROM lease
 WHERE EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
-            AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s))
+            AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s)
+            AND (host.rests_until IS NULL OR host.rests_until <= now() OR %(hour)s = 24))
 
 -- name: record_asking
 INSERT INTO asking_worker (worker, asked) VALUES (%(worker)s, now())
@@ -136,7 +140,8 @@ WITH wanting AS (
         count(*) FILTER (WHERE until >= now() AND split_part(worker, ':', 1) = split_part(%(worker)s, ':', 1)) AS held
     FROM lease
     WHERE EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
-            AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s))
+            AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s)
+            AND (host.rests_until IS NULL OR host.rests_until <= now() OR %(hour)s = 24))
 ), shared AS (
     SELECT free, own, held, ceil(due * least(workers, %(together)s) / all_shares)::integer AS part,
         ceil(due * least(workers, %(together)s) / (all_shares * workers))::integer AS most

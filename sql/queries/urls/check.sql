@@ -67,6 +67,14 @@ FROM (
 ) AS found
 WHERE host.bucket = found.bucket AND host.host_key = found.host_key AND host.next_day IS DISTINCT FROM found.due
 
+-- name: record_rests
+-- The hosts are locked before this statement begins.
+-- under lock: urls/lock lock_hosts, of the same hosts before.
+UPDATE host SET rests_until = now() + make_interval(secs => given.rest), asked_every = given.every
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(rest_s)s::float8[], %(every_s)s::real[])
+    AS given (bucket, host_key, rest, every)
+WHERE host.bucket = given.bucket AND host.host_key = given.host_key
+
 -- name: record_due
 -- What is never due stays so.
 -- under lock: urls/lock lock_urls, of the same URLs before.

@@ -76,6 +76,7 @@ WITH found AS MATERIALIZED (
         FROM host
         WHERE host.bucket = held.bucket AND next_day <= %(day)s
             AND (next_day < %(day)s OR mod(mod(host_key, 24) + 5 * next_day + 24, 24) <= %(hour)s)
+            AND (rests_until IS NULL OR rests_until <= now() OR %(hour)s = 24)
             AND host_key NOT IN (SELECT unnest(%(open)s::bigint[]))
         ORDER BY next_day
         LIMIT held.depth
@@ -104,6 +105,18 @@ CROSS JOIN LATERAL (
     ORDER BY due
     LIMIT %(per_host)s
 ) AS url
+
+-- name: count_due_of
+-- By index; of each host no more than `most` are counted. What it was asked by before is forgotten some hours later.
+SELECT host.bucket, host.host_key, CASE WHEN rests_until > now() - make_interval(secs => %(rest)s) THEN asked_every END, (
+    SELECT count(*) FROM (
+        SELECT FROM url
+        WHERE url.bucket = wanted.bucket AND url.host_key = wanted.host_key AND due <= %(day)s AND orphaned IS NULL
+        LIMIT %(most)s
+    ) AS due
+)
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS wanted (bucket, host_key)
+JOIN host USING (bucket, host_key)
 
 -- name: find_urls
 -- LIMIT, so that each is found by its full key: a join might go through all URLs of a host instead. The last column is

@@ -1,10 +1,15 @@
 """C-4: working URLs are checked every 7 to 28 days, as the crawl manages it; slowly, and with patience."""
 
+from itertools import count
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from weboid.core.record.pace import (
     CALM_DAYS,
+    FEW_URLS,
+    LONGEST_REST_S,
     LONGEST_TURN,
     WIDEST_INTERVAL,
     Load,
@@ -12,6 +17,7 @@ from weboid.core.record.pace import (
     paced,
     policy_at,
     policy_of_big_host,
+    portion_of,
     turn_of_host,
 )
 from weboid.core.record.policy import DEFAULT
@@ -99,3 +105,30 @@ def test_a_turn_of_a_host_takes_as_long_as_its_delay_wants() -> None:
         (0, 1.0, 0), (57_600, 1.0, 1), (57_601, 1.0, 2), (1_000, 3_600.0, 63), (10**9, 60.0, LONGEST_TURN), (5, 0.0, 1),
     ]:  # fmt: skip
         assert turn_of_host(urls, delay_s) == days
+
+
+@given(st.integers(1, 19_999), st.integers(0, 19_999), st.integers(0, 40))
+def test_all_due_urls_of_a_host_are_asked_within_a_day_and_few_at_a_time(due: int, others: int, at: int) -> None:
+    """Also if others become due in the middle of it, after so many visits: within a day of that moment then."""
+    left, spent_s, since_s, most, every_s = due, 0.0, 0.0, due, None
+    for visit in count():
+        if visit == at:
+            left, since_s = left + others, spent_s
+            most = max(most, left)
+        if not left:
+            break
+        urls, rest_s, every_s = portion_of(left, 60, every_s)
+        assert 0 < urls <= min(left, max(FEW_URLS, min(1 + most // 72, 60)))
+        assert rest_s <= LONGEST_REST_S
+        left, spent_s = left - urls, spent_s + max(rest_s, urls)
+    assert spent_s - since_s <= 86_400 + LONGEST_REST_S
+
+
+@pytest.mark.parametrize(
+    ("due", "urls", "minutes"),
+    [(8, 8, 0), (9, 5, 180), (60, 8, 180), (600, 9, 21.6), (3_600, 50, 20), (7_200, 60, 12), (20_000, 60, 0)],
+)
+def test_a_visit_grows_with_what_is_due(due: int, urls: int, minutes: float) -> None:
+    portion = portion_of(due, 60)
+    assert portion.urls == urls
+    assert portion.rest_s == pytest.approx(60 * minutes)

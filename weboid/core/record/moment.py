@@ -10,7 +10,7 @@ and neither 3 nor 7 days later is it the same hour again."""
 
 class Moment(NamedTuple):
     """A day number and an hour, 0 … 23. Hour None = the time of day does not matter (simulation): all hosts of the day
-    are due."""
+    are due, and none rests."""
 
     day: int
     hour: int | None = None

@@ -1,4 +1,4 @@
-"""The interval of working URLs: 7 days, or more where the crawl does not manage that (C-4).
+"""The interval of working URLs: 7 days, or more where the crawl does not manage that (C-4); visits of many URLs (C-3).
 
 Failing and dead URLs keep their intervals (``record/policy``).
 One law: the interval changes by a day at a time and stays within its bounds
@@ -7,7 +7,7 @@ One law: the interval changes by a day at a time and stays within its bounds
 
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Final
+from typing import Final, NamedTuple
 
 from weboid.core.record.policy import DEFAULT, Policy
 
@@ -22,6 +22,13 @@ CALM_DAYS: Final = 7
 """Days in time before the interval is narrowed, and days behind before it is widened although a turn is shorter."""
 LONGEST_TURN: Final = 365
 """Days that a turn of a host may take at most."""
+FEW_URLS: Final = 8
+"""Due URLs of a host that one visit asks, below the ten unknown pages in a row for which some servers ban (D-497)."""
+MOST_DUE: Final = 20_000
+"""Due URLs of a host from which on it does not rest: with its pauses a day is hardly enough for them."""
+LONGEST_REST_S: Final = 3 * 3_600.0
+_SHORTEST_REST_S: Final = 1_200.0
+"""Below that a visit grows instead."""
 _IN_TIME_SHARE: Final = 500
 _DAY_S: Final = 86_400.0
 _REQUESTS: Final = 1.5
@@ -112,3 +119,25 @@ def turn_of_host(urls: int, delay_s: float) -> int:
     """The days in which all URLs of a host can be checked once, with `delay_s` between two requests."""
     a_day = _DAY_S / (_REQUESTS * max(delay_s, _ANSWER_S))
     return min(ceil(urls / a_day), LONGEST_TURN)
+
+
+class Portion(NamedTuple):
+    """The number of due URLs that a visit asks, the seconds from its beginning to that of the host's next one, and the
+    seconds for each URL, by which it goes on."""
+
+    urls: int
+    rest_s: float
+    every_s: float
+
+
+def portion_of(due: int, most: int, every_s: float | None = None) -> Portion:
+    """The portion of a host's due URLs for a visit, so that all are asked within a day of the moment when they were
+    most; `every_s` is by the visit before (C-3).
+
+    A visit asks `FEW_URLS`; more, up to `most`, where visits would follow each other within 20 minutes.
+    """
+    every_s = min(every_s or _DAY_S, _DAY_S / max(due, 1))
+    size = min(max(FEW_URLS, ceil(_SHORTEST_REST_S / every_s)), most)
+    urls = ceil(due / max(ceil(due / size), 1))
+    is_whole_day = urls >= due or due >= MOST_DUE
+    return Portion(urls, 0.0 if is_whole_day else min(every_s * urls, LONGEST_REST_S), every_s)

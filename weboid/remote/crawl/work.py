@@ -15,7 +15,7 @@ from typing import Annotated, Final
 from msgspec import Meta
 
 from weboid.config import CrawlConfig
-from weboid.core.record.moment import Moment
+from weboid.core.record.moment import HOURS, Moment
 from weboid.core.record.pace import policy_at, policy_of_big_host
 from weboid.core.record.policy import Policy
 from weboid.core.record.reasons import Outcome
@@ -47,9 +47,9 @@ from weboid.store.schedule.lease import (
 )
 from weboid.store.schedule.pace import find_pace, list_big_hosts, record_checked
 from weboid.store.upkeep.big_death import delete_words, is_settled, weighed
-from weboid.store.urls.check import record_next_days
+from weboid.store.urls.check import record_next_days, record_rests
 from weboid.store.urls.lock import lock_hosts
-from weboid.store.urls.url import count_due, list_canaries, list_due_hosts, list_due_urls
+from weboid.store.urls.url import count_due, list_canaries, list_due_hosts, list_due_urls, list_portions
 
 log = logging.getLogger(__name__)
 
@@ -186,7 +186,7 @@ class Work(OnStore):
         async with self._connections.connection() as conn:
             first = await find_free_day(conn, until, rest_s=self._config.delay)
             if first is not None and first < until.day:
-                until = Moment(first)
+                until = Moment(first, None if until.hour is None else HOURS - 1)
             own = await list_own(conn, self.worker, buckets)
             hosts = await list_due_hosts(conn, sorted(own), until=until, without=but, limit=limit)
             named = {host.key: (host.host, host.record) for host in hosts}
@@ -209,6 +209,24 @@ class Work(OnStore):
             await lock_hosts(conn, idle)
             await record_next_days(conn, sorted(idle))
         return {host: urls.get(host, []) for host in hosts}
+
+    @call("portions")
+    async def begin_portions(
+        self, hosts: Annotated[Sequence[HostKey], Meta(max_length=MOST_HOSTS)], until: Until
+    ) -> Mapping[HostKey, int]:
+        """The number of due URLs that the visit that now begins asks, for each of these hosts in this worker's buckets.
+
+        A host that has others left rests until its next visit, unless the hour does not matter (D-497).
+        """
+        async with self._connections.connection() as conn:
+            own = await list_own(conn, self.worker, {host.bucket for host in hosts})
+            ours = [host for host in hosts if host.bucket in own]
+            portions = await list_portions(conn, ours, until.day, most=self._config.per_host)
+            resting = {host: portion for host, portion in portions.items() if portion.rest_s}
+            if resting and until.hour is not None:
+                await lock_hosts(conn, resting)
+                await record_rests(conn, resting)
+        return {host: portion.urls for host, portion in portions.items()}
 
     @call("record", is_once=True)
     async def record(self, checks: Checks, held: OwnBuckets) -> Tally:
@@ -268,6 +286,13 @@ class RemoteWork(Remote, Work):
         found: dict[HostKey, list[StoredUrl]] = {}
         for start in range(0, len(hosts), MOST_HOSTS):
             found |= await super().list_urls(hosts[start : start + MOST_HOSTS], day)
+        return found
+
+    async def begin_portions(self, hosts: Sequence[HostKey], until: Moment) -> Mapping[HostKey, int]:
+        """Begins the portions of `MOST_HOSTS` of them in one call."""
+        found: dict[HostKey, int] = {}
+        for start in range(0, len(hosts), MOST_HOSTS):
+            found |= await super().begin_portions(hosts[start : start + MOST_HOSTS], until)
         return found
 
     async def record(self, checks: Sequence[Checked], held: Held) -> Tally:

@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import Final
 
 from weboid.core.document.portrait import Portrait, packed_portrait
+from weboid.core.record.pace import Portion
 from weboid.core.record.record import HostRecord, UrlRecord
 from weboid.core.record.status import HOST_FAILURES
 from weboid.core.url.keys import UrlKey
@@ -81,6 +82,13 @@ async def record_next_days(conn: Connection, hosts: Sequence[HostKey]) -> None:
     """Writes for each host the day on which the first of its URLs is due; the caller has locked them (`lock_hosts`)."""
     if hosts:
         await conn.execute(SQL["record_next_days"], host_key_columns(hosts))
+
+
+async def record_rests(conn: Connection, portions: Mapping[HostKey, Portion]) -> None:
+    """Lets hosts rest from now on; the caller has locked them (`lock_hosts`)."""
+    hosts = sorted(portions)
+    columns = columns_of([portions[host] for host in hosts], "rest_s every_s")
+    await conn.execute(SQL["record_rests"], {**host_key_columns(hosts), **columns})
 
 
 async def record_due(conn: Connection, days: Mapping[UrlKey, int]) -> None:

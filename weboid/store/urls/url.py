@@ -8,6 +8,7 @@ from typing import Final
 
 from weboid.core.document.face import NO_FACE
 from weboid.core.record.moment import Moment
+from weboid.core.record.pace import LONGEST_REST_S, MOST_DUE, Portion, portion_of
 from weboid.core.url.keys import BUCKETS, UrlKey
 from weboid.store.db.rows import (
     HostKey,
@@ -80,6 +81,13 @@ async def list_due_urls(
 async def count_due(conn: Connection, day: int, *, limit: int) -> int:
     """The number of URLs that a round on `day` has to check; `limit` means that many or more."""
     return await fetch_value(conn, SQL["count_due"], {"day": day, "limit": limit}) or 0
+
+
+async def list_portions(conn: Connection, hosts: Sequence[HostKey], day: int, *, most: int) -> dict[HostKey, Portion]:
+    """The portion of what is due by `day` for a visit that now begins to each of these hosts, `most` URLs at most."""
+    row = {**host_key_columns(hosts), "day": day, "most": MOST_DUE, "rest": LONGEST_REST_S}
+    rows = await conn.execute(SQL["count_due_of"], row)
+    return {HostKey(bucket, key): portion_of(due, most, every_s) async for bucket, key, every_s, due in rows}
 
 
 async def list_canaries(conn: Connection, limit: int) -> list[str]:
