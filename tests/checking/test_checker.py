@@ -275,17 +275,6 @@ CALM = reply(200, body=b"User-agent: *\nCrawl-delay: 0.4\n", kind="text/plain")
 CALM_S = 0.4
 
 
-async def test_a_crawl_delay_is_kept_from_the_second_url_on() -> None:
-    script = site_of({"/robots.txt": CALM}, reply(200, body=page("A page")))
-    async with serve(script) as site, checking() as checker:
-        begun = monotonic()
-        await checker().ask(CheckRequest(site.url("/1")))
-        for path in ("/2", "/3"):
-            await checker().ask(CheckRequest(site.url(path), follows=True))
-        assert monotonic() - begun >= 2 * CALM_S - 0.02
-        assert site.lines().count("GET /robots.txt") == 1
-
-
 async def test_a_crawl_delay_holds_from_the_first_request_after_robots_txt_is_read() -> None:
     times: list[tuple[str, float]] = []
     pages = site_of({"/robots.txt": CALM}, reply(200, body=page("A page")))

@@ -1,6 +1,7 @@
 """Whether our own connection is down (C-16): failures are believed only while others answer."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import pytest
@@ -33,6 +34,13 @@ async def answered(url: str) -> RawResponse:
 
 async def unanswered(url: str) -> RawResponse:
     return RawResponse(url, url, "GET", fault=Reason.TIMEOUT)
+
+
+def always(seen: Observation) -> Callable[[CheckRequest], Awaitable[Observation]]:
+    async def ask(question: CheckRequest) -> Observation:
+        return seen
+
+    return ask
 
 
 WITNESSED = Online(answered, silent, canaries=["https://canary.demo/"])
@@ -96,10 +104,7 @@ async def test_an_outage_in_the_middle_of_a_round_takes_nothing_back_that_was_an
 async def test_a_store_whose_hosts_have_all_died_is_believed_as_far_as_others_prove_it(
     count: int, online: Online, seen: Observation, believed: bool
 ) -> None:
-    async def ask(question: CheckRequest) -> Observation:
-        return seen
-
-    connectivity = Connectivity(ask, online)
+    connectivity = Connectivity(always(seen), online)
     connectivity.know(HOSTS[:8])
     found = await asyncio.gather(*(connectivity.check(CheckRequest(url)) for url in HOSTS[:count]))
     await connectivity.close()
@@ -132,10 +137,7 @@ async def test_living_hosts_that_only_redirect_show_that_we_are_online() -> None
     ],
 )
 async def test_what_a_rule_of_ours_forbids_needs_no_network(url: str, seen: Observation, believed: bool) -> None:
-    async def ask(question: CheckRequest) -> Observation:
-        return seen
-
-    assert await Connectivity(ask, CUT_OFF).check(CheckRequest(url)) == (seen if believed else None)
+    assert await Connectivity(always(seen), CUT_OFF).check(CheckRequest(url)) == (seen if believed else None)
 
 
 async def test_name_servers_that_cannot_be_asked_are_an_outage_of_ours() -> None:
@@ -218,10 +220,7 @@ async def test_a_redirect_to_a_name_that_fails_is_believed_of_the_same_name_serv
 ) -> None:
     seen = replace(NO_NAME, on_other_host=True)
 
-    async def ask(question: CheckRequest) -> Observation:
-        return seen
-
-    connectivity = Connectivity(ask, Online(answered, look_up, canaries=canaries))
+    connectivity = Connectivity(always(seen), Online(answered, look_up, canaries=canaries))
     assert await connectivity.check(CheckRequest(url)) == (seen if believed else None)
     await connectivity.close()
 

@@ -65,13 +65,16 @@ def during(seen: Observation, first: int, days: int) -> Life:
     return lambda day, hour: seen if first <= day < first + days else FINE
 
 
-SPANS = {SILENT: DEFAULT.dead_span, NO_NAME: DEFAULT.dead_span, BROKEN: DEFAULT.server_span}
+SPANS = {
+    LOST: DEFAULT.missing_span, GONE: DEFAULT.missing_span,
+    SILENT: DEFAULT.dead_span, NO_NAME: DEFAULT.dead_span, BROKEN: DEFAULT.server_span,
+}  # fmt: skip
 
 
 def test_an_outage_of_less_than_the_span_of_its_kind_is_never_dead() -> None:
     for seen, span in SPANS.items():
         for host_key in KEYS:
-            for days in (1, 3, 7, 14, *range(span - 4, span + 1)):  # the last failure is a day before its end
+            for days in (1, 3, 7, *range(span - 4, span + 1)):  # the last failure is a day before its end
                 for first in (0, 20):
                     assert deaths(during(seen, first, days), 120, host_key) == [], (host_key, days)
 
@@ -84,14 +87,6 @@ def test_what_fails_for_a_week_more_is_dead_until_it_comes_back_and_after_its_sp
             assert 20 + span <= dead[0] <= 20 + span + 8, seen
             assert max(dead) < 20 + span + 9, seen
             assert deaths(during(seen, 0, 60), 60, host_key)[0] == span
-
-
-def test_a_page_that_its_host_says_is_missing_is_dead_after_fourteen_days() -> None:
-    for seen in [LOST, GONE]:
-        for host_key in KEYS:
-            assert deaths(during(seen, 0, 60), 60, host_key)[0] == 14
-            assert deaths(during(seen, 0, 14), 60, host_key) == []
-            assert deaths(during(seen, 20, 14), 90, host_key) == []
 
 
 def test_a_bare_503_is_doubtful_and_an_outage_unreachable_since_the_first_day() -> None:
