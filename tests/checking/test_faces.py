@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from itertools import count
 
 import pytest
 from support.misbehaving import Act, Asked, HangUp, Script, Silence, head_only, reply, serve
@@ -61,68 +60,34 @@ async def checking(net: NetConfig = NET, *, keeps_faces: bool = False) -> AsyncI
         yield Checker(session, LocalTurns(0), CrawlConfig(), keeps_faces=keeps_faces)
 
 
-async def looked(
-    script: Script, path: str = PATH, face: Face | None = NO_FACE, day: int = 100
-) -> tuple[CheckResult, list[str]]:
+async def looked(script: Script, face: Face | None = NO_FACE) -> tuple[CheckResult, list[str]]:
     """The result of a look, and what was asked besides the page and robots.txt."""
     net = replace(NET, answer_s=1.0) if script is LIVES["hangs"] else NET
     async with serve(script) as site, checking(net) as checker:
-        found = await checker.check(CheckRequest(site.url(path), looks=True, face=face, day=day))
-        return found, [line for line in site.lines() if line not in _BESIDES and line != f"GET {path}"]
+        found = await checker.check(CheckRequest(site.url(PATH), looks=True, face=face, day=100))
+        return found, [line for line in site.lines() if line not in _BESIDES and line != f"GET {PATH}"]
 
 
-def random_content() -> Script:
-    numbers = count(1)
-    return host(lambda path: page("Our site", 100 * next(numbers)))
-
-
-def shell(more: str = "") -> Act:
-    return page("An application", words=60, more=f'<script src="/app.js"></script><div id=root></div>{more}')
-
-
+SHELL = page("An application", words=60, more='<script src="/app.js"></script><div id=root></div>')
 LIVES: dict[str, Script] = {
     "honest": with_pages(MISSING, own=LIVING),
-    "honest though its front page is missing": with_pages(MISSING, own=LIVING, front=MISSING),
-    "slug-blind": host(lambda path: page("Bees of old") if path.startswith("/harbour") else MISSING),
-    "slug-blind by number": host(lambda path: LIVING if path.startswith("/story/123/") else TEMPLATE),
-    "sends to the page": host(lambda path: LIVING if path == PATH else moved(PATH)),
-    "sends to the front page": host(lambda path: {PATH: LIVING, "/": FRONT}.get(path, moved("/"))),
-    "template": with_pages(TEMPLATE, own=LIVING),
-    "application": host(lambda path: shell()),
-    "scripts": host(lambda path: page("Site", more="<script>fill()</script>")),
-    "random": random_content(),
+    "application": host(lambda path: SHELL),
     "limits": with_pages(reply(429, "Retry-After: 60"), own=LIVING),
     "hangs": with_pages(Silence(), own=LIVING),
     "hangs up": with_pages(HangUp(), own=LIVING),
-    "fails": with_pages(reply(500), own=LIVING),
-    "walls": with_pages(reply(403, body=b"no"), own=LIVING),
 }
 
 
 @pytest.mark.parametrize("name", LIVES)
 async def test_a_living_page_is_not_doubted_whatever_its_host_answers_otherwise(name: str) -> None:
-    found, besides = await looked(LIVES[name], "/story/123/bees" if "number" in name else PATH)
+    found, besides = await looked(LIVES[name])
     assert (found.seen.reason, found.signals) == (Reason.OK, ())
     assert len(besides) <= 3
 
 
-CAPTCHA = '<div class="h-captcha" data-sitekey="1"></div>'
-PASSWORD = "<form><input type=password name=p></form>"
-
-
-def only_below(directory: str, document: Act) -> Script:
-    return host(lambda path: document if path.startswith(directory) else FRONT if path == "/" else MISSING)
-
-
 DEAD: dict[str, tuple[Script, Reason]] = {
     "template": (with_pages(TEMPLATE), Reason.SOFT_404),
-    "template in a directory": (only_below("/harbour", TEMPLATE), Reason.SOFT_404),
     "sends to a place": (host(lambda path: {"/news": TEMPLATE, "/": FRONT}.get(path, moved("/news"))), Reason.SOFT_404),
-    "sends to its front page": (host(lambda path: {"/de": FRONT}.get(path, moved("/de"))), Reason.REDIRECT_TO_ROOT),
-    "wall": (host(lambda path: page("A moment", words=30, more=CAPTCHA)), Reason.BOT_WALL),
-    "parked": (host(lambda path: page("127.0.0.1", words=30)), Reason.SAME_EVERYWHERE),
-    "login": (host(lambda path: page("Members", words=30, more=PASSWORD)), Reason.LOGIN),
-    "login in a directory": (only_below("/harbour/", page("Members", words=30, more=PASSWORD)), Reason.LOGIN),
     "fixed text": (host(lambda path: page("Back soon")), Reason.SAME_EVERYWHERE),
 }
 

@@ -53,8 +53,7 @@ async def lived(wiki: WikiInStore, url: str, net: NetConfig, first: int, last: i
 
 
 async def verdicts(wiki: WikiInStore, url: str) -> list[Verdict]:
-    async with wiki.pool.connection() as conn:
-        return [change.after for change in await list_changes(conn, key(url))]
+    return [change.after for change in await wiki.do(list_changes, key(url))]
 
 
 def wants_browser(asked: Asked) -> Act:

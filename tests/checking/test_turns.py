@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from itertools import chain
 from time import monotonic
 
 import pytest
@@ -70,16 +69,6 @@ async def test_a_host_that_wants_a_rest_is_not_waited_for_and_one_that_asks_for_
     assert _keeps(await _times(slots, "a.demo", 4), 0.05)
     slots.slow("a.demo", 0.01)
     assert slots.delay_of("a.demo") == 0.01
-
-
-async def test_two_workers_ask_one_host_in_turns(database: str) -> None:
-    async with open_pool(database, size=4, part="test") as pool:
-        workers = [SharedTurns(StoreSlots(pool), 0.1) for _ in range(2)]
-        both = await asyncio.gather(*(_times(worker, "a.demo", 4) for worker in workers))
-        times = sorted(chain.from_iterable(both))
-        assert len(times) == 8
-        # A turn is kept with some slack, for no two processes wake up quite in time.
-        assert _keeps(times, 0.1)
 
 
 async def test_workers_do_not_wait_for_each_other_at_different_hosts(database: str) -> None:

@@ -198,7 +198,7 @@ def test_lines_are_those_of_python_however_they_come(run: Run, tmp_path: Path) -
 
 
 @both_loops
-def test_many_lines_need_no_more_memory_than_few(run: Run) -> None:
+def test_many_lines_need_no_more_memory_than_few_and_the_loop_turns(run: Run) -> None:
     lines = 100_000
     given = b"http://a.example/" + b"y" * 40 + b"\n"
 
@@ -207,21 +207,30 @@ def test_many_lines_need_no_more_memory_than_few(run: Run) -> None:
             os.write(file, given * 1_000)
         os.close(file)
 
-    async def count(file: int) -> int:
-        return sum([1 async for _ in read_lines(file, "utf-8")])
+    async def count(file: int) -> tuple[int, int]:
+        turns = 0
+
+        def turn() -> None:
+            nonlocal turns
+            turns += 1
+            asyncio.get_running_loop().call_soon(turn)
+
+        turn()
+        return sum([1 async for _ in read_lines(file, "utf-8")]), turns
 
     theirs, ours = os.pipe()
     writer = threading.Thread(target=write, args=(ours,))
     tracemalloc.start()
     try:
         writer.start()
-        counted = run(count(theirs))
+        counted, turns = run(count(theirs))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
         writer.join()
         os.close(theirs)
     assert counted == lines
+    assert turns > lines * len(given) // (1 << 17)
     assert peak < 3 << 20  # all lines are 10 MB, as texts
 
 

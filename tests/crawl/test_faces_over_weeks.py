@@ -95,15 +95,6 @@ async def test_an_honest_host_is_asked_once_in_eight_weeks(database: str) -> Non
         assert len(besides(site, paths)) == 1
 
 
-async def test_a_domain_that_is_parked_at_once_is_doubted_at_the_next_look(database: str) -> None:
-    def answer(path: str, day: int) -> Act:
-        return page("site.demo", 7_000) if day >= 120 else article(path) or MISSING
-
-    paths = [f"/news/{number}.html" for number in IDS]
-    async with crawled(database, answer, paths, range(100, 150)) as (_, _, found):
-        assert {reasons[-1] for reasons in found.values()} == {Reason.SOFT_404}
-
-
 async def test_a_host_that_changes_its_ways_is_learned_anew(database: str) -> None:
     def answer(path: str, day: int) -> Act:
         return TEMPLATE if day >= 120 else article(path) or MISSING

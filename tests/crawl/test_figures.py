@@ -90,11 +90,3 @@ async def test_queries_to_name_servers_that_nobody_answers_are_failures() -> Non
         await session.resolver.find_address("nobody.demo", 20)
         queries, failures = session.resolver.queries, session.resolver.failures
         assert queries == failures >= 1
-
-
-async def test_visits_that_an_error_of_our_own_has_ended_are_counted() -> None:
-    async with open_session(SETTINGS) as session:
-        figures = CrawlFigures(session, LoopLag())
-        figures.count_own_fault()
-        figures.count_own_fault()
-        assert figures.read()[CrawlerFigure.OWN_FAULTS] == 2

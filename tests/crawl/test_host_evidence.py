@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 import pytest
-from support.observations import FINE, LOST, SILENT
+from support.observations import FINE, SILENT
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.observe.observation import Observation
@@ -103,15 +103,6 @@ async def test_bad_gateways_of_three_urls_and_the_front_page_stand_for_the_rest_
         is_down = front is BAD_GATEWAY
         assert (tally.written, tally.inferred, len(wiki.asked)) == ((8, 5, 4) if is_down else (8, 0, 9))
         assert (await wiki.known(urls[0])).host.streak.strikes == is_down
-
-
-async def test_a_front_page_that_answers_ends_the_row_of_its_host(database: str) -> None:
-    (url,) = urls_of(1)
-    async with open_wiki(database, {1: [url]}) as wiki:
-        await wiki.rounds(lambda url, day: SILENT, range(100, DEAD - 3))
-        assert (await wiki.known(url)).host.streak.evidence.width == DEFAULT.dead_span - 2
-        await wiki.round(DEAD - 3, lambda url, day: LOST if url == FRONT else SILENT)
-        assert (await wiki.known(url)).host.streak.strikes == 0
 
 
 async def test_a_dead_host_whose_front_page_answers_is_no_longer_dead(database: str) -> None:

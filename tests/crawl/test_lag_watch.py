@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from support.stored import do
 
 from weboid.crawl import lag_watch
 from weboid.crawl.lag_watch import LOOK_S, LagWatch
@@ -10,14 +11,9 @@ from weboid.mechanism import loop_lag
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.remote.crawl.calls import Alarms
 from weboid.store.db.pool import Pool, open_pool
-from weboid.store.upkeep.alarm import Alarm, AlarmKind, list_alarms, raise_alarm
+from weboid.store.upkeep.alarm import AlarmKind, list_alarms, raise_alarm
 
 DAY = 100
-
-
-async def alarms(pool: Pool) -> list[Alarm]:
-    async with pool.connection() as conn:
-        return await list_alarms(conn)
 
 
 async def until(pool: Pool, query: str) -> None:
@@ -42,10 +38,10 @@ async def test_most_of_a_minute_raises_it_and_a_minute_in_time_lowers_it(
         watch = new_watch(pool, lag)
         lag.count(0.4 * LOOK_S)
         await watch.look()
-        assert await alarms(pool) == []
+        assert await do(pool, list_alarms) == []
         lag.count(0.2 * LOOK_S)
         await watch.look()
-        (alarm,) = await alarms(pool)
+        (alarm,) = await do(pool, list_alarms)
         assert (alarm.kind, alarm.subject, alarm.since) == ("loop-lag", "", DAY)
         assert "WEBOID_NET_CONNECTIONS lower (now 700)" in alarm.detail
         assert "24 s late" in alarm.detail
@@ -53,25 +49,23 @@ async def test_most_of_a_minute_raises_it_and_a_minute_in_time_lowers_it(
         lag.count(2.0)
         now[0] += 0.9 * LOOK_S
         await watch.look()
-        assert len(await alarms(pool)) == 1
+        assert len(await do(pool, list_alarms)) == 1
         now[0] += 0.2 * LOOK_S
         await watch.look()
-        assert await alarms(pool) == []
+        assert await do(pool, list_alarms) == []
 
 
 async def test_an_alarm_that_was_left_behind_is_lowered_once_but_none_of_others_after_that(database: str) -> None:
     async with open_pool(database, size=1) as pool:
-        async with pool.connection() as conn:
-            await raise_alarm(conn, AlarmKind.LOOP_LAG, "", DAY - 1, "left behind")
+        await do(pool, raise_alarm, AlarmKind.LOOP_LAG, "", DAY - 1, "left behind")
         watch = new_watch(pool, LoopLag())
         async with watch.open():
             pass
-        assert await alarms(pool) == []
-        async with pool.connection() as conn:
-            await raise_alarm(conn, AlarmKind.LOOP_LAG, "", DAY, "of another crawler")
+        assert await do(pool, list_alarms) == []
+        await do(pool, raise_alarm, AlarmKind.LOOP_LAG, "", DAY, "of another crawler")
         async with watch.open():
             pass
-        assert len(await alarms(pool)) == 1
+        assert len(await do(pool, list_alarms)) == 1
 
 
 @pytest.mark.parametrize("is_cancelled", [False, True])

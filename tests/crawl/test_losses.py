@@ -58,8 +58,7 @@ async def live(
         losses = Losses(LossExchange(wiki.pool), partial(int, day), addresses=addresses, name_servers=name_servers_of)
         async with losses.open():
             await wiki.rounds(script, [day], losses=losses)
-        async with wiki.pool.connection() as conn:
-            alarms.append(await list_alarms(conn))
+        alarms.append(await wiki.do(list_alarms))
     return alarms
 
 
@@ -159,18 +158,6 @@ async def test_a_host_whose_front_page_answers_last_counts_as_answering(database
         assert not any(await live(wiki, range(100, 110), script))
 
 
-async def test_what_two_workers_see_adds_up_and_each_is_reported(database: str) -> None:
-    async with open_wiki(database, {1: URLS}) as wiki:
-        workers = [losses_of(LossExchange(wiki.pool), lambda: 107) for _ in range(2)]
-        for number, losses in enumerate(workers):
-            for host in BLOCKED[4 * number : 4 * number + 4]:
-                losses.count(host, Past(True), await losses.groups(host, Past(True), SILENT), failed=True)
-        assert not any(losses.lost for losses in workers)
-        for losses in (*workers, workers[0]):
-            await losses.exchange()
-        assert [losses.lost for losses in workers] == [{HostGroup(GroupKind.NETWORK, "192.0.2.0/24")}] * 2
-
-
 async def test_a_database_that_fails_in_between_loses_no_count(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_wiki(database, {1: URLS}) as wiki:
         losses = losses_of(LossExchange(wiki.pool), lambda: 107)
@@ -187,8 +174,7 @@ async def test_a_database_that_fails_in_between_loses_no_count(database: str, mo
         assert losses.lost
         async with losses.open():
             pass
-        async with wiki.pool.connection() as conn:
-            [alarm] = await list_alarms(conn)
+        [alarm] = await wiki.do(list_alarms)
         assert alarm.detail.startswith("9 of 9 hosts")
 
 

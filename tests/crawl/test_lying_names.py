@@ -18,7 +18,6 @@ from support.stored import WikiInStore, open_wiki
 from weboid.cli.crawl import CrawlOptions, crawl
 from weboid.config import Config, CrawlConfig, load_config
 from weboid.core.record.moment import Moment
-from weboid.core.verdict.partial_loss import NAMES
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import WeboidError
 from weboid.store.upkeep.alarm import Alarm, AlarmKind, list_alarms
@@ -64,8 +63,7 @@ class Scene:
             options = CrawlOptions(True, Console(file=StringIO()), confirmed=True)
             with suppress(WeboidError):  # a round that was given up, as its alarm says
                 await crawl(self.config, self.wiki.pool, partial(Moment, day, day % 24), options)
-            async with self.wiki.pool.connection() as conn:
-                alarms[day] = await list_alarms(conn)
+            alarms[day] = await self.wiki.do(list_alarms)
         return alarms
 
     async def dead(self, hosts: Collection[str]) -> set[str]:
@@ -136,28 +134,6 @@ async def test_a_name_that_is_really_gone_is_found_dead_on_time(database: str, c
         alarms = await scene.live(range(LIES, LIES + 38))
         assert await scene.dead(FEW) == {FEW[0]}
         assert not any(alarms.values())
-
-
-@pytest.mark.long
-async def test_unrelated_names_that_are_denied_at_once_are_held_and_an_alarm_says_so(database: str) -> None:
-    """A resolver that is asked for too much denies some names (boulder#1516, dnstwist#154): 24 of 100 here."""
-    hosts = [f"mill{number}.{suffix}" for suffix in ("demo", "org", "net", "de", "fr") for number in range(20)]
-    denied = hosts[::4][:24]
-    async with AsyncExitStack() as stack:
-        scene = await open_scene(stack, database, hosts)
-        await scene.live(range(BEGIN, BEGIN + 1))
-        for host in denied:
-            del scene.zone[host]
-        alarms = await scene.live(range(LIES, LIES + 24))
-        raised_all = [alarm for raised in alarms.values() for alarm in raised]
-        assert {(alarm.kind, alarm.subject) for alarm in raised_all} == {(AlarmKind.PARTIAL_LOSS, NAMES.subject)}
-        assert "WEBOID_NET_DNS" in raised_all[0].detail
-        assert await scene.strikes(hosts) == 0
-        assert await scene.dead(hosts) == set()
-        scene.zone |= {host: [scene.site.ip] for host in denied}
-        alarms = await scene.live(range(LIES + 24, LIES + 36))
-        assert [*alarms.values()][-1] == []
-        assert {(await scene.wiki.finding(scene.url(host))).verdict for host in hosts} == {Verdict.WORKING}
 
 
 async def test_a_public_suffix_that_is_away_for_two_days_is_held(database: str) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -74,8 +74,7 @@ class Crawl:
         ).run()
 
     async def alarms(self) -> list[Alarm]:
-        async with self.wiki.pool.connection() as conn:
-            return [alarm for alarm in await list_alarms(conn) if alarm.kind == AlarmKind.OWN_FAULT]
+        return [alarm for alarm in await self.wiki.do(list_alarms) if alarm.kind == AlarmKind.OWN_FAULT]
 
 
 @pytest.fixture(params=["store", "http"])
@@ -183,27 +182,6 @@ async def test_what_ends_a_round_on_purpose_still_does(crawl: Crawl, monkeypatch
     assert crawl.faults.total == 0
 
 
-async def test_the_same_error_at_twenty_hosts_in_a_round_is_an_alarm_until_a_day_without(database: str) -> None:
-    urls = [f"http://s{number}.demo/" for number in range(ALARMING)]
-    async with open_wiki(database, {1: urls}) as wiki:
-        crawl = Crawl(wiki, local_crawl_store(wiki.pool, "one", CONFIG, DEFAULT))
-        await crawl.round(lambda url: FINE if url == urls[0] else breaking("")(url))
-        await crawl.faults.look(is_whole_day=True)
-        assert (crawl.faults.total, await crawl.alarms()) == (ALARMING - 1, [])
-        crawl.day += 1
-        await wiki.take_in({2: ["http://one-more.demo/"]}, crawl.day)
-        await crawl.round(breaking(""))
-        await crawl.faults.look(is_whole_day=True)
-        (alarm,) = await crawl.alarms()
-        assert (alarm.subject, alarm.since) == ("", crawl.day)
-        assert f"{ALARMING} hosts" in alarm.detail
-        assert "Broken in " in alarm.detail
-        crawl.day += 1
-        await crawl.round(lambda _: FINE)
-        await crawl.faults.look(is_whole_day=True)
-        assert await crawl.alarms() == []
-
-
 async def test_rounds_of_a_day_count_together_and_a_short_one_does_not_lower_the_alarm(crawl: Crawl) -> None:
     faults = crawl.faults
 
@@ -285,18 +263,6 @@ async def test_a_store_that_takes_nothing_from_us_ends_the_round(
     async with open_wiki(database, {1: [*BAD, *GOOD]}) as wiki:
         with pytest.raises(type(refusal)):
             await unwritable(wiki, refusal, also_put_off=also_put_off).round(lambda _: FINE)
-
-
-async def test_a_remote_crawler_may_report_a_redirect_out_of_the_web(crawl: Crawl) -> None:
-    targets: Mapping[str, str] = dict(zip(BAD, ("mailto:a@b.demo", "tel:1", "javascript:1", "app://x"), strict=True))
-
-    def answer(url: str) -> Observation:
-        if url not in targets:
-            return FINE
-        return Observation(Status.FOUND, Reason.REDIRECT_TO_SCHEME, targets[url], http=302)
-
-    assert (await crawl.round(answer)).written == len(BAD) + len(GOOD)
-    assert {url: (await crawl.wiki.known(url)).record.target for url in BAD} == targets
 
 
 async def test_a_remote_crawler_survives_a_result_that_the_core_does_not_take(database: str) -> None:

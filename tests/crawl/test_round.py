@@ -101,18 +101,6 @@ async def test_of_a_host_that_is_down_three_urls_and_the_front_page_are_asked_an
         assert (tally.written, len(wiki.asked)) == (30, 1)
 
 
-async def test_some_urls_that_hang_say_nothing_about_a_host_whose_others_answer(database: str) -> None:
-    fine = [f"http://a.demo/fine/{n}" for n in range(4)]
-    hangs = [f"http://a.demo/hangs/{n}" for n in range(4)]
-    async with open_wiki(database, {1: fine}) as wiki:
-        await wiki.round(100, always(FINE))
-        await wiki.take_in({1: [*fine, *hangs]}, 101, latest=2)
-        await wiki.rounds(lambda url, day: SILENT if "hangs" in url else FINE, range(101, 140))
-        assert {(await wiki.finding(url)).verdict for url in fine} == {Verdict.WORKING}
-        assert {(await wiki.finding(url)).verdict for url in hangs} == {Verdict.DEAD}
-        assert {len((await wiki.known(url)).record.history) for url in fine} == {1}
-
-
 async def test_a_dead_host_makes_its_urls_dead_as_one_fact_and_revives_them_as_one(database: str) -> None:
     many, dead = [f"http://a.demo/{n}" for n in range(30)], 100 + DEFAULT.dead_span
     async with open_wiki(database, {1: many}) as wiki:
@@ -192,16 +180,6 @@ async def test_visits_to_hosts_whose_lease_is_lost_end_at_once(database: str) ->
                 await asyncio.sleep(0.01)
         late.cancel()
         await asyncio.gather(late, return_exceptions=True)
-
-
-async def test_two_workers_share_a_round_without_asking_anything_twice(database: str) -> None:
-    urls = [f"http://h{host}.demo/{path}" for host in range(60) for path in range(3)]
-    async with open_wiki(database, {1: urls}) as wiki:
-        tallies = await asyncio.gather(
-            *(wiki.new_round(100, always(FINE), worker=f"worker {n}").run() for n in range(3))
-        )
-        assert sum(tally.written for tally in tallies) == 180
-        assert len(wiki.asked) == len(set(wiki.asked)) == 180
 
 
 @pytest.mark.parametrize("late", [0.0, 0.4])

@@ -15,9 +15,6 @@ from support.sites import EXAMPLE, ROWS, Pages, linked, script_of, walked
 from weboid.robot import plugins
 from weboid.robot.orders import Orders
 from weboid.robot.plugins import RobotLink, RobotPage
-from weboid.robot.queues import WantedDocument
-from weboid.robot.robot import Robot
-from weboid.robot.task import Loaded
 from weboid.site.place import Place as LinkPlace
 from weboid.store.db.pool import Pool, open_pool
 
@@ -31,24 +28,6 @@ async def pool(database: str) -> AsyncIterator[Pool]:
     """Connections to an empty store."""
     async with open_pool(database, size=4, part="test") as opened:
         yield opened
-
-
-async def test_the_example_of_the_source_gives_all_its_rows(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = []
-    end = Robot.end
-
-    def counted(robot: Robot, entry: WantedDocument, loaded: Loaded) -> None:
-        end(robot, entry, loaded)
-        now = entry.task.statistics
-        rows.append((now.checked, now.queued, now.filtered, now.downloaded, now.hits))
-
-    monkeypatch.setattr(Robot, "end", counted)
-    before = await walked(DOCUMENTS, "/6.htm", orders=Orders(1), loaders=1, pool=pool)
-    assert before.asked == ["/6.htm", "/12.htm", "/13.htm", "/14.htm"]
-    rows.clear()
-    orders = Orders(3, most_bytes=10_000, link_filters=("exclude:*/7.htm",))
-    ran = await walked(DOCUMENTS, "/1.htm", orders=orders, loaders=1, pool=pool)
-    assert (ran.asked, rows) == (LOADED, ROWS)
 
 
 async def test_the_example_of_the_source_by_the_command(tmp_path: Path, database: str) -> None:

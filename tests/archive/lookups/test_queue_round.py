@@ -73,23 +73,19 @@ async def sweep(wiki: WikiInStore, *services: ArchiveService, day: int = DAY, at
 
 
 async def snapshots(wiki: WikiInStore, url: str = URL) -> tuple[StoredSnapshot, ...]:
-    async with wiki.pool.connection() as conn:
-        return (await list_snapshots(conn, [key(url)])).get(key(url), ())
+    return (await wiki.do(list_snapshots, [key(url)])).get(key(url), ())
 
 
 async def lookups(wiki: WikiInStore, url: str = URL) -> dict[int, StoredLookup]:
-    async with wiki.pool.connection() as conn:
-        return {each.archive: each for each in (await list_lookups(conn, [key(url)])).get(key(url), ())}
+    return {each.archive: each for each in (await wiki.do(list_lookups, [key(url)])).get(key(url), ())}
 
 
 async def waiting(wiki: WikiInStore) -> int:
-    async with wiki.pool.connection() as conn:
-        return sum(length.count for length in (await count_queue(conn)).values())
+    return sum(length.count for length in (await wiki.do(count_queue)).values())
 
 
 async def alarms(wiki: WikiInStore) -> list[tuple[str, str]]:
-    async with wiki.pool.connection() as conn:
-        return [(alarm.kind, alarm.subject) for alarm in await list_alarms(conn)]
+    return [(alarm.kind, alarm.subject) for alarm in await wiki.do(list_alarms)]
 
 
 async def test_a_copy_from_before_the_death_is_kept_after_two_requests(wiki: WikiInStore) -> None:
@@ -148,12 +144,10 @@ async def test_while_a_service_throttles_everything_waits_with_an_alarm_and_noth
         assert ((await sweep(wiki, archive.service(), at_once=1)).done, len(archive.site.asked)) == (1, 4)
         assert await waiting(wiki) == 5
         assert await alarms(wiki) == [("archive-rests", "wayback")]
-        async with wiki.pool.connection() as conn:
-            assert {(state.why, state.rest_s) for state in await list_services(conn)} == {("rate-limited", 600)}
+        assert {(state.why, state.rest_s) for state in await wiki.do(list_services)} == {("rate-limited", 600)}
         # Another worker knows of it.
         assert ((await sweep(wiki, archive.service())).requests, len(archive.site.asked)) == (0, 4)
-        async with wiki.pool.connection() as conn:
-            await conn.execute(b"UPDATE archive_service SET rest_until = now()")
+        await wiki.execute("UPDATE archive_service SET rest_until = now()")
         assert (await sweep(wiki, archive.service())).outcomes == {LookupOutcome.FOUND: 5}
         assert (await alarms(wiki), await waiting(wiki)) == ([], 0)
 
@@ -165,8 +159,7 @@ async def test_while_another_service_rests_only_what_needs_it_waits(
     monkeypatch.setattr("weboid.archive.lookups.queue_round._WRITE_S", write_s)
     async with open_made_archive({URL: [Copy(OLD)]}) as archive:
         second = archive.service("arquivo")
-        async with wiki.pool.connection() as conn:
-            await record_rest(conn, second.archive.number, 60, "http-500")
+        await wiki.do(record_rest, second.archive.number, 60, "http-500")
         tally = await sweep(wiki, archive.service(), second)
         assert (tally.outcomes, tally.waiting) == ({LookupOutcome.FOUND: 1}, 5)
         assert await waiting(wiki) == 5
@@ -204,12 +197,11 @@ async def test_of_a_cited_copy_that_is_gone_no_copy_is_looked_for(database: str)
     copy = f"https://web.archive.org/web/{OLD}/{URL}"
     async with open_wiki(database, {1: [copy]}, day=CAME) as wiki, open_made_archive({URL: [Copy(LATE)]}) as archive:
         columns = {**key(copy)._asdict(), "day": DAY}
-        async with wiki.pool.connection() as conn:
-            await conn.execute(
-                b"INSERT INTO change (bucket, host_key, url_key, day, before, after)"
-                b" VALUES (%(bucket)s, %(host_key)s, %(url_key)s, %(day)s, 1, 3)",
-                columns,
-            )
+        await wiki.execute(
+            "INSERT INTO change (bucket, host_key, url_key, day, before, after)"
+            " VALUES (%(bucket)s, %(host_key)s, %(url_key)s, %(day)s, 1, 3)",
+            columns,
+        )
         tally = await sweep(wiki, archive.service())
         assert (tally.spared, tally.requests, await waiting(wiki)) == (1, 0, 0)
 
@@ -259,8 +251,7 @@ async def test_two_workers_share_what_waits_and_the_limit_of_the_service(wiki: W
         assert all(archive.count(f"cdx/search/cdx?url=http%3A%2F%2Fsite{number}.") == 1 for number in range(6))
         # Each by itself would be through with three of them after 0.4 s.
         assert times[-1] - times[0] > 0.7
-        async with wiki.pool.connection() as conn:
-            counted = {state.kind: state.requests for state in await list_services(conn)}
+        counted = {state.kind: state.requests for state in await wiki.do(list_services)}
         assert counted[RequestKind.INDEX] == 6
 
 
@@ -291,8 +282,7 @@ async def test_a_pause_is_not_waited_for_with_nothing_to_do_nor_after_a_stop(wik
                 await asyncio.sleep(0.01)
             stopped.set()
             assert ((await sweeping).done, await waiting(wiki)) == (0, 6)
-            async with wiki.pool.connection() as conn:
-                await conn.execute(b"DELETE FROM copy_queue")
+            await wiki.execute("DELETE FROM copy_queue")
             stopped.clear()
             assert (await queue.sweep()).done == 0
 

@@ -71,8 +71,7 @@ async def verdicts(wiki: WikiInStore, urls: Sequence[str] = COPIES) -> list[Verd
 
 
 async def kept(wiki: WikiInStore, url: str) -> StoredSnapshot | None:
-    async with wiki.pool.connection() as conn:
-        return next(iter((await list_snapshots(conn, [key(url)])).get(key(url), ())), None)
+    return next(iter((await wiki.do(list_snapshots, [key(url)])).get(key(url), ())), None)
 
 
 async def test_a_cited_copy_is_unknown_until_a_visit_and_then_works(wiki: WikiInStore, archive: MadeArchive) -> None:
@@ -149,8 +148,7 @@ async def test_an_archive_that_is_out_harms_no_copy(wiki: WikiInStore, archive: 
     for day in range(first + 8, first + 30, 3):
         await visit(wiki, archive, day, snapshots=True)
     assert {((await wiki.known(url)).record.checked or 0) >= first + 8 for url in COPIES} == {True}
-    async with wiki.pool.connection() as conn:
-        assert await list_alarms(conn) == []
+    assert await wiki.do(list_alarms) == []
 
 
 async def test_one_that_is_led_away_from_works_as_a_redirect(wiki: WikiInStore, archive: MadeArchive) -> None:
@@ -189,8 +187,7 @@ async def test_a_short_address_is_resolved_once_by_its_archive_and_is_a_snapshot
         assert (snapshot.stamp, snapshot.address, snapshot.origin) == (20151004231813, cited, Origin.CITED)
         # A spelling that dies later finds it, too.
         await wiki.take_in({2: ["https://www.mill.demo/a"]}, DAY)
-        async with wiki.pool.connection() as conn:
-            await record_known_as_snapshots(conn, [parse("https://www.mill.demo/a")], DAY)
+        await wiki.do(record_known_as_snapshots, [parse("https://www.mill.demo/a")], DAY)
         later = await kept(wiki, "https://www.mill.demo/a")
         assert later
         assert (later.stamp, later.address) == (20151004231813, cited)

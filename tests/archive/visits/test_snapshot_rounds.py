@@ -55,8 +55,7 @@ async def keep(wiki: WikiInStore, count: int, *, due: int = DAY, asked: int | No
         StoredSnapshot(key(URLS[number]), WAYBACK, STAMP + number, Origin.CHOSEN, due, asked)
         for number in range(first, first + count)
     ]
-    async with wiki.pool.connection() as conn:
-        assert await record_snapshots(conn, rows) == count
+    assert await wiki.do(record_snapshots, rows) == count
 
 
 async def sweep(wiki: WikiInStore, archive: MadeArchive, day: int, *, allow_many: bool = False) -> VisitTally:
@@ -68,14 +67,12 @@ async def sweep(wiki: WikiInStore, archive: MadeArchive, day: int, *, allow_many
 
 
 async def kept(wiki: WikiInStore) -> dict[str, StoredSnapshot]:
-    async with wiki.pool.connection() as conn:
-        stored = await list_snapshots(conn, [key(url) for url in URLS])
+    stored = await wiki.do(list_snapshots, [key(url) for url in URLS])
     return {url: stored[key(url)][0] for url in URLS if key(url) in stored}
 
 
 async def alarms(wiki: WikiInStore) -> list[tuple[str, str]]:
-    async with wiki.pool.connection() as conn:
-        return [(alarm.kind, alarm.subject) for alarm in await list_alarms(conn)]
+    return [(alarm.kind, alarm.subject) for alarm in await wiki.do(list_alarms)]
 
 
 def counts(tally: VisitTally) -> dict[str, int]:
@@ -115,8 +112,7 @@ async def test_what_is_withdrawn_is_dropped_and_reported(wiki: WikiInStore, arch
     archive.deeds[URLS[2]] = deed
     assert counts(await sweep(wiki, archive, DAY)) == {"visited": 6, "kept": 5, "dropped": 1}
     assert URLS[2] not in await kept(wiki)
-    async with wiki.pool.connection() as conn:
-        [lookup] = (await list_lookups(conn, [key(URLS[2])]))[key(URLS[2])]
+    [lookup] = (await wiki.do(list_lookups, [key(URLS[2])]))[key(URLS[2])]
     assert (lookup.archive, lookup.outcome, lookup.asked) == (WAYBACK, LookupOutcome.EXCLUDED, DAY)
     assert (lookup.due, lookup.passed) == (DAY + 90, withdrawn_note(STAMP + 2))
 
@@ -251,8 +247,7 @@ async def test_a_rest_of_a_simulated_day_ends_with_it(wiki: WikiInStore, archive
     for day, is_asked in ((DAY, True), (DAY, False), (DAY + 1, True), (DAY + 8, True)):
         archive.usual = plays if day == DAY + 8 else busy
         asked = len(archive.played)
-        async with wiki.pool.connection() as conn:
-            await record_rests_over(conn, day)
+        await wiki.do(record_rests_over, day)
         async with open_archive_client(NET, SharedLimiter(wiki.pool, partial(int, day))) as client:
             replays = Replays(client, archive.services)
             rounds = SnapshotRounds(wiki.pool, replays, now=partial(Moment, day), stopped=asyncio.Event())

@@ -43,10 +43,7 @@ async def wiki(database: str) -> AsyncIterator[WikiInStore]:
 
 async def suggest(wiki: WikiInStore, target: str, archive: str = "wayback") -> None:
     number = BY_NAME[archive].number if archive else PLAIN
-    async with wiki.pool.connection() as conn:
-        assert await record_replacement(
-            conn, key(DEAD), archive=number, target=target, day=DAY, subject="7", name="Ann"
-        )
+    assert await wiki.do(record_replacement, key(DEAD), archive=number, target=target, day=DAY, subject="7", name="Ann")
 
 
 async def sweep(wiki: WikiInStore, services: tuple[ArchiveService, ...], day: int) -> int:
@@ -58,8 +55,7 @@ async def sweep(wiki: WikiInStore, services: tuple[ArchiveService, ...], day: in
 
 async def state(wiki: WikiInStore) -> tuple[bool, int | None, int, int] | None:
     """Whether it works, the day of its visit, its strikes, the day of its next visit."""
-    async with wiki.pool.connection() as conn:
-        stored = next(iter(await find_replacements(conn, key(DEAD))), None)
+    stored = next(iter(await wiki.do(find_replacements, key(DEAD))), None)
     return None if stored is None else (stored.works, stored.asked, stored.strikes, stored.due)
 
 
@@ -77,8 +73,7 @@ async def test_one_that_is_withdrawn_is_deleted_at_once(wiki: WikiInStore, archi
     archive.usual = deed
     await sweep(wiki, archive.services, DAY + ARCHIVE_DAYS)
     assert await state(wiki) is None
-    async with wiki.pool.connection() as conn:
-        assert [entry.detail for entry in await list_audit(conn)] == [f"{TARGET} (gone)", f"{TARGET} (ok)"]
+    assert [entry.detail for entry in await wiki.do(list_audit)] == [f"{TARGET} (gone)", f"{TARGET} (ok)"]
 
 
 @pytest.mark.parametrize("deed", [absent, no_moment, moved_to(20190101000000)])

@@ -54,16 +54,14 @@ def pages(**found: Act) -> Script:
 
 async def suggest(wiki: WikiInStore, *targets: str, archive: int = 0, day: int = 100) -> None:
     """The first target for the first URL, and so on."""
-    async with wiki.pool.connection() as conn:
-        for url, target in zip(URLS, targets, strict=False):
-            assert await record_replacement(
-                conn, key(url), archive=archive, target=target, day=day, subject="7", name="Ann"
-            )
+    for url, target in zip(URLS, targets, strict=False):
+        assert await wiki.do(
+            record_replacement, key(url), archive=archive, target=target, day=day, subject="7", name="Ann"
+        )
 
 
 async def stands(wiki: WikiInStore, number: int = 0) -> Replacement | None:
-    async with wiki.pool.connection() as conn:
-        return next(iter(await find_replacements(conn, key(URLS[number]))), None)
+    return next(iter(await wiki.do(find_replacements, key(URLS[number]))), None)
 
 
 async def state(wiki: WikiInStore, number: int = 0) -> tuple[bool, int | None, int, int] | None:
@@ -117,8 +115,7 @@ async def test_what_is_missing_is_never_shown_and_gone_after_three_checks(wiki: 
             assert await state(wiki) == (False, day, strikes, day + FAILING_DAYS)
         assert await sweep(wiki, 100 + 2 * FAILING_DAYS) == 1
     assert await stands(wiki) is None
-    async with wiki.pool.connection() as conn:
-        [entry] = await list_audit(conn)
+    [entry] = await wiki.do(list_audit)
     assert (entry.action, entry.subject, entry.name) == ("drop-replacement", "", "Weboid")
     assert (entry.object, entry.detail) == (URLS[0], f"{target} (not-found)")
 
@@ -170,8 +167,7 @@ async def test_a_host_on_the_stop_list_is_not_asked_and_its_suggestion_given_up_
         await sweep(wiki, 101 + UNASKED_DAYS, stop=("127.0.0.1",))
         assert site.asked == []
     assert await stands(wiki) is None
-    async with wiki.pool.connection() as conn:
-        assert [entry.detail.split()[-1] for entry in await list_audit(conn)] == ["(not-asked)"]
+    assert [entry.detail.split()[-1] for entry in await wiki.do(list_audit)] == ["(not-asked)"]
 
 
 async def test_two_crawlers_share_the_suggestions(wiki: WikiInStore) -> None:
