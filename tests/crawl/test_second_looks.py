@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from uuid import UUID
 
@@ -70,26 +70,6 @@ async def died(wiki: WikiInStore, opinion: CrawlersOpinion | None, core: CrawlSt
     return dead
 
 
-async def test_a_link_that_is_refused_to_one_place_alone_is_never_dead(wiki: WikiInStore) -> None:
-    here, there = core_of(wiki, "here"), core_of(wiki, "there")
-    looked: list[str] = []
-
-    async def ask(request: CheckRequest) -> Observation:
-        looked.append(request.url)
-        return LOST if request.url == GONE else FINE
-
-    async def no_canaries(_: int) -> list[str]:
-        return []
-
-    stopped = asyncio.Event()
-    taker = LookTaker(there.second_looks, ask, NAMES_ALONE, no_canaries, take_s=0.01)
-    async with in_background(taker.run(stopped)):
-        await _until(lambda: here.second_looks.ask(UUID(int=1), UrlKey(1, 1, 1)), lambda state: not state.is_alone)
-        assert await died(wiki, CrawlersOpinion(here.second_looks, ask_s=0.01), here) == {GONE: 109}
-        stopped.set()
-    assert set(looked) == {BLOCKED, GONE}
-
-
 async def test_where_nobody_else_is_there_verdicts_go_by_the_first_place_and_it_is_reported_once(
     wiki: WikiInStore, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -98,12 +78,6 @@ async def test_where_nobody_else_is_there_verdicts_go_by_the_first_place_and_it_
     assert [each.levelno for each in caplog.records if "no crawler of another place" in each.message] == [
         logging.WARNING
     ]
-
-
-async def _until(ask: Callable[[], object], is_so: Callable[[LookState], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not is_so(await ask()):  # type: ignore[misc]
-            await asyncio.sleep(0.01)
 
 
 class Silent(SecondLooks):
