@@ -118,6 +118,8 @@ CREATE TABLE url (
 CREATE INDEX url_due ON url (bucket, host_key, due) WHERE orphaned IS NULL;
 -- Orphaned URLs, for expiry; small compared with the table (U-8).
 CREATE INDEX url_orphaned ON url (bucket, host_key, url_key) WHERE orphaned IS NOT NULL;
+-- What answers nothing but a bare 503 is never called dead (reason 67, core/record/reasons.py); it is counted.
+CREATE INDEX url_unavailable ON url (since) WHERE reason = 67;
 
 -- The use of a URL on a page (L-7).
 CREATE TABLE link (

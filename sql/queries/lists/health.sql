@@ -56,6 +56,12 @@ SELECT count(*) FROM (
     LIMIT %(limit)s
 ) AS counted
 
+-- name: count_unavailable
+-- fan-out: by an index of its own; the number is that of Reason.UNAVAILABLE.
+SELECT count(*) FROM (
+    SELECT FROM url WHERE reason = 67 AND since <= %(before)s AND orphaned IS NULL LIMIT %(limit)s
+) AS counted
+
 -- name: find_oldest_due
 -- One look-up in each bucket, by index: the host that was due first, and its URL that was due first.
 SELECT min(oldest.due) FROM lease CROSS JOIN LATERAL (

@@ -6,6 +6,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from support.stored import WikiInStore, key, open_wiki
 
+from weboid.core.record.history import Entry
+from weboid.core.record.reasons import Reason
+from weboid.core.record.record import UrlRecord
+from weboid.core.record.status import Status
 from weboid.core.url.farms import WMF, WMFLABS, WikiName
 from weboid.core.url.spam_lines import MAX_REPORTED, parse_lines
 from weboid.core.verdict.verdict import Change, Verdict
@@ -18,7 +22,7 @@ from weboid.store.pages.pending import Pending, record_pending
 from weboid.store.pages.spam import FARM, ListKind, record_spam_list, spam_list
 from weboid.store.pages.stream import Position, record_move
 from weboid.store.pages.wiki import record_farms, record_wiki
-from weboid.store.urls.check import record_changes, record_due, record_next_days
+from weboid.store.urls.check import CheckedUrl, record_changes, record_checks, record_due, record_next_days
 
 DAY = 200
 ONE, TWO, THREE = "https://one.demo/", "https://one.demo/two", "https://three.demo/"
@@ -80,6 +84,15 @@ async def test_beyond_the_bound_numbers_are_estimates_or_at_least(database: str)
         status = await status_of(stored, bounds=small)
         assert status.urls == status.hosts == status.wikis[0].pages == Amount(40, Exactness.ESTIMATE)
         assert (await status_of(stored)).wikis[0].pages == Amount(40)
+
+
+async def test_what_has_been_unavailable_for_six_weeks_is_counted(database: str) -> None:
+    async with open_wiki(database, {1: [ONE, TWO, THREE]}, day=100) as stored:
+        for url, days in ((ONE, 42), (TWO, 41), (THREE, 50)):
+            reason = Reason.SERVER_ERROR if url == THREE else Reason.UNAVAILABLE
+            record = UrlRecord((Entry(Status.UNAVAILABLE, DAY - days, DAY),), reason=reason)
+            await stored.do(record_checks, [CheckedUrl(key(url), record, DAY + 3)])
+        assert (await status_of(stored)).unavailable == Amount(1)
 
 
 async def test_due_urls_are_counted_and_the_oldest_day_is_found(database: str) -> None:

@@ -70,6 +70,17 @@ def test_a_site_under_repair_is_not_called_unchecked() -> None:
     assert reason_words(repaired, 200, say) == "The site says that it is being repaired."
 
 
+def test_what_answers_nothing_but_503_is_called_unavailable_since_its_first_day() -> None:
+    say = messages_in(languages()["en"])
+    link = link_report(Classified("http://a.demo/", UrlClass.WATCHED, parse("http://a.demo/")))
+    for verdict, reason, words in (
+        (Verdict.DOUBTFUL, Reason.UNAVAILABLE, "unavailable for 3 months"),
+        (Verdict.DOUBTFUL, Reason.SERVER_ERROR, "doubtful for 3 months"),
+        (Verdict.DEAD, Reason.UNAVAILABLE, "dead for 3 months"),
+    ):
+        assert verdict_words(link._replace(finding=Finding(verdict, reason, 100)), 200, say) == words
+
+
 def test_the_code_behind_a_redirect_is_not_shown_as_the_redirects() -> None:
     assert status_words(Status.MOVED_PERMANENTLY, messages_in(languages()["en"]), 200).endswith("(HTTP 301)")
 

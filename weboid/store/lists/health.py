@@ -9,6 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
+from weboid.core.record.policy import DEFAULT
 from weboid.core.url.farms import WikiName
 from weboid.core.url.spam_lines import MAX_REPORTED
 from weboid.core.verdict.verdict import Verdict
@@ -107,6 +108,8 @@ class Health:
     hosts: Amount
     due: Amount
     oldest_due: int | None
+    unavailable: Amount
+    """The URLs that have answered nothing but a bare 503 for as long as would prove any other 5xx."""
     wikis: tuple[WikiStatus, ...]
     streams: dict[str, int]
     changes: dict[int, dict[Verdict, Amount]]
@@ -139,6 +142,7 @@ async def find_status(conn: Connection, day: int, *, patience_s: float, bounds: 
     assert row is not None, "it has no WHERE"
     moment, urls, all_urls, hosts, all_hosts = row
     pace = await find_pace(conn)
+    long = {"before": day - DEFAULT.server_span, "limit": bounds.due}
     return Health(
         moment=moment,
         day=day,
@@ -146,6 +150,7 @@ async def find_status(conn: Connection, day: int, *, patience_s: float, bounds: 
         hosts=_amount(hosts, all_hosts, bounds.rows),
         due=_amount(await fetch_value(conn, SQL["count_due"], {"day": day, "limit": bounds.due}), None, bounds.due),
         oldest_due=await fetch_value(conn, SQL["find_oldest_due"], {"day": day}),
+        unavailable=_amount(await fetch_value(conn, SQL["count_unavailable"], long), None, bounds.due),
         wikis=await _list_wikis(conn, bounds),
         streams={streams: lag_s async for streams, lag_s in await conn.execute(SQL["list_streams"])},
         changes=await _count_changes(conn, day, bounds),

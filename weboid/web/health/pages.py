@@ -116,6 +116,7 @@ def status_view(status: Health, wiki: WikiName | None, given: Parameters, say: M
         "hosts": amount_words(status.hosts, say),
         "due": amount_words(status.due, say),
         "oldest_due": _time(status.oldest_due, status.day, say),
+        "unavailable": amount_words(status.unavailable, say),
         "pace": _pace_words(status, say),
         "checks_a_day": None if status.checks_a_day is None else say.number(status.checks_a_day),
         "big_hosts": [

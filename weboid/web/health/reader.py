@@ -180,6 +180,7 @@ def status_payload(
         "hosts": _amount(status.hosts),
         "due": _amount(status.due),
         "oldest_due": _day(status.oldest_due),
+        "unavailable": _amount(status.unavailable),
         "working_interval": status.interval,
         "checks_a_day": status.checks_a_day,
         "big_hosts": [{"host": big.host, "urls": big.urls, "days": big.days} for big in status.big_hosts],

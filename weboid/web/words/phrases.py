@@ -65,6 +65,8 @@ def verdict_words(link: LinkReport, day: int, say: Messages) -> str:
     key = "weboid-verdict-gone" if is_gone else f"weboid-verdict-{verdict.word}"
     if verdict is Verdict.UNKNOWN and reason is not None:
         key = "weboid-verdict-temporary"  # it was checked, and the site is being repaired
+    if verdict is Verdict.DOUBTFUL and reason in NO_PROOF:
+        key = "weboid-verdict-unavailable"
     return _since(key, None if since is None else day - since, say)
 
 
