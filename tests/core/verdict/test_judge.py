@@ -14,7 +14,7 @@ from weboid.core.record.policy import BELIEVED_DAYS, DEFAULT, LOOSEST, Policy, p
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
 from weboid.core.record.status import Status
-from weboid.core.record.streak import WHOLE, Streak
+from weboid.core.record.streak import WHOLE, Evidence, Streak
 from weboid.core.verdict.judge import judge, judge_host
 from weboid.core.verdict.partial_loss import HOLD_DAYS
 from weboid.core.verdict.verdict import Finding, Verdict, finding_of
@@ -276,6 +276,17 @@ def test_what_never_becomes_a_proof_is_checked_as_rarely_as_a_doubt_in_the_end()
     span = DEFAULT.dead_span
     assert {gap for elapsed, gap in gaps if span <= elapsed < 2 * span} == {3}
     assert {gap for elapsed, gap in gaps if elapsed >= 2 * span} <= {6, 7}
+
+
+def test_links_that_follow_their_host_are_checked_daily_only_while_its_own_proof_is_near() -> None:
+    broken = lived(*((day, BROKEN) for day in range(100, 140, 3)))
+    for host_days, interval in ((36, 1), (10, 3)):
+        host = HostRecord(Streak(9, 139 - host_days, 139, Evidence(host_days, longer=True)), Reason.TIMEOUT)
+        assert judge(broken, SILENT_BY_HEARSAY, 142, DEFAULT, host).due == 142 + interval
+    # Days on which nobody looked are made up for: daily is what is left of the proof.
+    late = lived(*((day, SILENT) for day in (*range(100, 118, 3), 130, 133)))
+    assert judge(late, SILENT, 136).due == 139
+    assert judge(lived((136, SILENT), record=late), SILENT, 139).due == 140
 
 
 def test_urls_of_a_dead_host_are_written_less_and_less_often_though_they_never_struck() -> None:

@@ -86,18 +86,18 @@ class Policy:
     def _times(self, known: Evidence) -> int:
         return self.relapse_factor if known.relapse else 1
 
-    def failing_interval_after(self, elapsed: int, span: int) -> int:
-        """Days to the next check of a URL that has been failing for `elapsed` days and needs `span` days of proof.
+    def failing_interval_after(self, elapsed: int, reason: Reason, known: Evidence) -> int:
+        """Days to the next check of a URL that has been failing for `elapsed` days, with this evidence.
 
-        Daily near the end of the span, so that a URL that works now and then has chances just before it is called dead:
-        the checks of a fortnight (days 0, 3, 6, 8, 9 … 14) meet every weekday, and every day of a shorter cycle. A
-        failure that has long passed the span without being proven is as rarely checked as a doubt (D-3).
+        Daily near the proof, so that a URL that works now and then has chances just before it is called dead: the
+        checks of a fortnight (days 0, 3, 6, 8, 9 … 14) meet every weekday, and every day of a shorter cycle. What has
+        long passed the span without being proven is as rarely checked as a doubt (D-3).
         """
+        span = self.span_of(reason, known)
         if elapsed >= 2 * span:
             return max(self.failing_interval, self.doubtful_interval)
-        if elapsed >= span:
-            return self.failing_interval
-        return max(1, min(self.failing_interval, span - _DAILY - elapsed))
+        width = known.missing_width if reason in MISSING else known.width
+        return max(1, min(self.failing_interval, span - width - _DAILY))
 
 
 MANY_USES: Final = 1_000
@@ -109,7 +109,7 @@ _NEAR: Final = 7
 _LATE: Final = 2
 """Days by which a check may be late."""
 _DAILY: Final = 6
-"""Days before the end of the span in which a failing URL is checked every day."""
+"""Days of proof still missing for which a failing URL is checked every day."""
 DEFAULT = Policy()
 STRICTEST: Final = Policy(dead_strikes=MOST_STRIKES, missing_span=31, dead_span=63, server_span=63)
 """The highest thresholds that a wiki may have (U-11): more a streak does not remember."""

@@ -152,12 +152,11 @@ def _interval(
 def _failing_interval(after: UrlRecord, seen: Observation, day: int, policy: Policy, host: HostRecord) -> int:
     """Days until the next check without a proof; if the host fails, all its URLs follow its rhythm, for one visit."""
     elapsed = after.streak.elapsed(day) if after.streak.strikes else day - after.history[0].first
-    span = policy.span_of(seen.reason, after.streak.evidence)
-    interval = policy.failing_interval_after(elapsed, span)
+    interval = policy.failing_interval_after(elapsed, seen.reason, after.streak.evidence)
     if not is_host_failure(seen):
         return interval
-    span = policy.span_of(seen.reason, host.streak.evidence)
-    return min(interval, policy.failing_interval_after(host.streak.elapsed(day), span))
+    of_host = policy.failing_interval_after(host.streak.elapsed(day), seen.reason, host.streak.evidence)
+    return of_host if seen.inferred else min(interval, of_host)
 
 
 def _dead_interval(before: UrlRecord, day: int, policy: Policy) -> int:
