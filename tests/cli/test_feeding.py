@@ -2,29 +2,38 @@
 long: whose turn it is, and by which configuration (P-4, P-7).
 """
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from io import StringIO
 from ipaddress import ip_network
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
+from rich.progress import Progress
 from support.commands import Place, open_place
 from support.mariadb import PASSWORD, USER, MariaServer, mariadb_server
+from support.misbehaving import serve
 from support.realsources import TABLES
 from support.stored import do
 
 from weboid.cli import passes
 from weboid.config import Config, WikiConfig, load_config
-from weboid.core.url.farms import WikiName
+from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.demo.littlewiki import open_littlewiki
 from weboid.demo.wikipages import WikiPage
 from weboid.demo.world import World
+from weboid.mechanism.tasks import cancel
 from weboid.remote.feed.calls import local_feed_store
 from weboid.store.db.pool import Pool, open_pool
-from weboid.store.pages.wiki import list_wikis
+from weboid.store.pages.pending import Pending, record_pending
+from weboid.store.pages.wiki import list_wikis, record_wiki
+from weboid.wiki.action import ActionApi
 
 __all__ = ["mariadb_server"]
 
@@ -68,6 +77,11 @@ async def test_a_wiki_is_fed_from_its_replica(place: Place, mariadb_server: Mari
     assert "http://www.lamps.net:8080/a?b=c" in {line["normal"] for line in shown}
 
 
+def feeding(pool: Pool, day: int, console: Console | None = None, **more: Any) -> passes.Feeding:
+    printed = console or Console(file=StringIO())
+    return passes.Feeding(local_feed_store(pool), (), lambda: day, printed, Progress(disable=True), **more)
+
+
 PLAIN = [WikiPage(1, "A"), WikiPage(2, "Talk:B", namespace=1)]
 
 
@@ -79,14 +93,11 @@ def config_of(*wikis: tuple[str, str], **matching: object) -> Config:
 
 
 async def test_the_configuration_is_read_again_before_each_pass(database: str) -> None:
-    printed = Console(file=StringIO())
     async with open_pool(database, size=2, part="test") as pool, open_littlewiki(PLAIN) as little:
         for day, namespaces, watched in [(100, [0], [1]), (107, [0, 1], [1, 2])]:
             read = partial(config_of, ("awiki", little.api_url), namespaces=namespaces)
-            await passes.next_pass(read, local_feed_store(pool), (), partial(int, day), printed, set())
-            async with pool.connection() as conn:
-                rows = await (await conn.execute("SELECT page FROM page ORDER BY page")).fetchall()
-            assert [page for (page,) in rows] == watched
+            await feeding(pool, day).next_pass(read)
+            assert await pages_of(pool) == watched
 
 
 async def test_the_wiki_that_waits_longest_comes_first(database: str) -> None:
@@ -98,9 +109,7 @@ async def test_the_wiki_that_waits_longest_comes_first(database: str) -> None:
             (107, {"awiki": 107, "bwiki": 103}),
             (110, {"awiki": 107, "bwiki": 110}),
         ]:
-            await passes.next_pass(
-                lambda: config, local_feed_store(pool), (), partial(int, day), Console(file=StringIO()), set()
-            )
+            await feeding(pool, day).next_pass(lambda: config)
             assert await passed_by(pool) == passed
 
 
@@ -108,13 +117,78 @@ async def test_a_wiki_that_fails_is_shown_and_holds_up_no_other(database: str) -
     printed = Console(file=StringIO(), width=200)
     async with open_pool(database, size=2, part="test") as pool, open_littlewiki(PLAIN) as little:
         config = config_of(("awiki", f"{little.api_url}/gone"), ("bwiki", little.api_url))
-        failed: set[WikiName] = set()
+        fed = feeding(pool, 100, printed)
         for _ in range(2):
-            await passes.next_pass(lambda: config, local_feed_store(pool), (), lambda: 100, printed, failed)
+            await fed.next_pass(lambda: config)
         assert await passed_by(pool) == {"awiki": None, "bwiki": 100}
-        assert failed == {WikiName("awiki", "wmflabs")}
+        assert fed.failed == {WikiName("awiki", "wmflabs")}
         assert isinstance(printed.file, StringIO)
         assert "awiki@wmflabs: " in printed.file.getvalue()
+
+
+async def test_passes_and_re_reads_do_not_wait_for_a_wiki_that_takes_long_and_each_gets_one_request_at_a_time(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passes, "_LOOK_S", 0.05)
+    under_way, most, one_try = Counter[str](), Counter[str](), ActionApi._try
+
+    async def counted(api: ActionApi, *given: Any) -> Any:
+        under_way[api.url] += 1
+        most[api.url] = max(most[api.url], under_way[api.url])
+        try:
+            return await one_try(api, *given)
+        finally:
+            under_way[api.url] -= 1
+
+    monkeypatch.setattr(ActionApi, "_try", counted)
+    async with (
+        open_pool(database, size=4, part="test") as pool,
+        open_littlewiki(PLAIN) as little,
+        serve(lambda asked: sleeping()) as silent,
+    ):
+        config = config_of(("awiki", silent.url("/w/api.php")), ("bwiki", little.api_url))
+        running = asyncio.create_task(feeding(pool, 100).repeat(lambda: config))
+        try:
+            await until_true(lambda: passed_by(pool), {"awiki": None, "bwiki": 100})
+            await hand_in(pool, "bwiki", 2)
+            await until_true(lambda: pages_of(pool), [1, 2])
+        finally:
+            await cancel(running)
+    assert under_way[silent.url("/w/api.php")] == 0
+    assert set(most.values()) == {1}
+
+
+async def test_a_pass_reads_pages_of_its_wiki_that_were_handed_in_meanwhile(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passes, "_LOOK_S", 0.0)
+    async with open_pool(database, size=2, part="test") as pool, open_littlewiki(PLAIN) as little:
+        config = config_of(("bwiki", little.api_url), namespaces=[4])
+        await do(pool, record_wiki, WMFLABS, WikiName("bwiki", "wmflabs"))
+        await hand_in(pool, "bwiki", 2)
+        await feeding(pool, 100).next_pass(lambda: replace(config))
+        assert await pages_of(pool) == [2]
+
+
+async def sleeping() -> AsyncIterator[bytes]:
+    await asyncio.sleep(3600)
+    yield b""
+
+
+async def hand_in(pool: Pool, name: str, page: int) -> None:
+    (wiki,) = [each.wiki for each in await do(pool, list_wikis) if each.dbname == name]
+    await do(pool, record_pending, wiki, [Pending(page, "", datetime.now(UTC) - timedelta(hours=1), True)])
+
+
+async def until_true(given: Callable[[], Awaitable[object]], wanted: object) -> None:
+    async with asyncio.timeout(30):
+        while await given() != wanted:
+            await asyncio.sleep(0.05)
+
+
+async def pages_of(pool: Pool) -> list[int]:
+    async with pool.connection() as conn:
+        return [page async for (page,) in await conn.execute("SELECT page FROM page ORDER BY page")]
 
 
 async def passed_by(pool: Pool) -> dict[str, int | None]:

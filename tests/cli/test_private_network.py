@@ -5,22 +5,22 @@ from contextlib import AsyncExitStack
 from io import StringIO
 from ipaddress import ip_network
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 from rich.console import Console
+from rich.progress import Progress
 from support.commands import Place, open_place
 from support.misbehaving import Zone, name_server
 from support.ports import free_port
 
 from weboid.cli import passes
-from weboid.cli.terminal.console import ProcessConsole
+from weboid.cli.terminal.console import ProcessConsole, bar
 from weboid.config import load_config
-from weboid.core.url.farms import WMFLABS, WikiName
+from weboid.core.url.farms import WMFLABS
 from weboid.demo.world import World
 from weboid.net.outbound import open_client
 from weboid.remote.feed.calls import local_feed_store
-from weboid.store.db.pool import open_pool
+from weboid.store.db.pool import Pool, open_pool
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.live import LiveReader
 from weboid.wiki.api import ApiSource
@@ -164,24 +164,25 @@ async def test_a_part_that_tries_again_and_again_says_it_once(place: Place, data
     config = load_config(place.folder / "weboid.toml", place.environ)
     console = Console(file=text, width=400)
     output: dict[str, str] = {}
-    failed: set[WikiName] = set()
+
+    async def tried(pool: Pool, times: int) -> None:
+        fed = passes.Feeding(local_feed_store(pool), (), lambda: 100, console, Progress(disable=True), reported=output)
+        for _ in range(times):
+            await fed.next_pass(lambda: config)
+            await fed.look(lambda: config)
+            fed.failed.clear()
+
     async with open_pool(database, size=2, part="test") as pool:
-        with patch.object(passes, "_LOOK_S", 0.01):
-            for _ in range(6):
-                store = local_feed_store(pool)
-                await passes.next_pass(lambda: config, store, (), lambda: 100, console, failed, reported=output)
+        await tried(pool, 3)
         lines = [line for line in text.getvalue().splitlines() if PRIVATE in line]
         assert [line.partition(":")[0] for line in lines] == ["spam list of corpwiki@wmflabs", "corpwiki@wmflabs"]
         place.environ |= {"WEBOID_NET_PERMIT": "127.0.0.0/8", "WEBOID_NET_DENY": "127.0.0.1"}
         config = load_config(place.folder / "weboid.toml", place.environ)
-        for _ in range(2):
-            await passes.next_pass(
-                lambda: config, local_feed_store(pool), (), lambda: 100, console, set(), reported=output
-            )
+        await tried(pool, 2)
         assert text.getvalue().count("[net] deny has it") == 2
         place.environ |= {"WEBOID_NET_DENY": ""}
         config = load_config(place.folder / "weboid.toml", place.environ)
-        await passes.next_pass(lambda: config, local_feed_store(pool), (), lambda: 100, console, set(), reported=output)
+        await tried(pool, 1)
     assert output == {}
     assert ip_network("127.0.0.0/8") in config.net.permit
 
@@ -191,18 +192,13 @@ async def test_what_a_part_is_doing_names_the_wiki_and_no_address(place: Place, 
     doing: list[str] = []
     config = load_config(place.folder / "weboid.toml", place.environ)
     async with open_pool(database, size=2, part="test") as pool:
-        with patch.object(passes, "_LOOK_S", 0.01):
-            for failed in (set[WikiName](), {config.wikis[0].name}):
-                await passes.next_pass(
-                    lambda: config,
-                    local_feed_store(pool),
-                    (),
-                    lambda: 100,
-                    ProcessConsole(doing.append),
-                    failed,
-                    reported={},
-                )
-    assert doing[-1].startswith("could not read corpwiki@wmflabs; tries again every ")
+        console = ProcessConsole(doing.append)
+        with bar(console) as shown:
+            fed = passes.Feeding(local_feed_store(pool), (), lambda: 100, console, shown)
+            await fed.next_pass(lambda: config)
+            await fed.look(lambda: config)
+            seen = doing[-1]
+    assert seen.startswith("could not read corpwiki@wmflabs; tries again every ")
     assert not [text for text in doing if "127.0.0.1" in text or "corp.test" in text]
 
 

@@ -3,9 +3,10 @@
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, nullcontext
 from datetime import datetime
 from functools import partial
+from typing import Final
 
 import click
 from rich.console import Console
@@ -30,15 +31,19 @@ from weboid.feed.intake import SpamFilters
 from weboid.feed.reread import reread
 from weboid.feed.stream import EventStream
 from weboid.mechanism.patience import Again, again_until, at_once
+from weboid.mechanism.tasks import side_by_side
 from weboid.net.outbound import open_client
 from weboid.remote.feed.calls import FeedStore
 from weboid.store.pages.page import Intake
 from weboid.store.schedule.process import ProcessRole
 from weboid.wiki.criteria import read_criteria
+from weboid.wiki.source import WikiSource
 
 log = logging.getLogger(__name__)
 
-_REREAD_S = 30.0
+AT_ONCE: Final = 4
+"""Wikis that are read side by side, at most."""
+_REREAD_S: Final = 30.0
 """The interval at which pages that were handed in are read again."""
 
 
@@ -167,31 +172,45 @@ async def reread_wikis(
     now: Callable[[], datetime],
     again: Again = at_once,
     reported: dict[str, str] | None = None,
+    source: WikiSource | None = None,
 ) -> Intake:
     """Reads, in each of the wikis, the pages that were handed in and whose moment its source has passed.
 
-    If a wiki cannot be read, that is logged unless `reported` has it from the last time, and the pages stay pending.
+    Some are read side by side, each from a source of its own unless it is given. If a wiki cannot be read, that is
+    logged unless `reported` has it from the last time, and the pages stay pending.
     """
     reported = {} if reported is None else reported
     total = Intake()
-    for wiki, judged in followed.items():
+
+    async def read(wiki: WikiConfig, judged: FollowedWiki) -> None:
+        nonlocal total
         what = f"pages of {wiki.name} wait to be read again"
         try:
-            total += await again(partial(_reread, config, core, wiki, judged, day=today(), now=now()))
+            done = await again(partial(_reread, config, core, wiki, judged, source, day=today(), now=now()))
+            total += done
             reported.pop(what, None)
         except WeboidError as error:
             if reported.get(what) != str(error):
                 reported[what] = str(error)
                 log.warning("%s: %s", what, error)
+
+    await side_by_side([partial(read, *each) for each in followed.items()], AT_ONCE)
     return total
 
 
 async def _reread(
-    config: Config, core: FeedStore, wiki: WikiConfig, judged: FollowedWiki, *, day: int, now: datetime
+    config: Config,
+    core: FeedStore,
+    wiki: WikiConfig,
+    judged: FollowedWiki,
+    given: WikiSource | None,
+    *,
+    day: int,
+    now: datetime,
 ) -> Intake:
     if not await core.waiting.list_waiting(judged.wiki, now, 1):
         return Intake()
-    async with open_source(config, wiki) as source:
+    async with nullcontext(given) if given else open_source(config, wiki) as source:
         return await reread(core, source, judged, day=day, now=now)
 
 

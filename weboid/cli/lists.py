@@ -4,7 +4,9 @@ Fetching and applying one list belongs to ``feed/spam``. A list that cannot be f
 stays in force; no pass waits for it.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 
 from rich.console import Console
@@ -33,10 +35,12 @@ async def refresh_lists(
     console: Console,
     again: Again = at_once,
     reported: dict[str, str] | None = None,
+    turns: Mapping[WikiName, asyncio.Lock] | None = None,
 ) -> None:
     """Fetches the lists of these wikis and of their farms, unless that was done today, and classifies links again.
 
-    A failure that `reported` has from the last time is not printed again.
+    A failure that `reported` has from the last time is not printed again. `turns`: of several callers one at a time
+    fetches the list of a farm, by the wiki that has it.
     """
     reported = {} if reported is None else reported
     # First of all: in a new store a farm is recorded with its first wiki, and its list refers to it.
@@ -44,9 +48,10 @@ async def refresh_lists(
     for farm in {wiki.name.farm: farm_named(wiki.name.farm, config.farms) for wiki in wikis}.values():
         if farm.spam_wiki:
             keeper = WikiName(farm.spam_wiki, farm.name)
-            if not await again(partial(core.lists.is_fresh, farm.code, FARM, day)):
-                fetch = partial(refresh_farm_spam, core, farm=farm, day=day, again=again)
-                await _refresh(config, keeper, fetch, console, reported)
+            async with turns[keeper] if turns is not None else nullcontext():
+                if not await again(partial(core.lists.is_fresh, farm.code, FARM, day)):
+                    fetch = partial(refresh_farm_spam, core, farm=farm, day=day, again=again)
+                    await _refresh(config, keeper, fetch, console, reported)
     for wiki, stored in recorded:
         if not await again(partial(core.lists.is_fresh, stored.farm, stored.dbname, day)):
             fetch = partial(refresh_spam, core, wiki=stored, day=day, again=again)

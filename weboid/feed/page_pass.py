@@ -5,7 +5,7 @@ Each step writes what it did together with its place, so a pass that is broken o
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -80,8 +80,15 @@ def fate_of(
     return PageFate.KEPT
 
 
+async def _nothing() -> None:
+    """Does nothing."""
+
+
 class PagePass:
-    """One pass over one wiki. `untouched_days`: how many days a page that no longer matches is kept (P-5)."""
+    """One pass over one wiki. `untouched_days`: how many days a page that no longer matches is kept (P-5).
+
+    `between` is done after each batch of pages: whatever else is to be read from the source, one request at a time.
+    """
 
     def __init__(
         self,
@@ -96,6 +103,7 @@ class PagePass:
         untouched_days: int,
         spam: WikiSpam | None = None,
         show: Callable[[PassProgress], None] = lambda progress: None,
+        between: Callable[[], Awaitable[None]] = _nothing,
         again: Again = at_once,
     ) -> None:
         self._core = core
@@ -109,6 +117,7 @@ class PagePass:
         self._now = now
         self._untouched_days = untouched_days
         self._show = show
+        self._between = between
         self._again = again
         self._progress = PassProgress()
         self._started = 0
@@ -147,6 +156,7 @@ class PagePass:
                 self._place = move.after
                 self._progress.met += 0 if excludes else len(pages)
                 self._show(self._progress)
+                await self._between()
         move = Move(self._place, PassPosition(self._place.step + 1))
         await self._core.passes.end_step(self._wiki, self._started, {} if excludes else criterion.trees, move)
         self._place = move.after
@@ -168,6 +178,7 @@ class PagePass:
                 await self._record(part)
                 self._progress.walked += part.records
                 self._show(self._progress)
+            await self._between()
 
     async def _record(self, part: "Run") -> None:
         move = Move(self._place, self._place._replace(place=str(part.last)))

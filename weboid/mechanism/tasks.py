@@ -5,7 +5,7 @@ the moment in which its awaitable is done. A caller that then waited for a task 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final, TypeVar
 
@@ -45,6 +45,21 @@ async def cancel(*tasks: asyncio.Task[Any]) -> list[Any]:
     if is_cancelled:
         raise asyncio.CancelledError
     return await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def side_by_side(works: Iterable[Callable[[], Awaitable[T]]], most: int) -> list[T]:
+    """Does all of the works, `most` of them at a time, and returns their results; raises what one of them raised."""
+    room = asyncio.Semaphore(most)
+
+    async def done(work: Callable[[], Awaitable[T]]) -> T:
+        async with room:
+            return await work()
+
+    tasks = [asyncio.create_task(done(work)) for work in works]
+    try:
+        return [await task for task in tasks]
+    finally:
+        await cancel(*tasks)
 
 
 async def to_the_end(work: Coroutine[Any, Any, T]) -> T:

@@ -74,6 +74,11 @@ class _ReportedProgress(progress.Progress):
         of = "" if task.total is None or task.total < task.completed else f" of {task.total:,.0f}"
         self._report(f"{task.description}: {task.completed:,.0f}{of}" if task.completed else task.description)
 
+    def remove_task(self, task_id: progress.TaskID) -> None:
+        super().remove_task(task_id)
+        if not self.tasks:
+            self._report("waits for work")
+
     def stop(self) -> None:
         super().stop()
         self._report("waits for work")
