@@ -35,6 +35,7 @@ _COMMANDS: Final = {
     "crawl": "Checks the links that are due.",
     "archive": "Looks up copies of dead links in web archives.",
     "feed": "Reads pages and their links into the database: from dumps, APIs, replicas and event streams.",
+    "forget": "Deletes all that is about a wiki that is not watched any more.",
     "maintain": "Deletes what has expired, checks the store, raises and lowers alarms.",
     "health": "Checks whether a part runs on this host, for health checks.",
     "check": "Checks URLs once, now; nothing is stored.",

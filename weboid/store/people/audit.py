@@ -27,8 +27,8 @@ NOBODY: Final = ""
 
 
 class Action(StrEnum):
-    """The actions of people. The values are stored. The object of an action on a person is a subject, of others a URL
-    or a domain."""
+    """The actions of people. The values are stored. The object of an action on a person is a subject, of others a URL,
+    a domain or a wiki."""
 
     REPORT = "report"
     REPORT_DOMAIN = "report-domain"
@@ -56,6 +56,8 @@ class Action(StrEnum):
     """Of a host on which much hangs and that is about to be called dead; so are the next two (C-5)."""
     HOLD_DEATH = "hold-death"
     RELEASE_DEATH = "release-death"
+    FORGET = "forget"
+    """By an operator's command: all about a wiki was deleted."""
 
 
 class Refusal(StrEnum):
