@@ -1,10 +1,10 @@
 """Shares of a round's places that the hosts of one registrable domain, or of one address, may have (C-3).
 
-A thousand names of one domain, or a thousand domains of one address, whose server accepts and is silent would otherwise
-hold all places for a minute and more, again and again. A domain gets a sixteenth: hosts of one domain are mostly one
-site, and no domain has a sixteenth of the hosts on wikis. An address gets a quarter: behind the largest shared hosters
-and gateways are some hundredths of all hosts, so that even if these answer ten times as slowly as the others, they need
-no more.
+A host is asked once a second, a server of many names would be asked by as many visits at a time (D-497); and a thousand
+names of one domain, or a thousand domains of one address, whose server accepts and is silent would hold all places for
+a minute and more, again and again. Hosts of one domain are mostly one site: at 60 s a visit, four at a time are 5,760
+silent ones a day. Behind the largest shared hosters and gateways are some hundredths of all hosts, so that an address
+has a thirty-second.
 """
 
 from collections import deque
@@ -13,11 +13,11 @@ from typing import Final, NamedTuple
 from weboid.core.url.hosts import registrable_domain
 from weboid.store.db.rows import HostKey, StoredHost
 
-DOMAIN_PART: Final = 16
-ADDRESS_PART: Final = 4
-LEAST_DOMAIN: Final = 8
+DOMAIN_PART: Final = 1024
+ADDRESS_PART: Final = 32
+LEAST_DOMAIN: Final = 4
 """Places that a domain may have in any case; a small round has few."""
-LEAST_ADDRESS: Final = 16
+LEAST_ADDRESS: Final = 8
 ASIDE: Final = 20_000
 """Hosts that may be set aside at a time, a kilobyte each; beyond that they are put off for a day."""
 
