@@ -99,7 +99,7 @@ def _answer(link: dict[str, Any], now: datetime) -> LinkAnswer:
 
 
 def _verified(given: Any, now: datetime) -> Iterator[KnownCopy]:
-    """The copies that were visited and played (A-3), in the service's order (D-272)."""
+    """The copies that were visited and played (A-3), in the service's order; who does not say so has not looked."""
     for each in list(_tables(given))[:_MOST_COPIES]:
         if each.get("verified") is True:
             is_suggested = each.get("origin") == CopyOrigin.SUGGESTED.value

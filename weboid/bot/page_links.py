@@ -79,7 +79,7 @@ class _LinkFinder:
         )
 
     def _note_copy(self, node: LinkNode, original: str) -> None:
-        """Notes a link to a copy of the link before it (D-275)."""
+        """Notes a link to a copy of the link before it, which needs no other mark then."""
         last = self._owners.before(node.start, node.spot)
         if last is not None and last.node is not None and last.wrapped is None and is_same_link(original, last.url):
             last.copy_behind = node.url

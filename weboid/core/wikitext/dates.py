@@ -40,7 +40,7 @@ def day_in(text: str, language: str) -> date | None:
         return _day(int(found[1]), int(found[2]), int(found[3] or _MIDDLE))
     if found := _NUMERIC.fullmatch(line):
         day, month = int(found[1]), int(found[3])
-        # In English 05/06/2012 may be of May or of June (D-271).
+        # In English 05/06/2012 may be of May or of June.
         is_clear = day > 12 or day == month or not language.startswith("en")
         return _day(int(found[4]), month, day) if is_clear else None
     line = _ORDINAL.sub(" ", line)
