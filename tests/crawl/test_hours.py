@@ -1,5 +1,6 @@
 """Hours of the day: which hosts a crawler visits when it waits for their hour, and when it does not."""
 
+import asyncio
 import random
 from datetime import timedelta
 
@@ -11,6 +12,7 @@ from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import HOURS, Moment, planned_hour
 from weboid.core.record.pace import FEW_URLS
 from weboid.core.record.policy import DEFAULT
+from weboid.crawl import leases
 from weboid.crawl.portion import portioned
 from weboid.store.db.rows import HostKey, StoredUrl
 from weboid.store.schedule.lease import count_due_buckets, is_due, lease_buckets
@@ -130,10 +132,20 @@ async def test_the_urls_of_a_host_that_comes_back_to_life_are_asked_on_the_same_
         assert not await wiki.dead()
 
 
-async def test_the_due_urls_of_a_host_are_asked_in_portions_hours_apart(database: str) -> None:
+async def slowly(url: str) -> Observation:
+    await asyncio.sleep(0.02)
+    return FINE
+
+
+async def test_the_due_urls_of_a_host_are_asked_in_portions_hours_apart(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     urls = [f"http://a.demo/{number}" for number in range(60)]
     async with open_wiki(database, {1: urls, 2: ["http://b.demo/"]}) as wiki:
-        await wiki.new_round(100, fine, hour=planned(urls[0], 100), waits=True).run()
+        # That its host rests does not end the visit that has begun, when shares are looked at.
+        monkeypatch.setattr(leases, "_SHARE_S", 0.0)
+        monkeypatch.setattr(leases, "_GIVE_S", 0.01)
+        await wiki.new_round(100, lambda url, day: slowly(url), hour=planned(urls[0], 100), waits=True).run()
         assert len(wiki.asked) == FEW_URLS + 1
         # Neither the same crawler comes back at once, nor another one.
         for worker in ("test", "other"):

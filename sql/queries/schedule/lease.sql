@@ -122,7 +122,8 @@ WHERE asking_worker.worker = past.worker
 -- name: find_share
 -- The crawlers of one token, or of one machine next to the database, have their name up to the first colon in common.
 -- They count for so many at most, and are leased no more together, under whatever names they ask. The last number is
--- how many they hold that others could have, but for an eighth, which a crawler does not give back.
+-- how many they hold that others could have, but for an eighth, which a crawler does not give back. A host that
+-- rests in a bucket that is held may be visited just now: its rest has begun with the visit.
 WITH wanting AS (
     SELECT split_part(worker, ':', 1) AS holder, count(*) AS workers FROM (
         SELECT worker FROM asking_worker WHERE asked >= now() - make_interval(secs => %(asking)s)
@@ -141,7 +142,7 @@ WITH wanting AS (
     FROM lease
     WHERE EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
             AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s)
-            AND (host.rests_until IS NULL OR host.rests_until <= now() OR %(hour)s = 24))
+            AND (lease.until >= now() OR host.rests_until IS NULL OR host.rests_until <= now() OR %(hour)s = 24))
 ), shared AS (
     SELECT free, own, held, ceil(due * least(workers, %(together)s) / all_shares)::integer AS part,
         ceil(due * least(workers, %(together)s) / (all_shares * workers))::integer AS most
