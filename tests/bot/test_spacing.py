@@ -2,6 +2,8 @@
 
 from support.repairs import COPY, URL, known, repaired
 
+from weboid.core.wikitext.nodes import BLANKS
+
 _LINES = f"archive-url={COPY}", "archive-date=7 May 2012", "url-status=dead"
 
 
@@ -13,8 +15,9 @@ def test_added_parameters_look_like_their_neighbours() -> None:
         (f"{{{{cite web\r\n|url={URL}\r\n|title=A\r\n}}}}", "{before}\r\n|{0}\r\n|{1}\r\n|{2}\r\n}}}}"),
         (f"{{{{cite web|\n url={URL}|\n title=A\n}}}}", "{before}|\n {0}|\n {1}|\n {2}\n}}}}"),
         (f"{{{{cite web|url={URL}|title=A <!-- sic -->}}}}", "{before}|{0}|{1}|{2}}}}}"),
+        (f"{{{{cite web|url={URL}\u00a0|title=A\u3000}}}}", "{before}|{0}|{1}|{2}}}}}"),
     ]:
-        kept = before[:-2].rstrip()
+        kept = before[:-2].rstrip(BLANKS)
         assert repaired(before) == after.format(*_LINES, before=kept)
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from weboid.core.wikitext.nodes import COMMENT, ParameterNode, TemplateNode
+from weboid.core.wikitext.nodes import BLANKS, COMMENT, ParameterNode, TemplateNode
 
 
 class TextEdit(NamedTuple):
@@ -46,14 +46,14 @@ class TemplateEditor:
     def set(self, parameter: ParameterNode, value: str) -> bool:
         """Gives a parameter that is there a value; comments in it stay. False if these leave no one place for it."""
         raw = self._text[parameter.value_start : parameter.end]
-        pieces = [found for found in _pieces(raw) if raw[found[0] : found[1]].strip()]
+        pieces = [found for found in _pieces(raw) if raw[found[0] : found[1]].strip(BLANKS)]
         if len(pieces) > 1:
             return False
         if pieces:
             begin, end = pieces[0]
             piece = raw[begin:end]
-            begin += len(piece) - len(piece.lstrip())
-            end -= len(piece) - len(piece.rstrip())
+            begin += len(piece) - len(piece.lstrip(BLANKS))
+            end -= len(piece) - len(piece.rstrip(BLANKS))
             self._edits.append(TextEdit(parameter.value_start + begin, parameter.value_start + end, value))
             return True
         after = self._style.after_equals
@@ -70,8 +70,8 @@ class TemplateEditor:
         """Gives a named parameter another name; the blanks around it stay."""
         assert parameter.equals is not None, "a number is no name"
         raw = self._text[parameter.start + 1 : parameter.equals]
-        begin = parameter.start + 1 + len(raw) - len(raw.lstrip())
-        self._edits.append(TextEdit(begin, begin + len(raw.strip()), name))
+        begin = parameter.start + 1 + len(raw) - len(raw.lstrip(BLANKS))
+        self._edits.append(TextEdit(begin, begin + len(raw.strip(BLANKS)), name))
 
     def add(self, name: str, value: str) -> None:
         """Adds a parameter behind the last named one."""
@@ -99,12 +99,12 @@ class TemplateEditor:
         if kept:
             return self._value_end(kept[-1])
         name = self._text[self._template.start : self._template.name_end]
-        return self._template.start + len(name.rstrip())
+        return self._template.start + len(name.rstrip(BLANKS))
 
     def _value_end(self, parameter: ParameterNode) -> int:
         """The end of a value; without one, the end of the blanks that lead to where it would be."""
         raw = self._text[parameter.value_start : parameter.end]
-        value = raw.rstrip()
+        value = raw.rstrip(BLANKS)
         if not value and raw.startswith(self._style.after_equals):
             value = self._style.after_equals
         return parameter.value_start + len(value)
@@ -120,11 +120,11 @@ def _style(text: str, template: TemplateNode) -> _Style:
         assert each.equals is not None, "they were chosen by it"
         before[_blanks(text, each.start)] += 1
         raw = text[each.start + 1 : each.equals]
-        names[raw[: len(raw) - len(raw.lstrip())], raw[len(raw.rstrip()) :]] += 1
-        columns.append(len(raw.lstrip()))
+        names[raw[: len(raw) - len(raw.lstrip(BLANKS))], raw[len(raw.rstrip(BLANKS)) :]] += 1
+        columns.append(len(raw.lstrip(BLANKS)))
         value = text[each.value_start : each.end]
-        lead = value[: len(value) - len(value.lstrip())]
-        if value.strip() and "\n" not in lead:
+        lead = value[: len(value) - len(value.lstrip(BLANKS))]
+        if value.strip(BLANKS) and "\n" not in lead:
             values[lead] += 1
     lead, before_equals = names.most_common(1)[0][0] if names else ("", "")
     after_equals = values.most_common(1)[0][0] if values else before_equals
@@ -156,6 +156,6 @@ def _blanks(text: str, end: int) -> str:
 
 def _blanks_before(text: str, end: int) -> int:
     start = end
-    while start > 0 and text[start - 1].isspace():
+    while start > 0 and text[start - 1] in BLANKS:
         start -= 1
     return end - start

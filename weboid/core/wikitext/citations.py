@@ -65,7 +65,8 @@ def written(wikitext: Wikitext, template: TemplateNode, names: Iterable[str]) ->
     Of a name that is given twice MediaWiki takes the last.
     """
     given = {parameter.name: parameter for parameter in template.parameters}
-    found = [Written(given[name], wikitext.value_of(given[name])) for name in names if name in given]
+    # Blanks that MediaWiki keeps, such as no-break spaces, are part of no address, day or word.
+    found = [Written(given[name], wikitext.value_of(given[name]).strip()) for name in names if name in given]
     return next((each for each in found if each.value), found[0] if found else None)
 
 

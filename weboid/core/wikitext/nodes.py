@@ -9,6 +9,8 @@ from enum import Enum
 from typing import Final
 
 COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+BLANKS: Final = " \t\n\r\0\v"
+"""The characters that MediaWiki takes off a value; a no-break space is none of them."""
 
 
 class Enclosure(Enum):
@@ -107,4 +109,4 @@ class Wikitext:
 
     def value_of(self, parameter: ParameterNode) -> str:
         """The value without comments and the blanks around it."""
-        return COMMENT.sub("", self.text[parameter.value_start : parameter.end]).strip()
+        return COMMENT.sub("", self.text[parameter.value_start : parameter.end]).strip(BLANKS)
