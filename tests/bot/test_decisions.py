@@ -27,6 +27,10 @@ _CHOSEN = _ARCHIVED.replace(COPY, "https://clips.example.com/4711")
 _WAYBACK = f"{{{{Wayback|url={URL}|date=20120507093011}}}}"
 
 
+_NESTED = f"https://web.archive.org/web/20190101000000/{COPY}"
+_DAY = "|archive-date=7 May 2012"
+
+
 class Row(NamedTuple):
     """A row of the table: what stands in the page, what is known, what becomes of it."""
 
@@ -80,6 +84,12 @@ ROWS = (
     Row("D11", f"{_BRACKETED} ([{COPY} archived])", "="),
     Row("D11", f"{_BRACKETED} ([{COPY} Archiv])", "=", wiki="dewiki"),
     Row("D11", _ARCHIVED.replace("https://web", "http://web"), _ARCHIVED, options={"cosmetic_only_edits": True}),
+    Row("D11", _ARCHIVED.replace("=7 May 2012", "="), _ARCHIVED),
+    Row("D11", _ARCHIVED.replace("|archive-date=7 May 2012", ""), f"{_ARCHIVED.replace(_DAY, '')[:-2]}{_DAY}}}}}"),
+    Row("D11", _ARCHIVED.replace("=7 May", "=9 May"), _ARCHIVED),
+    Row("D11", f"{_BRACKETED} {_WEBARCHIVE.replace('=7 May', '=9 May')}", f"{_BRACKETED} {_WEBARCHIVE}"),
+    Row("D11", _ARCHIVED.replace(COPY, _NESTED), _ARCHIVED),
+    Row("D11", f"* [{_NESTED} Town]", f"* [{COPY} Town]"),
     Row("D12", _CITE, _ARCHIVED),
     Row("D12", _BRACKETED, f"{_BRACKETED} {_WEBARCHIVE}"),
     Row("D12", f"{_BRACKETED} {_BY_HAND}", f"{_BRACKETED} {_WEBARCHIVE}"),

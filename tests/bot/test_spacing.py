@@ -94,3 +94,23 @@ def test_a_copy_gets_https_alongside_and_the_form_that_readers_want() -> None:
     before = f"* {{{{Webarchiv |url={URL} |webciteID=5xyz |text=A |archive-is=2012}}}}"
     after = f"* {{{{Webarchiv |url={URL} |wayback=20120507093011 |text=A}}}}"
     assert repaired(before, "dewiki") == after
+
+
+def test_the_day_of_a_copy_is_written_like_the_days_of_its_citation_then_as_its_page_writes_days() -> None:
+    for wiki, given, day in [
+        ("enwiki", "|date=May 3, 2013|access-date=June 1, 2015", "May 7, 2012"),
+        ("enwiki", "|date=May 3, 2013|access-date=2015-06-01", "2012-05-07"),
+        ("enwiki", "|date=3 May 2013|archive-date=Jun 1, 2015", "May 7, 2012"),
+        ("enwiki", "|date=May 2013|access-date=05/06/2015", "7 May 2012"),
+        ("enwiki", "|date=3 Mai 2013|access-date=2015", "7 May 2012"),
+        ("dewiki", "|datum=2013|abruf=1. Juni 2015", "7. Mai 2012"),
+        ("ptwiki", "|acessodata=2015-06-01", "2012-05-07"),
+    ]:
+        names = {
+            "enwiki": ("cite web", "title"),
+            "dewiki": ("Internetquelle", "titel"),
+            "ptwiki": ("Citar web", "título"),
+        }
+        before = f"{{{{{names[wiki][0]}|url={URL}|{names[wiki][1]}=A{given}}}}}"
+        assert f"={day}|" in repaired(before, wiki), before
+    assert "=May 7, 2012|" in repaired(f"{{{{Use mdy dates}}}}{{{{cite web|url={URL}|title=A}}}}")

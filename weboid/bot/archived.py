@@ -37,6 +37,7 @@ _NO_DAY: Final = re.compile(r"/(?:web/)?[0-9]{1,7}(?:[a-z]{2}_)?/", re.IGNORECAS
 _RAW_FLAG: Final = re.compile(r"(?<=/)(\d{14})(?:id|if|im|js|cs|mp|oe|fw)_(?=/)")
 _NOT_SECURE: Final = re.compile(r"(?:http:)?(?=//)", re.IGNORECASE)
 """Servers take several for one."""
+_MOST_NESTED: Final = 3
 
 
 class CopyStanding(Enum):
@@ -55,6 +56,7 @@ class CopyStanding(Enum):
 
 def standing_of(address: str, url: str, answers: KnownLinks, now: datetime) -> CopyStanding:
     """The standing of the copy at `address` for the link `url`, both as written in the page."""
+    address = innermost(address)
     snapshot = snapshot_of(address)
     if snapshot is None:
         return _standing_of_unknown(address, url)
@@ -87,11 +89,25 @@ def is_same_link(one: str, other: str) -> bool:
     return form is None or is_same(form, other)
 
 
+def innermost(address: str) -> str:
+    """The address of the copy that is shown, where somebody has archived what an archive shows."""
+    for _ in range(_MOST_NESTED):
+        inner = _archived_in(address)
+        if inner is None or (snapshot := snapshot_of(inner)) is None or snapshot.taken is None:
+            break
+        address = inner
+    return address
+
+
 def original_in(address: str) -> str | None:
     """The link in the address of a copy, spelled as there; None if `address` is no copy's or does not contain it.
 
     Copies are known by their services; addresses for saving and listing count, too.
     """
+    return _archived_in(innermost(address))
+
+
+def _archived_in(address: str) -> str | None:
     snapshot = snapshot_of(address)
     if snapshot is None and not _is_no_copy(address):
         return None
@@ -105,6 +121,7 @@ def original_in(address: str) -> str | None:
 
 def copy_at(address: str) -> KnownCopy | None:
     """The copy at an address in a page, with its moment; None if the address does not say that."""
+    address = innermost(address)
     snapshot = snapshot_of(address)
     return None if snapshot is None or snapshot.taken is None else KnownCopy(address, snapshot.taken)
 
@@ -115,7 +132,8 @@ def wayback_copy(stamp: str, url: str) -> KnownCopy | None:
 
 
 def for_readers(address: str) -> str:
-    """The address as it is written: by https at the Wayback Machine, and never raw."""
+    """The address as it is written: that of no copy of a copy, by https at the Wayback Machine, and never raw."""
+    address = innermost(address)
     if not is_wayback(address):
         return address
     insecure = _NOT_SECURE.match(address)

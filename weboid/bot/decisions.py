@@ -52,9 +52,10 @@ class LinkState:
     """The state of a link in the page, as far as it matters.
 
     `copy` is the standing of the link's copy. `is_movable`: it stands next to a citation, or in the place of its URL,
-    and belongs into its parameters; `is_obsolete`: it stands in a template that is to be replaced. `is_untidy`: it
-    could be written better. `can_state`: there is a parameter that says if the link is dead; `implies_dead`: with a
-    copy it does so without that parameter; `tags_by_stating`: without a copy that is all the tag there is.
+    and belongs into its parameters; `is_obsolete`: it stands in a template that is to be replaced. `flaw`: the stable
+    word for what is wrong with how it is written, `is_untidy`: that could be better. `can_state`: there is a parameter
+    that says if the link is dead; `implies_dead`: with a copy it does so without that parameter; `tags_by_stating`:
+    without a copy that is all the tag there is.
     """
 
     copy: CopyStanding = CopyStanding.ABSENT
@@ -63,6 +64,7 @@ class LinkState:
     is_paid: bool = False
     is_movable: bool = False
     is_obsolete: bool = False
+    flaw: str = ""
     is_untidy: bool = False
     is_citation: bool = False
     can_state: bool = False
@@ -133,6 +135,8 @@ def _of_dead(state: LinkState, answer: LinkAnswer, options: Options, why: str) -
             return Decision(RepairAction.STATE_DEAD, why)
         if state.tagged is Tagged.BOT or (state.tagged is Tagged.PERSON and not options.trust_tags):
             return Decision(RepairAction.UNTAG, "archived")
+        if state.flaw:
+            return Decision(RepairAction.TIDY, state.flaw)
         if state.is_untidy and options.cosmetic_only_edits:
             return Decision(RepairAction.TIDY, "cosmetic")
         return _nothing("archived")

@@ -10,7 +10,7 @@ from weboid.bot.parameters import TemplateEditor, TextEdit
 from weboid.bot.plain_links import filled, link_in_tag, rewritten, untagged_copy, with_copy
 from weboid.bot.rewriting import Writing, cited, put_state, removed, stated, tidied
 
-_KEEPS_COPY: Final = frozenset({RepairAction.ADD_COPY, RepairAction.CONVERT})
+_KEEPS_COPY: Final = frozenset({RepairAction.ADD_COPY, RepairAction.CONVERT, RepairAction.TIDY})
 
 
 def edits_for(
@@ -44,7 +44,7 @@ def edits_for(
 
 def _copy_in_page(link: RepairableLink, state: LinkState) -> KnownCopy | None:
     """The good copy that stands next to the link, or in the place of its URL."""
-    if not (state.is_movable or state.is_obsolete):
+    if not (state.is_movable or state.is_obsolete or state.flaw):
         return None
     address = link.wrapped or (link.archives[0].address if link.archives else None)
     return None if address is None else copy_at(address)

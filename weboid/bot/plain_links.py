@@ -111,7 +111,9 @@ def rewritten(writing: Writing, mark: ArchiveMark, url: str, copy: KnownCopy) ->
         return _converted(writing, mark, mark.obsolete, url, copy)
     if "archive_url" in names:
         editor = TemplateEditor(wikitext.text, node)
-        values = {"archive_url": url_value(for_readers(copy.address)), "archive_date": writing.day(copy.taken)}
+        dated = written(wikitext, node, (names["archive_date"],)) if "archive_date" in names else None
+        day = writing.day(copy.taken, [dated.value] if dated else ())
+        values = {"archive_url": url_value(for_readers(copy.address)), "archive_date": day}
         for placeholder, value in values.items():
             name = names.get(placeholder)
             if value is None or (name and not put(editor, written(wikitext, node, (name,)), name, value)):

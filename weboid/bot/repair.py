@@ -10,16 +10,25 @@ from datetime import date, datetime
 from typing import Final
 
 from weboid.bot.answers import KnownLinks, LinkAnswer, form_of, key_of
-from weboid.bot.archived import CopyStanding, chosen_copy, copy_at, for_readers, is_same_link, original_in, standing_of
+from weboid.bot.archived import (
+    CopyStanding,
+    chosen_copy,
+    copy_at,
+    for_readers,
+    innermost,
+    is_same_link,
+    original_in,
+    standing_of,
+)
 from weboid.bot.decisions import COPIES_NOT_KNOWN, LinkState, RepairAction, decide
 from weboid.bot.edits import edits_for
 from weboid.bot.exclusion import excludes
 from weboid.bot.links import ArchiveMark, LinkForm, RepairableLink
-from weboid.bot.page_links import page_links
+from weboid.bot.page_links import page_links, pattern_parameters
 from weboid.bot.parameters import TextEdit
-from weboid.bot.rewriting import Writing, stated_by, tagged_by
+from weboid.bot.rewriting import Writing, is_misdated, stated_by, tagged_by
 from weboid.core.archive.copies import CopyState
-from weboid.core.wikitext.citations import Citation
+from weboid.core.wikitext.citations import Citation, Written, written
 from weboid.core.wikitext.dates import day_in
 from weboid.core.wikitext.nodes import Wikitext
 from weboid.core.wikitext.reader import read_wikitext
@@ -193,7 +202,30 @@ def state_of(writing: Writing, link: RepairableLink, answers: KnownLinks) -> Lin
     elif link.copy_behind is not None:
         copy = CopyStanding.GOOD  # its standing is decided at its own place
     is_obsolete = bool(marks) and marks[0].obsolete is not None and link.wrapped is None
-    return LinkState(copy, tagged_by(writing, link), is_paid=link.is_paid, is_obsolete=is_obsolete)
+    flaw = ""
+    if link.wrapped is not None:
+        flaw = _flaw(writing, link.wrapped, None, is_dated=True)
+    elif marks and marks[0].address and marks[0].obsolete is None:
+        dated, is_dated = _day_of_mark(writing, marks[0])
+        flaw = _flaw(writing, marks[0].address, dated, is_dated=is_dated)
+    return LinkState(copy, tagged_by(writing, link), is_paid=link.is_paid, is_obsolete=is_obsolete, flaw=flaw)
+
+
+def _day_of_mark(writing: Writing, mark: ArchiveMark) -> tuple[Written | None, bool]:
+    """The parameter for the day of an archive template's copy, and whether its own address or moment says it."""
+    names = pattern_parameters(writing.settings.archive_template.write)
+    if "archive_url" not in names or "archive_date" not in names:
+        return None, True
+    return written(writing.wikitext, mark.template, (names["archive_date"],)), False
+
+
+def _flaw(writing: Writing, address: str, dated: Written | None, *, is_dated: bool) -> str:
+    """The stable word for what is wrong with a copy's address, or with the day next to it; empty for nothing."""
+    if not address or (copy := copy_at(address)) is None:
+        return ""
+    if innermost(address) != address:
+        return "archive-nested"
+    return "archive-date" if is_misdated(writing, copy, dated, is_needed=not is_dated) else ""
 
 
 def _standing_of_mark(link: RepairableLink, answers: KnownLinks, now: datetime) -> CopyStanding:
@@ -229,7 +261,6 @@ def _state_of_citation(writing: Writing, link: RepairableLink, citation: Citatio
         is_one = len(link.archives) == 1 and not _names_more(writing, mark)
         is_movable = is_one and mark.address is not None and copy_at(mark.address) is not None
         is_obsolete = mark.address is None and mark.obsolete is not None
-    is_dated = bool(link.stamp) or (citation.archive_date is not None and bool(citation.archive_date.value))
     return LinkState(
         copy=copy,
         tagged=tagged_by(writing, link),
@@ -237,7 +268,9 @@ def _state_of_citation(writing: Writing, link: RepairableLink, citation: Citatio
         is_paid=link.is_paid,
         is_movable=is_movable,
         is_obsolete=is_obsolete,
-        is_untidy=bool(archive_url) and (for_readers(archive_url) != archive_url or not is_dated),
+        # Where citations may name a copy by its moment alone, its day is no need.
+        flaw=_flaw(writing, archive_url, citation.archive_date, is_dated=bool(settings.cite.archive_stamp)),
+        is_untidy=bool(archive_url) and for_readers(archive_url) != archive_url,
         is_citation=True,
         can_state=status is not None,
         implies_dead=status is not None and status.default_with_archive == status.dead,

@@ -5,7 +5,7 @@ safely, there are no edits, and the caller leaves the link alone.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -17,6 +17,7 @@ from weboid.bot.links import ArchiveMark, LinkForm, RepairableLink, blanks_befor
 from weboid.bot.page_links import pattern_parameters
 from weboid.bot.parameters import TemplateEditor, TextEdit
 from weboid.core.wikitext.citations import Citation, Written, written
+from weboid.core.wikitext.dates import day_in
 from weboid.core.wikitext.nodes import TemplateNode, Wikitext
 from weboid.core.wikitext.settings import WikiSettings, placeholders
 from weboid.core.wikitext.templates import common_values, date_text, substituted, url_value
@@ -39,9 +40,9 @@ class Writing:
         """The values of placeholders that do not depend on the link."""
         return {**common_values(self.settings, self.now, self.bot), "date": self.day(self.now)}
 
-    def day(self, moment: datetime) -> str:
-        """The day of a moment, as this page writes it."""
-        return date_text(self.settings, moment.astimezone(UTC).date(), self.templates)
+    def day(self, moment: datetime, like: Iterable[str] = ()) -> str:
+        """The day of a moment, written like the first of some days, or as this page writes days."""
+        return date_text(self.settings, moment.astimezone(UTC).date(), self.templates, like)
 
     def text_of(self, start: int, end: int) -> str:
         """The text between two offsets."""
@@ -63,7 +64,9 @@ def cited(writing: Writing, link: RepairableLink, copy: KnownCopy, *, is_dead: b
         fits = fits and tidied(writing, citation, editor)
     else:
         fits = fits and put(editor, citation.archive_url, cite.archive_url[0], address)
-        fits = fits and put(editor, citation.archive_date, cite.archive_date[0], writing.day(copy.taken))
+        fits = fits and put(
+            editor, citation.archive_date, cite.archive_date[0], writing.day(copy.taken, _days(writing, citation))
+        )
         fits = fits and (citation.archive_date is None or _may_go(citation.archive_date.value))
         if cite.bot_mark is not None:
             mark = written(writing.wikitext, citation.template, (cite.bot_mark.param,))
@@ -86,17 +89,31 @@ def stated(writing: Writing, citation: Citation, *, is_dead: bool) -> list[TextE
 
 
 def tidied(writing: Writing, citation: Citation, editor: TemplateEditor) -> bool:
-    """Tidies alongside a repair: https, and the date that the copy's address gives if there is none (D-248)."""
+    """Tidies the copy that is there: its address as for readers, and the day that this address gives (D-248)."""
     old = citation.archive_url
     if old is None or not old.value:
         return True
     better = for_readers(old.value)
     fits = better == old.value or editor.set(old.parameter, better)
     copy, dated = copy_at(old.value), citation.archive_date
-    is_dated = (dated is not None and dated.value) or citation.archive_stamp is not None
-    if copy is not None and not is_dated:
-        fits = fits and put(editor, dated, writing.settings.cite.archive_date[0], writing.day(copy.taken))
+    if copy is not None and is_misdated(writing, copy, dated, is_needed=citation.archive_stamp is None):
+        day = writing.day(copy.taken, _days(writing, citation))
+        fits = fits and put(editor, dated, writing.settings.cite.archive_date[0], day)
     return fits
+
+
+def is_misdated(writing: Writing, copy: KnownCopy, dated: Written | None, *, is_needed: bool = True) -> bool:
+    """True if the day of a copy is not there though it `is_needed`, or is certainly another one."""
+    if dated is None or not dated.value:
+        return is_needed
+    day = day_in(dated.value, writing.settings.lang)
+    return day is not None and day != copy.taken.astimezone(UTC).date()
+
+
+def _days(writing: Writing, citation: Citation) -> Iterator[str]:
+    """The values of a citation that may be days, those next to the copy's first: it is to be written like them."""
+    yield from (each.value for each in (citation.archive_date, citation.access_date) if each is not None)
+    yield from (writing.wikitext.value_of(each) for each in citation.template.parameters if each.equals is not None)
 
 
 def put_state(writing: Writing, citation: Citation, editor: TemplateEditor, *, is_dead: bool) -> bool:

@@ -5,7 +5,7 @@ One law: the result is one template with parameters of the pattern only (`test_n
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, date, datetime
 from functools import lru_cache
 from itertools import count
@@ -16,11 +16,14 @@ from babel.dates import format_date
 
 from weboid.core.url.archives import snapshot_of
 from weboid.core.wikitext.citations import name_keys
+from weboid.core.wikitext.dates import day_in
 from weboid.core.wikitext.settings import WikiSettings, placeholders
 
 _WAYBACK: Final = "wayback"
 _NEEDED: Final = frozenset({"url", "archive_url", "stamp"})
 _FIELD: Final = re.compile(r"\{([a-z_]+)\}")
+_STYLES: Final = ("y-MM-dd", "d MMMM y", "d. MMMM y", "MMMM d, y", "d MMM y", "MMM d, y", "dd.MM.y", "d.M.y")
+"""Usual ways to write a whole day."""
 _MOST_TEXT: Final = 300
 _DATES_KEPT: Final = 4_096
 _PATTERNS_KEPT: Final = 1_024
@@ -100,12 +103,23 @@ def archive_parameters(
     return " ".join(f"|{name}={value}" for name, value in written.items())
 
 
-def date_text(settings: WikiSettings, day: date, templates: Collection[str] = ()) -> str:
-    """A day as the wiki writes it on a page that has these templates."""
+def date_text(settings: WikiSettings, day: date, templates: Collection[str] = (), like: Iterable[str] = ()) -> str:
+    """A day written like the first of some days, else as the wiki writes it on a page that has these templates."""
+    for written in like:
+        if style := _style_of(written, settings):
+            return _formatted(settings, day, style)
     for rule in settings.date_rules if templates else ():
         if not _keys_of(frozenset(templates)).isdisjoint(name_keys(rule.if_template)):
             return _formatted(settings, day, rule.date)
     return _formatted(settings, day, settings.date)
+
+
+def _style_of(written: str, settings: WikiSettings) -> str | None:
+    """The pattern by which a whole day is written; None if it is none, or in no usual style."""
+    if (day := day_in(written, settings.lang)) is None:
+        return None
+    patterns = (settings.date, *(rule.date for rule in settings.date_rules), *_STYLES)
+    return next((pattern for pattern in patterns if _formatted(settings, day, pattern) == written), None)
 
 
 @lru_cache(_PAGES_KEPT)
