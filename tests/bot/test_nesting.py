@@ -117,3 +117,19 @@ def test_a_page_without_a_fault_is_looked_at_once_more_than_it_is_edited(monkeyp
     assert len(looks) == 1
     assert len(_page(f"[{URL} A]").changes) == 1
     assert len(looks) == 3
+
+
+def test_a_dead_tag_around_a_citation_gives_way_to_the_citation() -> None:
+    cite = f"{{{{Internetquelle|url={URL}|titel=A}}}}"
+    for before in [
+        f"<ref>{{{{Toter Link|url={URL}|text={cite}|date=2019-04|archivebot=2019-04-12 08:19:34 Bot}}}}</ref>",
+        f"<ref>{{{{Toter Link|url={URL}|text={cite} S. 4|archivebot=2019-04-12 08:19:34 Bot}}}}</ref>",
+    ]:
+        inner = before[before.index("text=") + 5 : before.rindex("|archivebot" if "S. 4" in before else "|date")]
+        assert repaired(before, "dewiki", links=known("working")) == f"<ref>{inner}</ref>"
+        after = repaired(before, "dewiki")
+        assert after.startswith(f"<ref>{cite[:-2]}|archiv-url=https://web.archive.org/")
+        assert after.endswith(f"{inner.removeprefix(cite)}</ref>")
+        assert repaired(after, "dewiki") == after
+    plain = f"{{{{Toter Link|url={URL}|text={URL}|archivebot=2019-04-12 08:19:34 Bot}}}}"
+    assert repaired(plain, "dewiki", links=known("working")) == URL

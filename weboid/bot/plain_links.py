@@ -85,6 +85,8 @@ def untagged_copy(writing: Writing, link: RepairableLink, copy: KnownCopy) -> li
         return []
     known = set(pattern_parameters(tag.write).values()) | set(tag.url) | set(tag.text) | set(tag.permanent) | _ASIDE
     others = [each for each in template.parameters if each.name not in known and writing.wikitext.value_of(each)]
+    if (held := _held_in_tag(writing, link)) is not None:
+        return [] if others else [TextEdit(link.start, link.end, held)]  # the next pass gives it its copy
     text = written(writing.wikitext, template, tag.text)
     archive = _archive_template(writing, link.url, text.value if text is not None else "", copy)
     if others or archive is None:
@@ -97,10 +99,23 @@ def untagged_copy(writing: Writing, link: RepairableLink, copy: KnownCopy) -> li
 
 def link_in_tag(writing: Writing, link: RepairableLink) -> str | None:
     """The link as it was before a dead tag took its place."""
+    if (held := _held_in_tag(writing, link)) is not None:
+        return held
     text = None if link.template is None else written(writing.wikitext, link.template, writing.settings.dead_tag.text)
     plain = f"[{link.url} {text.value}]" if text is not None and text.value else link.url
     read = read_wikitext(plain).links
     return plain if len(read) == 1 and (read[0].url, read[0].end) == (link.url, len(plain)) else None
+
+
+def _held_in_tag(writing: Writing, link: RepairableLink) -> str | None:
+    """The text of a dead tag, if that is around a whole citation, or around another link with the same URL."""
+    text = None if link.template is None else written(writing.wikitext, link.template, writing.settings.dead_tag.text)
+    if text is None or not text.value:
+        return None
+    read = read_wikitext(text.value)
+    inside = [each.url for each in read.links]
+    inside += [read.value_of(each).strip() for template in read.templates for each in template.parameters]
+    return text.value if link.url in inside else None
 
 
 def rewritten(writing: Writing, mark: ArchiveMark, url: str, copy: KnownCopy) -> list[TextEdit]:
