@@ -114,3 +114,21 @@ def test_the_day_of_a_copy_is_written_like_the_days_of_its_citation_then_as_its_
         before = f"{{{{{names[wiki][0]}|url={URL}|{names[wiki][1]}=A{given}}}}}"
         assert f"={day}|" in repaired(before, wiki), before
     assert "=May 7, 2012|" in repaired(f"{{{{Use mdy dates}}}}{{{{cite web|url={URL}|title=A}}}}")
+
+
+def test_a_pipe_is_part_of_a_url_where_it_separates_nothing_and_is_escaped_where_it_would() -> None:
+    url = "http://a.example.org/q?x=1|2"
+    copy = f"https://web.archive.org/web/20120507093011/{url}"
+    links = known("dead", {"url": copy, "stamp": "20120507093011"}, url)
+    for before in [f"[{url} A]", f"* {url}", f"<ref>[{url} A|b]</ref>"]:
+        assert "x=1%7C2|date=7 May 2012}}" in repaired(before, links=links), before
+    assert "|url=http://a.example.org/q?x=1{{!}}2|wayback=" in repaired(f"[{url} A]", "dewiki", links=links)
+    cite = "{{cite web|url=http://a.example.org/q?x=1{{!}}2|title=A}}"
+    after = repaired(cite, links=links)
+    assert after.startswith(f"{cite[:-2]}|archive-url=")
+    assert "x=1%7C2|archive-date=7 May 2012" in after
+    assert repaired(after, links=links) == after
+    within = cite.replace("http://a", "https://web.archive.org/web/20120507093011/http://a")
+    assert "|url=http://a.example.org/q?x=1{{!}}2|" in repaired(within, links=links)
+    for before in [f"| [{url} A]", f"{{{{small|[{url} A]}}}}"]:
+        assert repaired(before, links=links) == before

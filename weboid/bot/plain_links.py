@@ -8,7 +8,7 @@ from weboid.bot.archived import for_readers, is_wayback
 from weboid.bot.links import ArchiveMark, RepairableLink
 from weboid.bot.page_links import deprecated_service, pattern_parameters
 from weboid.bot.parameters import TemplateEditor, TextEdit
-from weboid.bot.rewriting import PLAIN_URL, Writing, cut, put, removable
+from weboid.bot.rewriting import PLAIN_URL, Writing, cut, in_parameter, put, removable
 from weboid.core.archive.addresses import stamp_of
 from weboid.core.wikitext.citations import written
 from weboid.core.wikitext.reader import read_wikitext
@@ -65,7 +65,7 @@ def _as_citation(writing: Writing, link: RepairableLink, copy: KnownCopy) -> str
     if not is_safe or address is None or "''" in label:
         return None
     pairs = {
-        cite.url[0]: link.url,
+        cite.url[0]: in_parameter(link.url),
         cite.title[0]: label,
         cite.archive_url[0]: address,
         cite.archive_date[0]: writing.day(copy.taken),
@@ -186,13 +186,13 @@ def filled(writing: Writing, pattern: str, url: str, text: str, values: dict[str
     is_half = url.startswith("//") and "url" in placeholders(pattern)
     if is_half or not PLAIN_URL.fullmatch(url):
         return None
-    label = _in_parameter(text)
-    template = filled_pattern(pattern, {**writing.values(), **values, "url": url, "text": label or None})
+    label, address = _label(text), in_parameter(url)
+    template = filled_pattern(pattern, {**writing.values(), **values, "url": address, "text": label or None})
     if template is None:
         return None
     read = read_wikitext(template)
     outer = [each for each in read.templates if (each.start, each.end) == (0, len(template))]
-    names, expected = pattern_parameters(pattern), {"url": url, "text": label}
+    names, expected = pattern_parameters(pattern), {"url": address, "text": label}
     is_faithful = len(outer) == 1 and all(
         template[each.value_start : each.end].strip() == expected[placeholder]
         for placeholder in expected.keys() & names.keys()
@@ -202,7 +202,7 @@ def filled(writing: Writing, pattern: str, url: str, text: str, values: dict[str
     return template if is_faithful else None
 
 
-def _in_parameter(text: str) -> str:
+def _label(text: str) -> str:
     """A label as the value of a parameter: pipes that are its own would end that."""
     probe = read_wikitext("{{x|" + text + "}}")
     outer = next((each for each in probe.templates if each.start == 0), None)

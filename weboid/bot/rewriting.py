@@ -18,12 +18,12 @@ from weboid.bot.page_links import pattern_parameters
 from weboid.bot.parameters import TemplateEditor, TextEdit
 from weboid.core.wikitext.citations import Citation, Written, written
 from weboid.core.wikitext.dates import day_in
-from weboid.core.wikitext.nodes import TemplateNode, Wikitext
+from weboid.core.wikitext.nodes import PIPE, TemplateNode, Wikitext
 from weboid.core.wikitext.settings import WikiSettings, placeholders
 from weboid.core.wikitext.templates import common_values, date_text, substituted, url_value
 
-PLAIN_URL: Final = re.compile(r"[^\s\[\]{}|<>\"]+")
-"""A URL that can stand in a parameter as it is."""
+PLAIN_URL: Final = re.compile(r"[^\s\[\]{}<>\"]+")
+"""A URL that can stand in a parameter, but for its pipes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,11 @@ class Writing:
         return self.wikitext.text[start:end]
 
 
+def in_parameter(url: str) -> str:
+    """A URL as the value of a parameter, which a pipe would end."""
+    return url.replace("|", PIPE)
+
+
 def cited(writing: Writing, link: RepairableLink, copy: KnownCopy, *, is_dead: bool) -> list[TextEdit]:
     """The citation with a copy in its parameters, and the statement if the link is dead."""
     citation, cite = link.citation, writing.settings.cite
@@ -59,7 +64,7 @@ def cited(writing: Writing, link: RepairableLink, copy: KnownCopy, *, is_dead: b
     if not is_dead and status is not None and status.live is None and status.default_with_archive is not None:
         return []
     editor = TemplateEditor(writing.wikitext.text, citation.template)
-    fits = link.wrapped is None or editor.set(citation.url.parameter, link.url)
+    fits = link.wrapped is None or editor.set(citation.url.parameter, in_parameter(link.url))
     if link.wrapped is not None and citation.archive_url is not None and citation.archive_url.value:
         fits = fits and tidied(writing, citation, editor)
     else:
@@ -94,7 +99,7 @@ def tidied(writing: Writing, citation: Citation, editor: TemplateEditor) -> bool
     if old is None or not old.value:
         return True
     better = for_readers(old.value)
-    fits = better == old.value or editor.set(old.parameter, better)
+    fits = better == old.value or editor.set(old.parameter, in_parameter(better))
     copy, dated = copy_at(old.value), citation.archive_date
     if copy is not None and is_misdated(writing, copy, dated, is_needed=citation.archive_stamp is None):
         day = writing.day(copy.taken, _days(writing, citation))

@@ -9,6 +9,8 @@ from enum import Enum
 from typing import Final
 
 COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+PIPE: Final = "{{!}}"
+"""A pipe within a parameter."""
 BLANKS: Final = " \t\n\r\0\v"
 """The characters that MediaWiki takes off a value; a no-break space is none of them."""
 
@@ -108,5 +110,5 @@ class Wikitext:
     references: tuple[Reference, ...]
 
     def value_of(self, parameter: ParameterNode) -> str:
-        """The value without comments and the blanks around it."""
-        return COMMENT.sub("", self.text[parameter.value_start : parameter.end]).strip(BLANKS)
+        """The value without comments and the blanks around it, and with its pipes."""
+        return COMMENT.sub("", self.text[parameter.value_start : parameter.end]).strip(BLANKS).replace(PIPE, "|")

@@ -45,6 +45,9 @@ _TAG_REST: Final = re.compile(r"[^<>]*>")
 _END_OF_URL: Final = r"''|&(?:lt|gt|nbsp|#0*(?:60|62|160)|#x0*(?:3c|3e|a0));"
 """The ends of a URL besides blanks and brackets: quotes of italics, and entities of what it cannot contain."""
 _ADDRESS: Final = re.compile(rf"(?:{_SCHEME}|//)(?:(?!{_END_OF_URL}){_URL_CHARACTERS})+", re.IGNORECASE)
+_PIPED: Final = re.compile(_ADDRESS.pattern.replace(_URL_CHARACTERS, rf"(?:{_URL_CHARACTERS}|\|)"), re.IGNORECASE)
+"""The same where a pipe separates nothing."""
+_TABLE: Final = re.compile(r"[ \t]*(?:[|!]|\{\|)")
 _FILE: Final = re.compile(
     r"[^\[\]{}|\n:]+:[^\[\]{}|\n]+\."
     r"(?:jpe?g|png|gif|svg|tiff?|webp|xcf|pdf|djvu?|og[gav]|opus|webm|mp[34g]|mpeg|wav|flac|midi?|stl)\s*\|",
@@ -235,11 +238,16 @@ class _Reader:
     def _open_bracket(self, frame: _Frame, start: int, size: int) -> int:
         if size >= 2:
             return self._open(frame, start, size, "[")
-        address = None if frame.top.link else _ADDRESS.match(self._text, start + 1, frame.end)
+        address = None if frame.top.link else self._address(frame).match(self._text, start + 1, frame.end)
         if address is not None:
             frame.top.link = (start, address[0], address.end(), frame.line)
             self._covered = max(self._covered, address.end())
         return start + 1
+
+    def _address(self, frame: _Frame) -> re.Pattern[str]:
+        """The form of addresses here: a pipe is part of one but in templates, wikilinks and lines of tables."""
+        is_plain = frame.top.parent is None and not _TABLE.match(self._text, frame.line_start)
+        return _PIPED if is_plain else _ADDRESS
 
     def _close_bracket(self, frame: _Frame, start: int, size: int) -> int:
         piece = frame.top
@@ -273,7 +281,7 @@ class _Reader:
 
     def _bare_url(self, frame: _Frame, start: int) -> None:
         text = self._text
-        address = _ADDRESS.match(text, start, frame.end)
+        address = self._address(frame).match(text, start, frame.end)
         if address is None or frame.top.link or start < self._covered:
             return
         self._covered = address.end()
